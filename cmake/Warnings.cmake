@@ -1,0 +1,15 @@
+# The warnings that every target of ours is built with, and the level of run-time checks.
+function(forestcoll_warnings target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+    -Wno-sign-conversion -Wnon-virtual-dtor)
+  if(FORESTCOLL_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(FORESTCOLL_CHECKS STREQUAL "proofs")
+    target_compile_definitions(${target} PRIVATE FORESTCOLL_CHECK_LEVEL=2)
+  elseif(FORESTCOLL_CHECKS STREQUAL "invariants")
+    target_compile_definitions(${target} PRIVATE FORESTCOLL_CHECK_LEVEL=1)
+  else()
+    target_compile_definitions(${target} PRIVATE FORESTCOLL_CHECK_LEVEL=0)
+  endif()
+endfunction()

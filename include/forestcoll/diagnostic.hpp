@@ -1,0 +1,59 @@
+// What is wrong with an input, where, and what to do about it; and results that may be that.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace forestcoll {
+
+enum class Severity { error, warning };
+
+/// What kind of failure an error is; the command line turns it into the exit code.
+enum class ErrorKind {
+  input,  ///< the input is wrong: exit code 2
+  limit,  ///< it does not fit a target's limits or exact arithmetic: exit code 3
+  io,     ///< a file cannot be read or written: exit code 4
+};
+
+/// One finding.
+struct Diagnostic {
+  std::string code = {};  ///< "E05", "W01", …: stable, documented in the README
+  Severity severity = Severity::error;
+  ErrorKind kind = ErrorKind::input;
+  std::string file = {};     ///< as the user named it; empty where there is none
+  std::string where = {};    ///< JSON pointer, or "line:column"; may be empty
+  std::string message = {};  ///< what was expected, and what was found
+  std::string remedy = {};   ///< what to do; may be empty
+};
+
+using Diagnostics = std::vector<Diagnostic>;
+
+/// "dgx2.json: /links/17/bandwidth: expected …, found "50GBs" [E05]" and, on a second line, the
+/// remedy.
+[[nodiscard]] std::string to_string(const Diagnostic& diagnostic);
+
+/// A value, or the errors that explain why there is none (at least one).
+template <class T>
+class [[nodiscard]] Expected {
+ public:
+  Expected(T value) : state_(std::move(value)) {}                        // NOLINT: a result is one
+  Expected(Diagnostics errors) : state_(std::move(errors)) {}            // NOLINT
+  Expected(Diagnostic error) : state_(Diagnostics{std::move(error)}) {}  // NOLINT
+
+  [[nodiscard]] bool has_value() const { return state_.index() == 0; }
+  explicit operator bool() const { return has_value(); }
+  [[nodiscard]] T& operator*() & { return std::get<0>(state_); }
+  [[nodiscard]] const T& operator*() const& { return std::get<0>(state_); }
+  [[nodiscard]] T&& operator*() && { return std::get<0>(std::move(state_)); }
+  [[nodiscard]] T* operator->() { return &std::get<0>(state_); }
+  [[nodiscard]] const T* operator->() const { return &std::get<0>(state_); }
+  [[nodiscard]] const Diagnostics& errors() const { return std::get<1>(state_); }
+
+ private:
+  std::variant<T, Diagnostics> state_;
+};
+
+}  // namespace forestcoll

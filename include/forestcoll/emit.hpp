@@ -1,0 +1,37 @@
+// Pure functions from forests and schedules to text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "forestcoll/forest.hpp"
+#include "forestcoll/schedule.hpp"
+#include "forestcoll/topology.hpp"
+
+namespace forestcoll {
+
+struct XmlOptions {
+  std::string target = "azure";
+  std::string protocol = "Simple";
+  std::int64_t min_bytes = 0;
+  std::optional<std::int64_t> max_bytes;  ///< none: the target's default
+};
+
+/// MSCCL XML, in the lexical form that the runtimes' parsers accept, headed by comments that name
+/// the tool's version, the topology with the hash of its content, k, the rate and the optimum.
+/// REQUIRES: `options.target` is known; `schedule` was lowered from `forest` on `topology`.
+[[nodiscard]] std::string to_msccl_xml(const Schedule& schedule, const CollectiveForest& forest,
+                                       const Topology& topology, const XmlOptions& options);
+/// {"format":"forestcoll-forest","version":1,…}, one tree per line; the schema is
+/// tools/schema/forestcoll-forest.schema.json. In-trees have their edges from child to parent,
+/// in the order in which data flows. Cost: linear in the text.
+[[nodiscard]] std::string to_forest_json(const CollectiveForest& forest, const Topology& topology);
+/// The tree XML of the ForestColl reference tool: `tree root index nchunks height` with
+/// `send src dst path`. Trees of allreduce carry phase="reduce" or phase="broadcast".
+[[nodiscard]] std::string to_forest_xml(const CollectiveForest& forest, const Topology& topology);
+/// Graphviz: every tree is a cluster, its edges labelled with the switches that they pass. Draws
+/// all trees: meant for fabrics of up to some dozens of ranks.
+[[nodiscard]] std::string to_dot(const CollectiveForest& forest, const Topology& topology);
+
+}  // namespace forestcoll

@@ -1,0 +1,121 @@
+// A forest of spanning trees: what the solver packs, and what schedules are made of.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "forestcoll/collective.hpp"
+#include "forestcoll/id.hpp"
+#include "forestcoll/ratio.hpp"
+
+namespace forestcoll {
+
+/// Part of a route: the nodes of one hop, the starting node left out.
+using SegmentId = Id<struct SegmentTag>;
+/// The beginning of a route: from a rank through zero or more switches.
+using PrefixId = Id<struct PrefixTag>;
+
+/// A route from a compute node through switches to another compute node: a prefix and the segment
+/// that ends at the receiver. Routes share their prefixes, so that an edge takes 8 bytes.
+struct Route {
+  PrefixId prefix;
+  SegmentId last;
+  [[nodiscard]] bool valid() const { return prefix.valid(); }
+  bool operator==(const Route&) const = default;
+};
+
+/// The parts that routes are put together from. PrefixId(r) for r < N is the empty prefix at
+/// rank r.
+class RouteTable {
+ public:
+  RouteTable() = default;
+  explicit RouteTable(std::vector<NodeId> ranks);
+
+  SegmentId add_segment(std::span<const NodeId> nodes);
+  PrefixId extend(PrefixId prefix, SegmentId segment);
+
+  [[nodiscard]] Rank origin(PrefixId prefix) const { return prefixes_[prefix].origin; }
+  /// The prefix without its last segment, and that segment. REQUIRES: not an empty prefix.
+  [[nodiscard]] PrefixId before(PrefixId prefix) const { return prefixes_[prefix].before; }
+  [[nodiscard]] SegmentId segment(PrefixId prefix) const { return prefixes_[prefix].segment; }
+  /// All nodes passed from the sending compute node to the receiving one, ends included.
+  [[nodiscard]] std::vector<NodeId> nodes(Route route) const;
+  [[nodiscard]] std::span<const NodeId> ranks() const { return ranks_; }
+
+ private:
+  struct Prefix {
+    PrefixId before;
+    SegmentId segment;
+    Rank origin;
+  };
+  std::vector<NodeId> ranks_;
+  IdVector<PrefixId, Prefix> prefixes_;
+  std::vector<NodeId> segment_nodes_;
+  std::vector<std::int64_t> segment_begin_ = {0};
+};
+
+/// Spanning out-trees over N ranks with multiplicities. A tree is held as the route by which each
+/// rank is reached. `reversed()` gives the same trees as in-trees (each route walked backwards) at
+/// no cost; they share storage.
+class Forest {
+ public:
+  struct Tree {
+    Rank root;
+    std::int64_t multiplicity = 1;
+    std::int32_t height = 0;
+  };
+
+  Forest() = default;
+  /// `routes[t * N + v]` reaches rank v in tree t; invalid at the root.
+  Forest(RouteTable table, std::vector<Tree> trees, std::vector<Route> routes);
+
+  [[nodiscard]] std::size_t rank_count() const { return data_ ? data_->table.ranks().size() : 0; }
+  [[nodiscard]] std::size_t tree_count() const { return data_ ? data_->trees.size() : 0; }
+  [[nodiscard]] const Tree& tree(TreeId t) const { return data_->trees[t.index()]; }
+  [[nodiscard]] std::span<const NodeId> ranks() const { return data_->table.ranks(); }
+
+  /// True where edges go from child to parent (reduce-scatter, reduce).
+  [[nodiscard]] bool is_in_forest() const { return in_; }
+  /// The parent of `child` in tree `t`; invalid for the root.
+  [[nodiscard]] Rank parent(TreeId t, Rank child) const;
+  /// All nodes that the edge between `child` and its parent passes, in the direction of the data,
+  /// ends included. REQUIRES: `child` is not the root.
+  [[nodiscard]] std::vector<NodeId> path(TreeId t, Rank child) const;
+  /// The ranks of tree `t` by depth, the root first; equal depths in rank order. Cost: O(N).
+  [[nodiscard]] std::vector<Rank> by_depth(TreeId t) const;
+
+  [[nodiscard]] Forest reversed() const;
+  /// The same trees with `factor` times the multiplicities.
+  [[nodiscard]] Forest scaled(std::int64_t factor) const;
+
+  [[nodiscard]] std::int32_t max_height() const;
+  /// Mean height, weighted by multiplicity.
+  [[nodiscard]] double mean_height() const;
+
+ private:
+  struct Data {
+    RouteTable table;
+    std::vector<Tree> trees;
+    std::vector<Route> routes;
+  };
+  std::shared_ptr<const Data> data_;
+  bool in_ = false;
+};
+
+/// The forests that carry out one collective, and the rate that they reach.
+struct CollectiveForest {
+  Collective collective = Collective::allgather;
+  std::optional<Rank> root;         ///< broadcast and reduce
+  std::int64_t k = 1;               ///< trees per root, multiplicities counted, in each forest
+  Ratio algbw;                      ///< GB/s, what the forests reach
+  Ratio optimum;                    ///< GB/s, the proved bound
+  std::optional<Forest> reduce;     ///< in-trees: reduce_scatter, reduce, allreduce
+  std::optional<Forest> broadcast;  ///< out-trees: allgather, broadcast, allreduce
+};
+
+}  // namespace forestcoll

@@ -1,0 +1,61 @@
+// Integers for the packing, and the packing itself.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/forest.hpp"
+#include "forestcoll/network.hpp"
+#include "forestcoll/rate.hpp"
+#include "forestcoll/ratio.hpp"
+
+namespace forestcoll {
+
+/// Capacities ⌊U·b_e⌋ that carry k trees per unit of weight; each tree has bandwidth 1/U.
+struct Scaling {
+  std::int64_t k = 1;
+  Ratio scale;                         ///< U
+  IdVector<ArcId, Capacity> capacity;  ///< ⌊U·b_e⌋
+};
+
+/// The least k at which the optimal rate is reached exactly: U/k = 1/x*, all U·b_e integral.
+[[nodiscard]] Scaling scale_to_optimum(const Network& network, const Rate& rate);
+
+/// The least U for which ⌊U·b_e⌋ carries k trees per unit of weight; exact, by jumping over
+/// violated cuts. Errors: E14 where k is too large for exact arithmetic.
+[[nodiscard]] Expected<Scaling> scale_to_k(const Network& network, const Weights& weights,
+                                           const Rate& rate, std::int64_t k);
+
+struct PackStatistics {
+  std::int64_t cuts = 0;     ///< in the pool at the end
+  std::int64_t checks = 0;   ///< of the whole invariant
+  std::int64_t repairs = 0;  ///< trees taken back
+  std::int64_t splits = 0;   ///< multiplicities reduced
+};
+
+struct Packing {
+  Forest forest;
+  Scaling scaling;  ///< what was carried; scale above the asked one where balance cost
+  PackStatistics statistics;
+};
+
+/// Fraction of the trees that are packed, 0 … 1.
+using Progress = std::function<void(double)>;
+
+/// The network with every switch balanced: as much enters as leaves. Unchanged where that holds
+/// already; else capacities are trimmed, first where the optimal rate does not need them. The
+/// result's own optimal rate says whether that cost anything. Error E14 where the trimmed
+/// capacities do not fit exact arithmetic.
+[[nodiscard]] Expected<Network> balanced(const Network& network, const Weights& weights,
+                                         const Rate& rate);
+
+/// Packs k·weight spanning out-trees per rank into the scaled capacities. Where the floors of a
+/// fixed k leave a switch unbalanced and trimming that costs rate, `scaling.scale` in the result is
+/// above the one asked for, by the least step found. (Edmonds 1973; Bang-Jensen, Frank, Jackson
+/// 1995.) REQUIRES: the network is balanced.
+[[nodiscard]] Expected<Packing> pack(const Network& network, const Weights& weights,
+                                     const Scaling& scaling, const Progress& progress = {});
+
+}  // namespace forestcoll

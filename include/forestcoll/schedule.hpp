@@ -1,0 +1,114 @@
+// The schedule: what every threadblock of every GPU does, step by step.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "forestcoll/collective.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/forest.hpp"
+#include "forestcoll/id.hpp"
+
+namespace forestcoll {
+
+enum class Buffer { input, output, scratch };
+
+/// What a step does, by MSCCL's letters: s, r, rcs, rrs, rrc, rrcs, cpy, re, nop.
+enum class Operation {
+  send,
+  recv,
+  recv_copy_send,
+  recv_reduce_send,
+  recv_reduce_copy,
+  recv_reduce_copy_send,
+  copy,
+  reduce,
+  nop,
+};
+
+struct Slice {
+  Buffer buffer = Buffer::input;
+  std::int64_t offset = 0;  ///< in chunks
+};
+
+/// Another threadblock of the same GPU, and one of its steps.
+struct StepRef {
+  std::int32_t threadblock = -1;
+  std::int32_t step = -1;
+};
+
+struct Step {
+  Operation operation = Operation::nop;
+  Slice src, dst;
+  std::int64_t count = 1;             ///< chunks
+  std::optional<StepRef> depends_on;  ///< waited for before the step begins
+  bool has_dependent = false;         ///< some step waits for this one
+};
+
+struct Threadblock {
+  Rank send_peer, recv_peer;  ///< invalid: none
+  std::int32_t channel = 0;
+  std::vector<Step> steps;
+};
+
+struct RankProgram {
+  std::int64_t input_chunks = 0, output_chunks = 0, scratch_chunks = 0;
+  std::vector<Threadblock> threadblocks;
+};
+
+/// The program of every rank. Buffers are cut into equal chunks, `chunks` of them in the whole
+/// collective buffer (nchunksperloop). In place: input and output alias as the collective says.
+struct Schedule {
+  Collective collective = Collective::allgather;
+  std::optional<Rank> root;
+  std::int64_t k = 1;
+  std::int64_t chunks = 0;
+  std::int32_t channels = 0;
+  bool in_place = true, out_of_place = false;
+  IdVector<Rank, RankProgram> programs;
+
+  /// The most threadblocks of any rank, and the most steps of any threadblock.
+  [[nodiscard]] std::int32_t max_threadblocks() const;
+  [[nodiscard]] std::int32_t max_steps() const;
+};
+
+/// What a runtime accepts; one row per `--target`.
+struct TargetLimits {
+  std::string name;               ///< "azure"
+  std::int32_t max_threadblocks;  ///< per GPU
+  std::int32_t max_steps;         ///< per threadblock
+  std::int32_t max_channels;
+  std::int32_t max_count;           ///< chunks per step
+  std::int32_t max_elements;        ///< XML elements that one rank loads
+  std::int32_t max_children;        ///< of one XML element: GPUs, threadblocks, steps
+  std::int32_t max_per_channel;     ///< senders, and receivers, of one GPU on one channel
+  std::int32_t max_offset;          ///< in chunks
+  std::int32_t max_depended;        ///< only threadblocks 0 … max_depended − 1 can be waited for
+  bool fused_reduce;                ///< takes steps that receive and reduce at once
+  std::string reduce_scatter_name;  ///< what its parser calls that collective
+  std::int64_t default_max_bytes;   ///< a finite bound that the runtime loads and selects
+};
+/// The target of that name, or null.
+[[nodiscard]] const TargetLimits* find_target(std::string_view name);
+/// The names, for messages: "azure, rccl-5.7, …".
+[[nodiscard]] std::string known_targets();
+
+struct LowerOptions {
+  std::string target = "azure";
+  /// Threadblocks per GPU at most: all of them must be resident at once, one per SM.
+  std::int32_t max_threadblocks = 108;
+};
+
+/// Turns a forest into per-rank programs, in place. Messages follow one global order (a topological
+/// order of all tree edges), so the result is free of deadlock at one operation in flight (D = 1).
+/// REQUIRES: each root's multiplicities sum to k in each forest.
+/// Errors: T07 (unknown target, ErrorKind::input); ErrorKind::limit with the number, the limit and
+/// what would make it fit: T01 threadblocks, T02 steps, T03 channels, T04 chunks, T05 XML elements,
+/// T06 step types that the target does not take. What is far too large is refused before anything
+/// of its size is built.
+/// Cost: O(E log E) for E messages, plus overlaps of the two forests of allreduce.
+[[nodiscard]] Expected<Schedule> lower(const CollectiveForest& forest, const LowerOptions& options);
+
+}  // namespace forestcoll

@@ -1,0 +1,64 @@
+// The topology: what a fabric consists of, as its file says, with ranges and templates expanded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/id.hpp"
+#include "forestcoll/ratio.hpp"
+
+namespace forestcoll {
+
+enum class NodeType { compute, switch_node };
+
+struct TopologyNode {
+  std::string id;  ///< "box0/gpu3"
+  NodeType type = NodeType::compute;
+  std::string box;         ///< the box it sits in; empty where the file names none
+  bool multicast = false;  ///< a switch that can copy in the network
+  bool reduce = false;     ///< a switch that can aggregate in the network
+  bool enabled = true;     ///< a disabled node stays here, and out of the digraph
+  Ratio weight = 1;        ///< a compute node's share of the data
+};
+
+struct TopologyLink {
+  NodeId src, dst;
+  Ratio bandwidth;          ///< GB/s per direction: count × derate × the file's bandwidth
+  Ratio latency;            ///< µs, one way
+  bool full_duplex = true;  ///< false: src to dst only
+  bool enabled = true;
+  std::string kind;  ///< a free label: "nvlink", "ib"; may be empty
+};
+
+/// A fabric. NodeId indexes `nodes`, LinkId `links`.
+struct Topology {
+  std::string name;
+  std::string description;
+  IdVector<NodeId, TopologyNode> nodes;
+  IdVector<LinkId, TopologyLink> links;
+  std::vector<NodeId> ranks;  ///< the enabled compute nodes in rank order; Rank indexes it
+};
+
+struct TopologyOptions {
+  std::size_t max_nodes = 1'000'000;  ///< more nodes, or 16 times as many links: E15
+  bool strict = false;                ///< an unknown key is an error, not the warning W06
+  std::optional<Ratio> quantize;      ///< round every bandwidth to a multiple of this, GB/s
+};
+
+struct ParsedTopology {
+  Topology topology;
+  Diagnostics warnings;       ///< W01 … W07
+  Ratio quantize_change = 0;  ///< the largest relative change that `quantize` made
+};
+
+/// Reads a topology file (version 1). All errors of one file are reported together.
+/// `file` is the name that diagnostics carry. Cost: linear in the expanded size.
+[[nodiscard]] Expected<ParsedTopology> parse_topology(std::string_view text, std::string_view file,
+                                                      const TopologyOptions& options = {});
+
+}  // namespace forestcoll

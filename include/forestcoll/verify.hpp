@@ -1,0 +1,56 @@
+// Verification of schedules and forests by code that shares nothing with what made them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "forestcoll/collective.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/network.hpp"
+#include "forestcoll/ratio.hpp"
+#include "forestcoll/topology.hpp"
+
+namespace forestcoll {
+
+struct VerifyOptions {
+  std::string target = "azure";
+  std::int32_t sms = 108;         ///< threadblocks that a GPU holds at once
+  std::size_t max_findings = 20;  ///< report at most so many
+};
+
+/// The load of one link under a schedule.
+struct LinkLoad {
+  std::string src, dst;
+  Ratio load;       ///< data sent over it, in units of the whole collective's buffer
+  Ratio bandwidth;  ///< GB/s
+};
+
+/// What verification found.
+struct Verdict {
+  bool ok = false;
+  std::string format;    ///< "msccl-xml" or "forestcoll-forest"
+  Diagnostics findings;  ///< errors V…, each with rank, threadblock and step
+  Collective collective = Collective::allgather;
+  std::int64_t ranks = 0;
+  std::int64_t chunks = 0;
+  std::int32_t threadblocks = 0, channels = 0, steps = 0;  ///< largest over the GPUs
+  std::string usable_counts;        ///< for which element counts a runtime selects it
+  std::optional<Ratio> algbw;       ///< GB/s, with a topology
+  std::optional<LinkLoad> busiest;  ///< with a topology
+  std::vector<LinkLoad> loads;      ///< with a topology, by (src, dst)
+};
+
+/// Verifies MSCCL XML or forest JSON (told apart by content). Errors: the file is not one of them
+/// at all (it cannot be read as XML or JSON). A schedule that is wrong is a Verdict with findings.
+[[nodiscard]] Expected<Verdict> verify(std::string_view text, std::string_view file,
+                                       const Topology* topology, const VerifyOptions& options);
+
+/// The optimal rate again, by textbook bisection with LEMON's preflow on independent code:
+/// max over cuts of weight(S) / B⁺(S), exactly. For `bound --check`.
+[[nodiscard]] Ratio rate_by_bisection(const Network& network,
+                                      const IdVector<Rank, std::int64_t>& weights);
+
+}  // namespace forestcoll

@@ -1,0 +1,10 @@
+// The version of forestcoll.
+#pragma once
+
+#include <string_view>
+
+namespace forestcoll {
+
+inline constexpr std::string_view version = "0.1.0";
+
+}  // namespace forestcoll

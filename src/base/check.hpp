@@ -1,0 +1,25 @@
+// Checks of our own promises, by level. A failure is a bug of ours: it prints the place and stops
+// the program with exit code 70.
+//
+// contracts  (0)  always on, constant cost
+// invariants (1)  on by default, at the cost of the code around
+// proofs     (2)  polynomially dearer; in the sanitizer build
+#pragma once
+
+#ifndef FORESTCOLL_CHECK_LEVEL
+#define FORESTCOLL_CHECK_LEVEL 1
+#endif
+
+namespace forestcoll::base {
+
+inline constexpr int check_level = FORESTCOLL_CHECK_LEVEL;
+inline constexpr bool check_invariants = check_level >= 1;
+inline constexpr bool check_proofs = check_level >= 2;
+
+/// Prints "forestcoll: internal error at FILE:LINE: WHAT" and exits with 70.
+[[noreturn]] void fail(const char* file, int line, const char* what);
+
+}  // namespace forestcoll::base
+
+#define FORESTCOLL_CHECK(condition, what) \
+  ((condition) ? void() : ::forestcoll::base::fail(__FILE__, __LINE__, what))

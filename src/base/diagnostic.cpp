@@ -1,0 +1,16 @@
+#include "forestcoll/diagnostic.hpp"
+
+namespace forestcoll {
+
+std::string to_string(const Diagnostic& diagnostic) {
+  std::string text;
+  if (!diagnostic.file.empty()) text += diagnostic.file + ": ";
+  if (!diagnostic.where.empty()) text += diagnostic.where + ": ";
+  if (diagnostic.severity == Severity::warning) text += "warning: ";
+  text += diagnostic.message;
+  if (!diagnostic.code.empty()) text += " [" + diagnostic.code + "]";
+  if (!diagnostic.remedy.empty()) text += "\n  " + diagnostic.remedy;
+  return text;
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,113 @@
+#include "forestcoll/forest.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace forestcoll {
+
+RouteTable::RouteTable(std::vector<NodeId> ranks) : ranks_(std::move(ranks)) {
+  prefixes_.reserve(ranks_.size());
+  for (std::size_t r = 0; r < ranks_.size(); ++r) prefixes_.push_back({{}, {}, Rank(r)});
+}
+
+SegmentId RouteTable::add_segment(std::span<const NodeId> nodes) {
+  segment_nodes_.insert(segment_nodes_.end(), nodes.begin(), nodes.end());
+  segment_begin_.push_back(static_cast<std::int64_t>(segment_nodes_.size()));
+  return SegmentId(segment_begin_.size() - 2);
+}
+
+PrefixId RouteTable::extend(PrefixId prefix, SegmentId segment) {
+  return prefixes_.push_back({prefix, segment, prefixes_[prefix].origin});
+}
+
+std::vector<NodeId> RouteTable::nodes(Route route) const {
+  std::vector<NodeId> reversed;
+  const auto append_backwards = [&](SegmentId s) {
+    for (auto i = segment_begin_[s.index() + 1]; i-- > segment_begin_[s.index()];) {
+      reversed.push_back(segment_nodes_[static_cast<std::size_t>(i)]);
+    }
+  };
+  append_backwards(route.last);
+  PrefixId at = route.prefix;
+  for (; prefixes_[at].segment.valid(); at = prefixes_[at].before) {
+    append_backwards(prefixes_[at].segment);
+  }
+  reversed.push_back(ranks_[prefixes_[at].origin.index()]);
+  std::reverse(reversed.begin(), reversed.end());
+  return reversed;
+}
+
+Forest::Forest(RouteTable table, std::vector<Tree> trees, std::vector<Route> routes) {
+  FORESTCOLL_CHECK(routes.size() == trees.size() * table.ranks().size(),
+                   "a route per tree and rank");
+  data_ = std::make_shared<const Data>(Data{std::move(table), std::move(trees), std::move(routes)});
+}
+
+Rank Forest::parent(TreeId t, Rank child) const {
+  const Route route = data_->routes[t.index() * rank_count() + child.index()];
+  return route.valid() ? data_->table.origin(route.prefix) : Rank();
+}
+
+std::vector<NodeId> Forest::path(TreeId t, Rank child) const {
+  auto nodes = data_->table.nodes(data_->routes[t.index() * rank_count() + child.index()]);
+  if (in_) std::reverse(nodes.begin(), nodes.end());
+  return nodes;
+}
+
+std::vector<Rank> Forest::by_depth(TreeId t) const {
+  const std::size_t n = rank_count();
+  IdVector<Rank, std::int32_t> depth(n, -1);
+  depth[tree(t).root] = 0;
+  std::vector<Rank> chain;
+  std::int32_t height = 0;
+  for (std::size_t v = 0; v < n; ++v) {
+    chain.clear();
+    Rank at(v);
+    for (; depth[at] < 0; at = parent(t, at)) chain.push_back(at);
+    std::int32_t d = depth[at];
+    for (auto it = chain.rbegin(); it != chain.rend(); ++it) depth[*it] = ++d;
+    height = std::max(height, depth[Rank(v)]);
+  }
+  std::vector<std::size_t> begin(static_cast<std::size_t>(height) + 2, 0);
+  for (const auto d : depth) ++begin[static_cast<std::size_t>(d) + 1];
+  for (std::size_t d = 1; d < begin.size(); ++d) begin[d] += begin[d - 1];
+  std::vector<Rank> order(n);
+  for (std::size_t v = 0; v < n; ++v) {
+    order[begin[static_cast<std::size_t>(depth[Rank(v)])]++] = Rank(v);
+  }
+  return order;
+}
+
+Forest Forest::reversed() const {
+  Forest other = *this;
+  other.in_ = !in_;
+  return other;
+}
+
+Forest Forest::scaled(std::int64_t factor) const {
+  auto data = std::make_shared<Data>(*data_);
+  for (Tree& tree : data->trees) tree.multiplicity *= factor;
+  Forest other;
+  other.data_ = std::move(data);
+  other.in_ = in_;
+  return other;
+}
+
+std::int32_t Forest::max_height() const {
+  std::int32_t height = 0;
+  for (std::size_t t = 0; t < tree_count(); ++t) height = std::max(height, tree(TreeId(t)).height);
+  return height;
+}
+
+double Forest::mean_height() const {
+  double sum = 0, count = 0;
+  for (std::size_t t = 0; t < tree_count(); ++t) {
+    const Tree& each = tree(TreeId(t));
+    sum += static_cast<double>(each.multiplicity) * each.height;
+    count += static_cast<double>(each.multiplicity);
+  }
+  return count > 0 ? sum / count : 0;
+}
+
+}  // namespace forestcoll

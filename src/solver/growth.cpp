@@ -1,0 +1,139 @@
+#include "solver/growth.hpp"
+
+#include <algorithm>
+
+namespace forestcoll::solver {
+namespace {
+
+// Routes that are tried for one candidate before it is given up for this level.
+constexpr int kTraceBudget = 64;
+
+}  // namespace
+
+Growth::Growth(PackingState& state)
+    : state_(state),
+      core_(state.core()),
+      step_(core_.graph.arc_count()),
+      feeders_(core_.graph.node_count()) {
+  for (std::size_t a = 0; a < step_.size(); ++a)
+    step_[ArcId(a)] = core_.capacity[ArcId(a)] / 64 + 1;
+}
+
+bool Growth::is_usable(ArcId arc) const {
+  const std::int64_t multiplicity = state_.growing().multiplicity;
+  return state_.residual(arc) >= multiplicity && state_.pool().is_open(arc, multiplicity);
+}
+
+bool Growth::extend() {
+  const GrowingTree& tree = state_.growing();
+  const std::size_t ranks = core_.compute.size();
+  bool progress = true;
+  while (progress && tree.reached.size() < ranks) {
+    progress = false;
+    // Depths grow while levels are expanded, so the loop ends at the deepest level reached.
+    for (std::int32_t depth = 0; tree.reached.size() < ranks; ++depth) {
+      const std::size_t before = tree.reached.size();
+      if (!expand(depth, false)) break;
+      progress |= tree.reached.size() > before;
+    }
+  }
+  return tree.reached.size() == ranks;
+}
+
+bool Growth::can_extend() {
+  const auto& tree = state_.growing();
+  std::int32_t deepest = 0;
+  for (const Rank r : tree.reached) deepest = std::max(deepest, tree.depth[r]);
+  for (std::int32_t depth = 0; depth <= deepest; ++depth) {
+    if (expand(depth, true)) return true;
+  }
+  return false;
+}
+
+// Searches from the ranks at `depth`. When testing, true where one rank could be attached;
+// otherwise true where there was a rank at that depth.
+bool Growth::expand(std::int32_t depth, bool only_test) {
+  const GrowingTree& tree = state_.growing();
+  ++level_;
+  ring_.clear();
+  for (const Rank r : tree.reached) {
+    if (tree.depth[r] == depth) ring_.push_back(core_.compute[r.index()]);
+  }
+  if (ring_.empty()) return false;
+  for (std::int32_t ring = 1; !ring_.empty(); ++ring) {
+    next_ring_.clear();
+    candidates_.clear();
+    for (const NodeId v : ring_) scan(v, ring);
+    std::sort(candidates_.begin(), candidates_.end());
+    for (const Candidate& candidate : candidates_) {
+      const Rank to = core_.rank_of[core_.graph.head(candidate.arc)];
+      if (tree.depth[to] >= 0 || !is_usable(candidate.arc)) continue;
+      if (attach_through(candidate.arc, only_test) && only_test) return true;
+      if (tree.reached.size() == core_.compute.size()) return !only_test;
+    }
+    std::swap(ring_, next_ring_);
+  }
+  return !only_test;
+}
+
+// Notes the usable arcs out of `v`: to unreached ranks as candidates, to switches as feeders.
+void Growth::scan(NodeId v, std::int32_t ring) {
+  const GrowingTree& tree = state_.growing();
+  const std::int32_t length = core_.rank_of[v].valid() ? 0 : feeders_[v].length;
+  for (ArcId a = core_.graph.first_out(v); a != core_.graph.last_out(v); ++a.value) {
+    const NodeId w = core_.graph.head(a);
+    const Rank to = core_.rank_of[w];
+    if (to.valid() && tree.depth[to] >= 0) continue;
+    if (!is_usable(a)) continue;
+    const auto hops = length + static_cast<std::int32_t>(core_.segment(a).size());
+    if (to.valid()) {
+      const Capacity left = state_.residual(a) / step_[a];
+      candidates_.push_back({static_cast<std::int64_t>(hops) * 128 + (64 - left), a});
+      continue;
+    }
+    Feeders& feeders = feeders_[w];
+    if (feeders.level != level_) {
+      feeders.level = level_;
+      feeders.ring = ring;
+      feeders.length = hops;
+      feeders.next = 0;
+      feeders.arcs.clear();
+      next_ring_.push_back(w);
+    }
+    if (feeders.ring == ring) feeders.arcs.push_back(a);
+  }
+}
+
+bool Growth::attach_through(ArcId last, bool only_test) {
+  int budget = kTraceBudget;
+  route_.assign(1, last);
+  return trace(core_.graph.tail(last), only_test, budget);
+}
+
+// Completes route_ backwards from `v` to a rank that the search began at, and attaches it.
+bool Growth::trace(NodeId v, bool only_test, int& budget) {
+  if (core_.rank_of[v].valid()) {
+    --budget;
+    forward_.assign(route_.rbegin(), route_.rend());
+    if (!state_.pool().admits(forward_, state_.growing().multiplicity)) return false;
+    if (!only_test) state_.attach(forward_);
+    return true;
+  }
+  Feeders& feeders = feeders_[v];
+  for (std::size_t tried = 0; tried < feeders.arcs.size() && budget > 0;) {
+    if (feeders.next >= feeders.arcs.size()) feeders.next = 0;
+    const ArcId arc = feeders.arcs[feeders.next];
+    if (!is_usable(arc)) {
+      feeders.arcs.erase(feeders.arcs.begin() + static_cast<std::ptrdiff_t>(feeders.next));
+      continue;
+    }
+    route_.push_back(arc);
+    ++feeders.next;
+    if (trace(core_.graph.tail(arc), only_test, budget)) return true;
+    route_.pop_back();
+    ++tried;
+  }
+  return false;
+}
+
+}  // namespace forestcoll::solver

@@ -1,0 +1,56 @@
+// Fabrics for tests and benchmarks, built without the parser.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "forestcoll/network.hpp"
+
+namespace forestcoll::test {
+
+/// Collects arcs; compute nodes are 0 … compute−1, switches follow.
+class FabricBuilder {
+ public:
+  explicit FabricBuilder(std::size_t compute, std::size_t switches = 0)
+      : compute_(compute), nodes_(compute + switches) {}
+  std::size_t add_switch() { return nodes_++; }
+  void arc(std::size_t tail, std::size_t head, Capacity capacity);
+  /// Both directions.
+  void link(std::size_t a, std::size_t b, Capacity capacity);
+  /// Parallel arcs summed, capacities divided by their greatest common divisor.
+  [[nodiscard]] Network build() const;
+
+ private:
+  std::size_t compute_, nodes_;
+  std::vector<Arc> arcs_;
+  std::vector<Capacity> capacities_;
+};
+
+/// Boxes of 8 GPUs: NVSwitch 300 GB/s per GPU, one 25 GB/s NIC per GPU, odd and even switches.
+Network dgx_a100(std::size_t boxes);
+/// Boxes of 8 GPUs: NVSwitch 450, 50 GB/s NICs, 8 leaves; uplinks to a spine divided by
+/// `oversubscription`.
+Network h100_rails(std::size_t boxes, std::int64_t oversubscription);
+Network torus(const std::vector<std::size_t>& sides);
+Network hypercube(std::size_t dimension);
+/// groups = routers·global + 1 groups of `routers` routers, `hosts` GPUs and `global` global links
+/// each.
+Network dragonfly(std::size_t routers, std::size_t hosts, std::size_t global);
+/// The three-level fat tree of k-port switches: k³/4 GPUs.
+Network fat_tree(std::size_t ports);
+/// `switches` switches of `hosts` GPUs each, joined by a random regular graph.
+Network jellyfish(std::size_t switches, std::size_t hosts, std::size_t degree, std::uint64_t seed);
+/// `boxes` boxes of a ring-like direct fabric of `size` dies with unequal links, each die with a
+/// NIC to one switch.
+Network direct_boxes(std::size_t boxes, std::size_t size);
+
+struct RandomOptions {
+  std::size_t max_compute = 5, max_switches = 3;
+  Capacity max_capacity = 6;
+  bool one_way = false;      ///< arcs added as directed cycles instead of links
+  bool unbalanced = false;   ///< switches' two sides may differ
+};
+/// A strongly connected random fabric.
+Network random_fabric(std::uint64_t seed, const RandomOptions& options);
+
+}  // namespace forestcoll::test
