@@ -31,16 +31,19 @@ struct LinkLoad {
 /// What verification found.
 struct Verdict {
   bool ok = false;
-  std::string format;    ///< "msccl-xml" or "forestcoll-forest"
-  Diagnostics findings;  ///< errors V…, each with rank, threadblock and step
+  std::string format;             ///< "msccl-xml" or "forestcoll-forest"
+  Diagnostics findings;           ///< errors V…, each with rank, threadblock and step
+  std::size_t finding_count = 0;  ///< of all, also those beyond max_findings
   Collective collective = Collective::allgather;
+  std::optional<Rank> root;  ///< of a broadcast or reduce, as its program behaves
   std::int64_t ranks = 0;
   std::int64_t chunks = 0;
   std::int32_t threadblocks = 0, channels = 0, steps = 0;  ///< largest over the GPUs
-  std::string usable_counts;        ///< for which element counts a runtime selects it
-  std::optional<Ratio> algbw;       ///< GB/s, with a topology
-  std::optional<LinkLoad> busiest;  ///< with a topology
-  std::vector<LinkLoad> loads;      ///< with a topology, by (src, dst)
+  bool free_at_one_in_flight = false;  ///< no deadlock with one operation in flight either (D = 1)
+  std::string usable_counts;           ///< for which element counts a runtime selects it
+  std::optional<Ratio> algbw;          ///< GB/s, with a topology
+  std::optional<LinkLoad> busiest;     ///< with a topology
+  std::vector<LinkLoad> loads;         ///< with a topology, by (src, dst)
 };
 
 /// Verifies MSCCL XML or forest JSON (told apart by content). Errors: the file is not one of them

@@ -15,8 +15,7 @@ SinkFlow::SinkFlow(const Digraph& graph)
       head_(graph.arc_count()),
       capacity_(graph.arc_count(), 0),
       flow_(graph.arc_count(), 0),
-      supply_(graph.node_count(), 0),
-      used_(graph.node_count(), 0),
+      excess_(graph.node_count(), 0),
       merged_(graph.node_count(), false),
       level_(graph.node_count(), kUnlabelled),
       next_half_(graph.node_count(), 0) {
@@ -37,49 +36,39 @@ SinkFlow::SinkFlow(const Digraph& graph)
 
 void SinkFlow::reset(std::span<const Amount> capacity, std::span<const Amount> supply) {
   std::copy(capacity.begin(), capacity.end(), capacity_.begin());
-  std::copy(supply.begin(), supply.end(), supply_.begin());
+  std::copy(supply.begin(), supply.end(), excess_.begin());
   std::fill(flow_.begin(), flow_.end(), 0);
-  std::fill(used_.begin(), used_.end(), 0);
   std::fill(merged_.begin(), merged_.end(), false);
   for (const auto v : queue_) level_[static_cast<std::size_t>(v)] = kUnlabelled;
   queue_.clear();
-  touched_arcs_.clear();
-  touched_nodes_.clear();
-  sent_ = 0;
+  received_ = 0;
 }
 
 void SinkFlow::add_capacity(ArcId arc, Amount delta) {
   capacity_[arc.index()] += delta;
   if (merged_[static_cast<std::size_t>(tail_[arc.index()])]) {
-    supply_[static_cast<std::size_t>(head_[arc.index()])] += delta;
+    excess_[static_cast<std::size_t>(head_[arc.index()])] += delta;
   }
-}
-
-void SinkFlow::add_supply(NodeId node, Amount delta) {
-  supply_[node.index()] += delta;
-}
-
-void SinkFlow::clear_flow() {
-  for (const auto a : touched_arcs_) flow_[static_cast<std::size_t>(a)] = 0;
-  for (const auto v : touched_nodes_) used_[static_cast<std::size_t>(v)] = 0;
-  touched_arcs_.clear();
-  touched_nodes_.clear();
-  sent_ = 0;
 }
 
 void SinkFlow::merge(NodeId node) {
   merged_[node.index()] = true;
+  received_ = 0;
   for (auto h = begin_[node.index()]; h < begin_[node.index() + 1]; ++h) {
     const HalfArc& half = half_arcs_[static_cast<std::size_t>(h)];
-    if (!half.in) {
-      supply_[static_cast<std::size_t>(half.other)] +=
-          capacity_[static_cast<std::size_t>(half.arc)];
+    const auto a = static_cast<std::size_t>(half.arc);
+    Amount& neighbour = excess_[static_cast<std::size_t>(half.other)];
+    if (half.in) {
+      neighbour += flow_[a];
+      flow_[a] = 0;
+    } else {
+      neighbour += capacity_[a] - flow_[a];
     }
   }
 }
 
 // Levels by distance to the sink, breadth first, until the labelled nodes could supply `wanted`.
-// False where no labelled node has any supply left: the flow is maximum, and the labelled nodes
+// False where no labelled node has any excess left: the flow is maximum, and the labelled nodes
 // are the sink side of the smallest minimum cut.
 bool SinkFlow::label(std::size_t sink, Amount wanted) {
   for (const auto v : queue_) level_[static_cast<std::size_t>(v)] = kUnlabelled;
@@ -87,7 +76,7 @@ bool SinkFlow::label(std::size_t sink, Amount wanted) {
   queue_.push_back(static_cast<std::int32_t>(sink));
   level_[sink] = 0;
   next_half_[sink] = begin_[sink];
-  Amount in_reach = supply_left(sink);
+  Amount in_reach = excess_[sink];
   for (std::size_t at = 0; at < queue_.size() && in_reach < wanted; ++at) {
     const auto v = static_cast<std::size_t>(queue_[at]);
     for (auto h = begin_[v]; h < begin_[v + 1]; ++h) {
@@ -98,7 +87,7 @@ bool SinkFlow::label(std::size_t sink, Amount wanted) {
       next_half_[u] = begin_[u];
       queue_.push_back(half.other);
       // An upper bound of what this node adds; saturating, so that it cannot overflow.
-      in_reach += std::min(supply_left(u), wanted);
+      in_reach += std::min(excess_[u], wanted);
       if (in_reach >= wanted) break;
     }
   }
@@ -111,18 +100,16 @@ SinkFlow::Amount SinkFlow::pull(std::size_t sink, Amount wanted) {
   path_.clear();
   std::size_t v = sink;
   while (pulled < wanted) {
-    if (supply_left(v) > 0) {
-      Amount amount = std::min(supply_left(v), wanted - pulled);
+    if (excess_[v] > 0) {
+      Amount amount = std::min(excess_[v], wanted - pulled);
       for (const auto h : path_)
         amount = std::min(amount, residual(half_arcs_[static_cast<std::size_t>(h)]));
-      if (used_[v] == 0) touched_nodes_.push_back(static_cast<std::int32_t>(v));
-      used_[v] += amount;
+      excess_[v] -= amount;
       pulled += amount;
       std::size_t keep = path_.size();
       for (std::size_t i = 0; i < path_.size(); ++i) {
         const HalfArc& half = half_arcs_[static_cast<std::size_t>(path_[i])];
         const auto a = static_cast<std::size_t>(half.arc);
-        if (flow_[a] == 0) touched_arcs_.push_back(half.arc);
         flow_[a] += half.in ? amount : -amount;
         if (residual(half) == 0 && keep == path_.size()) keep = i;
       }
@@ -133,7 +120,7 @@ SinkFlow::Amount SinkFlow::pull(std::size_t sink, Amount wanted) {
                       : static_cast<std::size_t>(
                             half_arcs_[static_cast<std::size_t>(path_[keep - 1])].other);
       }
-      if (supply_left(v) > 0) continue;
+      if (excess_[v] > 0) continue;
     }
     bool advanced = false;
     for (auto& h = next_half_[v]; h < begin_[v + 1]; ++h) {
@@ -159,9 +146,9 @@ SinkFlow::Amount SinkFlow::pull(std::size_t sink, Amount wanted) {
 bool SinkFlow::send(NodeId sink, Amount demand) {
   const std::size_t t = sink.index();
   // Every labelled node with supply has a residual path to the sink, so each round pulls some.
-  while (sent_ < demand) {
-    if (!label(t, demand - sent_)) return false;
-    sent_ += pull(t, demand - sent_);
+  while (received_ < demand) {
+    if (!label(t, demand - received_)) return false;
+    received_ += pull(t, demand - received_);
   }
   return true;
 }

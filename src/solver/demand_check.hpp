@@ -30,7 +30,6 @@ bool check_all(graph::SinkFlow& flow, std::span<const NodeId> order, std::int64_
       if (!next) return false;
       demand = *next;
     }
-    flow.clear_flow();
     flow.merge(sink);
   }
   return true;

@@ -79,7 +79,6 @@ class Packer {
       if (!flow_.send(sink, demand)) return false;
       SinkSide side = flow_.tight_sink_side(sink);
       if (std::count(side.begin(), side.end(), true) > 1) add_cut(std::move(side));
-      flow_.clear_flow();
       flow_.merge(sink);
     }
     return true;

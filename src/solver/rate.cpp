@@ -112,7 +112,6 @@ Rate optimal_rate(const Network& network, const Weights& weights) {
       load();
     }
     ++rate.statistics.flows;
-    flow.clear_flow();
     flow.merge(sink);
     holding.push_back(sink);
   }
