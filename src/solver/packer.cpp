@@ -86,29 +86,42 @@ class Packer {
 
   bool pack_one(Rank root) {
     state_.begin_tree(root);
-    while (!growth_.extend()) {
-      if (test_and_repair()) continue;
-      // The invariant holds, yet a tree this wide does not go on from here.
-      if (state_.growing().multiplicity == 1) return false;
-      shrink_to_extend();
-      ++statistics_.splits;
+    bool verified = false;
+    while (!verified) {
+      if (!growth_.extend()) {
+        if (test_and_repair()) continue;
+        // The invariant holds, yet a tree this wide does not go on from here.
+        if (state_.growing().multiplicity == 1) return false;
+        shrink_to_extend();
+        ++statistics_.splits;
+      } else if (state_.total_owed() > 0 && unverified_.size() + 1 >= batch_) {
+        // Tested before it is finished, a tree loses only the subtrees that do damage.
+        verified = !test_batch();
+      } else {
+        break;
+      }
     }
-    unverified_.push_back(state_.finish_tree());
+    const SlotId slot = state_.finish_tree();
+    if (!verified) unverified_.push_back(slot);
     if (progress_) {
       progress_(1.0 - static_cast<double>(state_.total_owed()) / static_cast<double>(total_));
     }
-    if (unverified_.size() >= batch_ && state_.total_owed() > 0) {
-      const std::size_t packed = unverified_.size();
-      const std::int64_t before = statistics_.repairs;
-      test_and_repair();
-      const auto repaired = static_cast<std::size_t>(statistics_.repairs - before);
-      if (repaired * 8 <= packed) {
-        batch_ *= 2;
-      } else if (repaired * 2 > packed && batch_ > 1) {
-        batch_ /= 2;
-      }
-    }
     return true;
+  }
+
+  // Tests after a batch, and makes the next one larger while little has to be taken back. True
+  // where something was violated.
+  bool test_batch() {
+    const std::size_t packed = unverified_.size() + 1;
+    const std::int64_t before = statistics_.repairs;
+    const bool violated = test_and_repair();
+    const auto repaired = static_cast<std::size_t>(statistics_.repairs - before);
+    if (repaired * 8 <= packed) {
+      batch_ *= 2;
+    } else if (repaired * 2 > packed && batch_ > 1) {
+      batch_ /= 2;
+    }
+    return violated;
   }
 
   // The largest smaller multiplicity at which some rank can be attached; at 1 if nowhere.
