@@ -96,7 +96,7 @@ class Packer {
         ++statistics_.splits;
       } else if (state_.total_owed() > 0 && unverified_.size() + 1 >= batch_) {
         // Tested before it is finished, a tree loses only the subtrees that do damage.
-        verified = !test_batch();
+        verified = !test_and_repair();
       } else {
         break;
       }
@@ -107,21 +107,6 @@ class Packer {
       progress_(1.0 - static_cast<double>(state_.total_owed()) / static_cast<double>(total_));
     }
     return true;
-  }
-
-  // Tests after a batch, and makes the next one larger while little has to be taken back. True
-  // where something was violated.
-  bool test_batch() {
-    const std::size_t packed = unverified_.size() + 1;
-    const std::int64_t before = statistics_.repairs;
-    const bool violated = test_and_repair();
-    const auto repaired = static_cast<std::size_t>(statistics_.repairs - before);
-    if (repaired * 8 <= packed) {
-      batch_ *= 2;
-    } else if (repaired * 2 > packed && batch_ > 1) {
-      batch_ /= 2;
-    }
-    return violated;
   }
 
   // The largest smaller multiplicity at which some rank can be attached; at 1 if nowhere.
@@ -170,7 +155,7 @@ class Packer {
   // all hold. True where something was violated.
   bool test_and_repair() {
     ++statistics_.checks;
-    const std::int64_t before = statistics_.repairs;
+    const std::size_t packed = unverified_.size() + 1;
     const std::size_t cuts = state_.pool().size();
     const std::int64_t demand = load_flow();
     check_all(flow_, order_, demand, [&](SinkSide side) -> std::optional<std::int64_t> {
@@ -179,8 +164,18 @@ class Packer {
       reload_flow();
       return state_.total_owed() + state_.growing().multiplicity;
     });
+    adapt_batch(packed, packed - unverified_.size() - 1);
     unverified_.clear();
-    return statistics_.repairs > before || state_.pool().size() > cuts;
+    return state_.pool().size() > cuts;
+  }
+
+  // Larger batches while little has to be taken back.
+  void adapt_batch(std::size_t packed, std::size_t removed) {
+    if (removed * 2 >= packed) {
+      batch_ = std::max<std::size_t>(1, std::min(batch_, packed) / 2);
+    } else if (removed * 8 <= packed && packed >= batch_) {
+      batch_ *= 2;
+    }
   }
 
   // After a repair: new capacities and supplies, the same merged sinks.
