@@ -1,6 +1,7 @@
 #include "solver/growth.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace forestcoll::solver {
 namespace {
@@ -10,8 +11,9 @@ constexpr int kTraceBudget = 64;
 
 }  // namespace
 
-Growth::Growth(PackingState& state)
+Growth::Growth(PackingState& state, Guard guard)
     : state_(state),
+      guard_(std::move(guard)),
       core_(state.core()),
       step_(core_.graph.arc_count()),
       feeders_(core_.graph.node_count()) {
@@ -116,6 +118,7 @@ bool Growth::trace(NodeId v, bool only_test, int& budget) {
     --budget;
     forward_.assign(route_.rbegin(), route_.rend());
     if (!state_.pool().admits(forward_, state_.growing().multiplicity)) return false;
+    if (!guard_(forward_)) return false;
     if (!only_test) state_.attach(forward_);
     return true;
   }

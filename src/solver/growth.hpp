@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "forestcoll/id.hpp"
@@ -18,7 +20,10 @@ namespace forestcoll::solver {
 /// first; switches hand their feeders out in turn.
 class Growth {
  public:
-  Growth(PackingState& state);
+  /// Asked before a route is attached: the last word beyond the pool.
+  using Guard = std::function<bool(std::span<const ArcId> route)>;
+
+  Growth(PackingState& state, Guard guard);
 
   /// Attaches what it can; true where the tree then spans. False: within the residual capacities
   /// and the pool nothing more can be attached. Cost: O(height · (n + m) + m log m).
@@ -49,6 +54,7 @@ class Growth {
   bool trace(NodeId v, bool only_test, int& budget);
 
   PackingState& state_;
+  Guard guard_;
   const Core& core_;
   IdVector<ArcId, Capacity> step_;  ///< a 64th of the capacity, at least 1
   IdVector<NodeId, Feeders> feeders_;

@@ -46,9 +46,10 @@ class Packer {
   Packer(const Core& core, const IdVector<Rank, std::int64_t>& owed, const Progress& progress)
       : core_(core),
         state_(core, owed),
-        growth_(state_),
+        growth_(state_, [this](std::span<const ArcId> route) { return allows(route); }),
         progress_(progress),
         flow_(with_tree_source(core)),
+        edge_flow_(core.graph),
         order_(locality_order(core.graph, core.capacity, core.compute, first_root(core, owed))),
         total_(state_.total_owed()) {}
 
@@ -86,15 +87,18 @@ class Packer {
 
   bool pack_one(Rank root) {
     state_.begin_tree(root);
+    exact_ = tight_ && unverified_.empty();
+    tight_ = false;
     bool verified = false;
     while (!verified) {
       if (!growth_.extend()) {
-        if (test_and_repair()) continue;
+        tight_ = true;
+        if (!exact_ && test_and_repair()) continue;
         // The invariant holds, yet a tree this wide does not go on from here.
         if (state_.growing().multiplicity == 1) return false;
         shrink_to_extend();
         ++statistics_.splits;
-      } else if (state_.total_owed() > 0 && unverified_.size() + 1 >= batch_) {
+      } else if (!exact_ && state_.total_owed() > 0 && unverified_.size() + 1 >= batch_) {
         // Tested before it is finished, a tree loses only the subtrees that do damage.
         verified = !test_and_repair();
       } else {
@@ -102,11 +106,33 @@ class Packer {
       }
     }
     const SlotId slot = state_.finish_tree();
-    if (!verified) unverified_.push_back(slot);
+    if (!verified && !exact_) unverified_.push_back(slot);
     if (progress_) {
       progress_(1.0 - static_cast<double>(state_.total_owed()) / static_cast<double>(total_));
     }
     return true;
+  }
+
+  // The exact test of one edge x→y, where the invariant is known to hold: with x merged into the
+  // source and the tree in progress left out, y must receive all owed trees and this one. The only
+  // cuts that the edge harms hold y and some reached node but not x, and those are what is tested.
+  // A route through switches enters other cuts as well: it is taken on trust, and the next test of
+  // all sinks judges it.
+  bool allows(std::span<const ArcId> route) {
+    if (!exact_) return true;
+    if (route.size() > 1) {
+      exact_ = false;
+      return true;
+    }
+    const NodeId x = core_.graph.tail(route.front());
+    const NodeId y = core_.graph.head(route.front());
+    load_residual();
+    edge_flow_.reset(std::span(capacity_).first(core_.graph.arc_count()),
+                     std::span(supply_).first(core_.graph.node_count()));
+    edge_flow_.merge(x);
+    if (edge_flow_.send(y, state_.total_owed() + state_.growing().multiplicity)) return true;
+    add_cut(edge_flow_.tight_sink_side(y));
+    return false;
   }
 
   // The largest smaller multiplicity at which some rank can be attached; at 1 if nowhere.
@@ -121,20 +147,24 @@ class Packer {
     state_.set_multiplicity(fits);
   }
 
-  std::int64_t load_flow() {
+  void load_residual() {
     const std::size_t arcs = core_.graph.arc_count();
-    const std::size_t n = core_.graph.node_count();
     capacity_.assign(arcs + core_.compute.size(), 0);
-    supply_.assign(n + 1, 0);
+    supply_.assign(core_.graph.node_count() + 1, 0);
     for (std::size_t a = 0; a < arcs; ++a) capacity_[a] = state_.residual(ArcId(a));
     for (std::size_t r = 0; r < core_.compute.size(); ++r) {
       supply_[core_.compute[r].index()] = state_.owed(Rank(r));
     }
+  }
+
+  std::int64_t load_flow() {
+    load_residual();
+    const std::size_t arcs = core_.graph.arc_count();
+    const std::size_t n = core_.graph.node_count();
     const GrowingTree& tree = state_.growing();
     supply_[n] = tree.multiplicity;
     if (tree.active()) {
       // Arcs of the source follow the core's, by head.
-      for (std::size_t a = arcs; a < capacity_.size(); ++a) capacity_[a] = 0;
       for (const Rank r : tree.reached) capacity_[arcs + source_arc(r)] = tree.multiplicity;
     }
     flow_.reset(capacity_, supply_);
@@ -166,6 +196,7 @@ class Packer {
     });
     adapt_batch(packed, packed - unverified_.size() - 1);
     unverified_.clear();
+    exact_ = true;
     return state_.pool().size() > cuts;
   }
 
@@ -237,13 +268,16 @@ class Packer {
   PackingState state_;
   Growth growth_;
   const Progress& progress_;
-  graph::SinkFlow flow_;
+  graph::SinkFlow flow_;       ///< for the test of all sinks
+  graph::SinkFlow edge_flow_;  ///< for the test of one edge
   std::vector<NodeId> order_;
   std::vector<NodeId> by_id_;
   std::int64_t total_;
   std::vector<std::int64_t> capacity_, supply_;
   std::vector<SlotId> unverified_;
   std::size_t batch_ = kFirstBatch;
+  bool exact_ = false;  ///< the invariant holds as things stand, and edges are tested one by one
+  bool tight_ = false;  ///< the last tree got stuck
   PackStatistics statistics_;
 };
 
