@@ -27,7 +27,7 @@ class CutPool {
   explicit CutPool(const Core& core) : core_(core), crossings_(core.graph.arc_count()) {}
 
   [[nodiscard]] std::size_t size() const { return cuts_.size(); }
-  [[nodiscard]] bool contains(CutId x, NodeId v) const { return cuts_[x].inside[v.index()]; }
+  [[nodiscard]] const SinkSide& inside(CutId x) const { return cuts_[x].inside; }
   [[nodiscard]] std::int64_t slack(CutId x) const { return cuts_[x].slack; }
 
   /// Cost: O(m).

@@ -106,6 +106,7 @@ class Packer {
       }
     }
     const SlotId slot = state_.finish_tree();
+    if constexpr (base::check_proofs) prove_pool();
     if (!verified && !exact_) unverified_.push_back(slot);
     if (progress_) {
       progress_(1.0 - static_cast<double>(state_.total_owed()) / static_cast<double>(total_));
@@ -198,6 +199,16 @@ class Packer {
     unverified_.clear();
     exact_ = true;
     return state_.pool().size() > cuts;
+  }
+
+  // Proof level: what the pool has added up step by step is what the definition says.
+  void prove_pool() {
+    for (std::size_t x = 0; x < state_.pool().size(); ++x) {
+      const SinkSide& inside = state_.pool().inside(CutId(x));
+      FORESTCOLL_CHECK(state_.pool().slack(CutId(x)) == state_.slack_of(inside),
+                       "a cut's slack is its definition");
+      FORESTCOLL_CHECK(state_.pool().slack(CutId(x)) >= 0, "the pool's invariant");
+    }
   }
 
   // Larger batches while little has to be taken back.

@@ -47,8 +47,8 @@ Network direct_boxes(std::size_t boxes, std::size_t size);
 struct RandomOptions {
   std::size_t max_compute = 5, max_switches = 3;
   Capacity max_capacity = 6;
-  bool one_way = false;      ///< arcs added as directed cycles instead of links
-  bool unbalanced = false;   ///< switches' two sides may differ
+  bool one_way = false;     ///< arcs added as directed cycles instead of links
+  bool unbalanced = false;  ///< switches' two sides may differ
 };
 /// A strongly connected random fabric.
 Network random_fabric(std::uint64_t seed, const RandomOptions& options);

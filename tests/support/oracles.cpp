@@ -29,8 +29,8 @@ Ratio brute_force_inverse_rate(const Network& network, const Weights& weights) {
   return best;
 }
 
-std::string find_forest_flaw(const Network& network, const Weights& weights,
-                             const Scaling& scaling, const Forest& forest) {
+std::string find_forest_flaw(const Network& network, const Weights& weights, const Scaling& scaling,
+                             const Forest& forest) {
   std::map<std::pair<NodeId, NodeId>, Int128> load;
   std::map<Rank, std::int64_t> rooted;
   const std::size_t ranks = network.ranks.size();
@@ -71,7 +71,8 @@ std::string find_forest_flaw(const Network& network, const Weights& weights,
     const auto it = load.find({arc.tail, arc.head});
     if (it == load.end()) continue;
     // load ≤ scale · b, exactly
-    if (it->second * scaling.scale.den() > Int128{network.capacity[ArcId(a)]} * scaling.scale.num()) {
+    if (it->second * scaling.scale.den() >
+        Int128{network.capacity[ArcId(a)]} * scaling.scale.num()) {
       return "arc " + std::to_string(arc.tail.value) + "->" + std::to_string(arc.head.value) +
              " is overloaded";
     }

@@ -16,7 +16,7 @@ Ratio brute_force_inverse_rate(const Network& network, const Weights& weights);
 /// Checks a forest of out-trees by definition: every tree spans, every path follows arcs of the
 /// network through switches alone, the loads stay within ⌊scale·b⌋, and every rank roots
 /// k·weight trees. Empty where all holds, else what does not.
-std::string find_forest_flaw(const Network& network, const Weights& weights,
-                             const Scaling& scaling, const Forest& forest);
+std::string find_forest_flaw(const Network& network, const Weights& weights, const Scaling& scaling,
+                             const Forest& forest);
 
 }  // namespace forestcoll::test

@@ -1,0 +1,26 @@
+#include "forestcoll/collective.hpp"
+
+#include <gtest/gtest.h>
+
+namespace forestcoll {
+namespace {
+
+TEST(Collective, NamesRoundTrip) {
+  for (const auto c : {Collective::allgather, Collective::reduce_scatter, Collective::allreduce,
+                       Collective::broadcast, Collective::reduce}) {
+    EXPECT_EQ(parse_collective(to_string(c)), c);
+  }
+  EXPECT_FALSE(parse_collective("alltoall"));
+  EXPECT_FALSE(parse_collective(""));
+}
+
+TEST(Collective, BusbwFactorsAreThoseOfNcclTests) {
+  EXPECT_EQ(busbw_factor(Collective::allgather, 16), Ratio(15, 16));
+  EXPECT_EQ(busbw_factor(Collective::reduce_scatter, 16), Ratio(15, 16));
+  EXPECT_EQ(busbw_factor(Collective::allreduce, 16), Ratio(15, 8));
+  EXPECT_EQ(busbw_factor(Collective::broadcast, 16), Ratio(1));
+  EXPECT_EQ(busbw_factor(Collective::reduce, 16), Ratio(1));
+}
+
+}  // namespace
+}  // namespace forestcoll

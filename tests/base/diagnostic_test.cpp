@@ -1,0 +1,31 @@
+#include "forestcoll/diagnostic.hpp"
+
+#include <gtest/gtest.h>
+
+namespace forestcoll {
+namespace {
+
+TEST(Diagnostic, NamesPlaceCodeAndRemedy) {
+  EXPECT_EQ(to_string(Diagnostic{.code = "E05",
+                                 .file = "dgx2.json",
+                                 .where = "/links/17/bandwidth",
+                                 .message = "expected a bandwidth, found \"50GBs\"",
+                                 .remedy = "write \"50 GB/s\""}),
+            "dgx2.json: /links/17/bandwidth: expected a bandwidth, found \"50GBs\" [E05]\n"
+            "  write \"50 GB/s\"");
+  EXPECT_EQ(
+      to_string(Diagnostic{.code = "W02", .severity = Severity::warning, .message = "unused"}),
+      "warning: unused [W02]");
+}
+
+TEST(Expected, HoldsAValueOrErrors) {
+  const Expected<int> value(3);
+  ASSERT_TRUE(value);
+  EXPECT_EQ(*value, 3);
+  const Expected<int> error(Diagnostic{.code = "E01"});
+  ASSERT_FALSE(error);
+  EXPECT_EQ(error.errors().front().code, "E01");
+}
+
+}  // namespace
+}  // namespace forestcoll

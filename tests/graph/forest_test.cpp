@@ -1,0 +1,63 @@
+#include "forestcoll/forest.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace forestcoll {
+namespace {
+
+// Ranks 0, 1, 2 are nodes 10, 11, 12 around switch 20; tree 0 is 0 → 1 → 2, tree 1 a star from 2.
+Forest two_trees() {
+  RouteTable table({NodeId(10), NodeId(11), NodeId(12)});
+  const std::vector<NodeId> up = {NodeId(20)};
+  const std::vector<NodeId> to[3] = {{NodeId(10)}, {NodeId(11)}, {NodeId(12)}};
+  const SegmentId to_switch = table.add_segment(up);
+  const SegmentId down[3] = {table.add_segment(to[0]), table.add_segment(to[1]),
+                             table.add_segment(to[2])};
+  PrefixId from[3];
+  for (int r = 0; r < 3; ++r) from[r] = table.extend(PrefixId(r), to_switch);
+  return Forest(std::move(table), {{Rank(0), 3, 2}, {Rank(2), 1, 1}},
+                {Route{},
+                 {from[0], down[1]},
+                 {from[1], down[2]},  //
+                 {from[2], down[0]},
+                 {from[2], down[1]},
+                 Route{}});
+}
+
+TEST(Forest, TellsParentsAndPaths) {
+  const Forest forest = two_trees();
+  EXPECT_EQ(forest.rank_count(), 3u);
+  EXPECT_EQ(forest.tree_count(), 2u);
+  EXPECT_EQ(forest.parent(TreeId(0), Rank(2)), Rank(1));
+  EXPECT_FALSE(forest.parent(TreeId(0), Rank(0)).valid());
+  EXPECT_EQ(forest.path(TreeId(0), Rank(2)),
+            (std::vector<NodeId>{NodeId(11), NodeId(20), NodeId(12)}));
+  EXPECT_EQ(forest.by_depth(TreeId(0)), (std::vector<Rank>{Rank(0), Rank(1), Rank(2)}));
+  EXPECT_EQ(forest.by_depth(TreeId(1)), (std::vector<Rank>{Rank(2), Rank(0), Rank(1)}));
+}
+
+TEST(Forest, HeightsAreWeightedByMultiplicity) {
+  EXPECT_EQ(two_trees().max_height(), 2);
+  EXPECT_DOUBLE_EQ(two_trees().mean_height(), 7.0 / 4);
+}
+
+TEST(Forest, ReversedWalksTheSameRoutesBackwards) {
+  const Forest reversed = two_trees().reversed();
+  EXPECT_TRUE(reversed.is_in_forest());
+  EXPECT_EQ(reversed.path(TreeId(0), Rank(2)),
+            (std::vector<NodeId>{NodeId(12), NodeId(20), NodeId(11)}));
+  EXPECT_FALSE(reversed.reversed().is_in_forest());
+}
+
+TEST(Forest, ScaledMultipliesMultiplicitiesOnly) {
+  const Forest forest = two_trees();
+  const Forest scaled = forest.scaled(5);
+  EXPECT_EQ(scaled.tree(TreeId(0)).multiplicity, 15);
+  EXPECT_EQ(scaled.parent(TreeId(0), Rank(2)), Rank(1));
+  EXPECT_EQ(forest.tree(TreeId(0)).multiplicity, 3);
+}
+
+}  // namespace
+}  // namespace forestcoll

@@ -1,0 +1,105 @@
+// The facade: every collective on symmetric and one-way fabrics reaches its bound.
+#include "forestcoll/synthesize.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/fabrics.hpp"
+#include "support/oracles.hpp"
+
+namespace forestcoll {
+namespace {
+
+constexpr Collective kAll[] = {Collective::allgather, Collective::reduce_scatter,
+                               Collective::allreduce, Collective::broadcast, Collective::reduce};
+
+SynthesizeOptions options_for(Collective collective) {
+  SynthesizeOptions options;
+  options.collective = collective;
+  if (is_rooted(collective)) options.root = Rank(1);
+  return options;
+}
+
+TEST(Synthesize, ReachesTheBoundForEveryCollective) {
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    const Network network = test::random_fabric(seed, {.one_way = seed % 2 == 1});
+    for (const Collective collective : kAll) {
+      const auto options = options_for(collective);
+      const auto synthesis = synthesize(network, options);
+      const auto best = bound(network, collective, options.root);
+      ASSERT_TRUE(synthesis && best) << "seed " << seed;
+      EXPECT_EQ(synthesis->forest.algbw, best->algbw) << "seed " << seed << to_string(collective);
+      EXPECT_EQ(synthesis->forest.optimum, best->algbw);
+      EXPECT_EQ(synthesis->forest.k, best->k);
+      EXPECT_EQ(synthesis->forest.broadcast.has_value(),
+                collective != Collective::reduce_scatter && collective != Collective::reduce);
+      EXPECT_EQ(synthesis->forest.reduce.has_value(),
+                collective != Collective::allgather && collective != Collective::broadcast);
+    }
+  }
+}
+
+TEST(Synthesize, ReduceForestsAreSoundOnTheReversedNetwork) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const Network network = test::random_fabric(seed, {.one_way = true});
+    const auto synthesis = synthesize(network, options_for(Collective::reduce_scatter));
+    ASSERT_TRUE(synthesis);
+    ASSERT_TRUE(synthesis->forest.reduce->is_in_forest());
+    const Network backward = reversed(network);
+    const Scaling scaling{
+        synthesis->forest.k, synthesis->reduce_rate->inverse * Ratio(synthesis->forest.k), {}};
+    EXPECT_EQ(test::find_forest_flaw(backward, uniform_weights(network), scaling,
+                                     synthesis->forest.reduce->reversed()),
+              "")
+        << "seed " << seed;
+  }
+}
+
+TEST(Synthesize, KnownAllreduce) {
+  const auto synthesis = synthesize(test::dgx_a100(2), options_for(Collective::allreduce));
+  ASSERT_TRUE(synthesis);
+  EXPECT_EQ(synthesis->forest.algbw, Ratio(520, 3));
+}
+
+TEST(Synthesize, SearchesOverK) {
+  SynthesizeOptions options = options_for(Collective::allgather);
+  options.trees_per_root = {TreesPerRoot::Mode::best_up_to, 16};
+  auto synthesis = synthesize(test::dgx_a100(2), options);
+  ASSERT_TRUE(synthesis);
+  EXPECT_EQ(synthesis->forest.k, 13);
+  EXPECT_EQ(synthesis->tradeoff.size(), 16u);
+  EXPECT_EQ(synthesis->tradeoff[0].algbw, Ratio(2400, 7));
+
+  options.trees_per_root = {TreesPerRoot::Mode::power_of_two, 16};
+  synthesis = synthesize(test::dgx_a100(2), options);
+  ASSERT_TRUE(synthesis);
+  EXPECT_EQ(synthesis->tradeoff.size(), 5u);
+  for (const RateAtK& row : synthesis->tradeoff) EXPECT_LE(row.algbw, synthesis->forest.algbw);
+
+  options.trees_per_root = {TreesPerRoot::Mode::fixed, 5};
+  synthesis = synthesize(test::dgx_a100(2), options);
+  ASSERT_TRUE(synthesis);
+  EXPECT_EQ(synthesis->forest.k, 5);
+  EXPECT_EQ(synthesis->forest.algbw, Ratio(2400, 7));
+  EXPECT_TRUE(synthesis->tradeoff.empty());
+}
+
+TEST(Synthesize, RefusesExactRatesThatDoNotFit) {
+  // Two one-way cycles with large coprime capacities: the allreduce rate is a fraction of their
+  // products.
+  test::FabricBuilder builder(3);
+  builder.arc(0, 1, 4'000'000'007);
+  builder.arc(1, 2, 3'999'999'979);
+  builder.arc(2, 0, 3'999'999'959);
+  builder.arc(0, 2, 3'999'999'931);
+  builder.arc(2, 1, 17);
+  builder.arc(1, 0, 3'999'999'893);
+  const auto synthesis = synthesize(builder.build(), options_for(Collective::allreduce));
+  if (synthesis) {
+    EXPECT_EQ(synthesis->forest.algbw, synthesis->forest.optimum);
+  } else {
+    EXPECT_EQ(synthesis.errors().front().code, "E14");
+  }
+}
+
+}  // namespace
+}  // namespace forestcoll
