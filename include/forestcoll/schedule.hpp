@@ -80,13 +80,13 @@ struct TargetLimits {
   std::int32_t max_threadblocks;  ///< per GPU
   std::int32_t max_steps;         ///< per threadblock
   std::int32_t max_channels;
-  std::int32_t max_count;           ///< chunks per step
-  std::int32_t max_elements;        ///< XML elements that one rank loads
-  std::int32_t max_children;        ///< of one XML element: GPUs, threadblocks, steps
-  std::int32_t max_per_channel;     ///< senders, and receivers, of one GPU on one channel
-  std::int32_t max_offset;          ///< in chunks
-  std::int32_t max_depended;        ///< only threadblocks 0 … max_depended − 1 can be waited for
-  bool fused_reduce;                ///< takes steps that receive and reduce at once
+  std::int32_t max_count;        ///< chunks per step
+  std::int32_t max_elements;     ///< XML elements that one rank loads
+  std::int32_t max_children;     ///< of one XML element: GPUs, threadblocks, steps
+  std::int32_t max_per_channel;  ///< senders, and receivers, of one GPU on one channel
+  std::int32_t max_offset;       ///< in chunks
+  std::int32_t max_depended;     ///< only threadblocks 0 … max_depended − 1 can be waited for
+  bool fused_reduce;             ///< takes steps that receive and reduce at once
   std::string reduce_scatter_name;  ///< what its parser calls that collective
   std::int64_t default_max_bytes;   ///< a finite bound that the runtime loads and selects
 };

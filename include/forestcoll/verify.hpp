@@ -37,7 +37,7 @@ struct Verdict {
   Collective collective = Collective::allgather;
   std::optional<Rank> root;  ///< of a broadcast or reduce, as its program behaves
   std::int64_t ranks = 0;
-  std::int64_t chunks = 0;
+  std::int64_t chunks = 0;  ///< of the whole buffer; for a forest, trees counted by multiplicity
   std::int32_t threadblocks = 0, channels = 0, steps = 0;  ///< largest over the GPUs
   bool free_at_one_in_flight = false;  ///< no deadlock with one operation in flight either (D = 1)
   std::string usable_counts;           ///< for which element counts a runtime selects it

@@ -4,13 +4,6 @@
 #include <utility>
 
 namespace forestcoll::solver {
-namespace {
-
-// Routes that are tried for one candidate before it is given up for this level.
-constexpr int kTraceBudget = 64;
-
-}  // namespace
-
 Growth::Growth(PackingState& state, Guard guard)
     : state_(state),
       guard_(std::move(guard)),
@@ -26,7 +19,7 @@ bool Growth::is_usable(ArcId arc) const {
   return state_.residual(arc) >= multiplicity && state_.pool().is_open(arc, multiplicity);
 }
 
-bool Growth::extend() {
+bool Growth::extend(int routes_tried) {
   const GrowingTree& tree = state_.growing();
   const std::size_t ranks = core_.compute.size();
   bool progress = true;
@@ -35,26 +28,26 @@ bool Growth::extend() {
     // Depths grow while levels are expanded, so the loop ends at the deepest level reached.
     for (std::int32_t depth = 0; tree.reached.size() < ranks; ++depth) {
       const std::size_t before = tree.reached.size();
-      if (!expand(depth, false)) break;
+      if (!expand(depth, false, routes_tried)) break;
       progress |= tree.reached.size() > before;
     }
   }
   return tree.reached.size() == ranks;
 }
 
-bool Growth::can_extend() {
+bool Growth::can_extend(int routes_tried) {
   const auto& tree = state_.growing();
   std::int32_t deepest = 0;
   for (const Rank r : tree.reached) deepest = std::max(deepest, tree.depth[r]);
   for (std::int32_t depth = 0; depth <= deepest; ++depth) {
-    if (expand(depth, true)) return true;
+    if (expand(depth, true, routes_tried)) return true;
   }
   return false;
 }
 
 // Searches from the ranks at `depth`. When testing, true where one rank could be attached;
 // otherwise true where there was a rank at that depth.
-bool Growth::expand(std::int32_t depth, bool only_test) {
+bool Growth::expand(std::int32_t depth, bool only_test, int routes_tried) {
   const GrowingTree& tree = state_.growing();
   ++level_;
   ring_.clear();
@@ -70,7 +63,7 @@ bool Growth::expand(std::int32_t depth, bool only_test) {
     for (const Candidate& candidate : candidates_) {
       const Rank to = core_.rank_of[core_.graph.head(candidate.arc)];
       if (tree.depth[to] >= 0 || !is_usable(candidate.arc)) continue;
-      if (attach_through(candidate.arc, only_test) && only_test) return true;
+      if (attach_through(candidate.arc, only_test, routes_tried) && only_test) return true;
       if (tree.reached.size() == core_.compute.size()) return !only_test;
     }
     std::swap(ring_, next_ring_);
@@ -106,8 +99,7 @@ void Growth::scan(NodeId v, std::int32_t ring) {
   }
 }
 
-bool Growth::attach_through(ArcId last, bool only_test) {
-  int budget = kTraceBudget;
+bool Growth::attach_through(ArcId last, bool only_test, int budget) {
   route_.assign(1, last);
   return trace(core_.graph.tail(last), only_test, budget);
 }

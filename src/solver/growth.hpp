@@ -25,11 +25,12 @@ class Growth {
 
   Growth(PackingState& state, Guard guard);
 
-  /// Attaches what it can; true where the tree then spans. False: within the residual capacities
-  /// and the pool nothing more can be attached. Cost: O(height · (n + m) + m log m).
-  bool extend();
+  /// Attaches what it can; true where the tree then spans. False: nothing more was found that
+  /// the residual capacities and the pool allow. `routes_tried` bounds how many routes through
+  /// switches are tried for one edge. Cost: O(height · (n + m) + m log m).
+  bool extend(int routes_tried);
   /// Could at least one more rank be attached?
-  bool can_extend();
+  bool can_extend(int routes_tried);
 
  private:
   struct Candidate {
@@ -48,9 +49,9 @@ class Growth {
   };
 
   [[nodiscard]] bool is_usable(ArcId arc) const;
-  bool expand(std::int32_t depth, bool only_test);
+  bool expand(std::int32_t depth, bool only_test, int routes_tried);
   void scan(NodeId v, std::int32_t ring);
-  bool attach_through(ArcId last, bool only_test);
+  bool attach_through(ArcId last, bool only_test, int budget);
   bool trace(NodeId v, bool only_test, int& budget);
 
   PackingState& state_;

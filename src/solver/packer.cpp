@@ -32,6 +32,11 @@ namespace {
 // Trees between two tests of the invariant, at first.
 constexpr std::size_t kFirstBatch = 16;
 
+// Routes through switches that are tried for one edge: few, and all (in effect) before a tree is
+// called impossible.
+constexpr int kRoutesTried = 64;
+constexpr int kAllRoutes = 1 << 20;
+
 // The core with one more node, the source of the tree in progress, that leads to every rank: what
 // the tree has reached may pass its data on.
 Digraph with_tree_source(const Core& core) {
@@ -90,12 +95,17 @@ class Packer {
     exact_ = tight_ && unverified_.empty();
     tight_ = false;
     bool verified = false;
+    int routes = kRoutesTried;
     while (!verified) {
-      if (!growth_.extend()) {
+      if (!growth_.extend(routes)) {
         tight_ = true;
         if (!exact_ && test_and_repair()) continue;
         // The invariant holds, yet a tree this wide does not go on from here.
-        if (state_.growing().multiplicity == 1) return false;
+        if (state_.growing().multiplicity == 1) {
+          if (routes == kAllRoutes) return false;
+          routes = kAllRoutes;
+          continue;
+        }
         shrink_to_extend();
         ++statistics_.splits;
       } else if (!exact_ && state_.total_owed() > 0 && unverified_.size() + 1 >= batch_) {
@@ -143,7 +153,7 @@ class Packer {
     while (fails - fits > 1) {
       const std::int64_t middle = fits + (fails - fits) / 2;
       state_.set_multiplicity(middle);
-      (growth_.can_extend() ? fits : fails) = middle;
+      (growth_.can_extend(kRoutesTried) ? fits : fails) = middle;
     }
     state_.set_multiplicity(fits);
   }

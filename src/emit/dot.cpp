@@ -1,0 +1,63 @@
+// Graphviz: one cluster per tree.
+#include <fmt/format.h>
+
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "emit/phases.hpp"
+#include "emit/text.hpp"
+#include "forestcoll/emit.hpp"
+
+namespace forestcoll {
+namespace {
+
+// The switches on the way, as an edge label; empty for a direct link.
+std::string via(const std::vector<NodeId>& path, const Topology& topology) {
+  std::string switches;
+  for (std::size_t i = 1; i + 1 < path.size(); ++i) {
+    switches += (i == 1 ? "" : " ") + topology.nodes[path[i]].id;
+  }
+  return switches.empty() ? "" : fmt::format(" [label={}]", emit::dot_string(switches));
+}
+
+void append_tree(std::string& out, const emit::Phase& phase, TreeId t, const Topology& topology) {
+  const Forest& forest = *phase.forest;
+  const Forest::Tree& tree = forest.tree(t);
+  const std::string prefix = fmt::format("{}_{}", phase.name, t.value);
+  const std::string title = fmt::format(
+      "{} {}: root {}, multiplicity {}, height {}", phase.name, t.value,
+      topology.nodes[forest.ranks()[tree.root.index()]].id, tree.multiplicity, tree.height);
+  fmt::format_to(std::back_inserter(out), "  subgraph cluster_{} {{\n    label={};\n", prefix,
+                 emit::dot_string(title));
+  for (std::size_t r = 0; r < forest.rank_count(); ++r) {
+    fmt::format_to(std::back_inserter(out), "    {}_{} [label={}{}];\n", prefix, r,
+                   emit::dot_string(topology.nodes[forest.ranks()[r]].id),
+                   Rank(r) == tree.root ? ", penwidth=3" : "");
+  }
+  for (const Rank child : emit::edges(forest, t)) {
+    Rank src = forest.parent(t, child), dst = child;
+    if (forest.is_in_forest()) std::swap(src, dst);
+    fmt::format_to(std::back_inserter(out), "    {}_{} -> {}_{}{};\n", prefix, src.value, prefix,
+                   dst.value, via(forest.path(t, child), topology));
+  }
+  out += "  }\n";
+}
+
+}  // namespace
+
+std::string to_dot(const CollectiveForest& forest, const Topology& topology) {
+  const std::string title =
+      fmt::format("{} on {}, k = {}, {} of {} GB/s", to_string(forest.collective), topology.name,
+                  forest.k, forest.algbw.to_string(), forest.optimum.to_string());
+  std::string out =
+      fmt::format("digraph forest {{\n  label={};\n  node [shape=box];\n", emit::dot_string(title));
+  for (const auto& phase : emit::phases(forest)) {
+    for (std::size_t t = 0; t < phase.forest->tree_count(); ++t) {
+      append_tree(out, phase, TreeId(t), topology);
+    }
+  }
+  return out + "}\n";
+}
+
+}  // namespace forestcoll

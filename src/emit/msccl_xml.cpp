@@ -1,0 +1,133 @@
+// MSCCL XML, for the parsers that the runtimes have: not XML parsers, but one hand-written scanner
+// that all of them inherited. So: no prolog, one element per line, spaces and line feeds only,
+// double quotes, decimal numbers, every attribute always present, values far below 256 bytes, and
+// no comment whose first word has a '='. Names are reduced to characters that need no escaping,
+// since the scanner knows no escapes.
+#include <fmt/format.h>
+
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "base/check.hpp"
+#include "emit/text.hpp"
+#include "emit/topology_hash.hpp"
+#include "forestcoll/emit.hpp"
+#include "forestcoll/version.hpp"
+
+namespace forestcoll {
+namespace {
+
+constexpr std::size_t kLongestName = 63;  // of the algorithm; the research runtime cuts there
+
+char letter(Buffer buffer) {
+  switch (buffer) {
+    case Buffer::input:
+      return 'i';
+    case Buffer::output:
+      return 'o';
+    case Buffer::scratch:
+      break;
+  }
+  return 's';
+}
+
+std::string_view letters(Operation operation) {
+  switch (operation) {
+    case Operation::send:
+      return "s";
+    case Operation::recv:
+      return "r";
+    case Operation::recv_copy_send:
+      return "rcs";
+    case Operation::recv_reduce_send:
+      return "rrs";
+    case Operation::recv_reduce_copy:
+      return "rrc";
+    case Operation::recv_reduce_copy_send:
+      return "rrcs";
+    case Operation::copy:
+      return "cpy";
+    case Operation::reduce:
+      return "re";
+    case Operation::nop:
+      break;
+  }
+  return "nop";
+}
+
+std::string algorithm_name(const Schedule& schedule, const Topology& topology) {
+  const std::string end = fmt::format("-{}-k{}", to_string(schedule.collective), schedule.k);
+  return emit::plain(topology.name, kLongestName - end.size()) + end;
+}
+
+void append_comments(std::string& out, const CollectiveForest& forest, const Topology& topology) {
+  fmt::format_to(std::back_inserter(out),
+                 "<!-- forestcoll {}: {} on {}, topology hash {:016x} -->\n"
+                 "<!-- k = {} trees per root, algbw {} GB/s, optimum {} GB/s -->\n",
+                 version, to_string(forest.collective), emit::plain(topology.name, 100),
+                 emit::topology_hash(topology), forest.k, forest.algbw.to_string(),
+                 forest.optimum.to_string());
+  if (forest.root) {
+    fmt::format_to(std::back_inserter(out),
+                   "<!-- The root is rank {}. No runtime checks this: a call with any other root "
+                   "gets wrong data. -->\n",
+                   forest.root->value);
+  }
+}
+
+void append_algorithm(std::string& out, const Schedule& schedule, const Topology& topology,
+                      const XmlOptions& options) {
+  const TargetLimits* target = find_target(options.target);
+  FORESTCOLL_CHECK(target != nullptr, "schedules are lowered for known targets only");
+  const std::string_view collective = schedule.collective == Collective::reduce_scatter
+                                          ? target->reduce_scatter_name
+                                          : to_string(schedule.collective);
+  fmt::format_to(
+      std::back_inserter(out),
+      "<algo name=\"{}\" proto=\"{}\" nchannels=\"{}\" nchunksperloop=\"{}\" ngpus=\"{}\" "
+      "coll=\"{}\" inplace=\"{:d}\" outofplace=\"{:d}\" minBytes=\"{}\" maxBytes=\"{}\">\n",
+      algorithm_name(schedule, topology), options.protocol, schedule.channels, schedule.chunks,
+      schedule.programs.size(), collective, schedule.in_place, schedule.out_of_place,
+      options.min_bytes, options.max_bytes.value_or(target->default_max_bytes));
+}
+
+void append_step(std::string& out, std::size_t number, const Step& step) {
+  const StepRef awaited = step.depends_on.value_or(StepRef());
+  fmt::format_to(std::back_inserter(out),
+                 "      <step s=\"{}\" type=\"{}\" srcbuf=\"{}\" srcoff=\"{}\" dstbuf=\"{}\" "
+                 "dstoff=\"{}\" cnt=\"{}\" depid=\"{}\" deps=\"{}\" hasdep=\"{:d}\"/>\n",
+                 number, letters(step.operation), letter(step.src.buffer), step.src.offset,
+                 letter(step.dst.buffer), step.dst.offset, step.count, awaited.threadblock,
+                 awaited.step, step.has_dependent);
+}
+
+void append_gpu(std::string& out, std::size_t rank, const RankProgram& program) {
+  fmt::format_to(std::back_inserter(out),
+                 "  <gpu id=\"{}\" i_chunks=\"{}\" o_chunks=\"{}\" s_chunks=\"{}\">\n", rank,
+                 program.input_chunks, program.output_chunks, program.scratch_chunks);
+  for (std::size_t b = 0; b < program.threadblocks.size(); ++b) {
+    const Threadblock& block = program.threadblocks[b];
+    fmt::format_to(std::back_inserter(out),
+                   "    <tb id=\"{}\" send=\"{}\" recv=\"{}\" chan=\"{}\">\n", b,
+                   block.send_peer.value, block.recv_peer.value, block.channel);
+    for (std::size_t s = 0; s < block.steps.size(); ++s) append_step(out, s, block.steps[s]);
+    out += "    </tb>\n";
+  }
+  out += "  </gpu>\n";
+}
+
+}  // namespace
+
+std::string to_msccl_xml(const Schedule& schedule, const CollectiveForest& forest,
+                         const Topology& topology, const XmlOptions& options) {
+  std::string out;
+  append_comments(out, forest, topology);
+  append_algorithm(out, schedule, topology, options);
+  for (std::size_t r = 0; r < schedule.programs.size(); ++r) {
+    append_gpu(out, r, schedule.programs[Rank(r)]);
+  }
+  return out + "</algo>\n";
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,65 @@
+#include "emit/text.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace forestcoll::emit {
+namespace {
+
+bool is_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 0x20 || byte == 0x7f;
+}
+
+bool is_plain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("._:/-").find(c) != std::string_view::npos;
+}
+
+}  // namespace
+
+std::string json_string(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string xml_escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += is_control(c) ? '?' : c;
+    }
+  }
+  return result;
+}
+
+std::string dot_string(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += is_control(c) ? '?' : c;
+  }
+  return result + '"';
+}
+
+std::string plain(std::string_view text, std::size_t max_size) {
+  std::string result;
+  for (const char c : text.substr(0, max_size)) {
+    const bool doubles = c == '-' && result.ends_with('-');
+    result += is_plain(c) && !doubles ? c : '_';
+  }
+  return result;
+}
+
+}  // namespace forestcoll::emit

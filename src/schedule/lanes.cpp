@@ -1,0 +1,204 @@
+// Lanes: at first one per connection, or as many as the limit on steps forces. Then, as long as
+// both ends have room, the connection with the fullest lane gets as many more as make that lane
+// emptier: data that wait for each other in one threadblock flow side by side in two. Channels are
+// numbered from the lowest that is free at both ends.
+#include "schedule/lanes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <queue>
+#include <utility>
+
+#include "schedule/refusal.hpp"
+
+namespace forestcoll::schedule {
+namespace {
+
+// What one GPU has taken on so far.
+struct Gpu {
+  std::vector<std::int32_t> senders, receivers;  // on each channel
+  std::int64_t lanes = 0;                        // at either end
+  std::int64_t elements = 0;                     // of XML, an upper bound
+};
+
+class Placer {
+ public:
+  Placer(const IdVector<MessageId, Message>& messages, const Waits& waits, std::size_t ranks,
+         const TargetLimits& target, std::int64_t max_threadblocks)
+      : messages_(messages),
+        waits_(waits),
+        target_(target),
+        max_lanes_(std::min<std::int64_t>(max_threadblocks, target.max_depended)),
+        connections_(connect(messages)),
+        lanes_(connections_.size()),
+        channels_(connections_.size()) {
+    const std::vector<std::int32_t> none(static_cast<std::size_t>(target.max_channels), 0);
+    gpus_.assign(ranks, Gpu{none, none, 0, static_cast<std::int64_t>(ranks) + 1});
+  }
+
+  std::optional<Diagnostic> place_fewest() {
+    for (std::size_t c = 0; c < connections_.size(); ++c) {
+      const Connection& connection = connections_[ConnectionId(c)];
+      auto lanes = fewest_lanes(connection);
+      if (!lanes) return too_many_steps(connection);
+      for (const Lane& lane : *lanes) {
+        gpus_[connection.src].elements += lane.send_steps;
+        gpus_[connection.dst].elements += lane.recv_steps;
+      }
+      if (!grow(ConnectionId(c), std::move(*lanes))) return too_many_channels(connection);
+    }
+    return std::nullopt;
+  }
+
+  void spread() {
+    struct Candidate {
+      std::int64_t chunks;  // in the fullest lane
+      ConnectionId connection;
+      bool operator<(const Candidate& other) const {
+        return std::pair(chunks, other.connection) < std::pair(other.chunks, connection);
+      }
+    };
+    std::priority_queue<Candidate> queue;
+    for (std::size_t c = 0; c < connections_.size(); ++c) {
+      queue.push({fullest(lanes_[ConnectionId(c)]), ConnectionId(c)});
+    }
+    while (!queue.empty()) {
+      const ConnectionId c = queue.top().connection;
+      queue.pop();
+      if (widen(c)) queue.push({fullest(lanes_[c]), c});
+    }
+  }
+
+  [[nodiscard]] IdVector<LaneId, PlacedLane> placed() && {
+    IdVector<LaneId, PlacedLane> result;
+    for (std::size_t c = 0; c < connections_.size(); ++c) {
+      const ConnectionId id(c);
+      for (std::size_t i = 0; i < lanes_[id].size(); ++i) {
+        result.push_back({connections_[id].src, connections_[id].dst, channels_[id][i],
+                          std::move(lanes_[id][i])});
+      }
+    }
+    return result;
+  }
+
+ private:
+  [[nodiscard]] std::optional<std::vector<Lane>> cut_into(const Connection& connection,
+                                                          std::size_t lanes) const {
+    return cut(connection, lanes, messages_, waits_, target_.max_steps);
+  }
+
+  [[nodiscard]] std::optional<std::vector<Lane>> fewest_lanes(const Connection& connection) const {
+    std::int64_t sends = 0, receives = 0;
+    for (const MessageId m : connection.messages) {
+      sends += send_steps(waits_, m);
+      receives += recv_steps(waits_, m);
+    }
+    const std::int64_t steps = std::max(sends, receives);
+    auto lanes = static_cast<std::size_t>((steps + target_.max_steps - 1) / target_.max_steps);
+    for (; lanes <= connection.messages.size(); ++lanes) {
+      if (auto result = cut_into(connection, lanes)) return result;
+      if (lanes > static_cast<std::size_t>(target_.max_channels)) break;
+    }
+    return std::nullopt;
+  }
+
+  // More lanes for `c`, as few more as make the fullest emptier. False, and nothing changed, where
+  // there is no room, or no gain in as many lanes as there is room for.
+  bool widen(ConnectionId c) {
+    const Connection& connection = connections_[c];
+    const std::int64_t before = fullest(lanes_[c]);
+    const std::size_t now = lanes_[c].size();
+    const std::size_t most =
+        std::min(connection.messages.size(),
+                 now + std::min(room(gpus_[connection.src]), room(gpus_[connection.dst])));
+    for (std::size_t lanes = now + 1; lanes <= most; ++lanes) {
+      auto wider = cut_into(connection, lanes);
+      if (wider && fullest(*wider) < before) return grow(c, std::move(*wider));
+    }
+    return false;
+  }
+
+  // Lanes that a GPU can still take.
+  [[nodiscard]] std::size_t room(const Gpu& gpu) const {
+    const std::int64_t lanes =
+        std::min({max_lanes_ - gpu.lanes, target_.max_elements - gpu.elements,
+                  std::int64_t{target_.max_channels}});
+    return static_cast<std::size_t>(std::max<std::int64_t>(0, lanes));
+  }
+
+  // Gives `c` these lanes, of which there are not fewer than before. False, and nothing changed,
+  // where there are no channels for them.
+  bool grow(ConnectionId c, std::vector<Lane> lanes) {
+    Gpu& src = gpus_[connections_[c].src];
+    Gpu& dst = gpus_[connections_[c].dst];
+    std::vector<std::int32_t> channels = channels_[c];
+    for (std::int32_t channel = 0; channel < target_.max_channels && channels.size() < lanes.size();
+         ++channel) {
+      const auto i = static_cast<std::size_t>(channel);
+      if (src.senders[i] < target_.max_per_channel && dst.receivers[i] < target_.max_per_channel &&
+          std::find(channels_[c].begin(), channels_[c].end(), channel) == channels_[c].end()) {
+        channels.push_back(channel);
+      }
+    }
+    if (channels.size() < lanes.size()) return false;
+    for (std::size_t i = channels_[c].size(); i < channels.size(); ++i) {
+      ++src.senders[static_cast<std::size_t>(channels[i])];
+      ++dst.receivers[static_cast<std::size_t>(channels[i])];
+      for (Gpu* gpu : {&src, &dst}) {
+        ++gpu->lanes;
+        ++gpu->elements;
+      }
+    }
+    channels_[c] = std::move(channels);
+    lanes_[c] = std::move(lanes);
+    return true;
+  }
+
+  [[nodiscard]] Diagnostic too_many_steps(const Connection& connection) const {
+    std::int64_t steps = 0;
+    for (const MessageId m : connection.messages) {
+      steps = std::max({steps, send_steps(waits_, m), recv_steps(waits_, m)});
+    }
+    if (steps <= target_.max_steps) return too_many_channels(connection);
+    return refusal("T02",
+                   fmt::format("one message from rank {} to rank {} waits for {} others and takes "
+                               "{} steps, but a threadblock of {} has at most {}",
+                               connection.src.value, connection.dst.value, steps, steps,
+                               target_.name, target_.max_steps),
+                   "use a smaller -k, or write the forest with --format forest");
+  }
+
+  [[nodiscard]] Diagnostic too_many_channels(const Connection& connection) const {
+    return refusal(
+        "T03",
+        fmt::format("the {} messages from rank {} to rank {} need a channel beyond the {} that {} "
+                    "has, with {} steps per threadblock and {} threadblocks per channel",
+                    connection.messages.size(), connection.src.value, connection.dst.value,
+                    target_.max_channels, target_.name, target_.max_steps, target_.max_per_channel),
+        "use a smaller -k, or write the forest with --format forest");
+  }
+
+  const IdVector<MessageId, Message>& messages_;
+  const Waits& waits_;
+  const TargetLimits& target_;
+  std::int64_t max_lanes_;  // of a GPU that gets more than it must
+  IdVector<ConnectionId, Connection> connections_;
+  IdVector<ConnectionId, std::vector<Lane>> lanes_;
+  IdVector<ConnectionId, std::vector<std::int32_t>> channels_;  // of the lanes
+  IdVector<Rank, Gpu> gpus_;
+};
+
+}  // namespace
+
+Expected<IdVector<LaneId, PlacedLane>> place_lanes(const IdVector<MessageId, Message>& messages,
+                                                   const Waits& waits, std::size_t ranks,
+                                                   const TargetLimits& target,
+                                                   std::int64_t max_threadblocks) {
+  Placer placer(messages, waits, ranks, target, max_threadblocks);
+  if (auto error = placer.place_fewest()) return *error;
+  placer.spread();
+  return std::move(placer).placed();
+}
+
+}  // namespace forestcoll::schedule

@@ -1,0 +1,157 @@
+// From trees to one sequence of messages.
+//
+// Chunks. The buffer of the whole collective is cut into N·k chunks, k for every root (k in all for
+// broadcast and reduce). The trees of a root share its k chunks out among them in forest order,
+// each as many as its multiplicity.
+//
+// Order. A message's level is the length of the longest chain of messages that must come before it:
+//   reduce     the height of the sender's subtree, so that it follows the messages of all its
+//              children;
+//   broadcast  the depth of the sender, plus, in allreduce, the number of levels that the reduction
+//              of these chunks to the root takes.
+// Messages are sorted by (level, phase, tree, child). Levels strictly increase along every chain of
+// data, so this is a topological order; and as levels count from the same zero for all trees, the
+// trees proceed side by side and the two phases of different roots overlap.
+#include "schedule/messages.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "base/check.hpp"
+
+namespace forestcoll::schedule {
+namespace {
+
+// A contiguous range of chunks that a tree carries.
+struct ChunkRange {
+  std::int64_t begin = 0, end = 0;
+};
+
+struct LevelledMessage {
+  Message message;
+  std::int32_t level;
+};
+
+// The chunks of each tree.
+std::vector<ChunkRange> tree_chunks(const Forest& forest, const CollectiveForest& whole) {
+  IdVector<Rank, std::int64_t> used(forest.rank_count(), 0);
+  std::vector<ChunkRange> ranges;
+  ranges.reserve(forest.tree_count());
+  for (std::size_t t = 0; t < forest.tree_count(); ++t) {
+    const auto& tree = forest.tree(TreeId(t));
+    const std::int64_t block = is_rooted(whole.collective) ? 0 : tree.root.value * whole.k;
+    const std::int64_t begin = block + used[tree.root];
+    used[tree.root] += tree.multiplicity;
+    ranges.push_back({begin, begin + tree.multiplicity});
+  }
+  for (std::size_t r = 0; r < used.size(); ++r) {
+    const bool is_root = !whole.root || *whole.root == Rank(r);
+    FORESTCOLL_CHECK(used[Rank(r)] == (is_root ? whole.k : 0),
+                     "each root's multiplicities sum to k");
+  }
+  return ranges;
+}
+
+class Builder {
+ public:
+  Builder(const CollectiveForest& whole, std::int32_t max_count)
+      : whole_(whole), max_count_(max_count) {}
+
+  void add_reduce(const Forest& forest) {
+    const auto ranges = tree_chunks(forest, whole_);
+    for (std::size_t t = 0; t < forest.tree_count(); ++t) {
+      const auto heights = subtree_heights(forest, TreeId(t));
+      for (std::size_t v = 0; v < forest.rank_count(); ++v) {
+        const Rank parent = forest.parent(TreeId(t), Rank(v));
+        if (parent.valid()) add(Rank(v), parent, ranges[t], true, heights[Rank(v)]);
+      }
+      reduced_.push_back({ranges[t], heights[forest.tree(TreeId(t)).root]});
+    }
+    std::sort(reduced_.begin(), reduced_.end(),
+              [](const auto& a, const auto& b) { return a.range.begin < b.range.begin; });
+  }
+
+  void add_broadcast(const Forest& forest) {
+    const auto ranges = tree_chunks(forest, whole_);
+    for (std::size_t t = 0; t < forest.tree_count(); ++t) {
+      const std::int32_t start = level_when_reduced(ranges[t]);
+      const auto depths = sender_depths(forest, TreeId(t));
+      for (std::size_t v = 0; v < forest.rank_count(); ++v) {
+        const Rank parent = forest.parent(TreeId(t), Rank(v));
+        if (parent.valid()) add(parent, Rank(v), ranges[t], false, start + depths[Rank(v)]);
+      }
+    }
+  }
+
+  IdVector<MessageId, Message> sorted() {
+    std::stable_sort(messages_.begin(), messages_.end(),
+                     [](const auto& a, const auto& b) { return a.level < b.level; });
+    IdVector<MessageId, Message> result;
+    result.reserve(messages_.size());
+    for (const auto& each : messages_) result.push_back(each.message);
+    return result;
+  }
+
+ private:
+  struct Reduced {
+    ChunkRange range;
+    std::int32_t level;  // the first level at which the root may send these chunks
+  };
+
+  static IdVector<Rank, std::int32_t> subtree_heights(const Forest& forest, TreeId t) {
+    IdVector<Rank, std::int32_t> height(forest.rank_count(), 0);
+    const auto order = forest.by_depth(t);
+    for (auto it = order.rbegin(); it != order.rend(); ++it) {
+      const Rank parent = forest.parent(t, *it);
+      if (parent.valid()) height[parent] = std::max(height[parent], height[*it] + 1);
+    }
+    return height;
+  }
+
+  // For each rank the depth of its parent, which sends to it.
+  static IdVector<Rank, std::int32_t> sender_depths(const Forest& forest, TreeId t) {
+    IdVector<Rank, std::int32_t> depth(forest.rank_count(), -1);
+    for (const Rank v : forest.by_depth(t)) {
+      const Rank parent = forest.parent(t, v);
+      if (parent.valid()) depth[v] = depth[parent] + 1;
+    }
+    return depth;
+  }
+
+  [[nodiscard]] std::int32_t level_when_reduced(const ChunkRange& range) const {
+    std::int32_t level = 0;
+    auto it = std::lower_bound(
+        reduced_.begin(), reduced_.end(), range.begin,
+        [](const Reduced& each, std::int64_t chunk) { return each.range.end <= chunk; });
+    for (; it != reduced_.end() && it->range.begin < range.end; ++it) {
+      level = std::max(level, it->level);
+    }
+    return level;
+  }
+
+  void add(Rank src, Rank dst, const ChunkRange& range, bool reduces, std::int32_t level) {
+    for (std::int64_t begin = range.begin; begin < range.end; begin += max_count_) {
+      const auto count = std::min<std::int64_t>(max_count_, range.end - begin);
+      messages_.push_back(
+          {{src, dst, static_cast<std::int32_t>(begin), static_cast<std::int32_t>(count), reduces},
+           level});
+    }
+  }
+
+  const CollectiveForest& whole_;
+  std::int32_t max_count_;
+  std::vector<Reduced> reduced_;
+  std::vector<LevelledMessage> messages_;
+};
+
+}  // namespace
+
+IdVector<MessageId, Message> order_messages(const CollectiveForest& forest,
+                                            std::int32_t max_count) {
+  Builder builder(forest, max_count);
+  if (forest.reduce) builder.add_reduce(*forest.reduce);
+  if (forest.broadcast) builder.add_broadcast(*forest.broadcast);
+  return builder.sorted();
+}
+
+}  // namespace forestcoll::schedule

@@ -1,0 +1,33 @@
+// The messages of a schedule: every tree edge, cut to what one step can carry, in one global order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "forestcoll/forest.hpp"
+#include "forestcoll/id.hpp"
+
+namespace forestcoll::schedule {
+
+/// A message; ids follow the global order.
+using MessageId = Id<struct MessageTag>;
+
+/// `count` chunks from `first_chunk` on of the collective's whole buffer go from `src` to `dst`,
+/// where they replace what is there or, if `reduces`, are added to it. One step at each end.
+struct Message {
+  Rank src, dst;
+  std::int32_t first_chunk = 0;
+  std::int32_t count = 1;
+  bool reduces = false;
+
+  [[nodiscard]] std::int32_t end_chunk() const { return first_chunk + count; }
+};
+
+/// The messages of both phases in an order in which every message follows those whose data it
+/// carries. `max_count` bounds a message's chunks.
+/// REQUIRES: chunk numbers fit 32 bits; each root's multiplicities sum to k.
+/// Cost: O(N · trees + messages · log).
+[[nodiscard]] IdVector<MessageId, Message> order_messages(const CollectiveForest& forest,
+                                                          std::int32_t max_count);
+
+}  // namespace forestcoll::schedule

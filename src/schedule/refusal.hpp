@@ -1,0 +1,23 @@
+// Refusals: what does not fit a target.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "forestcoll/diagnostic.hpp"
+
+namespace forestcoll::schedule {
+
+/// An error of kind limit. `message` has the number, the limit and the target; `remedy` says what
+/// would make it fit.
+[[nodiscard]] inline Diagnostic refusal(std::string code, std::string message, std::string remedy) {
+  return {.code = std::move(code),
+          .severity = Severity::error,
+          .kind = ErrorKind::limit,
+          .file = "",
+          .where = "",
+          .message = std::move(message),
+          .remedy = std::move(remedy)};
+}
+
+}  // namespace forestcoll::schedule

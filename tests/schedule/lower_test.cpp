@@ -1,0 +1,271 @@
+// Lowered schedules do what their collective says, on the machine of machine.hpp.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "forestcoll/schedule.hpp"
+#include "schedule/forests.hpp"
+#include "schedule/machine.hpp"
+#include "schedule/rules.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+constexpr unsigned kSeeds = 7;
+
+// Lowers, and expects the rules to be kept and the data to be right.
+Schedule expect_right(const CollectiveForest& forest, std::int32_t max_threadblocks = 108,
+                      unsigned seeds = kSeeds) {
+  const auto schedule = lower(forest, {.target = "azure", .max_threadblocks = max_threadblocks});
+  if (!schedule) {
+    ADD_FAILURE() << to_string(schedule.errors().front());
+    return {};
+  }
+  EXPECT_EQ(broken_rule(*schedule, *find_target("azure"), max_threadblocks), "");
+  EXPECT_EQ(run_in_many_ways(*schedule, seeds), "") << to_string(forest.collective);
+  return *schedule;
+}
+
+std::size_t steps_of(const Schedule& schedule, Operation operation) {
+  std::size_t steps = 0;
+  for (const auto& program : schedule.programs) {
+    for (const auto& block : program.threadblocks) {
+      for (const auto& step : block.steps) steps += step.operation == operation;
+    }
+  }
+  return steps;
+}
+
+TEST(Lower, AllCollectivesOnShapes) {
+  for (const Collective collective : all_collectives()) {
+    for (const int n : {2, 3, 5, 8}) {
+      for (const std::int64_t k : {1, 4}) {
+        expect_right(shaped(collective, n, k, star, n - 1));
+        expect_right(shaped(collective, n, k, path, n - 1));
+        expect_right(shaped(collective, n, k, binary, n - 1));
+      }
+    }
+  }
+}
+
+TEST(Lower, RandomForests) {
+  std::mt19937 random(20240607);
+  for (int round = 0; round < 60; ++round) {
+    for (const Collective collective : all_collectives()) {
+      const int n = 2 + below(random, 6);
+      const std::int64_t k = 1 + below(random, 6);
+      const int root = below(random, n);
+      const auto roots = roots_of(collective, n, root);
+      // The phases of allreduce cut the chunks differently.
+      const Forest reduce = make_forest(n, random_trees(n, k, roots, random));
+      const Forest broadcast = make_forest(n, random_trees(n, k, roots, random));
+      expect_right(collective_of(collective, k, reduce, broadcast, root), 108, 4);
+    }
+  }
+}
+
+TEST(Lower, MultiplicitiesBeyondOneStep) {
+  std::mt19937 random(7);
+  for (const Collective collective : all_collectives()) {
+    for (const std::int64_t k : {71, 72, 200}) {
+      const auto roots = roots_of(collective, 3, 1);
+      const Forest reduce = make_forest(3, random_trees(3, k, roots, random));
+      expect_right(collective_of(collective, k, reduce, reduce, 1), 108, 2);
+    }
+  }
+}
+
+TEST(Lower, SplitsAboveTheLargestCount) {
+  const auto schedule = expect_right(shaped(Collective::allgather, 2, 150, path));
+  EXPECT_EQ(steps_of(schedule, Operation::send), 6u);  // 71 + 71 + 8 from either side
+  EXPECT_EQ(steps_of(schedule, Operation::recv), 6u);
+}
+
+// The budget of threadblocks is kept: separate, joined where it must be, spread where it can be.
+TEST(Lower, FitsTheThreadblocksThatAreAllowed) {
+  std::mt19937 random(99);
+  const int n = 6;
+  for (const Collective collective : all_collectives()) {
+    const auto roots = roots_of(collective, n, 2);
+    const auto trees = random_trees(n, 6, roots, random);
+    const auto forest =
+        collective_of(collective, 6, make_forest(n, trees), make_forest(n, trees), 2);
+    std::int32_t fewest = 0;
+    for (std::int32_t limit = 1; limit <= 40; ++limit) {
+      const auto schedule = lower(forest, {.target = "azure", .max_threadblocks = limit});
+      if (!schedule) {
+        EXPECT_EQ(schedule.errors().front().code, "T01");
+        EXPECT_EQ(fewest, 0) << "fits in fewer";
+        continue;
+      }
+      if (fewest == 0) fewest = limit;
+      expect_right(forest, limit, 3);
+    }
+    EXPECT_GT(fewest, 0);
+    EXPECT_LE(fewest, n - 1 + 1) << "sending and receiving share threadblocks";
+  }
+}
+
+TEST(Lower, JoinsSendersAndReceiversOnlyWhereItMust) {
+  const auto forest = shaped(Collective::allreduce, 4, 1, star);
+  const auto wide = expect_right(forest, 108);
+  const auto tight = expect_right(forest, 3);
+  EXPECT_EQ(tight.max_threadblocks(), 3);
+  EXPECT_GE(wide.max_threadblocks(), 6);
+  for (const auto& block : wide.programs[Rank(0)].threadblocks) {
+    EXPECT_FALSE(block.send_peer.valid() && block.recv_peer.valid());
+  }
+}
+
+TEST(Lower, WideConnectionsGetSeveralChannels) {
+  std::vector<ParentTree> trees;
+  for (int i = 0; i < 8; ++i) {
+    trees.push_back(path(2, 0));
+    trees.push_back(path(2, 1));
+  }
+  const Forest forest = make_forest(2, trees);
+  const auto gathers = collective_of(Collective::allgather, 8, forest, forest);
+  EXPECT_EQ(expect_right(gathers).channels, 8);
+  EXPECT_EQ(expect_right(gathers, 8).channels, 4);
+  EXPECT_EQ(expect_right(gathers, 2).channels, 1);
+}
+
+TEST(Lower, NoChannelsThatDoNotHelp) {
+  // Messages of 5, 1 and 1 chunks: a third channel would leave the 5 as they are.
+  std::vector<ParentTree> trees = {path(2, 0, 5), path(2, 0), path(2, 0), path(2, 1, 7)};
+  const Forest forest = make_forest(2, trees);
+  const auto schedule = expect_right(collective_of(Collective::allgather, 7, forest, forest));
+  EXPECT_EQ(schedule.channels, 2);
+}
+
+TEST(Lower, FixedReductionOrder) {
+  std::mt19937 random(3);
+  const auto trees = random_trees(6, 2, roots_of(Collective::allreduce, 6, 0), random);
+  const Forest forest = make_forest(6, trees);
+  const auto schedule =
+      lower(collective_of(Collective::allreduce, 2, forest, forest), LowerOptions());
+  ASSERT_TRUE(schedule);
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    Machine machine(*schedule, {.depth = 2, .split = 1, .seed = seed});
+    ASSERT_EQ(machine.run(), "");
+    for (std::int64_t c = 0; c < schedule->chunks; ++c) {
+      for (int r = 1; r < 6; ++r) EXPECT_EQ(machine.value(r, c), machine.value(0, c));
+    }
+  }
+}
+
+// A sum's order may not depend on timing: the same expression in every run.
+TEST(Lower, ReductionOrderDoesNotDependOnTiming) {
+  const auto schedule = lower(shaped(Collective::reduce, 7, 1, star), LowerOptions{"azure", 108});
+  ASSERT_TRUE(schedule);
+  for (const auto& block : schedule->programs[Rank(0)].threadblocks) {
+    ASSERT_EQ(block.steps.size(), 1u);
+    EXPECT_EQ(block.steps[0].operation, Operation::recv_reduce_copy);
+  }
+  std::size_t chained = 0;
+  for (const auto& block : schedule->programs[Rank(0)].threadblocks) {
+    chained += block.steps[0].depends_on.has_value();
+  }
+  EXPECT_EQ(chained, 5u) << "six additions in a chain";
+}
+
+TEST(Lower, PhasesOfDifferentHeightsOverlap) {
+  // Rank 0's tree is a path, rank 1's a star: the star's broadcast need not wait for the path.
+  const Forest forest = make_forest(4, {path(4, 0), star(4, 1), star(4, 2), star(4, 3)});
+  const auto schedule = expect_right(collective_of(Collective::allreduce, 1, forest, forest), 3);
+  // On the joined threadblocks, some copy is received before the last reduction has been sent.
+  bool overlaps = false;
+  for (const auto& program : schedule.programs) {
+    for (const auto& block : program.threadblocks) {
+      bool copied = false;
+      for (const auto& step : block.steps) {
+        copied |= step.operation == Operation::recv;
+        overlaps |= copied && step.operation == Operation::recv_reduce_copy;
+      }
+    }
+  }
+  EXPECT_TRUE(overlaps);
+}
+
+TEST(Lower, SeveralDependenciesTakeNops) {
+  // One broadcast tree of two chunks after two reduce trees of one: the root waits for both.
+  const Forest reduce = make_forest(3, {star(3, 0), path(3, 0), star(3, 1, 2), star(3, 2, 2)});
+  const Forest broadcast = make_forest(3, {star(3, 0, 2), star(3, 1, 2), star(3, 2, 2)});
+  const auto schedule = expect_right(collective_of(Collective::allreduce, 2, reduce, broadcast));
+  EXPECT_GT(steps_of(schedule, Operation::nop), 0u);
+}
+
+TEST(Lower, BuffersOfEachCollective) {
+  struct Row {
+    Collective collective;
+    std::int64_t chunks, input, output;
+  };
+  for (const Row& row :
+       {Row{Collective::allgather, 12, 3, 12}, Row{Collective::reduce_scatter, 12, 12, 3},
+        Row{Collective::allreduce, 12, 12, 12}, Row{Collective::broadcast, 3, 3, 3},
+        Row{Collective::reduce, 3, 3, 3}}) {
+    const auto schedule = expect_right(shaped(row.collective, 4, 3, binary));
+    EXPECT_EQ(schedule.chunks, row.chunks);
+    EXPECT_EQ(schedule.k, 3);
+    EXPECT_TRUE(schedule.in_place);
+    EXPECT_FALSE(schedule.out_of_place);
+    for (const auto& program : schedule.programs) {
+      EXPECT_EQ(program.input_chunks, row.input);
+      EXPECT_EQ(program.output_chunks, row.output);
+      EXPECT_EQ(program.scratch_chunks, 0);
+    }
+  }
+}
+
+TEST(Lower, OneRankHasNothingToDo) {
+  const auto schedule = expect_right(shaped(Collective::allreduce, 1, 2, star));
+  EXPECT_EQ(schedule.max_threadblocks(), 0);
+  EXPECT_EQ(schedule.max_steps(), 0);
+  EXPECT_EQ(schedule.channels, 0);
+}
+
+// 32 GPUs under one switch must fit in 64 threadblocks of 64 steps.
+TEST(Lower, ThirtyTwoRanksFit) {
+  for (const auto& shape : {star, path, binary}) {
+    const auto schedule = expect_right(shaped(Collective::allreduce, 32, 2, shape), 64, 1);
+    EXPECT_LE(schedule.max_threadblocks(), 64);
+  }
+}
+
+// The machine is to be trusted only if it finds what is wrong.
+TEST(Machine, FindsBrokenSchedules) {
+  const auto good = lower(shaped(Collective::allreduce, 4, 2, binary), LowerOptions());
+  ASSERT_TRUE(good);
+  ASSERT_EQ(run_in_many_ways(*good, kSeeds), "");
+  int mutants = 0;
+  for (int r = 0; r < 4; ++r) {
+    const auto& blocks = good->programs[Rank(r)].threadblocks;
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      for (std::size_t s = 0; s < blocks[b].steps.size(); ++s) {
+        for (const int what : {0, 1, 2, 3}) {
+          Schedule bad = *good;
+          auto& steps = bad.programs[Rank(r)].threadblocks[b].steps;
+          Step& step = steps[s];
+          if (what == 0 && step.depends_on) {
+            step.depends_on.reset();
+          } else if (what == 1) {
+            (step.operation == Operation::send ? step.src : step.dst).offset ^= 1;
+          } else if (what == 2) {
+            steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(s));
+          } else if (what == 3 && step.operation == Operation::recv_reduce_copy) {
+            step.operation = Operation::recv;
+          } else {
+            continue;
+          }
+          ++mutants;
+          EXPECT_NE(run_in_many_ways(bad, kSeeds), "")
+              << "rank " << r << " threadblock " << b << " step " << s << " change " << what;
+        }
+      }
+    }
+  }
+  EXPECT_GT(mutants, 100);
+}
+
+}  // namespace
+}  // namespace forestcoll::testing
