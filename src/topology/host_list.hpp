@@ -1,0 +1,54 @@
+// Ids with Slurm host-list ranges: "n[0,2,4-6]g[00-15]".
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "forestcoll/diagnostic.hpp"
+
+namespace forestcoll::topology {
+
+/// The longest id, after expansion, in bytes.
+inline constexpr std::size_t kMaxIdLength = 255;
+
+/// The product of two counts, the largest count where it would not fit.
+[[nodiscard]] std::size_t saturating_product(std::size_t a, std::size_t b);
+[[nodiscard]] std::size_t saturating_sum(std::size_t a, std::size_t b);
+
+/// A list of ids as the file writes it; it refers to the text that it was parsed from.
+class HostList {
+ public:
+  HostList() = default;
+
+  /// What is written.
+  [[nodiscard]] std::string_view text() const { return text_; }
+  /// How many ids it stands for; the largest count where there are more than that.
+  [[nodiscard]] std::size_t count() const { return count_; }
+  /// All of them, the last range running fastest. REQUIRES: the count is bounded. Cost: O(count).
+  [[nodiscard]] std::vector<std::string> expand() const;
+
+ private:
+  friend class HostListParser;
+
+  struct Range {
+    std::uint64_t first = 0, last = 0;
+    std::size_t width = 0;  ///< padded with zeros to so many digits
+  };
+  struct Part {
+    std::string_view literal;
+    std::vector<Range> ranges;  ///< after the literal; empty for the part at the end
+  };
+
+  std::string_view text_;
+  std::vector<Part> parts_;  ///< empty where the text is a plain id
+  std::size_t count_ = 1;
+};
+
+/// Reads a host list. Error E11, without a place, where a range is malformed or reversed, or where
+/// an id would be empty or longer than `kMaxIdLength`. The result refers to `text`.
+[[nodiscard]] Expected<HostList> parse_host_list(std::string_view text);
+
+}  // namespace forestcoll::topology

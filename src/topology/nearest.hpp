@@ -1,0 +1,28 @@
+// "Did you mean …?"
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace forestcoll::topology {
+
+/// The edit distance (insert, delete, replace) of two texts where it is at most `limit`; nothing
+/// where it is more. Cost: O(limit × length).
+[[nodiscard]] std::optional<std::size_t> edit_distance(std::string_view a, std::string_view b,
+                                                       std::size_t limit);
+
+/// Finds the nearest of the candidates that it is offered; the first of equals.
+class NearestText {
+ public:
+  explicit NearestText(std::string_view wanted);
+  void offer(std::string_view candidate);
+  /// Empty where none is near enough to be meant.
+  [[nodiscard]] std::string_view best() const { return best_; }
+
+ private:
+  std::string_view wanted_, best_;
+  std::size_t limit_;
+};
+
+}  // namespace forestcoll::topology

@@ -1,0 +1,58 @@
+// The way of a topology file, stage by stage. Each stage reports to the same list and goes on with
+// what it could read, so that one run shows everything that is wrong.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "forestcoll/topology.hpp"
+#include "topology/document.hpp"
+#include "topology/expand.hpp"
+#include "topology/findings.hpp"
+#include "topology/json_value.hpp"
+#include "topology/quantize.hpp"
+#include "topology/validate.hpp"
+
+namespace forestcoll {
+namespace {
+
+using topology::Findings;
+
+// 0 where no rounding was asked for. Nothing, and an error, where it cannot be done.
+std::optional<Ratio> round_bandwidths(Topology& topology, const std::optional<Ratio>& step,
+                                      Findings& findings) {
+  if (!step) return Ratio(0);
+  const auto change = *step > 0 ? topology::quantize(topology, *step) : std::nullopt;
+  if (!change) {
+    findings.error(
+        "E05", "",
+        fmt::format("cannot round the bandwidths to multiples of {} GB/s", step->to_string()),
+        "Give --quantize a positive bandwidth, not much smaller than the links'.");
+  }
+  return change;
+}
+
+}  // namespace
+
+Expected<ParsedTopology> parse_topology(std::string_view text, std::string_view file,
+                                        const TopologyOptions& options) {
+  Findings findings(file);
+  // 1. Text to values, with the place of each.
+  const auto values = topology::parse_json(text, findings);
+  if (!values) return findings.all();
+  // 2. Values to the entries that the format knows.
+  const topology::Document document = topology::read_document(*values, options.strict, findings);
+  // 3. Would it fit? Ranges are short to write.
+  if (!topology::check_size(document, options.max_nodes, findings)) return findings.all();
+  // 4. Ranges, templates and boxes to single nodes and links.
+  topology::Expansion expansion = topology::expand(document, findings);
+  // 5. Is it a fabric, and is it one that somebody meant?
+  topology::check_connection(document, expansion, findings);
+  if (findings.has_errors()) return findings.all();
+  topology::warn(document, expansion, findings);
+  // 6. A coarser grid, if asked for.
+  const auto change = round_bandwidths(expansion.topology, options.quantize, findings);
+  if (!change) return findings.all();
+  return ParsedTopology{std::move(expansion.topology), findings.warnings(), *change};
+}
+
+}  // namespace forestcoll

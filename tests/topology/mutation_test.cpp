@@ -1,0 +1,128 @@
+// Damaged files: whatever is done to a text, parsing ends, with a bounded list of findings or with
+// a topology that holds what its type promises.
+#include <random>
+
+#include "forestcoll/network.hpp"
+#include "topology_testing.hpp"
+
+namespace forestcoll {
+namespace {
+
+using Random = std::mt19937;
+
+std::size_t below(Random& random, std::size_t bound) {
+  return random() % bound;
+}
+
+// One of the ways in which files are damaged.
+void damage(std::string& text, Random& random) {
+  static const std::vector<std::string> pieces = {"0",
+                                                  "-",
+                                                  "9999999999",
+                                                  "1e308",
+                                                  "[0-99999999]",
+                                                  "[",
+                                                  "]",
+                                                  "{",
+                                                  "}",
+                                                  "\"",
+                                                  ",",
+                                                  ":",
+                                                  "null",
+                                                  "true",
+                                                  "/",
+                                                  "\\u0000",
+                                                  "\xFF",
+                                                  "e",
+                                                  "[0-9][0-9][0-9][0-9][0-9][0-9][0-9]",
+                                                  "0.000000000000001"};
+  if (text.empty()) return;
+  const std::size_t at = below(random, text.size());
+  switch (below(random, 6)) {
+    case 0:
+      text[at] = static_cast<char>(random() % 256);
+      break;
+    case 1:
+      text.resize(at);
+      break;
+    case 2:
+      text.erase(at, 1 + below(random, 20));
+      break;
+    case 3:
+      text.insert(at, pieces[below(random, pieces.size())]);
+      break;
+    case 4: {
+      const std::string copied = text.substr(at, 1 + below(random, 80));
+      text.insert(below(random, text.size()), copied);
+      break;
+    }
+    default: {
+      // A digit is the likeliest to give a valid file with other content.
+      const std::size_t digit = text.find_first_of("0123456789", at);
+      if (digit != std::string::npos) text[digit] = static_cast<char>('0' + random() % 10);
+      break;
+    }
+  }
+}
+
+void expect_sound(const Topology& topology) {
+  ASSERT_GE(topology.ranks.size(), 2U);
+  for (const TopologyLink& link : topology.links) {
+    ASSERT_LT(link.src.index(), topology.nodes.size());
+    ASSERT_LT(link.dst.index(), topology.nodes.size());
+    ASSERT_NE(link.src, link.dst);
+    ASSERT_GT(link.bandwidth, Ratio(0));
+    ASSERT_GE(link.latency, Ratio(0));
+  }
+  const auto network = to_digraph(topology);
+  if (!network) {
+    ASSERT_EQ(network.errors().front().code, "E14");
+    return;
+  }
+  Int128 sum = 0;
+  for (const Capacity capacity : network->capacity) {
+    ASSERT_GT(capacity, 0);
+    sum += capacity;
+  }
+  ASSERT_LT(sum * static_cast<Int128>(network->ranks.size()), Int128{1} << 62);
+}
+
+TEST(Mutation, DamagedFilesAreRefusedInBoundedWordsOrRead) {
+  TopologyOptions options;
+  options.max_nodes = 2'000;
+  std::size_t refused = 0, read = 0;
+  for (const auto& path : testing::json_files("topologies")) {
+    const std::string original = testing::read_file(path);
+    Random random(11);
+    for (int round = 0; round < 400; ++round) {
+      std::string text = original;
+      for (std::size_t times = 1 + below(random, 3); times > 0; --times) damage(text, random);
+      const auto parsed = parse_topology(text, "damaged.json", options);
+      if (parsed) {
+        ++read;
+        expect_sound(parsed->topology);
+        continue;
+      }
+      ++refused;
+      ASSERT_FALSE(parsed.errors().empty());
+      ASSERT_EQ(parsed.errors().front().severity, Severity::error);
+      std::size_t length = 0;
+      for (const Diagnostic& error : parsed.errors()) length += to_string(error).size();
+      ASSERT_LT(length, 200'000U);
+    }
+  }
+  // Both happen often enough to mean something.
+  EXPECT_GT(refused, 3'000U);
+  EXPECT_GT(read, 200U);
+}
+
+TEST(Mutation, EveryTruncationIsRefused) {
+  const std::string text = testing::read_file(testing::source_path("topologies/dgx-a100-x2.json"));
+  const std::size_t last = text.find_last_not_of(" \n");
+  for (std::size_t length = 0; length <= last; ++length) {
+    ASSERT_FALSE(parse_topology(text.substr(0, length), "cut.json")) << length;
+  }
+}
+
+}  // namespace
+}  // namespace forestcoll

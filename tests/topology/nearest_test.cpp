@@ -1,0 +1,62 @@
+#include "topology/nearest.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace forestcoll::topology {
+namespace {
+
+// The whole table, as a definition.
+std::size_t distance_by_table(const std::string& a, const std::string& b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = i + j;
+      } else {
+        d[i][j] = std::min(
+            {d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      }
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+TEST(EditDistance, AgreesWithTheWholeTable) {
+  std::mt19937 random(1);
+  const auto word = [&] {
+    std::string text(random() % 9, 'a');
+    for (char& c : text) c = static_cast<char>('a' + random() % 3);
+    return text;
+  };
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string a = word(), b = word();
+    const std::size_t limit = random() % 5;
+    const std::size_t expected = distance_by_table(a, b);
+    const auto found = edit_distance(a, b, limit);
+    ASSERT_EQ(found, expected <= limit ? std::optional(expected) : std::nullopt)
+        << a << " " << b << " " << limit;
+  }
+}
+
+TEST(NearestText, TheNearestWinsAndTheFirstOfEquals) {
+  NearestText nearest("gup1");
+  for (const char* id : {"nvsw", "gpu0", "gpu1", "gpu1x"}) nearest.offer(id);
+  EXPECT_EQ(nearest.best(), "gpu1");
+  NearestText equal("gpu9");
+  for (const char* id : {"gpu3", "gpu4"}) equal.offer(id);
+  EXPECT_EQ(equal.best(), "gpu3");
+}
+
+TEST(NearestText, NothingFarIsSuggested) {
+  NearestText nearest("sw");
+  for (const char* id : {"gpu0", "nic"}) nearest.offer(id);
+  EXPECT_EQ(nearest.best(), "");
+}
+
+}  // namespace
+}  // namespace forestcoll::topology
