@@ -32,6 +32,9 @@ namespace {
 // Trees between two tests of the invariant, at first.
 constexpr std::size_t kFirstBatch = 16;
 
+// Failed tests of one tree after which its edges are tested one by one.
+constexpr int kFailedTests = 4;
+
 // Routes through switches that are tried for one edge: few, and all (in effect) before a tree is
 // called impossible.
 constexpr int kRoutesTried = 64;
@@ -56,7 +59,8 @@ class Packer {
         flow_(with_tree_source(core)),
         edge_flow_(core.graph),
         order_(locality_order(core.graph, core.capacity, core.compute, first_root(core, owed))),
-        total_(state_.total_owed()) {}
+        total_(state_.total_owed()),
+        least_owed_(total_) {}
 
   std::optional<PackedTrees> run() {
     if (!seed_pool()) return std::nullopt;
@@ -92,13 +96,11 @@ class Packer {
 
   bool pack_one(Rank root) {
     state_.begin_tree(root);
-    exact_ = tight_ && unverified_.empty();
-    tight_ = false;
+    exact_ = failed_tests_ >= kFailedTests && unverified_.empty();
     bool verified = false;
     int routes = kRoutesTried;
     while (!verified) {
       if (!growth_.extend(routes)) {
-        tight_ = true;
         if (!exact_ && test_and_repair()) continue;
         // The invariant holds, yet a tree this wide does not go on from here.
         if (state_.growing().multiplicity == 1) {
@@ -118,6 +120,10 @@ class Packer {
     const SlotId slot = state_.finish_tree();
     if constexpr (base::check_proofs) prove_pool();
     if (!verified && !exact_) unverified_.push_back(slot);
+    if (state_.total_owed() < least_owed_) {
+      least_owed_ = state_.total_owed();
+      failed_tests_ = 0;
+    }
     if (progress_) {
       progress_(1.0 - static_cast<double>(state_.total_owed()) / static_cast<double>(total_));
     }
@@ -198,6 +204,8 @@ class Packer {
     ++statistics_.checks;
     const std::size_t packed = unverified_.size() + 1;
     const std::size_t cuts = state_.pool().size();
+    // Neighbours in what is left, not in the whole fabric: late in the packing they differ.
+    order_ = locality_order(core_.graph, state_.residual(), core_.compute, order_.front());
     const std::int64_t demand = load_flow();
     check_all(flow_, order_, demand, [&](SinkSide side) -> std::optional<std::int64_t> {
       side.pop_back();  // the tree's source is no node of the core
@@ -207,8 +215,10 @@ class Packer {
     });
     adapt_batch(packed, packed - unverified_.size() - 1);
     unverified_.clear();
-    exact_ = true;
-    return state_.pool().size() > cuts;
+    const bool violated = state_.pool().size() > cuts;
+    if (violated) ++failed_tests_;
+    exact_ = failed_tests_ >= kFailedTests;
+    return violated;
   }
 
   // Proof level: what the pool has added up step by step is what the definition says.
@@ -297,8 +307,9 @@ class Packer {
   std::vector<std::int64_t> capacity_, supply_;
   std::vector<SlotId> unverified_;
   std::size_t batch_ = kFirstBatch;
-  bool exact_ = false;  ///< the invariant holds as things stand, and edges are tested one by one
-  bool tight_ = false;  ///< the last tree got stuck
+  bool exact_ = false;    ///< the invariant holds as things stand, and edges are tested one by one
+  int failed_tests_ = 0;  ///< since fewer trees than ever were owed
+  std::int64_t least_owed_;
   PackStatistics statistics_;
 };
 

@@ -36,6 +36,7 @@ class PackingState {
   [[nodiscard]] const Core& core() const { return core_; }
   [[nodiscard]] CutPool& pool() { return pool_; }
   [[nodiscard]] Capacity residual(ArcId arc) const { return residual_[arc]; }
+  [[nodiscard]] const IdVector<ArcId, Capacity>& residual() const { return residual_; }
   [[nodiscard]] std::int64_t owed(Rank r) const { return owed_[r]; }
   [[nodiscard]] std::int64_t total_owed() const { return total_owed_; }
   [[nodiscard]] const GrowingTree& growing() const { return growing_; }
