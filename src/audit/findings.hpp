@@ -1,0 +1,93 @@
+// What verification found wrong: collected in any order, reported sorted and capped.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "forestcoll/diagnostic.hpp"
+
+namespace forestcoll::audit {
+
+/// The kinds of findings; the number is the code that users see (V01 …).
+enum class Code {
+  unreadable = 1,       ///< not XML or JSON, truncated, binary, too large
+  lexical = 2,          ///< XML that the runtimes' own parser does not accept
+  attribute = 3,        ///< an attribute or field is missing or not what it must be
+  unsupported = 4,      ///< a collective, protocol or operation that the target does not have
+  numbering = 5,        ///< GPUs, threadblocks or steps are missing or not numbered densely
+  limit = 6,            ///< more than the target holds
+  connection = 7,       ///< peers and channels
+  bounds = 8,           ///< counts and offsets
+  dependency = 9,       ///< depid, deps, hasdep
+  nop = 10,             ///< where nop steps may stand
+  chunk_count = 11,     ///< sizes of the buffers
+  unmatched = 12,       ///< a message that nobody receives or sends, or of another size
+  deadlock = 13,        ///< threadblocks that wait for one another
+  race = 14,            ///< two accesses to a chunk that nothing orders
+  undefined_read = 15,  ///< data that was never written is read
+  reduction = 16,       ///< a contribution is added twice, or to another chunk
+  result = 17,          ///< a rank ends with the wrong data
+  input_written = 18,   ///< out of place, the input is overwritten
+  never_selected = 19,  ///< no call can ever select the file
+  fabric = 20,          ///< the schedule does not fit the topology
+  tree = 21,            ///< a tree does not span, or its edges do not lead where they should
+  height = 22,          ///< a tree's height is not what the file says
+  multiplicity = 23,    ///< trees per root
+  path = 24,            ///< the route of an edge
+  claim = 25,           ///< the rate that the file claims is not what it reaches
+  too_large = 26,       ///< more than this verifier is willing to hold
+};
+
+/// Where in a schedule; −1 and 0 mean "not said".
+struct Place {
+  std::int32_t rank = -1;
+  std::int32_t threadblock = -1;
+  std::int32_t step = -1;
+  std::int64_t line = 0;
+  std::string chunk = {};  ///< "output chunk 7"
+};
+
+/// "rank 3, threadblock 5, step 7, output chunk 2 (line 57)"
+[[nodiscard]] std::string to_string(const Place& place);
+
+/// Holds findings up to a fixed number and counts the rest, so that memory stays bounded however
+/// broken the input is.
+class Findings {
+ public:
+  explicit Findings(std::string_view file) : file_(file) {}
+
+  void add(Code code, const Place& place, std::string message, std::string remedy = {});
+  /// For places outside a program: "12:5", "broadcast tree 3, edge 7".
+  void add(Code code, std::string where, std::string message, std::string remedy = {});
+
+  /// Findings of any kind so far.
+  [[nodiscard]] std::size_t count() const { return count_; }
+  /// Whether something was found that makes it pointless to run the program: everything but
+  /// lexical rules, limits and selection.
+  [[nodiscard]] bool blocked() const { return blocked_; }
+
+  /// The findings by code, then by place, at most `most` of them.
+  [[nodiscard]] Diagnostics sorted(std::size_t most) const;
+
+ private:
+  struct Entry {
+    Code code;
+    Place place;
+    Diagnostic diagnostic;
+  };
+  void keep(Code code, const Place& place, std::string where, std::string message,
+            std::string remedy);
+
+  std::string file_;
+  std::vector<Entry> entries_;
+  std::size_t count_ = 0;
+  bool blocked_ = false;
+};
+
+/// A single error about the file as a whole, for Expected.
+[[nodiscard]] Diagnostic file_error(std::string_view file, std::string where, std::string message,
+                                    std::string remedy = {});
+
+}  // namespace forestcoll::audit

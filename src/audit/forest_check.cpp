@@ -1,0 +1,390 @@
+// A tree of multiplicity m carries m of the roots × k equal shares of the collective's buffer over
+// each of its edges, and an edge loads every arc of its path. So a phase whose most loaded arc
+// takes load ℓ, in multiplicities, at bandwidth b moves the buffer at roots·k·b/ℓ. Allreduce is two
+// phases one after the other. All of it is exact.
+#include "audit/forest_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "audit/fabric_load.hpp"
+#include "audit/tree_shape.hpp"
+
+namespace forestcoll::audit {
+namespace {
+
+constexpr std::int64_t kMaxTotal = std::int64_t{1} << 60;
+
+struct Phase {
+  const char* name;  // the list's key
+  const TreeList* list;
+  bool inward;  // edges go from child to parent
+};
+
+class ForestCheck {
+ public:
+  ForestCheck(const ForestFile& forest, const Topology* topology, Findings& findings,
+              Verdict& verdict)
+      : forest_(forest), topology_(topology), findings_(findings), verdict_(verdict) {}
+
+  void run() {
+    if (!check_header()) return;
+    if (topology_ != nullptr && !map_topology()) return;
+    for (const Phase& phase : phases_) check_phase(phase);
+    if (findings_.blocked() || !network_) return;
+    check_claim();
+  }
+
+ private:
+  void field(const char* name, std::string message) {
+    findings_.add(Code::attribute, std::string("/") + name, std::move(message));
+  }
+
+  bool check_header() {
+    const std::size_t before = findings_.count();
+    if (forest_.format != "forestcoll-forest") {
+      field("format", fmt::format("expected \"forestcoll-forest\", found \"{}\"",
+                                  forest_.format.substr(0, 40)));
+    }
+    if (forest_.version != 1) {
+      field("version", fmt::format("expected 1, found {}", forest_.version));
+    }
+    const auto collective = parse_collective(forest_.collective);
+    if (!collective) {
+      field("collective", fmt::format("expected allgather, reduce_scatter, allreduce, broadcast or "
+                                      "reduce, found \"{}\"",
+                                      forest_.collective.substr(0, 40)));
+    }
+    if (forest_.k < 1) field("k", fmt::format("expected a positive integer, found {}", forest_.k));
+    if (!forest_.algbw) field("algbw", "expected an object with \"exact\"");
+    check_ranks();
+    if (findings_.count() > before) return false;
+    verdict_.collective = *collective;
+    verdict_.ranks = static_cast<std::int64_t>(forest_.ranks.size());
+    verdict_.chunks = forest_.k * (is_rooted(*collective) ? 1 : verdict_.ranks);
+    choose_phases();
+    return findings_.count() == before;
+  }
+
+  void check_ranks() {
+    if (forest_.ranks.size() < 2) {
+      field("ranks", fmt::format("expected at least 2 nodes, found {}", forest_.ranks.size()));
+    }
+    rank_of_.assign(forest_.names.size(), -1);
+    for (std::size_t r = 0; r < forest_.ranks.size(); ++r) {
+      std::int32_t& rank = rank_of_[static_cast<std::size_t>(forest_.ranks[r])];
+      if (rank >= 0) field("ranks", fmt::format("{} stands twice", name(forest_.ranks[r])));
+      rank = static_cast<std::int32_t>(r);
+    }
+    const std::int64_t ranks = std::max<std::int64_t>(1, std::int64_t(forest_.ranks.size()));
+    if (forest_.k > kMaxTotal / ranks) {
+      field("k", fmt::format("{} trees per root are more than exact arithmetic holds", forest_.k));
+    }
+  }
+
+  void choose_phases() {
+    const Collective c = verdict_.collective;
+    if (c == Collective::allreduce) {
+      phases_ = {{"reduce", &forest_.reduce, true}, {"broadcast", &forest_.broadcast, false}};
+    } else {
+      const bool inward = c == Collective::reduce_scatter || c == Collective::reduce;
+      phases_ = {{"trees", &forest_.trees, inward}};
+    }
+    for (const Phase& phase : phases_) {
+      if (!phase.list->present) {
+        field(phase.name,
+              fmt::format("the list of trees of a {} is missing", forestcoll::to_string(c)));
+      }
+    }
+    const bool two = phases_.size() == 2;
+    for (const auto& [key, list, wanted] :
+         {std::tuple("trees", &forest_.trees, !two), std::tuple("reduce", &forest_.reduce, two),
+          std::tuple("broadcast", &forest_.broadcast, two)}) {
+      if (list->present && !wanted) {
+        field(key, fmt::format("does not belong to a {}", forestcoll::to_string(c)));
+      }
+    }
+  }
+
+  bool map_topology() {
+    auto network = to_digraph(*topology_);
+    if (!network) {
+      findings_.add(Code::fabric, std::string("/topology"),
+                    "the topology has no exact digraph: " + network.errors().front().message);
+      return false;
+    }
+    network_ = *std::move(network);
+    std::unordered_map<std::string_view, NodeId> ids;
+    for (std::size_t v = 0; v < topology_->nodes.size(); ++v) {
+      ids.emplace(topology_->nodes[NodeId(v)].id, NodeId(v));
+    }
+    node_of_.assign(forest_.names.size(), NodeId());
+    for (std::size_t i = 0; i < forest_.names.size(); ++i) {
+      const auto found = ids.find(forest_.names[i]);
+      if (found != ids.end()) node_of_[i] = found->second;
+    }
+    return check_rank_order();
+  }
+
+  bool check_rank_order() {
+    if (forest_.ranks.size() != network_->ranks.size()) {
+      findings_.add(Code::fabric, std::string("/ranks"),
+                    fmt::format("the file has {} ranks, the topology {}", forest_.ranks.size(),
+                                network_->ranks.size()),
+                    "give the topology that the forest was made for");
+      return false;
+    }
+    for (std::size_t r = 0; r < forest_.ranks.size(); ++r) {
+      const NodeId expected = network_->ranks[r];
+      if (node_of_[static_cast<std::size_t>(forest_.ranks[r])] == expected) continue;
+      findings_.add(Code::fabric, std::string("/ranks"),
+                    fmt::format("rank {} is {} in the file and {} in the topology", r,
+                                name(forest_.ranks[r]), topology_->nodes[expected].id),
+                    "give the topology that the forest was made for");
+      return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] const std::string& name(Name n) const {
+    return forest_.names[static_cast<std::size_t>(n)];
+  }
+  [[nodiscard]] std::int32_t rank_of(Name n) const {
+    return n < 0 ? -1 : rank_of_[static_cast<std::size_t>(n)];
+  }
+
+  void check_phase(const Phase& phase) {
+    std::vector<std::int64_t> per_root(forest_.ranks.size(), 0);
+    load_.assign(network_ ? network_->graph.arc_count() : 0, 0);
+    std::int64_t total = 0;
+    for (std::size_t t = 0; t < phase.list->trees.size(); ++t) {
+      const ForestTree& tree = phase.list->trees[t];
+      const std::string where = fmt::format("{} tree {}", phase.name, t);
+      const std::int32_t root = rank_of(tree.root);
+      if (root < 0) {
+        findings_.add(Code::tree, where,
+                      tree.root < 0 ? "no root is named"
+                                    : fmt::format("the root {} is not a rank", name(tree.root)));
+        continue;
+      }
+      if (tree.multiplicity < 1 || tree.multiplicity > kMaxTotal - total) {
+        findings_.add(
+            Code::multiplicity, where,
+            fmt::format("multiplicity: expected a positive integer, found {}", tree.multiplicity));
+        continue;
+      }
+      total += tree.multiplicity;
+      per_root[static_cast<std::size_t>(root)] += tree.multiplicity;
+      check_tree(phase, tree, root, where);
+      check_paths(tree, where);
+    }
+    check_per_root(phase, per_root);
+    loads_.push_back(load_);
+  }
+
+  // One edge into (out of) every rank but the root, and all of them hang on the root.
+  void check_tree(const Phase& phase, const ForestTree& tree, std::int32_t root,
+                  const std::string& where) {
+    const std::size_t ranks = forest_.ranks.size();
+    std::vector<std::int32_t> parent(ranks, -1);
+    bool sound = true;
+    for (std::size_t e = tree.edges_begin; e < tree.edges_end; ++e) {
+      const ForestEdge& edge = forest_.edges[e];
+      const std::int32_t up = rank_of(phase.inward ? edge.dst : edge.src);
+      const std::int32_t down = rank_of(phase.inward ? edge.src : edge.dst);
+      const auto fail = [&](std::string message) {
+        findings_.add(Code::tree, edge_place(where, tree, e), std::move(message));
+        sound = false;
+      };
+      if (up < 0 || down < 0) {
+        fail("both ends of an edge must be ranks");
+      } else if (down == root) {
+        fail(fmt::format("leads {} the root {}: the edges of this list go from {}",
+                         phase.inward ? "out of" : "into", name(tree.root),
+                         phase.inward ? "child to parent" : "parent to child"));
+      } else if (parent[static_cast<std::size_t>(down)] >= 0) {
+        fail(fmt::format("a second edge {} {}", phase.inward ? "out of" : "into",
+                         name(forest_.ranks[static_cast<std::size_t>(down)])));
+      } else {
+        parent[static_cast<std::size_t>(down)] = up;
+      }
+    }
+    if (!sound) return;
+    const std::int64_t height = measure(parent, root, where);
+    if (height >= 0 && height != tree.height) {
+      findings_.add(Code::height, where,
+                    fmt::format("height is {}, but the longest way to the root has {} edges",
+                                tree.height, height));
+    }
+  }
+
+  // The longest way to the root; −1, and a finding, where some rank does not reach it.
+  std::int64_t measure(const std::vector<std::int32_t>& parent, std::int32_t root,
+                       const std::string& where) {
+    const TreeShape shape = measure_tree(parent, root);
+    if (shape.stray < 0) return shape.height;
+    const std::string& rank = name(forest_.ranks[static_cast<std::size_t>(shape.stray)]);
+    findings_.add(Code::tree, where,
+                  shape.circular ? fmt::format("the edges at {} go in a circle", rank)
+                                 : fmt::format("{} is not connected to the root", rank));
+    return -1;
+  }
+
+  [[nodiscard]] std::string edge_place(const std::string& where, const ForestTree& tree,
+                                       std::size_t e) const {
+    const ForestEdge& edge = forest_.edges[e];
+    const auto text = [&](Name n) { return n < 0 ? std::string("?") : name(n); };
+    return fmt::format("{}, edge {} ({} to {})", where, e - tree.edges_begin, text(edge.src),
+                       text(edge.dst));
+  }
+
+  void check_paths(const ForestTree& tree, const std::string& where) {
+    for (std::size_t e = tree.edges_begin; e < tree.edges_end; ++e) {
+      const ForestEdge& edge = forest_.edges[e];
+      const Name* begin = forest_.path_nodes.data() + edge.path_begin;
+      const std::size_t length = edge.path_end - edge.path_begin;
+      const auto fail = [&](std::string message) {
+        findings_.add(Code::path, edge_place(where, tree, e), std::move(message));
+      };
+      if (length < 2 || begin[0] != edge.src || begin[length - 1] != edge.dst) {
+        fail("the path must begin at src and end at dst");
+        continue;
+      }
+      for (std::size_t i = 1; i + 1 < length; ++i) {
+        if (rank_of(begin[i]) < 0) continue;
+        fail(fmt::format("the path passes through {}, a compute node", name(begin[i])));
+        break;
+      }
+      if (network_) follow(begin, length, tree.multiplicity, fail);
+    }
+  }
+
+  template <class Fail>
+  void follow(const Name* path, std::size_t length, std::int64_t multiplicity, const Fail& fail) {
+    for (std::size_t i = 0; i + 1 < length; ++i) {
+      const NodeId from = node_of_[static_cast<std::size_t>(path[i])];
+      const NodeId to = node_of_[static_cast<std::size_t>(path[i + 1])];
+      if (!from.valid() || !to.valid()) {
+        fail(fmt::format("{} is not a node of the topology", name(path[from.valid() ? i + 1 : i])));
+        return;
+      }
+      const ArcId arc = find_arc(from, to);
+      if (!arc.valid()) {
+        fail(fmt::format("no link leads from {} to {}", name(path[i]), name(path[i + 1])));
+        return;
+      }
+      std::int64_t& load = load_[arc.index()];
+      if (load > kMaxTotal - multiplicity) {
+        fail("the load is more than exact arithmetic holds");
+        return;
+      }
+      load += multiplicity;
+    }
+  }
+
+  [[nodiscard]] ArcId find_arc(NodeId from, NodeId to) const {
+    const Digraph& graph = network_->graph;
+    std::int32_t low = graph.first_out(from).value;
+    std::int32_t high = graph.last_out(from).value;
+    const std::int32_t end = high;
+    while (low < high) {  // the arcs that leave a node are sorted by head
+      const std::int32_t mid = low + (high - low) / 2;
+      if (graph.head(ArcId(mid)) < to) {
+        low = mid + 1;
+      } else {
+        high = mid;
+      }
+    }
+    return low < end && graph.head(ArcId(low)) == to ? ArcId(low) : ArcId();
+  }
+
+  void check_per_root(const Phase& phase, const std::vector<std::int64_t>& per_root) {
+    const bool rooted = is_rooted(verdict_.collective);
+    std::size_t roots = 0;
+    for (std::size_t r = 0; r < per_root.size(); ++r) {
+      if (per_root[r] > 0) ++roots;
+      if (per_root[r] == forest_.k || (rooted && per_root[r] == 0)) continue;
+      findings_.add(Code::multiplicity, std::string(phase.name),
+                    fmt::format("the trees rooted at {} have multiplicity {} together; k is {}",
+                                name(forest_.ranks[r]), per_root[r], forest_.k));
+    }
+    if (rooted && roots != 1) {
+      findings_.add(Code::multiplicity, std::string(phase.name),
+                    fmt::format("a {} has one root; the trees have {}",
+                                forestcoll::to_string(verdict_.collective), roots));
+    }
+  }
+
+  // Seconds per GB of buffer, summed over the phases; nothing where that does not fit.
+  void check_claim() {
+    const Ratio shares(verdict_.chunks);
+    std::optional<Ratio> time = Ratio(0);
+    IdVector<ArcId, Ratio> sum(network_->graph.arc_count(), Ratio(0));
+    for (const std::vector<std::int64_t>& load : loads_) {
+      std::size_t worst = 0;
+      for (std::size_t a = 1; a < load.size(); ++a) {
+        if (Int128{load[a]} * capacity(worst) > Int128{load[worst]} * capacity(a)) worst = a;
+      }
+      const auto bandwidth = checked_mul(Ratio(capacity(worst)), network_->unit);
+      const auto rate = bandwidth ? checked_mul(*bandwidth, shares) : std::nullopt;
+      const auto phase = rate ? checked_div(Ratio(load[worst]), *rate) : std::nullopt;
+      time = time && phase ? checked_add(*time, *phase) : std::nullopt;
+      for (std::size_t a = 0; a < load.size(); ++a) {
+        const auto share = checked_div(Ratio(load[a]), shares);
+        const auto both = share ? checked_add(sum[ArcId(a)], *share) : std::nullopt;
+        if (!both) time.reset();
+        if (both) sum[ArcId(a)] = *both;
+      }
+    }
+    const auto algbw = time ? checked_div(Ratio(1), *time) : std::nullopt;
+    if (!algbw) {
+      findings_.add(Code::too_large, std::string("/algbw"),
+                    "the rate that the forest reaches does not fit exact arithmetic");
+      return;
+    }
+    report_loads(*topology_, *network_, sum, verdict_);
+    verdict_.algbw = algbw;
+    compare_claim(*algbw);
+  }
+
+  [[nodiscard]] Capacity capacity(std::size_t arc) const { return network_->capacity[ArcId(arc)]; }
+
+  void compare_claim(const Ratio& reached) {
+    const auto claimed = parse_ratio(*forest_.algbw);
+    if (!claimed) {
+      field("algbw", fmt::format("exact: expected a number such as 25 or 1040/3, found \"{}\"",
+                                 forest_.algbw->substr(0, 40)));
+    } else if (*claimed != reached) {
+      findings_.add(
+          Code::claim, std::string("/algbw"),
+          fmt::format("the file claims {} GB/s; its trees reach {} GB/s{}", claimed->to_string(),
+                      reached.to_string(),
+                      verdict_.busiest ? fmt::format(", held up by the link from {} to {}",
+                                                     verdict_.busiest->src, verdict_.busiest->dst)
+                                       : ""));
+    }
+  }
+
+  const ForestFile& forest_;
+  const Topology* topology_;
+  Findings& findings_;
+  Verdict& verdict_;
+  std::vector<Phase> phases_;
+  std::optional<Network> network_;
+  std::vector<NodeId> node_of_;        // by name
+  std::vector<std::int32_t> rank_of_;  // by name
+  std::vector<std::int64_t> load_;     // of the phase at hand, by arc
+  std::vector<std::vector<std::int64_t>> loads_;
+};
+
+}  // namespace
+
+void check_forest(const ForestFile& forest, const Topology* topology, Findings& findings,
+                  Verdict& verdict) {
+  ForestCheck(forest, topology, findings, verdict).run();
+}
+
+}  // namespace forestcoll::audit

@@ -1,0 +1,73 @@
+// A file that does not match a call is passed over without a word, and the call "passes" on the
+// runtime's own algorithm. So a file that can never be selected is as wrong as one that hangs.
+#include "audit/selection.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <numeric>
+
+namespace forestcoll::audit {
+namespace {
+
+std::string bytes_text(std::int64_t bytes) {
+  constexpr std::array<const char*, 6> units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  std::size_t unit = 0;
+  while (bytes >= 1024 && bytes % 1024 == 0 && unit + 1 < units.size()) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return fmt::format("{} {}", bytes, units[unit]);
+}
+
+// The buffer that counts are taken of, in the words of the collective's interface.
+std::string_view counted(Collective collective) {
+  if (collective == Collective::allgather) return "elements sent per rank";
+  if (collective == Collective::reduce_scatter) return "elements received per rank";
+  return "elements per rank";
+}
+
+std::string modes_text(const Program& program) {
+  if (program.in_place && program.out_of_place) return "in place and out of place";
+  return program.in_place ? "in place" : "out of place";
+}
+
+}  // namespace
+
+std::string usable_counts(const Program& program, const TargetRules& target, Findings& findings) {
+  const Place header{-1, -1, -1, program.line, {}};
+  const bool divided = program.collective == Collective::allgather ||
+                       program.collective == Collective::reduce_scatter;
+  const std::int64_t multiplier = divided ? program.ranks : 1;
+  const std::int64_t step = program.chunks / std::gcd(program.chunks, multiplier);
+  const bool unlimited = target.max_bytes_is_included && program.max_bytes == 0;
+  const std::int64_t last =
+      target.max_bytes_is_included ? program.max_bytes : program.max_bytes - 1;
+
+  if (!program.in_place && !program.out_of_place) {
+    findings.add(Code::never_selected, header,
+                 "inplace and outofplace are both 0: no call selects the file");
+    return "none";
+  }
+  if (!unlimited && (last < program.min_bytes || last < 0)) {
+    findings.add(Code::never_selected, header,
+                 fmt::format("minBytes {} and maxBytes {} leave no size for target {}",
+                             program.min_bytes, program.max_bytes, target.name),
+                 "set maxBytes above minBytes");
+    return "none";
+  }
+  // Each chunk holds at least one element of one byte.
+  if (!unlimited && Int128{last} < Int128{step} * multiplier) {
+    findings.add(Code::never_selected, header,
+                 fmt::format("maxBytes {} is less than the smallest buffer of {} chunks",
+                             program.max_bytes, program.chunks),
+                 "raise maxBytes or use fewer chunks");
+    return "none";
+  }
+  return fmt::format("{} that are multiples of {}; {}; buffers from {} {}",
+                     counted(program.collective), step, modes_text(program),
+                     bytes_text(program.min_bytes),
+                     unlimited ? "upwards" : "to " + bytes_text(program.max_bytes));
+}
+
+}  // namespace forestcoll::audit

@@ -1,0 +1,186 @@
+// The stages of verification. Each adds what it finds; those that run the program are left out once
+// something was found that makes running it pointless.
+#include "forestcoll/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "audit/deadlock.hpp"
+#include "audit/fabric_load.hpp"
+#include "audit/findings.hpp"
+#include "audit/forest_check.hpp"
+#include "audit/forest_file.hpp"
+#include "audit/interpret.hpp"
+#include "audit/lexical.hpp"
+#include "audit/line_index.hpp"
+#include "audit/memory_map.hpp"
+#include "audit/program.hpp"
+#include "audit/races.hpp"
+#include "audit/selection.hpp"
+#include "audit/step_graph.hpp"
+#include "audit/structure.hpp"
+#include "audit/target_rules.hpp"
+#include "audit/xml_reader.hpp"
+
+namespace forestcoll {
+namespace audit {
+namespace {
+
+constexpr std::size_t kMaxForestBytes = std::size_t{2} << 30;
+constexpr std::size_t kMaxMemoryChunks = std::size_t{1} << 26;
+
+void describe(const Program& program, Verdict& verdict) {
+  verdict.collective = program.collective;
+  verdict.ranks = program.ranks;
+  verdict.chunks = program.chunks;
+  for (const Gpu& gpu : program.gpus) {
+    verdict.threadblocks =
+        std::max(verdict.threadblocks, static_cast<std::int32_t>(gpu.threadblocks.size()));
+    for (const Threadblock& tb : gpu.threadblocks) {
+      verdict.channels = std::max(verdict.channels, tb.channel + 1);
+      verdict.steps = std::max(verdict.steps, static_cast<std::int32_t>(tb.steps.size()));
+    }
+  }
+}
+
+void check_data(const Program& program, const StepGraph& graph, Placement placement,
+                const std::vector<std::int32_t>& order, Findings& findings, Verdict& verdict) {
+  const MemoryMap memory(program, placement);
+  if (memory.total() > kMaxMemoryChunks) {
+    findings.add(Code::too_large, Place{},
+                 fmt::format("{} chunks of memory over all ranks; this verifier follows {}",
+                             memory.total(), kMaxMemoryChunks));
+    return;
+  }
+  check_races(graph, memory, order, findings);
+  const auto root = interpret(program, graph, memory, order, findings);
+  if (root) verdict.root = Rank(*root);
+}
+
+Transfers transfers_of(const StepGraph& graph) {
+  Transfers transfers;
+  for (std::size_t s = 0; s < graph.steps.size(); ++s) {
+    const StepGraph::Node& node = graph.steps[s];
+    if (node.message_to < 0) continue;
+    const std::int32_t from = graph.block_of(static_cast<std::int32_t>(s)).rank;
+    transfers[{from, graph.block_of(node.message_to).rank}] += node.step->count;
+  }
+  return transfers;
+}
+
+void check_fabric(const Program& program, const StepGraph& graph, const Topology& topology,
+                  Findings& findings, Verdict& verdict) {
+  const auto network = to_digraph(topology);
+  if (!network) {
+    findings.add(Code::fabric, std::string(),
+                 "the topology has no exact digraph: " + network.errors().front().message);
+    return;
+  }
+  if (program.ranks != static_cast<std::int64_t>(network->ranks.size())) {
+    findings.add(Code::fabric, std::string(),
+                 fmt::format("the schedule is for {} GPUs, the topology has {}", program.ranks,
+                             network->ranks.size()),
+                 "give the topology that the schedule was made for");
+    return;
+  }
+  const Transfers transfers = transfers_of(graph);
+  auto loads = route_transfers(*network, transfers, findings);
+  if (!loads) return;
+  for (Ratio& load : *loads) {
+    const auto share = checked_div(load, Ratio(program.chunks));
+    if (!share) return;
+    load = *share;
+  }
+  report_loads(topology, *network, *loads, verdict);
+}
+
+void run_program(const Program& program, const Topology* topology, Findings& findings,
+                 Verdict& verdict) {
+  const StepGraph graph = build_step_graph(program, findings);
+  if (findings.blocked()) return;
+  // Without limits on what is in flight: if even that gets stuck, no order exists to judge data by.
+  constexpr std::int64_t unlimited = std::int64_t{1} << 40;
+  std::vector<std::int32_t> order;
+  const bool ordered = !run_waits(graph, kMaxCount, unlimited, &order);
+  verdict.free_at_one_in_flight = check_deadlock(graph, program.protocol, findings);
+  if (!ordered) return;
+  if (program.in_place) {
+    check_data(program, graph, Placement::in_place, order, findings, verdict);
+  }
+  if (program.out_of_place) {
+    check_data(program, graph, Placement::out_of_place, order, findings, verdict);
+  }
+  if (topology != nullptr) check_fabric(program, graph, *topology, findings, verdict);
+}
+
+Verdict conclude(Verdict verdict, const Findings& findings, const VerifyOptions& options) {
+  verdict.findings = findings.sorted(options.max_findings);
+  verdict.finding_count = findings.count();
+  verdict.ok = findings.count() == 0;
+  return verdict;
+}
+
+Expected<Verdict> verify_xml(std::string_view text, std::string_view file, const Topology* topology,
+                             const TargetRules& target, const VerifyOptions& options) {
+  if (text.size() > kMaxFileBytes) {
+    return file_error(
+        file, "",
+        fmt::format("the file has {} bytes; at most {} are read", text.size(), kMaxFileBytes));
+  }
+  Findings findings(file);
+  const LineIndex lines(text);
+  if (auto error = check_lexical_rules(text, file, lines, findings)) return *std::move(error);
+  auto program = read_msccl_xml(text, file, lines, target, findings);
+  if (!program) return program.errors();
+  check_structure(*program, target, options.sms, findings);
+  Verdict verdict;
+  verdict.format = "msccl-xml";
+  verdict.usable_counts = usable_counts(*program, target, findings);
+  describe(*program, verdict);
+  if (!findings.blocked()) run_program(*program, topology, findings, verdict);
+  return conclude(std::move(verdict), findings, options);
+}
+
+Expected<Verdict> verify_forest(std::string_view text, std::string_view file,
+                                const Topology* topology, const VerifyOptions& options) {
+  if (text.size() > kMaxForestBytes) {
+    return file_error(
+        file, "",
+        fmt::format("the file has {} bytes; at most {} are read", text.size(), kMaxForestBytes));
+  }
+  Findings findings(file);
+  auto forest = read_forest_json(text, file, findings);
+  if (!forest) return forest.errors();
+  Verdict verdict;
+  verdict.format = "forestcoll-forest";
+  check_forest(*forest, topology, findings, verdict);
+  return conclude(std::move(verdict), findings, options);
+}
+
+}  // namespace
+}  // namespace audit
+
+Expected<Verdict> verify(std::string_view text, std::string_view file, const Topology* topology,
+                         const VerifyOptions& options) {
+  const audit::TargetRules* target = audit::find_target_rules(options.target);
+  if (target == nullptr) {
+    Diagnostic unknown;
+    unknown.code = "V04";
+    unknown.message = fmt::format("unknown target \"{}\"", options.target);
+    unknown.remedy = "targets are " + audit::target_names();
+    return unknown;
+  }
+  constexpr std::string_view bom = "\xEF\xBB\xBF";
+  const std::size_t begin = text.find_first_not_of(" \t\r\n", text.starts_with(bom) ? 3 : 0);
+  const char first = begin == std::string_view::npos ? '\0' : text[begin];
+  if (first == '<') return audit::verify_xml(text, file, topology, *target, options);
+  if (first == '{') return audit::verify_forest(text, file, topology, options);
+  return audit::file_error(
+      file, begin == std::string_view::npos ? "" : audit::LineIndex(text).position(begin),
+      begin == std::string_view::npos ? "the file is empty"
+                                      : "neither XML nor a JSON object: expected '<' or '{'",
+      "give the schedule as MSCCL XML or forest JSON");
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,356 @@
+// One broken file per rule: the form of the text, and the structure of the program.
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "audit/builders.hpp"
+#include "forestcoll/verify.hpp"
+
+namespace audit_test {
+namespace {
+
+using forestcoll::Verdict;
+using forestcoll::VerifyOptions;
+
+Verdict check_text(const std::string& text, const VerifyOptions& options = {}) {
+  auto verdict = forestcoll::verify(text, "test.xml", nullptr, options);
+  EXPECT_TRUE(verdict.has_value()) << to_string(verdict.errors()[0]);
+  return verdict ? *verdict : Verdict{};
+}
+
+std::string good() {
+  return to_xml(ring_allgather(3, 1, false, true));
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+// Whether a finding has this code, and these words in its place and message.
+bool finds(const Verdict& verdict, const std::string& code, const std::string& words,
+           const std::string& where = "") {
+  for (const auto& f : verdict.findings) {
+    if (f.code == code && f.message.find(words) != std::string::npos &&
+        f.where.find(where) != std::string::npos) {
+      return !verdict.ok;
+    }
+  }
+  for (const auto& f : verdict.findings) ADD_FAILURE() << to_string(f);
+  return false;
+}
+
+TEST(Lexical, GoodTextPasses) {
+  EXPECT_TRUE(check_text(good()).ok);
+  EXPECT_TRUE(check_text("\n\n" + good()).ok);
+  EXPECT_TRUE(check_text("<!-- k=1 by hand -->\n" + good()).ok);
+  EXPECT_TRUE(check_text(replaced(good(), "hasdep=\"0\"/>", "hasdep=\"0\" />")).ok);
+  EXPECT_TRUE(check_text(replaced(good(), "hasdep=\"0\"/>", "hasdep=\"0\"></step>")).ok);
+  EXPECT_TRUE(check_text(replaced(good(), "id=\"0\"", "id=\"0\"  colour=\"red\"")).ok);
+  std::string windows;
+  for (const char c : good()) windows += c == '\n' ? "\r\n" : std::string(1, c);
+  EXPECT_TRUE(check_text(windows).ok);
+}
+
+TEST(Lexical, Prolog) {
+  EXPECT_TRUE(finds(check_text("<?xml version=\"1.0\"?>\n" + good()), "V02", "prolog", "1:1"));
+}
+TEST(Lexical, ByteOrderMark) {
+  EXPECT_TRUE(finds(check_text("\xEF\xBB\xBF" + good()), "V02", "byte-order mark"));
+}
+TEST(Lexical, Tab) {
+  EXPECT_TRUE(finds(check_text(replaced(good(), "  <gpu", "\t<gpu")), "V02", "tab", "2:1"));
+}
+TEST(Lexical, Text) {
+  EXPECT_TRUE(finds(check_text(replaced(good(), "  <gpu", "hello <gpu")), "V02", "text between"));
+}
+TEST(Lexical, LineBreakBetweenAttributes) {
+  EXPECT_TRUE(finds(check_text(replaced(good(), " send=", "\nsend=")), "V02", "line break"));
+}
+TEST(Lexical, SingleQuotes) {
+  EXPECT_TRUE(finds(check_text(replaced(good(), "\"allgather\"", "'allgather'")), "V02",
+                    "single quotes", "1:"));
+}
+TEST(Lexical, CommentThatBeginsWithAnAttribute) {
+  EXPECT_TRUE(finds(check_text("<!--k=1 by hand -->\n" + good()), "V02", "first word"));
+}
+TEST(Lexical, Declaration) {
+  EXPECT_TRUE(finds(check_text("<!DOCTYPE algo>\n" + good()), "V02", "declaration"));
+}
+TEST(Lexical, SeventeenAttributes) {
+  std::string more;
+  for (int i = 0; i < 13; ++i) more += fmt::format("a{}=\"1\" ", i);
+  EXPECT_TRUE(finds(check_text(replaced(good(), "<tb id", "<tb " + more + "id")), "V02",
+                    "more than 16 attributes"));
+}
+TEST(Lexical, LongAttribute) {
+  EXPECT_TRUE(finds(check_text(replaced(good(), "\"test\"", "\"" + std::string(255, 'x') + "\"")),
+                    "V02", "255 bytes"));
+  EXPECT_TRUE(check_text(replaced(good(), "\"test\"", "\"" + std::string(254, 'x') + "\"")).ok);
+}
+TEST(Lexical, DoubledAttribute) {
+  EXPECT_TRUE(
+      finds(check_text(replaced(good(), "chan=\"0\"", "chan=\"0\" chan=\"0\"")), "V02", "twice"));
+}
+TEST(Lexical, OctalAndHexadecimal) {
+  EXPECT_TRUE(finds(check_text(replaced(good(), "cnt=\"1\"", "cnt=\"01\"")), "V02", "octal",
+                    "rank 0, threadblock 0, step 0 (line 4)"));
+  EXPECT_TRUE(finds(check_text(replaced(good(), "cnt=\"1\"", "cnt=\"0x1\"")), "V02",
+                    "hexadecimal for the runtimes: 1"));
+  // 010 chunks are eight of them.
+  EXPECT_TRUE(finds(check_text(replaced(good(), "cnt=\"1\"", "cnt=\"010\"")), "V08", "cnt 8"));
+}
+TEST(Lexical, SecondElement) {
+  EXPECT_TRUE(finds(check_text(good() + "<algo/>"), "V02", "second element"));
+}
+
+struct Edit {
+  const char* name;
+  const char* from;
+  const char* to;
+  const char* code;
+  const char* words;
+  const char* where;
+};
+
+class EditedFile : public testing::TestWithParam<Edit> {};
+
+TEST_P(EditedFile, IsRejected) {
+  const Edit& e = GetParam();
+  EXPECT_TRUE(finds(check_text(replaced(good(), e.from, e.to)), e.code, e.words, e.where));
+}
+
+// The file: three ranks; threadblock 0 sends to the next, threadblock 1 receives from the last.
+INSTANTIATE_TEST_SUITE_P(
+    Structure, EditedFile,
+    testing::Values(
+        Edit{"MissingMinBytes", "minBytes=\"0\" ", "", "V03", "no attribute minBytes", "line 1"},
+        Edit{"MissingOutOfPlace", "outofplace=\"0\" ", "", "V03", "outofplace", "line 1"},
+        Edit{"MissingStepAttribute", "hasdep=\"0\"", "", "V03", "hasdep",
+             "rank 0, threadblock 0, step 0"},
+        Edit{"NotANumber", "cnt=\"1\"", "cnt=\"one\"", "V03", "found \"one\"", "step 0"},
+        Edit{"TrailingLetters", "cnt=\"1\"", "cnt=\"1x\"", "V03", "found \"1x\"", "step 0"},
+        Edit{"EmptyNumber", "cnt=\"1\"", "cnt=\"\"", "V03", "found \"\"", "step 0"},
+        Edit{"HugeNumber", "cnt=\"1\"", "cnt=\"99999999999999999999\"", "V03", "cnt", "step 0"},
+        Edit{"ZeroCount", "cnt=\"1\"", "cnt=\"0\"", "V03", "between 1 and 71", "step 0"},
+        Edit{"CountOf72", "cnt=\"1\"", "cnt=\"72\"", "V03", "between 1 and 71", "step 0"},
+        Edit{"OffsetBeyond16Bits", "srcoff=\"0\"", "srcoff=\"32768\"", "V03", "srcoff", "step 0"},
+        Edit{"UnknownBuffer", "srcbuf=\"o\"", "srcbuf=\"x\"", "V03", "i, o or s", "step 0"},
+        Edit{"UnknownType", "type=\"s\"", "type=\"ra\"", "V04", "found \"ra\"", "step 0"},
+        Edit{"UnknownCollective", "coll=\"allgather\"", "coll=\"alltoallw\"", "V04", "alltoallw",
+             "line 1"},
+        Edit{"ReduceScatterSpelling", "coll=\"allgather\"", "coll=\"reduce_scatter\"", "V04",
+             "reducescatter", "line 1"},
+        Edit{"UnknownProtocol", "proto=\"Simple\"", "proto=\"simple\"", "V04", "Simple", "line 1"},
+        Edit{"StepNumber", "step s=\"1\"", "step s=\"0\"", "V05", "position 1",
+             "rank 0, threadblock 0, step 1"},
+        Edit{"MissingGpu", "ngpus=\"3\"", "ngpus=\"4\"", "V05", "no <gpu id=\"3\">", "rank 3"},
+        Edit{"GpuOutOfRange", "gpu id=\"2\"", "gpu id=\"3\"", "V05", "for 3 GPUs", "rank 3"},
+        Edit{"GpuTwice", "gpu id=\"2\"", "gpu id=\"1\"", "V05", "second <gpu id=\"1\">", "rank 1"},
+        Edit{"ThreadblockGap", "tb id=\"1\"", "tb id=\"2\"", "V05", "where 1 was expected",
+             "rank 0, threadblock 2"},
+        Edit{"ThreadblockTwice", "tb id=\"1\"", "tb id=\"0\"", "V05", "where 1 was expected",
+             "rank 0, threadblock 0"},
+        Edit{"TooManyChannels", "nchannels=\"1\"", "nchannels=\"33\"", "V06", "33 channels",
+             "line 1"},
+        Edit{"OwnPeer", "send=\"1\"", "send=\"0\"", "V07", "rank itself", "rank 0, threadblock 0"},
+        Edit{"PeerOutOfRange", "send=\"1\"", "send=\"3\"", "V07", "3 ranks",
+             "rank 0, threadblock 0"},
+        Edit{"NoPeer", "send=\"1\"", "send=\"-1\"", "V07", "send=\"-1\"",
+             "rank 0, threadblock 0, step 0"},
+        Edit{"ChannelNotSetUp", "chan=\"0\"", "chan=\"1\"", "V07", "never set up",
+             "rank 0, threadblock 0"},
+        Edit{"BeyondTheBuffer", "srcoff=\"0\"", "srcoff=\"3\"", "V08", "beyond the 3 chunks",
+             "rank 0, threadblock 0, step 0"},
+        Edit{"MinusOneIsUsed", "srcoff=\"0\"", "srcoff=\"-1\"", "V08", "srcoff is -1",
+             "rank 0, threadblock 0, step 0"},
+        Edit{"DependencyOn8Bits", "depid=\"1\"", "depid=\"128\"", "V09", "127",
+             "rank 0, threadblock 0, step 1"},
+        Edit{"DependencyOnNobody", "depid=\"1\"", "depid=\"2\"", "V09", "2 threadblocks",
+             "rank 0, threadblock 0, step 1"},
+        Edit{"DependencyOnNoStep", "deps=\"0\"", "deps=\"2\"", "V09", "2 steps",
+             "rank 0, threadblock 0, step 1"},
+        Edit{"DependencyWithoutSignal", "hasdep=\"1\"", "hasdep=\"0\"", "V09", "never signals",
+             "rank 0, threadblock 0, step 1"},
+        Edit{"ChunksDoNotDivide", "nchunksperloop=\"3\"", "nchunksperloop=\"4\"", "V11",
+             "multiple of the 3 ranks", "line 1"},
+        Edit{"InputSize", "i_chunks=\"1\"", "i_chunks=\"2\"", "V11", "i_chunks is 2", "rank 0"},
+        Edit{"OutputSize", "o_chunks=\"3\"", "o_chunks=\"4\"", "V11", "o_chunks is 4", "rank 0"},
+        Edit{"BillionChunks", "nchunksperloop=\"3\"", "nchunksperloop=\"1000000000\"", "V08",
+             "16 bits", "line 1"}),
+    [](const testing::TestParamInfo<Edit>& edit) { return std::string(edit.param.name); });
+
+Verdict check(const Algo& algo, const VerifyOptions& options = {}) {
+  return check_text(to_xml(algo), options);
+}
+
+TEST(Structure, SharedConnection) {
+  Algo algo = ring_allgather(3, 1, false, true);
+  algo.gpus[0].tbs.push_back({1, -1, 0, {}});
+  EXPECT_TRUE(finds(check(algo), "V07", "also used by threadblock 0", "rank 0, threadblock 2"));
+}
+
+TEST(Structure, Nops) {
+  Algo algo = star_allreduce(4, 1);
+  Tb& sum = algo.gpus[0].tbs[3];
+  ASSERT_EQ(sum.steps[0].type, "nop");
+  const auto with = [&](const std::function<void(Tb&)>& edit) {
+    Algo changed = algo;
+    edit(changed.gpus[0].tbs[3]);
+    return check(changed);
+  };
+  const std::string tb = "rank 0, threadblock 3";
+  EXPECT_TRUE(finds(with([](Tb& t) { t.steps[0].depid = t.steps[0].deps = -1; }), "V10",
+                    "waits for nothing", tb + ", step 0"));
+  EXPECT_TRUE(finds(with([](Tb& t) { t.steps[2].depid = t.steps[2].deps = -1; }), "V10",
+                    "waits for nothing itself", tb + ", step 0"));
+  EXPECT_TRUE(finds(with([](Tb& t) { t.steps.push_back(t.steps[0]); }), "V10", "no other step",
+                    tb + ", step 5"));
+  Algo waits = algo;
+  waits.gpus[0].tbs[4].steps[0].deps = 0;
+  waits.gpus[0].tbs[3].steps[0].hasdep = 1;
+  EXPECT_TRUE(
+      finds(check(waits), "V09", "a nop, which never signals", "rank 0, threadblock 4, step 0"));
+}
+
+TEST(Structure, FusedReductions) {
+  Algo algo = star_allreduce(4, 2);
+  algo.gpus[0].tbs[3].steps[3].cnt = 1;
+  EXPECT_TRUE(finds(check(algo), "V08", "fuse the two", "rank 0, threadblock 3, step 3"));
+  const Algo seventeen = star_allreduce(17, 1);
+  EXPECT_TRUE(check(seventeen).ok);
+  EXPECT_TRUE(finds(check(star_allreduce(18, 1)), "V06", "more than 16 re",
+                    "rank 0, threadblock 17, step 32"));
+}
+
+TEST(Structure, LimitsOfThreadblocksAndSteps) {
+  VerifyOptions small;
+  small.sms = 1;
+  EXPECT_TRUE(finds(check(ring_allgather(3, 1, false, true), small), "V06", "holds 1 at once"));
+  Algo many = ring_allgather(3, 1, false, true);
+  many.gpus[0].tbs.resize(65);
+  EXPECT_TRUE(check(many).ok);
+  VerifyOptions rccl;
+  rccl.target = "rccl-6";
+  EXPECT_TRUE(finds(check(many, rccl), "V06", "65 threadblocks", "rank 0"));
+  Algo longest = ring_allgather(3, 1, false, true);
+  auto& steps = longest.gpus[0].tbs[0].steps;
+  while (steps.size() < 64) steps.push_back(copy('o', 0, 'o', 0, 1));
+  EXPECT_TRUE(check(longest).ok);
+  steps.push_back(steps.back());
+  EXPECT_TRUE(finds(check(longest), "V06", "65 steps", "rank 0, threadblock 0"));
+  Algo heavy = ring_allgather(3, 1, false, true);
+  for (int t = 0; t < 70; ++t) {
+    Tb tb{-1, -1, 0, {}};
+    tb.steps.assign(60, copy('o', 0, 'o', 0, 1));
+    heavy.gpus[1].tbs.push_back(tb);
+  }
+  EXPECT_TRUE(finds(check(heavy), "V06", "XML elements", "rank 1"));
+  Algo star = star_allreduce(34, 1);  // 33 receiving threadblocks on one channel
+  EXPECT_TRUE(finds(check(star), "V06", "33 threadblocks that receive on channel 0", "rank 0"));
+}
+
+TEST(Structure, NamesMatterToTheResearchRuntimeAlone) {
+  VerifyOptions research;
+  research.target = "msccl";
+  const std::string nameless = replaced(good(), "name=\"test\" ", "");
+  EXPECT_TRUE(check_text(nameless).ok);
+  EXPECT_TRUE(finds(check_text(nameless, research), "V03", "name"));
+  const std::string named = replaced(good(), "\"test\"", "\"" + std::string(64, 'n') + "\"");
+  EXPECT_TRUE(finds(check_text(named, research), "V06", "64 characters"));
+  EXPECT_TRUE(check_text(replaced(good(), " outofplace=\"0\"", ""), research).ok);
+}
+
+TEST(Findings, AreCappedAndCounted) {
+  VerifyOptions options;
+  options.max_findings = 3;
+  std::string text = good();
+  for (std::size_t at; (at = text.find("cnt=\"1\"")) != std::string::npos;) {
+    text.replace(at, 7, "cnt=\"9\"");
+  }
+  const Verdict verdict = check_text(text, options);
+  EXPECT_EQ(verdict.findings.size(), 3U);
+  EXPECT_GT(verdict.finding_count, 10U);
+  EXPECT_EQ(verdict.findings[0].file, "test.xml");
+}
+
+std::string error_of(const std::string& text) {
+  const auto verdict = forestcoll::verify(text, "bad", nullptr, VerifyOptions{});
+  if (verdict) return "accepted";
+  EXPECT_EQ(verdict.errors()[0].code, "V01");
+  return to_string(verdict.errors()[0]);
+}
+
+TEST(Unreadable, IsAnErrorWithThePlace) {
+  EXPECT_NE(error_of("").find("empty"), std::string::npos);
+  EXPECT_NE(error_of(" \n\n").find("empty"), std::string::npos);
+  EXPECT_NE(error_of("\n hello").find("bad: 2:2: neither XML nor"), std::string::npos);
+  EXPECT_NE(error_of("<tb/>").find("expected <algo>"), std::string::npos);
+  const std::string text = good();
+  for (const std::size_t length : {text.size() / 4, text.size() / 2, text.size() - 3}) {
+    EXPECT_NE(error_of(text.substr(0, length)).find("not well-formed XML"), std::string::npos);
+  }
+  EXPECT_NE(error_of(text.substr(0, text.size() / 2)).find("bad: 1"), std::string::npos);
+  EXPECT_NE(error_of(text + std::string(1, '\0')).find("zero byte"), std::string::npos);
+  EXPECT_NE(error_of(std::string("<\x01\xff\xfe", 4)).find("not well-formed"), std::string::npos);
+}
+
+TEST(Unreadable, EveryTruncationIsRefusedOrJudged) {
+  const std::string text = good();
+  for (std::size_t length = 0; length < text.size() - 1; ++length) {
+    const auto verdict = forestcoll::verify(text.substr(0, length), "x", nullptr, VerifyOptions{});
+    EXPECT_FALSE(verdict && verdict->ok) << length;
+  }
+}
+
+double seconds_of(const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+TEST(Bounds, AMillionStepsAreRefusedInWords) {
+  Algo algo = ring_allgather(3, 1, false, true);
+  algo.gpus[0].tbs[0].steps.resize(1'000'000, copy('o', 0, 'o', 0, 1));
+  const std::string text = to_xml(algo);
+  EXPECT_LT(seconds_of([&] {
+              EXPECT_TRUE(finds(check_text(text), "V06", "1000000 <step> elements",
+                                "rank 0, threadblock 0"));
+            }),
+            30.0);
+}
+
+TEST(Bounds, AbsurdSizesAreRefusedInWords) {
+  std::string elements = "<algo>";
+  for (int i = 0; i < 2'100'000; ++i) elements += "<a/>";
+  EXPECT_NE(error_of(elements + "</algo>").find("more than 2000000 XML elements"),
+            std::string::npos);
+  std::string deep;
+  for (int i = 0; i < 500'000; ++i) deep += "<algo>";
+  EXPECT_NE(error_of(deep).find("not well-formed"), std::string::npos);
+  EXPECT_TRUE(finds(check_text(replaced(good(), "ngpus=\"3\"", "ngpus=\"2000000000\"")), "V06",
+                    "2000000000 GPUs"));
+  EXPECT_TRUE(
+      check_text(replaced(good(), "s_chunks=\"0\"", "s_chunks=\"9000000000000000000\"")).ok);
+  EXPECT_TRUE(finds(check_text(replaced(good(), "i_chunks=\"1\"", "i_chunks=\"99999999999\"")),
+                    "V11", "i_chunks"));
+}
+
+// More threadblocks, and more steps in one of them, than some targets hold.
+TEST(Bounds, LargeSchedulesTakeSeconds) {
+  for (const int n : {32, 256}) {
+    const int channels = n == 32 ? 16 : 1;
+    const Algo algo = ring_allreduce(n, 1, channels, true);
+    VerifyOptions options;
+    const double seconds = seconds_of([&] {
+      const Verdict verdict = check(algo, options);
+      for (const auto& f : verdict.findings) EXPECT_EQ(f.code, "V06") << to_string(f);
+      EXPECT_EQ(verdict.ranks, n);
+    });
+    EXPECT_LT(seconds, 30.0) << n;
+  }
+}
+
+}  // namespace
+}  // namespace audit_test

@@ -1,0 +1,90 @@
+// Every bundled topology, from its file to its forests: the achieved rate is the bound, for every
+// collective, and the bound is the one that topologies/README.md names.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "forestcoll/synthesize.hpp"
+#include "forestcoll/topology.hpp"
+#include "support/oracles.hpp"
+
+namespace forestcoll {
+namespace {
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::vector<std::string> bundled() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(SOURCE_DIR "/topologies")) {
+    if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Network load(const std::string& name) {
+  const std::string text = read(std::string(SOURCE_DIR "/topologies/") + name + ".json");
+  return *to_digraph(parse_topology(text, name)->topology);
+}
+
+class Bundled : public testing::TestWithParam<std::string> {};
+
+TEST_P(Bundled, EveryCollectiveReachesItsBound) {
+  const Network network = load(GetParam());
+  for (const auto collective : {Collective::allgather, Collective::reduce_scatter,
+                                Collective::allreduce, Collective::broadcast, Collective::reduce}) {
+    SynthesizeOptions options;
+    options.collective = collective;
+    if (is_rooted(collective)) options.root = Rank(network.ranks.size() / 2);
+    const auto synthesis = synthesize(network, options);
+    const auto best = bound(network, collective, options.root);
+    ASSERT_TRUE(synthesis && best);
+    EXPECT_EQ(synthesis->forest.algbw, best->algbw) << to_string(collective);
+    const Weights weights =
+        options.root ? single_root(network, *options.root) : uniform_weights(network);
+    if (const auto& forest = synthesis->forest.broadcast) {
+      const Ratio scale = synthesis->broadcast_rate->inverse * Ratio(synthesis->forest.k);
+      EXPECT_EQ(test::find_forest_flaw(network, weights, {synthesis->forest.k, scale, {}}, *forest),
+                "")
+          << to_string(collective);
+    }
+    if (const auto& forest = synthesis->forest.reduce) {
+      const Ratio scale = synthesis->reduce_rate->inverse * Ratio(synthesis->forest.k);
+      EXPECT_EQ(test::find_forest_flaw(reversed(network), weights, {synthesis->forest.k, scale, {}},
+                                       forest->reversed()),
+                "")
+          << to_string(collective);
+    }
+  }
+}
+
+TEST_P(Bundled, TheReadmeNamesTheOptimum) {
+  const auto best = bound(load(GetParam()), Collective::allgather, std::nullopt);
+  ASSERT_TRUE(best);
+  std::ifstream readme(SOURCE_DIR "/topologies/README.md");
+  std::string line;
+  while (std::getline(readme, line)) {
+    if (line.find(GetParam() + ".json") == std::string::npos || line.front() != '|') continue;
+    EXPECT_NE(line.find(best->algbw.to_string()), std::string::npos) << line;
+    EXPECT_NE(line.find(" " + std::to_string(best->k) + " "), std::string::npos) << line;
+    return;
+  }
+  FAIL() << "no row for " << GetParam();
+}
+
+INSTANTIATE_TEST_SUITE_P(Topologies, Bundled, testing::ValuesIn(bundled()), [](const auto& each) {
+  std::string name = each.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace forestcoll
