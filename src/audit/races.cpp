@@ -26,6 +26,8 @@
 #include <tuple>
 #include <vector>
 
+#include "audit/data_paths.hpp"
+
 namespace forestcoll::audit {
 namespace {
 
@@ -56,6 +58,7 @@ class RaceCheck {
   void run() {
     find_chains();
     collect_queries();
+    answer_along_the_data();
     sort_queries();
     for (std::size_t first = 0; first < queries_.size();) first = answer_block(first);
   }
@@ -166,6 +169,20 @@ class RaceCheck {
     }
     first_reader_[at] = -1;
     last_write_[at] = access;
+  }
+
+  void answer_along_the_data() {
+    DataPaths paths(graph_, order_);
+    std::stable_sort(queries_.begin(), queries_.end(), [&](const Query& a, const Query& b) {
+      return paths.pivot(a.after) < paths.pivot(b.after);
+    });
+    std::int32_t marked = -1;
+    std::erase_if(queries_, [&](const Query& query) {
+      const std::int32_t pivot = paths.pivot(query.after);
+      if (pivot < 0) return false;
+      if (pivot != marked) paths.mark(marked = pivot);
+      return paths.is_ordered(query.before, query.after);
+    });
   }
 
   void sort_queries() {
