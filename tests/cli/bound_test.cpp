@@ -1,0 +1,248 @@
+// `forestcoll bound`, `topo check`, `verify` and the global options from outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/program.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+nlohmann::json bound_json(const std::vector<std::string>& more) {
+  std::vector<std::string> arguments = {"bound", "--json"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const auto bound = run(arguments);
+  EXPECT_EQ(bound.code, 0) << bound.err;
+  return nlohmann::json::parse(bound.out);
+}
+
+TEST(Bound, KnownOptima) {
+  struct Known {
+    std::string name, allgather, allreduce;
+    int k;
+  };
+  const std::vector<Known> known = {{"dgx-a100-x1", "2400/7", "1200/7", 1},
+                                    {"dgx-a100-x2", "1040/3", "520/3", 13},
+                                    {"dgx-a100-x4", "800/3", "400/3", 1},
+                                    {"mi250-x1", "2400/7", "1200/7", 3},
+                                    {"mi250-x2", "5312/15", "2656/15", 83}};
+  for (const Known& fabric : known) {
+    const auto json = bound_json({topology(fabric.name), "--check"});
+    expect_valid(json, "forestcoll-bound.schema.json");
+    EXPECT_EQ(json["algbw"]["allgather"]["exact"], fabric.allgather);
+    EXPECT_EQ(json["algbw"]["reduce_scatter"]["exact"], fabric.allgather);
+    EXPECT_EQ(json["algbw"]["allreduce"]["exact"], fabric.allreduce);
+    EXPECT_EQ(json["k"], fabric.k);
+    EXPECT_EQ(json["checked"], true);
+  }
+}
+
+TEST(Bound, TheBottleneckAddsUp) {
+  for (const std::string name : {"dgx-a100-x2", "dgx-a100-x4", "mi250-x2", "torus-4x4"}) {
+    const auto json = bound_json({topology(name)});
+    const auto& bottleneck = json["bottleneck"];
+    double sum = 0;
+    const std::set<std::string> nodes(bottleneck["nodes"].begin(), bottleneck["nodes"].end());
+    for (const auto& link : bottleneck["links"]) {
+      sum += link["bandwidth"]["value"].get<double>();
+      EXPECT_TRUE(nodes.contains(link["src"]) && !nodes.contains(link["dst"])) << link;
+    }
+    EXPECT_DOUBLE_EQ(sum, bottleneck["exit_bandwidth"]["value"].get<double>());
+    EXPECT_DOUBLE_EQ(sum / bottleneck["compute_nodes"].get<double>(),
+                     json["rate_per_root"]["value"].get<double>());
+    EXPECT_EQ(bottleneck["weight"], bottleneck["compute_nodes"]);
+  }
+}
+
+TEST(Bound, BottleneckInWords) {
+  EXPECT_THAT(run({"bound", topology("dgx-a100-x4")}).out,
+              HasSubstr("the 24 GPUs of box1, box2 and box3 leave through 8 links of 25 GB/s "
+                        "(200 GB/s)"));
+  EXPECT_THAT(run({"bound", topology("dgx-a100-x2"), "-c", "broadcast", "--root", "3"}).out,
+              HasSubstr("the 8 GPUs of box0 leave through 8 links of 25 GB/s (200 GB/s)"));
+}
+
+// gpu1 receives over one link and sends over two: what it gathers is what limits a reduce_scatter.
+constexpr const char* one_way = R"({"format": "forestcoll-topology", "version": 1,
+ "nodes": [{"id": "gpu[0-1]", "type": "compute"}, {"id": "sw", "type": "switch"}],
+ "links": [{"src": "gpu[0-1]", "dst": "sw", "bandwidth": 10},
+           {"src": "gpu1", "dst": "sw", "bandwidth": 30, "duplex": "simplex"},
+           {"src": "sw", "dst": "gpu0", "bandwidth": 5, "duplex": "simplex"}]})";
+
+TEST(Bound, DirectionsMayDiffer) {
+  const Scratch scratch;
+  const std::string file = scratch.write("t.json", one_way);
+  const auto json = bound_json({file, "--check", "-c", "broadcast", "--root", "gpu1"});
+  EXPECT_EQ(json["algbw"]["broadcast"]["exact"], "15");
+  EXPECT_EQ(json["bottleneck"]["links"][0]["dst"], "gpu0");
+  const auto reduce = bound_json({file, "--check", "-c", "reduce", "--root", "gpu1"});
+  expect_valid(reduce, "forestcoll-bound.schema.json");
+  EXPECT_EQ(reduce["algbw"]["reduce"]["exact"], "10");
+  EXPECT_EQ(reduce["algbw"].size(), 1U);
+  EXPECT_EQ(reduce["collective"], "reduce");
+}
+
+TEST(Bound, RootAddsTheRootedCollectives) {
+  const auto json = bound_json({topology("dgx-a100-x2"), "--root", "box1/gpu3"});
+  EXPECT_EQ(json["algbw"].size(), 5U);
+  EXPECT_EQ(json["algbw"]["broadcast"]["exact"], "200");
+  EXPECT_EQ(json["k"], 13);
+}
+
+TEST(Bound, TopListsLinks) {
+  const auto bound = run({"bound", topology("dgx-a100-x2"), "--top", "1"});
+  EXPECT_THAT(bound.out, HasSubstr("box0/nvsw -> box0/gpu0: 300 GB/s"));
+  EXPECT_THAT(bound.out, Not(HasSubstr("nic0")));
+}
+
+TEST(Bound, QuantizeIsReported) {
+  const auto bound = run({"bound", topology("dgx-a100-x2"), "--quantize", "7"});
+  EXPECT_EQ(bound.code, 0);
+  EXPECT_THAT(bound.err, HasSubstr("--quantize 7 changed a bandwidth by 12 % at most"));
+  EXPECT_TRUE(bound_json({topology("dgx-a100-x2"), "--quantize", "7"}).contains("quantize_change"));
+}
+
+TEST(Bound, SameBytesEveryTime) {
+  EXPECT_EQ(run({"bound", "--json", topology("mi250-x2")}).out,
+            run({"bound", "--json", topology("mi250-x2")}).out);
+}
+
+TEST(Verify, SaysWhatIsWrong) {
+  const auto synth = run({"synth", "-"}, {.input = small_topology()});
+  std::string text = synth.out;
+  const auto dependent = text.find("hasdep=\"1\"");
+  ASSERT_NE(dependent, std::string::npos) << text;
+  text.replace(dependent, 10, "hasdep=\"0\"");
+  const auto verify = run({"verify", "-"}, {.input = text});
+  EXPECT_EQ(verify.code, 1);
+  EXPECT_THAT(verify.out, HasSubstr("WRONG"));
+  EXPECT_THAT(verify.out, HasSubstr("threadblock"));
+  const auto json = run({"verify", "-", "--json"}, {.input = text});
+  EXPECT_EQ(json.code, 1);
+  const auto report = nlohmann::json::parse(json.out);
+  expect_valid(report, "forestcoll-verify.schema.json");
+  EXPECT_FALSE(report["ok"]);
+  EXPECT_THAT(report["findings"], Not(IsEmpty()));
+}
+
+TEST(Verify, JsonOfWhatIsRight) {
+  const Scratch scratch;
+  const std::string file = scratch.write("t.json", small_topology());
+  for (const std::string format : {"msccl", "forest"}) {
+    const auto synth = run({"synth", file, "--format", format});
+    const auto verify = run({"verify", "-", "--json", "--topology", file}, {.input = synth.out});
+    EXPECT_EQ(verify.code, 0) << verify.err;
+    const auto report = nlohmann::json::parse(verify.out);
+    expect_valid(report, "forestcoll-verify.schema.json");
+    EXPECT_TRUE(report["ok"]);
+    EXPECT_EQ(report["algbw"]["exact"], "25");
+  }
+}
+
+TEST(Verify, RefusesWhatIsNoSchedule) {
+  for (const std::string text : {"", "hello", "<algo", "{\"format\": \"x\"",
+                                 "\x7f"
+                                 "ELF"}) {
+    const auto verify = run({"verify", "-"}, {.input = text});
+    EXPECT_EQ(verify.code, 2) << text;
+    EXPECT_THAT(verify.err, StartsWith("<stdin>: ")) << text;
+    EXPECT_EQ(verify.out, "");
+  }
+  EXPECT_EQ(run({"verify", "-", "--target", "x"}).code, 2);
+  EXPECT_EQ(run({"verify", "-", "--topology", "-"}).code, 2);
+}
+
+TEST(TopoCheck, BundledFilesAreRight) {
+  const auto check = run({"topo", "check", topology("dgx-a100-x1"), topology("mi250-x2")});
+  EXPECT_EQ(check.code, 0) << check.err;
+  EXPECT_THAT(check.out, HasSubstr("dgx-a100-x1.json: ok: 8 GPUs"));
+  EXPECT_THAT(check.out, HasSubstr("mi250-x2.json: ok: 32 GPUs"));
+}
+
+TEST(TopoCheck, SaysAllFindingsOfAllFiles) {
+  const std::string malformed = std::string(SOURCE_DIR) + "/tests/malformed/";
+  const auto check =
+      run({"topo", "check", malformed + "several.json", topology("dgx-a100-x1"),
+           malformed + "e06-self-loop.json", malformed + "w02-dangling-switch.json"});
+  EXPECT_EQ(check.code, 2);
+  EXPECT_THAT(check.err, HasSubstr("several.json"));
+  EXPECT_THAT(check.err, HasSubstr("[E06]"));
+  EXPECT_THAT(check.err, HasSubstr("[W02]"));
+  EXPECT_THAT(check.out, HasSubstr("dgx-a100-x1.json: ok"));
+  EXPECT_THAT(check.out, HasSubstr("w02-dangling-switch.json: ok"));
+}
+
+TEST(TopoCheck, JsonFollowsItsSchema) {
+  const std::string malformed = std::string(SOURCE_DIR) + "/tests/malformed/";
+  const auto check =
+      run({"topo", "check", "--json", "-q", malformed + "several.json", topology("dgx-a100-x1")});
+  EXPECT_EQ(check.code, 2);
+  const auto report = nlohmann::json::parse(check.out);
+  expect_valid(report, "forestcoll-topo-check.schema.json");
+  EXPECT_FALSE(report["files"][0]["ok"]);
+  EXPECT_TRUE(report["files"][1]["ok"]);
+}
+
+TEST(TopoCheck, WarningsAreNoErrorsUnlessStrict) {
+  const std::string file = std::string(SOURCE_DIR) + "/tests/malformed/w06-unknown-key.json";
+  EXPECT_EQ(run({"topo", "check", file}).code, 0);
+  const auto strict = run({"topo", "check", "--strict", file});
+  EXPECT_EQ(strict.code, 2);
+  EXPECT_THAT(strict.err, HasSubstr("[W06]"));
+}
+
+TEST(TopoCheck, ArithmeticThatDoesNotFitIsThree) {
+  const std::string file = std::string(SOURCE_DIR) + "/tests/malformed/e14-too-fine.json";
+  const auto check = run({"topo", "check", file});
+  EXPECT_EQ(check.code, 3);
+  EXPECT_THAT(check.err, HasSubstr("--quantize"));
+  EXPECT_EQ(run({"bound", file}).code, 3);
+  EXPECT_EQ(run({"synth", file}).code, 3);
+}
+
+TEST(Program, VersionAndHelp) {
+  const auto version = run({"--version"});
+  EXPECT_EQ(version.code, 0);
+  EXPECT_THAT(version.out, StartsWith("forestcoll "));
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"--help"},
+                                             {"synth", "--help"},
+                                             {"bound", "-h"},
+                                             {"verify", "-h"},
+                                             {"topo", "check", "-h"}}) {
+    const auto help = run(arguments);
+    EXPECT_EQ(help.code, 0);
+    EXPECT_EQ(help.err, "");
+    EXPECT_THAT(help.out, HasSubstr("Examples:"));
+    EXPECT_THAT(help.out, HasSubstr("Exit codes:"));
+  }
+}
+
+TEST(Program, UsageErrors) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{},
+                                             {"synthesise"},
+                                             {"topo"},
+                                             {"topo", "check"},
+                                             {"bound"},
+                                             {"verify"},
+                                             {"--quiet", "--verbose", "bound", "x"}}) {
+    const auto result = run(arguments);
+    EXPECT_EQ(result.code, 2);
+    EXPECT_THAT(result.err, HasSubstr("--help`"));
+    EXPECT_EQ(result.out, "");
+  }
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

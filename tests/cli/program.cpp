@@ -1,0 +1,132 @@
+#include "cli/program.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validation_results.hpp>
+#include <valijson/validator.hpp>
+
+namespace forestcoll::testing {
+namespace {
+
+constexpr unsigned seconds_at_most = 60;
+
+[[noreturn]] void become_program(const std::vector<std::string>& arguments,
+                                 const RunOptions& options, const Scratch& streams) {
+  const auto redirect = [&](const std::string& path, int fd, int flags) {
+    const int opened = open(path.c_str(), flags, 0600);
+    if (opened < 0 || dup2(opened, fd) < 0) _exit(127);
+    close(opened);
+  };
+  redirect(streams / "in", STDIN_FILENO, O_RDONLY);
+  redirect(options.stdout_path.empty() ? streams / "out" : options.stdout_path, STDOUT_FILENO,
+           O_WRONLY | O_CREAT | O_TRUNC);
+  redirect(streams / "err", STDERR_FILENO, O_WRONLY | O_CREAT | O_TRUNC);
+  for (const std::string& setting : options.environment) {
+    const auto equals = setting.find('=');
+    setenv(setting.substr(0, equals).c_str(), setting.substr(equals + 1).c_str(), 1);
+  }
+  std::vector<char*> argv;
+  std::string program = FORESTCOLL_PROGRAM;
+  argv.push_back(program.data());
+  std::vector<std::string> copies = arguments;
+  for (std::string& argument : copies) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  options.before_exec();
+  alarm(seconds_at_most);
+  execv(program.c_str(), argv.data());
+  _exit(127);
+}
+
+}  // namespace
+
+Result run(const std::vector<std::string>& arguments, const RunOptions& options) {
+  const Scratch streams;
+  streams.write("in", options.input);
+  streams.write("out", "");
+  const pid_t child = fork();
+  if (child == 0) become_program(arguments, options, streams);
+  int status = 0;
+  waitpid(child, &status, 0);
+  Result result;
+  result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  result.out = read_file(streams / "out");
+  result.err = read_file(streams / "err");
+  return result;
+}
+
+Scratch::Scratch() {
+  std::string name = (std::filesystem::temp_directory_path() / "forestcoll-test-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) std::abort();
+  path_ = name;
+}
+
+Scratch::~Scratch() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string Scratch::operator/(const std::string& name) const {
+  return (path_ / name).string();
+}
+
+std::string Scratch::write(const std::string& name, const std::string& text) const {
+  std::ofstream(path_ / name, std::ios::binary) << text;
+  return *this / name;
+}
+
+std::vector<std::string> Scratch::names() const {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string topology(const std::string& name) {
+  return std::string(SOURCE_DIR) + "/topologies/" + name + ".json";
+}
+
+std::string small_topology() {
+  return R"({"format": "forestcoll-topology", "version": 1, "name": "pair",
+ "nodes": [{"id": "gpu[0-1]", "type": "compute"}, {"id": "sw", "type": "switch"}],
+ "links": [{"src": "gpu[0-1]", "dst": "sw", "bandwidth": 25}]})";
+}
+
+void expect_valid(const nlohmann::json& json, const std::string& schema) {
+  const auto path = std::string(SOURCE_DIR) + "/tools/schema/" + schema;
+  const auto text = nlohmann::json::parse(read_file(path));
+  valijson::Schema parsed;
+  valijson::SchemaParser().populateSchema(valijson::adapters::NlohmannJsonAdapter(text), parsed);
+  valijson::Validator validator;
+  valijson::ValidationResults errors;
+  validator.validate(parsed, valijson::adapters::NlohmannJsonAdapter(json), &errors);
+  std::ostringstream said;
+  valijson::ValidationResults::Error error;
+  while (errors.popError(error)) {
+    for (const std::string& part : error.context) said << part;
+    said << ": " << error.description << "\n";
+  }
+  EXPECT_EQ(said.str(), "") << json.dump(1);
+}
+
+}  // namespace forestcoll::testing

@@ -1,0 +1,53 @@
+// Runs the program from outside, and keeps what it did.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace forestcoll::testing {
+
+struct Result {
+  int code = -1;  ///< exit code; 128 + signal where a signal ended it
+  std::string out, err;
+};
+
+struct RunOptions {
+  std::string input = {};                     ///< standard input
+  std::vector<std::string> environment = {};  ///< "NAME=value", added
+  std::function<void()> before_exec = [] {};  ///< in the child
+  std::string stdout_path = {};               ///< instead of being captured
+};
+
+/// `forestcoll ARGUMENTS`, at most a minute.
+Result run(const std::vector<std::string>& arguments, const RunOptions& options = {});
+
+/// A directory of its own, removed at the end.
+class Scratch {
+ public:
+  Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch();
+  /// The path of `name` in it.
+  [[nodiscard]] std::string operator/(const std::string& name) const;
+  /// Writes a file in it and returns its path.
+  std::string write(const std::string& name, const std::string& text) const;
+  /// The names in it, sorted, hidden ones too.
+  [[nodiscard]] std::vector<std::string> names() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string read_file(const std::string& path);
+/// A bundled topology.
+std::string topology(const std::string& name);
+/// Two GPUs on a switch.
+std::string small_topology();
+/// Fails the test where `json` does not follow tools/schema/`schema`.
+void expect_valid(const nlohmann::json& json, const std::string& schema);
+
+}  // namespace forestcoll::testing

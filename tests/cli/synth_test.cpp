@@ -1,0 +1,208 @@
+// `forestcoll synth` from outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/program.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+TEST(Synth, WritesAScheduleThatVerifyAccepts) {
+  const Scratch scratch;
+  const auto synth = run({"synth", topology("dgx-a100-x2"), "-o", scratch / "a.xml"});
+  EXPECT_EQ(synth.code, 0) << synth.err;
+  EXPECT_EQ(synth.out, "");
+  EXPECT_THAT(synth.err, HasSubstr("of the optimum 173.333 (520/3) GB/s"));
+  EXPECT_THAT(scratch.names(), ElementsAre("a.xml"));
+  const auto verify = run({"verify", scratch / "a.xml", "--topology", topology("dgx-a100-x2")});
+  EXPECT_EQ(verify.code, 0) << verify.out;
+  EXPECT_THAT(verify.out, HasSubstr("right: allreduce over 16 ranks"));
+}
+
+TEST(Synth, WritesToStandardOutputByDefault) {
+  const auto synth = run({"synth", "-", "--quiet"}, {.input = small_topology()});
+  EXPECT_EQ(synth.code, 0) << synth.err;
+  EXPECT_EQ(synth.err, "");
+  const auto verify = run({"verify", "-"}, {.input = synth.out});
+  EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
+}
+
+TEST(Synth, EveryCollectiveAndFormat) {
+  const Scratch scratch;
+  const std::string file = scratch.write("t.json", small_topology());
+  for (const std::string collective :
+       {"allgather", "reduce_scatter", "allreduce", "broadcast", "reduce"}) {
+    const bool rooted = collective == "broadcast" || collective == "reduce";
+    for (const std::string format : {"msccl", "forest", "forest-xml", "dot"}) {
+      std::vector<std::string> arguments = {"synth", file, "-c", collective, "--format", format};
+      if (rooted) arguments.insert(arguments.end(), {"--root", "gpu1"});
+      const auto synth = run(arguments);
+      EXPECT_EQ(synth.code, 0) << collective << " " << format << "\n" << synth.err;
+      EXPECT_THAT(synth.out, Not(IsEmpty()));
+      const bool hazard = rooted && format == "msccl";
+      EXPECT_EQ(synth.err.find("[W10]") != std::string::npos, hazard) << synth.err;
+      if (format == "msccl" || format == "forest") {
+        const auto verify = run({"verify", "-", "--topology", file}, {.input = synth.out});
+        EXPECT_EQ(verify.code, 0) << verify.out;
+        EXPECT_THAT(verify.out, HasSubstr("right: " + collective));
+      }
+    }
+  }
+}
+
+TEST(Synth, FormatNoneWritesNothing) {
+  const Scratch scratch;
+  const auto synth =
+      run({"synth", topology("dgx-a100-x1"), "--format", "none", "-o", scratch / "x"});
+  EXPECT_EQ(synth.code, 0);
+  EXPECT_EQ(synth.out, "");
+  EXPECT_THAT(scratch.names(), IsEmpty());
+}
+
+TEST(Synth, JsonSummaryFollowsItsSchema) {
+  const Scratch scratch;
+  for (const std::string format : {"msccl", "forest", "none"}) {
+    const auto synth = run({"synth", topology("dgx-a100-x2"), "-c", "allgather", "--json", "-k",
+                            "max:4", "--format", format, "-o", scratch / "a"});
+    ASSERT_EQ(synth.code, 0) << synth.err;
+    const auto json = nlohmann::json::parse(synth.out);
+    expect_valid(json, "forestcoll-synth.schema.json");
+    EXPECT_EQ(json["optimum"]["exact"], "1040/3");
+    EXPECT_EQ(json["tradeoff"].size(), 4U);
+    EXPECT_EQ(json["threadblocks"] > 0, format == "msccl");
+  }
+}
+
+TEST(Synth, TreesPerRoot) {
+  const auto k_of = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {
+        "synth", topology("dgx-a100-x2"), "-c", "allgather", "--json", "-o", "/dev/null"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return nlohmann::json::parse(run(arguments).out)["k"].get<int>();
+  };
+  EXPECT_EQ(k_of({}), 8);  // the best power of two up to 16, and the smallest of equals
+  EXPECT_EQ(k_of({"-k", "auto"}), 8);
+  EXPECT_EQ(k_of({"-k", "optimal"}), 13);
+  EXPECT_EQ(k_of({"-k", "5"}), 5);
+  EXPECT_EQ(k_of({"-k", "max:20"}), 13);
+  EXPECT_EQ(k_of({"--format", "forest"}), 13);
+}
+
+TEST(Synth, SameBytesEveryTime) {
+  for (const std::string format : {"msccl", "forest", "forest-xml", "dot"}) {
+    const std::vector<std::string> arguments = {"synth", topology("mi250-x2"), "--format", format};
+    const auto first = run(arguments);
+    EXPECT_EQ(first.code, 0) << first.err;
+    EXPECT_EQ(first.out, run(arguments).out);
+  }
+}
+
+TEST(Synth, SizeWindow) {
+  const auto synth =
+      run({"synth", topology("dgx-a100-x1"), "--min-bytes", "64K", "--max-bytes", "2G"});
+  EXPECT_EQ(synth.code, 0);
+  EXPECT_THAT(synth.out, HasSubstr("minBytes=\"65536\""));
+  EXPECT_THAT(synth.out, HasSubstr("maxBytes=\"2147483648\""));
+}
+
+TEST(Synth, RefusesWhatDoesNotFitTheTarget) {
+  const Scratch scratch;
+  const auto synth =
+      run({"synth", topology("dgx-a100-x2"), "-k", "99999", "-o", scratch / "a.xml"});
+  EXPECT_EQ(synth.code, 3);
+  EXPECT_THAT(synth.err, HasSubstr("[T04]"));
+  EXPECT_THAT(scratch.names(), IsEmpty());
+  const auto sms = run({"synth", topology("dgx-a100-x2"), "--sms", "1"});
+  EXPECT_EQ(sms.code, 3);
+  EXPECT_THAT(sms.err, HasSubstr("[T01]"));
+}
+
+TEST(Synth, RefusesAWeight) {
+  std::string text = small_topology();
+  const std::string type = R"("type": "compute")";
+  text.replace(text.find(type), type.size(), type + R"(, "weight": 2)");
+  const auto synth = run({"synth", "-"}, {.input = text});
+  EXPECT_EQ(synth.code, 2);
+  EXPECT_THAT(synth.err, HasSubstr("<stdin>: the weight of gpu0 is 2"));
+  EXPECT_THAT(synth.err, HasSubstr("[S01]"));
+}
+
+struct Misuse {
+  std::vector<std::string> arguments;
+  std::string says;
+};
+
+TEST(Synth, UsageErrors) {
+  const std::string file = topology("dgx-a100-x1");
+  const std::vector<Misuse> misuses = {
+      {{}, "TOPOLOGY is required"},
+      {{file, "-c", "alltoall"}, "alltoall not in"},
+      {{file, "-c", "broadcast"}, "broadcast needs a root [S02]"},
+      {{file, "--root", "0"}, "allreduce has no root [S02]"},
+      {{file, "-c", "reduce", "--root", "8"}, "found \"8\" [S02]"},
+      {{file, "-c", "reduce", "--root", "-1"}, "found \"-1\" [S02]"},
+      {{file, "-c", "reduce", "--root", "nvsw"}, "found \"nvsw\" [S02]"},
+      {{file, "-k", "0"}, "found \"0\" [S03]"},
+      {{file, "-k", "-1"}, "found \"-1\" [S03]"},
+      {{file, "-k", "two"}, "found \"two\" [S03]"},
+      {{file, "-k", "max:"}, "found \"max:\" [S03]"},
+      {{file, "-k", "max:99999999"}, "[S03]"},
+      {{file, "-k", "99999999999999999999"}, "[S03]"},
+      {{file, "--format", "json"}, "json not in"},
+      {{file, "--target", "nccl"}, "[T07]"},
+      {{file, "--sms", "0"}, "--sms"},
+      {{file, "--min-bytes", "lots"}, "--min-bytes: expected a number of bytes"},
+      {{file, "--max-bytes", "-5"}, "--max-bytes: expected a number of bytes"},
+      {{file, "--max-bytes", "9999999T"}, "--max-bytes: expected a number of bytes"},
+      {{file, "--min-bytes", "2K", "--max-bytes", "1K"}, "[S04]"},
+      {{file, "--quantize", "0"}, "--quantize: expected a positive number"},
+      {{file, "--quantize", "x"}, "--quantize: expected a positive number"},
+      {{file, "--json"}, "[S04]"},
+      {{file, "--max-nodes", "-3"}, "--max-nodes"},
+      {{file, "--nonsense"}, "--nonsense"},
+  };
+  for (const Misuse& misuse : misuses) {
+    std::vector<std::string> arguments = {"synth"};
+    arguments.insert(arguments.end(), misuse.arguments.begin(), misuse.arguments.end());
+    const auto synth = run(arguments);
+    EXPECT_EQ(synth.code, 2) << misuse.says;
+    EXPECT_THAT(synth.err, HasSubstr(misuse.says));
+    EXPECT_TRUE(synth.out.empty());
+  }
+}
+
+TEST(Synth, DoesNotOverwriteItsInput) {
+  const Scratch scratch;
+  const std::string file = scratch.write("t.json", small_topology());
+  const auto synth = run({"synth", file, "-o", file});
+  EXPECT_EQ(synth.code, 2);
+  EXPECT_THAT(synth.err, HasSubstr("[S04]"));
+  EXPECT_EQ(read_file(file), small_topology());
+}
+
+TEST(Synth, VerboseAndQuiet) {
+  const auto plain = run({"synth", topology("dgx-a100-x1")});
+  const auto verbose = run({"--verbose", "synth", topology("dgx-a100-x1")});
+  const auto quiet = run({"synth", topology("dgx-a100-x2-degraded"), "-q"});
+  EXPECT_THAT(plain.err, Not(HasSubstr("packing:")));
+  EXPECT_THAT(verbose.err, HasSubstr("packing:"));
+  EXPECT_EQ(quiet.err, "");  // not even W05
+  EXPECT_EQ(quiet.code, 0);
+}
+
+TEST(Synth, StandardErrorHasNoColourIntoAFile) {
+  EXPECT_THAT(run({"synth", topology("dgx-a100-x2-degraded")}).err, Not(HasSubstr("\033[")));
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

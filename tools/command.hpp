@@ -1,0 +1,39 @@
+// What the subcommands share: exit codes, the console, and how a subcommand presents itself.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace forestcoll::cli {
+
+/// The exit codes of the program; they stand in the README and in --help.
+enum class ExitCode {
+  done = 0,
+  answer_is_no = 1,  ///< a check failed
+  bad_input = 2,     ///< usage, or an input that is wrong
+  does_not_fit = 3,  ///< a target's limits or exact arithmetic
+  io = 4,            ///< cannot read or write
+  internal = 70,     ///< a bug of ours, or the machine ran out of memory
+};
+
+/// How much is said on standard error, and how.
+struct Console {
+  bool quiet = false;
+  bool verbose = false;
+  bool terminal = false;  ///< standard error is a terminal
+  bool color = false;
+};
+
+/// A subcommand: parsing fills its options, `run` acts on them afterwards.
+struct Command {
+  CLI::App* parser;
+  std::function<ExitCode(const Console&)> run;
+};
+
+// Each adds its own options to `program`, in a file of its own.
+[[nodiscard]] Command add_synth(CLI::App& program);
+[[nodiscard]] Command add_bound(CLI::App& program);
+[[nodiscard]] Command add_verify(CLI::App& program);
+[[nodiscard]] Command add_topo_check(CLI::App& program);
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,127 @@
+#include "fabric.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <utility>
+
+#include "io.hpp"
+#include "report.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+// The solver gives every compute node the same share of the data.
+std::optional<Diagnostic> refuse_weights(const Topology& topology, const std::string& file) {
+  for (const NodeId node : topology.ranks) {
+    const TopologyNode& rank = topology.nodes[node];
+    if (rank.weight == Ratio(1)) continue;
+    Diagnostic error =
+        usage_error("S01",
+                    fmt::format("the weight of {} is {}, and only 1 is supported", rank.id,
+                                rank.weight.to_string()),
+                    "leave the weight out: every GPU then owns the same share of the data");
+    error.file = file;
+    return error;
+  }
+  return std::nullopt;
+}
+
+std::optional<Rank> rank_with_id(const Topology& topology, const std::string& id) {
+  for (std::size_t rank = 0; rank < topology.ranks.size(); ++rank) {
+    if (topology.nodes[topology.ranks[rank]].id == id) return Rank(rank);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void add_reading_options(CLI::App& command, ReadingOptions& options) {
+  command
+      .add_option("--max-nodes", options.max_nodes,
+                  "Refuse topologies of more nodes after ranges are expanded")
+      ->check(CLI::PositiveNumber.description(""))
+      ->capture_default_str()
+      ->type_name("N");
+  command.add_flag("--strict", options.strict, "An unknown key in the file is an error");
+  command
+      .add_option("--quantize", options.quantize,
+                  "Round every bandwidth to a multiple of this many GB/s")
+      ->type_name("GB/s");
+}
+
+Expected<TopologyOptions> parser_options(const ReadingOptions& options) {
+  TopologyOptions parser{.max_nodes = options.max_nodes, .strict = options.strict, .quantize = {}};
+  if (options.quantize.empty()) return parser;
+  parser.quantize = parse_ratio(options.quantize);
+  if (!parser.quantize || *parser.quantize <= Ratio(0)) {
+    return usage_error("S03",
+                       fmt::format("--quantize: expected a positive number of GB/s, found \"{}\"",
+                                   options.quantize),
+                       "write a number such as 0.5, 25 or 1/3");
+  }
+  return parser;
+}
+
+Expected<ParsedTopology> read_topology(const std::string& path, const TopologyOptions& options) {
+  const auto text = read_input(path);
+  if (!text) return text.errors();
+  return parse_topology(*text, display_name(path), options);
+}
+
+Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& options) {
+  const auto parser = parser_options(options);
+  if (!parser) return parser.errors();
+  auto parsed = read_topology(path, *parser);
+  if (!parsed) return parsed.errors();
+  if (auto error = refuse_weights(parsed->topology, display_name(path))) return *std::move(error);
+  auto network = to_digraph(parsed->topology);
+  if (!network) {
+    Diagnostics errors = network.errors();
+    for (Diagnostic& error : errors) {
+      if (error.file.empty()) error.file = display_name(path);
+    }
+    return errors;
+  }
+  return Fabric{.topology = std::move(parsed->topology),
+                .network = *std::move(network),
+                .warnings = std::move(parsed->warnings),
+                .quantize_change = parsed->quantize_change};
+}
+
+void report_reading(const Fabric& fabric, const ReadingOptions& options, const Console& console) {
+  print(fabric.warnings, console);
+  if (options.quantize.empty()) return;
+  note(console, fmt::format("--quantize {} changed a bandwidth by {} % at most", options.quantize,
+                            number(fabric.quantize_change.to_double() * 100)));
+}
+
+Expected<Rank> find_rank(const Topology& topology, const std::string& text) {
+  if (const auto rank = rank_with_id(topology, text)) return *rank;
+  std::size_t rank = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
+  if (is_number && rank < topology.ranks.size()) return Rank(rank);
+  return usage_error(
+      "S02", fmt::format("--root: expected the id of a GPU or a rank, found \"{}\"", text),
+      fmt::format("ranks are 0 to {}; ids are such as \"{}\"", topology.ranks.size() - 1,
+                  topology.nodes[topology.ranks.front()].id));
+}
+
+Expected<std::optional<Rank>> find_root(const Topology& topology, Collective collective,
+                                        const std::string& text) {
+  if (!is_rooted(collective)) {
+    if (text.empty()) return std::optional<Rank>();
+    return usage_error("S02", fmt::format("--root: {} has no root", to_string(collective)),
+                       "leave --root out, or ask for -c broadcast or -c reduce");
+  }
+  if (text.empty()) {
+    return usage_error("S02", fmt::format("{} needs a root", to_string(collective)),
+                       "name it by id or by rank, such as --root 0");
+  }
+  const auto rank = find_rank(topology, text);
+  if (!rank) return rank.errors();
+  return std::optional<Rank>(*rank);
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,54 @@
+// The topology that a command works on: its options, how it is read, and what is asked about it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "command.hpp"
+#include "forestcoll/collective.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/network.hpp"
+#include "forestcoll/topology.hpp"
+
+namespace forestcoll::cli {
+
+/// How topology files are read.
+struct ReadingOptions {
+  std::size_t max_nodes = TopologyOptions{}.max_nodes;
+  bool strict = false;
+  std::string quantize;  ///< GB/s, as text; empty: keep every bandwidth as it is
+};
+void add_reading_options(CLI::App& command, ReadingOptions& options);
+
+/// The options for the parser. Error S03: `--quantize` is no positive number.
+[[nodiscard]] Expected<TopologyOptions> parser_options(const ReadingOptions& options);
+
+/// Reads and checks one file; `path` may be "-".
+[[nodiscard]] Expected<ParsedTopology> read_topology(const std::string& path,
+                                                     const TopologyOptions& options);
+
+/// A topology and its digraph, ready to be solved.
+struct Fabric {
+  Topology topology;
+  Network network;
+  Diagnostics warnings;
+  Ratio quantize_change;
+};
+/// Errors: those of the file, E14, and S01 where a compute node's weight is not 1.
+[[nodiscard]] Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& options);
+
+/// Prints the warnings of the file, and what `--quantize` changed.
+void report_reading(const Fabric& fabric, const ReadingOptions& options, const Console& console);
+
+/// The rank that `text` names: the id of a compute node, or else a rank. Error S02.
+[[nodiscard]] Expected<Rank> find_rank(const Topology& topology, const std::string& text);
+
+/// The root of a collective as the command line has it: `text` is empty where there was no
+/// `--root`. Error S02 where a rooted collective has none or another has one.
+[[nodiscard]] Expected<std::optional<Rank>> find_root(const Topology& topology,
+                                                      Collective collective,
+                                                      const std::string& text);
+
+}  // namespace forestcoll::cli

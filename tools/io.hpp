@@ -1,0 +1,30 @@
+// Files in and out: bounded reads, and writes that happen whole or not at all.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "forestcoll/diagnostic.hpp"
+
+namespace forestcoll::cli {
+
+/// Standard streams that are open, and signals that leave no half-written file. Call once, first.
+void prepare_process();
+
+/// The name that messages use: "-" is "<stdin>", and the empty name stands in quotes.
+[[nodiscard]] std::string display_name(const std::string& path);
+
+/// The whole file, or standard input for "-". Errors (ErrorKind::io): the file cannot be read, is
+/// a directory, a pipe to which nothing writes, or larger than `max_bytes`.
+[[nodiscard]] Expected<std::string> read_input(const std::string& path,
+                                               std::size_t max_bytes = std::size_t{1} << 30);
+
+/// Writes `text` to `path`, or to standard output for "-". A regular file is written under a
+/// temporary name beside it and renamed: on failure it is what it was before. Returns the error
+/// (ErrorKind::io), if any.
+[[nodiscard]] std::optional<Diagnostic> write_output(const std::string& path,
+                                                     std::string_view text);
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,104 @@
+// The program: global options, the choice of a subcommand, and the last resort for exceptions.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "command.hpp"
+#include "forestcoll/version.hpp"
+#include "io.hpp"
+#include "report.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+constexpr const char* description =
+    "forestcoll finds the fastest way to move the data of a collective over a GPU fabric, proves\n"
+    "that nothing is faster, and writes the schedule in the form that real runtimes load.";
+
+constexpr const char* footer =
+    "Examples:\n"
+    "  forestcoll synth topologies/dgx-a100-x2.json -o allreduce.xml\n"
+    "  forestcoll verify allreduce.xml --topology topologies/dgx-a100-x2.json\n"
+    "  forestcoll bound topologies/dgx-a100-x2.json\n"
+    "\n"
+    "Exit codes:\n"
+    "  0   done\n"
+    "  1   the answer is no: a check failed\n"
+    "  2   usage, or a wrong input\n"
+    "  3   does not fit: a target's limits, or exact arithmetic\n"
+    "  4   cannot read or write a file\n"
+    "  70  a bug of ours, or out of memory\n"
+    "\n"
+    "`forestcoll COMMAND --help` explains a command.";
+
+void print_usage_error(const CLI::App& program, const CLI::ParseError& error) {
+  std::string command = "forestcoll";
+  for (const CLI::App* app = &program; !app->get_subcommands().empty();) {
+    app = app->get_subcommands().front();
+    command += " " + app->get_name();
+  }
+  fmt::print(stderr, "forestcoll: {}\n  see `{} --help`\n", error.what(), command);
+}
+
+ExitCode print_on_stdout(const std::string& text, const Console& console) {
+  if (const auto error = write_output("-", text)) return fail({*error}, console);
+  return ExitCode::done;
+}
+
+ExitCode run(int argc, char** argv) {
+  CLI::App program(description, "forestcoll");
+  program.footer(footer);
+  program.require_subcommand(1);
+  program.fallthrough();
+
+  Console console;
+  bool no_color = false;
+  program.set_version_flag("--version", "forestcoll " + std::string(version));
+  auto* quiet = program.add_flag("-q,--quiet", console.quiet, "Say nothing but errors");
+  program.add_flag("-v,--verbose", console.verbose, "Say more")->excludes(quiet);
+  program.add_flag("--no-color", no_color, "No colour on standard error (also: NO_COLOR)");
+
+  const std::vector<Command> commands = {add_synth(program), add_bound(program),
+                                         add_verify(program), add_topo_check(program)};
+  console.terminal = isatty(STDERR_FILENO) == 1;
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return print_on_stdout(program.help(), console);
+  } catch (const CLI::CallForVersion& version) {
+    return print_on_stdout(version.what() + std::string("\n"), console);
+  } catch (const CLI::ParseError& error) {
+    print_usage_error(program, error);
+    return ExitCode::bad_input;
+  }
+  const char* no_color_set = std::getenv("NO_COLOR");
+  const bool color_unwanted = no_color || (no_color_set != nullptr && *no_color_set != '\0');
+  console.color = console.terminal && !color_unwanted;
+
+  const auto chosen = std::ranges::find_if(
+      commands, [](const Command& command) { return command.parser->parsed(); });
+  return chosen->run(console);
+}
+
+}  // namespace
+}  // namespace forestcoll::cli
+
+int main(int argc, char** argv) {
+  using forestcoll::cli::ExitCode;
+  auto code = ExitCode::internal;
+  try {
+    forestcoll::cli::prepare_process();
+    code = forestcoll::cli::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("forestcoll: out of memory; a smaller input may fit\n", stderr);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "forestcoll: internal error: {}; please report it\n", error.what());
+  }
+  return static_cast<int>(code);
+}

@@ -1,0 +1,110 @@
+#include "report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+namespace forestcoll::cli {
+namespace {
+
+constexpr std::string_view red = "\033[31m";
+constexpr std::string_view yellow = "\033[33m";
+constexpr std::string_view plain = "\033[0m";
+
+constexpr double least_with_three_decimals = 0.01;
+
+}  // namespace
+
+void print(const Diagnostics& findings, const Console& console) {
+  for (const Diagnostic& finding : findings) {
+    const bool warning = finding.severity == Severity::warning;
+    if (warning && console.quiet) continue;
+    if (console.color) {
+      fmt::print(stderr, "{}{}{}\n", warning ? yellow : red, to_string(finding), plain);
+    } else {
+      fmt::print(stderr, "{}\n", to_string(finding));
+    }
+  }
+}
+
+ExitCode exit_code(const Diagnostics& findings) {
+  const auto error = std::ranges::find(findings, Severity::error, &Diagnostic::severity);
+  if (error == findings.end()) return ExitCode::internal;
+  switch (error->kind) {
+    case ErrorKind::input:
+      return ExitCode::bad_input;
+    case ErrorKind::limit:
+      return ExitCode::does_not_fit;
+    case ErrorKind::io:
+      return ExitCode::io;
+  }
+  return ExitCode::internal;
+}
+
+ExitCode fail(const Diagnostics& errors, const Console& console) {
+  print(errors, console);
+  return exit_code(errors);
+}
+
+void note(const Console& console, std::string_view line) {
+  if (!console.quiet) fmt::print(stderr, "{}\n", line);
+}
+
+Diagnostic usage_error(std::string code, std::string message, std::string remedy) {
+  return {.code = std::move(code),
+          .severity = Severity::error,
+          .kind = ErrorKind::input,
+          .file = "",
+          .where = "",
+          .message = std::move(message),
+          .remedy = std::move(remedy)};
+}
+
+std::string number(double value) {
+  if (value != 0 && std::abs(value) < least_with_three_decimals) {
+    return fmt::format("{:.6g}", value);
+  }
+  std::string text = fmt::format("{:.3f}", value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+std::string number(const Ratio& value) {
+  const std::string rounded = number(value.to_double());
+  if (parse_ratio(rounded) == value) return rounded;
+  return fmt::format("{} ({})", rounded, value.to_string());
+}
+
+std::string percent(const Ratio& part, const Ratio& whole) {
+  if (part == whole) return "100 %";
+  constexpr double hundredths = 10'000;
+  const double share = part.to_double() / whole.to_double();
+  return fmt::format("{:.2f} %", std::min(std::floor(share * hundredths) / 100, 99.99));
+}
+
+std::string counted(std::size_t count, std::string_view singular) {
+  return fmt::format("{} {}{}", count, singular, count == 1 ? "" : "s");
+}
+
+Json exact(const Ratio& value) {
+  return {{"exact", value.to_string()}, {"value", value.to_double()}};
+}
+
+Json to_json(const Diagnostic& finding) {
+  return {{"code", finding.code},
+          {"severity", finding.severity == Severity::error ? "error" : "warning"},
+          {"file", finding.file},
+          {"where", finding.where},
+          {"message", finding.message},
+          {"remedy", finding.remedy}};
+}
+
+std::string to_text(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace forestcoll::cli

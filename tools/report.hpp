@@ -1,0 +1,48 @@
+// What is told: findings and notes on standard error, numbers in text and in JSON.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "command.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/ratio.hpp"
+
+namespace forestcoll::cli {
+
+using Json = nlohmann::ordered_json;
+
+/// Prints findings on standard error: errors always, warnings unless `--quiet`.
+void print(const Diagnostics& findings, const Console& console);
+
+/// The exit code that the first error asks for. REQUIRES: `findings` holds an error.
+[[nodiscard]] ExitCode exit_code(const Diagnostics& findings);
+
+/// Prints the errors and returns their exit code.
+[[nodiscard]] ExitCode fail(const Diagnostics& errors, const Console& console);
+
+/// Prints a line on standard error, unless `--quiet`.
+void note(const Console& console, std::string_view line);
+
+/// An error in what was asked on the command line.
+[[nodiscard]] Diagnostic usage_error(std::string code, std::string message, std::string remedy);
+
+/// "346.667": at most three decimals, or six significant digits for small numbers.
+[[nodiscard]] std::string number(double value);
+/// "346.667 (1040/3)", or "200" where that is exact.
+[[nodiscard]] std::string number(const Ratio& value);
+/// "100 %" only where `part` equals `whole`; rounded down otherwise.
+[[nodiscard]] std::string percent(const Ratio& part, const Ratio& whole);
+/// "1 link", "8 links".
+[[nodiscard]] std::string counted(std::size_t count, std::string_view singular);
+
+/// {"exact": "1040/3", "value": 346.6666666666667}
+[[nodiscard]] Json exact(const Ratio& value);
+/// {"code", "severity", "file", "where", "message", "remedy"}
+[[nodiscard]] Json to_json(const Diagnostic& finding);
+/// One line of JSON, ended; bytes that are not UTF-8 are replaced.
+[[nodiscard]] std::string to_text(const Json& json);
+
+}  // namespace forestcoll::cli

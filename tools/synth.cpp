@@ -1,0 +1,159 @@
+// `forestcoll synth`: from a topology to a schedule that is proved, verified and written.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "bottleneck.hpp"
+#include "command.hpp"
+#include "fabric.hpp"
+#include "forestcoll/emit.hpp"
+#include "forestcoll/schedule.hpp"
+#include "forestcoll/synthesize.hpp"
+#include "forestcoll/verify.hpp"
+#include "io.hpp"
+#include "progress_bar.hpp"
+#include "report.hpp"
+#include "stopwatch.hpp"
+#include "synth_options.hpp"
+#include "synth_report.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+Expected<Synthesis> solve(const Fabric& fabric, const SynthRequest& request,
+                          std::optional<Rank> root, const Console& console) {
+  ProgressBar bar("packing", console);
+  return synthesize(fabric.network, {.collective = request.collective,
+                                     .root = root,
+                                     .trees_per_root = request.trees,
+                                     .progress = [&bar](double done) { bar.update(done); }});
+}
+
+std::string emit_forest(const CollectiveForest& forest, const Topology& topology, Format format) {
+  if (format == Format::forest_xml) return to_forest_xml(forest, topology);
+  if (format == Format::dot) return to_dot(forest, topology);
+  return to_forest_json(forest, topology);
+}
+
+// Nothing is written that the checker, which shares no code with the solver, does not accept.
+Expected<Verdict> check(const std::string& text, const Topology* topology,
+                        const SynthArguments& arguments) {
+  auto verdict =
+      verify(text, "<schedule>", topology, {.target = arguments.target, .sms = arguments.sms});
+  if (verdict && verdict->ok) return verdict;
+  return verdict ? verdict->findings : verdict.errors();
+}
+
+ExitCode report_own_bug(const Diagnostics& findings, const Console& console) {
+  print(findings, console);
+  fmt::print(stderr,
+             "forestcoll: internal error: the schedule did not pass its own verification and was "
+             "not written; please report it\n");
+  return ExitCode::internal;
+}
+
+void warn_of_root(const SynthRequest& request, const Console& console) {
+  if (!is_rooted(request.collective) || request.format != Format::msccl) return;
+  print({Diagnostic{.code = "W10",
+                    .severity = Severity::warning,
+                    .kind = ErrorKind::input,
+                    .file = "",
+                    .where = "",
+                    .message = "the schedule is for one root, and no runtime checks that: a call "
+                               "with another root gets wrong data",
+                    .remedy = "load it only where every call has this root"}},
+        console);
+}
+
+ExitCode run(const SynthArguments& arguments, const Console& console) {
+  SynthSeconds seconds;
+  Stopwatch total;
+  const auto request = understand(arguments);
+  if (!request) return fail(request.errors(), console);
+
+  // 1. The fabric.
+  Stopwatch stage;
+  const auto fabric = load_fabric(arguments.topology, arguments.reading);
+  if (!fabric) return fail(fabric.errors(), console);
+  report_reading(*fabric, arguments.reading, console);
+  const auto root = find_root(fabric->topology, request->collective, arguments.root);
+  if (!root) return fail(root.errors(), console);
+  seconds.parse = stage.restart();
+
+  // 2. The best possible rate, and a forest that reaches what k trees per root can.
+  const auto solved = solve(*fabric, *request, *root, console);
+  if (!solved) return fail(solved.errors(), console);
+  seconds.rate = solved->seconds.rate;
+  seconds.pack = solved->seconds.pack;
+  stage.restart();
+
+  // 3. The programs of the ranks, and their text.
+  std::string text;
+  if (request->format == Format::msccl) {
+    const auto schedule =
+        lower(solved->forest, {.target = arguments.target, .max_threadblocks = arguments.sms});
+    if (!schedule) return fail(schedule.errors(), console);
+    seconds.lower = stage.restart();
+    text = to_msccl_xml(*schedule, solved->forest, fabric->topology, request->xml);
+  } else {
+    text = emit_forest(solved->forest, fabric->topology, request->format);
+  }
+  seconds.emit = stage.restart();
+
+  // 4. A stranger's opinion: of what is written, or of the forest where that is a drawing.
+  const bool readable = request->format == Format::msccl || request->format == Format::forest ||
+                        request->format == Format::none;
+  const auto verdict =
+      check(readable ? text : to_forest_json(solved->forest, fabric->topology),
+            request->format == Format::msccl ? nullptr : &fabric->topology, arguments);
+  if (!verdict) return report_own_bug(verdict.errors(), console);
+  seconds.verify = stage.restart();
+
+  // 5. Out.
+  warn_of_root(*request, console);
+  if (request->format != Format::none) {
+    if (auto error = write_output(arguments.output, text)) {
+      return fail({*std::move(error)}, console);
+    }
+  }
+  seconds.write = stage.restart();
+  seconds.total = total.restart();
+  note(console, text_report(seconds, *solved, *verdict, fabric->topology, console.verbose));
+  if (!arguments.json) return ExitCode::done;
+  const Json json = json_report(seconds, *solved, *verdict, fabric->topology);
+  if (auto error = write_output("-", to_text(json))) return fail({*std::move(error)}, console);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+Command add_synth(CLI::App& program) {
+  auto arguments = std::make_shared<SynthArguments>();
+  CLI::App* command = program.add_subcommand(
+      "synth", "Synthesise a schedule at the highest rate that a fabric allows");
+  add_synth_arguments(*command, *arguments);
+  command->footer(
+      "What is written has passed the checker of `forestcoll verify`. A file is written whole or\n"
+      "not at all. The summary goes to standard error.\n"
+      "\n"
+      "A runtime selects an XML schedule only for element counts that k divides, hence the power\n"
+      "of two by default; `-k optimal` reaches the optimum for counts that are multiples of its "
+      "k.\n"
+      "\n"
+      "Examples:\n"
+      "  forestcoll synth topologies/dgx-a100-x2.json -o allreduce.xml\n"
+      "  forestcoll synth fabric.json -c allgather -k optimal --format forest -o forest.json\n"
+      "  forestcoll synth fabric.json -c broadcast --root box0/gpu3 --format dot | dot -Tsvg\n"
+      "  forestcoll synth fabric.json -k max:32 --format none\n"
+      "\n"
+      "Exit codes: 0 done, 2 wrong input, 3 does not fit the target or exact arithmetic, 4 cannot\n"
+      "read or write, 70 a bug of ours.");
+  return {command, [arguments](const Console& console) { return run(*arguments, console); }};
+}
+
+}  // namespace forestcoll::cli

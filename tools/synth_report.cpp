@@ -1,0 +1,106 @@
+#include "synth_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+namespace forestcoll::cli {
+namespace {
+
+struct Shape {
+  std::int64_t trees = 0;   ///< distinct ones, over all phases
+  std::int32_t height = 0;  ///< the largest
+  double mean_height = 0;   ///< over all phases alike
+};
+
+Shape shape_of(const CollectiveForest& collective) {
+  Shape shape;
+  int forests = 0;
+  for (const auto* forest : {&collective.reduce, &collective.broadcast}) {
+    if (!*forest) continue;
+    ++forests;
+    shape.trees += static_cast<std::int64_t>((*forest)->tree_count());
+    shape.height = std::max(shape.height, (*forest)->max_height());
+    shape.mean_height += (*forest)->mean_height();
+  }
+  if (forests > 0) shape.mean_height /= forests;
+  return shape;
+}
+
+// A run that chose among several k says what the others would have reached.
+std::string tradeoff_lines(const Synthesis& synthesis) {
+  std::string text;
+  for (const RateAtK& row : synthesis.tradeoff) {
+    text += fmt::format("    k = {:<6} {} GB/s\n", row.k, number(row.algbw));
+  }
+  return text.empty() ? text : "  rate of one phase by trees per root:\n" + text;
+}
+
+std::string statistics_line(const PackStatistics& statistics) {
+  return fmt::format("  packing: {} cuts, {} checks, {} trees taken back, {} splits\n",
+                     statistics.cuts, statistics.checks, statistics.repairs, statistics.splits);
+}
+
+}  // namespace
+
+std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
+                        const Verdict& verdict, const Topology& topology, bool verbose) {
+  const CollectiveForest& forest = synthesis.forest;
+  const Shape shape = shape_of(forest);
+  std::string text = fmt::format("{}: {} over {}\n", topology.name, to_string(forest.collective),
+                                 counted(topology.ranks.size(), "GPU"));
+  text += fmt::format("  algbw {} GB/s, {} of the optimum {} GB/s\n", number(forest.algbw),
+                      percent(forest.algbw, forest.optimum), number(forest.optimum));
+  text += tradeoff_lines(synthesis);
+  text += fmt::format("  k = {}, {}, height {} (mean {})\n", forest.k,
+                      counted(static_cast<std::size_t>(shape.trees), "tree"), shape.height,
+                      number(shape.mean_height));
+  if (verdict.threadblocks > 0) {
+    text += fmt::format("  {} threadblocks per GPU, {} channels, {} steps at most\n",
+                        verdict.threadblocks, verdict.channels, verdict.steps);
+    text += fmt::format("  usable: {}\n", verdict.usable_counts);
+  }
+  if (verbose) text += statistics_line(synthesis.statistics);
+  text += fmt::format(
+      "  seconds: parse {:.3f}, rate {:.3f}, pack {:.3f}, lower {:.3f}, emit {:.3f}, verify "
+      "{:.3f}, "
+      "write {:.3f}, total {:.3f}",
+      seconds.parse, seconds.rate, seconds.pack, seconds.lower, seconds.emit, seconds.verify,
+      seconds.write, seconds.total);
+  return text;
+}
+
+Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis, const Verdict& verdict,
+                 const Topology& topology) {
+  const CollectiveForest& forest = synthesis.forest;
+  const Shape shape = shape_of(forest);
+  Json json = {{"format", "forestcoll-synth"},
+               {"version", 1},
+               {"topology", topology.name},
+               {"collective", to_string(forest.collective)},
+               {"compute_nodes", topology.ranks.size()},
+               {"k", forest.k},
+               {"algbw", exact(forest.algbw)},
+               {"optimum", exact(forest.optimum)},
+               {"trees", shape.trees},
+               {"height", {{"max", shape.height}, {"mean", shape.mean_height}}},
+               {"threadblocks", verdict.threadblocks},
+               {"channels", verdict.channels},
+               {"steps", verdict.steps},
+               {"usable_counts", verdict.usable_counts}};
+  if (!synthesis.tradeoff.empty()) {
+    Json rows = Json::array();
+    for (const RateAtK& row : synthesis.tradeoff) {
+      rows.push_back({{"k", row.k}, {"algbw", exact(row.algbw)}});
+    }
+    json["tradeoff"] = std::move(rows);
+  }
+  json["seconds"] = {{"parse", seconds.parse}, {"rate", seconds.rate},  {"pack", seconds.pack},
+                     {"lower", seconds.lower}, {"emit", seconds.emit},  {"verify", seconds.verify},
+                     {"write", seconds.write}, {"total", seconds.total}};
+  return json;
+}
+
+}  // namespace forestcoll::cli

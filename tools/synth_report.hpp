@@ -1,0 +1,26 @@
+// The summary of `forestcoll synth`, in text and in JSON.
+#pragma once
+
+#include <string>
+
+#include "forestcoll/synthesize.hpp"
+#include "forestcoll/topology.hpp"
+#include "forestcoll/verify.hpp"
+#include "report.hpp"
+
+namespace forestcoll::cli {
+
+struct SynthSeconds {
+  double parse = 0, rate = 0, pack = 0, lower = 0, emit = 0, verify = 0, write = 0, total = 0;
+};
+
+/// A few lines, the last one not ended; `verbose` adds the solver's statistics.
+[[nodiscard]] std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
+                                      const Verdict& verdict, const Topology& topology,
+                                      bool verbose);
+
+/// {"format": "forestcoll-synth", "version": 1, …}
+[[nodiscard]] Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis,
+                               const Verdict& verdict, const Topology& topology);
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,120 @@
+// `forestcoll topo check`: every finding about every file.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "command.hpp"
+#include "fabric.hpp"
+#include "io.hpp"
+#include "report.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  bool json = false;
+  ReadingOptions reading;
+};
+
+struct Checked {
+  std::string file;
+  Diagnostics findings;
+  std::size_t gpus = 0, switches = 0, links = 0;  ///< of a file without errors
+};
+
+bool has_errors(const Diagnostics& findings) {
+  return std::ranges::find(findings, Severity::error, &Diagnostic::severity) != findings.end();
+}
+
+Checked check(const std::string& path, const TopologyOptions& options) {
+  Checked checked{.file = display_name(path), .findings = {}};
+  auto parsed = read_topology(path, options);
+  if (!parsed) {
+    checked.findings = parsed.errors();
+    return checked;
+  }
+  checked.findings = std::move(parsed->warnings);
+  if (const auto network = to_digraph(parsed->topology); !network) {
+    for (Diagnostic error : network.errors()) {
+      if (error.file.empty()) error.file = checked.file;
+      checked.findings.push_back(std::move(error));
+    }
+  }
+  for (const TopologyNode& node : parsed->topology.nodes) {
+    ++(node.type == NodeType::compute ? checked.gpus : checked.switches);
+  }
+  checked.links = parsed->topology.links.size();
+  return checked;
+}
+
+std::string summary(const Checked& checked) {
+  if (has_errors(checked.findings)) {
+    return fmt::format("{}: {}\n", checked.file, counted(checked.findings.size(), "finding"));
+  }
+  const std::string warnings =
+      checked.findings.empty() ? "" : ", " + counted(checked.findings.size(), "warning");
+  return fmt::format("{}: ok: {}, {}, {}{}\n", checked.file, counted(checked.gpus, "GPU"),
+                     counted(checked.switches, "switch node"), counted(checked.links, "link"),
+                     warnings);
+}
+
+Json json_report(const std::vector<Checked>& all) {
+  Json files = Json::array();
+  for (const Checked& checked : all) {
+    Json findings = Json::array();
+    for (const Diagnostic& finding : checked.findings) findings.push_back(to_json(finding));
+    files.push_back({{"file", checked.file},
+                     {"ok", !has_errors(checked.findings)},
+                     {"findings", std::move(findings)}});
+  }
+  return {{"format", "forestcoll-topo-check"}, {"version", 1}, {"files", std::move(files)}};
+}
+
+ExitCode run(const Options& options, const Console& console) {
+  const auto parser = parser_options(options.reading);
+  if (!parser) return fail(parser.errors(), console);
+  std::vector<Checked> all;
+  Diagnostics errors;
+  std::string text;
+  for (const std::string& path : options.files) {
+    all.push_back(check(path, *parser));
+    print(all.back().findings, console);
+    if (has_errors(all.back().findings)) {
+      errors.insert(errors.end(), all.back().findings.begin(), all.back().findings.end());
+    }
+    text += summary(all.back());
+  }
+  const std::string report = options.json ? to_text(json_report(all)) : text;
+  if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
+  return errors.empty() ? ExitCode::done : exit_code(errors);
+}
+
+}  // namespace
+
+Command add_topo_check(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App* topo = program.add_subcommand("topo", "Work on topology files");
+  topo->require_subcommand(1);
+  CLI::App* command = topo->add_subcommand("check", "Check topology files, and say all findings");
+  command->add_option("FILE", options->files, "Topology files; - is standard input")->required();
+  command->add_flag("--json", options->json,
+                    "Report as JSON (format forestcoll-topo-check, version 1)");
+  add_reading_options(*command, options->reading);
+  command->footer(
+      "Findings go to standard error, one line per file to standard output.\n"
+      "\n"
+      "Examples:\n"
+      "  forestcoll topo check topologies/*.json\n"
+      "  forestcoll topo check --strict --json fabric.json\n"
+      "\n"
+      "Exit codes: 0 no errors (there may be warnings), 2 errors, 3 too large for exact\n"
+      "arithmetic, 4 cannot read or write, 70 a bug of ours.");
+  return {command, [options](const Console& console) { return run(*options, console); }};
+}
+
+}  // namespace forestcoll::cli
