@@ -13,8 +13,9 @@ namespace {
 struct Phase {
   Network network;  ///< balanced
   Weights weights;
-  Rate rate;      ///< of the network as given: the bound
-  Rate packable;  ///< of the balanced network
+  Rate rate;             ///< of the network as given: the bound
+  Rate packable;         ///< of the balanced network
+  bool trimmed = false;  ///< some switch was not balanced
 };
 
 Weights weights_of(const Network& network, std::optional<Rank> root) {
@@ -74,7 +75,7 @@ Expected<Phase> prepare(const Network& network, std::optional<Rank> root) {
   if (!packable) return packable.errors();
   const bool unchanged = is_symmetric(*packable, network);
   Rate packable_rate = unchanged ? rate : optimal_rate(*packable, weights);
-  return Phase{std::move(*packable), weights, rate, std::move(packable_rate)};
+  return Phase{std::move(*packable), weights, rate, std::move(packable_rate), !unchanged};
 }
 
 /// The rate at each k of a search, and the best.
@@ -164,6 +165,8 @@ Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& 
   result.forest.collective = options.collective;
   result.forest.root = options.root;
   std::optional<Ratio> reached_reduce, reached_broadcast;
+  std::vector<Ratio> phase_optima;  // of the balanced networks
+  bool trimmed = false;
   std::int64_t k_reduce = 1, k_broadcast = 1;
 
   const auto solve = [&](const Network& side, std::optional<Rate>& rate,
@@ -174,6 +177,10 @@ Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& 
     auto phase = prepare(side, options.root);
     if (!phase) return phase.errors();
     rate = phase->rate;
+    auto best = algbw_of(phase->network, phase->weights, phase->packable.inverse, 1);
+    if (!best) return best.errors();
+    phase_optima.push_back(*best);
+    trimmed |= phase->trimmed;
     // 2. Make capacities integral; that fixes the number of trees per root.
     auto found = search(*phase, options.trees_per_root);
     if (!found) return found.errors();
@@ -228,6 +235,12 @@ Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& 
   auto optimum = bound_of(network, result.reduce_rate, result.broadcast_rate,
                           weights_of(network, options.root));
   if (!optimum) return optimum.errors();
+  if (trimmed) {
+    auto left = phase_optima.size() == 2 ? in_sequence(phase_optima[0], phase_optima[1])
+                                         : Expected<Ratio>(phase_optima[0]);
+    if (!left) return left.errors();
+    result.trimmed_optimum = *left;
+  }
   result.forest.algbw = *algbw;
   result.forest.optimum = *optimum;
   return result;

@@ -46,8 +46,13 @@ struct StageSeconds {
 
 struct Synthesis {
   CollectiveForest forest;
-  std::optional<Rate> reduce_rate, broadcast_rate;  ///< with the bottleneck cuts, per phase
-  std::vector<RateAtK> tradeoff;                    ///< modes that search
+  /// With the bottleneck cut, per phase. Reduce phases are solved on the reversed network: the
+  /// cut's sending side is the one that receives.
+  std::optional<Rate> reduce_rate, broadcast_rate;
+  /// Set where switches whose two sides differ had to be trimmed: the optimum, in GB/s, of what
+  /// was left. The difference from `forest.optimum` is what balance cost.
+  std::optional<Ratio> trimmed_optimum;
+  std::vector<RateAtK> tradeoff;  ///< modes that search
   PackStatistics statistics;
   StageSeconds seconds;
 };

@@ -54,6 +54,22 @@ TEST(Synthesize, ReduceForestsAreSoundOnTheReversedNetwork) {
   }
 }
 
+TEST(Synthesize, SaysWhatTrimmingLeft) {
+  // The switch takes 4 in from each side and lets 4 and 2 out.
+  test::FabricBuilder builder(3);
+  const std::size_t sw = builder.add_switch();
+  for (std::size_t v = 0; v < 3; ++v) {
+    builder.arc(v, sw, 4);
+    builder.arc(sw, v, v == 0 ? 2 : 4);
+  }
+  const auto synthesis = synthesize(builder.build(), options_for(Collective::allgather));
+  ASSERT_TRUE(synthesis);
+  ASSERT_TRUE(synthesis->trimmed_optimum);
+  EXPECT_EQ(*synthesis->trimmed_optimum, synthesis->forest.algbw);
+  EXPECT_LE(synthesis->forest.algbw, synthesis->forest.optimum);
+  EXPECT_FALSE(synthesize(test::dgx_a100(2), options_for(Collective::allgather))->trimmed_optimum);
+}
+
 TEST(Synthesize, KnownAllreduce) {
   const auto synthesis = synthesize(test::dgx_a100(2), options_for(Collective::allreduce));
   ASSERT_TRUE(synthesis);
