@@ -4,8 +4,15 @@
 #include <numeric>
 
 #include "base/check.hpp"
+#include "solver/height.hpp"
 
 namespace forestcoll::solver {
+namespace {
+
+// Exchanges of edges that are looked at: some tenths of a second.
+constexpr std::int64_t kHeightEffort = 50'000'000;
+
+}  // namespace
 
 PackingState::PackingState(const Core& core, const IdVector<Rank, std::int64_t>& owed)
     : core_(core),
@@ -220,6 +227,7 @@ Forest PackingState::release() {
     order[at] = SlotId(at);
   }
   routes_.resize(order.size() * ranks_);
+  lower_heights(table_, trees, routes_, ranks_, kHeightEffort);
   return Forest(std::move(table_), std::move(trees), std::move(routes_));
 }
 
