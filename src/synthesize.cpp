@@ -1,5 +1,6 @@
 #include "forestcoll/synthesize.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <numeric>
 #include <utility>
@@ -194,6 +195,8 @@ Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& 
         algbw_of(phase->network, phase->weights, packing->scaling.scale, packing->scaling.k);
     if (!algbw) return algbw.errors();
     reached = *algbw;
+    result.least_height =
+        std::max(result.least_height, height_lower_bound(phase->network, phase->weights));
     k = packing->scaling.k;
     forest = std::move(packing->forest);
     if (result.tradeoff.empty()) result.tradeoff = std::move(found->rows);

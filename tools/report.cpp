@@ -86,6 +86,11 @@ std::string percent(const Ratio& part, const Ratio& whole) {
   return fmt::format("{:.2f} %", std::min(std::floor(share * hundredths) / 100, 99.99));
 }
 
+std::string deadlock_line() {
+  return "  not free of deadlock with one operation in flight on a connection: the runtime's FIFO "
+         "must hold more, as Simple's does\n";
+}
+
 std::string counted(std::size_t count, std::string_view singular) {
   return fmt::format("{} {}{}", count, singular, count == 1 ? "" : "s");
 }

@@ -35,6 +35,8 @@ void note(const Console& console, std::string_view line);
 [[nodiscard]] std::string number(const Ratio& value);
 /// "100 %" only where `part` equals `whole`; rounded down otherwise.
 [[nodiscard]] std::string percent(const Ratio& part, const Ratio& whole);
+/// Of a schedule that could deadlock with a single operation in flight on a connection.
+[[nodiscard]] std::string deadlock_line();
 /// "1 link", "8 links".
 [[nodiscard]] std::string counted(std::size_t count, std::string_view singular);
 

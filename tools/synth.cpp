@@ -108,9 +108,8 @@ ExitCode run(const SynthArguments& arguments, const Console& console) {
   // 4. A stranger's opinion: of what is written, or of the forest where that is a drawing.
   const bool readable = request->format == Format::msccl || request->format == Format::forest ||
                         request->format == Format::none;
-  const auto verdict =
-      check(readable ? text : to_forest_json(solved->forest, fabric->topology),
-            request->format == Format::msccl ? nullptr : &fabric->topology, arguments);
+  const auto verdict = check(readable ? text : to_forest_json(solved->forest, fabric->topology),
+                             &fabric->topology, arguments);
   if (!verdict) return report_own_bug(verdict.errors(), console);
   seconds.verify = stage.restart();
 

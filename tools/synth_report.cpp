@@ -38,6 +38,31 @@ std::string tradeoff_lines(const Synthesis& synthesis) {
   return text.empty() ? text : "  rate of one phase by trees per root:\n" + text;
 }
 
+// What the schedule as a file says less of than the forest: XML names no routes, and some
+// schedules need room for a second operation on a connection.
+std::string schedule_lines(const CollectiveForest& forest, const Verdict& verdict) {
+  std::string text;
+  if (verdict.threadblocks == 0) return text;
+  if (verdict.algbw && *verdict.algbw != forest.algbw) {
+    text += fmt::format("  as XML, which names no routes: {} GB/s by the fewest hops\n",
+                        number(*verdict.algbw));
+  }
+  text += fmt::format("  {} threadblocks per GPU, {} channels, {} steps at most\n",
+                      verdict.threadblocks, verdict.channels, verdict.steps);
+  if (!verdict.free_at_one_in_flight) text += deadlock_line();
+  text += fmt::format("  usable: {}\n", verdict.usable_counts);
+  return text;
+}
+
+// Balance is the one thing that can keep `-k optimal` from the bound.
+std::string trimming_line(const Synthesis& synthesis) {
+  if (!synthesis.trimmed_optimum) return {};
+  return fmt::format(
+      "  switches whose two sides differ were trimmed; that leaves {} of the optimum, {} GB/s\n",
+      percent(*synthesis.trimmed_optimum, synthesis.forest.optimum),
+      number(*synthesis.trimmed_optimum));
+}
+
 std::string statistics_line(const PackStatistics& statistics) {
   return fmt::format("  packing: {} cuts, {} checks, {} trees taken back, {} splits\n",
                      statistics.cuts, statistics.checks, statistics.repairs, statistics.splits);
@@ -53,15 +78,12 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
                                  counted(topology.ranks.size(), "GPU"));
   text += fmt::format("  algbw {} GB/s, {} of the optimum {} GB/s\n", number(forest.algbw),
                       percent(forest.algbw, forest.optimum), number(forest.optimum));
+  text += trimming_line(synthesis);
   text += tradeoff_lines(synthesis);
-  text += fmt::format("  k = {}, {}, height {} (mean {})\n", forest.k,
+  text += fmt::format("  k = {}, {}, height {} (mean {}; no forest is lower than {})\n", forest.k,
                       counted(static_cast<std::size_t>(shape.trees), "tree"), shape.height,
-                      number(shape.mean_height));
-  if (verdict.threadblocks > 0) {
-    text += fmt::format("  {} threadblocks per GPU, {} channels, {} steps at most\n",
-                        verdict.threadblocks, verdict.channels, verdict.steps);
-    text += fmt::format("  usable: {}\n", verdict.usable_counts);
-  }
+                      number(shape.mean_height), synthesis.least_height);
+  text += schedule_lines(forest, verdict);
   if (verbose) text += statistics_line(synthesis.statistics);
   text += fmt::format(
       "  seconds: parse {:.3f}, rate {:.3f}, pack {:.3f}, lower {:.3f}, emit {:.3f}, verify "
@@ -85,11 +107,19 @@ Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis, const 
                {"algbw", exact(forest.algbw)},
                {"optimum", exact(forest.optimum)},
                {"trees", shape.trees},
-               {"height", {{"max", shape.height}, {"mean", shape.mean_height}}},
+               {"height",
+                {{"max", shape.height},
+                 {"mean", shape.mean_height},
+                 {"lower_bound", synthesis.least_height}}},
                {"threadblocks", verdict.threadblocks},
                {"channels", verdict.channels},
                {"steps", verdict.steps},
                {"usable_counts", verdict.usable_counts}};
+  if (synthesis.trimmed_optimum) json["trimmed_optimum"] = exact(*synthesis.trimmed_optimum);
+  if (verdict.threadblocks > 0) {
+    json["free_at_one_in_flight"] = verdict.free_at_one_in_flight;
+    if (verdict.algbw) json["routed_algbw"] = exact(*verdict.algbw);
+  }
   if (!synthesis.tradeoff.empty()) {
     Json rows = Json::array();
     for (const RateAtK& row : synthesis.tradeoff) {

@@ -32,7 +32,7 @@ std::string text_report(const Verdict& verdict, const std::string& file) {
   std::string text;
   for (const Diagnostic& finding : verdict.findings) text += to_string(finding) + "\n";
   if (!verdict.ok) {
-    return text + fmt::format("{}: WRONG: {}\n", file, counted(verdict.findings.size(), "finding"));
+    return text + fmt::format("{}: WRONG: {}\n", file, counted(verdict.finding_count, "finding"));
   }
   text += fmt::format("{}: right: {} over {}\n", file, name_of(verdict.collective),
                       counted(static_cast<std::size_t>(verdict.ranks), "rank"));
@@ -40,6 +40,7 @@ std::string text_report(const Verdict& verdict, const std::string& file) {
     text += fmt::format("  {} chunks; per GPU at most {} threadblocks of {} steps, {} channels\n",
                         verdict.chunks, verdict.threadblocks, verdict.steps, verdict.channels);
   }
+  if (verdict.threadblocks > 0 && !verdict.free_at_one_in_flight) text += deadlock_line();
   if (!verdict.usable_counts.empty()) text += fmt::format("  usable: {}\n", verdict.usable_counts);
   if (verdict.algbw)
     text += fmt::format("  algbw on the topology: {} GB/s\n", number(*verdict.algbw));
@@ -73,6 +74,7 @@ Json json_report(const Verdict& verdict, const std::string& file) {
                  {"channels", verdict.channels},
                  {"steps", verdict.steps},
                  {"usable_counts", verdict.usable_counts}};
+  if (verdict.threadblocks > 0) report["free_at_one_in_flight"] = verdict.free_at_one_in_flight;
   if (verdict.algbw) report["algbw"] = exact(*verdict.algbw);
   if (verdict.busiest) report["busiest"] = link_json(*verdict.busiest);
   report["findings"] = std::move(findings);

@@ -28,6 +28,12 @@ struct Scaling {
 [[nodiscard]] Expected<Scaling> scale_to_k(const Network& network, const Weights& weights,
                                            const Rate& rate, std::int64_t k);
 
+/// No forest with these roots is lower, whatever its rate: the largest number of hops from a root
+/// to a rank, any way through switches counted as one hop.
+/// REQUIRES: all compute nodes reach one another. Cost: O(N/64 · height · m), a little more where
+/// switches stand in long rows.
+[[nodiscard]] std::int32_t height_lower_bound(const Network& network, const Weights& weights);
+
 struct PackStatistics {
   std::int64_t cuts = 0;     ///< in the pool at the end
   std::int64_t checks = 0;   ///< of the whole invariant

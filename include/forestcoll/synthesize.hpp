@@ -52,6 +52,8 @@ struct Synthesis {
   /// Set where switches whose two sides differ had to be trimmed: the optimum, in GB/s, of what
   /// was left. The difference from `forest.optimum` is what balance cost.
   std::optional<Ratio> trimmed_optimum;
+  /// No forest for this collective is lower; see `height_lower_bound`.
+  std::int32_t least_height = 0;
   std::vector<RateAtK> tradeoff;  ///< modes that search
   PackStatistics statistics;
   StageSeconds seconds;

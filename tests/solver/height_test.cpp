@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
@@ -68,6 +69,36 @@ TEST(LowerHeights, KeepsEveryLoad) {
   const auto before = loads(routes);
   solver::lower_heights(table, trees, routes, 4, 1000);
   EXPECT_EQ(loads(routes), before);
+}
+
+TEST(HeightLowerBound, IsTheDistanceInHops) {
+  const auto least = [](const Network& network) {
+    return height_lower_bound(network, uniform_weights(network));
+  };
+  EXPECT_EQ(least(test::dgx_a100(1)), 1);
+  // Odd and even NICs are on two switches.
+  EXPECT_EQ(least(test::dgx_a100(16)), 2);
+  EXPECT_EQ(least(test::fat_tree(8)), 1);
+  EXPECT_EQ(least(test::torus({8, 8})), 8);
+  EXPECT_EQ(least(test::torus({5, 4, 3})), 5);
+  EXPECT_EQ(least(test::hypercube(7)), 7);
+  const Network line = [] {
+    test::FabricBuilder builder(5);
+    for (std::size_t v = 0; v < 4; ++v) builder.link(v, v + 1, 1);
+    return builder.build();
+  }();
+  EXPECT_EQ(least(line), 4);
+  EXPECT_EQ(height_lower_bound(line, single_root(line, Rank(2))), 2);
+}
+
+TEST(HeightLowerBound, NoForestIsLower) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const Network network = test::random_fabric(seed, {.one_way = seed % 2 == 0});
+    const Weights weights = uniform_weights(network);
+    const Rate rate = optimal_rate(network, weights);
+    const auto packing = pack(network, weights, scale_to_optimum(network, rate));
+    EXPECT_GE(packing->forest.max_height(), height_lower_bound(network, weights));
+  }
 }
 
 TEST(LowerHeights, TreesOnSmallFabricsAreLow) {

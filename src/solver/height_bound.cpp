@@ -1,0 +1,76 @@
+// The least height that any forest on a fabric can have: the largest distance from a root to a
+// rank, in hops from rank to rank, where any way through switches is one hop.
+//
+// Breadth first from 64 roots at once, one bit each: a hop spreads the bits of what ranks have
+// through the switches until nothing changes, and then to the next ranks.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "forestcoll/pack.hpp"
+
+namespace forestcoll {
+namespace {
+
+class Spread {
+ public:
+  explicit Spread(const Network& network)
+      : network_(network), bits_(network.graph.node_count()), next_(bits_.size()) {}
+
+  // Hops until every rank has the bits of all `roots` (at most 64).
+  std::int32_t hops(const std::vector<Rank>& roots) {
+    std::fill(bits_.begin(), bits_.end(), 0);
+    for (std::size_t i = 0; i < roots.size(); ++i) {
+      bits_[network_.ranks[roots[i].index()].index()] |= std::uint64_t{1} << i;
+    }
+    const std::uint64_t all =
+        roots.size() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << roots.size()) - 1;
+    const auto done = [&] {
+      return std::all_of(network_.ranks.begin(), network_.ranks.end(),
+                         [&](NodeId v) { return bits_[v.index()] == all; });
+    };
+    std::int32_t count = 0;
+    for (; !done(); ++count) hop();
+    return count;
+  }
+
+ private:
+  void hop() {
+    next_ = bits_;
+    // To the ranks, and through the switches as far as it goes.
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::size_t a = 0; a < network_.graph.arc_count(); ++a) {
+        const NodeId tail = network_.graph.tail(ArcId(a));
+        const NodeId head = network_.graph.head(ArcId(a));
+        const std::uint64_t from =
+            network_.is_compute(tail) ? bits_[tail.index()] : next_[tail.index()];
+        if ((from & ~next_[head.index()]) == 0) continue;
+        next_[head.index()] |= from;
+        changed |= !network_.is_compute(head);
+      }
+    }
+    std::swap(bits_, next_);
+  }
+
+  const Network& network_;
+  std::vector<std::uint64_t> bits_, next_;
+};
+
+}  // namespace
+
+std::int32_t height_lower_bound(const Network& network, const Weights& weights) {
+  Spread spread(network);
+  std::int32_t height = 0;
+  std::vector<Rank> roots;
+  for (std::size_t r = 0; r < weights.size(); ++r) {
+    if (weights[Rank(r)] > 0) roots.push_back(Rank(r));
+    if (roots.size() == 64 || (r + 1 == weights.size() && !roots.empty())) {
+      height = std::max(height, spread.hops(roots));
+      roots.clear();
+    }
+  }
+  return height;
+}
+
+}  // namespace forestcoll
