@@ -89,6 +89,7 @@ std::string links_in_words(const Bottleneck& bottleneck) {
   std::map<Ratio, std::size_t, std::greater<>> by_bandwidth;
   for (const CrossingLink& link : bottleneck.links) ++by_bandwidth[link.bandwidth];
   std::vector<std::string> groups;
+  groups.reserve(by_bandwidth.size());
   for (const auto& [bandwidth, count] : by_bandwidth) {
     groups.push_back(fmt::format("{} of {} GB/s", counted(count, "link"), number(bandwidth)));
   }

@@ -77,7 +77,7 @@ ExitCode run(int argc, char** argv) {
     print_usage_error(program, error);
     return ExitCode::bad_input;
   }
-  const char* no_color_set = std::getenv("NO_COLOR");
+  const char* no_color_set = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe): one thread
   const bool color_unwanted = no_color || (no_color_set != nullptr && *no_color_set != '\0');
   console.color = console.terminal && !color_unwanted;
 
