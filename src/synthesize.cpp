@@ -12,11 +12,9 @@ namespace {
 
 /// One direction of a collective: out-trees from the roots on a network.
 struct Phase {
-  Network network;  ///< balanced
+  const Network& network;
   Weights weights;
-  Rate rate;             ///< of the network as given: the bound
-  Rate packable;         ///< of the balanced network
-  bool trimmed = false;  ///< some switch was not balanced
+  Rate rate;
 };
 
 Weights weights_of(const Network& network, std::optional<Rank> root) {
@@ -69,54 +67,72 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-Expected<Phase> prepare(const Network& network, std::optional<Rank> root) {
-  const Weights weights = weights_of(network, root);
-  const Rate rate = optimal_rate(network, weights);
-  auto packable = balanced(network, weights, rate);
-  if (!packable) return packable.errors();
-  const bool unchanged = is_symmetric(*packable, network);
-  Rate packable_rate = unchanged ? rate : optimal_rate(*packable, weights);
-  return Phase{std::move(*packable), weights, rate, std::move(packable_rate), !unchanged};
-}
-
-/// The rate at each k of a search, and the best.
-struct Search {
-  Scaling best;
+/// What the phases are packed at, and, where k was searched for, what each k reaches.
+struct Plan {
+  std::vector<Scaling> scalings;  ///< one per phase
   std::vector<RateAtK> rows;
 };
 
-Expected<Search> search(const Phase& phase, const TreesPerRoot& asked) {
-  using Mode = TreesPerRoot::Mode;
-  std::vector<std::int64_t> candidates;
-  switch (asked.mode) {
-    case Mode::optimal:
-      return Search{scale_to_optimum(phase.network, phase.packable), {}};
-    case Mode::fixed:
-      candidates = {asked.value};
-      break;
-    case Mode::power_of_two:
-      for (std::int64_t k = 1; k <= asked.value; k *= 2) candidates.push_back(k);
-      break;
-    case Mode::best_up_to:
-      candidates.resize(static_cast<std::size_t>(asked.value));
-      std::iota(candidates.begin(), candidates.end(), std::int64_t{1});
-      break;
-  }
-  Search result;
-  Ratio best;
-  for (const std::int64_t k : candidates) {
-    auto scaling = scale_to_k(phase.network, phase.weights, phase.packable, k);
+// All phases at k trees per root, and the rate of the collective.
+Expected<std::pair<std::vector<Scaling>, Ratio>> plan_at(const std::vector<Phase>& phases,
+                                                         std::int64_t k) {
+  std::vector<Scaling> scalings;
+  std::optional<Ratio> algbw;
+  for (const Phase& phase : phases) {
+    auto scaling = scale_to_k(phase.network, phase.weights, phase.rate, k);
     if (!scaling) return scaling.errors();
-    auto algbw = algbw_of(phase.network, phase.weights, scaling->scale, k);
-    if (!algbw) return algbw.errors();
-    if (result.rows.empty() || best < *algbw) {
-      best = *algbw;
-      result.best = std::move(*scaling);
-    }
-    result.rows.push_back({k, *algbw});
+    auto of_phase = algbw_of(phase.network, phase.weights, scaling->scale, k);
+    if (algbw && of_phase) of_phase = in_sequence(*algbw, *of_phase);
+    if (!of_phase) return of_phase.errors();
+    algbw = *of_phase;
+    scalings.push_back(std::move(*scaling));
   }
-  if (asked.mode == Mode::fixed) result.rows.clear();
+  return std::pair(std::move(scalings), *algbw);
+}
+
+std::vector<std::int64_t> candidates(const TreesPerRoot& asked) {
+  using Mode = TreesPerRoot::Mode;
+  std::vector<std::int64_t> all;
+  if (asked.mode == Mode::fixed) {
+    all = {asked.value};
+  } else if (asked.mode == Mode::power_of_two) {
+    for (std::int64_t k = 1; k <= asked.value && k > 0; k *= 2) all.push_back(k);
+  } else {
+    all.resize(static_cast<std::size_t>(asked.value));
+    std::iota(all.begin(), all.end(), std::int64_t{1});
+  }
+  return all;
+}
+
+Expected<Plan> plan(const std::vector<Phase>& phases, const TreesPerRoot& asked) {
+  Plan result;
+  if (asked.mode == TreesPerRoot::Mode::optimal) {
+    for (const Phase& phase : phases) {
+      result.scalings.push_back(scale_to_optimum(phase.network, phase.rate));
+    }
+    return result;
+  }
+  FORESTCOLL_CHECK(asked.value >= 1, "k must be positive");
+  Ratio best;
+  for (const std::int64_t k : candidates(asked)) {
+    auto at_k = plan_at(phases, k);
+    if (!at_k) return at_k.errors();
+    auto& [scalings, algbw] = *at_k;
+    if (result.scalings.empty() || best < algbw) {
+      best = algbw;
+      result.scalings = std::move(scalings);
+    }
+    result.rows.push_back({k, algbw});
+  }
+  if (asked.mode == TreesPerRoot::Mode::fixed) result.rows.clear();
   return result;
+}
+
+// Both phases cut the data into the same chunks.
+Expected<std::int64_t> common_k(std::int64_t a, std::int64_t b) {
+  const Int128 k = Int128{a} / std::gcd(a, b) * b;
+  if (k >= Int128{1} << 62) return too_large();
+  return static_cast<std::int64_t>(k);
 }
 
 Expected<Ratio> bound_of(const Network& network, const std::optional<Rate>& reduce,
@@ -146,106 +162,103 @@ Expected<Bound> bound(const Network& network, Collective collective, std::option
   const auto k_of = [](const std::optional<Rate>& rate) {
     return rate ? rate->inverse.den() : std::int64_t{1};
   };
-  result.k = std::lcm(k_of(result.broadcast_rate), k_of(result.reduce_rate));
+  auto k = common_k(k_of(result.broadcast_rate), k_of(result.reduce_rate));
+  if (!k) return k.errors();
+  result.k = *k;
   auto algbw = bound_of(network, result.reduce_rate, result.broadcast_rate, weights);
   if (!algbw) return algbw.errors();
   result.algbw = *algbw;
   return result;
 }
 
+namespace {
+
+/// A packed phase, and the rate that it reaches alone.
+struct Packed {
+  Forest forest;
+  std::int64_t k = 1;
+  Ratio algbw;
+};
+
+Expected<Packed> pack_phase(const Phase& phase, const Scaling& scaling, const Progress& progress,
+                            Synthesis& result) {
+  auto packing = pack(phase.network, phase.weights, scaling, progress);
+  if (!packing) return packing.errors();
+  auto algbw = algbw_of(phase.network, phase.weights, packing->scaling.scale, packing->scaling.k);
+  if (!algbw) return algbw.errors();
+  result.raised |= scaling.scale < packing->scaling.scale;
+  result.least_height =
+      std::max(result.least_height, height_lower_bound(phase.network, phase.weights));
+  result.statistics.cuts += packing->statistics.cuts;
+  result.statistics.checks += packing->statistics.checks;
+  result.statistics.repairs += packing->statistics.repairs;
+  result.statistics.splits += packing->statistics.splits;
+  return Packed{std::move(packing->forest), packing->scaling.k, *algbw};
+}
+
+}  // namespace
+
 Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& options) {
   FORESTCOLL_CHECK(options.root.has_value() == is_rooted(options.collective),
                    "a root exactly where one is needed");
   const Network backward = reversed(network);
+  const Weights weights = weights_of(network, options.root);
   const bool reduce = has_reduce(options.collective);
   const bool broadcast = has_broadcast(options.collective);
   // On a fabric that is the same in both directions, in-trees are out-trees walked backwards.
   const bool shared = reduce && broadcast && is_symmetric(network, backward);
 
   Synthesis result;
-  result.forest.collective = options.collective;
-  result.forest.root = options.root;
-  std::optional<Ratio> reached_reduce, reached_broadcast;
-  std::vector<Ratio> phase_optima;  // of the balanced networks
-  bool trimmed = false;
-  std::int64_t k_reduce = 1, k_broadcast = 1;
+  CollectiveForest& forest = result.forest;
+  forest.collective = options.collective;
+  forest.root = options.root;
 
-  const auto solve = [&](const Network& side, std::optional<Rate>& rate,
-                         std::optional<Forest>& forest, std::optional<Ratio>& reached,
-                         std::int64_t& k) -> Diagnostics {
-    // 1. What is the best possible? The cut is the proof.
-    const auto start = std::chrono::steady_clock::now();
-    auto phase = prepare(side, options.root);
-    if (!phase) return phase.errors();
-    rate = phase->rate;
-    auto best = algbw_of(phase->network, phase->weights, phase->packable.inverse, 1);
-    if (!best) return best.errors();
-    phase_optima.push_back(*best);
-    trimmed |= phase->trimmed;
-    // 2. Make capacities integral; that fixes the number of trees per root.
-    auto found = search(*phase, options.trees_per_root);
-    if (!found) return found.errors();
-    result.seconds.rate += seconds_since(start);
-    // 3. Pack the trees straight into the fabric.
-    const auto packing_start = std::chrono::steady_clock::now();
-    auto packing = pack(phase->network, phase->weights, found->best, options.progress);
-    if (!packing) return packing.errors();
-    result.seconds.pack += seconds_since(packing_start);
-    auto algbw =
-        algbw_of(phase->network, phase->weights, packing->scaling.scale, packing->scaling.k);
-    if (!algbw) return algbw.errors();
-    reached = *algbw;
-    result.least_height =
-        std::max(result.least_height, height_lower_bound(phase->network, phase->weights));
-    k = packing->scaling.k;
-    forest = std::move(packing->forest);
-    if (result.tradeoff.empty()) result.tradeoff = std::move(found->rows);
-    result.statistics.cuts += packing->statistics.cuts;
-    result.statistics.checks += packing->statistics.checks;
-    result.statistics.repairs += packing->statistics.repairs;
-    result.statistics.splits += packing->statistics.splits;
-    return {};
-  };
-
+  // 1. What is the best possible? The cuts are the proof.
+  auto start = std::chrono::steady_clock::now();
+  std::vector<Phase> phases;
   if (broadcast) {
-    auto errors = solve(network, result.broadcast_rate, result.forest.broadcast, reached_broadcast,
-                        k_broadcast);
-    if (!errors.empty()) return errors;
+    phases.push_back({network, weights, optimal_rate(network, weights)});
+    result.broadcast_rate = phases.back().rate;
   }
   if (shared) {
     result.reduce_rate = result.broadcast_rate;
-    result.forest.reduce = result.forest.broadcast->reversed();
-    reached_reduce = reached_broadcast;
-    k_reduce = k_broadcast;
   } else if (reduce) {
-    auto errors =
-        solve(backward, result.reduce_rate, result.forest.reduce, reached_reduce, k_reduce);
-    if (!errors.empty()) return errors;
-    result.forest.reduce = result.forest.reduce->reversed();
+    phases.push_back({backward, weights, optimal_rate(backward, weights)});
+    result.reduce_rate = phases.back().rate;
   }
-
-  // Both phases cut the data into the same chunks.
-  const std::int64_t k =
-      reduce && broadcast ? std::lcm(k_reduce, k_broadcast) : (reduce ? k_reduce : k_broadcast);
-  if (reduce && k != k_reduce) result.forest.reduce = result.forest.reduce->scaled(k / k_reduce);
-  if (broadcast && k != k_broadcast) {
-    result.forest.broadcast = result.forest.broadcast->scaled(k / k_broadcast);
-  }
-  result.forest.k = k;
-  auto algbw = reduce && broadcast ? in_sequence(*reached_reduce, *reached_broadcast)
-                                   : Expected<Ratio>(reduce ? *reached_reduce : *reached_broadcast);
-  if (!algbw) return algbw.errors();
-  auto optimum = bound_of(network, result.reduce_rate, result.broadcast_rate,
-                          weights_of(network, options.root));
+  auto optimum = bound_of(network, result.reduce_rate, result.broadcast_rate, weights);
   if (!optimum) return optimum.errors();
-  if (trimmed) {
-    auto left = phase_optima.size() == 2 ? in_sequence(phase_optima[0], phase_optima[1])
-                                         : Expected<Ratio>(phase_optima[0]);
-    if (!left) return left.errors();
-    result.trimmed_optimum = *left;
+  forest.optimum = *optimum;
+
+  // 2. Make capacities integral; that fixes the number of trees per root.
+  auto planned = plan(phases, options.trees_per_root);
+  if (!planned) return planned.errors();
+  result.tradeoff = std::move(planned->rows);
+  result.seconds.rate = seconds_since(start);
+
+  // 3. Pack the trees straight into the fabric.
+  start = std::chrono::steady_clock::now();
+  std::vector<Packed> packed;
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    auto phase = pack_phase(phases[i], planned->scalings[i], options.progress, result);
+    if (!phase) return phase.errors();
+    packed.push_back(std::move(*phase));
   }
-  result.forest.algbw = *algbw;
-  result.forest.optimum = *optimum;
+  result.seconds.pack = seconds_since(start);
+
+  // 4. Put the phases together: out-trees first, in-trees last.
+  auto k = common_k(packed.front().k, packed.back().k);
+  if (!k) return k.errors();
+  forest.k = *k;
+  const auto at_common_k = [&](const Packed& phase) {
+    return phase.k == forest.k ? phase.forest : phase.forest.scaled(forest.k / phase.k);
+  };
+  if (broadcast) forest.broadcast = at_common_k(packed.front());
+  if (reduce) forest.reduce = at_common_k(packed.back()).reversed();
+  auto algbw = reduce && broadcast ? in_sequence(packed.front().algbw, packed.back().algbw)
+                                   : Expected<Ratio>(packed.front().algbw);
+  if (!algbw) return algbw.errors();
+  forest.algbw = *algbw;
   return result;
 }
 

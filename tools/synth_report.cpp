@@ -35,7 +35,7 @@ std::string tradeoff_lines(const Synthesis& synthesis) {
   for (const RateAtK& row : synthesis.tradeoff) {
     text += fmt::format("    k = {:<6} {} GB/s\n", row.k, number(row.algbw));
   }
-  return text.empty() ? text : "  rate of one phase by trees per root:\n" + text;
+  return text.empty() ? text : "  rate by trees per root:\n" + text;
 }
 
 // What the schedule as a file says less of than the forest: XML names no routes, and some
@@ -47,20 +47,20 @@ std::string schedule_lines(const CollectiveForest& forest, const Verdict& verdic
     text += fmt::format("  as XML, which names no routes: {} GB/s by the fewest hops\n",
                         number(*verdict.algbw));
   }
-  text += fmt::format("  {} threadblocks per GPU, {} channels, {} steps at most\n",
-                      verdict.threadblocks, verdict.channels, verdict.steps);
+  text += fmt::format("  {} per GPU, {}, {} at most\n",
+                      counted(static_cast<std::size_t>(verdict.threadblocks), "threadblock"),
+                      counted(static_cast<std::size_t>(verdict.channels), "channel"),
+                      counted(static_cast<std::size_t>(verdict.steps), "step"));
   if (!verdict.free_at_one_in_flight) text += deadlock_line();
   text += fmt::format("  usable: {}\n", verdict.usable_counts);
   return text;
 }
 
-// Balance is the one thing that can keep `-k optimal` from the bound.
-std::string trimming_line(const Synthesis& synthesis) {
-  if (!synthesis.trimmed_optimum) return {};
-  return fmt::format(
-      "  switches whose two sides differ were trimmed; that leaves {} of the optimum, {} GB/s\n",
-      percent(*synthesis.trimmed_optimum, synthesis.forest.optimum),
-      number(*synthesis.trimmed_optimum));
+// Balance is the one thing that can keep trees from the rate that all cuts allow.
+std::string balance_line(const Synthesis& synthesis) {
+  if (!synthesis.raised) return {};
+  return "  below what the cuts allow at this k: switches whose two sides differ, by themselves or "
+         "after rounding, left no room for the last trees\n";
 }
 
 std::string statistics_line(const PackStatistics& statistics) {
@@ -78,7 +78,7 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
                                  counted(topology.ranks.size(), "GPU"));
   text += fmt::format("  algbw {} GB/s, {} of the optimum {} GB/s\n", number(forest.algbw),
                       percent(forest.algbw, forest.optimum), number(forest.optimum));
-  text += trimming_line(synthesis);
+  text += balance_line(synthesis);
   text += tradeoff_lines(synthesis);
   text += fmt::format("  k = {}, {}, height {} (mean {}; no forest is lower than {})\n", forest.k,
                       counted(static_cast<std::size_t>(shape.trees), "tree"), shape.height,
@@ -115,7 +115,7 @@ Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis, const 
                {"channels", verdict.channels},
                {"steps", verdict.steps},
                {"usable_counts", verdict.usable_counts}};
-  if (synthesis.trimmed_optimum) json["trimmed_optimum"] = exact(*synthesis.trimmed_optimum);
+  json["raised"] = synthesis.raised;
   if (verdict.threadblocks > 0) {
     json["free_at_one_in_flight"] = verdict.free_at_one_in_flight;
     if (verdict.algbw) json["routed_algbw"] = exact(*verdict.algbw);

@@ -37,7 +37,7 @@ struct Scaling {
 struct PackStatistics {
   std::int64_t cuts = 0;     ///< in the pool at the end
   std::int64_t checks = 0;   ///< of the whole invariant
-  std::int64_t repairs = 0;  ///< trees taken back
+  std::int64_t repairs = 0;  ///< trees, and subtrees of a tree in progress, taken back
   std::int64_t splits = 0;   ///< multiplicities reduced
 };
 
@@ -50,17 +50,12 @@ struct Packing {
 /// Fraction of the trees that are packed, 0 … 1.
 using Progress = std::function<void(double)>;
 
-/// The network with every switch balanced: as much enters as leaves. Unchanged where that holds
-/// already; else capacities are trimmed, first where the optimal rate does not need them. The
-/// result's own optimal rate says whether that cost anything. Error E14 where the trimmed
-/// capacities do not fit exact arithmetic.
-[[nodiscard]] Expected<Network> balanced(const Network& network, const Weights& weights,
-                                         const Rate& rate);
-
-/// Packs k·weight spanning out-trees per rank into the scaled capacities. Where the floors of a
-/// fixed k leave a switch unbalanced and trimming that costs rate, `scaling.scale` in the result is
-/// above the one asked for, by the least step found. (Edmonds 1973; Bang-Jensen, Frank, Jackson
-/// 1995.) REQUIRES: the network is balanced.
+/// Packs k·weight spanning out-trees per rank into the scaled capacities. With balanced switches
+/// (as much enters as leaves) every scaling that its cuts allow is packed (Edmonds 1973;
+/// Bang-Jensen, Frank, Jackson 1995). About others the theorem is silent: floors of a fixed k, or
+/// one-way links. They are packed as they are if that works, else trimmed to balance, else with U
+/// raised until a forest is found; `scaling.scale` in the result is then what that forest needs.
+/// Error E14 where numbers grow too large on the way.
 [[nodiscard]] Expected<Packing> pack(const Network& network, const Weights& weights,
                                      const Scaling& scaling, const Progress& progress = {});
 

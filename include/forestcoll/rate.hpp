@@ -22,7 +22,7 @@ struct Cut {
 /// How the work of a solver stage went; for reports and benchmarks.
 struct RateStatistics {
   std::int64_t newton_steps = 0;
-  std::int64_t flows = 0;
+  std::int64_t flows = 0;  ///< maximum flows, those begun again after a step counted too
 };
 
 /// x*, the rate at which all roots can broadcast at once.
@@ -40,7 +40,8 @@ using Weights = IdVector<Rank, std::int64_t>;
 
 /// 1/x* = max over S, S not holding all compute nodes, of weight(S) / B⁺(S). (Zhao et al.,
 /// ForestColl, NSDI'26; by Newton's method on minimum cuts, exactly.)
-/// REQUIRES: at least two compute nodes, all of which reach one another; some weight positive.
+/// REQUIRES: at least two compute nodes, all of which reach one another; some weight positive, and
+/// (sum of weights) × (sum of capacities) < 2^62.
 /// Cost: a maximum flow per compute node and Newton step, most of them short.
 [[nodiscard]] Rate optimal_rate(const Network& network, const Weights& weights);
 

@@ -49,12 +49,12 @@ struct Synthesis {
   /// With the bottleneck cut, per phase. Reduce phases are solved on the reversed network: the
   /// cut's sending side is the one that receives.
   std::optional<Rate> reduce_rate, broadcast_rate;
-  /// Set where switches whose two sides differ had to be trimmed: the optimum, in GB/s, of what
-  /// was left. The difference from `forest.optimum` is what balance cost.
-  std::optional<Ratio> trimmed_optimum;
+  /// The scale asked for could not be packed, because switches' two sides differ (by themselves
+  /// or after rounding to k trees): U was raised, and `forest.algbw` is what that left.
+  bool raised = false;
   /// No forest for this collective is lower; see `height_lower_bound`.
   std::int32_t least_height = 0;
-  std::vector<RateAtK> tradeoff;  ///< modes that search
+  std::vector<RateAtK> tradeoff;  ///< modes that search: the collective's rate at each k
   PackStatistics statistics;
   StageSeconds seconds;
 };

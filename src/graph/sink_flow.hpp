@@ -38,9 +38,8 @@ class SinkFlow {
   /// Cost: O(n + m).
   void reset(std::span<const Amount> capacity, std::span<const Amount> supply);
 
-  /// Raises one capacity or supply; the flow in place stays. REQUIRES: delta ≥ 0.
+  /// Raises one capacity; the flow in place stays. REQUIRES: delta ≥ 0.
   void add_capacity(ArcId arc, Amount delta);
-  void add_supply(NodeId node, Amount delta) { excess_[node.index()] += delta; }
 
   /// Sends to `sink` until it has received `demand` or no more gets through; true where it has
   /// `demand`. A second call for the same sink goes on from the first; merge a sink before the

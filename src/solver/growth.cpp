@@ -19,7 +19,8 @@ bool Growth::is_usable(ArcId arc) const {
   return state_.residual(arc) >= multiplicity && state_.pool().is_open(arc, multiplicity);
 }
 
-bool Growth::extend(int routes_tried) {
+bool Growth::extend(int routes_tried, bool detours) {
+  detours_ = detours;
   const GrowingTree& tree = state_.growing();
   const std::size_t ranks = core_.compute.size();
   bool progress = true;
@@ -95,13 +96,20 @@ void Growth::scan(NodeId v, std::int32_t ring) {
       feeders.arcs.clear();
       next_ring_.push_back(w);
     }
-    if (feeders.ring == ring) feeders.arcs.push_back(a);
+    if (feeders.ring == ring || detours_) feeders.arcs.push_back(a);
   }
 }
 
 bool Growth::attach_through(ArcId last, bool only_test, int budget) {
   route_.assign(1, last);
   return trace(core_.graph.tail(last), only_test, budget);
+}
+
+// Does the newest arc of route_ begin at a switch that the route already passes?
+bool Growth::returns() const {
+  const NodeId from = core_.graph.tail(route_.back());
+  return std::any_of(route_.begin(), route_.end(),
+                     [&](ArcId arc) { return core_.graph.head(arc) == from; });
 }
 
 // Completes route_ backwards from `v` to a rank that the search began at, and attaches it.
@@ -124,6 +132,11 @@ bool Growth::trace(NodeId v, bool only_test, int& budget) {
     }
     route_.push_back(arc);
     ++feeders.next;
+    if (detours_ && returns()) {
+      route_.pop_back();
+      ++tried;
+      continue;
+    }
     if (trace(core_.graph.tail(arc), only_test, budget)) return true;
     route_.pop_back();
     ++tried;

@@ -27,8 +27,9 @@ class Growth {
 
   /// Attaches what it can; true where the tree then spans. False: nothing more was found that
   /// the residual capacities and the pool allow. `routes_tried` bounds how many routes through
-  /// switches are tried for one edge. Cost: O(height · (n + m) + m log m).
-  bool extend(int routes_tried);
+  /// switches are tried for one edge; `detours` admits routes that are not the shortest through
+  /// the switches. Cost: O(height · (n + m) + m log m) times the routes tried.
+  bool extend(int routes_tried, bool detours);
   /// Could at least one more rank be attached?
   bool can_extend(int routes_tried);
 
@@ -52,6 +53,7 @@ class Growth {
   bool expand(std::int32_t depth, bool only_test, int routes_tried);
   void scan(NodeId v, std::int32_t ring);
   bool attach_through(ArcId last, bool only_test, int budget);
+  [[nodiscard]] bool returns() const;
   bool trace(NodeId v, bool only_test, int& budget);
 
   PackingState& state_;
@@ -60,6 +62,7 @@ class Growth {
   IdVector<ArcId, Capacity> step_;  ///< a 64th of the capacity, at least 1
   IdVector<NodeId, Feeders> feeders_;
   std::int64_t level_ = 0;
+  bool detours_ = false;
   std::vector<NodeId> ring_, next_ring_;
   std::vector<Candidate> candidates_;
   std::vector<ArcId> route_, forward_;  ///< route_ is built from its end

@@ -44,6 +44,7 @@ class Lowering {
 
   // Depths, and how far the deepest descendant of each node is below it.
   void measure(std::size_t tree) {
+    effort_ -= static_cast<std::int64_t>(ranks_);
     const std::size_t root = trees_[tree].root.index();
     const auto depth = std::span(depth_).subspan(at(tree, 0), ranks_);
     const auto below = std::span(below_).subspan(at(tree, 0), ranks_);
@@ -74,6 +75,7 @@ class Lowering {
 
   // One exchange that shortens a longest path of the tree; false where there is none.
   bool lower(std::size_t tree) {
+    effort_ -= static_cast<std::int64_t>(ranks_);
     const std::int32_t height = trees_[tree].height;
     for (std::size_t v = 0; v < ranks_; ++v) {
       const std::int32_t depth = depth_[at(tree, v)];
@@ -96,11 +98,11 @@ class Lowering {
     std::int32_t best_depth = depth_[at(tree, v)];
     std::size_t best = tree;
     for (std::size_t other = 0; other < trees_.size(); ++other) {
+      if (--effort_ <= 0) break;
       if (trees_[other].multiplicity != trees_[tree].multiplicity || other == tree ||
           trees_[other].root.index() == v) {
         continue;
       }
-      --effort_;
       const std::size_t new_parent = parent(other, v);
       const std::int32_t here = depth_[at(tree, new_parent)] + 1;
       const std::int32_t there = depth_[at(other, old_parent)] + 1;

@@ -16,8 +16,9 @@ namespace forestcoll::solver {
 /// rate has to be proved again. This exchanges edges while the deeper of the two places gets less
 /// deep, working on the tallest trees first, and updates the heights in `trees`.
 ///
-/// `routes[t * ranks + v]` reaches rank v in tree t. `effort` bounds the exchanges looked at, so
-/// that the cost is at most proportional to it and the result the same on every machine.
+/// `routes[t * ranks + v]` reaches rank v in tree t. `effort` bounds the steps of the
+/// search, after the trees have been measured once, so that the cost is about proportional to it
+/// and the result the same on every machine.
 void lower_heights(const RouteTable& table, std::vector<Forest::Tree>& trees,
                    std::span<Route> routes, std::size_t ranks, std::int64_t effort);
 

@@ -2,7 +2,12 @@
 // fixed k left no room.
 #include "forestcoll/pack.hpp"
 
+#include <algorithm>
+#include <map>
 #include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/check.hpp"
 #include "solver/balance.hpp"
@@ -16,70 +21,86 @@ namespace {
 // Floors that are tried one by one before the next whole scale, at which nothing is rounded.
 constexpr int kRisesTried = 16;
 
-Ratio whole_above(const Ratio& scale) {
-  return Ratio(scale.num() / scale.den() + 1);
+Diagnostic too_large() {
+  return {.code = "E14",
+          .kind = ErrorKind::limit,
+          .message = "the trees of this fabric need numbers too large for exact arithmetic (2^62)",
+          .remedy =
+              "make the bandwidths of both sides of each switch equal, or round them with "
+              "--quantize"};
+}
+
+bool fits(const Network& network, const Ratio& scale) {
+  const Int128 sum =
+      std::accumulate(network.capacity.begin(), network.capacity.end(), std::int64_t{0});
+  return sum * scale.num() < Int128{1} << 61 && sum * scale.den() < Int128{1} << 61;
+}
+
+// First the least steps, at which a floor rises; then a whole scale, at which nothing is rounded;
+// and then, for switches that are unbalanced by themselves, a quarter more each time.
+Ratio next_scale_tried(const Network& network, const Ratio& scale, int rises) {
+  if (rises <= kRisesTried) return *solver::next_scale(network, scale);
+  const std::int64_t whole = scale.num() / scale.den() + 1;
+  return Ratio(rises == kRisesTried + 1 ? whole : whole + whole / 4);
+}
+
+// The least scale at which the forest's loads fit the network's real capacities.
+Ratio scale_of(const Network& network, const Forest& forest) {
+  std::map<std::pair<NodeId, NodeId>, std::int64_t> load;
+  for (std::size_t t = 0; t < forest.tree_count(); ++t) {
+    const Forest::Tree& tree = forest.tree(TreeId(t));
+    for (std::size_t v = 0; v < forest.rank_count(); ++v) {
+      if (Rank(v) == tree.root) continue;
+      const std::vector<NodeId> path = forest.path(TreeId(t), Rank(v));
+      for (std::size_t i = 0; i + 1 < path.size(); ++i) {
+        load[{path[i], path[i + 1]}] += tree.multiplicity;
+      }
+    }
+  }
+  Ratio scale = 0;
+  for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
+    const auto it = load.find({network.graph.tail(ArcId(a)), network.graph.head(ArcId(a))});
+    if (it != load.end()) scale = std::max(scale, Ratio(it->second, network.capacity[ArcId(a)]));
+  }
+  return scale;
+}
+
+// At one scale: with the capacities as they are, and, where that fails, with switches trimmed to
+// balance, about which the theorem speaks.
+std::optional<solver::PackedTrees> pack_at(const Network& network, const Weights& owed,
+                                           const IdVector<ArcId, Capacity>& capacity,
+                                           const Progress& progress) {
+  solver::Core core = solver::make_core(network, capacity);
+  if (auto packed = solver::pack_trees(core, owed, progress)) return packed;
+  if (solver::is_balanced(core.graph, core.capacity, core.rank_of) ||
+      !solver::balance_switches(core.graph, core.capacity, core.rank_of, core.compute, owed)) {
+    return std::nullopt;
+  }
+  return solver::pack_trees(core, owed, progress);
 }
 
 }  // namespace
-
-Expected<Network> balanced(const Network& network, const Weights& weights, const Rate& rate) {
-  if (solver::is_balanced(network.graph, network.capacity, network.rank_of)) return network;
-  const Scaling scaling = scale_to_optimum(network, rate);
-  IdVector<ArcId, Capacity> capacity = scaling.capacity;
-  Weights owed = weights;
-  for (auto& trees : owed) trees *= scaling.k;
-  solver::balance_switches(network.graph, capacity, network.rank_of, network.ranks, owed);
-
-  const Capacity divisor = std::accumulate(capacity.begin(), capacity.end(), Capacity{0},
-                                           [](Capacity a, Capacity b) { return std::gcd(a, b); });
-  Int128 sum = 0;
-  for (const Capacity c : capacity) sum += c / std::max<Capacity>(divisor, 1);
-  const auto unit = checked_mul(network.unit, Ratio(divisor, scaling.scale.num()));
-  if (divisor == 0 || !unit ||
-      sum * static_cast<std::int64_t>(network.ranks.size()) >= Int128{1} << 62) {
-    return Diagnostic{.code = "E14",
-                      .kind = ErrorKind::limit,
-                      .message =
-                          "balancing the switches whose two sides differ makes numbers too "
-                          "large for exact arithmetic (2^62)",
-                      .remedy =
-                          "make the bandwidths of both sides of each switch equal, or round "
-                          "them with --quantize"};
-  }
-  Network result;
-  std::vector<Arc> arcs;
-  for (std::size_t a = 0; a < capacity.size(); ++a) {
-    if (capacity[ArcId(a)] == 0) continue;
-    arcs.push_back(network.graph.arcs()[a]);
-    result.capacity.push_back(capacity[ArcId(a)] / divisor);
-  }
-  result.graph = Digraph(network.graph.node_count(), arcs);
-  result.unit = *unit;
-  result.ranks = network.ranks;
-  result.rank_of = network.rank_of;
-  return result;
-}
 
 Expected<Packing> pack(const Network& network, const Weights& weights, const Scaling& scaling,
                        const Progress& progress) {
   Weights owed = weights;
   for (auto& trees : owed) trees *= scaling.k;
-  Scaling current = scaling;
-  for (int rises = 0;; ++rises) {
-    solver::Core core = solver::make_core(network, current.capacity);
-    const bool carried =
-        solver::is_balanced(core.graph, core.capacity, core.rank_of) ||
-        solver::balance_switches(core.graph, core.capacity, core.rank_of, core.compute, owed);
-    if (carried) {
-      if (auto packed = solver::pack_trees(core, owed, progress)) {
-        return Packing{std::move(packed->forest), std::move(current), packed->statistics};
-      }
-    }
-    FORESTCOLL_CHECK(current.scale.den() != 1 || rises <= kRisesTried,
-                     "a balanced fabric must pack at a whole scale");
-    current.scale = rises < kRisesTried ? *solver::next_scale(network, current.scale)
-                                        : whole_above(current.scale);
-    current.capacity = solver::floor_capacities(network, current.scale);
+  if (auto packed = pack_at(network, owed, scaling.capacity, progress)) {
+    return Packing{std::move(packed->forest), scaling, packed->statistics};
+  }
+  const bool balanced = solver::is_balanced(network.graph, network.capacity, network.rank_of);
+  Ratio scale = scaling.scale;
+  for (int rises = 1;; ++rises) {
+    FORESTCOLL_CHECK(!balanced || scale.den() != 1,
+                     "a balanced fabric must pack where nothing is rounded");
+    scale = next_scale_tried(network, scale, rises);
+    if (!fits(network, scale)) return too_large();
+    auto packed = pack_at(network, owed, solver::floor_capacities(network, scale), progress);
+    if (!packed) continue;
+    const Ratio reached = scale_of(network, packed->forest);
+    return Packing{std::move(packed->forest),
+                   {scaling.k, reached, solver::floor_capacities(network, reached)},
+                   packed->statistics};
   }
 }
 

@@ -100,7 +100,7 @@ class Packer {
     bool verified = false;
     int routes = kRoutesTried;
     while (!verified) {
-      if (!growth_.extend(routes)) {
+      if (!growth_.extend(routes, routes == kAllRoutes)) {
         if (!exact_ && test_and_repair()) continue;
         // The invariant holds, yet a tree this wide does not go on from here.
         if (state_.growing().multiplicity == 1) {
@@ -275,23 +275,22 @@ class Packer {
   }
 
   // Takes the newest edge of the tree in progress that damages the cut back; false without one.
+  // The first entry of a tree from outside is no damage, if the route then ends inside.
   bool drop_newest_entry(const SinkSide& side) {
     const GrowingTree& tree = state_.growing();
     if (!tree.active()) return false;
-    const bool outside = !side[tree.root.index()];
-    std::size_t first = tree.reached.size(), last = 0, count = 0;
-    for (std::size_t i = 1; i < tree.reached.size(); ++i) {
-      if (!state_.enters(tree.routes[tree.reached[i]], side)) continue;
-      first = std::min(first, i);
-      last = i;
-      ++count;
+    bool free_entry = !side[tree.root.index()];
+    Rank newest;
+    for (const Rank r : tree.reached) {
+      const Route route = tree.routes[r];
+      const std::int64_t entries = route.valid() ? state_.entries(route, side) : 0;
+      if (entries == 0) continue;
+      const bool ends_inside = side[core_.compute[r.index()].index()];
+      if (entries > (free_entry && ends_inside ? 1 : 0)) newest = r;
+      if (ends_inside) free_entry = false;
     }
-    if (count == 0) return false;
-    // The first entry of a tree from outside is no damage, unless it goes through to the outside.
-    if (outside && count == 1 && side[core_.compute[tree.reached[last].index()].index()]) {
-      return false;
-    }
-    state_.detach_subtree(tree.reached[last]);
+    if (!newest.valid()) return false;
+    state_.detach_subtree(newest);
     return true;
   }
 

@@ -142,20 +142,6 @@ SlotId PackingState::finish_tree() {
   return slot;
 }
 
-void PackingState::abandon_tree() {
-  for (std::size_t i = 1; i < growing_.reached.size(); ++i) {
-    give_back(growing_.routes[growing_.reached[i]], growing_.multiplicity);
-  }
-  const Rank root = growing_.reached.front();
-  growing_.reached.resize(1);
-  pool_.recount_reached(growing_.multiplicity,
-                        [&](const SinkSide& inside) { return growing_reaches(inside); });
-  owed_[root] += growing_.multiplicity;
-  total_owed_ += growing_.multiplicity;
-  growing_.multiplicity = 0;
-  growing_.reached.clear();
-}
-
 void PackingState::remove_tree(SlotId slot) {
   Forest::Tree& tree = slots_[slot];
   for (const Route route : row(slot)) {
@@ -168,21 +154,18 @@ void PackingState::remove_tree(SlotId slot) {
   free_.push_back(slot);
 }
 
-bool PackingState::enters(Route route, const SinkSide& inside) const {
-  bool found = false;
+std::int64_t PackingState::entries(Route route, const SinkSide& inside) const {
+  std::int64_t count = 0;
   for_each_arc(route, [&](ArcId arc) {
-    found |= !inside[core_.graph.tail(arc).index()] && inside[core_.graph.head(arc).index()];
+    count += !inside[core_.graph.tail(arc).index()] && inside[core_.graph.head(arc).index()];
   });
-  return found;
+  return count;
 }
 
 std::int64_t PackingState::entries(SlotId slot, const SinkSide& inside) const {
   std::int64_t count = 0;
   for (const Route route : row(slot)) {
-    if (!route.valid()) continue;
-    for_each_arc(route, [&](ArcId arc) {
-      count += !inside[core_.graph.tail(arc).index()] && inside[core_.graph.head(arc).index()];
-    });
+    if (route.valid()) count += entries(route, inside);
   }
   return count;
 }

@@ -8,7 +8,6 @@
 
 #include "forestcoll/forest.hpp"
 #include "forestcoll/id.hpp"
-#include "forestcoll/rate.hpp"
 #include "solver/core.hpp"
 #include "solver/cut_pool.hpp"
 
@@ -55,11 +54,7 @@ class PackingState {
   void detach_subtree(Rank rank);
   /// The tree in progress spans: it joins the finished ones.
   SlotId finish_tree();
-  /// Gives the whole tree in progress back.
-  void abandon_tree();
-
   void remove_tree(SlotId slot);
-  [[nodiscard]] std::int64_t multiplicity(SlotId slot) const { return slots_[slot].multiplicity; }
   [[nodiscard]] Rank root(SlotId slot) const { return slots_[slot].root; }
   /// How often the tree's routes enter X.
   [[nodiscard]] std::int64_t entries(SlotId slot, const SinkSide& inside) const;
@@ -72,9 +67,9 @@ class PackingState {
       visit(ArcId(table_.segment(p).value));
     }
   }
-  [[nodiscard]] bool enters(Route route, const SinkSide& inside) const;
+  [[nodiscard]] std::int64_t entries(Route route, const SinkSide& inside) const;
 
-  /// The forest, by root and then in the order of packing. The state is spent.
+  /// The forest, by root, with its trees lowered. The state is spent.
   [[nodiscard]] Forest release();
 
  private:

@@ -80,6 +80,9 @@ Rate optimal_rate(const Network& network, const Weights& weights) {
   FORESTCOLL_CHECK(network.ranks.size() >= 2, "a rate needs two compute nodes");
   const std::int64_t all = total(weights);
   const std::size_t n = network.graph.node_count();
+  const Int128 capacities =
+      std::accumulate(network.capacity.begin(), network.capacity.end(), std::int64_t{0});
+  FORESTCOLL_CHECK(all > 0 && capacities * all < Int128{1} << 62, "exact arithmetic in 64 bits");
 
   Rate rate;
   rate.bottleneck = measure(network, weights, best_single_node_cut(network, weights));
@@ -103,7 +106,8 @@ Rate optimal_rate(const Network& network, const Weights& weights) {
   load();
   for (const NodeId sink : solver::locality_order(network.graph, network.capacity, network.ranks,
                                                   network.ranks.front())) {
-    while (!flow.send(sink, all * rate.inverse.den())) {
+    for (++rate.statistics.flows; !flow.send(sink, all * rate.inverse.den());
+         ++rate.statistics.flows) {
       rate.bottleneck = measure(network, weights, flow.tight_sink_side(sink));
       const Ratio next(rate.bottleneck.weight, rate.bottleneck.exit);
       FORESTCOLL_CHECK(rate.inverse < next, "Newton's method must rise");
@@ -111,7 +115,6 @@ Rate optimal_rate(const Network& network, const Weights& weights) {
       ++rate.statistics.newton_steps;
       load();
     }
-    ++rate.statistics.flows;
     flow.merge(sink);
     holding.push_back(sink);
   }

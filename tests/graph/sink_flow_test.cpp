@@ -89,7 +89,7 @@ TEST(SinkFlow, NamesAViolatedCutThatAddsUp) {
   }
 }
 
-TEST(SinkFlow, GoesOnAfterCapacityOrSupplyRises) {
+TEST(SinkFlow, GoesOnAfterACapacityRises) {
   test::FabricBuilder builder(3);
   builder.arc(0, 1, 2);
   builder.arc(1, 2, 5);
@@ -100,7 +100,7 @@ TEST(SinkFlow, GoesOnAfterCapacityOrSupplyRises) {
   EXPECT_FALSE(flow.send(NodeId(2), 4));
   flow.add_capacity(ArcId(0), 1);
   EXPECT_FALSE(flow.send(NodeId(2), 4));
-  flow.add_supply(NodeId(1), 1);
+  flow.add_capacity(ArcId(0), 1);
   EXPECT_TRUE(flow.send(NodeId(2), 4));
   EXPECT_FALSE(flow.tight_sink_side(NodeId(2)).empty());
 }

