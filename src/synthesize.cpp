@@ -10,11 +10,13 @@
 namespace forestcoll {
 namespace {
 
-/// One direction of a collective: out-trees from the roots on a network.
+/// One direction of a collective: out-trees from the roots on a network. Its rate counts `times`
+/// times where both directions share it.
 struct Phase {
   const Network& network;
   Weights weights;
   Rate rate;
+  int times = 1;
 };
 
 Weights weights_of(const Network& network, std::optional<Rank> root) {
@@ -82,9 +84,12 @@ Expected<std::pair<std::vector<Scaling>, Ratio>> plan_at(const std::vector<Phase
     auto scaling = scale_to_k(phase.network, phase.weights, phase.rate, k);
     if (!scaling) return scaling.errors();
     auto of_phase = algbw_of(phase.network, phase.weights, scaling->scale, k);
-    if (algbw && of_phase) of_phase = in_sequence(*algbw, *of_phase);
     if (!of_phase) return of_phase.errors();
-    algbw = *of_phase;
+    for (int i = 0; i < phase.times; ++i) {
+      auto both = algbw ? in_sequence(*algbw, *of_phase) : of_phase;
+      if (!both) return both.errors();
+      algbw = *both;
+    }
     scalings.push_back(std::move(*scaling));
   }
   return std::pair(std::move(scalings), *algbw);
@@ -217,13 +222,14 @@ Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& 
   auto start = std::chrono::steady_clock::now();
   std::vector<Phase> phases;
   if (broadcast) {
-    phases.push_back({network, weights, optimal_rate(network, weights)});
+    phases.push_back({network, weights, optimal_rate(network, weights), 1});
     result.broadcast_rate = phases.back().rate;
   }
   if (shared) {
+    phases.back().times = 2;
     result.reduce_rate = result.broadcast_rate;
   } else if (reduce) {
-    phases.push_back({backward, weights, optimal_rate(backward, weights)});
+    phases.push_back({backward, weights, optimal_rate(backward, weights), 1});
     result.reduce_rate = phases.back().rate;
   }
   auto optimum = bound_of(network, result.reduce_rate, result.broadcast_rate, weights);

@@ -91,6 +91,13 @@ TEST(Synthesize, SearchesOverK) {
   EXPECT_EQ(synthesis->tradeoff.size(), 5u);
   for (const RateAtK& row : synthesis->tradeoff) EXPECT_LE(row.algbw, synthesis->forest.algbw);
 
+  // The rows are rates of the collective, also where both phases share one forest.
+  options.collective = Collective::allreduce;
+  synthesis = synthesize(test::dgx_a100(2), options);
+  ASSERT_TRUE(synthesis);
+  EXPECT_EQ(synthesis->tradeoff[0].algbw, Ratio(1200, 7));
+  options.collective = Collective::allgather;
+
   options.trees_per_root = {TreesPerRoot::Mode::fixed, 5};
   synthesis = synthesize(test::dgx_a100(2), options);
   ASSERT_TRUE(synthesis);
