@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <filesystem>
 #include <utility>
 
 #include "io.hpp"
@@ -32,6 +33,12 @@ std::optional<Rank> rank_with_id(const Topology& topology, const std::string& id
     if (topology.nodes[topology.ranks[rank]].id == id) return Rank(rank);
   }
   return std::nullopt;
+}
+
+// What a topology without a name is called; in UTF-8, as JSON wants it.
+std::string name_by_file(const std::string& path) {
+  if (path == "-") return "topology";
+  return Json::parse(to_text(std::filesystem::path(path).stem().string())).get<std::string>();
 }
 
 }  // namespace
@@ -66,7 +73,9 @@ Expected<TopologyOptions> parser_options(const ReadingOptions& options) {
 Expected<ParsedTopology> read_topology(const std::string& path, const TopologyOptions& options) {
   const auto text = read_input(path);
   if (!text) return text.errors();
-  return parse_topology(*text, display_name(path), options);
+  auto parsed = parse_topology(*text, display_name(path), options);
+  if (parsed && parsed->topology.name.empty()) parsed->topology.name = name_by_file(path);
+  return parsed;
 }
 
 Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& options) {

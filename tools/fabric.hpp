@@ -25,7 +25,8 @@ void add_reading_options(CLI::App& command, ReadingOptions& options);
 /// The options for the parser. Error S03: `--quantize` is no positive number.
 [[nodiscard]] Expected<TopologyOptions> parser_options(const ReadingOptions& options);
 
-/// Reads and checks one file; `path` may be "-".
+/// Reads and checks one file; `path` may be "-". A topology without a name gets the file's, without
+/// its extension, or "topology".
 [[nodiscard]] Expected<ParsedTopology> read_topology(const std::string& path,
                                                      const TopologyOptions& options);
 

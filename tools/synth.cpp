@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -43,10 +44,30 @@ std::string emit_forest(const CollectiveForest& forest, const Topology& topology
 // Nothing is written that the checker, which shares no code with the solver, does not accept.
 Expected<Verdict> check(const std::string& text, const Topology* topology,
                         const SynthArguments& arguments) {
-  auto verdict =
-      verify(text, "<schedule>", topology, {.target = arguments.target, .sms = arguments.sms});
-  if (verdict && verdict->ok) return verdict;
-  return verdict ? verdict->findings : verdict.errors();
+  return verify(text, "<schedule>", topology, {.target = arguments.target, .sms = arguments.sms});
+}
+
+// The one finding that what was asked for explains.
+bool is_never_selected(const Verdict& verdict) {
+  return !verdict.ok && verdict.findings.size() == verdict.finding_count &&
+         std::ranges::all_of(verdict.findings,
+                             [](const Diagnostic& finding) { return finding.code == "V19"; });
+}
+
+// Every chunk has at least one element of one byte.
+Diagnostic empty_window(const Verdict& verdict, const XmlOptions& window) {
+  const bool divided = verdict.collective == Collective::allgather ||
+                       verdict.collective == Collective::reduce_scatter;
+  const auto unit =
+      static_cast<std::uint64_t>(std::lcm(verdict.chunks, divided ? verdict.ranks : 1));
+  const auto least = static_cast<std::uint64_t>(std::max<std::int64_t>(1, window.min_bytes));
+  return usage_error(
+      "S03",
+      fmt::format("--min-bytes {} and --max-bytes {} leave no size at which a runtime selects the "
+                  "schedule: buffers are multiples of {}",
+                  window.min_bytes, window.max_bytes.value_or(0), counted(unit, "byte")),
+      fmt::format("the smallest multiple from --min-bytes on is {}: choose a --max-bytes above it",
+                  ((least - 1) / unit + 1) * unit));
 }
 
 ExitCode report_own_bug(const Diagnostics& findings, const Console& console) {
@@ -67,6 +88,21 @@ void warn_of_root(const SynthRequest& request, const Console& console) {
                     .message = "the schedule is for one root, and no runtime checks that: a call "
                                "with another root gets wrong data",
                     .remedy = "load it only where every call has this root"}},
+        console);
+}
+
+void warn_of_routes(const CollectiveForest& forest, const Verdict& verdict, Format format,
+                    const Console& console) {
+  if (format != Format::msccl || !verdict.algbw || *verdict.algbw >= forest.algbw) return;
+  print({Diagnostic{.code = "W11",
+                    .severity = Severity::warning,
+                    .kind = ErrorKind::input,
+                    .file = "",
+                    .where = "",
+                    .message = fmt::format("XML names no routes: by the fewest hops the schedule "
+                                           "reaches {} GB/s, not {}",
+                                           number(*verdict.algbw), number(forest.algbw)),
+                    .remedy = "route as the paths of --format forest say"}},
         console);
 }
 
@@ -111,10 +147,13 @@ ExitCode run(const SynthArguments& arguments, const Console& console) {
   const auto verdict = check(readable ? text : to_forest_json(solved->forest, fabric->topology),
                              &fabric->topology, arguments);
   if (!verdict) return report_own_bug(verdict.errors(), console);
+  if (is_never_selected(*verdict)) return fail({empty_window(*verdict, request->xml)}, console);
+  if (!verdict->ok) return report_own_bug(verdict->findings, console);
   seconds.verify = stage.restart();
 
   // 5. Out.
   warn_of_root(*request, console);
+  warn_of_routes(solved->forest, *verdict, request->format, console);
   if (request->format != Format::none) {
     if (auto error = write_output(arguments.output, text)) {
       return fail({*std::move(error)}, console);

@@ -37,8 +37,11 @@ std::string text_report(const Verdict& verdict, const std::string& file) {
   text += fmt::format("{}: right: {} over {}\n", file, name_of(verdict.collective),
                       counted(static_cast<std::size_t>(verdict.ranks), "rank"));
   if (verdict.threadblocks > 0) {
-    text += fmt::format("  {} chunks; per GPU at most {} threadblocks of {} steps, {} channels\n",
-                        verdict.chunks, verdict.threadblocks, verdict.steps, verdict.channels);
+    text += fmt::format("  {}; per GPU at most {} of {}, {}\n",
+                        counted(static_cast<std::size_t>(verdict.chunks), "chunk"),
+                        counted(static_cast<std::size_t>(verdict.threadblocks), "threadblock"),
+                        counted(static_cast<std::size_t>(verdict.steps), "step"),
+                        counted(static_cast<std::size_t>(verdict.channels), "channel"));
   }
   if (verdict.threadblocks > 0 && !verdict.free_at_one_in_flight) text += deadlock_line();
   if (!verdict.usable_counts.empty()) text += fmt::format("  usable: {}\n", verdict.usable_counts);
@@ -130,8 +133,9 @@ Command add_verify(CLI::App& program) {
       "  forestcoll verify allreduce.xml --topology topologies/dgx-a100-x2.json\n"
       "  forestcoll synth fabric.json --format forest | forestcoll verify -\n"
       "\n"
-      "Exit codes: 0 right, 1 wrong, 2 neither MSCCL XML nor forest JSON, or a wrong topology,\n"
-      "4 cannot read or write, 70 a bug of ours.");
+      "Exit codes: 0 right, 1 wrong or not for this topology, 2 neither MSCCL XML nor forest "
+      "JSON,\n"
+      "or a topology file with errors, 4 cannot read or write, 70 a bug of ours.");
   return {command, [options](const Console& console) { return run(*options, console); }};
 }
 

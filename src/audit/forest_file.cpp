@@ -145,7 +145,7 @@ bool ForestReader::string(const std::string& value) {
   } else if (inside() == Inside::ranks) {
     forest_.ranks.push_back(intern(value));
   } else if (inside() == Inside::fraction && key_ == "exact") {
-    if (fraction_key_ == "algbw") forest_.algbw = value;
+    (fraction_key_ == "algbw" ? forest_.algbw : forest_.optimum) = value;
   } else if (inside() == Inside::file && key_ == "format") {
     forest_.format = value;
   } else if (inside() == Inside::file && key_ == "collective") {

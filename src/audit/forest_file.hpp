@@ -39,7 +39,7 @@ struct ForestFile {
   std::int64_t version = 0;
   std::string collective;
   std::int64_t k = 0;
-  std::optional<std::string> algbw;  ///< the exact text
+  std::optional<std::string> algbw, optimum;  ///< the exact texts
   std::vector<Name> ranks;
   TreeList trees, reduce, broadcast;
   std::vector<ForestEdge> edges;

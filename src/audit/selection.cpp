@@ -57,10 +57,11 @@ std::string usable_counts(const Program& program, const TargetRules& target, Fin
     return "none";
   }
   // Each chunk holds at least one element of one byte.
-  if (!unlimited && Int128{last} < Int128{step} * multiplier) {
+  const Int128 smallest = Int128{step} * multiplier;
+  if (!unlimited && (last < smallest || last / smallest * smallest < program.min_bytes)) {
     findings.add(Code::never_selected, header,
-                 fmt::format("maxBytes {} is less than the smallest buffer of {} chunks",
-                             program.max_bytes, program.chunks),
+                 fmt::format("no buffer of minBytes {} to maxBytes {} is a multiple of {} chunks",
+                             program.min_bytes, program.max_bytes, program.chunks),
                  "raise maxBytes or use fewer chunks");
     return "none";
   }

@@ -37,10 +37,31 @@ std::string name_step(const StepGraph& graph, std::int32_t step) {
   return to_string(place);
 }
 
+// A runtime sets up every connection that a threadblock names, whether a step uses it or not, and
+// waits for the other end.
+bool has_both_ends(const StepGraph& graph, const Connections::key_type& key,
+                   const Connection& connection, Findings& findings) {
+  if (connection.sender >= 0 && connection.receiver >= 0) return true;
+  const bool sends = connection.sender >= 0;
+  const StepGraph::Block& block =
+      graph.blocks[static_cast<std::size_t>(sends ? connection.sender : connection.receiver)];
+  const auto& [from, to, channel] = key;
+  findings.add(Code::unmatched, Place{block.rank, block.id, -1, block.line, {}},
+               fmt::format("unmatched connection {}: no threadblock of rank {} has {}=\"{}\" on "
+                           "channel {}",
+                           describe(key), sends ? to : from, sends ? "recv" : "send",
+                           sends ? from : to, channel),
+               fmt::format("give the threadblock {}=\"-1\", or rank {} a threadblock for the "
+                           "other end",
+                           sends ? "send" : "recv", sends ? to : from));
+  return false;
+}
+
 void match(StepGraph& graph, const Connections::key_type& key, const Connection& connection,
            Findings& findings) {
   const auto sends = steps_that(graph, connection.sender, &Operation::sends);
   const auto receives = steps_that(graph, connection.receiver, &Operation::receives);
+  if (sends.empty() && receives.empty() && !has_both_ends(graph, key, connection, findings)) return;
   for (std::size_t i = 0; i < std::max(sends.size(), receives.size()); ++i) {
     if (i >= receives.size()) {
       findings.add(Code::unmatched, graph.place(sends[i]),
@@ -78,6 +99,7 @@ void number_steps(const Program& program, StepGraph& graph, Connections& connect
       StepGraph::Block block;
       block.rank = gpu.id;
       block.id = tb.id;
+      block.line = tb.line;
       block.begin = static_cast<std::int32_t>(graph.steps.size());
       block.end = block.begin + static_cast<std::int32_t>(tb.steps.size());
       graph.blocks.push_back(block);

@@ -23,7 +23,8 @@ struct StepGraph {
     std::int32_t rank = 0;
     std::int32_t id = 0;              ///< within the rank
     std::int32_t begin = 0, end = 0;  ///< its steps
-    std::int32_t sends_to = -1;       ///< the threadblock at the other end
+    std::int32_t line = 0;
+    std::int32_t sends_to = -1;  ///< the threadblock at the other end
     std::int32_t receives_from = -1;
   };
   std::vector<Node> steps;
@@ -44,7 +45,7 @@ struct StepGraph {
 };
 
 /// Numbers the steps and matches the i-th send of every connection with its i-th receive. A
-/// message without its other end, or of another size there, is a finding.
+/// message or connection without its other end, or a message of another size there, is a finding.
 /// REQUIRES: check_structure found nothing that blocks; `program` outlives the result.
 /// Cost: O(steps + threadblocks log threadblocks).
 [[nodiscard]] StepGraph build_step_graph(const Program& program, Findings& findings);

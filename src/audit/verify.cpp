@@ -142,6 +142,20 @@ Expected<Verdict> verify_xml(std::string_view text, std::string_view file, const
   return conclude(std::move(verdict), findings, options);
 }
 
+// JSON of another kind gets one answer, not a finding for each field that it lacks.
+Diagnostic not_a_forest(const std::string& format, std::string_view file) {
+  if (format == "forestcoll-topology") {
+    return file_error(file, "/format", "a topology, not a schedule",
+                      "give the schedule first, and the topology with --topology");
+  }
+  return file_error(file, "/format",
+                    format.empty()
+                        ? "JSON without the format \"forestcoll-forest\": not a schedule"
+                        : fmt::format("expected the format \"forestcoll-forest\", found \"{}\"",
+                                      format.substr(0, 40)),
+                    "give the schedule as MSCCL XML or forest JSON");
+}
+
 Expected<Verdict> verify_forest(std::string_view text, std::string_view file,
                                 const Topology* topology, const VerifyOptions& options) {
   if (text.size() > kMaxForestBytes) {
@@ -152,6 +166,7 @@ Expected<Verdict> verify_forest(std::string_view text, std::string_view file,
   Findings findings(file);
   auto forest = read_forest_json(text, file, findings);
   if (!forest) return forest.errors();
+  if (forest->format != "forestcoll-forest") return not_a_forest(forest->format, file);
   Verdict verdict;
   verdict.format = "forestcoll-forest";
   check_forest(*forest, topology, findings, verdict);

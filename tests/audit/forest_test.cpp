@@ -154,8 +154,6 @@ json& first_edge(json& f) {
 INSTANTIATE_TEST_SUITE_P(
     Rules, EditedForest,
     testing::Values(
-        Edit{"Format", "allgather", [](json& f) { f["format"] = "other"; }, "V03",
-             "expected \"forestcoll-forest\""},
         Edit{"Version", "allgather", [](json& f) { f["version"] = 2; }, "V03", "expected 1"},
         Edit{"VersionType", "allgather", [](json& f) { f["version"] = "1"; }, "V03",
              "expected an integer"},
@@ -164,6 +162,8 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"NoAlgbw", "allgather", [](json& f) { f.erase("algbw"); }, "V03", "/algbw"},
         Edit{"BadAlgbw", "allgather", [](json& f) { f["algbw"]["exact"] = "fast"; }, "V03",
              "found \"fast\""},
+        Edit{"BadOptimum", "allgather", [](json& f) { f["optimum"]["exact"] = "best"; }, "V03",
+             "found \"best\""},
         Edit{"ZeroK", "allgather", [](json& f) { f["k"] = 0; }, "V03", "/k"},
         Edit{"HugeK", "allgather", [](json& f) { f["k"] = INT64_MAX; }, "V03", "/k"},
         Edit{"OneRank", "allgather", [](json& f) { f["ranks"] = {"g0"}; }, "V03", "at least 2"},
@@ -244,6 +244,41 @@ TEST(ForestFile, UnreadableIsAnError) {
   const auto verdict = forestcoll::verify(deep, "f.json", nullptr, VerifyOptions{});
   ASSERT_FALSE(verdict.has_value());
   EXPECT_NE(verdict.errors()[0].message.find("levels deep"), std::string::npos);
+}
+
+TEST(ForestFile, AnotherFormatIsOneError) {
+  json other = forest("allgather");
+  other["format"] = "other";
+  const std::vector<std::pair<std::string, std::string>> files = {
+      {R"({"format": "forestcoll-topology", "version": 1})", "a topology, not a schedule"},
+      {R"({"a": 1})", "without the format \"forestcoll-forest\""},
+      {R"({"format": 7, "ranks": 3})", "without the format \"forestcoll-forest\""},
+      {other.dump(), "expected the format \"forestcoll-forest\", found \"other\""}};
+  for (const auto& [text, says] : files) {
+    const auto verdict = forestcoll::verify(text, "f.json", nullptr, VerifyOptions{});
+    ASSERT_FALSE(verdict.has_value()) << text;
+    ASSERT_EQ(verdict.errors().size(), 1U);
+    EXPECT_EQ(verdict.errors()[0].kind, forestcoll::ErrorKind::input);
+    EXPECT_NE(verdict.errors()[0].message.find(says), std::string::npos)
+        << to_string(verdict.errors()[0]);
+  }
+}
+
+TEST(ForestFile, NoClaimAboveTheOptimum) {
+  const Topology topology = star(4);
+  for (const char* collective : {"allgather", "allreduce"}) {
+    json file = forest(collective);
+    file["optimum"]["exact"] = file["algbw"]["exact"];
+    EXPECT_TRUE(check(file.dump(), nullptr).ok);
+    file["optimum"]["exact"] = "66";
+    for (const Topology* fabric : {static_cast<const Topology*>(nullptr), &topology}) {
+      const Verdict verdict = check(file.dump(), fabric);
+      EXPECT_FALSE(verdict.ok);
+      ASSERT_EQ(verdict.findings.size(), 1U) << explain(verdict);
+      EXPECT_EQ(verdict.findings[0].code, "V25");
+      EXPECT_NE(verdict.findings[0].message.find("above the 66 GB/s"), std::string::npos);
+    }
+  }
 }
 
 TEST(ForestFile, UnknownFieldsArePassedOver) {

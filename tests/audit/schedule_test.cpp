@@ -139,6 +139,11 @@ TEST(Selection, WhatIsNeverSelectedIsAFinding) {
   EXPECT_TRUE(rejected(algo));
   algo.max_bytes = 12;
   EXPECT_TRUE(check(algo).ok);
+  algo.min_bytes = 13;
+  algo.max_bytes = 23;  // between one and two times 12
+  EXPECT_TRUE(rejected(algo));
+  algo.max_bytes = 24;
+  EXPECT_TRUE(check(algo).ok);
 }
 
 // A fan-in whose two messages arrive in the other order than they are waited for.

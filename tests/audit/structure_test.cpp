@@ -191,6 +191,19 @@ TEST(Structure, SharedConnection) {
   EXPECT_TRUE(finds(check(algo), "V07", "also used by threadblock 0", "rank 0, threadblock 2"));
 }
 
+TEST(Structure, ConnectionWithoutItsOtherEnd) {
+  Algo sends = ring_allgather(3, 1, false, true);
+  sends.gpus[0].tbs.push_back({2, -1, 0, {}});
+  EXPECT_TRUE(finds(check(sends), "V12", "no threadblock of rank 2 has recv=\"0\" on channel 0",
+                    "rank 0, threadblock 2"));
+  Algo receives = ring_allgather(3, 1, false, true);
+  receives.gpus[1].tbs.push_back({-1, 2, 0, {}});
+  EXPECT_TRUE(finds(check(receives), "V12", "no threadblock of rank 2 has send=\"1\" on channel 0",
+                    "rank 1, threadblock 2"));
+  sends.gpus[2].tbs.push_back({-1, 0, 0, {}});
+  EXPECT_TRUE(check(sends).ok);
+}
+
 TEST(Structure, Nops) {
   Algo algo = star_allreduce(4, 1);
   Tb& sum = algo.gpus[0].tbs[3];

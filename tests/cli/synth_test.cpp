@@ -115,6 +115,60 @@ TEST(Synth, SizeWindow) {
   EXPECT_THAT(synth.out, HasSubstr("maxBytes=\"2147483648\""));
 }
 
+TEST(Synth, AWindowWithoutASizeIsAUsageError) {
+  const auto first = run({"synth", topology("dgx-a100-x1"), "--max-bytes", "1"});
+  EXPECT_EQ(first.code, 2);
+  EXPECT_EQ(first.out, "");
+  EXPECT_THAT(first.err, HasSubstr("--min-bytes 0 and --max-bytes 1 leave no size"));
+  EXPECT_THAT(first.err, HasSubstr("the smallest multiple from --min-bytes on is 8:"));
+  EXPECT_THAT(first.err, HasSubstr("[S03]"));
+  const auto between =
+      run({"synth", topology("dgx-a100-x1"), "--min-bytes", "65", "--max-bytes", "71"});
+  EXPECT_EQ(between.code, 2);
+  EXPECT_THAT(between.err, HasSubstr("is 72: choose a --max-bytes above it"));
+  EXPECT_EQ(run({"synth", topology("dgx-a100-x1"), "--min-bytes", "65", "--max-bytes", "73"}).code,
+            0);
+}
+
+TEST(Synth, ATopologyWithoutANameIsCalledByItsFile) {
+  std::string text = small_topology();
+  const std::string name = R"("name": "pair",)";
+  text.erase(text.find(name), name.size());
+  const Scratch scratch;
+  const auto synth = run({"synth", scratch.write("two.gpus.json", text)});
+  EXPECT_THAT(synth.err, StartsWith("two.gpus: allreduce over 2 GPUs"));
+  EXPECT_THAT(synth.out, HasSubstr("allreduce on two.gpus,"));
+  EXPECT_THAT(run({"synth", "-"}, {.input = text}).err, StartsWith("topology: allreduce"));
+  const auto latin1 = run({"synth", scratch.write("\xe9.json", text), "--format", "forest"});
+  EXPECT_EQ(latin1.code, 0) << latin1.err;
+  EXPECT_THAT(latin1.out, HasSubstr("\"topology\":\"\xef\xbf\xbd\""));
+}
+
+TEST(Synth, WarnsWhereXmlLosesTheRoutes) {
+  const auto lost = run({"synth", topology("dgx-h100-x4-rail"), "-c", "allgather"});
+  EXPECT_EQ(lost.code, 0);
+  EXPECT_THAT(lost.err, HasSubstr("XML names no routes: by the fewest hops"));
+  EXPECT_THAT(lost.err, HasSubstr("[W11]"));
+  EXPECT_THAT(run({"synth", topology("dgx-h100-x4-rail"), "--format", "forest"}).err,
+              Not(HasSubstr("[W11]")));
+  EXPECT_THAT(run({"synth", topology("dgx-a100-x1")}).err, Not(HasSubstr("[W11]")));
+}
+
+TEST(Synth, CountsOneAsOne) {
+  const auto synth =
+      run({"synth", "-", "-c", "broadcast", "--root", "0", "-k", "1"}, {.input = small_topology()});
+  EXPECT_THAT(synth.err, HasSubstr("  1 threadblock per GPU, 1 channel, 1 step at most\n"));
+}
+
+TEST(Verify, AnswersAndErrorsHaveTheirOwnExitCodes) {
+  const auto schedule = run({"synth", topology("dgx-a100-x1")});
+  EXPECT_EQ(
+      run({"verify", "-", "--topology", topology("dgx-a100-x2")}, {.input = schedule.out}).code, 1);
+  const auto not_a_schedule = run({"verify", topology("dgx-a100-x1")});
+  EXPECT_EQ(not_a_schedule.code, 2);
+  EXPECT_THAT(not_a_schedule.err, HasSubstr("a topology, not a schedule"));
+}
+
 TEST(Synth, RefusesWhatDoesNotFitTheTarget) {
   const Scratch scratch;
   const auto synth =
