@@ -17,8 +17,9 @@ struct PackedTrees {
 };
 
 /// Packs `owed[r]` spanning out-trees for each rank r into the core's capacities; nothing where
-/// that is impossible, or where unbalanced switches, about which the theorem is silent, led into
-/// a dead end. With balanced switches and demands that every cut can meet it always succeeds.
+/// that is impossible, or where the search ended without one. With balanced switches a packing
+/// exists as long as every cut can meet the demand (see packer.cpp); about others the theorem is
+/// silent. The search tries at most 2^20 routes through switches per edge.
 [[nodiscard]] std::optional<PackedTrees> pack_trees(const Core& core,
                                                     const IdVector<Rank, std::int64_t>& owed,
                                                     const Progress& progress);
