@@ -185,9 +185,9 @@ struct Packed {
   Ratio algbw;
 };
 
-Expected<Packed> pack_phase(const Phase& phase, const Scaling& scaling, const Progress& progress,
+Expected<Packed> pack_phase(const Phase& phase, const Scaling& scaling, const PackOptions& options,
                             Synthesis& result) {
-  auto packing = pack(phase.network, phase.weights, scaling, progress);
+  auto packing = pack(phase.network, phase.weights, scaling, options);
   if (!packing) return packing.errors();
   auto algbw = algbw_of(phase.network, phase.weights, packing->scaling.scale, packing->scaling.k);
   if (!algbw) return algbw.errors();
@@ -246,7 +246,7 @@ Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& 
   start = std::chrono::steady_clock::now();
   std::vector<Packed> packed;
   for (std::size_t i = 0; i < phases.size(); ++i) {
-    auto phase = pack_phase(phases[i], planned->scalings[i], options.progress, result);
+    auto phase = pack_phase(phases[i], planned->scalings[i], options.packing, result);
     if (!phase) return phase.errors();
     packed.push_back(std::move(*phase));
   }

@@ -29,10 +29,11 @@ namespace {
 Expected<Synthesis> solve(const Fabric& fabric, const SynthRequest& request,
                           std::optional<Rank> root, const Console& console) {
   ProgressBar bar("packing", console);
-  return synthesize(fabric.network, {.collective = request.collective,
-                                     .root = root,
-                                     .trees_per_root = request.trees,
-                                     .progress = [&bar](double done) { bar.update(done); }});
+  return synthesize(fabric.network,
+                    {.collective = request.collective,
+                     .root = root,
+                     .trees_per_root = request.trees,
+                     .packing = {.progress = [&bar](double done) { bar.update(done); }}});
 }
 
 std::string emit_forest(const CollectiveForest& forest, const Topology& topology, Format format) {

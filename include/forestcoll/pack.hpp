@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stop_token>
 
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/forest.hpp"
@@ -50,13 +51,25 @@ struct Packing {
 /// Fraction of the trees that are packed, 0 … 1.
 using Progress = std::function<void(double)>;
 
+/// How long to work on lower trees once a forest stands. None of the three looks at a clock: the
+/// same input gives the same forest.
+enum class Effort { fast, normal, max };
+
+struct PackOptions {
+  Progress progress = {};
+  std::stop_token stop = {};  ///< asks to give up as soon as possible
+  Effort effort = Effort::normal;
+  bool symmetry = true;  ///< look for automorphisms and pack one root per orbit
+  int threads = 1;       ///< the forest does not depend on it
+};
+
 /// Packs k·weight spanning out-trees per rank into the scaled capacities. With balanced switches
 /// (as much enters as leaves) every scaling that its cuts allow is packed (Edmonds 1973;
 /// Bang-Jensen, Frank, Jackson 1995). About others the theorem is silent: floors of a fixed k, or
 /// one-way links. They are packed as they are if that works, else trimmed to balance, else with U
 /// raised until a forest is found; `scaling.scale` in the result is then what that forest needs.
-/// Error E14 where numbers grow too large on the way.
+/// Errors: E14 where numbers grow too large on the way, R01 where it was asked to stop.
 [[nodiscard]] Expected<Packing> pack(const Network& network, const Weights& weights,
-                                     const Scaling& scaling, const Progress& progress = {});
+                                     const Scaling& scaling, const PackOptions& options = {});
 
 }  // namespace forestcoll

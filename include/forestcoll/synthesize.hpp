@@ -31,7 +31,7 @@ struct SynthesizeOptions {
   Collective collective = Collective::allreduce;
   std::optional<Rank> root;  ///< required for broadcast and reduce
   TreesPerRoot trees_per_root;
-  Progress progress;
+  PackOptions packing;
 };
 
 /// One k and what it reaches: a row of the trade-off that a search over k reports.

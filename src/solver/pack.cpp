@@ -82,7 +82,8 @@ std::optional<solver::PackedTrees> pack_at(const Network& network, const Weights
 }  // namespace
 
 Expected<Packing> pack(const Network& network, const Weights& weights, const Scaling& scaling,
-                       const Progress& progress) {
+                       const PackOptions& options) {
+  const Progress& progress = options.progress;
   Weights owed = weights;
   for (auto& trees : owed) trees *= scaling.k;
   if (auto packed = pack_at(network, owed, scaling.capacity, progress)) {

@@ -147,10 +147,11 @@ TEST(Pack, ReportsProgressThatEndsAtOne) {
   const Weights weights = uniform_weights(network);
   const Rate rate = optimal_rate(network, weights);
   double last = 0;
-  const auto packing = pack(network, weights, scale_to_optimum(network, rate), [&](double done) {
-    EXPECT_GE(done, 0);
-    last = done;
-  });
+  const auto packing =
+      pack(network, weights, scale_to_optimum(network, rate), {.progress = [&](double done) {
+             EXPECT_GE(done, 0);
+             last = done;
+           }});
   ASSERT_TRUE(packing);
   EXPECT_EQ(last, 1.0);
 }
