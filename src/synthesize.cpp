@@ -2,55 +2,21 @@
 
 #include <algorithm>
 #include <chrono>
-#include <numeric>
+#include <string>
 #include <utility>
 
 #include "base/check.hpp"
+#include "forestcoll/max_height.hpp"
+#include "solver/plan.hpp"
+#include "solver/quick_forest.hpp"
 
 namespace forestcoll {
 namespace {
 
-/// One direction of a collective: out-trees from the roots on a network. Its rate counts `times`
-/// times where both directions share it.
-struct Phase {
-  const Network& network;
-  Weights weights;
-  Rate rate;
-  int times = 1;
-};
-
-Weights weights_of(const Network& network, std::optional<Rank> root) {
-  return root ? single_root(network, *root) : uniform_weights(network);
-}
-
-std::int64_t total(const Weights& weights) {
-  return std::accumulate(weights.begin(), weights.end(), std::int64_t{0});
-}
-
-Diagnostic too_large() {
-  return {.code = "E14",
-          .kind = ErrorKind::limit,
-          .message = "the exact rate of this fabric does not fit 64-bit fractions",
-          .remedy = "round the bandwidths to a coarser grid with --quantize"};
-}
-
-// What all roots own over the time that k trees per root of bandwidth 1/scale take, in GB/s.
-Expected<Ratio> algbw_of(const Network& network, const Weights& weights, const Ratio& scale,
-                         std::int64_t k) {
-  auto result = checked_div(Ratio(total(weights)), scale);
-  if (result) result = checked_mul(*result, Ratio(k));
-  if (result) result = checked_mul(*result, network.unit);
-  if (!result) return too_large();
-  return *result;
-}
-
-// One phase after the other, each over all the data: 1 / (1/a + 1/b).
-Expected<Ratio> in_sequence(const Ratio& a, const Ratio& b) {
-  const auto result = Ratio::reduced(Int128{a.num()} * b.num(),
-                                     Int128{a.num()} * b.den() + Int128{b.num()} * a.den());
-  if (!result) return too_large();
-  return *result;
-}
+using solver::algbw_of;
+using solver::common_k;
+using solver::Phase;
+using solver::ScaleAndK;
 
 bool has_reduce(Collective c) {
   return c == Collective::reduce_scatter || c == Collective::reduce || c == Collective::allreduce;
@@ -65,206 +31,316 @@ bool is_symmetric(const Network& a, const Network& b) {
          a.capacity == b.capacity;
 }
 
+/// The networks, weights and phases of one collective: out-trees first, in-trees last.
+struct Problem {
+  Problem(const Network& fabric, Collective collective, std::optional<Rank> root)
+      : network(fabric),
+        backward(reversed(fabric)),
+        weights(root ? single_root(fabric, *root) : shares(fabric)),
+        reduce(has_reduce(collective)),
+        broadcast(has_broadcast(collective)),
+        shared(reduce && broadcast && is_symmetric(fabric, backward)) {
+    FORESTCOLL_CHECK(root.has_value() == is_rooted(collective),
+                     "a root exactly where one is needed");
+    if (broadcast) phases.push_back({network, weights, optimal_rate(network, weights), 1});
+    if (shared) phases.back().times = 2;
+    if (reduce && !shared) {
+      phases.push_back({backward, weights, optimal_rate(backward, weights), 1});
+    }
+  }
+  Problem(const Problem&) = delete;
+  Problem& operator=(const Problem&) = delete;
+
+  [[nodiscard]] std::optional<Rate> broadcast_rate() const {
+    return broadcast ? std::optional(phases.front().rate) : std::nullopt;
+  }
+  [[nodiscard]] std::optional<Rate> reduce_rate() const {
+    return reduce ? std::optional(phases.back().rate) : std::nullopt;
+  }
+
+  const Network& network;
+  Network backward;
+  Weights weights;
+  bool reduce, broadcast;
+  // On a fabric that is the same in both directions, in-trees are out-trees walked backwards.
+  bool shared;
+  std::vector<Phase> phases;
+};
+
+Expected<Ratio> optimum_of(const Problem& problem) {
+  std::vector<ScaleAndK> at;
+  for (const Phase& phase : problem.phases) at.push_back({phase.rate.inverse, 1});
+  return algbw_of(problem.phases, at);
+}
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// What the phases are packed at, and, where k was searched for, what each k reaches.
-struct Plan {
-  std::vector<Scaling> scalings;  ///< one per phase
-  std::vector<RateAtK> rows;
+bool was_stopped(const Diagnostics& errors) {
+  return errors.front().code == "R01";
+}
+
+Diagnostic former_misfit(std::string message) {
+  return {.code = "R02",
+          .message = std::move(message),
+          .remedy =
+              "give a forest of the same collective, root and fabric, made before the "
+              "failure, or leave it out and pack from scratch"};
+}
+
+// Trees can be kept only of the same collective among ranks that were all there.
+std::optional<Diagnostic> refuse_former(const CollectiveForest& former, const Network& network,
+                                        const SynthesizeOptions& options) {
+  if (former.collective != options.collective) {
+    return former_misfit("the former forest is for " + std::string(to_string(former.collective)) +
+                         ", not for " + std::string(to_string(options.collective)));
+  }
+  const auto ranks = (former.broadcast ? former.broadcast : former.reduce)->ranks();
+  for (std::size_t r = 0; r < network.ranks.size(); ++r) {
+    if (std::find(ranks.begin(), ranks.end(), network.ranks[r]) != ranks.end()) continue;
+    return former_misfit("rank " + std::to_string(r) + " is not in the former forest");
+  }
+  if (options.root && ranks[former.root->index()] != network.ranks[options.root->index()]) {
+    return former_misfit("the former forest has another root");
+  }
+  return std::nullopt;
+}
+
+/// Packs the phases of one collective, one by one.
+class PhasePacker {
+ public:
+  PhasePacker(const Problem& problem, const SynthesizeOptions& options, Synthesis& result)
+      : problem_(problem), options_(options), result_(result) {}
+
+  // `scaling`: none where the search for k was stopped before the first.
+  Expected<Packing> pack_phase(std::size_t i, const Scaling* scaling) {
+    const Phase& phase = problem_.phases[i];
+    auto packing = try_to_pack(i, scaling);
+    if (!packing) return packing;
+    // The distance is the cheaper bound, and often the forest is no higher.
+    std::int32_t least = height_lower_bound(phase.network, phase.weights);
+    if (packing->forest.max_height() > least) {
+      least = height_lower_bound(phase.network, phase.weights, packing->scaling);
+    }
+    result_.least_height = std::max(result_.least_height, least);
+    return packing;
+  }
+
+ private:
+  [[nodiscard]] bool stop_requested() const { return options_.packing.stop.stop_requested(); }
+
+  Expected<Packing> try_to_pack(std::size_t i, const Scaling* scaling) {
+    if (scaling != nullptr && !(options_.answer_when_stopped && stop_requested())) {
+      auto packing = pack_at(i, *scaling);
+      if (packing) note(i, *scaling, *packing);
+      if (packing || !options_.answer_when_stopped || !was_stopped(packing.errors())) {
+        return packing;
+      }
+    }
+    return quickly(problem_.phases[i]);
+  }
+
+  Expected<Packing> pack_at(std::size_t i, const Scaling& scaling) {
+    const Phase& phase = problem_.phases[i];
+    if (options_.max_height) {
+      return pack_within_height(phase.network, phase.weights, scaling, *options_.max_height,
+                                options_.packing);
+    }
+    if (options_.former == nullptr) {
+      return pack(phase.network, phase.weights, scaling, options_.packing);
+    }
+    const CollectiveForest& former = *options_.former;
+    const bool reducing = !problem_.broadcast || i > 0;
+    auto repacked =
+        repack(phase.network, phase.weights, scaling,
+               reducing ? former.reduce->reversed() : *former.broadcast, options_.packing);
+    if (!repacked) return repacked.errors();
+    add_up(repacked->repack);
+    return std::move(repacked->packing);
+  }
+
+  void add_up(const RepackStatistics& more) {
+    if (!result_.repack) result_.repack.emplace();
+    RepackStatistics& sum = *result_.repack;
+    sum.former += more.former;
+    sum.kept += more.kept;
+    sum.touched += more.touched;
+    sum.added += more.added;
+    sum.kept_multiplicity += more.kept_multiplicity;
+    sum.total_multiplicity += more.total_multiplicity;
+  }
+
+  void note(std::size_t i, const Scaling& asked, const Packing& packing) {
+    result_.statistics.cuts += packing.statistics.cuts;
+    result_.statistics.checks += packing.statistics.checks;
+    result_.statistics.repairs += packing.statistics.repairs;
+    result_.statistics.splits += packing.statistics.splits;
+    if (packing.scaling.scale <= asked.scale) return;
+    result_.raised = true;
+    const Raise raise{asked.scale, packing.scaling.scale};
+    if (i == 0 && problem_.broadcast) result_.broadcast_raise = raise;
+    if (i > 0 || !problem_.broadcast || problem_.shared) result_.reduce_raise = raise;
+  }
+
+  // As many trees per root as were asked for, if a number was: copies of the same.
+  Expected<Packing> quickly(const Phase& phase) {
+    result_.stopped = true;
+    Packing packing = solver::quick_forest(phase.network, phase.weights);
+    if (options_.trees_per_root.mode != TreesPerRoot::Mode::fixed) return packing;
+    const std::int64_t k = options_.trees_per_root.value;
+    const auto scale = checked_mul(packing.scaling.scale, Ratio(k));
+    const Capacity widest =
+        *std::max_element(packing.scaling.capacity.begin(), packing.scaling.capacity.end());
+    if (!scale || Int128{widest} * k >= Int128{1} << 62) return packing;
+    packing.forest = packing.forest.scaled(k);
+    packing.scaling.k = k;
+    packing.scaling.scale = *scale;
+    for (Capacity& capacity : packing.scaling.capacity) capacity *= k;
+    return packing;
+  }
+
+  const Problem& problem_;
+  const SynthesizeOptions& options_;
+  Synthesis& result_;
 };
-
-// All phases at k trees per root, and the rate of the collective.
-Expected<std::pair<std::vector<Scaling>, Ratio>> plan_at(const std::vector<Phase>& phases,
-                                                         std::int64_t k) {
-  std::vector<Scaling> scalings;
-  std::optional<Ratio> algbw;
-  for (const Phase& phase : phases) {
-    auto scaling = scale_to_k(phase.network, phase.weights, phase.rate, k);
-    if (!scaling) return scaling.errors();
-    auto of_phase = algbw_of(phase.network, phase.weights, scaling->scale, k);
-    if (!of_phase) return of_phase.errors();
-    for (int i = 0; i < phase.times; ++i) {
-      auto both = algbw ? in_sequence(*algbw, *of_phase) : of_phase;
-      if (!both) return both.errors();
-      algbw = *both;
-    }
-    scalings.push_back(std::move(*scaling));
-  }
-  return std::pair(std::move(scalings), *algbw);
-}
-
-std::vector<std::int64_t> candidates(const TreesPerRoot& asked) {
-  using Mode = TreesPerRoot::Mode;
-  std::vector<std::int64_t> all;
-  if (asked.mode == Mode::fixed) {
-    all = {asked.value};
-  } else if (asked.mode == Mode::power_of_two) {
-    for (std::int64_t k = 1; k <= asked.value && k > 0; k *= 2) all.push_back(k);
-  } else {
-    all.resize(static_cast<std::size_t>(asked.value));
-    std::iota(all.begin(), all.end(), std::int64_t{1});
-  }
-  return all;
-}
-
-Expected<Plan> plan(const std::vector<Phase>& phases, const TreesPerRoot& asked) {
-  Plan result;
-  if (asked.mode == TreesPerRoot::Mode::optimal) {
-    for (const Phase& phase : phases) {
-      result.scalings.push_back(scale_to_optimum(phase.network, phase.rate));
-    }
-    return result;
-  }
-  FORESTCOLL_CHECK(asked.value >= 1, "k must be positive");
-  Ratio best;
-  for (const std::int64_t k : candidates(asked)) {
-    auto at_k = plan_at(phases, k);
-    if (!at_k) return at_k.errors();
-    auto& [scalings, algbw] = *at_k;
-    if (result.scalings.empty() || best < algbw) {
-      best = algbw;
-      result.scalings = std::move(scalings);
-    }
-    result.rows.push_back({k, algbw});
-  }
-  if (asked.mode == TreesPerRoot::Mode::fixed) result.rows.clear();
-  return result;
-}
-
-// Both phases cut the data into the same chunks.
-Expected<std::int64_t> common_k(std::int64_t a, std::int64_t b) {
-  const Int128 k = Int128{a} / std::gcd(a, b) * b;
-  if (k >= Int128{1} << 62) return too_large();
-  return static_cast<std::int64_t>(k);
-}
-
-Expected<Ratio> bound_of(const Network& network, const std::optional<Rate>& reduce,
-                         const std::optional<Rate>& broadcast, const Weights& weights) {
-  const auto of = [&](const Rate& rate) { return algbw_of(network, weights, rate.inverse, 1); };
-  if (!reduce || !broadcast) return of(reduce ? *reduce : *broadcast);
-  auto first = of(*reduce);
-  auto second = of(*broadcast);
-  if (!first) return first;
-  if (!second) return second;
-  return in_sequence(*first, *second);
-}
 
 }  // namespace
 
 Expected<Bound> bound(const Network& network, Collective collective, std::optional<Rank> root) {
-  FORESTCOLL_CHECK(root.has_value() == is_rooted(collective), "a root exactly where one is needed");
-  const Weights weights = weights_of(network, root);
-  const Network backward = reversed(network);
-  const bool symmetric = is_symmetric(network, backward);
+  const Problem problem(network, collective, root);
   Bound result;
-  if (has_broadcast(collective)) result.broadcast_rate = optimal_rate(network, weights);
-  if (has_reduce(collective)) {
-    result.reduce_rate = symmetric && result.broadcast_rate ? *result.broadcast_rate
-                                                            : optimal_rate(backward, weights);
-  }
-  const auto k_of = [](const std::optional<Rate>& rate) {
-    return rate ? rate->inverse.den() : std::int64_t{1};
-  };
-  auto k = common_k(k_of(result.broadcast_rate), k_of(result.reduce_rate));
+  result.broadcast_rate = problem.broadcast_rate();
+  result.reduce_rate = problem.reduce_rate();
+  auto k =
+      common_k(problem.phases.front().rate.inverse.den(), problem.phases.back().rate.inverse.den());
   if (!k) return k.errors();
   result.k = *k;
-  auto algbw = bound_of(network, result.reduce_rate, result.broadcast_rate, weights);
+  auto algbw = optimum_of(problem);
   if (!algbw) return algbw.errors();
   result.algbw = *algbw;
   return result;
 }
 
-namespace {
-
-/// A packed phase, and the rate that it reaches alone.
-struct Packed {
-  Forest forest;
-  std::int64_t k = 1;
-  Ratio algbw;
-};
-
-Expected<Packed> pack_phase(const Phase& phase, const Scaling& scaling, const PackOptions& options,
-                            Synthesis& result) {
-  auto packing = pack(phase.network, phase.weights, scaling, options);
-  if (!packing) return packing.errors();
-  auto algbw = algbw_of(phase.network, phase.weights, packing->scaling.scale, packing->scaling.k);
-  if (!algbw) return algbw.errors();
-  result.raised |= scaling.scale < packing->scaling.scale;
-  result.least_height =
-      std::max(result.least_height, height_lower_bound(phase.network, phase.weights));
-  result.statistics.cuts += packing->statistics.cuts;
-  result.statistics.checks += packing->statistics.checks;
-  result.statistics.repairs += packing->statistics.repairs;
-  result.statistics.splits += packing->statistics.splits;
-  return Packed{std::move(packing->forest), packing->scaling.k, *algbw};
-}
-
-}  // namespace
-
 Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& options) {
-  FORESTCOLL_CHECK(options.root.has_value() == is_rooted(options.collective),
-                   "a root exactly where one is needed");
-  const Network backward = reversed(network);
-  const Weights weights = weights_of(network, options.root);
-  const bool reduce = has_reduce(options.collective);
-  const bool broadcast = has_broadcast(options.collective);
-  // On a fabric that is the same in both directions, in-trees are out-trees walked backwards.
-  const bool shared = reduce && broadcast && is_symmetric(network, backward);
-
+  FORESTCOLL_CHECK(options.former == nullptr || !options.max_height, "one of the two");
   Synthesis result;
   CollectiveForest& forest = result.forest;
   forest.collective = options.collective;
   forest.root = options.root;
+  if (!options.root) forest.weight = network.weight;
+  if (options.former != nullptr) {
+    if (auto error = refuse_former(*options.former, network, options)) return *std::move(error);
+  }
 
   // 1. What is the best possible? The cuts are the proof.
   auto start = std::chrono::steady_clock::now();
-  std::vector<Phase> phases;
-  if (broadcast) {
-    phases.push_back({network, weights, optimal_rate(network, weights), 1});
-    result.broadcast_rate = phases.back().rate;
-  }
-  if (shared) {
-    phases.back().times = 2;
-    result.reduce_rate = result.broadcast_rate;
-  } else if (reduce) {
-    phases.push_back({backward, weights, optimal_rate(backward, weights), 1});
-    result.reduce_rate = phases.back().rate;
-  }
-  auto optimum = bound_of(network, result.reduce_rate, result.broadcast_rate, weights);
+  const Problem problem(network, options.collective, options.root);
+  result.broadcast_rate = problem.broadcast_rate();
+  result.reduce_rate = problem.reduce_rate();
+  auto optimum = optimum_of(problem);
   if (!optimum) return optimum.errors();
   forest.optimum = *optimum;
 
   // 2. Make capacities integral; that fixes the number of trees per root.
-  auto planned = plan(phases, options.trees_per_root);
+  auto planned = solver::plan(problem.phases, options.trees_per_root, options.packing.stop);
   if (!planned) return planned.errors();
+  result.stopped = planned->stopped;
   result.tradeoff = std::move(planned->rows);
+  result.allowed = planned->scalings.empty() ? forest.optimum : planned->algbw;
   result.seconds.rate = seconds_since(start);
 
   // 3. Pack the trees straight into the fabric.
   start = std::chrono::steady_clock::now();
-  std::vector<Packed> packed;
-  for (std::size_t i = 0; i < phases.size(); ++i) {
-    auto phase = pack_phase(phases[i], planned->scalings[i], options.packing, result);
+  PhasePacker packer(problem, options, result);
+  std::vector<Packing> packed;
+  for (std::size_t i = 0; i < problem.phases.size(); ++i) {
+    auto phase = packer.pack_phase(i, planned->scalings.empty() ? nullptr : &planned->scalings[i]);
     if (!phase) return phase.errors();
-    packed.push_back(std::move(*phase));
+    packed.push_back(*std::move(phase));
   }
   result.seconds.pack = seconds_since(start);
 
-  // 4. Put the phases together: out-trees first, in-trees last.
-  auto k = common_k(packed.front().k, packed.back().k);
+  // 4. Put the phases together.
+  auto k = common_k(packed.front().scaling.k, packed.back().scaling.k);
   if (!k) return k.errors();
   forest.k = *k;
-  const auto at_common_k = [&](const Packed& phase) {
-    return phase.k == forest.k ? phase.forest : phase.forest.scaled(forest.k / phase.k);
+  const auto at_common_k = [&](const Packing& phase) {
+    return phase.scaling.k == forest.k ? phase.forest
+                                       : phase.forest.scaled(forest.k / phase.scaling.k);
   };
-  if (broadcast) forest.broadcast = at_common_k(packed.front());
-  if (reduce) forest.reduce = at_common_k(packed.back()).reversed();
-  auto algbw = reduce && broadcast ? in_sequence(packed.front().algbw, packed.back().algbw)
-                                   : Expected<Ratio>(packed.front().algbw);
+  if (problem.broadcast) forest.broadcast = at_common_k(packed.front());
+  if (problem.reduce) forest.reduce = at_common_k(packed.back()).reversed();
+  std::vector<ScaleAndK> reached;
+  for (const Packing& phase : packed) reached.push_back({phase.scaling.scale, phase.scaling.k});
+  auto algbw = algbw_of(problem.phases, reached);
   if (!algbw) return algbw.errors();
   forest.algbw = *algbw;
+  return result;
+}
+
+Expected<std::vector<RateAtK>> rate_by_k(const Network& network, Collective collective,
+                                         std::optional<Rank> root, std::int64_t most) {
+  const Problem problem(network, collective, root);
+  auto planned = solver::plan(problem.phases, {TreesPerRoot::Mode::power_of_two, most}, {});
+  if (!planned) return planned.errors();
+  auto k =
+      common_k(problem.phases.front().rate.inverse.den(), problem.phases.back().rate.inverse.den());
+  if (!k) return k.errors();
+  auto optimum = optimum_of(problem);
+  if (!optimum) return optimum.errors();
+  std::vector<RateAtK> rows = std::move(planned->rows);
+  const bool listed =
+      std::any_of(rows.begin(), rows.end(), [&](const RateAtK& row) { return row.k == *k; });
+  if (!listed) rows.push_back({*k, *optimum});
+  return rows;
+}
+
+namespace {
+
+// The fastest of the rows that are no higher; nothing where all are.
+const HeightAtRate* best_within(const std::vector<HeightAtRate>& rows, std::int32_t height) {
+  const HeightAtRate* best = nullptr;
+  for (const HeightAtRate& row : rows) {
+    if (row.height <= height && (best == nullptr || row.scale < best->scale)) best = &row;
+  }
+  return best;
+}
+
+}  // namespace
+
+Expected<std::vector<RateAtHeight>> rate_by_height(const Network& network,
+                                                   const SynthesizeOptions& options) {
+  const Problem problem(network, options.collective, options.root);
+  auto planned = solver::plan(problem.phases, options.trees_per_root, options.packing.stop);
+  if (!planned) return planned.errors();
+  std::vector<std::vector<HeightAtRate>> of_phase;
+  std::vector<std::int32_t> heights;
+  for (std::size_t i = 0; i < planned->scalings.size(); ++i) {
+    const Phase& phase = problem.phases[i];
+    auto rows =
+        rate_against_height(phase.network, phase.weights, planned->scalings[i], options.packing);
+    if (!rows) return rows.errors();
+    for (const HeightAtRate& row : *rows) heights.push_back(row.height);
+    of_phase.push_back(*std::move(rows));
+  }
+  std::sort(heights.begin(), heights.end(), std::greater<>());
+  heights.erase(std::unique(heights.begin(), heights.end()), heights.end());
+
+  std::vector<RateAtHeight> result;
+  for (const std::int32_t height : heights) {
+    std::vector<const HeightAtRate*> best;
+    for (const auto& rows : of_phase) best.push_back(best_within(rows, height));
+    if (std::find(best.begin(), best.end(), nullptr) != best.end()) continue;
+    auto k = common_k(best.front()->k, best.back()->k);
+    if (!k) return k.errors();
+    std::vector<ScaleAndK> reached;
+    for (const HeightAtRate* row : best) reached.push_back({row->scale, row->k});
+    auto algbw = algbw_of(problem.phases, reached);
+    if (!algbw) return algbw.errors();
+    const double mean = (best.front()->mean_height + best.back()->mean_height) / 2;
+    result.push_back({height, mean, *k, *algbw});
+  }
   return result;
 }
 

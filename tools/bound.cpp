@@ -1,7 +1,9 @@
 // `forestcoll bound`: the optimal rate of a fabric, and the cut that proves it.
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,11 +15,16 @@
 #include "forestcoll/pack.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/verify.hpp"
+#include "forestcoll/whatif.hpp"
 #include "io.hpp"
+#include "progress_bar.hpp"
 #include "report.hpp"
+#include "whatif_report.hpp"
 
 namespace forestcoll::cli {
 namespace {
+
+constexpr std::size_t kUsualChanges = 10;  ///< lines of --whatif where --top does not say
 
 struct Options {
   std::string topology;
@@ -25,8 +32,10 @@ struct Options {
   std::string root;
   bool json = false;
   bool check = false;
+  bool whatif = false;
   std::size_t top = 0;
   ReadingOptions reading;
+  Failures failures;
 };
 
 // One phase of a collective, with its proof.
@@ -48,19 +57,24 @@ struct Answer {
   std::int64_t k = 1;  ///< of the first row, like the first phase
 };
 
-Expected<Row> row(Collective collective, const Ratio& algbw, const Network& network) {
-  const auto ranks = static_cast<std::int64_t>(network.ranks.size());
-  const auto busbw = checked_mul(algbw, busbw_factor(collective, ranks));
-  if (busbw) return Row{collective, algbw, *busbw};
-  Diagnostic error = usage_error("E14", "the exact busbw of this fabric does not fit 64 bits",
-                                 "round the bandwidths to a coarser grid with --quantize");
+Diagnostic too_large(const char* what) {
+  Diagnostic error =
+      usage_error("E14", fmt::format("the exact {} of this fabric does not fit 64 bits", what),
+                  "round the bandwidths to a coarser grid with --quantize");
   error.kind = ErrorKind::limit;
   return error;
 }
 
+Expected<Row> row(Collective collective, const Ratio& algbw, const Network& network) {
+  const auto ranks = static_cast<std::int64_t>(network.ranks.size());
+  const auto busbw = checked_mul(algbw, busbw_factor(collective, ranks));
+  if (busbw) return Row{collective, algbw, *busbw};
+  return too_large("busbw");
+}
+
 std::vector<PhaseBound> phases_of(const Bound& bound, const Network& network,
                                   std::optional<Rank> root) {
-  const Weights weights = root ? single_root(network, *root) : uniform_weights(network);
+  const Weights weights = root ? single_root(network, *root) : shares(network);
   std::vector<PhaseBound> phases;
   if (const auto& rate = bound.broadcast_rate) {
     const Collective alone = root ? Collective::broadcast : Collective::allgather;
@@ -86,10 +100,13 @@ Expected<Answer> solve_one(const Network& network, Collective collective,
 Expected<Answer> solve_three(const Network& network) {
   auto answer = solve_one(network, Collective::allreduce, {});
   if (!answer) return answer;
-  const Ratio ranks(static_cast<std::int64_t>(network.ranks.size()));
+  const Weights weights = shares(network);
+  const Ratio data(std::accumulate(weights.begin(), weights.end(), std::int64_t{0}));
   std::vector<Row> rows;
   for (const PhaseBound& phase : answer->phases) {
-    const auto line = row(phase.collective, ranks * phase.bottleneck.rate_per_root, network);
+    const auto algbw = checked_mul(data, phase.bottleneck.rate_per_root);
+    if (!algbw) return too_large("algbw");
+    const auto line = row(phase.collective, *algbw, network);
     if (!line) return line.errors();
     rows.push_back(*line);
   }
@@ -133,6 +150,18 @@ bool rates_agree(const Answer& answer, const Network& network) {
   return true;
 }
 
+// "weights: 12 ranks own 1, 4 ranks own 2": in lowest integers.
+std::string weights_line(const Weights& weights) {
+  std::map<std::int64_t, std::size_t> ranks_by_weight;
+  for (const std::int64_t weight : weights) ++ranks_by_weight[weight];
+  std::string text;
+  for (const auto& [weight, ranks] : ranks_by_weight) {
+    text += fmt::format("{} {} own{} {}", text.empty() ? "weights:" : ",", counted(ranks, "rank"),
+                        ranks == 1 ? "s" : "", weight);
+  }
+  return text + "\n";
+}
+
 std::string text_report(const Answer& answer, const Fabric& fabric, const Options& options) {
   std::string text =
       fmt::format("{}: {}\n", fabric.topology.name, counted(fabric.network.ranks.size(), "GPU"));
@@ -140,6 +169,9 @@ std::string text_report(const Answer& answer, const Fabric& fabric, const Option
   for (const Row& row : answer.rows) {
     text += fmt::format("{:<16}{:>20}{:>20}\n", to_string(row.collective), number(row.algbw),
                         number(row.busbw));
+  }
+  if (const auto& weight = fabric.network.weight; !weight.empty()) {
+    text += weights_line(weight);
   }
   text += fmt::format("k = {}: so many trees per root reach the rate of {}\n", answer.k,
                       to_string(answer.rows.front().collective));
@@ -177,13 +209,37 @@ Json json_report(const Answer& answer, const Fabric& fabric, const Options& opti
                  {"collective", to_string(answer.rows.front().collective)},
                  {"k", answer.k},
                  {"bottleneck", to_json(bottleneck, fabric.topology)}};
+  if (const auto& weight = fabric.network.weight; !weight.empty()) {
+    report["weights"] = std::vector<std::int64_t>(weight.begin(), weight.end());
+  }
+  if (!fabric.changes.empty()) report["changes"] = fabric.changes;
   if (options.check) report["checked"] = true;
   if (!options.reading.quantize.empty()) report["quantize_change"] = exact(fabric.quantize_change);
   return report;
 }
 
+// Of the first collective that is reported.
+Expected<WhatIfOptions> what_if_options(const Fabric& fabric, const Options& options) {
+  WhatIfOptions of_library;
+  const auto collective = parse_collective(options.collective);
+  if (!collective) return of_library;
+  const auto root = find_root(fabric.topology, *collective, options.root);
+  if (!root) return root.errors();
+  of_library.collective = *collective;
+  of_library.root = *root;
+  return of_library;
+}
+
+Expected<WhatIf> explore(const Fabric& fabric, WhatIfOptions options, const Console& console) {
+  ProgressBar bar("what if", console);
+  options.progress = [&](std::size_t done, std::size_t all) {
+    bar.update(static_cast<double>(done) / static_cast<double>(all));
+  };
+  return what_if(fabric.topology, options);
+}
+
 ExitCode run(const Options& options, const Console& console) {
-  const auto fabric = load_fabric(options.topology, options.reading);
+  const auto fabric = load_fabric(options.topology, options.reading, options.failures);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, options.reading, console);
   const auto answer = solve(*fabric, options);
@@ -192,8 +248,18 @@ ExitCode run(const Options& options, const Console& console) {
     if (!rates_agree(*answer, fabric->network)) return ExitCode::internal;
     note(console, "checked: bisection on independent code finds the same rate");
   }
-  const std::string report = options.json ? to_text(json_report(*answer, *fabric, options))
-                                          : text_report(*answer, *fabric, options);
+  Json json = json_report(*answer, *fabric, options);
+  std::string text = text_report(*answer, *fabric, options);
+  if (options.whatif) {
+    const auto asked = what_if_options(*fabric, options);
+    if (!asked) return fail(asked.errors(), console);
+    const auto changes = explore(*fabric, *asked, console);
+    if (!changes) return fail(changes.errors(), console);
+    json["what_if"] = to_json(*changes, fabric->topology, *asked);
+    text += in_words(*changes, fabric->topology, *asked,
+                     options.top == 0 ? kUsualChanges : options.top);
+  }
+  const std::string report = options.json ? to_text(json) : text;
   if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
   return ExitCode::done;
 }
@@ -215,21 +281,31 @@ Command add_bound(CLI::App& program) {
   command->add_flag("--json", options->json, "Report as JSON (format forestcoll-bound, version 1)");
   command->add_flag("--check", options->check,
                     "Compute the rate again by bisection, in independent code; they must agree");
+  command->add_flag("--whatif", options->whatif,
+                    "Rank the links by what their failure costs, and the upgrades that pay, each "
+                    "solved exactly");
   command
       ->add_option("--top", options->top,
-                   "List the N largest links of the bottleneck (the report in text)")
+                   "List the N largest links of the bottleneck, and N lines of --whatif (the "
+                   "report in text)")
       ->check(CLI::PositiveNumber.description(""))
       ->type_name("N");
+  add_failure_options(*command, options->failures);
   add_reading_options(*command, options->reading);
   command->footer(
       "algbw is the size of the whole buffer divided by the time, busbw what nccl-tests makes of\n"
       "it. The bottleneck is the set of nodes whose data needs longest to leave it (for a\n"
       "reduce_scatter: to enter it); no schedule is faster, and `synth -k optimal` reaches it.\n"
+      "Where nodes have weights, the buffer is what all of them own together, and the rate per "
+      "root\n"
+      "is that of a root of weight 1 once all weights are in lowest integers.\n"
       "\n"
       "Examples:\n"
       "  forestcoll bound topologies/dgx-a100-x2.json\n"
       "  forestcoll bound topologies/dgx-a100-x2.json --json --check\n"
       "  forestcoll bound topologies/dgx-1-v100.json -c broadcast --root 0\n"
+      "  forestcoll bound topologies/dgx-a100-x4.json --whatif --top 5\n"
+      "  forestcoll bound topologies/dgx-a100-x2.json --drop box0/nic3~ib1 --derate kind=pcie=1/2\n"
       "\n"
       "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot read or\n"
       "write, 70 a bug of ours (with --check: the two rates differ).");

@@ -11,9 +11,9 @@ enum class ExitCode {
   done = 0,
   answer_is_no = 1,  ///< a check failed
   bad_input = 2,     ///< usage, or an input that is wrong
-  does_not_fit = 3,  ///< a target's limits or exact arithmetic
+  does_not_fit = 3,  ///< a target's limits, exact arithmetic, time or memory
   io = 4,            ///< cannot read or write
-  internal = 70,     ///< a bug of ours, or the machine ran out of memory
+  internal = 70,     ///< a bug of ours
 };
 
 /// How much is said on standard error, and how.
@@ -35,5 +35,12 @@ struct Command {
 [[nodiscard]] Command add_bound(CLI::App& program);
 [[nodiscard]] Command add_verify(CLI::App& program);
 [[nodiscard]] Command add_topo_check(CLI::App& program);
+[[nodiscard]] Command add_topo_convert(CLI::App& program);
+[[nodiscard]] Command add_topo_gen(CLI::App& program);
+[[nodiscard]] Command add_topo_import(CLI::App& program);
+[[nodiscard]] Command add_topo_show(CLI::App& program);
+
+/// `forestcoll topo`, where the commands on topology files are added; made by the first.
+[[nodiscard]] CLI::App& topo_group(CLI::App& program);
 
 }  // namespace forestcoll::cli

@@ -6,26 +6,19 @@
 #include <filesystem>
 #include <utility>
 
+#include "foreign.hpp"
 #include "io.hpp"
 #include "report.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
-// The solver gives every compute node the same share of the data.
-std::optional<Diagnostic> refuse_weights(const Topology& topology, const std::string& file) {
-  for (const NodeId node : topology.ranks) {
-    const TopologyNode& rank = topology.nodes[node];
-    if (rank.weight == Ratio(1)) continue;
-    Diagnostic error =
-        usage_error("S01",
-                    fmt::format("the weight of {} is {}, and only 1 is supported", rank.id,
-                                rank.weight.to_string()),
-                    "leave the weight out: every GPU then owns the same share of the data");
-    error.file = file;
-    return error;
+// Errors about the fabric as a whole name its file.
+Diagnostics in_file(Diagnostics errors, const std::string& path) {
+  for (Diagnostic& error : errors) {
+    if (error.file.empty()) error.file = display_name(path);
   }
-  return std::nullopt;
+  return errors;
 }
 
 std::optional<Rank> rank_with_id(const Topology& topology, const std::string& id) {
@@ -43,11 +36,27 @@ std::string name_by_file(const std::string& path) {
 
 }  // namespace
 
+namespace {
+
+// In words, where CLI11 speaks of an unsigned integral type.
+CLI::Validator positive_integer() {
+  return {[](std::string& text) {
+            std::size_t value = 0;
+            const auto [end, error] =
+                std::from_chars(text.data(), text.data() + text.size(), value);
+            const bool good = error == std::errc() && end == text.data() + text.size() && value > 0;
+            return good ? std::string() : "expected a positive integer, found \"" + text + "\"";
+          },
+          ""};
+}
+
+}  // namespace
+
 void add_reading_options(CLI::App& command, ReadingOptions& options) {
   command
       .add_option("--max-nodes", options.max_nodes,
                   "Refuse topologies of more nodes after ranges are expanded")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(positive_integer())
       ->capture_default_str()
       ->type_name("N");
   command.add_flag("--strict", options.strict, "An unknown key in the file is an error");
@@ -55,6 +64,30 @@ void add_reading_options(CLI::App& command, ReadingOptions& options) {
       .add_option("--quantize", options.quantize,
                   "Round every bandwidth to a multiple of this many GB/s")
       ->type_name("GB/s");
+}
+
+void add_failure_options(CLI::App& command, Failures& failures) {
+  constexpr const char* group = "Failures";
+  command
+      .add_option(
+          "--drop", failures.drop,
+          "Leave out a link (A~B both ways, A->B one way, kind=K), a node or a box; ids and\n"
+          "ranges such as box[0-1]/nic3; several times")
+      ->allow_extra_args(false)
+      ->type_name("LINK|NODE")
+      ->group(group);
+  command
+      .add_option("--derate", failures.derate,
+                  "Leave F of a link's bandwidth, 0 < F <= 1, such as box0/nic0~ib0=1/2")
+      ->allow_extra_args(false)
+      ->type_name("LINK=F")
+      ->group(group);
+  command
+      .add_option("--ranks", failures.ranks,
+                  "Only these GPUs, in this rank order: ids, ranges, boxes or rank numbers, with\n"
+                  "commas; the others are gone")
+      ->type_name("LIST")
+      ->group(group);
 }
 
 Expected<TopologyOptions> parser_options(const ReadingOptions& options) {
@@ -73,33 +106,35 @@ Expected<TopologyOptions> parser_options(const ReadingOptions& options) {
 Expected<ParsedTopology> read_topology(const std::string& path, const TopologyOptions& options) {
   const auto text = read_input(path);
   if (!text) return text.errors();
-  auto parsed = parse_topology(*text, display_name(path), options);
+  auto parsed = parse_any(*text, display_name(path), options);
   if (parsed && parsed->topology.name.empty()) parsed->topology.name = name_by_file(path);
   return parsed;
 }
 
-Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& options) {
+Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& options,
+                             const Failures& failures) {
   const auto parser = parser_options(options);
   if (!parser) return parser.errors();
   auto parsed = read_topology(path, *parser);
   if (!parsed) return parsed.errors();
-  if (auto error = refuse_weights(parsed->topology, display_name(path))) return *std::move(error);
-  auto network = to_digraph(parsed->topology);
-  if (!network) {
-    Diagnostics errors = network.errors();
-    for (Diagnostic& error : errors) {
-      if (error.file.empty()) error.file = display_name(path);
-    }
-    return errors;
+  DegradedTopology left{.topology = std::move(parsed->topology), .changes = {}};
+  if (!failures.empty()) {
+    auto degraded = degrade(left.topology, failures);
+    if (!degraded) return in_file(degraded.errors(), path);
+    left = *std::move(degraded);
   }
-  return Fabric{.topology = std::move(parsed->topology),
+  auto network = to_digraph(left.topology);
+  if (!network) return in_file(network.errors(), path);
+  return Fabric{.topology = std::move(left.topology),
                 .network = *std::move(network),
                 .warnings = std::move(parsed->warnings),
-                .quantize_change = parsed->quantize_change};
+                .quantize_change = parsed->quantize_change,
+                .changes = std::move(left.changes)};
 }
 
 void report_reading(const Fabric& fabric, const ReadingOptions& options, const Console& console) {
   print(fabric.warnings, console);
+  for (const std::string& change : fabric.changes) note(console, change);
   if (options.quantize.empty()) return;
   note(console, fmt::format("--quantize {} changed a bandwidth by {} % at most", options.quantize,
                             number(fabric.quantize_change.to_double() * 100)));

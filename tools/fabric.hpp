@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "command.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
+#include "forestcoll/failures.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
 
@@ -21,6 +23,9 @@ struct ReadingOptions {
   std::string quantize;  ///< GB/s, as text; empty: keep every bandwidth as it is
 };
 void add_reading_options(CLI::App& command, ReadingOptions& options);
+
+/// --drop, --derate and --ranks.
+void add_failure_options(CLI::App& command, Failures& failures);
 
 /// The options for the parser. Error S03: `--quantize` is no positive number.
 [[nodiscard]] Expected<TopologyOptions> parser_options(const ReadingOptions& options);
@@ -36,11 +41,14 @@ struct Fabric {
   Network network;
   Diagnostics warnings;
   Ratio quantize_change;
+  std::vector<std::string> changes;  ///< what --drop, --derate and --ranks did
 };
-/// Errors: those of the file, E14, and S01 where a compute node's weight is not 1.
-[[nodiscard]] Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& options);
+/// Errors: those of the file, E14, and those of `degrade`.
+[[nodiscard]] Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& options,
+                                           const Failures& failures = {});
 
-/// Prints the warnings of the file, and what `--quantize` changed.
+/// Prints the warnings of the file, and what `--quantize`, `--drop`, `--derate` and `--ranks`
+/// changed.
 void report_reading(const Fabric& fabric, const ReadingOptions& options, const Console& console);
 
 /// The rank that `text` names: the id of a compute node, or else a rank. Error S02.

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <string>
 #include <vector>
 
 #include "command.hpp"
@@ -31,11 +32,29 @@ constexpr const char* footer =
     "  0   done\n"
     "  1   the answer is no: a check failed\n"
     "  2   usage, or a wrong input\n"
-    "  3   does not fit: a target's limits, or exact arithmetic\n"
+    "  3   does not fit: a target's limits, exact arithmetic, time or memory\n"
     "  4   cannot read or write a file\n"
-    "  70  a bug of ours, or out of memory\n"
+    "  70  a bug of ours\n"
+    "  130, 143  interrupted (Ctrl-C), terminated; no file is left half-written\n"
     "\n"
     "`forestcoll COMMAND --help` explains a command.";
+
+// CLI11 speaks of arguments and subcommands; people know commands.
+std::string in_words(const CLI::App& program, const CLI::ParseError& error) {
+  const std::vector<std::string> rest = program.remaining();
+  if (!program.get_subcommands().empty() || (rest.empty() && error.get_name() != "RequiredError")) {
+    return error.what();
+  }
+  std::string known;
+  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
+    known += (known.empty() ? "" : ", ") + command->get_name();
+  }
+  const bool is_option = !rest.empty() && rest.front().starts_with('-');
+  if (is_option) return fmt::format("there is no option {} before the command", rest.front());
+  return rest.empty()
+             ? fmt::format("a command is missing: one of {}", known)
+             : fmt::format("there is no command \"{}\"; there are {}", rest.front(), known);
+}
 
 void print_usage_error(const CLI::App& program, const CLI::ParseError& error) {
   std::string command = "forestcoll";
@@ -43,7 +62,7 @@ void print_usage_error(const CLI::App& program, const CLI::ParseError& error) {
     app = app->get_subcommands().front();
     command += " " + app->get_name();
   }
-  fmt::print(stderr, "forestcoll: {}\n  see `{} --help`\n", error.what(), command);
+  fmt::print(stderr, "forestcoll: {}\n  see `{} --help`\n", in_words(program, error), command);
 }
 
 ExitCode print_on_stdout(const std::string& text, const Console& console) {
@@ -53,7 +72,6 @@ ExitCode print_on_stdout(const std::string& text, const Console& console) {
 
 ExitCode run(int argc, char** argv) {
   CLI::App program(description, "forestcoll");
-  program.footer(footer);
   program.require_subcommand(1);
   program.fallthrough();
 
@@ -64,8 +82,11 @@ ExitCode run(int argc, char** argv) {
   program.add_flag("-v,--verbose", console.verbose, "Say more")->excludes(quiet);
   program.add_flag("--no-color", no_color, "No colour on standard error (also: NO_COLOR)");
 
-  const std::vector<Command> commands = {add_synth(program), add_bound(program),
-                                         add_verify(program), add_topo_check(program)};
+  const std::vector<Command> commands = {add_synth(program),        add_bound(program),
+                                         add_verify(program),       add_topo_check(program),
+                                         add_topo_gen(program),     add_topo_show(program),
+                                         add_topo_convert(program), add_topo_import(program)};
+  program.footer(footer);  // only now: commands inherit what is set before them
   console.terminal = isatty(STDERR_FILENO) == 1;
   try {
     program.parse(argc, argv);
@@ -96,7 +117,11 @@ int main(int argc, char** argv) {
     forestcoll::cli::prepare_process();
     code = forestcoll::cli::run(argc, argv);
   } catch (const std::bad_alloc&) {
-    std::fputs("forestcoll: out of memory; a smaller input may fit\n", stderr);
+    std::fputs(
+        "forestcoll: out of memory; no file is left half-written\n"
+        "  use a smaller -k or fewer --ranks, or a machine with more memory\n",
+        stderr);
+    code = ExitCode::does_not_fit;
   } catch (const std::exception& error) {
     fmt::print(stderr, "forestcoll: internal error: {}; please report it\n", error.what());
   }

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <condition_variable>
 #include <cstdio>
+#include <mutex>
+#include <stop_token>
 #include <utility>
 
 namespace forestcoll::cli {
@@ -45,6 +48,21 @@ void ProgressBar::update(double fraction) {
   const double seconds = std::chrono::duration<double>(now - begin_).count();
   fmt::print(stderr, "\r{}\033[K", progress_line(label_, fraction, seconds));
   std::fflush(stderr);
+}
+
+SecondsTicker::SecondsTicker(std::string label, const Console& console) {
+  if (!console.terminal || console.quiet) return;
+  ticking_ = std::jthread([label = std::move(label)](const std::stop_token& done) {
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any wake;
+    int seconds = 0;
+    while (!wake.wait_for(lock, done, delay, [&] { return done.stop_requested(); })) {
+      fmt::print(stderr, "\r{}: {} s\033[K", label, ++seconds);
+      std::fflush(stderr);
+    }
+    if (seconds > 0) fmt::print(stderr, "\r\033[K");
+  });
 }
 
 }  // namespace forestcoll::cli

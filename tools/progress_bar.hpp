@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <string>
+#include <thread>
 
 #include "command.hpp"
 
@@ -27,6 +28,18 @@ class ProgressBar {
   bool drawn_ = false;
   Clock::time_point begin_ = Clock::now();
   Clock::time_point next_;
+};
+
+/// The seconds that something takes of which no fraction is known: "checking: 12 s". Drawn like a
+/// progress bar, by a thread of its own.
+class SecondsTicker {
+ public:
+  SecondsTicker(std::string label, const Console& console);
+  SecondsTicker(const SecondsTicker&) = delete;
+  SecondsTicker& operator=(const SecondsTicker&) = delete;
+
+ private:
+  std::jthread ticking_;
 };
 
 /// "label [#####     ]  50 %  10.0 %/s  5 s left"

@@ -19,32 +19,28 @@
 #include "io.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
+#include "solve.hpp"
 #include "stopwatch.hpp"
+#include "synth_k.hpp"
 #include "synth_options.hpp"
+#include "synth_plan.hpp"
 #include "synth_report.hpp"
+#include "tune.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
-Expected<Synthesis> solve(const Fabric& fabric, const SynthRequest& request,
-                          std::optional<Rank> root, const Console& console) {
-  ProgressBar bar("packing", console);
-  return synthesize(fabric.network,
-                    {.collective = request.collective,
-                     .root = root,
-                     .trees_per_root = request.trees,
-                     .packing = {.progress = [&bar](double done) { bar.update(done); }}});
-}
-
 std::string emit_forest(const CollectiveForest& forest, const Topology& topology, Format format) {
   if (format == Format::forest_xml) return to_forest_xml(forest, topology);
   if (format == Format::dot) return to_dot(forest, topology);
-  return to_forest_json(forest, topology);
+  if (format == Format::forest) return to_forest_json(forest, topology);
+  return to_symmetric_forest_json(forest, topology);
 }
 
 // Nothing is written that the checker, which shares no code with the solver, does not accept.
 Expected<Verdict> check(const std::string& text, const Topology* topology,
-                        const SynthArguments& arguments) {
+                        const SynthArguments& arguments, const Console& console) {
+  const SecondsTicker ticker("checking", console);
   return verify(text, "<schedule>", topology, {.target = arguments.target, .sms = arguments.sms});
 }
 
@@ -66,7 +62,9 @@ Diagnostic empty_window(const Verdict& verdict, const XmlOptions& window) {
       "S03",
       fmt::format("--min-bytes {} and --max-bytes {} leave no size at which a runtime selects the "
                   "schedule: buffers are multiples of {}",
-                  window.min_bytes, window.max_bytes.value_or(0), counted(unit, "byte")),
+                  window.min_bytes,
+                  window.max_bytes.value_or(find_target(window.target)->default_max_bytes),
+                  counted(unit, "byte")),
       fmt::format("the smallest multiple from --min-bytes on is {}: choose a --max-bytes above it",
                   ((least - 1) / unit + 1) * unit));
 }
@@ -79,8 +77,13 @@ ExitCode report_own_bug(const Diagnostics& findings, const Console& console) {
   return ExitCode::internal;
 }
 
+// What a runtime loads.
+bool is_schedule(Format format) {
+  return format == Format::msccl || format == Format::mscclpp;
+}
+
 void warn_of_root(const SynthRequest& request, const Console& console) {
-  if (!is_rooted(request.collective) || request.format != Format::msccl) return;
+  if (!is_rooted(request.collective) || !is_schedule(request.format)) return;
   print({Diagnostic{.code = "W10",
                     .severity = Severity::warning,
                     .kind = ErrorKind::input,
@@ -94,13 +97,13 @@ void warn_of_root(const SynthRequest& request, const Console& console) {
 
 void warn_of_routes(const CollectiveForest& forest, const Verdict& verdict, Format format,
                     const Console& console) {
-  if (format != Format::msccl || !verdict.algbw || *verdict.algbw >= forest.algbw) return;
+  if (!is_schedule(format) || !verdict.algbw || *verdict.algbw >= forest.algbw) return;
   print({Diagnostic{.code = "W11",
                     .severity = Severity::warning,
                     .kind = ErrorKind::input,
                     .file = "",
                     .where = "",
-                    .message = fmt::format("XML names no routes: by the fewest hops the schedule "
+                    .message = fmt::format("a schedule names no routes: by the fewest hops it "
                                            "reaches {} GB/s, not {}",
                                            number(*verdict.algbw), number(forest.algbw)),
                     .remedy = "route as the paths of --format forest say"}},
@@ -112,18 +115,30 @@ ExitCode run(const SynthArguments& arguments, const Console& console) {
   Stopwatch total;
   const auto request = understand(arguments);
   if (!request) return fail(request.errors(), console);
+  const auto solver = understand(arguments.solver);
+  if (!solver) return fail(solver.errors(), console);
+  const TimeLimit limit(solver->seconds);
 
   // 1. The fabric.
   Stopwatch stage;
-  const auto fabric = load_fabric(arguments.topology, arguments.reading);
+  const auto fabric = load_fabric(arguments.topology, arguments.reading, arguments.failures);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, arguments.reading, console);
   const auto root = find_root(fabric->topology, request->collective, arguments.root);
   if (!root) return fail(root.errors(), console);
+  if (!request->tune.empty()) {
+    return tune(*fabric, arguments, *request, *solver, *root, console);
+  }
+  const auto former = load_former(arguments.solver.warm, fabric->topology);
+  if (!former) return fail(former.errors(), console);
   seconds.parse = stage.restart();
 
   // 2. The best possible rate, and a forest that reaches what k trees per root can.
-  const auto solved = solve(*fabric, *request, *root, console);
+  const SynthesizeOptions asked{.collective = request->collective,
+                                .root = *root,
+                                .trees_per_root = request->trees,
+                                .former = *former ? &**former : nullptr};
+  const auto solved = solve_with_k(*fabric, asked, *request, *solver, limit, console);
   if (!solved) return fail(solved.errors(), console);
   seconds.rate = solved->seconds.rate;
   seconds.pack = solved->seconds.pack;
@@ -132,21 +147,25 @@ ExitCode run(const SynthArguments& arguments, const Console& console) {
   // 3. The programs of the ranks, and their text.
   std::string text;
   if (request->format == Format::msccl) {
-    const auto schedule =
-        lower(solved->forest, {.target = arguments.target, .max_threadblocks = arguments.sms});
+    const auto schedule = lower(solved->forest, request->lowering);
     if (!schedule) return fail(schedule.errors(), console);
     seconds.lower = stage.restart();
     text = to_msccl_xml(*schedule, solved->forest, fabric->topology, request->xml);
+  } else if (request->format == Format::mscclpp) {
+    auto plan = plan_text(solved->forest, fabric->topology, arguments, *request);
+    if (!plan) return fail(plan.errors(), console);
+    seconds.lower = stage.restart();
+    text = *std::move(plan);
   } else {
     text = emit_forest(solved->forest, fabric->topology, request->format);
   }
   seconds.emit = stage.restart();
 
   // 4. A stranger's opinion: of what is written, or of the forest where that is a drawing.
-  const bool readable = request->format == Format::msccl || request->format == Format::forest ||
-                        request->format == Format::none;
-  const auto verdict = check(readable ? text : to_forest_json(solved->forest, fabric->topology),
-                             &fabric->topology, arguments);
+  const bool drawing = request->format == Format::forest_xml || request->format == Format::dot;
+  const auto verdict =
+      check(drawing ? to_symmetric_forest_json(solved->forest, fabric->topology) : text,
+            &fabric->topology, arguments, console);
   if (!verdict) return report_own_bug(verdict.errors(), console);
   if (is_never_selected(*verdict)) return fail({empty_window(*verdict, request->xml)}, console);
   if (!verdict->ok) return report_own_bug(verdict->findings, console);
@@ -163,8 +182,17 @@ ExitCode run(const SynthArguments& arguments, const Console& console) {
   seconds.write = stage.restart();
   seconds.total = total.restart();
   note(console, text_report(seconds, *solved, *verdict, fabric->topology, console.verbose));
+  std::optional<Tradeoff> tradeoff;
+  if (arguments.solver.tradeoff) {
+    const auto found = find_tradeoff(*fabric, asked, *solver, console);
+    if (!found) return fail(found.errors(), console);
+    tradeoff = *found;
+    note(console, tradeoff_lines(*tradeoff));
+  }
   if (!arguments.json) return ExitCode::done;
-  const Json json = json_report(seconds, *solved, *verdict, fabric->topology);
+  Json json = json_report(seconds, *solved, *verdict, fabric->topology);
+  if (tradeoff) json["tradeoff_by"] = tradeoff_json(*tradeoff);
+  if (!fabric->changes.empty()) json["changes"] = fabric->changes;
   if (auto error = write_output("-", to_text(json))) return fail({*std::move(error)}, console);
   return ExitCode::done;
 }
@@ -184,11 +212,27 @@ Command add_synth(CLI::App& program) {
       "of two by default; `-k optimal` reaches the optimum for counts that are multiples of its "
       "k.\n"
       "\n"
+      "algbw is the size of the data of all ranks together divided by the time. Ranks own what "
+      "the\n"
+      "`weight` of their nodes says: 0 only relays and receives. MSCCL XML has equal shares only;\n"
+      "broadcast and reduce have one root, which owns everything.\n"
+      "\n"
+      "The time limit counts from the start and stops the solver. What is written then comes from "
+      "a\n"
+      "quick forest, checked like any other; the exit code is 0, or 3 where that cannot be "
+      "written\n"
+      "either. Interrupted or terminated (130, 143), nothing is left half-written.\n"
+      "\n"
       "Examples:\n"
       "  forestcoll synth topologies/dgx-a100-x2.json -o allreduce.xml\n"
       "  forestcoll synth fabric.json -c allgather -k optimal --format forest -o forest.json\n"
       "  forestcoll synth fabric.json -c broadcast --root box0/gpu3 --format dot | dot -Tsvg\n"
       "  forestcoll synth fabric.json -k max:32 --format none\n"
+      "  forestcoll synth fabric.json --inplace --outofplace --target rccl-6 -o allreduce.xml\n"
+      "  forestcoll synth fabric.json --tune 64K-1G -o algorithms\n"
+      "  forestcoll synth fabric.json --format none --tradeoff\n"
+      "  forestcoll synth fabric.json -c allgather --format forest --drop box0/nic3~ib1 \\\n"
+      "    --warm forest.json -o after.json\n"
       "\n"
       "Exit codes: 0 done, 2 wrong input, 3 does not fit the target or exact arithmetic, 4 cannot\n"
       "read or write, 70 a bug of ours.");

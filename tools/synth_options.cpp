@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <system_error>
 
 #include "report.hpp"
+#include "synth_plan.hpp"
 #include "target_options.hpp"
 
 namespace forestcoll::cli {
@@ -18,6 +20,8 @@ constexpr std::int64_t largest_automatic_k = 16;
 // A search solves the fabric once per k.
 constexpr std::int64_t longest_search = 10'000;
 constexpr std::string_view max_prefix = "max:";
+constexpr std::int32_t most_instances = 64;
+constexpr std::int64_t largest_size = std::int64_t{1} << 40;
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
   std::int64_t value = 0;
@@ -42,7 +46,9 @@ std::optional<std::int64_t> parse_bytes(std::string_view text) {
 }
 
 Format parse_format(std::string_view name) {
+  if (name == "mscclpp") return Format::mscclpp;
   if (name == "forest") return Format::forest;
+  if (name == "forest-symmetric") return Format::forest_symmetric;
   if (name == "forest-xml") return Format::forest_xml;
   if (name == "dot") return Format::dot;
   if (name == "none") return Format::none;
@@ -52,7 +58,8 @@ Format parse_format(std::string_view name) {
 Expected<TreesPerRoot> parse_trees(const std::string& text, Format format) {
   using Mode = TreesPerRoot::Mode;
   const TreesPerRoot automatic{Mode::power_of_two, largest_automatic_k};
-  if (text.empty()) return format == Format::msccl ? automatic : TreesPerRoot{};
+  const bool runs = format == Format::msccl || format == Format::mscclpp;
+  if (text.empty()) return runs ? automatic : TreesPerRoot{};
   if (text == "optimal") return TreesPerRoot{};
   if (text == "auto") return automatic;
   const bool search = text.starts_with(max_prefix);
@@ -85,6 +92,166 @@ std::optional<Diagnostic> refuse_combination(const SynthArguments& arguments, Fo
   return std::nullopt;
 }
 
+void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
+  constexpr const char* group = "Schedule";
+  command.add_flag("--inplace", arguments.in_place, "For calls in place (the default)")
+      ->group(group);
+  command
+      .add_flag("--outofplace", arguments.out_of_place,
+                "For calls out of place, which leave their input as it is; with --inplace, for\n"
+                "both")
+      ->group(group);
+  command.add_option("--proto", arguments.protocol, "The protocol of all connections")
+      ->check(CLI::IsMember({"Simple", "LL", "LL128"}))
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_option("--instances", arguments.instances,
+                  "Cut every chunk into N parts, each with threadblocks and channels of its own")
+      ->check(CLI::Range(1, most_instances).description(""))
+      ->capture_default_str()
+      ->type_name("N")
+      ->group(group);
+  command
+      .add_option("--threadblocks", arguments.threadblocks,
+                  "per-tree: one for every edge of every tree; merge: as few as the limits allow;\n"
+                  "N: at most N per GPU. By default as many as fit and help")
+      ->type_name("HOW")
+      ->group(group);
+  command
+      .add_flag("--unfused", arguments.unfused,
+                "Only steps that simulators know: s, r, rrc, cpy, nop; none receives and forwards")
+      ->group(group);
+  command
+      .add_option("--min-bytes", arguments.min_bytes,
+                  "Buffer size from which a runtime selects the schedule; K, M, G, T allowed;\n"
+                  "default 0")
+      ->type_name("SIZE")
+      ->group(group);
+  command
+      .add_option("--max-bytes", arguments.max_bytes,
+                  "Buffer size up to which it does; default 1T, for msccl 1G")
+      ->type_name("SIZE")
+      ->group(group);
+  command
+      .add_option("--sizes", arguments.sizes,
+                  "Both in one: --sizes 64K,16M is --min-bytes 64K --max-bytes 16M; one size is\n"
+                  "that size alone")
+      ->type_name("MIN,MAX")
+      ->group(group);
+  command
+      .add_option(
+          "--tune", arguments.tune,
+          "Choose k, protocol and instances for each of these sizes by a model (not a\n"
+          "measurement), and write one file per range into the directory -o, which must be\n"
+          "empty or not there. 64K-1G is every power of two from 64K to 1G")
+      ->type_name("SIZE,SIZE,...")
+      ->group(group);
+}
+
+// The default window is the target's; its upper end is known to the emitter.
+std::optional<Diagnostic> read_window(const SynthArguments& arguments, XmlOptions& xml) {
+  std::string low = arguments.min_bytes, high = arguments.max_bytes;
+  if (!arguments.sizes.empty()) {
+    if (!low.empty() || !high.empty()) {
+      return usage_error("S04", "--sizes says the same as --min-bytes and --max-bytes",
+                         "give either --sizes or the other two");
+    }
+    const std::size_t comma = arguments.sizes.find(',');
+    low = arguments.sizes.substr(0, comma);
+    high = comma == std::string::npos ? low : arguments.sizes.substr(comma + 1);
+  }
+  const bool split = !arguments.sizes.empty();
+  if (!low.empty() || split) {
+    const auto bytes = read_bytes(split ? "--sizes" : "--min-bytes", low);
+    if (!bytes) return bytes.errors().front();
+    xml.min_bytes = *bytes;
+  }
+  if (!high.empty() || split) {
+    const auto bytes = read_bytes(split ? "--sizes" : "--max-bytes", high);
+    if (!bytes) return bytes.errors().front();
+    xml.max_bytes = *bytes;
+  }
+  const std::int64_t most = xml.max_bytes.value_or(find_target(xml.target)->default_max_bytes);
+  if (xml.min_bytes > most) {
+    return usage_error(
+        "S04",
+        fmt::format("{} {} is above {} {}", split ? "--sizes: its first size" : "--min-bytes",
+                    xml.min_bytes, split ? "its second" : "--max-bytes", most),
+        "exchange them, or leave one of them out");
+  }
+  return std::nullopt;
+}
+
+// Sizes with commas, and ranges of powers of two.
+Expected<std::vector<std::int64_t>> read_sizes(const std::string& text) {
+  std::vector<std::int64_t> sizes;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string item = text.substr(begin, end - begin);
+    const std::size_t dash = item.find('-');
+    const auto first = parse_bytes(item.substr(0, dash));
+    const auto last = dash == std::string::npos ? first : parse_bytes(item.substr(dash + 1));
+    if (!first || !last || *first < 1 || *last < *first || *last > largest_size) {
+      return usage_error("S03", fmt::format("--tune: expected sizes up to 1T, found \"{}\"", item),
+                         "write sizes such as 64K,1M,16M or a range such as 64K-1G");
+    }
+    for (std::int64_t size = *first; size <= *last; size *= 2) sizes.push_back(size);
+    begin = end + 1;
+  }
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+// --tune chooses what else would be asked for, and needs somewhere to put several files.
+std::optional<Diagnostic> refuse_with_tune(const SynthArguments& arguments, Format format) {
+  if (format != Format::msccl) {
+    return usage_error("S04", "--tune writes schedules, not forests", "leave --format out");
+  }
+  if (arguments.output == "-") {
+    return usage_error("S04", "--tune writes several files", "name a directory with -o");
+  }
+  if (!arguments.sizes.empty() || !arguments.min_bytes.empty() || !arguments.max_bytes.empty()) {
+    return usage_error("S04", "--tune gives every file its own window",
+                       "leave --sizes, --min-bytes and --max-bytes out");
+  }
+  if (arguments.protocol != "Simple" || arguments.instances != 1) {
+    return usage_error("S04", "--tune chooses the protocol and the instances",
+                       "leave --proto and --instances out");
+  }
+  return std::nullopt;
+}
+
+std::optional<Diagnostic> read_lowering(const SynthArguments& arguments, LowerOptions& lowering) {
+  lowering.target = arguments.target;
+  lowering.max_threadblocks = arguments.sms;
+  lowering.instances = arguments.instances;
+  lowering.forward = !arguments.unfused;
+  if (arguments.out_of_place) {
+    lowering.placement = arguments.in_place ? Placement::both : Placement::out_of_place;
+  }
+  const std::string& use = arguments.threadblocks;
+  if (use.empty()) return std::nullopt;
+  if (use == "merge") {
+    lowering.threadblocks = ThreadblockUse::merge;
+  } else if (use == "per-tree") {
+    lowering.threadblocks = ThreadblockUse::per_tree;
+  } else {
+    const auto most = parse_integer(use);
+    if (!most || *most < 1) {
+      return usage_error("S03",
+                         fmt::format("--threadblocks: expected per-tree, merge or a positive "
+                                     "number, found \"{}\"",
+                                     use),
+                         "write --threadblocks merge for the fewest");
+    }
+    lowering.max_threadblocks =
+        static_cast<std::int32_t>(std::min<std::int64_t>(*most, arguments.sms));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
@@ -101,24 +268,27 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
       .add_option("--root", arguments.root, "Root of broadcast and reduce: a GPU's id or its rank")
       ->type_name("GPU");
   command
-      .add_option("-k", arguments.trees,
-                  "Trees per root: `optimal` reaches the optimum; `auto` (default for msccl) is\n"
-                  "the best power of two up to 16; N is exactly N; max:N is the best up to N")
+      .add_option(
+          "-k", arguments.trees,
+          "Trees per root: `optimal` reaches the optimum; `auto` (default for msccl, mscclpp) is\n"
+          "the best power of two up to 16, or up to 128 where that gains half a percent;\n"
+          "N is exactly N; max:N is the best up to N, N up to 10000")
       ->type_name("K");
-  command.add_option("--format", arguments.format, "What to write; none only solves and reports")
-      ->check(CLI::IsMember({"msccl", "forest", "forest-xml", "dot", "none"}))
+  command
+      .add_option("--format", arguments.format,
+                  "What to write; mscclpp is an execution plan of MSCCL++; none only solves and\n"
+                  "reports; forest-symmetric writes one tree\n"
+                  "per orbit of the fabric's symmetry, for fabrics of thousands of GPUs")
+      ->check(CLI::IsMember(
+          {"msccl", "mscclpp", "forest", "forest-symmetric", "forest-xml", "dot", "none"}))
       ->capture_default_str();
   add_target_options(command, arguments.target, arguments.sms);
-  command
-      .add_option("--min-bytes", arguments.min_bytes,
-                  "Buffer size from which a runtime selects the schedule; K, M, G, T allowed")
-      ->capture_default_str()
-      ->type_name("SIZE");
-  command.add_option("--max-bytes", arguments.max_bytes, "Buffer size up to which it does")
-      ->capture_default_str()
-      ->type_name("SIZE");
+  add_schedule_options(command, arguments);
   command.add_flag("--json", arguments.json,
                    "Summary as JSON on standard output (format forestcoll-synth, version 1)");
+  add_effort_options(command, arguments.solver);
+  add_shape_options(command, arguments.solver);
+  add_failure_options(command, arguments.failures);
   add_reading_options(command, arguments.reading);
 }
 
@@ -127,19 +297,24 @@ Expected<SynthRequest> understand(const SynthArguments& arguments) {
   request.format = parse_format(arguments.format);
   request.collective = *parse_collective(arguments.collective);
   if (auto error = refuse_combination(arguments, request.format)) return *std::move(error);
+  if (request.format == Format::mscclpp) {
+    if (auto error = refuse_with_plan(arguments)) return *std::move(error);
+  }
   const auto trees = parse_trees(arguments.trees, request.format);
   if (!trees) return trees.errors();
   request.trees = *trees;
-  const auto min_bytes = read_bytes("--min-bytes", arguments.min_bytes);
-  if (!min_bytes) return min_bytes.errors();
-  const auto max_bytes = read_bytes("--max-bytes", arguments.max_bytes);
-  if (!max_bytes) return max_bytes.errors();
-  if (*min_bytes > *max_bytes) {
-    return usage_error("S04", "--min-bytes is above --max-bytes", "");
-  }
+  request.automatic_k =
+      request.trees.mode == TreesPerRoot::Mode::power_of_two && request.format != Format::mscclpp;
   request.xml.target = arguments.target;
-  request.xml.min_bytes = *min_bytes;
-  request.xml.max_bytes = *max_bytes;
+  request.xml.protocol = arguments.protocol;
+  if (auto error = read_window(arguments, request.xml)) return *std::move(error);
+  if (auto error = read_lowering(arguments, request.lowering)) return *std::move(error);
+  if (!arguments.tune.empty()) {
+    if (auto error = refuse_with_tune(arguments, request.format)) return *std::move(error);
+    auto sizes = read_sizes(arguments.tune);
+    if (!sizes) return sizes.errors();
+    request.tune = *std::move(sizes);
+  }
   return request;
 }
 

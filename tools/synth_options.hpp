@@ -4,15 +4,18 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "fabric.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/emit.hpp"
+#include "forestcoll/schedule.hpp"
 #include "forestcoll/synthesize.hpp"
+#include "solver_options.hpp"
 
 namespace forestcoll::cli {
 
-enum class Format { msccl, forest, forest_xml, dot, none };
+enum class Format { msccl, mscclpp, forest, forest_symmetric, forest_xml, dot, none };
 
 /// As written on the command line.
 struct SynthArguments {
@@ -24,10 +27,18 @@ struct SynthArguments {
   std::string format = "msccl";
   std::string target = "azure";
   std::int32_t sms = 108;
-  std::string min_bytes = "0";
-  std::string max_bytes = "1T";
+  bool in_place = false, out_of_place = false;  ///< neither: in place
+  std::string protocol = "Simple";
+  std::int32_t instances = 1;
+  std::string threadblocks;  ///< empty: as many as fit and help
+  bool unfused = false;
+  std::string min_bytes, max_bytes;  ///< empty: the target's whole range
+  std::string sizes;                 ///< the window in one word; empty: none
+  std::string tune;                  ///< sizes; empty: one file for all
   bool json = false;
   ReadingOptions reading;
+  Failures failures;
+  SolverArguments solver;
 };
 void add_synth_arguments(CLI::App& command, SynthArguments& arguments);
 
@@ -36,7 +47,10 @@ struct SynthRequest {
   Format format = Format::msccl;
   Collective collective = Collective::allreduce;
   TreesPerRoot trees;
+  bool automatic_k = false;  ///< `trees` is the first choice; see choose_k.hpp
+  LowerOptions lowering;
   XmlOptions xml;
+  std::vector<std::int64_t> tune;  ///< bytes, ascending; empty: one file for all
 };
 /// Errors (ErrorKind::input): S03 a value that cannot be read, S04 values that do not go together.
 [[nodiscard]] Expected<SynthRequest> understand(const SynthArguments& arguments);

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "solver_report.hpp"
+
 namespace forestcoll::cli {
 namespace {
 
@@ -56,13 +58,6 @@ std::string schedule_lines(const CollectiveForest& forest, const Verdict& verdic
   return text;
 }
 
-// Balance is the one thing that can keep trees from the rate that all cuts allow.
-std::string balance_line(const Synthesis& synthesis) {
-  if (!synthesis.raised) return {};
-  return "  below what the cuts allow at this k: switches whose two sides differ, by themselves or "
-         "after rounding, left no room for the last trees\n";
-}
-
 std::string statistics_line(const PackStatistics& statistics) {
   return fmt::format("  packing: {} cuts, {} checks, {} trees taken back, {} splits\n",
                      statistics.cuts, statistics.checks, statistics.repairs, statistics.splits);
@@ -78,7 +73,7 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
                                  counted(topology.ranks.size(), "GPU"));
   text += fmt::format("  algbw {} GB/s, {} of the optimum {} GB/s\n", number(forest.algbw),
                       percent(forest.algbw, forest.optimum), number(forest.optimum));
-  text += balance_line(synthesis);
+  text += solver_lines(synthesis);
   text += tradeoff_lines(synthesis);
   text += fmt::format("  k = {}, {}, height {} (mean {}; no forest is lower than {})\n", forest.k,
                       counted(static_cast<std::size_t>(shape.trees), "tree"), shape.height,
@@ -115,7 +110,7 @@ Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis, const 
                {"channels", verdict.channels},
                {"steps", verdict.steps},
                {"usable_counts", verdict.usable_counts}};
-  json["raised"] = synthesis.raised;
+  add_solver_report(json, synthesis);
   if (verdict.threadblocks > 0) {
     json["free_at_one_in_flight"] = verdict.free_at_one_in_flight;
     if (verdict.algbw) json["routed_algbw"] = exact(*verdict.algbw);

@@ -98,9 +98,8 @@ ExitCode run(const Options& options, const Console& console) {
 
 Command add_topo_check(CLI::App& program) {
   auto options = std::make_shared<Options>();
-  CLI::App* topo = program.add_subcommand("topo", "Work on topology files");
-  topo->require_subcommand(1);
-  CLI::App* command = topo->add_subcommand("check", "Check topology files, and say all findings");
+  CLI::App* command =
+      topo_group(program).add_subcommand("check", "Check topology files, and say all findings");
   command->add_option("FILE", options->files, "Topology files; - is standard input")->required();
   command->add_flag("--json", options->json,
                     "Report as JSON (format forestcoll-topo-check, version 1)");

@@ -3,19 +3,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "command.hpp"
 #include "fabric.hpp"
 #include "io.hpp"
+#include "progress_bar.hpp"
 #include "report.hpp"
-#include "target_options.hpp"
 
 namespace forestcoll::cli {
 namespace {
+
+constexpr const char* every_target = "all";
 
 struct Options {
   std::string schedule;
@@ -24,9 +28,11 @@ struct Options {
   bool json = false;
 };
 
-std::string name_of(Collective collective) {
-  return std::string(to_string(collective));
-}
+// A target, and what it would do with the file.
+struct Row {
+  std::string target;
+  Verdict verdict;
+};
 
 std::string text_report(const Verdict& verdict, const std::string& file) {
   std::string text;
@@ -34,7 +40,7 @@ std::string text_report(const Verdict& verdict, const std::string& file) {
   if (!verdict.ok) {
     return text + fmt::format("{}: WRONG: {}\n", file, counted(verdict.finding_count, "finding"));
   }
-  text += fmt::format("{}: right: {} over {}\n", file, name_of(verdict.collective),
+  text += fmt::format("{}: right: {} over {}\n", file, verdict.collective_name,
                       counted(static_cast<std::size_t>(verdict.ranks), "rank"));
   if (verdict.threadblocks > 0) {
     text += fmt::format("  {}; per GPU at most {} of {}, {}\n",
@@ -70,7 +76,8 @@ Json json_report(const Verdict& verdict, const std::string& file) {
                  {"file", file},
                  {"ok", verdict.ok},
                  {"schedule", verdict.format},
-                 {"collective", name_of(verdict.collective)},
+                 {"collective", verdict.collective_name},
+                 {"outcome", verdict.outcome},
                  {"ranks", verdict.ranks},
                  {"chunks", verdict.chunks},
                  {"threadblocks", verdict.threadblocks},
@@ -82,6 +89,64 @@ Json json_report(const Verdict& verdict, const std::string& file) {
   if (verdict.busiest) report["busiest"] = link_json(*verdict.busiest);
   report["findings"] = std::move(findings);
   return report;
+}
+
+// What every runtime would do with the file, and why.
+std::string table(const std::vector<Row>& rows, const std::string& file) {
+  const Verdict& any = rows.front().verdict;
+  std::string text = fmt::format("{}: {} over {}\n", file, any.collective_name,
+                                 counted(static_cast<std::size_t>(any.ranks), "rank"));
+  for (const Row& row : rows) {
+    text += fmt::format("  {:<10}{}\n", row.target, row.verdict.outcome);
+    if (row.verdict.ok) {
+      text += fmt::format("  {:<10}usable: {}\n", "", row.verdict.usable_counts);
+    } else {
+      const Diagnostic& first = row.verdict.findings.front();
+      text += fmt::format("  {:<10}{}, such as {}: {} [{}]\n", "",
+                          counted(row.verdict.finding_count, "finding"), first.where, first.message,
+                          first.code);
+    }
+  }
+  return text;
+}
+
+Json table_json(const std::vector<Row>& rows, const std::string& file) {
+  Json report = {{"format", "forestcoll-verify-targets"}, {"version", 1}, {"file", file}};
+  for (const Row& row : rows) {
+    Json verdict = json_report(row.verdict, file);
+    verdict["target"] = row.target;
+    report["targets"].push_back(std::move(verdict));
+  }
+  return report;
+}
+
+ExitCode run_all(const Options& options, const std::string& text, const Topology* topology,
+                 const Console& console) {
+  std::vector<Row> rows;
+  const std::string file = display_name(options.schedule);
+  for (const std::string& target : verify_targets()) {
+    VerifyOptions asked = options.verify;
+    asked.target = target;
+    auto verdict = verify(text, file, topology, asked);
+    if (!verdict) return fail(verdict.errors(), console);
+    if (verdict->format != "msccl-xml") {
+      return fail({usage_error("S04", "--target all compares runtimes that load MSCCL XML",
+                               "leave --target out")},
+                  console);
+    }
+    rows.push_back({target, *std::move(verdict)});
+  }
+  const std::string report = options.json ? to_text(table_json(rows, file)) : table(rows, file);
+  if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
+  const bool runs = std::ranges::any_of(rows, [](const Row& row) { return row.verdict.ok; });
+  return runs ? ExitCode::done : ExitCode::answer_is_no;
+}
+
+std::string refuse_unknown(const std::string& name) {
+  const auto targets = verify_targets();
+  if (name == every_target || std::ranges::find(targets, name) != targets.end()) return {};
+  return fmt::format("\"{}\" is no target; known are {}, {} [T07]", name, fmt::join(targets, ", "),
+                     every_target);
 }
 
 ExitCode run(const Options& options, const Console& console) {
@@ -98,9 +163,15 @@ ExitCode run(const Options& options, const Console& console) {
   }
   const auto text = read_input(options.schedule);
   if (!text) return fail(text.errors(), console);
+  if (options.verify.target == every_target) {
+    return run_all(options, *text, topology ? &topology->topology : nullptr, console);
+  }
   const std::string file = display_name(options.schedule);
-  const auto verdict =
-      verify(*text, file, topology ? &topology->topology : nullptr, options.verify);
+  const auto judge = [&] {
+    const SecondsTicker ticker("checking", console);
+    return verify(*text, file, topology ? &topology->topology : nullptr, options.verify);
+  };
+  const auto verdict = judge();
   if (!verdict) return fail(verdict.errors(), console);
   const std::string report =
       options.json ? to_text(json_report(*verdict, file)) : text_report(*verdict, file);
@@ -116,13 +187,27 @@ Command add_verify(CLI::App& program) {
       "verify", "Check a schedule: right data on every rank, no deadlock, no race, within limits");
   command
       ->add_option("SCHEDULE", options->schedule,
-                   "MSCCL XML or forest JSON (told apart by content), or - for standard input")
+                   "MSCCL XML, an MSCCL++ plan or forest JSON (told apart by content), or - for\n"
+                   "standard input")
       ->required();
   command
       ->add_option("--topology", options->topology,
                    "Also report link loads and the rate on this topology")
       ->type_name("FILE");
-  add_target_options(*command, options->verify.target, options->verify.sms);
+  command
+      ->add_option(
+          "--target", options->verify.target,
+          fmt::format("The runtime whose rules apply to MSCCL XML: {}; or {}, for a table\n"
+                      "of what each would do with the file",
+                      fmt::join(verify_targets(), ", "), every_target))
+      ->check(CLI::Validator(refuse_unknown, "NAME"))
+      ->capture_default_str();
+  command
+      ->add_option("--sms", options->verify.sms,
+                   "Threadblocks that a GPU holds at once (its streaming multiprocessors)")
+      ->check(CLI::Range(1, 4096).description(""))
+      ->capture_default_str()
+      ->type_name("N");
   command->add_flag("--json", options->json,
                     "Report as JSON (format forestcoll-verify, version 1)");
   command->footer(
@@ -130,12 +215,13 @@ Command add_verify(CLI::App& program) {
       "schedule by any tool can be checked. Each finding names the rank, threadblock and step.\n"
       "\n"
       "Examples:\n"
+      "  forestcoll verify allreduce.xml --target all\n"
       "  forestcoll verify allreduce.xml --topology topologies/dgx-a100-x2.json\n"
       "  forestcoll synth fabric.json --format forest | forestcoll verify -\n"
       "\n"
-      "Exit codes: 0 right, 1 wrong or not for this topology, 2 neither MSCCL XML nor forest "
-      "JSON,\n"
-      "or a topology file with errors, 4 cannot read or write, 70 a bug of ours.");
+      "Exit codes: 0 right (for one target at least, with all), 1 wrong or not for this\n"
+      "topology, 2 neither MSCCL XML nor a plan nor forest JSON, or a topology file with errors, 4 "
+      "cannot read or write, 70 a bug of ours.");
   return {command, [options](const Console& console) { return run(*options, console); }};
 }
 

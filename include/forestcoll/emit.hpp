@@ -27,6 +27,12 @@ struct XmlOptions {
 /// tools/schema/forestcoll-forest.schema.json. In-trees have their edges from child to parent,
 /// in the order in which data flows. Cost: linear in the text.
 [[nodiscard]] std::string to_forest_json(const CollectiveForest& forest, const Topology& topology);
+/// The same with "version":2, as short as the solver found it: "symmetry" gives automorphisms of
+/// the fabric, each with its order and its cycles, and a tree with "images":true stands for its
+/// images under all products of their powers. Other trees stand for themselves. Made for fabrics
+/// whose trees would take gigabytes one by one; `verify` reads both.
+[[nodiscard]] std::string to_symmetric_forest_json(const CollectiveForest& forest,
+                                                   const Topology& topology);
 /// The tree XML of the ForestColl reference tool: `tree root index nchunks height` with
 /// `send src dst path`. Trees of allreduce carry phase="reduce" or phase="broadcast".
 [[nodiscard]] std::string to_forest_xml(const CollectiveForest& forest, const Topology& topology);

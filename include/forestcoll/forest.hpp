@@ -12,6 +12,7 @@
 #include "forestcoll/collective.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/ratio.hpp"
+#include "forestcoll/symmetry.hpp"
 
 namespace forestcoll {
 
@@ -71,8 +72,13 @@ class Forest {
   };
 
   Forest() = default;
-  /// `routes[t * N + v]` reaches rank v in tree t; invalid at the root.
+  /// `routes[t * N + v]` reaches rank v in tree t; invalid at the root. The forest is
+  /// by root.
   Forest(RouteTable table, std::vector<Tree> trees, std::vector<Route> routes);
+  /// The first `moved` trees stand for all their images under the symmetry too, which are worked
+  /// out on demand.
+  Forest(RouteTable table, std::vector<Tree> trees, std::vector<Route> routes, Symmetry symmetry,
+         std::size_t moved);
 
   [[nodiscard]] std::size_t rank_count() const { return data_ ? data_->table.ranks().size() : 0; }
   [[nodiscard]] std::size_t tree_count() const { return data_ ? data_->trees.size() : 0; }
@@ -89,6 +95,12 @@ class Forest {
   /// The ranks of tree `t` by depth, the root first; equal depths in rank order. Cost: O(N).
   [[nodiscard]] std::vector<Rank> by_depth(TreeId t) const;
 
+  /// The trees that all others are images of, and the automorphisms that make them.
+  [[nodiscard]] const Symmetry& symmetry() const { return data_->symmetry; }
+  [[nodiscard]] std::vector<TreeId> base_trees() const;
+  /// Are the images of this base tree in the forest too?
+  [[nodiscard]] bool has_images(TreeId base) const;
+
   [[nodiscard]] Forest reversed() const;
   /// The same trees with `factor` times the multiplicities.
   [[nodiscard]] Forest scaled(std::int64_t factor) const;
@@ -98,11 +110,20 @@ class Forest {
   [[nodiscard]] double mean_height() const;
 
  private:
+  /// A tree is an image of the tree that its row of routes describes.
+  struct Image {
+    std::int32_t row;
+    Element element;
+  };
   struct Data {
     RouteTable table;
     std::vector<Tree> trees;
+    std::vector<Image> images;
     std::vector<Route> routes;
+    Symmetry symmetry;
+    std::size_t moved = 0;  ///< rows whose images are trees as well
   };
+  [[nodiscard]] Route route(TreeId t, Rank child) const;
   std::shared_ptr<const Data> data_;
   bool in_ = false;
 };
@@ -111,11 +132,13 @@ class Forest {
 struct CollectiveForest {
   Collective collective = Collective::allgather;
   std::optional<Rank> root;         ///< broadcast and reduce
-  std::int64_t k = 1;               ///< trees per root, multiplicities counted, in each forest
+  std::int64_t k = 1;               ///< trees per unit of weight, multiplicities counted
   Ratio algbw;                      ///< GB/s, what the forests reach
   Ratio optimum;                    ///< GB/s, the proved bound
   std::optional<Forest> reduce;     ///< in-trees: reduce_scatter, reduce, allreduce
   std::optional<Forest> broadcast;  ///< out-trees: allgather, broadcast, allreduce
+  /// What each rank owns, in lowest integers; empty: all the same, and k trees per root.
+  IdVector<Rank, std::int64_t> weight = {};
 };
 
 }  // namespace forestcoll

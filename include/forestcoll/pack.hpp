@@ -35,6 +35,12 @@ struct Scaling {
 /// switches stand in long rows.
 [[nodiscard]] std::int32_t height_lower_bound(const Network& network, const Weights& weights);
 
+/// No forest with k·weight trees per rank within `scaling.capacity` is lower: at the optimal rate
+/// scarce cuts can force more than the distance. At least the distance bound above.
+/// Cost: well below that of packing; refinements that would cost more are left out by size.
+[[nodiscard]] std::int32_t height_lower_bound(const Network& network, const Weights& weights,
+                                              const Scaling& scaling);
+
 struct PackStatistics {
   std::int64_t cuts = 0;     ///< in the pool at the end
   std::int64_t checks = 0;   ///< of the whole invariant

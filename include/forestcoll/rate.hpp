@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "forestcoll/digraph.hpp"
@@ -36,6 +37,8 @@ struct Rate {
 /// elsewhere for broadcast.
 using Weights = IdVector<Rank, std::int64_t>;
 [[nodiscard]] Weights uniform_weights(const Network& network);
+/// What the topology says: `network.weight`, or 1 everywhere where that is empty.
+[[nodiscard]] Weights shares(const Network& network);
 [[nodiscard]] Weights single_root(const Network& network, Rank root);
 
 /// 1/x* = max over S, S not holding all compute nodes, of weight(S) / B⁺(S). (Zhao et al.,
@@ -44,5 +47,10 @@ using Weights = IdVector<Rank, std::int64_t>;
 /// (sum of weights) × (sum of capacities) < 2^62.
 /// Cost: a maximum flow per compute node and Newton step, most of them short.
 [[nodiscard]] Rate optimal_rate(const Network& network, const Weights& weights);
+/// The same, begun from the narrowest of these sending sides, where that is narrower than every
+/// single node's: for a fabric that is like one solved before.
+/// REQUIRES: none of them holds every compute node.
+[[nodiscard]] Rate optimal_rate(const Network& network, const Weights& weights,
+                                std::span<const std::vector<NodeId>> known_cuts);
 
 }  // namespace forestcoll

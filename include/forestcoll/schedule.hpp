@@ -60,6 +60,7 @@ struct RankProgram {
 
 /// The program of every rank. Buffers are cut into equal chunks, `chunks` of them in the whole
 /// collective buffer (nchunksperloop). In place: input and output alias as the collective says.
+/// `k` is the number of chunks of each root: trees per root times instances.
 struct Schedule {
   Collective collective = Collective::allgather;
   std::optional<Rank> root;
@@ -86,7 +87,8 @@ struct TargetLimits {
   std::int32_t max_per_channel;  ///< senders, and receivers, of one GPU on one channel
   std::int32_t max_offset;       ///< in chunks
   std::int32_t max_depended;     ///< only threadblocks 0 … max_depended − 1 can be waited for
-  bool fused_reduce;             ///< takes steps that receive and reduce at once
+  bool fused_steps;              ///< takes steps that receive and reduce, or forward, at once
+  bool both_placements;          ///< one file can serve calls in place and out of place
   std::string reduce_scatter_name;  ///< what its parser calls that collective
   std::int64_t default_max_bytes;   ///< a finite bound that the runtime loads and selects
 };
@@ -95,19 +97,38 @@ struct TargetLimits {
 /// The names, for messages: "azure, rccl-5.7, …".
 [[nodiscard]] std::string known_targets();
 
+/// Which calls a schedule serves. Out of place, no input is ever written.
+enum class Placement { in_place, out_of_place, both };
+
+/// How messages are given to threadblocks.
+enum class ThreadblockUse {
+  spread,    ///< as many as fit and help
+  merge,     ///< as few as the limits allow
+  per_tree,  ///< every edge of every tree has its own at both ends
+};
+
 struct LowerOptions {
   std::string target = "azure";
   /// Threadblocks per GPU at most: all of them must be resident at once, one per SM.
   std::int32_t max_threadblocks = 108;
+  Placement placement = Placement::in_place;
+  ThreadblockUse threadblocks = ThreadblockUse::spread;
+  /// Every chunk is cut into so many, each with threadblocks and channels of its own.
+  std::int32_t instances = 1;
+  /// Whether one step may receive and forward; without, only s, r, rrc (or re), cpy and nop.
+  bool forward = true;
 };
 
-/// Turns a forest into per-rank programs, in place. Messages follow one global order (a topological
-/// order of all tree edges), so the result is free of deadlock at one operation in flight (D = 1).
-/// REQUIRES: each root's multiplicities sum to k in each forest.
+/// Turns a forest into per-rank programs. Messages follow one global order (a topological order of
+/// all tree edges), so the result is free of deadlock at one operation in flight (D = 1), with
+/// every protocol. Sums are formed in one fixed order at each tree's root and handed out from
+/// there: all ranks get the same bits.
+/// REQUIRES: with equal shares, each root's multiplicities sum to k in each forest; instances ≥ 1.
 /// Errors: T07 (unknown target, ErrorKind::input); ErrorKind::limit with the number, the limit and
 /// what would make it fit: T01 threadblocks, T02 steps, T03 channels, T04 chunks, T05 XML elements,
-/// T06 step types that the target does not take. What is far too large is refused before anything
-/// of its size is built.
+/// T06 a target that takes no file for calls both in place and out of place, T09 ranks that own
+/// unequal shares of the data. What is far too large
+/// is refused before anything of its size is built.
 /// Cost: O(E log E) for E messages, plus overlaps of the two forests of allreduce.
 [[nodiscard]] Expected<Schedule> lower(const CollectiveForest& forest, const LowerOptions& options);
 

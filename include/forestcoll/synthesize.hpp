@@ -11,37 +11,32 @@
 #include "forestcoll/network.hpp"
 #include "forestcoll/pack.hpp"
 #include "forestcoll/rate.hpp"
+#include "forestcoll/repack.hpp"
 #include "forestcoll/topology.hpp"
+#include "forestcoll/trees_per_root.hpp"
 
 namespace forestcoll {
 
-/// How many trees per root.
-struct TreesPerRoot {
-  enum class Mode {
-    optimal,       ///< the least k that reaches the optimum
-    fixed,         ///< exactly `value`
-    power_of_two,  ///< the best power of two up to `value`; the smallest of equals
-    best_up_to,    ///< the best k up to `value`; the smallest of equals
-  };
-  Mode mode = Mode::optimal;
-  std::int64_t value = 0;
-};
-
 struct SynthesizeOptions {
   Collective collective = Collective::allreduce;
-  std::optional<Rank> root;  ///< required for broadcast and reduce
-  TreesPerRoot trees_per_root;
-  PackOptions packing;
-};
-
-/// One k and what it reaches: a row of the trade-off that a search over k reports.
-struct RateAtK {
-  std::int64_t k;
-  Ratio algbw;  ///< GB/s
+  std::optional<Rank> root = {};  ///< required for broadcast and reduce
+  TreesPerRoot trees_per_root = {};
+  PackOptions packing = {};
+  std::optional<std::int32_t> max_height = {};  ///< no tree higher, at whatever rate that leaves
+  /// Trees to keep, of the same collective and root: see `repack`. Not together with `max_height`.
+  const CollectiveForest* former = nullptr;
+  /// Where `packing.stop` asks to give up: a forest that is made at once, at a lower rate, for each
+  /// phase that is not packed yet, instead of the error R01.
+  bool answer_when_stopped = false;
 };
 
 struct StageSeconds {
   double rate = 0, pack = 0;
+};
+
+/// A scale that could not be packed, and the one that was.
+struct Raise {
+  Ratio asked, reached;  ///< U: each tree has bandwidth 1/U, in the network's units
 };
 
 struct Synthesis {
@@ -49,10 +44,16 @@ struct Synthesis {
   /// With the bottleneck cut, per phase. Reduce phases are solved on the reversed network: the
   /// cut's sending side is the one that receives.
   std::optional<Rate> reduce_rate, broadcast_rate;
+  Ratio allowed;  ///< GB/s: what the cuts allow at the k that was asked for or chosen
   /// The scale asked for could not be packed, because switches' two sides differ (by themselves
-  /// or after rounding to k trees): U was raised, and `forest.algbw` is what that left.
+  /// or after rounding to k trees) or because trees had to be lower (`max_height`): U was raised,
+  /// and `forest.algbw` is what that left of `allowed`.
   bool raised = false;
-  /// No forest for this collective is lower; see `height_lower_bound`.
+  std::optional<Raise> reduce_raise, broadcast_raise;  ///< where that happened
+  bool stopped = false;                    ///< before the end: see `answer_when_stopped`
+  std::optional<RepackStatistics> repack;  ///< with `former`: over all phases
+  /// No forest for this collective with as many trees at this rate is lower; see
+  /// `height_lower_bound`.
   std::int32_t least_height = 0;
   std::vector<RateAtK> tradeoff;  ///< modes that search: the collective's rate at each k
   PackStatistics statistics;
@@ -69,8 +70,31 @@ struct Bound {
                                     std::optional<Rank> root);
 
 /// Rate, scaling and packing for one collective. Reduce phases are solved on the reversed network;
-/// where that is the same network, both phases share one solution.
+/// where that is the same network, both phases share one solution. Ranks own what `network.weight`
+/// says; algbw is the size of everybody's data together divided by the time.
+/// Errors: E14 (exact arithmetic), E16 (`max_height` below the distances), R01 (stopped), R02
+/// (`former` does not fit the network or the collective).
 [[nodiscard]] Expected<Synthesis> synthesize(const Network& network,
                                              const SynthesizeOptions& options);
+
+/// What k trees per root allow: for the powers of two up to `most`, and for the k that reaches
+/// the optimum. Errors: E14. Cost: `scale_to_k` per row.
+[[nodiscard]] Expected<std::vector<RateAtK>> rate_by_k(const Network& network,
+                                                       Collective collective,
+                                                       std::optional<Rank> root, std::int64_t most);
+
+/// The best rate found for trees no higher than `height`.
+struct RateAtHeight {
+  std::int32_t height = 0;
+  double mean_height = 0;  ///< weighted by multiplicity, over the phases alike
+  std::int64_t k = 1;
+  Ratio algbw;  ///< GB/s
+};
+
+/// What lower trees cost, at the k that `options` asks for; the highest trees first. `max_height`
+/// and `former` are not looked at. Errors: those of `synthesize`. Cost: that of packing several
+/// times per row.
+[[nodiscard]] Expected<std::vector<RateAtHeight>> rate_by_height(const Network& network,
+                                                                 const SynthesizeOptions& options);
 
 }  // namespace forestcoll

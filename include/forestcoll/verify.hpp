@@ -31,9 +31,14 @@ struct LinkLoad {
 /// What verification found.
 struct Verdict {
   bool ok = false;
-  std::string format;             ///< "msccl-xml" or "forestcoll-forest"
+  std::string format;             ///< "msccl-xml", "mscclpp-plan" or "forestcoll-forest"
   Diagnostics findings;           ///< errors V…, each with rank, threadblock and step
   std::size_t finding_count = 0;  ///< of all, also those beyond max_findings
+  /// What the target would do with the file, in words: "runs, and is right", "does not load it: …".
+  std::string outcome;
+  /// What the schedule promises; "alltoall", which this project does not make itself, has a name
+  /// only.
+  std::string collective_name;
   Collective collective = Collective::allgather;
   std::optional<Rank> root;  ///< of a broadcast or reduce, as its program behaves
   std::int64_t ranks = 0;
@@ -46,8 +51,11 @@ struct Verdict {
   std::vector<LinkLoad> loads;         ///< with a topology, by (src, dst)
 };
 
-/// Verifies MSCCL XML or forest JSON (told apart by content). Errors: the file is not one of them
-/// at all (it cannot be read as XML or JSON). A schedule that is wrong is a Verdict with findings.
+/// Verifies MSCCL XML, an MSCCL++ execution plan or forest JSON (told apart by content). Errors:
+/// the file is not one of them at all (it cannot be read as XML or JSON). A schedule that is wrong
+/// is a Verdict with findings. For MSCCL XML, the targets that `VerifyOptions::target` may name;
+/// "azure" first.
+[[nodiscard]] std::vector<std::string> verify_targets();
 [[nodiscard]] Expected<Verdict> verify(std::string_view text, std::string_view file,
                                        const Topology* topology, const VerifyOptions& options);
 

@@ -48,6 +48,7 @@ void Findings::add(Code code, std::string where, std::string message, std::strin
 void Findings::keep(Code code, const Place& place, std::string where, std::string message,
                     std::string remedy) {
   ++count_;
+  kinds_ |= std::uint64_t{1} << static_cast<unsigned>(code);
   if (!lets_the_program_run(code)) blocked_ = true;
   if (entries_.size() >= kKept) return;
   Diagnostic diagnostic;

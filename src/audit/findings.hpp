@@ -64,6 +64,10 @@ class Findings {
 
   /// Findings of any kind so far.
   [[nodiscard]] std::size_t count() const { return count_; }
+  /// Whether there is a finding of this kind.
+  [[nodiscard]] bool has(Code code) const {
+    return (kinds_ >> static_cast<unsigned>(code) & 1U) != 0;
+  }
   /// Whether something was found that makes it pointless to run the program: everything but
   /// lexical rules, limits and selection.
   [[nodiscard]] bool blocked() const { return blocked_; }
@@ -83,6 +87,7 @@ class Findings {
   std::string file_;
   std::vector<Entry> entries_;
   std::size_t count_ = 0;
+  std::uint64_t kinds_ = 0;  // a bit for each code
   bool blocked_ = false;
 };
 

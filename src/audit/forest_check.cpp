@@ -1,16 +1,19 @@
-// A tree of multiplicity m carries m of the roots × k equal shares of the collective's buffer over
-// each of its edges, and an edge loads every arc of its path. So a phase whose most loaded arc
-// takes load ℓ, in multiplicities, at bandwidth b moves the buffer at roots·k·b/ℓ. Allreduce is two
-// phases one after the other. All of it is exact.
+// A rank of weight w roots w·k trees, so the buffer has W·k equal shares, W the sum of all weights
+// (1 where there is one root). A tree of multiplicity m carries m of them over each of its edges,
+// and an edge loads every arc of its path. So a phase whose most loaded arc takes load ℓ, in
+// multiplicities, at bandwidth b moves the buffer at W·k·b/ℓ. Allreduce is two phases one after the
+// other. All of it is exact.
 #include "audit/forest_check.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <unordered_map>
 
 #include "audit/fabric_load.hpp"
+#include "audit/forest_images.hpp"
 #include "audit/tree_shape.hpp"
 
 namespace forestcoll::audit {
@@ -45,8 +48,8 @@ class ForestCheck {
 
   bool check_header() {
     const std::size_t before = findings_.count();
-    if (forest_.version != 1) {
-      field("version", fmt::format("expected 1, found {}", forest_.version));
+    if (forest_.version != 1 && forest_.version != 2) {
+      field("version", fmt::format("expected 1 or 2, found {}", forest_.version));
     }
     const auto collective = parse_collective(forest_.collective);
     if (!collective) {
@@ -62,7 +65,8 @@ class ForestCheck {
     if (findings_.count() > before) return false;
     verdict_.collective = *collective;
     verdict_.ranks = static_cast<std::int64_t>(forest_.ranks.size());
-    verdict_.chunks = forest_.k * (is_rooted(*collective) ? 1 : verdict_.ranks);
+    if (!check_weights()) return false;
+    verdict_.chunks = forest_.k * (is_rooted(*collective) ? 1 : total_weight());
     choose_phases();
     return findings_.count() == before;
   }
@@ -90,6 +94,40 @@ class ForestCheck {
     if (forest_.k > kMaxTotal / ranks) {
       field("k", fmt::format("{} trees per root are more than exact arithmetic holds", forest_.k));
     }
+  }
+
+  // REQUIRES: the ranks are right. What a rank owns is 1 where the file names no weights.
+  bool check_weights() {
+    const std::size_t before = findings_.count();
+    weight_.assign(forest_.ranks.size(), 1);
+    if (!forest_.has_weights) return true;
+    if (is_rooted(verdict_.collective)) {
+      field("weights", fmt::format("do not belong to a {}: its root owns everything",
+                                   forestcoll::to_string(verdict_.collective)));
+    }
+    if (forest_.weights.size() != forest_.ranks.size()) {
+      field("weights", fmt::format("expected one per rank, {} in all, found {}",
+                                   forest_.ranks.size(), forest_.weights.size()));
+      return false;
+    }
+    weight_ = forest_.weights;
+    std::int64_t left = kMaxTotal / forest_.k;
+    for (std::size_t r = 0; r < weight_.size(); ++r) {
+      if (weight_[r] >= 0 && weight_[r] <= left) {
+        left -= weight_[r];
+        continue;
+      }
+      field("weights", fmt::format("{} has {}: expected integers from 0 on whose sum times k "
+                                   "exact arithmetic holds",
+                                   name(forest_.ranks[r]), weight_[r]));
+      return false;
+    }
+    if (total_weight() == 0) field("weights", "no rank owns anything");
+    return findings_.count() == before;
+  }
+
+  [[nodiscard]] std::int64_t total_weight() const {
+    return std::accumulate(weight_.begin(), weight_.end(), std::int64_t{0});
   }
 
   void choose_phases() {
@@ -153,6 +191,21 @@ class ForestCheck {
                     "give the topology that the forest was made for");
       return false;
     }
+    return check_shares();
+  }
+
+  bool check_shares() {
+    if (is_rooted(verdict_.collective)) return true;
+    const auto& shares = network_->weight;
+    for (std::size_t r = 0; r < weight_.size(); ++r) {
+      const std::int64_t expected = shares.empty() ? 1 : shares[Rank(r)];
+      if (weight_[r] == expected) continue;
+      findings_.add(Code::fabric, std::string("/weights"),
+                    fmt::format("{} owns {} units of the data in the file and {} in the topology",
+                                name(forest_.ranks[r]), weight_[r], expected),
+                    "give the topology that the forest was made for");
+      return false;
+    }
     return true;
   }
 
@@ -164,8 +217,9 @@ class ForestCheck {
   }
 
   void check_phase(const Phase& phase) {
-    std::vector<std::int64_t> per_root(forest_.ranks.size(), 0);
+    std::vector<std::int64_t> per_root(forest_.ranks.size(), 0), per_moved_root = per_root;
     load_.assign(network_ ? network_->graph.arc_count() : 0, 0);
+    moved_load_ = load_;
     std::int64_t total = 0;
     for (std::size_t t = 0; t < phase.list->trees.size(); ++t) {
       const ForestTree& tree = phase.list->trees[t];
@@ -184,12 +238,90 @@ class ForestCheck {
         continue;
       }
       total += tree.multiplicity;
-      per_root[static_cast<std::size_t>(root)] += tree.multiplicity;
+      if (tree.images && forest_.version == 1) {
+        findings_.add(Code::attribute, where, "images: belong to version 2 of the format");
+      }
+      (tree.images ? per_moved_root : per_root)[static_cast<std::size_t>(root)] +=
+          tree.multiplicity;
       check_tree(phase, tree, root, where);
       check_paths(tree, where);
     }
+    add_images(phase, per_moved_root, per_root);
     check_per_root(phase, per_root);
     loads_.push_back(load_);
+  }
+
+  // What the images of trees do: an automorphism takes a spanning tree to a spanning tree, and
+  // routes to routes, so that only roots and loads need to be added up.
+  void add_images(const Phase& phase, const std::vector<std::int64_t>& moved_roots,
+                  std::vector<std::int64_t>& per_root) {
+    const std::size_t before = findings_.count();
+    const Images images(forest_, *phase.list, phase.name, findings_);
+    if (findings_.count() > before || !check_automorphisms(phase, images)) return;
+    const auto rank_image = [&](std::size_t g, std::size_t rank) {
+      return static_cast<std::size_t>(rank_of(images.apply(g, forest_.ranks[rank])));
+    };
+    const auto arc_image = [&](std::size_t g, std::size_t arc) {
+      return arc_image_[g][arc].index();
+    };
+    const auto roots = images.spread(moved_roots, rank_image);
+    const auto loads = images.spread(moved_load_, arc_image);
+    const auto add = [&](const std::vector<std::int64_t>& more, std::vector<std::int64_t>& all) {
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        if (more[i] > kMaxTotal - all[i]) return false;
+        all[i] += more[i];
+      }
+      return true;
+    };
+    if (roots && loads && add(*roots, per_root) && add(*loads, load_)) return;
+    findings_.add(Code::too_large, std::string(phase.name),
+                  "the images of the trees are more than exact arithmetic holds");
+  }
+
+  // Ranks go to ranks and, with a topology, links to links of the same bandwidth.
+  bool check_automorphisms(const Phase& phase, const Images& images) {
+    arc_image_.assign(images.generators(), {});
+    for (std::size_t g = 0; g < images.generators(); ++g) {
+      const std::string where = fmt::format("/symmetry/{}/{}", phase.name, g);
+      for (const Name rank : forest_.ranks) {
+        if (rank_of(images.apply(g, rank)) >= 0) continue;
+        findings_.add(Code::attribute, where,
+                      fmt::format("takes the rank {} to {}, which is none", name(rank),
+                                  name(images.apply(g, rank))));
+        return false;
+      }
+      if (network_ && !map_arcs(images, g, where)) return false;
+    }
+    return true;
+  }
+
+  bool map_arcs(const Images& images, std::size_t g, const std::string& where) {
+    const Digraph& graph = network_->graph;
+    std::vector<NodeId> image(graph.node_count());
+    for (std::size_t v = 0; v < image.size(); ++v) image[v] = NodeId(v);
+    for (std::size_t i = 0; i < forest_.names.size(); ++i) {
+      const Name to = images.apply(g, static_cast<Name>(i));
+      if (to == static_cast<Name>(i)) continue;
+      const NodeId from = node_of_[i], there = node_of_[static_cast<std::size_t>(to)];
+      if (!from.valid() || !there.valid()) {
+        findings_.add(Code::fabric, where,
+                      fmt::format("{} is not a node of the topology",
+                                  from.valid() ? name(to) : forest_.names[i]));
+        return false;
+      }
+      image[from.index()] = there;
+    }
+    for (std::size_t a = 0; a < graph.arc_count(); ++a) {
+      const NodeId tail = graph.tail(ArcId(a)), head = graph.head(ArcId(a));
+      const ArcId to = find_arc(image[tail.index()], image[head.index()]);
+      arc_image_[g].push_back(to);
+      if (to.valid() && capacity(to.index()) == capacity(a)) continue;
+      findings_.add(Code::fabric, where,
+                    fmt::format("takes the link from {} to {} to no link of the same bandwidth",
+                                topology_->nodes[tail].id, topology_->nodes[head].id));
+      return false;
+    }
+    return true;
   }
 
   // One edge into (out of) every rank but the root, and all of them hang on the root.
@@ -265,12 +397,12 @@ class ForestCheck {
         fail(fmt::format("the path passes through {}, a compute node", name(begin[i])));
         break;
       }
-      if (network_) follow(begin, length, tree.multiplicity, fail);
+      if (network_) follow(begin, length, tree, fail);
     }
   }
 
   template <class Fail>
-  void follow(const Name* path, std::size_t length, std::int64_t multiplicity, const Fail& fail) {
+  void follow(const Name* path, std::size_t length, const ForestTree& tree, const Fail& fail) {
     for (std::size_t i = 0; i + 1 < length; ++i) {
       const NodeId from = node_of_[static_cast<std::size_t>(path[i])];
       const NodeId to = node_of_[static_cast<std::size_t>(path[i + 1])];
@@ -283,12 +415,12 @@ class ForestCheck {
         fail(fmt::format("no link leads from {} to {}", name(path[i]), name(path[i + 1])));
         return;
       }
-      std::int64_t& load = load_[arc.index()];
-      if (load > kMaxTotal - multiplicity) {
+      std::int64_t& load = (tree.images ? moved_load_ : load_)[arc.index()];
+      if (load > kMaxTotal - tree.multiplicity) {
         fail("the load is more than exact arithmetic holds");
         return;
       }
-      load += multiplicity;
+      load += tree.multiplicity;
     }
   }
 
@@ -313,10 +445,12 @@ class ForestCheck {
     std::size_t roots = 0;
     for (std::size_t r = 0; r < per_root.size(); ++r) {
       if (per_root[r] > 0) ++roots;
-      if (per_root[r] == forest_.k || (rooted && per_root[r] == 0)) continue;
+      const std::int64_t owed = forest_.k * weight_[r];
+      if (per_root[r] == owed || (rooted && per_root[r] == 0)) continue;
       findings_.add(Code::multiplicity, std::string(phase.name),
-                    fmt::format("the trees rooted at {} have multiplicity {} together; k is {}",
-                                name(forest_.ranks[r]), per_root[r], forest_.k));
+                    fmt::format("the trees rooted at {} have multiplicity {} together; k is {}{}",
+                                name(forest_.ranks[r]), per_root[r], forest_.k,
+                                weight_[r] == 1 ? "" : fmt::format(", its weight {}", weight_[r])));
     }
     if (rooted && roots != 1) {
       findings_.add(Code::multiplicity, std::string(phase.name),
@@ -389,7 +523,10 @@ class ForestCheck {
   std::optional<Network> network_;
   std::vector<NodeId> node_of_;        // by name
   std::vector<std::int32_t> rank_of_;  // by name
-  std::vector<std::int64_t> load_;     // of the phase at hand, by arc
+  std::vector<std::int64_t> weight_;   // by rank
+  // Of the phase at hand, by arc: of trees, and of those whose images are still to be added.
+  std::vector<std::int64_t> load_, moved_load_;
+  std::vector<std::vector<ArcId>> arc_image_;  // by generator
   std::vector<std::vector<std::int64_t>> loads_;
 };
 

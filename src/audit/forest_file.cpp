@@ -15,8 +15,26 @@ namespace {
 constexpr std::size_t kMaxDepth = 64;
 constexpr std::size_t kMaxEdges = 20'000'000;
 constexpr std::size_t kMaxPathNodes = 100'000'000;
+constexpr std::size_t kMaxGenerators = 64;
 
-enum class Inside { nothing, file, fraction, ranks, trees, tree, edges, edge, path, skipped };
+enum class Inside {
+  nothing,
+  file,
+  fraction,
+  ranks,
+  weights,
+  symmetry,
+  generators,
+  generator,
+  cycles,
+  cycle,
+  trees,
+  tree,
+  edges,
+  edge,
+  path,
+  skipped
+};
 
 class ForestReader {
  public:
@@ -28,7 +46,11 @@ class ForestReader {
 
   // The events, as nlohmann's parser sends them.
   bool null() { return other("null"); }
-  bool boolean(bool value) { return other(value ? "true" : "false"); }
+  bool boolean(bool value) {
+    if (inside() != Inside::tree || key_ != "images") return other(value ? "true" : "false");
+    tree().images = value;
+    return true;
+  }
   bool number_integer(std::int64_t value) { return number(value); }
   bool number_unsigned(std::uint64_t value) {
     if (value > static_cast<std::uint64_t>(INT64_MAX)) return other("a huge number");
@@ -60,6 +82,7 @@ class ForestReader {
   bool refuse(std::string message);
 
   ForestTree& tree() { return list_->trees.back(); }
+  Generator& generator() { return symmetric_list_->symmetry.back(); }
 
   std::string_view text_;
   std::string_view file_;
@@ -70,6 +93,7 @@ class ForestReader {
   std::string key_;
   std::string fraction_key_, list_key_;
   TreeList* list_ = nullptr;
+  TreeList* symmetric_list_ = nullptr;  ///< whose symmetry is being read
   std::unordered_map<std::string, Name> names_;
 };
 
@@ -126,6 +150,10 @@ bool ForestReader::number(std::int64_t value) {
     tree().multiplicity = value;
   } else if (inside() == Inside::tree && key_ == "height") {
     tree().height = value;
+  } else if (inside() == Inside::generator && key_ == "order") {
+    generator().order = value;
+  } else if (inside() == Inside::weights) {
+    forest_.weights.push_back(value);
   } else {
     return other(std::to_string(value));
   }
@@ -144,6 +172,8 @@ bool ForestReader::string(const std::string& value) {
     tree().root = intern(value);
   } else if (inside() == Inside::ranks) {
     forest_.ranks.push_back(intern(value));
+  } else if (inside() == Inside::cycle) {
+    generator().cycles.back().push_back(intern(value));
   } else if (inside() == Inside::fraction && key_ == "exact") {
     (fraction_key_ == "algbw" ? forest_.algbw : forest_.optimum) = value;
   } else if (inside() == Inside::file && key_ == "format") {
@@ -166,7 +196,7 @@ bool ForestReader::other(std::string_view found) {
     wrong("a string", found);
   } else if (file && (key_ == "algbw" || key_ == "optimum")) {
     wrong("an object with \"exact\" and \"value\"", found);
-  } else if (file && (key_ == "ranks" || list_of(key_) != nullptr)) {
+  } else if (file && (key_ == "ranks" || key_ == "weights" || list_of(key_) != nullptr)) {
     wrong("an array", found);
   } else if (inside() == Inside::tree && (key_ == "multiplicity" || key_ == "height")) {
     wrong("an integer", found);
@@ -174,8 +204,19 @@ bool ForestReader::other(std::string_view found) {
     wrong("a node's id", found);
   } else if (inside() == Inside::edge && (key_ == "src" || key_ == "dst")) {
     wrong("a node's id", found);
-  } else if (inside() == Inside::ranks || inside() == Inside::path) {
+  } else if (inside() == Inside::ranks || inside() == Inside::path || inside() == Inside::cycle) {
     wrong("a node's id", found);
+  } else if (inside() == Inside::tree && key_ == "images") {
+    wrong("true or false", found);
+  } else if (inside() == Inside::generator && key_ == "order") {
+    wrong("an integer", found);
+  } else if ((file && key_ == "symmetry") || inside() == Inside::generators) {
+    wrong("an object", found);
+  } else if (inside() == Inside::symmetry || inside() == Inside::cycles ||
+             (inside() == Inside::generator && key_ == "cycles")) {
+    wrong("an array", found);
+  } else if (inside() == Inside::weights) {
+    wrong("an integer", found);
   } else if (inside() == Inside::trees || inside() == Inside::edges) {
     wrong("an object", found);
   } else if (inside() == Inside::tree && key_ == "edges") {
@@ -193,9 +234,14 @@ bool ForestReader::start_object(std::size_t) {
     case Inside::nothing:
       return push(Inside::file);
     case Inside::file:
+      if (key_ == "symmetry") return push(Inside::symmetry);
       if (key_ != "algbw" && key_ != "optimum") break;
       fraction_key_ = key_;
       return push(Inside::fraction);
+    case Inside::generators:
+      if (symmetric_list_->symmetry.size() == kMaxGenerators) return refuse("too many generators");
+      symmetric_list_->symmetry.emplace_back();
+      return push(Inside::generator);
     case Inside::trees: {
       ForestTree next;
       next.edges_begin = next.edges_end = forest_.edges.size();
@@ -228,6 +274,10 @@ bool ForestReader::start_array(std::size_t) {
       return refuse("expected an object, found an array");
     case Inside::file:
       if (key_ == "ranks") return push(Inside::ranks);
+      if (key_ == "weights") {
+        forest_.has_weights = true;
+        return push(Inside::weights);
+      }
       if (TreeList* list = list_of(key_); list != nullptr) {
         if (list->present) {
           findings_.add(Code::attribute, "/" + key_, "the list stands twice");
@@ -238,6 +288,16 @@ bool ForestReader::start_array(std::size_t) {
         return push(Inside::trees);
       }
       break;
+    case Inside::symmetry:
+      symmetric_list_ = list_of(key_);
+      if (symmetric_list_ == nullptr) break;
+      return push(Inside::generators);
+    case Inside::generator:
+      if (key_ == "cycles") return push(Inside::cycles);
+      break;
+    case Inside::cycles:
+      generator().cycles.emplace_back();
+      return push(Inside::cycle);
     case Inside::tree:
       if (key_ == "edges") return push(Inside::edges);
       break;

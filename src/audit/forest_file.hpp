@@ -26,12 +26,20 @@ struct ForestTree {
   std::int64_t multiplicity = 0;
   std::int64_t height = -1;
   std::size_t edges_begin = 0, edges_end = 0;  ///< in ForestFile::edges
+  bool images = false;  ///< stands for its images under the list's symmetry too
+};
+
+/// A permutation of nodes by its cycles, and the order that the file gives it.
+struct Generator {
+  std::int64_t order = 0;
+  std::vector<std::vector<Name>> cycles;
 };
 
 /// One of the lists "trees", "reduce" and "broadcast".
 struct TreeList {
   bool present = false;
   std::vector<ForestTree> trees;
+  std::vector<Generator> symmetry;
 };
 
 struct ForestFile {
@@ -41,6 +49,8 @@ struct ForestFile {
   std::int64_t k = 0;
   std::optional<std::string> algbw, optimum;  ///< the exact texts
   std::vector<Name> ranks;
+  std::vector<std::int64_t> weights;  ///< by rank; empty: the file names none
+  bool has_weights = false;
   TreeList trees, reduce, broadcast;
   std::vector<ForestEdge> edges;
   std::vector<Name> path_nodes;

@@ -4,24 +4,21 @@
 
 #include <algorithm>
 
-#include "audit/target_rules.hpp"
-
 namespace forestcoll::audit {
 
 MemoryMap::MemoryMap(const Program& program, Placement placement)
     : placement_(placement),
-      sizes_(buffer_sizes(program.collective, program.chunks, program.ranks)),
+      sizes_(buffer_sizes(program.pattern, program.chunks, program.ranks)),
       whole_(program.chunks),
       part_(0),
-      input_is_part_(program.collective == Collective::allgather),
-      output_is_part_(program.collective == Collective::reduce_scatter) {
+      input_is_part_(program.pattern == Pattern::allgather),
+      output_is_part_(program.pattern == Pattern::reduce_scatter) {
   if (input_is_part_ || output_is_part_) part_ = program.chunks / program.ranks;
   const std::int64_t buffers =
       placement == Placement::in_place ? whole_ : sizes_.input + sizes_.output;
   base_.push_back(0);
   for (const Gpu& gpu : program.gpus) {
-    // No step reaches further into scratch, however much of it is declared.
-    const std::int64_t scratch = std::min<std::int64_t>(gpu.scratch_chunks, kMaxOffset + kMaxCount);
+    const std::int64_t scratch = std::min(gpu.scratch_chunks, program.scratch_reach);
     base_.push_back(base_.back() + static_cast<std::size_t>(buffers + scratch));
   }
 }

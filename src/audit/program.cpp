@@ -17,7 +17,26 @@ constexpr std::array<Operation, 9> kOperations = {
      {"re", false, false, true, true, true, true},
      {"nop", false, false, false, false, false, false}}};
 
+constexpr std::array<std::string_view, 6> kPatterns = {"allgather", "reduce_scatter", "allreduce",
+                                                       "broadcast", "reduce",         "alltoall"};
+
 }  // namespace
+
+std::string_view to_string(Pattern pattern) {
+  return kPatterns[static_cast<std::size_t>(pattern)];
+}
+
+std::optional<Pattern> parse_pattern(std::string_view name) {
+  for (std::size_t i = 0; i < kPatterns.size(); ++i) {
+    if (kPatterns[i] == name) return static_cast<Pattern>(i);
+  }
+  return std::nullopt;
+}
+
+bool is_divided(Pattern pattern) {
+  return pattern == Pattern::allgather || pattern == Pattern::reduce_scatter ||
+         pattern == Pattern::alltoall;
+}
 
 std::string_view to_string(Buffer buffer) {
   switch (buffer) {
@@ -38,15 +57,16 @@ const Operation* find_operation(std::string_view name) {
   return nullptr;
 }
 
-BufferSizes buffer_sizes(Collective collective, std::int64_t chunks, std::int64_t ranks) {
-  switch (collective) {
-    case Collective::allgather:
+BufferSizes buffer_sizes(Pattern pattern, std::int64_t chunks, std::int64_t ranks) {
+  switch (pattern) {
+    case Pattern::allgather:
       return {chunks / ranks, chunks};
-    case Collective::reduce_scatter:
+    case Pattern::reduce_scatter:
       return {chunks, chunks / ranks};
-    case Collective::allreduce:
-    case Collective::broadcast:
-    case Collective::reduce:
+    case Pattern::allreduce:
+    case Pattern::broadcast:
+    case Pattern::reduce:
+    case Pattern::alltoall:
       return {chunks, chunks};
   }
   return {};

@@ -3,14 +3,29 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "audit/findings.hpp"
-#include "forestcoll/collective.hpp"
 
 namespace forestcoll::audit {
+
+/// What a schedule promises: the collectives that this project makes, and those that others make.
+enum class Pattern : std::uint8_t {
+  allgather,
+  reduce_scatter,
+  allreduce,
+  broadcast,
+  reduce,
+  alltoall
+};
+[[nodiscard]] std::string_view to_string(Pattern pattern);
+[[nodiscard]] std::optional<Pattern> parse_pattern(std::string_view name);
+/// Whether counts are of one rank's part: the whole buffer has that of every rank.
+[[nodiscard]] bool is_divided(Pattern pattern);
 
 enum class Buffer : std::uint8_t { input, output, scratch };
 [[nodiscard]] std::string_view to_string(Buffer buffer);
@@ -57,13 +72,15 @@ struct Gpu {
 struct Program {
   std::string name;
   std::string protocol;
-  Collective collective = Collective::allgather;
+  Pattern pattern = Pattern::allgather;
   std::int64_t channels = 0;  ///< nchannels
   std::int64_t chunks = 0;    ///< nchunksperloop
   std::int64_t ranks = 0;     ///< ngpus
   bool in_place = false, out_of_place = false;
   std::int64_t min_bytes = 0, max_bytes = 0;
   std::int32_t line = 0;
+  /// Chunks of scratch that a step can name, however much of it is declared.
+  std::int64_t scratch_reach = std::numeric_limits<std::int64_t>::max();
   std::vector<Gpu> gpus;  ///< in the order of the file; by id once the structure is checked
 };
 
@@ -81,8 +98,7 @@ struct Program {
 struct BufferSizes {
   std::int64_t input = 0, output = 0;
 };
-/// REQUIRES: for allgather and reduce_scatter, `chunks` is a multiple of `ranks`.
-[[nodiscard]] BufferSizes buffer_sizes(Collective collective, std::int64_t chunks,
-                                       std::int64_t ranks);
+/// REQUIRES: where the pattern is divided, `chunks` is a multiple of `ranks`.
+[[nodiscard]] BufferSizes buffer_sizes(Pattern pattern, std::int64_t chunks, std::int64_t ranks);
 
 }  // namespace forestcoll::audit

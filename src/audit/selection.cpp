@@ -7,6 +7,8 @@
 #include <array>
 #include <numeric>
 
+#include "forestcoll/ratio.hpp"
+
 namespace forestcoll::audit {
 namespace {
 
@@ -21,9 +23,10 @@ std::string bytes_text(std::int64_t bytes) {
 }
 
 // The buffer that counts are taken of, in the words of the collective's interface.
-std::string_view counted(Collective collective) {
-  if (collective == Collective::allgather) return "elements sent per rank";
-  if (collective == Collective::reduce_scatter) return "elements received per rank";
+std::string_view counted(Pattern pattern) {
+  if (pattern == Pattern::allgather) return "elements sent per rank";
+  if (pattern == Pattern::reduce_scatter) return "elements received per rank";
+  if (pattern == Pattern::alltoall) return "elements per pair of ranks";
   return "elements per rank";
 }
 
@@ -36,9 +39,7 @@ std::string modes_text(const Program& program) {
 
 std::string usable_counts(const Program& program, const TargetRules& target, Findings& findings) {
   const Place header{-1, -1, -1, program.line, {}};
-  const bool divided = program.collective == Collective::allgather ||
-                       program.collective == Collective::reduce_scatter;
-  const std::int64_t multiplier = divided ? program.ranks : 1;
+  const std::int64_t multiplier = is_divided(program.pattern) ? program.ranks : 1;
   const std::int64_t step = program.chunks / std::gcd(program.chunks, multiplier);
   const bool unlimited = target.max_bytes_is_included && program.max_bytes == 0;
   const std::int64_t last =
@@ -66,7 +67,7 @@ std::string usable_counts(const Program& program, const TargetRules& target, Fin
     return "none";
   }
   return fmt::format("{} that are multiples of {}; {}; buffers from {} {}",
-                     counted(program.collective), step, modes_text(program),
+                     counted(program.pattern), step, modes_text(program),
                      bytes_text(program.min_bytes),
                      unlimited ? "upwards" : "to " + bytes_text(program.max_bytes));
 }

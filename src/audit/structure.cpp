@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "forestcoll/ratio.hpp"
+
 namespace forestcoll::audit {
 namespace {
 
@@ -26,6 +28,7 @@ class StructureCheck {
       check_chunk_counts(gpu);
       check_threadblock_ids(gpu);
       check_gpu_limits(gpu);
+      check_scratch(gpu);
       check_connections(gpu);
       for (const Threadblock& tb : gpu.threadblocks) check_threadblock(gpu, tb);
     }
@@ -56,13 +59,10 @@ class StructureCheck {
     }
     limit(header(), program_.channels, target_.max_channels, "channels (nchannels)",
           "use fewer channels");
-    const bool divided = program_.collective == Collective::allgather ||
-                         program_.collective == Collective::reduce_scatter;
-    if (divided && program_.chunks % program_.ranks != 0) {
-      findings_.add(
-          Code::chunk_count, header(),
-          fmt::format("nchunksperloop is {}, not a multiple of the {} ranks of a {}",
-                      program_.chunks, program_.ranks, forestcoll::to_string(program_.collective)));
+    if (is_divided(program_.pattern) && program_.chunks % program_.ranks != 0) {
+      findings_.add(Code::chunk_count, header(),
+                    fmt::format("nchunksperloop is {}, not a multiple of the {} ranks of a {}",
+                                program_.chunks, program_.ranks, to_string(program_.pattern)));
     }
     // Offsets have 16 bits; the last step can begin at the last of them.
     constexpr std::int64_t reach = kMaxOffset + kMaxCount;
@@ -101,7 +101,7 @@ class StructureCheck {
   }
 
   void check_chunk_counts(const Gpu& gpu) {
-    const BufferSizes sizes = buffer_sizes(program_.collective, program_.chunks, program_.ranks);
+    const BufferSizes sizes = buffer_sizes(program_.pattern, program_.chunks, program_.ranks);
     check_chunk_count(gpu, "i_chunks", gpu.input_chunks, sizes.input);
     check_chunk_count(gpu, "o_chunks", gpu.output_chunks, sizes.output);
   }
@@ -114,7 +114,7 @@ class StructureCheck {
                   fmt::format("{} is {}; with nchunksperloop {} and {} GPUs the buffer of a {} has "
                               "{} chunks",
                               what, found, program_.chunks, program_.ranks,
-                              forestcoll::to_string(program_.collective), expected));
+                              to_string(program_.pattern), expected));
   }
 
   void check_threadblock_ids(Gpu& gpu) {
@@ -150,6 +150,18 @@ class StructureCheck {
     }
     limit(place_of(gpu), elements, kMaxElements, "XML elements for one rank to load",
           "use fewer chunks or trees");
+  }
+
+  // maxBytes · scratch chunks / chunks, wherever no call is that large.
+  void check_scratch(const Gpu& gpu) {
+    if (!target_.allocates_scratch || gpu.scratch_chunks == 0) return;
+    const Int128 bytes = Int128{program_.max_bytes} * gpu.scratch_chunks / program_.chunks;
+    if (bytes <= kMaxScratchBytes) return;
+    findings_.add(Code::limit, place_of(gpu),
+                  fmt::format("target {} allocates scratch for maxBytes {} when it loads the file: "
+                              "more than {} GiB",
+                              target_.name, program_.max_bytes, kMaxScratchBytes >> 30),
+                  "lower maxBytes or s_chunks");
   }
 
   void check_connections(const Gpu& gpu) {

@@ -9,10 +9,10 @@ constexpr std::string_view kAll = " s r rcs rrs rrc rrcs cpy re nop ";
 constexpr std::string_view kUnfused = " s r re cpy nop ";
 
 constexpr std::array<TargetRules, 4> kTargets = {{
-    {"azure", "reducescatter", kAll, 1024, 64, 32, false, true, true, false},
-    {"rccl-5.7", "reducescatter", kAll, 1024, 64, 32, false, true, true, false},
-    {"rccl-6", "reducescatter", kUnfused, 64, 64, 64, false, true, true, false},
-    {"msccl", "reduce_scatter", kAll, 216, 256, 32, true, false, false, true},
+    {"azure", "reducescatter", kAll, 1024, 64, 32, false, true, true, false, false, false},
+    {"rccl-5.7", "reducescatter", kAll, 1024, 64, 32, false, true, true, false, false, false},
+    {"rccl-6", "reducescatter", kUnfused, 64, 64, 64, false, true, true, false, false, false},
+    {"msccl", "reduce_scatter", kAll, 216, 256, 32, true, false, false, true, true, true},
 }};
 
 }  // namespace
@@ -28,12 +28,9 @@ const TargetRules* find_target_rules(std::string_view name) {
   return nullptr;
 }
 
-std::string target_names() {
-  std::string names;
-  for (const TargetRules& rules : kTargets) {
-    if (!names.empty()) names += ", ";
-    names += rules.name;
-  }
+std::vector<std::string> target_names() {
+  std::vector<std::string> names;
+  for (const TargetRules& rules : kTargets) names.emplace_back(rules.name);
   return names;
 }
 

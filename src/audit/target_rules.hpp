@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace forestcoll::audit {
 
@@ -20,6 +21,8 @@ struct TargetRules {
   bool honours_out_of_place;   ///< else a file is for in place or for out of place, never both
   bool max_bytes_is_included;  ///< the window's upper end; 0 then means unlimited
   bool enforces_chunk_counts;  ///< an input or output size that does not fit fails the load
+  bool reads_threads;          ///< `nthreads`, a multiple of 32
+  bool allocates_scratch;      ///< at load time, for maxBytes
   [[nodiscard]] bool accepts(std::string_view operation) const;
 };
 
@@ -30,11 +33,13 @@ inline constexpr std::int32_t kMaxChildren = 1024;   ///< of one XML element
 inline constexpr std::int32_t kMaxElements = 4095;   ///< that one rank loads
 inline constexpr std::int32_t kMaxFusion = 16;       ///< `re` steps run as one
 inline constexpr std::int32_t kMaxPerChannel = 32;   ///< sending, receiving threadblocks
-inline constexpr std::size_t kMaxName = 63;          ///< characters, where a name is required
+/// Scratch that a runtime may take of a GPU's memory at load time.
+inline constexpr std::int64_t kMaxScratchBytes = std::int64_t{16} << 30;
+inline constexpr std::size_t kMaxName = 63;  ///< characters, where a name is required
 
 /// The row of a target, or null.
 [[nodiscard]] const TargetRules* find_target_rules(std::string_view name);
-/// "azure, rccl-5.7, rccl-6, msccl"
-[[nodiscard]] std::string target_names();
+/// In the order of the table.
+[[nodiscard]] std::vector<std::string> target_names();
 
 }  // namespace forestcoll::audit

@@ -15,6 +15,10 @@
 #include "audit/lexical.hpp"
 #include "audit/line_index.hpp"
 #include "audit/memory_map.hpp"
+#include "audit/outcome.hpp"
+#include "audit/plan_check.hpp"
+#include "audit/plan_file.hpp"
+#include "audit/plan_structure.hpp"
 #include "audit/program.hpp"
 #include "audit/races.hpp"
 #include "audit/selection.hpp"
@@ -28,10 +32,12 @@ namespace audit {
 namespace {
 
 constexpr std::size_t kMaxForestBytes = std::size_t{2} << 30;
+constexpr std::size_t kMaxPlanBytes = std::size_t{1} << 30;
 constexpr std::size_t kMaxMemoryChunks = std::size_t{1} << 26;
 
 void describe(const Program& program, Verdict& verdict) {
-  verdict.collective = program.collective;
+  verdict.collective_name = to_string(program.pattern);
+  verdict.collective = parse_collective(verdict.collective_name).value_or(Collective::allgather);
   verdict.ranks = program.ranks;
   verdict.chunks = program.chunks;
   for (const Gpu& gpu : program.gpus) {
@@ -69,7 +75,7 @@ Transfers transfers_of(const StepGraph& graph) {
   return transfers;
 }
 
-void check_fabric(const Program& program, const StepGraph& graph, const Topology& topology,
+void check_fabric(const Program& program, const Transfers& transfers, const Topology& topology,
                   Findings& findings, Verdict& verdict) {
   const auto network = to_digraph(topology);
   if (!network) {
@@ -84,7 +90,6 @@ void check_fabric(const Program& program, const StepGraph& graph, const Topology
                  "give the topology that the schedule was made for");
     return;
   }
-  const Transfers transfers = transfers_of(graph);
   auto loads = route_transfers(*network, transfers, findings);
   if (!loads) return;
   for (Ratio& load : *loads) {
@@ -111,12 +116,13 @@ void run_program(const Program& program, const Topology* topology, Findings& fin
   if (program.out_of_place) {
     check_data(program, graph, Placement::out_of_place, order, findings, verdict);
   }
-  if (topology != nullptr) check_fabric(program, graph, *topology, findings, verdict);
+  if (topology != nullptr) check_fabric(program, transfers_of(graph), *topology, findings, verdict);
 }
 
 Verdict conclude(Verdict verdict, const Findings& findings, const VerifyOptions& options) {
   verdict.findings = findings.sorted(options.max_findings);
   verdict.finding_count = findings.count();
+  verdict.outcome = outcome(findings);
   verdict.ok = findings.count() == 0;
   return verdict;
 }
@@ -142,6 +148,61 @@ Expected<Verdict> verify_xml(std::string_view text, std::string_view file, const
   return conclude(std::move(verdict), findings, options);
 }
 
+void describe(const PlanFile& plan, Verdict& verdict) {
+  for (const PlanGpu& gpu : plan.gpus) {
+    verdict.threadblocks =
+        std::max(verdict.threadblocks, static_cast<std::int32_t>(gpu.threadblocks.size()));
+    std::size_t channels = 0;
+    for (const PlanChannels& list : gpu.channels) channels += list.ids.size();
+    verdict.channels = std::max(verdict.channels, static_cast<std::int32_t>(channels));
+    for (const PlanThreadblock& tb : gpu.threadblocks) {
+      verdict.steps = std::max(verdict.steps, static_cast<std::int32_t>(tb.ops.size()));
+    }
+  }
+}
+
+void run_plan(const PlanFile& plan, const Program& program, const Topology* topology,
+              Findings& findings, Verdict& verdict) {
+  const MemoryMap memory(program, plan.in_place ? Placement::in_place : Placement::out_of_place);
+  if (memory.total() > kMaxMemoryChunks) {
+    findings.add(Code::too_large, Place{},
+                 fmt::format("{} chunks of memory over all ranks; this verifier follows {}",
+                             memory.total(), kMaxMemoryChunks));
+    return;
+  }
+  const auto run = check_plan(plan, program, memory, findings);
+  if (!run) return;
+  verdict.free_at_one_in_flight = true;  // a signal never waits
+  if (run->root) verdict.root = Rank(*run->root);
+  if (topology != nullptr) check_fabric(program, run->transfers, *topology, findings, verdict);
+}
+
+Expected<Verdict> verify_plan(std::string_view text, std::string_view file,
+                              const Topology* topology, const VerifyOptions& options) {
+  if (text.size() > kMaxPlanBytes) {
+    return file_error(
+        file, "",
+        fmt::format("the file has {} bytes; at most {} are read", text.size(), kMaxPlanBytes));
+  }
+  Findings findings(file);
+  const auto plan = read_plan(text, file, findings);
+  if (!plan) return plan.errors();
+  Program program;
+  check_plan_structure(*plan, options.sms, program, findings);
+  Verdict verdict;
+  verdict.format = "mscclpp-plan";
+  verdict.collective_name = to_string(program.pattern);
+  verdict.collective = parse_collective(verdict.collective_name).value_or(Collective::allgather);
+  verdict.ranks = program.ranks;
+  verdict.chunks = program.chunks;
+  describe(*plan, verdict);
+  if (!findings.blocked()) {
+    verdict.usable_counts = usable_sizes(*plan, findings);
+    run_plan(*plan, program, topology, findings, verdict);
+  }
+  return conclude(std::move(verdict), findings, options);
+}
+
 // JSON of another kind gets one answer, not a finding for each field that it lacks.
 Diagnostic not_a_forest(const std::string& format, std::string_view file) {
   if (format == "forestcoll-topology") {
@@ -153,7 +214,7 @@ Diagnostic not_a_forest(const std::string& format, std::string_view file) {
                         ? "JSON without the format \"forestcoll-forest\": not a schedule"
                         : fmt::format("expected the format \"forestcoll-forest\", found \"{}\"",
                                       format.substr(0, 40)),
-                    "give the schedule as MSCCL XML or forest JSON");
+                    "give the schedule as MSCCL XML, an MSCCL++ plan, or forest JSON");
 }
 
 Expected<Verdict> verify_forest(std::string_view text, std::string_view file,
@@ -170,11 +231,16 @@ Expected<Verdict> verify_forest(std::string_view text, std::string_view file,
   Verdict verdict;
   verdict.format = "forestcoll-forest";
   check_forest(*forest, topology, findings, verdict);
+  verdict.collective_name = to_string(verdict.collective);
   return conclude(std::move(verdict), findings, options);
 }
 
 }  // namespace
 }  // namespace audit
+
+std::vector<std::string> verify_targets() {
+  return audit::target_names();
+}
 
 Expected<Verdict> verify(std::string_view text, std::string_view file, const Topology* topology,
                          const VerifyOptions& options) {
@@ -183,19 +249,22 @@ Expected<Verdict> verify(std::string_view text, std::string_view file, const Top
     Diagnostic unknown;
     unknown.code = "V04";
     unknown.message = fmt::format("unknown target \"{}\"", options.target);
-    unknown.remedy = "targets are " + audit::target_names();
+    unknown.remedy = fmt::format("targets are {}", fmt::join(audit::target_names(), ", "));
     return unknown;
   }
   constexpr std::string_view bom = "\xEF\xBB\xBF";
   const std::size_t begin = text.find_first_not_of(" \t\r\n", text.starts_with(bom) ? 3 : 0);
   const char first = begin == std::string_view::npos ? '\0' : text[begin];
   if (first == '<') return audit::verify_xml(text, file, topology, *target, options);
+  if (first == '{' && audit::looks_like_plan(text)) {
+    return audit::verify_plan(text, file, topology, options);
+  }
   if (first == '{') return audit::verify_forest(text, file, topology, options);
   return audit::file_error(
       file, begin == std::string_view::npos ? "" : audit::LineIndex(text).position(begin),
       begin == std::string_view::npos ? "the file is empty"
                                       : "neither XML nor a JSON object: expected '<' or '{'",
-      "give the schedule as MSCCL XML or forest JSON");
+      "give the schedule as MSCCL XML, an MSCCL++ plan, or forest JSON");
 }
 
 }  // namespace forestcoll

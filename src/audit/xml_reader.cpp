@@ -109,6 +109,7 @@ class Reader {
   Program read(pugi::xml_node algo) {
     Program program;
     program.line = line_of(algo);
+    program.scratch_reach = kMaxOffset + kMaxCount;
     read_header(algo, program);
     for_children(algo, "gpu", Place{-1, -1, -1, program.line, {}},
                  [&](pugi::xml_node node) { program.gpus.push_back(read_gpu(node)); });
@@ -145,7 +146,7 @@ class Reader {
     program.channels = attributes.integer("nchannels", 1, kInt32Max, 1);
     program.chunks = attributes.integer("nchunksperloop", 1, kHuge, 1);
     program.ranks = attributes.integer("ngpus", 1, kInt32Max, 1);
-    read_collective(std::string(attributes.text("coll")), place, program);
+    read_pattern(attributes.text("coll"), place, program);
     program.in_place = attributes.flag("inplace");
     if (target_.honours_out_of_place) {
       program.out_of_place = attributes.flag("outofplace");
@@ -160,21 +161,31 @@ class Reader {
     if (window || attributes.has("maxBytes")) {
       program.max_bytes = attributes.integer("maxBytes", 0, kHuge, 0);
     }
+    if (target_.reads_threads && attributes.has("nthreads")) {
+      check_threads(attributes.integer("nthreads", 1, kInt32Max, 32), place);
+    }
   }
 
-  void read_collective(const std::string& name, const Place& place, Program& program) {
+  void check_threads(std::int64_t threads, const Place& place) {
+    if (threads % 32 == 0) return;
+    findings_.add(Code::attribute, place,
+                  fmt::format("nthreads: expected a multiple of 32, found {}", threads),
+                  "leave the attribute out, or round it");
+  }
+
+  void read_pattern(std::string_view name, const Place& place, Program& program) {
     if (name == target_.reduce_scatter_name) {
-      program.collective = Collective::reduce_scatter;
+      program.pattern = Pattern::reduce_scatter;
       return;
     }
-    const auto collective = parse_collective(name);
-    if (collective && *collective != Collective::reduce_scatter) {
-      program.collective = *collective;
+    const auto pattern = parse_pattern(name);
+    if (pattern && *pattern != Pattern::reduce_scatter) {
+      program.pattern = *pattern;
       return;
     }
     findings_.add(Code::unsupported, place,
-                  fmt::format("coll: expected allgather, {}, allreduce, broadcast or reduce for "
-                              "target {}, found \"{}\"",
+                  fmt::format("coll: expected allgather, {}, allreduce, broadcast, reduce or "
+                              "alltoall for target {}, found \"{}\"",
                               target_.reduce_scatter_name, target_.name, name.substr(0, 40)));
   }
 

@@ -35,10 +35,22 @@ void append_list(std::string& out, std::span<const NodeId> nodes, const Names& n
   out += ']';
 }
 
-void append_tree(std::string& out, const Forest& forest, TreeId t, const Names& names) {
+// Left out where all ranks own the same.
+void append_weights(std::string& out, const IdVector<Rank, std::int64_t>& weights) {
+  for (std::size_t r = 0; r < weights.size(); ++r) {
+    out += r == 0 ? ",\n\"weights\":[" : ",";
+    out += std::to_string(weights[Rank(r)]);
+  }
+  if (!weights.empty()) out += ']';
+}
+
+void append_tree(std::string& out, const Forest& forest, TreeId t, const Names& names,
+                 bool images) {
   const Forest::Tree& tree = forest.tree(t);
-  fmt::format_to(std::back_inserter(out), R"({{"root":{},"multiplicity":{},"height":{},"edges":[)",
-                 names[forest.ranks()[tree.root.index()]], tree.multiplicity, tree.height);
+  fmt::format_to(std::back_inserter(out),
+                 R"({{"root":{},"multiplicity":{},"height":{},{}"edges":[)",
+                 names[forest.ranks()[tree.root.index()]], tree.multiplicity, tree.height,
+                 images ? R"("images":true,)" : "");
   bool first = true;
   for (const Rank child : emit::edges(forest, t)) {
     const std::vector<NodeId> path = forest.path(t, child);
@@ -54,33 +66,92 @@ void append_tree(std::string& out, const Forest& forest, TreeId t, const Names& 
   out += "]}";
 }
 
-void append_trees(std::string& out, std::string_view key, const Forest& forest,
+void append_trees(std::string& out, std::string_view key, const Forest& forest, bool symmetric,
                   const Names& names) {
   fmt::format_to(std::back_inserter(out), ",\n\"{}\":[", key);
-  for (std::size_t t = 0; t < forest.tree_count(); ++t) {
-    out += t == 0 ? "\n" : ",\n";
-    append_tree(out, forest, TreeId(t), names);
+  std::string_view separator = "\n";
+  const auto append = [&](TreeId t, bool images) {
+    out += separator;
+    separator = ",\n";
+    append_tree(out, forest, t, names, images);
+  };
+  if (symmetric) {
+    for (const TreeId t : forest.base_trees()) append(t, forest.has_images(t));
+  } else {
+    for (std::size_t t = 0; t < forest.tree_count(); ++t) append(TreeId(t), false);
   }
   out += "\n]";
+}
+
+// The cycles of more than one node, each from its least node, in the order of those.
+void append_generator(std::string& out, const Symmetry::Generator& generator, const Names& names) {
+  fmt::format_to(std::back_inserter(out), R"({{"order":{},"cycles":[)", generator.order);
+  std::vector<bool> seen(generator.nodes.size(), false);
+  std::vector<NodeId> cycle;
+  bool first = true;
+  for (std::size_t v = 0; v < seen.size(); ++v) {
+    cycle.clear();
+    for (NodeId at(v); !seen[at.index()]; at = generator.nodes[at]) {
+      seen[at.index()] = true;
+      cycle.push_back(at);
+    }
+    if (cycle.size() < 2) continue;
+    if (!first) out += ',';
+    first = false;
+    append_list(out, cycle, names);
+  }
+  out += "]}";
+}
+
+void append_symmetry(std::string& out, std::string_view key, const Symmetry& symmetry,
+                     const Names& names) {
+  fmt::format_to(std::back_inserter(out), "\"{}\":[", key);
+  bool first = true;
+  for (const Symmetry::Generator& generator : symmetry.generators()) {
+    out += first ? "\n" : ",\n";
+    first = false;
+    append_generator(out, generator, names);
+  }
+  out += "]";
+}
+
+std::string to_json(const CollectiveForest& forest, const Topology& topology, bool symmetric) {
+  const Names names = quoted_names(topology);
+  const auto ranks = emit::ranks_of(forest);
+  std::string out = fmt::format(
+      R"({{"format":"forestcoll-forest","version":{},"topology":{},"collective":"{}",)",
+      symmetric ? 2 : 1, emit::json_string(topology.name), to_string(forest.collective));
+  if (forest.root) out += fmt::format(R"("root":{},)", names[ranks[forest.root->index()]]);
+  out += fmt::format("\"k\":{},\n\"algbw\":{},\n\"optimum\":{},\n\"ranks\":", forest.k,
+                     rate(forest.algbw), rate(forest.optimum));
+  append_list(out, ranks, names);
+  append_weights(out, forest.weight);
+  const auto phases = emit::phases(forest);
+  const auto key = [&](const emit::Phase& phase) {
+    return phases.size() == 1 ? std::string_view("trees") : phase.name;
+  };
+  if (symmetric) {
+    out += ",\n\"symmetry\":{";
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+      if (i > 0) out += ',';
+      append_symmetry(out, key(phases[i]), phases[i].forest->symmetry(), names);
+    }
+    out += '}';
+  }
+  for (const auto& phase : phases) {
+    append_trees(out, key(phase), *phase.forest, symmetric, names);
+  }
+  return out + "}\n";
 }
 
 }  // namespace
 
 std::string to_forest_json(const CollectiveForest& forest, const Topology& topology) {
-  const Names names = quoted_names(topology);
-  const auto ranks = emit::ranks_of(forest);
-  std::string out =
-      fmt::format(R"({{"format":"forestcoll-forest","version":1,"topology":{},"collective":"{}",)",
-                  emit::json_string(topology.name), to_string(forest.collective));
-  if (forest.root) out += fmt::format(R"("root":{},)", names[ranks[forest.root->index()]]);
-  out += fmt::format("\"k\":{},\n\"algbw\":{},\n\"optimum\":{},\n\"ranks\":", forest.k,
-                     rate(forest.algbw), rate(forest.optimum));
-  append_list(out, ranks, names);
-  const auto phases = emit::phases(forest);
-  for (const auto& phase : phases) {
-    append_trees(out, phases.size() == 1 ? "trees" : phase.name, *phase.forest, names);
-  }
-  return out + "}\n";
+  return to_json(forest, topology, false);
+}
+
+std::string to_symmetric_forest_json(const CollectiveForest& forest, const Topology& topology) {
+  return to_json(forest, topology, true);
 }
 
 }  // namespace forestcoll

@@ -1,5 +1,6 @@
 // The tree XML of the ForestColl reference tool.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <iterator>
 #include <string>
@@ -33,12 +34,18 @@ void append_tree(std::string& out, const Forest& forest, TreeId t, std::int64_t 
   out += "  </tree>\n";
 }
 
+// The reference tool knows equal shares only: other files have k chunks per unit of weight.
+std::string weights_attribute(const IdVector<Rank, std::int64_t>& weights) {
+  return weights.empty() ? "" : fmt::format(" weights=\"{}\"", fmt::join(weights, ","));
+}
+
 }  // namespace
 
 std::string to_forest_xml(const CollectiveForest& forest, const Topology& topology) {
   Names names;
   for (const TopologyNode& node : topology.nodes) names.push_back(emit::xml_escaped(node.id));
-  std::string out = fmt::format("<trees nchunkspernode=\"{}\">\n", forest.k);
+  std::string out =
+      fmt::format("<trees nchunkspernode=\"{}\"{}>\n", forest.k, weights_attribute(forest.weight));
   const auto phases = emit::phases(forest);
   for (const auto& phase : phases) {
     const std::string attribute =

@@ -61,12 +61,16 @@ std::string algorithm_name(const Schedule& schedule, const Topology& topology) {
   return emit::plain(topology.name, kLongestName - end.size()) + end;
 }
 
-void append_comments(std::string& out, const CollectiveForest& forest, const Topology& topology) {
+void append_comments(std::string& out, const Schedule& schedule, const CollectiveForest& forest,
+                     const Topology& topology) {
+  const std::string instances = schedule.k == forest.k
+                                    ? std::string()
+                                    : fmt::format(" in {} instances", schedule.k / forest.k);
   fmt::format_to(std::back_inserter(out),
                  "<!-- forestcoll {}: {} on {}, topology hash {:016x} -->\n"
-                 "<!-- k = {} trees per root, algbw {} GB/s, optimum {} GB/s -->\n",
+                 "<!-- k = {} trees per root{}, algbw {} GB/s, optimum {} GB/s -->\n",
                  version, to_string(forest.collective), emit::plain(topology.name, 100),
-                 emit::topology_hash(topology), forest.k, forest.algbw.to_string(),
+                 emit::topology_hash(topology), forest.k, instances, forest.algbw.to_string(),
                  forest.optimum.to_string());
   if (forest.root) {
     fmt::format_to(std::back_inserter(out),
@@ -122,7 +126,7 @@ void append_gpu(std::string& out, std::size_t rank, const RankProgram& program) 
 std::string to_msccl_xml(const Schedule& schedule, const CollectiveForest& forest,
                          const Topology& topology, const XmlOptions& options) {
   std::string out;
-  append_comments(out, forest, topology);
+  append_comments(out, schedule, forest, topology);
   append_algorithm(out, schedule, topology, options);
   for (std::size_t r = 0; r < schedule.programs.size(); ++r) {
     append_gpu(out, r, schedule.programs[Rank(r)]);

@@ -38,19 +38,60 @@ std::vector<NodeId> RouteTable::nodes(Route route) const {
   return reversed;
 }
 
-Forest::Forest(RouteTable table, std::vector<Tree> trees, std::vector<Route> routes) {
+Forest::Forest(RouteTable table, std::vector<Tree> trees, std::vector<Route> routes)
+    : Forest(std::move(table), std::move(trees), std::move(routes), Symmetry(), 0) {}
+
+Forest::Forest(RouteTable table, std::vector<Tree> trees, std::vector<Route> routes,
+               Symmetry symmetry, std::size_t moved) {
   FORESTCOLL_CHECK(routes.size() == trees.size() * table.ranks().size(),
                    "a route per tree and rank");
-  data_ = std::make_shared<const Data>(Data{std::move(table), std::move(trees), std::move(routes)});
+  std::vector<std::pair<Rank, Image>> images;
+  for (std::size_t row = 0; row < trees.size(); ++row) {
+    for (std::size_t i = 0; i < (row < moved ? symmetry.size() : 1); ++i) {
+      const Element g = symmetry.element(i);
+      images.emplace_back(symmetry.apply(g, trees[row].root),
+                          Image{static_cast<std::int32_t>(row), g});
+    }
+  }
+  std::stable_sort(images.begin(), images.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  Data data{std::move(table), {}, {}, std::move(routes), std::move(symmetry), moved};
+  for (const auto& [root, image] : images) {
+    data.trees.push_back(trees[static_cast<std::size_t>(image.row)]);
+    data.trees.back().root = root;
+    data.images.push_back(image);
+  }
+  data_ = std::make_shared<const Data>(std::move(data));
+}
+
+std::vector<TreeId> Forest::base_trees() const {
+  std::vector<TreeId> base;
+  for (std::size_t t = 0; t < tree_count(); ++t) {
+    if (data_->images[t].element.exponents == 0) base.emplace_back(t);
+  }
+  return base;
+}
+
+bool Forest::has_images(TreeId base) const {
+  return static_cast<std::size_t>(data_->images[base.index()].row) < data_->moved;
+}
+
+// The route by which the tree's pre-image reaches the pre-image of `child`.
+Route Forest::route(TreeId t, Rank child) const {
+  const Image& image = data_->images[t.index()];
+  const Rank at = data_->symmetry.apply(data_->symmetry.inverse(image.element), child);
+  return data_->routes[static_cast<std::size_t>(image.row) * rank_count() + at.index()];
 }
 
 Rank Forest::parent(TreeId t, Rank child) const {
-  const Route route = data_->routes[t.index() * rank_count() + child.index()];
-  return route.valid() ? data_->table.origin(route.prefix) : Rank();
+  const Route in = route(t, child);
+  if (!in.valid()) return {};
+  return data_->symmetry.apply(data_->images[t.index()].element, data_->table.origin(in.prefix));
 }
 
 std::vector<NodeId> Forest::path(TreeId t, Rank child) const {
-  auto nodes = data_->table.nodes(data_->routes[t.index() * rank_count() + child.index()]);
+  auto nodes = data_->table.nodes(route(t, child));
+  for (NodeId& v : nodes) v = data_->symmetry.apply(data_->images[t.index()].element, v);
   if (in_) std::reverse(nodes.begin(), nodes.end());
   return nodes;
 }

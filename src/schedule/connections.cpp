@@ -3,41 +3,38 @@
 #include "schedule/connections.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace forestcoll::schedule {
 
 IdVector<ConnectionId, Connection> connect(const IdVector<MessageId, Message>& messages) {
   std::vector<MessageId> order(messages.size());
   for (std::size_t m = 0; m < messages.size(); ++m) order[m] = MessageId(m);
-  const auto ends = [&](MessageId m) { return std::pair(messages[m].src, messages[m].dst); };
+  const auto ends = [&](MessageId m) {
+    return std::tuple(messages[m].src, messages[m].dst, messages[m].stream);
+  };
   std::stable_sort(order.begin(), order.end(),
                    [&](MessageId a, MessageId b) { return ends(a) < ends(b); });
   IdVector<ConnectionId, Connection> connections;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const auto [src, dst] = ends(order[i]);
-    if (i == 0 || ends(order[i - 1]) != ends(order[i])) connections.push_back({src, dst, {}});
+    const Message& message = messages[order[i]];
+    if (i == 0 || ends(order[i - 1]) != ends(order[i])) {
+      connections.push_back({message.src, message.dst, {}});
+    }
     connections[ConnectionId(connections.size() - 1)].messages.push_back(order[i]);
   }
   return connections;
 }
 
-std::int64_t send_steps(const Waits& waits, MessageId m) {
-  return std::max<std::int64_t>(1, std::ssize(waits.at_sender(m)));
-}
-
-std::int64_t recv_steps(const Waits& waits, MessageId m) {
-  return std::max<std::int64_t>(1, std::ssize(waits.at_receiver(m)));
-}
-
 std::optional<std::vector<Lane>> cut(const Connection& connection, std::size_t lanes,
                                      const IdVector<MessageId, Message>& messages,
-                                     const Waits& waits, std::int64_t max_steps) {
+                                     const StepBounds& bounds, std::int64_t max_steps) {
   std::vector<MessageId> by_size = connection.messages;
   std::stable_sort(by_size.begin(), by_size.end(),
                    [&](MessageId a, MessageId b) { return messages[a].count > messages[b].count; });
   std::vector<Lane> result(lanes);
   for (const MessageId m : by_size) {
-    const std::int64_t sends = send_steps(waits, m), receives = recv_steps(waits, m);
+    const std::int64_t sends = bounds.send(m), receives = bounds.recv(m);
     Lane* best = nullptr;
     for (Lane& lane : result) {
       const bool has_room =

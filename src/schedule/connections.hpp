@@ -7,19 +7,19 @@
 #include <vector>
 
 #include "schedule/messages.hpp"
-#include "schedule/waits.hpp"
+#include "schedule/step_bounds.hpp"
 
 namespace forestcoll::schedule {
 
 using ConnectionId = Id<struct ConnectionTag>;
 
-/// All messages from one rank to another, in global order.
+/// All messages of one stream from one rank to another, in global order.
 struct Connection {
   Rank src, dst;
   std::vector<MessageId> messages;
 };
 
-/// The connections in order of (src, dst). Cost: O(messages · log).
+/// The connections in order of (src, dst, stream). Cost: O(messages · log).
 [[nodiscard]] IdVector<ConnectionId, Connection> connect(
     const IdVector<MessageId, Message>& messages);
 
@@ -28,18 +28,15 @@ struct Connection {
 struct Lane {
   std::vector<MessageId> messages;
   std::int64_t chunks = 0;
-  std::int64_t send_steps = 0, recv_steps = 0;  // upper bounds: a message and its nops
+  std::int64_t send_steps = 0, recv_steps = 0;  // upper bounds
 };
-
-/// The steps that a message takes at most: itself, and a nop for every wait but one.
-[[nodiscard]] std::int64_t send_steps(const Waits& waits, MessageId m);
-[[nodiscard]] std::int64_t recv_steps(const Waits& waits, MessageId m);
 
 /// Cuts a connection into `lanes` lanes with about the same number of chunks and no more than
 /// `max_steps` steps; none where that fails. Cost: O(messages · (log + lanes)).
 [[nodiscard]] std::optional<std::vector<Lane>> cut(const Connection& connection, std::size_t lanes,
                                                    const IdVector<MessageId, Message>& messages,
-                                                   const Waits& waits, std::int64_t max_steps);
+                                                   const StepBounds& bounds,
+                                                   std::int64_t max_steps);
 
 /// The chunks of the fullest lane.
 [[nodiscard]] std::int64_t fullest(std::span<const Lane> lanes);

@@ -24,17 +24,19 @@ struct Gpu {
 
 class Placer {
  public:
-  Placer(const IdVector<MessageId, Message>& messages, const Waits& waits, std::size_t ranks,
-         const TargetLimits& target, std::int64_t max_threadblocks)
+  Placer(const IdVector<MessageId, Message>& messages, const StepBounds& bounds, std::size_t ranks,
+         const TargetLimits& target, std::int64_t max_threadblocks, ThreadblockUse use)
       : messages_(messages),
-        waits_(waits),
+        bounds_(bounds),
         target_(target),
+        use_(use),
         max_lanes_(std::min<std::int64_t>(max_threadblocks, target.max_depended)),
         connections_(connect(messages)),
         lanes_(connections_.size()),
         channels_(connections_.size()) {
     const std::vector<std::int32_t> none(static_cast<std::size_t>(target.max_channels), 0);
     gpus_.assign(ranks, Gpu{none, none, 0, static_cast<std::int64_t>(ranks) + 1});
+    number_pairs();
   }
 
   std::optional<Diagnostic> place_fewest() {
@@ -83,16 +85,27 @@ class Placer {
   }
 
  private:
+  // Streams between the same two ranks share their channels.
+  void number_pairs() {
+    for (std::size_t c = 0; c < connections_.size(); ++c) {
+      const Connection& connection = connections_[ConnectionId(c)];
+      const bool is_new = c == 0 || connections_[ConnectionId(c - 1)].src != connection.src ||
+                          connections_[ConnectionId(c - 1)].dst != connection.dst;
+      if (is_new) used_.emplace_back(static_cast<std::size_t>(target_.max_channels), false);
+      pair_of_.push_back(used_.size() - 1);
+    }
+  }
+
   [[nodiscard]] std::optional<std::vector<Lane>> cut_into(const Connection& connection,
                                                           std::size_t lanes) const {
-    return cut(connection, lanes, messages_, waits_, target_.max_steps);
+    return cut(connection, lanes, messages_, bounds_, target_.max_steps);
   }
 
   [[nodiscard]] std::optional<std::vector<Lane>> fewest_lanes(const Connection& connection) const {
     std::int64_t sends = 0, receives = 0;
     for (const MessageId m : connection.messages) {
-      sends += send_steps(waits_, m);
-      receives += recv_steps(waits_, m);
+      sends += bounds_.send(m);
+      receives += bounds_.recv(m);
     }
     const std::int64_t steps = std::max(sends, receives);
     auto lanes = static_cast<std::size_t>((steps + target_.max_steps - 1) / target_.max_steps);
@@ -137,14 +150,16 @@ class Placer {
          ++channel) {
       const auto i = static_cast<std::size_t>(channel);
       if (src.senders[i] < target_.max_per_channel && dst.receivers[i] < target_.max_per_channel &&
-          std::find(channels_[c].begin(), channels_[c].end(), channel) == channels_[c].end()) {
+          !used_[pair_of_[c]][i]) {
         channels.push_back(channel);
       }
     }
     if (channels.size() < lanes.size()) return false;
     for (std::size_t i = channels_[c].size(); i < channels.size(); ++i) {
-      ++src.senders[static_cast<std::size_t>(channels[i])];
-      ++dst.receivers[static_cast<std::size_t>(channels[i])];
+      const auto channel = static_cast<std::size_t>(channels[i]);
+      ++src.senders[channel];
+      ++dst.receivers[channel];
+      used_[pair_of_[c]][channel] = true;
       for (Gpu* gpu : {&src, &dst}) {
         ++gpu->lanes;
         ++gpu->elements;
@@ -158,7 +173,7 @@ class Placer {
   [[nodiscard]] Diagnostic too_many_steps(const Connection& connection) const {
     std::int64_t steps = 0;
     for (const MessageId m : connection.messages) {
-      steps = std::max({steps, send_steps(waits_, m), recv_steps(waits_, m)});
+      steps = std::max({steps, bounds_.send(m), bounds_.recv(m)});
     }
     if (steps <= target_.max_steps) return too_many_channels(connection);
     return refusal("T02",
@@ -170,34 +185,48 @@ class Placer {
   }
 
   [[nodiscard]] Diagnostic too_many_channels(const Connection& connection) const {
-    return refusal(
-        "T03",
-        fmt::format("the {} messages from rank {} to rank {} need a channel beyond the {} that {} "
-                    "has, with {} steps per threadblock and {} threadblocks per channel",
-                    connection.messages.size(), connection.src.value, connection.dst.value,
-                    target_.max_channels, target_.name, target_.max_steps, target_.max_per_channel),
-        "use a smaller -k, or write the forest with --format forest");
+    if (use_ == ThreadblockUse::per_tree) {
+      return refusal("T03",
+                     fmt::format("the trees that join rank {} to rank {} need a channel each, "
+                                 "beyond the {} that {} has",
+                                 connection.src.value, connection.dst.value, target_.max_channels,
+                                 target_.name),
+                     "use --threadblocks merge");
+    }
+    const std::size_t messages = connection.messages.size();
+    return refusal("T03",
+                   fmt::format("the {} message{} from rank {} to rank {} need{} a channel beyond "
+                               "the {} that {} has, with {} steps per threadblock and {} "
+                               "threadblocks per channel",
+                               messages, messages == 1 ? "" : "s", connection.src.value,
+                               connection.dst.value, messages == 1 ? "s" : "", target_.max_channels,
+                               target_.name, target_.max_steps, target_.max_per_channel),
+                   "use a smaller -k, fewer --instances, or write the forest with --format forest");
   }
 
   const IdVector<MessageId, Message>& messages_;
-  const Waits& waits_;
+  const StepBounds& bounds_;
   const TargetLimits& target_;
+  ThreadblockUse use_;
   std::int64_t max_lanes_;  // of a GPU that gets more than it must
   IdVector<ConnectionId, Connection> connections_;
   IdVector<ConnectionId, std::vector<Lane>> lanes_;
   IdVector<ConnectionId, std::vector<std::int32_t>> channels_;  // of the lanes
+  IdVector<ConnectionId, std::size_t> pair_of_;                 // two ranks, in order
+  std::vector<std::vector<bool>> used_;                         // by pair and channel
   IdVector<Rank, Gpu> gpus_;
 };
 
 }  // namespace
 
 Expected<IdVector<LaneId, PlacedLane>> place_lanes(const IdVector<MessageId, Message>& messages,
-                                                   const Waits& waits, std::size_t ranks,
+                                                   const StepBounds& bounds, std::size_t ranks,
                                                    const TargetLimits& target,
-                                                   std::int64_t max_threadblocks) {
-  Placer placer(messages, waits, ranks, target, max_threadblocks);
+                                                   std::int64_t max_threadblocks,
+                                                   ThreadblockUse use) {
+  Placer placer(messages, bounds, ranks, target, max_threadblocks, use);
   if (auto error = placer.place_fewest()) return *error;
-  placer.spread();
+  if (use == ThreadblockUse::spread) placer.spread();
   return std::move(placer).placed();
 }
 

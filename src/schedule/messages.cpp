@@ -2,7 +2,8 @@
 //
 // Chunks. The buffer of the whole collective is cut into N·k chunks, k for every root (k in all for
 // broadcast and reduce). The trees of a root share its k chunks out among them in forest order,
-// each as many as its multiplicity.
+// each as many as its multiplicity. Instances cut a tree's chunks into equal parts that travel
+// beside each other.
 //
 // Order. A message's level is the length of the longest chain of messages that must come before it:
 //   reduce     the height of the sender's subtree, so that it follows the messages of all its
@@ -18,14 +19,10 @@
 #include <span>
 
 #include "base/check.hpp"
+#include "schedule/addressing.hpp"
 
 namespace forestcoll::schedule {
 namespace {
-
-// A contiguous range of chunks that a tree carries.
-struct ChunkRange {
-  std::int64_t begin = 0, end = 0;
-};
 
 struct LevelledMessage {
   Message message;
@@ -54,8 +51,8 @@ std::vector<ChunkRange> tree_chunks(const Forest& forest, const CollectiveForest
 
 class Builder {
  public:
-  Builder(const CollectiveForest& whole, std::int32_t max_count)
-      : whole_(whole), max_count_(max_count) {}
+  Builder(const CollectiveForest& whole, const Cutting& cutting)
+      : whole_(whole), cutting_(cutting) {}
 
   void add_reduce(const Forest& forest) {
     const auto ranges = tree_chunks(forest, whole_);
@@ -63,10 +60,11 @@ class Builder {
       const auto heights = subtree_heights(forest, TreeId(t));
       for (std::size_t v = 0; v < forest.rank_count(); ++v) {
         const Rank parent = forest.parent(TreeId(t), Rank(v));
-        if (parent.valid()) add(Rank(v), parent, ranges[t], true, heights[Rank(v)]);
+        if (parent.valid()) add({Rank(v), parent, true}, t, ranges[t], heights[Rank(v)]);
       }
       reduced_.push_back({ranges[t], heights[forest.tree(TreeId(t)).root]});
     }
+    trees_before_ = forest.tree_count();
     std::sort(reduced_.begin(), reduced_.end(),
               [](const auto& a, const auto& b) { return a.range.begin < b.range.begin; });
   }
@@ -78,7 +76,7 @@ class Builder {
       const auto depths = sender_depths(forest, TreeId(t));
       for (std::size_t v = 0; v < forest.rank_count(); ++v) {
         const Rank parent = forest.parent(TreeId(t), Rank(v));
-        if (parent.valid()) add(parent, Rank(v), ranges[t], false, start + depths[Rank(v)]);
+        if (parent.valid()) add({parent, Rank(v), false}, t, ranges[t], start + depths[Rank(v)]);
       }
     }
   }
@@ -129,17 +127,34 @@ class Builder {
     return level;
   }
 
-  void add(Rank src, Rank dst, const ChunkRange& range, bool reduces, std::int32_t level) {
-    for (std::int64_t begin = range.begin; begin < range.end; begin += max_count_) {
-      const auto count = std::min<std::int64_t>(max_count_, range.end - begin);
-      messages_.push_back(
-          {{src, dst, static_cast<std::int32_t>(begin), static_cast<std::int32_t>(count), reduces},
-           level});
+  struct Edge {
+    Rank src, dst;
+    bool reduces;
+  };
+
+  void add(const Edge& edge, std::size_t tree, const ChunkRange& range, std::int32_t level) {
+    const std::int64_t part = (range.end - range.begin) / cutting_.instances;
+    const std::size_t number = cutting_.per_tree ? trees_before_ + tree : 0;
+    for (std::int32_t i = 0; i < cutting_.instances; ++i) {
+      const auto stream = static_cast<std::int32_t>(number) * cutting_.instances + i;
+      const std::int64_t begin = range.begin + i * part;
+      add_part(edge, {begin, begin + part}, stream, level);
+    }
+  }
+
+  void add_part(const Edge& edge, const ChunkRange& range, std::int32_t stream,
+                std::int32_t level) {
+    for (std::int64_t begin = range.begin; begin < range.end; begin += cutting_.max_count) {
+      const auto count = std::min<std::int64_t>(cutting_.max_count, range.end - begin);
+      messages_.push_back({{edge.src, edge.dst, static_cast<std::int32_t>(begin),
+                            static_cast<std::int32_t>(count), edge.reduces, stream},
+                           level});
     }
   }
 
   const CollectiveForest& whole_;
-  std::int32_t max_count_;
+  Cutting cutting_;
+  std::size_t trees_before_ = 0;  // of the phase before
   std::vector<Reduced> reduced_;
   std::vector<LevelledMessage> messages_;
 };
@@ -147,8 +162,8 @@ class Builder {
 }  // namespace
 
 IdVector<MessageId, Message> order_messages(const CollectiveForest& forest,
-                                            std::int32_t max_count) {
-  Builder builder(forest, max_count);
+                                            const Cutting& cutting) {
+  Builder builder(forest, cutting);
   if (forest.reduce) builder.add_reduce(*forest.reduce);
   if (forest.broadcast) builder.add_broadcast(*forest.broadcast);
   return builder.sorted();

@@ -19,15 +19,24 @@ struct Message {
   std::int32_t first_chunk = 0;
   std::int32_t count = 1;
   bool reduces = false;
+  std::int32_t stream = 0;  ///< messages of different streams share no threadblock
 
   [[nodiscard]] std::int32_t end_chunk() const { return first_chunk + count; }
 };
 
+/// How trees are cut into messages.
+struct Cutting {
+  std::int32_t max_count = 71;  ///< chunks of a message
+  std::int32_t instances = 1;   ///< parts of each tree's chunks, each a stream of its own
+  bool per_tree = false;        ///< every tree is a stream of its own
+};
+
 /// The messages of both phases in an order in which every message follows those whose data it
-/// carries. `max_count` bounds a message's chunks.
-/// REQUIRES: chunk numbers fit 32 bits; each root's multiplicities sum to k.
+/// carries.
+/// REQUIRES: chunk numbers fit 32 bits; each root's multiplicities sum to k and are multiples of
+/// the number of instances.
 /// Cost: O(N · trees + messages · log).
 [[nodiscard]] IdVector<MessageId, Message> order_messages(const CollectiveForest& forest,
-                                                          std::int32_t max_count);
+                                                          const Cutting& cutting);
 
 }  // namespace forestcoll::schedule

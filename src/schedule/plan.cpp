@@ -2,19 +2,23 @@
 //
 // A threadblock has at most one peer that it sends to and one that it receives from, and each end
 // of a lane belongs to exactly one threadblock. Where a GPU's limit allows, every end has its own.
-// Where it does not, sending and receiving lanes on the same channel are joined until it fits, the
-// pairs with the fewest steps first. A joined threadblock serves its messages in the global order
-// like any other, so joining cannot cause a deadlock.
+// Where it does not, sending and receiving lanes on the same channel are joined until it fits, or
+// all that can be where the fewest are asked for. A joined threadblock serves its messages in the
+// same order as any other, so joining cannot cause a deadlock.
 //
-// Which pairs: on one channel, pairing the sender with the most steps with the receiver with the
-// fewest, and giving up a sender that does not even fit with that one, finds the most pairs: the
-// receivers that fit a sender include all those that fit a longer one.
+// Which pairs. First those whose messages are the most often forwarded from one lane to the other:
+// there a step receives and sends at once. Two lanes that do nothing else are joined always; apart,
+// one would only wait for the other. Then, on one channel, the sender with the most steps with the
+// receiver with the fewest, giving up a sender that does not even fit with that one. Alone, this
+// second rule finds the most pairs: the receivers that fit a sender include all those that fit a
+// longer one. Where the first rule leaves too few pairs for the limit, the second goes alone.
 #include "schedule/plan.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "schedule/refusal.hpp"
@@ -34,8 +38,9 @@ struct Pair {
 
 class GpuPlanner {
  public:
-  GpuPlanner(const IdVector<LaneId, PlacedLane>& lanes, const TargetLimits& target)
-      : lanes_(lanes), max_steps_(target.max_steps) {}
+  GpuPlanner(const IdVector<LaneId, PlacedLane>& lanes, const TargetLimits& target,
+             ThreadblockUse use)
+      : lanes_(lanes), max_steps_(target.max_steps), use_(use) {}
 
   void add_sender(LaneId id) {
     by_channel_[lanes_[id].channel].senders.push_back(id);
@@ -45,35 +50,84 @@ class GpuPlanner {
     by_channel_[lanes_[id].channel].receivers.push_back(id);
     receivers_.push_back(id);
   }
+  void add_group(const RelayGroup& group) { groups_.push_back(&group); }
 
   // At most `limit` threadblocks; more if there are not pairs enough.
   [[nodiscard]] std::vector<ThreadblockPlan> plan(std::int64_t limit) {
-    const std::int64_t excess = std::ssize(senders_) + std::ssize(receivers_) - limit;
+    const std::int64_t ends = std::ssize(senders_) + std::ssize(receivers_);
     std::map<LaneId, LaneId> sender_of;  // by receiver
-    if (excess > 0) {
-      auto found = pairs();
-      if (std::ssize(found) > excess) found.resize(static_cast<std::size_t>(excess));
-      for (const Pair& pair : found) sender_of[pair.recv] = pair.send;
-    }
+    for (const Pair& pair : choose(ends, limit)) sender_of[pair.recv] = pair.send;
     std::vector<ThreadblockPlan> result;
-    std::vector<LaneId> joined;
+    std::set<LaneId> joined;
     for (const LaneId id : receivers_) {
       const auto it = sender_of.find(id);
       result.push_back({it == sender_of.end() ? LaneId() : it->second, id});
-      if (it != sender_of.end()) joined.push_back(it->second);
+      if (it != sender_of.end()) joined.insert(it->second);
     }
-    std::sort(joined.begin(), joined.end());
     for (const LaneId id : senders_) {
-      if (!std::binary_search(joined.begin(), joined.end(), id)) result.push_back({id, {}});
+      if (!joined.contains(id)) result.push_back({id, {}});
     }
     return result;
   }
 
  private:
-  // The pairs that can be joined, those with the fewest steps first.
-  [[nodiscard]] std::vector<Pair> pairs() {
+  [[nodiscard]] std::vector<Pair> choose(std::int64_t ends, std::int64_t limit) const {
+    if (use_ == ThreadblockUse::per_tree) return {};
+    const std::int64_t wanted =
+        use_ == ThreadblockUse::merge ? ends : std::max<std::int64_t>(0, ends - limit);
+    std::vector<Pair> chosen = by_relays(wanted);
+    add_by_steps(chosen, wanted);
+    if (ends - std::ssize(chosen) > limit) {
+      std::vector<Pair> plain;
+      add_by_steps(plain, wanted);
+      if (plain.size() > chosen.size()) return plain;
+    }
+    return chosen;
+  }
+
+  // Pairs with relays: all that do nothing else, and others until there are `wanted`.
+  [[nodiscard]] std::vector<Pair> by_relays(std::int64_t wanted) const {
+    std::vector<const RelayGroup*> groups = groups_;
+    const auto rank = [&](const RelayGroup* group) {
+      return std::pair(!is_pure(*group), -std::ssize(group->relays));
+    };
+    std::stable_sort(groups.begin(), groups.end(),
+                     [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
+    std::vector<Pair> chosen;
+    std::set<LaneId> used;
+    for (const RelayGroup* group : groups) {
+      if (!is_pure(*group) && std::ssize(chosen) >= wanted) break;
+      const std::int64_t steps = steps_of(group->send, group->recv);
+      if (steps > max_steps_ || used.contains(group->send) || used.contains(group->recv)) continue;
+      used.insert({group->send, group->recv});
+      chosen.push_back({group->send, group->recv, steps});
+    }
+    return chosen;
+  }
+
+  // The lanes do nothing but forward, one to the other.
+  [[nodiscard]] bool is_pure(const RelayGroup& group) const {
+    const std::size_t relays = group.relays.size();
+    return lanes_[group.send].lane.messages.size() == relays &&
+           lanes_[group.recv].lane.messages.size() == relays;
+  }
+
+  // Fills up to `wanted` with other pairs, those with the fewest steps first.
+  void add_by_steps(std::vector<Pair>& chosen, std::int64_t wanted) const {
+    std::set<LaneId> used;
+    for (const Pair& pair : chosen) used.insert({pair.send, pair.recv});
+    std::vector<Pair> more = pairs(used);
+    const std::int64_t missing = std::max<std::int64_t>(0, wanted - std::ssize(chosen));
+    if (std::ssize(more) > missing) more.resize(static_cast<std::size_t>(missing));
+    chosen.insert(chosen.end(), more.begin(), more.end());
+  }
+
+  [[nodiscard]] std::vector<Pair> pairs(const std::set<LaneId>& used) const {
     std::vector<Pair> result;
-    for (auto& [channel, ends] : by_channel_) {
+    for (auto [channel, ends] : by_channel_) {
+      const auto is_used = [&](LaneId id) { return used.contains(id); };
+      std::erase_if(ends.senders, is_used);
+      std::erase_if(ends.receivers, is_used);
       const auto sends = [&](LaneId id) { return lanes_[id].lane.send_steps; };
       const auto receives = [&](LaneId id) { return lanes_[id].lane.recv_steps; };
       std::stable_sort(ends.senders.begin(), ends.senders.end(),
@@ -83,7 +137,7 @@ class GpuPlanner {
       auto receiver = ends.receivers.begin();
       for (const LaneId sender : ends.senders) {
         if (receiver == ends.receivers.end()) break;
-        const std::int64_t steps = sends(sender) + receives(*receiver);
+        const std::int64_t steps = steps_of(sender, *receiver);
         if (steps <= max_steps_) result.push_back({sender, *receiver++, steps});
       }
     }
@@ -92,41 +146,64 @@ class GpuPlanner {
     return result;
   }
 
+  [[nodiscard]] std::int64_t steps_of(LaneId send, LaneId recv) const {
+    return lanes_[send].lane.send_steps + lanes_[recv].lane.recv_steps;
+  }
+
   const IdVector<LaneId, PlacedLane>& lanes_;
   std::int64_t max_steps_;
+  ThreadblockUse use_;
   std::map<std::int32_t, Ends> by_channel_;
   std::vector<LaneId> senders_, receivers_;
+  std::vector<const RelayGroup*> groups_;
 };
 
 Diagnostic too_many(std::size_t rank, std::size_t needed, const TargetLimits& target,
-                    std::int64_t limit) {
+                    std::int64_t limit, ThreadblockUse use) {
+  const bool per_tree = use == ThreadblockUse::per_tree;
   return refusal(
       "T01",
       fmt::format(
-          "rank {} needs {} threadblocks even where sending and receiving share one, but at "
-          "most {} are allowed ({} takes {}, and all must be on the GPU at once)",
-          rank, needed, limit, target.name, target.max_threadblocks),
-      "use a smaller -k, allow more threadblocks where the GPU has more SMs, or write the forest "
-      "with --format forest");
+          "rank {} needs {} threadblocks {}, but at most {} are allowed ({} takes {}, and all "
+          "must be on the GPU at once)",
+          rank, needed,
+          per_tree ? "with one for every edge of every tree"
+                   : "even where sending and receiving share one",
+          limit, target.name, target.max_threadblocks),
+      per_tree ? "use --threadblocks merge"
+               : "use a smaller -k, fewer --instances, allow more threadblocks where the GPU has "
+                 "more SMs, or write the forest with --format forest");
 }
 
 }  // namespace
 
-Expected<IdVector<Rank, std::vector<ThreadblockPlan>>> plan_threadblocks(
-    const IdVector<LaneId, PlacedLane>& lanes, std::size_t ranks, const TargetLimits& target,
-    std::int64_t max_threadblocks) {
-  std::vector<GpuPlanner> planners(ranks, GpuPlanner(lanes, target));
+Expected<Plan> plan_threadblocks(const IdVector<LaneId, PlacedLane>& lanes,
+                                 const std::vector<RelayGroup>& groups, std::size_t ranks,
+                                 const TargetLimits& target, std::int64_t max_threadblocks,
+                                 ThreadblockUse use) {
+  std::vector<GpuPlanner> planners(ranks, GpuPlanner(lanes, target, use));
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     planners[lanes[LaneId(i)].src.index()].add_sender(LaneId(i));
     planners[lanes[LaneId(i)].dst.index()].add_receiver(LaneId(i));
   }
-  IdVector<Rank, std::vector<ThreadblockPlan>> result(ranks);
+  for (const RelayGroup& group : groups) {
+    planners[lanes[group.send].src.index()].add_group(group);
+  }
+  Plan result;
+  std::set<std::pair<LaneId, LaneId>> joined;
   for (std::size_t r = 0; r < ranks; ++r) {
-    result[Rank(r)] = planners[r].plan(max_threadblocks);
-    const std::size_t needed = result[Rank(r)].size();
-    if (std::cmp_greater(needed, max_threadblocks)) {
-      return too_many(r, needed, target, max_threadblocks);
+    result.threadblocks.push_back(planners[r].plan(max_threadblocks));
+    const auto& made = result.threadblocks[Rank(r)];
+    if (std::cmp_greater(made.size(), max_threadblocks)) {
+      return too_many(r, made.size(), target, max_threadblocks, use);
     }
+    for (const ThreadblockPlan& plan : made) {
+      if (plan.send.valid() && plan.recv.valid()) joined.insert({plan.recv, plan.send});
+    }
+  }
+  for (const RelayGroup& group : groups) {
+    if (!joined.contains({group.recv, group.send})) continue;
+    result.relays.insert(result.relays.end(), group.relays.begin(), group.relays.end());
   }
   return result;
 }

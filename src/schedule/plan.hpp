@@ -5,6 +5,7 @@
 
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/schedule.hpp"
+#include "schedule/fusion.hpp"
 #include "schedule/lanes.hpp"
 
 namespace forestcoll::schedule {
@@ -15,10 +16,16 @@ struct ThreadblockPlan {
   LaneId send, recv;
 };
 
+struct Plan {
+  IdVector<Rank, std::vector<ThreadblockPlan>> threadblocks;
+  std::vector<Relay> relays;  ///< those whose lanes share a threadblock
+};
+
 /// The threadblocks of every GPU, `max_threadblocks` at most; those that receive come first.
-/// Errors: T01.
-[[nodiscard]] Expected<IdVector<Rank, std::vector<ThreadblockPlan>>> plan_threadblocks(
-    const IdVector<LaneId, PlacedLane>& lanes, std::size_t ranks, const TargetLimits& target,
-    std::int64_t max_threadblocks);
+/// `groups` are the relays that may be fused. Errors: T01.
+[[nodiscard]] Expected<Plan> plan_threadblocks(const IdVector<LaneId, PlacedLane>& lanes,
+                                               const std::vector<RelayGroup>& groups,
+                                               std::size_t ranks, const TargetLimits& target,
+                                               std::int64_t max_threadblocks, ThreadblockUse use);
 
 }  // namespace forestcoll::schedule

@@ -20,7 +20,8 @@ TargetLimits common(std::string name) {
           .max_per_channel = 32,
           .max_offset = 32767,
           .max_depended = 128,
-          .fused_reduce = true,
+          .fused_steps = true,
+          .both_placements = true,
           .reduce_scatter_name = "reducescatter",
           .default_max_bytes = std::int64_t{1} << 40};
 }
@@ -28,7 +29,7 @@ TargetLimits common(std::string name) {
 TargetLimits rccl_6() {
   TargetLimits limits = common("rccl-6");
   limits.max_threadblocks = 64;
-  limits.fused_reduce = false;
+  limits.fused_steps = false;
   return limits;
 }
 
@@ -36,6 +37,7 @@ TargetLimits msccl() {
   TargetLimits limits = common("msccl");
   limits.max_threadblocks = 216;
   limits.max_steps = 256;
+  limits.both_placements = false;
   limits.reduce_scatter_name = "reduce_scatter";
   limits.default_max_bytes = std::int64_t{1} << 30;
   return limits;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "forestcoll/network.hpp"
 #include "solver/core.hpp"
 #include "solver/demand_check.hpp"
+#include "solver/orbits.hpp"
 
 namespace forestcoll::solver {
 
@@ -17,26 +19,32 @@ using CutId = Id<struct CutTag>;
 
 /// Sets X of nodes, each with its slack:
 ///   (residual capacity into X) − (trees still owed by roots outside X)
-///                              − (the tree in progress, if it has not reached X yet).
+///                              − (trees in progress that have not reached X yet).
 /// INVARIANT kept by the growth: every slack is ≥ 0.
 ///
 /// A route that enters X takes capacity from it; the first entry of a tree from outside is what
 /// the demand was for, every further one is *damage* and costs slack.
+///
+/// A tree grows together with its images under the group, so all images of a cut have the same
+/// slack: what the images of the tree do to X is what the tree itself does to the images of X.
 class CutPool {
  public:
-  explicit CutPool(const Core& core) : core_(core), crossings_(core.graph.arc_count()) {}
+  CutPool(const Core& core, const Orbits& orbits)
+      : core_(core), orbits_(orbits), crossings_(core.graph.arc_count()) {}
 
   [[nodiscard]] std::size_t size() const { return cuts_.size(); }
   [[nodiscard]] const SinkSide& inside(CutId x) const { return cuts_[x].inside; }
   [[nodiscard]] std::int64_t slack(CutId x) const { return cuts_[x].slack; }
 
-  /// Cost: O(m).
-  CutId add(const SinkSide& inside, std::int64_t slack, bool reached);
+  /// `slack` leaves the tree in progress out, which has `multiplicity` (0: there is none) and has
+  /// reached `nodes`. Cost: O(m + nodes), times the number of images.
+  CutId add(const SinkSide& inside, std::int64_t slack, std::int64_t multiplicity,
+            std::span<const NodeId> nodes);
 
-  /// Capacity came back to, or was taken from, `arc`.
+  /// Capacity came back to, or was taken from, `arc` and its images, by a tree and its images.
   void add_capacity(ArcId arc, std::int64_t delta) {
     for (const Crossing& c : crossings_[arc]) {
-      if (c.enters) cuts_[c.cut].slack += delta;
+      if (c.enters) cut_of(c.image).slack += delta * cut_of(c.image).weight;
     }
   }
   /// A finished tree of `root` is taken back, or owed trees are (negative).
@@ -47,25 +55,23 @@ class CutPool {
   void begin_tree(NodeId root);
   /// The tree in progress gives up `delta` of its multiplicity; its root owes them again.
   void shrink_tree(NodeId root, std::int64_t delta);
-  /// The tree in progress, of the given multiplicity, lost nodes: `reached` tells for a cut whether
-  /// it still has one inside.
-  template <class Reached>
-  void recount_reached(std::int64_t multiplicity, Reached&& reached) {
-    for (std::size_t x = 0; x < cuts_.size(); ++x) {
-      State& cut = cuts_[CutId(x)];
-      if (!cut.reached || reached(cut.inside)) continue;
-      cut.reached = false;
-      cut.slack -= multiplicity;
-    }
-  }
+  /// The tree in progress, of the given multiplicity, lost nodes and kept `nodes`.
+  void recount_reached(std::int64_t multiplicity, std::span<const NodeId> nodes);
+
+  /// Looks at the tree in progress once more, from its root and then by every route in the order
+  /// of attachment: by how much each damages the cut.
+  void begin_replay(CutId x, NodeId root);
+  [[nodiscard]] std::int64_t replay(CutId x, std::span<const ArcId> route);
 
   /// May a route of `multiplicity` use `arc`, as far as one arc can tell?
   [[nodiscard]] bool is_open(ArcId arc, std::int64_t multiplicity) const {
     for (const Crossing& c : crossings_[arc]) {
-      const State& cut = cuts_[c.cut];
+      const Image& image = images_[c.image];
       // A tight cut can only take the first entry: once reached it must not be entered, and a
       // route that is to end inside must not leave again.
-      if (cut.slack < multiplicity && cut.reached == c.enters) return false;
+      if (image.reached != c.enters) continue;
+      const Cut& cut = cuts_[image.cut];
+      if (cut.slack < multiplicity * cut.weight) return false;
     }
     return true;
   }
@@ -76,28 +82,43 @@ class CutPool {
   void take(std::span<const ArcId> route, std::int64_t multiplicity);
 
  private:
+  using ImageId = Id<struct ImageTag>;
   struct Crossing {
-    CutId cut;
+    ImageId image;
     bool enters;  ///< else it leaves
   };
-  struct State {
+  struct Cut {
     std::int64_t slack = 0;
-    bool reached = false;
-    std::int32_t entries = 0, exits = 0;  ///< of the route at hand; 0 between calls
+    std::int64_t weight = 1;  ///< elements of the group that leave the cut as it is
+    std::int64_t damage = 0;  ///< by the route at hand; 0 between calls
     std::vector<bool> inside;
   };
+  struct Image {
+    CutId cut;
+    Element back;  ///< maps this image to the cut
+    bool reached = false;
+    std::int32_t entries = 0, exits = 0;  ///< of the route at hand; 0 between calls
+  };
 
+  [[nodiscard]] Cut& cut_of(ImageId image) { return cuts_[images_[image].cut]; }
+  [[nodiscard]] bool is_inside(const Image& image, NodeId v) const {
+    return cuts_[image.cut].inside[orbits_.group.apply(image.back, v).index()];
+  }
+  [[nodiscard]] bool reaches(const Image& image, std::span<const NodeId> nodes) const;
+  [[nodiscard]] std::vector<Element> distinct_images(const SinkSide& inside) const;
   void count(std::span<const ArcId> route);
   // A route starts at a reached node, so of a cut that is not reached yet it starts outside, and
   // ends inside exactly if it enters once more than it leaves.
-  [[nodiscard]] static bool reaches(const State& cut) {
-    return !cut.reached && cut.entries > cut.exits;
+  [[nodiscard]] static bool reaches(const Image& image) {
+    return !image.reached && image.entries > image.exits;
   }
 
   const Core& core_;
-  IdVector<CutId, State> cuts_;
+  const Orbits& orbits_;
+  IdVector<CutId, Cut> cuts_;
+  IdVector<ImageId, Image> images_;
   IdVector<ArcId, std::vector<Crossing>> crossings_;
-  std::vector<CutId> counted_;
+  std::vector<ImageId> counted_;
 };
 
 }  // namespace forestcoll::solver

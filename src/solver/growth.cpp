@@ -15,8 +15,7 @@ Growth::Growth(PackingState& state, Guard guard)
 }
 
 bool Growth::is_usable(ArcId arc) const {
-  const std::int64_t multiplicity = state_.growing().multiplicity;
-  return state_.residual(arc) >= multiplicity && state_.pool().is_open(arc, multiplicity);
+  return state_.has_room(arc) && state_.pool().is_open(arc, state_.growing().multiplicity);
 }
 
 bool Growth::extend(int routes_tried, bool detours) {
@@ -102,7 +101,7 @@ void Growth::scan(NodeId v, std::int32_t ring) {
 
 bool Growth::attach_through(ArcId last, bool only_test, int budget) {
   route_.assign(1, last);
-  return trace(core_.graph.tail(last), only_test, budget);
+  return trace(core_.graph.tail(last), only_test, budget) == Outcome::attached;
 }
 
 // Does the newest arc of route_ begin at a switch that the route already passes?
@@ -112,36 +111,47 @@ bool Growth::returns() const {
                      [&](ArcId arc) { return core_.graph.head(arc) == from; });
 }
 
-// Completes route_ backwards from `v` to a rank that the search began at, and attaches it.
-bool Growth::trace(NodeId v, bool only_test, int& budget) {
+// Completes route_ backwards from `v` to a rank that the search began at, and attaches it. Feeders
+// that lead nowhere any more are forgotten: within a level, room only shrinks.
+Growth::Outcome Growth::trace(NodeId v, bool only_test, int& budget) {
   if (core_.rank_of[v].valid()) {
     --budget;
     forward_.assign(route_.rbegin(), route_.rend());
-    if (!state_.pool().admits(forward_, state_.growing().multiplicity)) return false;
-    if (!guard_(forward_)) return false;
+    if (!state_.has_room(forward_)) return Outcome::refused;
+    if (!state_.pool().admits(forward_, state_.growing().multiplicity)) return Outcome::refused;
+    if (!guard_(forward_)) return Outcome::refused;
     if (!only_test) state_.attach(forward_);
-    return true;
+    return Outcome::attached;
   }
   Feeders& feeders = feeders_[v];
   for (std::size_t tried = 0; tried < feeders.arcs.size() && budget > 0;) {
     if (feeders.next >= feeders.arcs.size()) feeders.next = 0;
-    const ArcId arc = feeders.arcs[feeders.next];
+    const std::size_t at = feeders.next;
+    const auto forget = [&] {
+      feeders.arcs.erase(feeders.arcs.begin() + static_cast<std::ptrdiff_t>(at));
+    };
+    const ArcId arc = feeders.arcs[at];
     if (!is_usable(arc)) {
-      feeders.arcs.erase(feeders.arcs.begin() + static_cast<std::ptrdiff_t>(feeders.next));
+      forget();
       continue;
     }
     route_.push_back(arc);
-    ++feeders.next;
-    if (detours_ && returns()) {
-      route_.pop_back();
-      ++tried;
+    const bool loops = detours_ && returns();
+    const Outcome outcome =
+        loops ? Outcome::refused : trace(core_.graph.tail(arc), only_test, budget);
+    route_.pop_back();
+    if (outcome == Outcome::attached) {
+      feeders.next = at + 1;
+      return outcome;
+    }
+    if (outcome == Outcome::dead && !detours_) {
+      forget();
       continue;
     }
-    if (trace(core_.graph.tail(arc), only_test, budget)) return true;
-    route_.pop_back();
+    feeders.next = at + 1;
     ++tried;
   }
-  return false;
+  return feeders.arcs.empty() ? Outcome::dead : Outcome::refused;
 }
 
 }  // namespace forestcoll::solver

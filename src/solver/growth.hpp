@@ -41,6 +41,11 @@ class Growth {
       return a.key != b.key ? a.key < b.key : a.arc < b.arc;
     }
   };
+  enum class Outcome {
+    attached,
+    refused,  ///< there is a way, which the cuts or the guard forbid
+    dead,     ///< no way is left at all
+  };
   struct Feeders {
     std::int64_t level = 0;  ///< of the search that filled this
     std::int32_t ring = 0;
@@ -54,7 +59,7 @@ class Growth {
   void scan(NodeId v, std::int32_t ring);
   bool attach_through(ArcId last, bool only_test, int budget);
   [[nodiscard]] bool returns() const;
-  bool trace(NodeId v, bool only_test, int& budget);
+  Outcome trace(NodeId v, bool only_test, int& budget);
 
   PackingState& state_;
   Guard guard_;

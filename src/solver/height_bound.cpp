@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "forestcoll/pack.hpp"
+#include "solver/height_cuts.hpp"
 
 namespace forestcoll {
 namespace {
@@ -70,6 +71,15 @@ std::int32_t height_lower_bound(const Network& network, const Weights& weights) 
       roots.clear();
     }
   }
+  return height;
+}
+
+std::int32_t height_lower_bound(const Network& network, const Weights& weights,
+                                const Scaling& scaling) {
+  std::int32_t height = height_lower_bound(network, weights);
+  height = std::max(height, solver::height_forced_by_cuts(network, weights, scaling));
+  height = std::max(height, solver::height_forced_by_switches(network, weights, scaling));
+  if (height == 1 && solver::stars_are_impossible(network, weights, scaling)) height = 2;
   return height;
 }
 

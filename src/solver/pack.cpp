@@ -14,6 +14,7 @@
 #include "solver/core.hpp"
 #include "solver/packer.hpp"
 #include "solver/scale.hpp"
+#include "solver/symmetry.hpp"
 
 namespace forestcoll {
 namespace {
@@ -30,10 +31,16 @@ Diagnostic too_large() {
               "--quantize"};
 }
 
+Diagnostic stopped() {
+  return {.code = "R01",
+          .kind = ErrorKind::limit,
+          .message = "asked to stop before all trees were packed"};
+}
+
 bool fits(const Network& network, const Ratio& scale) {
   const Int128 sum =
       std::accumulate(network.capacity.begin(), network.capacity.end(), std::int64_t{0});
-  return sum * scale.num() < Int128{1} << 61 && sum * scale.den() < Int128{1} << 61;
+  return sum * scale.num() / scale.den() < Int128{1} << 61;
 }
 
 // First the least steps, at which a floor rises; then a whole scale, at which nothing is rounded;
@@ -65,38 +72,95 @@ Ratio scale_of(const Network& network, const Forest& forest) {
   return scale;
 }
 
-// At one scale: with the capacities as they are, and, where that fails, with switches trimmed to
-// balance, about which the theorem speaks.
-std::optional<solver::PackedTrees> pack_at(const Network& network, const Weights& owed,
-                                           const IdVector<ArcId, Capacity>& capacity,
-                                           const Progress& progress) {
-  solver::Core core = solver::make_core(network, capacity);
-  if (auto packed = solver::pack_trees(core, owed, progress)) return packed;
-  if (solver::is_balanced(core.graph, core.capacity, core.rank_of) ||
-      !solver::balance_switches(core.graph, core.capacity, core.rank_of, core.compute, owed)) {
+// How far it is from one of the roots.
+std::int32_t distance_from_one(const Network& network, const Weights& weights) {
+  const auto root = std::find_if(weights.begin(), weights.end(), [](auto w) { return w > 0; });
+  return height_lower_bound(
+      network, single_root(network, Rank(static_cast<std::size_t>(root - weights.begin()))));
+}
+
+/// Packs one network at one scale after the other.
+class Attempts {
+ public:
+  Attempts(const Attempts&) = delete;
+  Attempts& operator=(const Attempts&) = delete;
+  Attempts(const Network& network, const Weights& weights, const Scaling& scaling,
+           const PackOptions& options)
+      : network_(network),
+        options_(options),
+        owed_(weights),
+        least_height_{distance_from_one(network, weights), [this, &network, &weights, &scaling] {
+                        if (!exact_height_)
+                          exact_height_ = height_lower_bound(network, weights, scaling);
+                        return *exact_height_;
+                      }} {
+    for (auto& trees : owed_) trees *= scaling.k;
+    if (options.symmetry) groups_ = solver::find_symmetries(network, weights);
+  }
+
+  // With the capacities as they are. The theorem speaks about balanced switches: where others are,
+  // the roots are tried in another order as well, and then with switches trimmed to balance.
+  std::optional<solver::PackedTrees> pack_at(const IdVector<ArcId, Capacity>& capacity) {
+    using solver::RootOrder;
+    solver::Core core = solver::make_core(network_, capacity);
+    if (auto packed = pack_with_images(core)) return packed;
+    if (auto packed = pack_each(core, RootOrder::ascending)) return packed;
+    if (solver::is_balanced(core.graph, core.capacity, core.rank_of)) return std::nullopt;
+    if (auto packed = pack_each(core, RootOrder::descending)) return packed;
+    if (is_stopped() ||
+        !solver::balance_switches(core.graph, core.capacity, core.rank_of, core.compute, owed_)) {
+      return std::nullopt;
+    }
+    return pack_each(core, RootOrder::ascending);
+  }
+
+  [[nodiscard]] bool is_stopped() const { return options_.stop.stop_requested(); }
+
+ private:
+  // One root per orbit: of the first group for which that works.
+  std::optional<solver::PackedTrees> pack_with_images(const solver::Core& core) {
+    for (const Symmetry& group : groups_) {
+      if (is_stopped()) break;
+      const auto orbits = solver::make_orbits(core, group);
+      if (!orbits) continue;
+      if (auto packed = solver::pack_trees(core, *orbits, owed_, solver::RootOrder::ascending,
+                                           least_height_, options_))
+        return packed;
+    }
     return std::nullopt;
   }
-  return solver::pack_trees(core, owed, progress);
-}
+
+  std::optional<solver::PackedTrees> pack_each(const solver::Core& core, solver::RootOrder order) {
+    if (is_stopped()) return std::nullopt;
+    return solver::pack_trees(core, solver::trivial_orbits(core), owed_, order, least_height_,
+                              options_);
+  }
+
+  const Network& network_;
+  const PackOptions& options_;
+  Weights owed_;
+  std::optional<std::int32_t> exact_height_;
+  solver::LeastHeight least_height_;
+  std::vector<Symmetry> groups_;
+};
 
 }  // namespace
 
 Expected<Packing> pack(const Network& network, const Weights& weights, const Scaling& scaling,
                        const PackOptions& options) {
-  const Progress& progress = options.progress;
-  Weights owed = weights;
-  for (auto& trees : owed) trees *= scaling.k;
-  if (auto packed = pack_at(network, owed, scaling.capacity, progress)) {
+  Attempts attempts(network, weights, scaling, options);
+  if (auto packed = attempts.pack_at(scaling.capacity)) {
     return Packing{std::move(packed->forest), scaling, packed->statistics};
   }
   const bool balanced = solver::is_balanced(network.graph, network.capacity, network.rank_of);
   Ratio scale = scaling.scale;
   for (int rises = 1;; ++rises) {
+    if (attempts.is_stopped()) return stopped();
     FORESTCOLL_CHECK(!balanced || scale.den() != 1,
                      "a balanced fabric must pack where nothing is rounded");
     scale = next_scale_tried(network, scale, rises);
     if (!fits(network, scale)) return too_large();
-    auto packed = pack_at(network, owed, solver::floor_capacities(network, scale), progress);
+    auto packed = attempts.pack_at(solver::floor_capacities(network, scale));
     if (!packed) continue;
     const Ratio reached = scale_of(network, packed->forest);
     return Packing{std::move(packed->forest),

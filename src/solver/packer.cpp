@@ -14,17 +14,24 @@
 // taken back: that never lowers any cut's slack, so the sinks that were already tested stay good
 // and the same pass goes on. Each failed test adds a cut that the pool lacked, so this ends.
 // When nothing is owed any more, the forest itself is the proof.
+//
+// Where the fabric has automorphisms, a tree is packed together with its images under the group,
+// so that one root of each orbit is enough; the invariant is then the same for all images, and
+// sinks are tested once per orbit. A symmetric packing need not exist where a packing does: the
+// caller then tries a smaller group. Ranks that the group leaves alone come last, one by one.
 #include "solver/packer.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "base/check.hpp"
-#include "graph/sink_flow.hpp"
-#include "solver/demand_check.hpp"
 #include "solver/growth.hpp"
+#include "solver/height.hpp"
+#include "solver/height_shortest.hpp"
+#include "solver/invariant.hpp"
 #include "solver/packing_state.hpp"
-#include "solver/sink_order.hpp"
+#include "solver/tree_store.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -40,59 +47,44 @@ constexpr int kFailedTests = 4;
 constexpr int kRoutesTried = 64;
 constexpr int kAllRoutes = 1 << 20;
 
-// The core with one more node, the source of the tree in progress, that leads to every rank: what
-// the tree has reached may pass its data on.
-Digraph with_tree_source(const Core& core) {
-  const std::size_t n = core.graph.node_count();
-  std::vector<Arc> arcs(core.graph.arcs().begin(), core.graph.arcs().end());
-  for (const NodeId v : core.compute) arcs.push_back({NodeId(n), v});
-  return Digraph(n + 1, arcs);
-}
+// Edges of trees of multiplicity 1 up to which breadth-first trees are looked for.
+constexpr std::size_t kMaxShortestEdges = 1 << 23;
 
+/// Packs the trees of the given roots.
 class Packer {
  public:
-  Packer(const Core& core, const IdVector<Rank, std::int64_t>& owed, const Progress& progress)
+  Packer(const Core& core, const Orbits& orbits, const IdVector<Rank, std::int64_t>& owed,
+         std::vector<Rank> roots, int threads, TreeStore& store, PackStatistics& statistics)
       : core_(core),
-        state_(core, owed),
+        orbits_(orbits),
+        roots_(std::move(roots)),
+        state_(core, orbits, owed, store),
         growth_(state_, [this](std::span<const ArcId> route) { return allows(route); }),
-        progress_(progress),
-        flow_(with_tree_source(core)),
-        edge_flow_(core.graph),
-        order_(locality_order(core.graph, core.capacity, core.compute, first_root(core, owed))),
-        total_(state_.total_owed()),
-        least_owed_(total_) {}
+        invariant_(state_, threads),
+        statistics_(statistics),
+        least_owed_(state_.total_owed()) {}
 
-  std::optional<PackedTrees> run() {
-    if (!seed_pool()) return std::nullopt;
-    while (state_.total_owed() > 0) {
-      for (std::size_t r = 0; r < core_.compute.size(); ++r) {
-        while (state_.owed(Rank(r)) > 0) {
-          if (!pack_one(Rank(r))) return std::nullopt;
+  [[nodiscard]] const PackingState& state() const { return state_; }
+
+  /// True where all are packed. `report` is told how many trees are owed, and says whether to go
+  /// on.
+  bool run(const std::function<bool(std::int64_t owed)>& report) {
+    if (!invariant_.holds([this](const SinkSide& side) { state_.add_cut(side); })) return false;
+    const auto owes = [this](Rank root) { return state_.owed(root) > 0; };
+    while (std::any_of(roots_.begin(), roots_.end(), owes)) {
+      for (const Rank root : roots_) {
+        while (owes(root)) {
+          if (!(has_images() ? pack_with_images(root) : pack_one(root))) return false;
+          if (!report(state_.total_owed())) return false;
         }
       }
     }
-    statistics_.cuts = static_cast<std::int64_t>(state_.pool().size());
-    return PackedTrees{state_.release(), statistics_};
+    statistics_.cuts += static_cast<std::int64_t>(state_.pool().size());
+    return true;
   }
 
  private:
-  // The order of sinks starts at a root, so that for a single root its cuts come first.
-  static NodeId first_root(const Core& core, const IdVector<Rank, std::int64_t>& owed) {
-    const auto it = std::find_if(owed.begin(), owed.end(), [](auto q) { return q > 0; });
-    return core.compute[static_cast<std::size_t>(it - owed.begin())];
-  }
-
-  // The tight cuts of the untouched fabric. False where its capacities cannot carry the demand.
-  bool seed_pool() {
-    const std::int64_t demand = load_flow();
-    for (const NodeId sink : order_) {
-      if (!flow_.send(sink, demand)) return false;
-      SinkSide side = flow_.tight_sink_side(sink);
-      if (std::count(side.begin(), side.end(), true) > 1) add_cut(std::move(side));
-      flow_.merge(sink);
-    }
-    return true;
-  }
+  [[nodiscard]] bool has_images() const { return orbits_.group.size() > 1; }
 
   bool pack_one(Rank root) {
     state_.begin_tree(root);
@@ -109,7 +101,6 @@ class Packer {
           continue;
         }
         shrink_to_extend();
-        ++statistics_.splits;
       } else if (!exact_ && state_.total_owed() > 0 && unverified_.size() + 1 >= batch_) {
         // Tested before it is finished, a tree loses only the subtrees that do damage.
         verified = !test_and_repair();
@@ -124,16 +115,30 @@ class Packer {
       least_owed_ = state_.total_owed();
       failed_tests_ = 0;
     }
-    if (progress_) {
-      progress_(1.0 - static_cast<double>(state_.total_owed()) / static_cast<double>(total_));
-    }
     return true;
   }
 
-  // The exact test of one edge x→y, where the invariant is known to hold: with x merged into the
-  // source and the tree in progress left out, y must receive all owed trees and this one. The only
-  // cuts that the edge harms hold y and some reached node but not x, and those are what is tested.
-  // A route through switches enters other cuts as well: it is taken on trust, and the next test of
+  // A tree and all its images at once. Every one is tested when it is finished, so the invariant
+  // holds whenever one begins.
+  bool pack_with_images(Rank root) {
+    state_.begin_tree(root);
+    while (!growth_.extend(kRoutesTried, false)) {
+      const std::int64_t multiplicity = state_.growing().multiplicity;
+      const std::size_t missing = core_.compute.size() - state_.growing().reached.size();
+      // A wide tree that lacks a few ranks is too wide for what is left of some orbits.
+      const bool wide = multiplicity > 1 && missing * 16 < core_.compute.size();
+      if (!wide && invariant_.can_test_growing() && test_and_repair()) continue;
+      if (multiplicity == 1) return false;
+      shrink_to_extend();
+    }
+    unverified_.assign(1, state_.finish_tree());
+    if constexpr (base::check_proofs) prove_pool();
+    if (state_.total_owed() > 0) test_and_repair();
+    return true;
+  }
+
+  // The last word on an edge, where the invariant is known to hold. A route through switches enters
+  // cuts that the exact test of an edge does not see: it is taken on trust, and the next test of
   // all sinks judges it.
   bool allows(std::span<const ArcId> route) {
     if (!exact_) return true;
@@ -141,19 +146,16 @@ class Packer {
       exact_ = false;
       return true;
     }
-    const NodeId x = core_.graph.tail(route.front());
-    const NodeId y = core_.graph.head(route.front());
-    load_residual();
-    edge_flow_.reset(std::span(capacity_).first(core_.graph.arc_count()),
-                     std::span(supply_).first(core_.graph.node_count()));
-    edge_flow_.merge(x);
-    if (edge_flow_.send(y, state_.total_owed() + state_.growing().multiplicity)) return true;
-    add_cut(edge_flow_.tight_sink_side(y));
+    const SinkSide violated =
+        invariant_.test_edge(core_.graph.tail(route.front()), core_.graph.head(route.front()));
+    if (violated.empty()) return true;
+    state_.add_cut(violated);
     return false;
   }
 
   // The largest smaller multiplicity at which some rank can be attached; at 1 if nowhere.
   void shrink_to_extend() {
+    ++statistics_.splits;
     std::int64_t fits = 1;
     std::int64_t fails = state_.growing().multiplicity;
     while (fails - fits > 1) {
@@ -164,61 +166,17 @@ class Packer {
     state_.set_multiplicity(fits);
   }
 
-  void load_residual() {
-    const std::size_t arcs = core_.graph.arc_count();
-    capacity_.assign(arcs + core_.compute.size(), 0);
-    supply_.assign(core_.graph.node_count() + 1, 0);
-    for (std::size_t a = 0; a < arcs; ++a) capacity_[a] = state_.residual(ArcId(a));
-    for (std::size_t r = 0; r < core_.compute.size(); ++r) {
-      supply_[core_.compute[r].index()] = state_.owed(Rank(r));
-    }
-  }
-
-  std::int64_t load_flow() {
-    load_residual();
-    const std::size_t arcs = core_.graph.arc_count();
-    const std::size_t n = core_.graph.node_count();
-    const GrowingTree& tree = state_.growing();
-    supply_[n] = tree.multiplicity;
-    if (tree.active()) {
-      // Arcs of the source follow the core's, by head.
-      for (const Rank r : tree.reached) capacity_[arcs + source_arc(r)] = tree.multiplicity;
-    }
-    flow_.reset(capacity_, supply_);
-    return state_.total_owed() + tree.multiplicity;
-  }
-
-  // The position of the rank's node among all compute nodes by id.
-  std::size_t source_arc(Rank r) {
-    if (by_id_.empty()) {
-      by_id_.assign(core_.compute.begin(), core_.compute.end());
-      std::sort(by_id_.begin(), by_id_.end());
-    }
-    const auto it = std::lower_bound(by_id_.begin(), by_id_.end(), core_.compute[r.index()]);
-    return static_cast<std::size_t>(it - by_id_.begin());
-  }
-
   // Tests the invariant at every sink. Violated cuts join the pool and trees are taken back until
   // all hold. True where something was violated.
   bool test_and_repair() {
     ++statistics_.checks;
     const std::size_t packed = unverified_.size() + 1;
-    const std::size_t cuts = state_.pool().size();
-    // Neighbours in what is left, not in the whole fabric: late in the packing they differ.
-    order_ = locality_order(core_.graph, state_.residual(), core_.compute, order_.front());
-    const std::int64_t demand = load_flow();
-    check_all(flow_, order_, demand, [&](SinkSide side) -> std::optional<std::int64_t> {
-      side.pop_back();  // the tree's source is no node of the core
-      repair(side);
-      reload_flow();
-      return state_.total_owed() + state_.growing().multiplicity;
-    });
+    const bool holds = invariant_.test([this](const SinkSide& side) { repair(side); });
     adapt_batch(packed, packed - unverified_.size() - 1);
     unverified_.clear();
-    const bool violated = state_.pool().size() > cuts;
-    if (violated) ++failed_tests_;
-    exact_ = failed_tests_ >= kFailedTests;
-    return violated;
+    if (!holds) ++failed_tests_;
+    exact_ = !has_images() && failed_tests_ >= kFailedTests;
+    return !holds;
   }
 
   // Proof level: what the pool has added up step by step is what the definition says.
@@ -240,83 +198,153 @@ class Packer {
     }
   }
 
-  // After a repair: new capacities and supplies, the same merged sinks.
-  void reload_flow() {
-    std::vector<NodeId> merged;
-    for (const NodeId v : order_) {
-      if (flow_.is_merged(v)) merged.push_back(v);
-    }
-    load_flow();
-    for (const NodeId v : merged) flow_.merge(v);
-  }
-
-  CutId add_cut(SinkSide side) {
-    side.resize(core_.graph.node_count());
-    const bool reached = state_.growing().active() && state_.growing_reaches(side);
-    return state_.pool().add(side, state_.slack_of(side), reached);
-  }
-
   // Makes the violated cut hold: first by dropping what enters it needlessly from the tree in
   // progress, then by taking back the newest trees that do.
   void repair(const SinkSide& side) {
-    const CutId x = add_cut(side);
-    CutPool& pool = state_.pool();
+    const CutId x = state_.add_cut(side);
+    const CutPool& pool = state_.pool();
     FORESTCOLL_CHECK(pool.slack(x) < 0, "a violated cut has negative slack");
-    while (pool.slack(x) < 0 && drop_newest_entry(side)) ++statistics_.repairs;
+    while (pool.slack(x) < 0 && drop_newest_damage(x)) ++statistics_.repairs;
     for (std::size_t i = unverified_.size(); i-- > 0 && pool.slack(x) < 0;) {
-      const SlotId slot = unverified_[i];
-      const bool outside = !side[core_.compute[state_.root(slot).index()].index()];
-      if (state_.entries(slot, side) <= (outside ? 1 : 0)) continue;
-      state_.remove_tree(slot);
+      if (!state_.damages(unverified_[i], side)) continue;
+      state_.remove_tree(unverified_[i]);
       unverified_.erase(unverified_.begin() + static_cast<std::ptrdiff_t>(i));
       ++statistics_.repairs;
     }
     FORESTCOLL_CHECK(pool.slack(x) >= 0, "taking trees back must mend a cut");
   }
 
-  // Takes the newest edge of the tree in progress that damages the cut back; false without one.
-  // The first entry of a tree from outside is no damage, if the route then ends inside.
-  bool drop_newest_entry(const SinkSide& side) {
-    const GrowingTree& tree = state_.growing();
-    if (!tree.active()) return false;
-    bool free_entry = !side[tree.root.index()];
-    Rank newest;
-    for (const Rank r : tree.reached) {
-      const Route route = tree.routes[r];
-      const std::int64_t entries = route.valid() ? state_.entries(route, side) : 0;
-      if (entries == 0) continue;
-      const bool ends_inside = side[core_.compute[r.index()].index()];
-      if (entries > (free_entry && ends_inside ? 1 : 0)) newest = r;
-      if (ends_inside) free_entry = false;
-    }
-    if (!newest.valid()) return false;
-    state_.detach_subtree(newest);
-    return true;
+  // Takes back the newest edge of the tree in progress that damages the cut; false without one.
+  bool drop_newest_damage(CutId x) {
+    if (!state_.growing().active()) return false;
+    const Rank newest = state_.newest_damage(x);
+    if (newest.valid()) state_.detach_subtree(newest);
+    return newest.valid();
   }
 
   const Core& core_;
+  const Orbits& orbits_;
+  std::vector<Rank> roots_;
   PackingState state_;
   Growth growth_;
-  const Progress& progress_;
-  graph::SinkFlow flow_;       ///< for the test of all sinks
-  graph::SinkFlow edge_flow_;  ///< for the test of one edge
-  std::vector<NodeId> order_;
-  std::vector<NodeId> by_id_;
-  std::int64_t total_;
-  std::vector<std::int64_t> capacity_, supply_;
+  Invariant invariant_;
+  PackStatistics& statistics_;
   std::vector<SlotId> unverified_;
   std::size_t batch_ = kFirstBatch;
   bool exact_ = false;    ///< the invariant holds as things stand, and edges are tested one by one
   int failed_tests_ = 0;  ///< since fewer trees than ever were owed
   std::int64_t least_owed_;
-  PackStatistics statistics_;
 };
+
+// The roots to pack: those that the group moves, or those that it leaves alone.
+std::vector<Rank> roots(const Orbits& orbits, bool moved) {
+  std::vector<Rank> result;
+  for (const Rank r : orbits.roots) {
+    if (orbits.is_moved(r) == moved) result.push_back(r);
+  }
+  return result;
+}
+
+bool owes_any(const IdVector<Rank, std::int64_t>& owed) {
+  return std::any_of(owed.begin(), owed.end(), [](std::int64_t trees) { return trees > 0; });
+}
+
+Resources resources_of(const Orbits& orbits, const IdVector<ArcId, Capacity>& residual) {
+  return {orbits.arc_orbit, orbits.weight, residual};
+}
+
+// Breadth-first trees alone, where the fabric has no switches and the capacities allow it: no
+// search is needed then, and no forest is lower.
+std::optional<Forest> pack_shortest_trees(const Core& core, const Orbits& orbits,
+                                          const IdVector<Rank, std::int64_t>& owed,
+                                          const PackOptions& options) {
+  const bool moved = orbits.group.size() > 1;
+  if (moved && !roots(orbits, false).empty()) return std::nullopt;
+  TreeStore store(core);
+  TreePart part;
+  for (const Rank root : roots(orbits, moved)) {
+    if (owed[root] > 0) part.trees.push_back({root, owed[root], 0});
+  }
+  Resources resources = resources_of(orbits, core.capacity);
+  if (!pack_shortest({core, store.table(), part.trees, part.routes}, resources, kMaxShortestEdges,
+                     options.stop)) {
+    return std::nullopt;
+  }
+  const std::size_t rows = part.trees.size();
+  return Forest(std::move(store.table()), std::move(part.trees), std::move(part.routes),
+                orbits.group, rows);
+}
 
 }  // namespace
 
-std::optional<PackedTrees> pack_trees(const Core& core, const IdVector<Rank, std::int64_t>& owed,
-                                      const Progress& progress) {
-  return Packer(core, owed, progress).run();
+std::optional<PackedTrees> pack_trees(const Core& core, const Orbits& orbits,
+                                      const IdVector<Rank, std::int64_t>& owed, RootOrder order,
+                                      const LeastHeight& least_height, const PackOptions& options) {
+  if (auto forest = pack_shortest_trees(core, orbits, owed, options)) {
+    return PackedTrees{*std::move(forest), {}};
+  }
+  const auto total = std::accumulate(owed.begin(), owed.end(), std::int64_t{0});
+  const auto report = [&](std::int64_t left) {
+    if (options.progress) {
+      options.progress(1.0 - static_cast<double>(left) / static_cast<double>(total));
+    }
+    return !options.stop.stop_requested();
+  };
+  PackStatistics statistics;
+  TreeStore store(core);
+  const auto lower = [&](TreePart& part, Resources resources) {
+    const bool tall = std::any_of(part.trees.begin(), part.trees.end(), [&](const auto& tree) {
+      return tree.height > least_height.distance;
+    });
+    if (!tall) return;
+    lower_heights({core, store.table(), part.trees, part.routes}, resources, least_height.exact(),
+                  options.effort, options.stop);
+  };
+
+  // 1. The roots that the group moves, one of each orbit. What they leave is for the others.
+  Core rest = core;
+  IdVector<Rank, std::int64_t> left = owed;
+  TreePart moved;
+  if (orbits.group.size() > 1) {
+    Packer packer(core, orbits, owed, roots(orbits, true), options.threads, store, statistics);
+    if (!packer.run(report)) return std::nullopt;
+    for (std::size_t a = 0; a < core.graph.arc_count(); ++a) {
+      rest.capacity[ArcId(a)] = packer.state().residual(ArcId(a));
+    }
+    for (std::size_t r = 0; r < left.size(); ++r) left[Rank(r)] = packer.state().owed(Rank(r));
+    moved = store.take();
+    const IdVector<ArcId, Capacity> none(core.graph.arc_count(), 0);
+    lower(moved, resources_of(orbits, owes_any(left) ? none : rest.capacity));
+  }
+
+  // 2. The others, one by one.
+  TreePart fixed;
+  if (owes_any(left)) {
+    const Orbits each = trivial_orbits(core);
+    std::vector<Rank> fixed_roots = roots(each, false);
+    if (order == RootOrder::descending) std::reverse(fixed_roots.begin(), fixed_roots.end());
+    store.reserve(static_cast<std::size_t>(std::count_if(
+        fixed_roots.begin(), fixed_roots.end(), [&](Rank root) { return left[root] > 0; })));
+    Packer packer(rest, each, left, fixed_roots, options.threads, store, statistics);
+    if (!packer.run(report)) return std::nullopt;
+    fixed = store.take();
+    IdVector<ArcId, Capacity> residual(core.graph.arc_count());
+    for (std::size_t a = 0; a < residual.size(); ++a) {
+      residual[ArcId(a)] = packer.state().residual(ArcId(a));
+    }
+    lower(fixed, plain_resources(residual));
+  }
+
+  const std::size_t rows = moved.trees.size();
+  moved.trees.insert(moved.trees.end(), fixed.trees.begin(), fixed.trees.end());
+  if (rows == 0) {
+    moved.routes = std::move(fixed.routes);
+  } else {
+    moved.routes.insert(moved.routes.end(), fixed.routes.begin(), fixed.routes.end());
+  }
+  return PackedTrees{Forest(std::move(store.table()), std::move(moved.trees),
+                            std::move(moved.routes), orbits.group, rows),
+                     statistics};
 }
 
 }  // namespace forestcoll::solver

@@ -3,18 +3,16 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "forestcoll/forest.hpp"
 #include "forestcoll/id.hpp"
 #include "solver/core.hpp"
 #include "solver/cut_pool.hpp"
+#include "solver/orbits.hpp"
+#include "solver/tree_store.hpp"
 
 namespace forestcoll::solver {
-
-/// A finished tree's place in the store.
-using SlotId = Id<struct SlotTag>;
 
 /// The tree that is being grown.
 struct GrowingTree {
@@ -27,22 +25,33 @@ struct GrowingTree {
 };
 
 /// Residual capacities, owed trees, finished trees and the pool of cuts, kept consistent: every
-/// change to one goes through here and reaches the others.
+/// change to one goes through here and reaches the others. Trees come with all their images under
+/// the group: the one that is attached, finished or removed here stands for all.
 class PackingState {
  public:
-  PackingState(const Core& core, const IdVector<Rank, std::int64_t>& owed);
+  /// Finished trees go into `store`.
+  PackingState(const Core& core, const Orbits& orbits, const IdVector<Rank, std::int64_t>& owed,
+               TreeStore& store);
 
   [[nodiscard]] const Core& core() const { return core_; }
+  [[nodiscard]] const Orbits& orbits() const { return orbits_; }
   [[nodiscard]] CutPool& pool() { return pool_; }
-  [[nodiscard]] Capacity residual(ArcId arc) const { return residual_[arc]; }
-  [[nodiscard]] const IdVector<ArcId, Capacity>& residual() const { return residual_; }
-  [[nodiscard]] std::int64_t owed(Rank r) const { return owed_[r]; }
+  [[nodiscard]] const CutPool& pool() const { return pool_; }
+  [[nodiscard]] Capacity residual(ArcId arc) const { return residual_[orbits_.arc_orbit[arc]]; }
+  /// Is there room on `arc` for one more use by the tree in progress and its images?
+  [[nodiscard]] bool has_room(ArcId arc) const {
+    return residual(arc) >= growing_.multiplicity * orbits_.weight[arc];
+  }
+  /// Is there room for the whole route, which may pass an orbit more than once?
+  [[nodiscard]] bool has_room(std::span<const ArcId> route) const;
+  [[nodiscard]] std::int64_t owed(Rank r) const { return owed_[orbits_.rank_orbit[r]]; }
   [[nodiscard]] std::int64_t total_owed() const { return total_owed_; }
   [[nodiscard]] const GrowingTree& growing() const { return growing_; }
 
-  /// Residual capacity into X, less all that must still enter it: by definition.
+  /// Residual capacity into X, less all that must still enter it, but for the tree in progress.
   [[nodiscard]] std::int64_t slack_of(const SinkSide& inside) const;
-  [[nodiscard]] bool growing_reaches(const SinkSide& inside) const;
+  /// Adds a cut to the pool, with the slack that it has by definition.
+  CutId add_cut(const SinkSide& inside);
 
   void begin_tree(Rank root);
   /// Attaches the head of the last arc. REQUIRES: the pool admits the route (first arc first).
@@ -52,50 +61,26 @@ class PackingState {
   void set_multiplicity(std::int64_t multiplicity);
   /// Takes back the node and all below it.
   void detach_subtree(Rank rank);
+  /// The newest rank of the tree in progress whose route damages the cut: enters it, or an image of
+  /// it, and is not the first to reach it. Invalid without one.
+  [[nodiscard]] Rank newest_damage(CutId x);
   /// The tree in progress spans: it joins the finished ones.
   SlotId finish_tree();
   void remove_tree(SlotId slot);
-  [[nodiscard]] Rank root(SlotId slot) const { return slots_[slot].root; }
-  /// How often the tree's routes enter X.
-  [[nodiscard]] std::int64_t entries(SlotId slot, const SinkSide& inside) const;
-
-  /// Calls `visit(arc)` for every arc of the route.
-  template <class Visit>
-  void for_each_arc(Route route, Visit&& visit) const {
-    visit(ArcId(route.last.value));
-    for (PrefixId p = route.prefix; table_.segment(p).valid(); p = table_.before(p)) {
-      visit(ArcId(table_.segment(p).value));
-    }
-  }
-  [[nodiscard]] std::int64_t entries(Route route, const SinkSide& inside) const;
-
-  /// The forest, by root, with its trees lowered. The state is spent.
-  [[nodiscard]] Forest release();
+  /// Does the tree, or an image of it, enter X when it need not?
+  [[nodiscard]] bool damages(SlotId slot, const SinkSide& inside) const;
 
  private:
-  void close_gaps();
+  [[nodiscard]] std::vector<NodeId> reached_nodes() const;
   void give_back(Route route, std::int64_t amount);
-  [[nodiscard]] PrefixId extended(PrefixId prefix, ArcId arc);
-  [[nodiscard]] std::span<Route> row(SlotId slot) {
-    return std::span(routes_).subspan(slot.index() * ranks_, ranks_);
-  }
-  [[nodiscard]] std::span<const Route> row(SlotId slot) const {
-    return std::span(routes_).subspan(slot.index() * ranks_, ranks_);
-  }
-
   const Core& core_;
-  std::size_t ranks_;
+  const Orbits& orbits_;
   CutPool pool_;
-  IdVector<ArcId, Capacity> residual_;
-  IdVector<Rank, std::int64_t> owed_;
-  std::int64_t total_owed_ = 0;
+  IdVector<ArcId, Capacity> residual_;  ///< by the least arc of an orbit
+  IdVector<Rank, std::int64_t> owed_;   ///< by the least rank of an orbit
+  std::int64_t total_owed_ = 0;         ///< by all ranks
   GrowingTree growing_;
-
-  RouteTable table_;  ///< SegmentId(a) is core arc a
-  std::unordered_map<std::uint64_t, PrefixId> prefix_of_;
-  IdVector<SlotId, Forest::Tree> slots_;  ///< multiplicity 0: free
-  std::vector<Route> routes_;             ///< a row of `ranks_` per slot
-  std::vector<SlotId> free_;
+  TreeStore& store_;
 };
 
 }  // namespace forestcoll::solver

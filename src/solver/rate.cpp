@@ -70,6 +70,10 @@ Weights uniform_weights(const Network& network) {
   return Weights(network.ranks.size(), 1);
 }
 
+Weights shares(const Network& network) {
+  return network.weight.empty() ? uniform_weights(network) : network.weight;
+}
+
 Weights single_root(const Network& network, Rank root) {
   Weights weights(network.ranks.size(), 0);
   weights[root] = 1;
@@ -77,6 +81,11 @@ Weights single_root(const Network& network, Rank root) {
 }
 
 Rate optimal_rate(const Network& network, const Weights& weights) {
+  return optimal_rate(network, weights, {});
+}
+
+Rate optimal_rate(const Network& network, const Weights& weights,
+                  std::span<const std::vector<NodeId>> known_cuts) {
   FORESTCOLL_CHECK(network.ranks.size() >= 2, "a rate needs two compute nodes");
   const std::int64_t all = total(weights);
   const std::size_t n = network.graph.node_count();
@@ -87,6 +96,15 @@ Rate optimal_rate(const Network& network, const Weights& weights) {
   Rate rate;
   rate.bottleneck = measure(network, weights, best_single_node_cut(network, weights));
   rate.inverse = Ratio(rate.bottleneck.weight, rate.bottleneck.exit);
+  for (const std::vector<NodeId>& sending : known_cuts) {
+    std::vector<bool> sink_side(n, true);
+    for (const NodeId v : sending) sink_side[v.index()] = false;
+    Cut cut = measure(network, weights, sink_side);
+    const Ratio inverse(cut.weight, cut.exit);
+    if (!(rate.inverse < inverse)) continue;
+    rate.bottleneck = std::move(cut);
+    rate.inverse = inverse;
+  }
 
   graph::SinkFlow flow(network.graph);
   std::vector<std::int64_t> capacity(network.graph.arc_count());

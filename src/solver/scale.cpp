@@ -90,8 +90,9 @@ Expected<Scaling> scale_to_k(const Network& network, const Weights& weights, con
   const std::int64_t all = std::accumulate(weights.begin(), weights.end(), std::int64_t{0});
   const Int128 sum =
       std::accumulate(network.capacity.begin(), network.capacity.end(), std::int64_t{0});
+  // All floors together.
   const auto fits = [&](const Ratio& scale) {
-    return Int128{scale.num()} < kLimit / sum && Int128{scale.den()} * sum < kLimit;
+    return Int128{scale.num()} * sum / scale.den() < kLimit;
   };
   // Each floor loses less than 1, so the answer is below (k·weight + arcs) / the smallest cut.
   const auto start = checked_mul(Ratio(k), rate.inverse);

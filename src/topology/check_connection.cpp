@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <boost/graph/strong_components.hpp>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,21 +50,27 @@ std::string describe_component(const Topology& topology, const Component& compon
              : fmt::format("{} with {} more ({})", id, component.compute_nodes - 1, way);
 }
 
+/// Where findings stand, and what can be done about them there.
+struct Places {
+  std::string nodes, links;                        ///< of findings about all of them
+  std::function<std::string(NodeId)> node;         ///< of a finding about one
+  std::function<bool(NodeId, NodeId)> same_entry;  ///< one finding stands for both
+  std::string too_few, loose, apart;               ///< remedies
+};
+
 class ConnectionCheck {
  public:
-  ConnectionCheck(const Document& document, const Expansion& expansion, Findings& findings)
-      : document_(document),
-        expansion_(expansion),
-        topology_(expansion.topology),
-        findings_(findings) {}
+  ConnectionCheck(const Topology& topology, const Places& places, Findings& findings)
+      : topology_(topology), places_(places), findings_(findings) {}
 
-  void run() {
+  // `all_nodes`, `all`: the topology has all nodes, and all links, that its file means.
+  void run(bool all_nodes, bool all) {
     for (std::size_t i = 0; i < topology_.nodes.size(); ++i) {
       const TopologyNode& node = topology_.nodes[NodeId(i)];
       if (node.enabled && node.type == NodeType::compute) compute_.push_back(NodeId(i));
     }
-    if (document_.nodes_complete && compute_.size() < 2) report_too_few();
-    if (!expansion_.complete || compute_.size() < 2) return;
+    if (all_nodes && compute_.size() < 2) report_too_few();
+    if (!all || compute_.size() < 2) return;
     arcs_ = enabled_arcs(topology_);
     check_ends();
     check_components();
@@ -73,9 +80,9 @@ class ConnectionCheck {
   void report_too_few() {
     const std::string found =
         compute_.empty() ? "none" : "only " + quote(topology_.nodes[compute_.front()].id);
-    findings_.error("E07", document_.top.nodes.empty() ? "" : "/nodes",
+    findings_.error("E07", places_.nodes,
                     fmt::format("expected at least two enabled compute nodes, found {}", found),
-                    "Data moves between nodes of \"type\": \"compute\"; declare two or more.");
+                    places_.too_few);
   }
 
   // E08, one finding per entry of the file.
@@ -90,8 +97,7 @@ class ConnectionCheck {
     for (const NodeId node : compute_) {
       if (has_out[node] && has_in[node]) {
         joined.push_back(node);
-      } else if (!loose.empty() && origin(loose.back().first) == origin(node) &&
-                 topology_.nodes[loose.back().first].box == topology_.nodes[node].box) {
+      } else if (!loose.empty() && places_.same_entry(loose.back().first, node)) {
         ++loose.back().second;
       } else {
         loose.emplace_back(node, 0);
@@ -101,10 +107,10 @@ class ConnectionCheck {
       const char* missing = has_out[node]  ? "no link in"
                             : has_in[node] ? "no link out"
                                            : "no link in and none out";
-      findings_.error("E08", where_node(document_, origin(node)),
+      findings_.error("E08", places_.node(node),
                       fmt::format("compute node {} has {}{}", quote(topology_.nodes[node].id),
                                   missing, and_more(more)),
-                      "Link it in both directions, or set \"enabled\": false.");
+                      places_.loose);
     }
     compute_ = std::move(joined);
   }
@@ -133,18 +139,15 @@ class ConnectionCheck {
     if (order.size() > kMaxListed) {
       list += fmt::format(" and {} more components", order.size() - kMaxListed);
     }
-    findings_.error("E09", document_.top.links.empty() ? "" : "/links",
+    findings_.error("E09", places_.links,
                     fmt::format("the compute nodes do not all reach one another; they fall into {} "
                                 "components: {}",
                                 order.size(), list),
-                    "Add the missing links, or the missing directions of one-way links.");
+                    places_.apart);
   }
 
-  [[nodiscard]] Origin origin(NodeId node) const { return expansion_.node_origin[node]; }
-
-  const Document& document_;
-  const Expansion& expansion_;
   const Topology& topology_;
+  const Places& places_;
   Findings& findings_;
   std::vector<NodeId> compute_;
   std::vector<DirectedLink> arcs_;
@@ -153,7 +156,31 @@ class ConnectionCheck {
 }  // namespace
 
 void check_connection(const Document& document, const Expansion& expansion, Findings& findings) {
-  ConnectionCheck(document, expansion, findings).run();
+  const Topology& topology = expansion.topology;
+  const auto origin = [&](NodeId node) { return expansion.node_origin[node]; };
+  const Places places{
+      .nodes = document.top.nodes.empty() ? "" : "/nodes",
+      .links = document.top.links.empty() ? "" : "/links",
+      .node = [&](NodeId node) { return where_node(document, origin(node)); },
+      .same_entry =
+          [&](NodeId a, NodeId b) {
+            return origin(a) == origin(b) && topology.nodes[a].box == topology.nodes[b].box;
+          },
+      .too_few = "Data moves between nodes of \"type\": \"compute\"; declare two or more.",
+      .loose = "Link it in both directions, or set \"enabled\": false.",
+      .apart = "Add the missing links, or the missing directions of one-way links."};
+  ConnectionCheck(topology, places, findings).run(document.nodes_complete, expansion.complete);
+}
+
+void check_connection(const Topology& topology, const std::string& where, Findings& findings) {
+  const Places places{.nodes = where,
+                      .links = where,
+                      .node = [&](NodeId) { return where; },
+                      .same_entry = [](NodeId, NodeId) { return false; },
+                      .too_few = "Leave at least two compute nodes.",
+                      .loose = "Drop the node as well, or leave it a link in each direction.",
+                      .apart = "Drop the nodes that are cut off as well, or leave a way to them."};
+  ConnectionCheck(topology, places, findings).run(true, true);
 }
 
 }  // namespace forestcoll::topology

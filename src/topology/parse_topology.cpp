@@ -49,6 +49,7 @@ Expected<ParsedTopology> parse_topology(std::string_view text, std::string_view 
   topology::check_connection(document, expansion, findings);
   if (findings.has_errors()) return findings.all();
   topology::warn(document, expansion, findings);
+  topology::warn_islands(document, expansion, findings);
   // 6. A coarser grid, if asked for.
   const auto change = round_bandwidths(expansion.topology, options.quantize, findings);
   if (!change) return findings.all();

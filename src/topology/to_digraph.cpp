@@ -13,6 +13,7 @@
 
 #include "forestcoll/network.hpp"
 #include "topology/arcs.hpp"
+#include "topology/weights.hpp"
 
 namespace forestcoll {
 namespace {
@@ -54,7 +55,7 @@ std::optional<std::vector<Capacity>> scale(const Topology& topology,
 // The finest power of ten, as text, to which the bandwidths could be rounded: a hint, so that
 // floating point will do.
 std::string suggested_step(const Topology& topology, const std::vector<DirectedLink>& arcs,
-                           std::size_t nodes) {
+                           Int128 nodes) {
   double sum = 0;
   for (const DirectedLink& link : arcs) sum += topology.links[link.link].bandwidth.to_double();
   const double finest = sum * static_cast<double>(nodes) / static_cast<double>(kBound);
@@ -63,7 +64,8 @@ std::string suggested_step(const Topology& topology, const std::vector<DirectedL
                        : "1" + std::string(static_cast<std::size_t>(exponent), '0');
 }
 
-Diagnostic too_large(const Topology& topology, const std::vector<DirectedLink>& arcs) {
+Diagnostic too_large(const Topology& topology, const std::vector<DirectedLink>& arcs,
+                     Int128 nodes) {
   LinkId finest = arcs.front().link;
   LinkId widest = finest;
   for (const DirectedLink& link : arcs) {
@@ -87,7 +89,7 @@ Diagnostic too_large(const Topology& topology, const std::vector<DirectedLink>& 
                                  "arithmetic in 64 bits: {}",
                                  links),
           .remedy = fmt::format("Round them with --quantize {} (GB/s), or coarser.",
-                                suggested_step(topology, arcs, topology.ranks.size()))};
+                                suggested_step(topology, arcs, nodes))};
 }
 
 // A network from arcs in any order; the capacities of arcs between the same ends are summed.
@@ -112,11 +114,14 @@ Network build(std::size_t nodes, std::vector<std::pair<Arc, Capacity>> arcs) {
 }  // namespace
 
 Expected<Network> to_digraph(const Topology& topology) {
+  auto weights = topology::integral_weights(topology);
+  if (!weights) return weights.errors();
   const auto arcs = topology::enabled_arcs(topology);
-  const Int128 nodes = std::max<std::size_t>(1, topology.ranks.size());
+  const std::int64_t data = std::accumulate(weights->begin(), weights->end(), std::int64_t{0});
+  const Int128 nodes = std::max({Int128{1}, Int128{topology.ranks.size()}, Int128{data}});
   const auto common = common_denominator(topology, arcs, nodes);
   const auto scaled = common ? scale(topology, arcs, *common, nodes) : std::nullopt;
-  if (!scaled) return too_large(topology, arcs);
+  if (!scaled) return too_large(topology, arcs, nodes);
 
   std::vector<std::pair<Arc, Capacity>> capacitated;
   capacitated.reserve(arcs.size());
@@ -134,6 +139,7 @@ Expected<Network> to_digraph(const Topology& topology) {
   network.rank_of.assign(topology.nodes.size(), Rank());
   for (std::size_t r = 0; r < network.ranks.size(); ++r)
     network.rank_of[network.ranks[r]] = Rank(r);
+  network.weight = *std::move(weights);
   return network;
 }
 
@@ -148,6 +154,7 @@ Network reversed(const Network& network) {
   result.unit = network.unit;
   result.ranks = network.ranks;
   result.rank_of = network.rank_of;
+  result.weight = network.weight;
   return result;
 }
 

@@ -1,6 +1,8 @@
 // What a whole fabric must be, and what in it is suspicious.
 #pragma once
 
+#include <string>
+
 #include "topology/document.hpp"
 #include "topology/expand.hpp"
 #include "topology/findings.hpp"
@@ -11,8 +13,15 @@ namespace forestcoll::topology {
 /// Cost: linear in nodes and links.
 void check_connection(const Document& document, const Expansion& expansion, Findings& findings);
 
+/// The same for a topology that was changed after it was read: the findings' place is `where`.
+void check_connection(const Topology& topology, const std::string& where, Findings& findings);
+
 /// W01 … W05 and W07: what is allowed but seldom meant. REQUIRES: no errors.
 /// Cost: O(m log m).
 void warn(const Document& document, const Expansion& expansion, Findings& findings);
+
+/// W08: boxes whose GPUs NVLink or xGMI joins in several islands. REQUIRES: no errors.
+/// Cost: O(m log m).
+void warn_islands(const Document& document, const Expansion& expansion, Findings& findings);
 
 }  // namespace forestcoll::topology

@@ -248,6 +248,77 @@ inline Algo star_allreduce(int n, int chunks) {
   return finished(algo);
 }
 
+/// Every rank sends its part for each other straight to it, all at once. Out of place.
+inline Algo direct_alltoall(int n, int cnt) {
+  Algo algo = empty_algo("alltoall", n, n * cnt, false);
+  for (int r = 0; r < n; ++r) {
+    auto& tbs = algo.gpus[static_cast<std::size_t>(r)].tbs;
+    tbs.push_back({-1, -1, 0, {copy('i', r * cnt, 'o', r * cnt, cnt)}});
+    for (int back = 1; back < n; ++back) {
+      const int peer = (r + back) % n;
+      tbs.push_back({peer, peer, 0, {send('i', peer * cnt, cnt), recv('o', peer * cnt, cnt)}});
+    }
+  }
+  return finished(algo);
+}
+
+/// Two boxes of two: halves are summed within a box, swapped and summed between boxes through
+/// scratch, and put together within the box again. In place.
+inline Algo hierarchical_allreduce(int cnt) {
+  Algo algo = empty_algo("allreduce", 4, 2 * cnt, true);
+  for (int r = 0; r < 4; ++r) {
+    Gpu& gpu = algo.gpus[static_cast<std::size_t>(r)];
+    gpu.s_chunks = cnt;
+    const int beside = r ^ 1, across = r ^ 2;
+    const int mine = r % 2 * cnt, theirs = cnt - mine;
+    Tb sum{beside, beside, 0, {send('i', theirs, cnt), {"rrc", 'i', mine, 'i', mine, cnt}}};
+    Tb swap{across, across, 0, {after(send('i', mine, cnt), 0, 1), recv('s', 0, cnt)}};
+    swap.steps.push_back({"re", 's', 0, 'i', mine, cnt});
+    Tb gather{beside, beside, 1, {after(send('i', mine, cnt), 1, 2), recv('i', theirs, cnt)}};
+    gpu.tbs = {sum, swap, gather};
+  }
+  return finished(algo);
+}
+
+/// Sums go along a chain to rank 0.
+inline Algo chain_reduce(int n, int cnt, bool in_place) {
+  Algo algo = empty_algo("reduce", n, cnt, in_place);
+  for (int r = 0; r < n; ++r) {
+    Tb tb{r > 0 ? r - 1 : -1, r + 1 < n ? r + 1 : -1, 0, {}};
+    if (r + 1 == n) {
+      tb.steps = {send('i', 0, cnt)};
+    } else {
+      tb.steps = {{r > 0 ? "rrs" : "rrc", 'i', 0, 'o', 0, cnt}};
+    }
+    algo.gpus[static_cast<std::size_t>(r)].tbs = {tb};
+  }
+  return finished(algo);
+}
+
+/// Every rank sends each other its part; sums are made of scratch by `re`, several waits carried by
+/// nop steps: only steps that every runtime has. Out of place.
+inline Algo direct_reduce_scatter(int n, int cnt) {
+  Algo algo = empty_algo("reducescatter", n, n * cnt, false);
+  for (int r = 0; r < n; ++r) {
+    Gpu& gpu = algo.gpus[static_cast<std::size_t>(r)];
+    gpu.s_chunks = (n - 1) * cnt;
+    Tb sum{-1, -1, 0, {copy('i', r * cnt, 'o', 0, cnt)}};
+    for (int back = 1; back < n; ++back) {
+      const int peer = (r + back) % n;
+      gpu.tbs.push_back(
+          {peer, peer, 0, {send('i', peer * cnt, cnt), recv('s', (back - 1) * cnt, cnt)}});
+      if (back < n - 1) sum.steps.push_back(after({}, back - 1, 1));
+    }
+    for (int back = 1; back < n; ++back) {
+      Step add{"re", 's', (back - 1) * cnt, 'o', 0, cnt};
+      if (back == 1) add = after(add, n - 2, 1);
+      sum.steps.push_back(add);
+    }
+    gpu.tbs.push_back(sum);
+  }
+  return finished(algo);
+}
+
 /// The same schedule for a protocol with eight operations in flight. Rings and swaps whose messages
 /// are split into several operations need them: with two, all ranks send first and wait for room.
 inline Algo low_latency(Algo algo) {
@@ -272,9 +343,13 @@ inline std::vector<std::pair<std::string, Algo>> small_schedules() {
     all.emplace_back("doubling allgather" + mode, low_latency(doubling_allgather(3, in)));
     all.emplace_back("doubling allreduce" + mode, low_latency(doubling_allreduce(2, 3, in)));
     all.emplace_back("tree broadcast" + mode, tree_broadcast(6, 2, in));
+    all.emplace_back("chain reduce" + mode, chain_reduce(4, 2, in));
   }
   all.emplace_back("tree allreduce", tree_allreduce(6, 3));
   all.emplace_back("star allreduce", star_allreduce(4, 2));
+  all.emplace_back("direct alltoall", direct_alltoall(3, 2));
+  all.emplace_back("hierarchical allreduce", hierarchical_allreduce(2));
+  all.emplace_back("direct reduce_scatter", direct_reduce_scatter(3, 2));
   return all;
 }
 

@@ -19,6 +19,9 @@ class Executor {
       : algo_(algo), n_(algo.ranks()), in_place_(in_place), m_(m), depth_(depth), random_(seed) {}
 
   Outcome run() {
+    const bool divided =
+        algo_.coll == "allgather" || algo_.coll == "reducescatter" || algo_.coll == "alltoall";
+    if (divided && algo_.nchunks % n_ != 0) return Outcome::invalid;
     set_up();
     std::vector<std::size_t> ready;
     while (true) {
@@ -184,12 +187,13 @@ class Executor {
     const int part = algo_.nchunks / n_;
     if (algo_.coll == "allgather") return input_[{chunk / part, chunk}];
     if (algo_.coll == "broadcast") return input_[{0, chunk}];
+    if (algo_.coll == "alltoall") return input_[{chunk / part, rank * part + chunk % part}];
     return total(algo_.coll == "reducescatter" ? rank * part + chunk : chunk);
   }
 
   bool results_are_right() {
     const int part = algo_.nchunks / n_;
-    for (int r = 0; r < n_; ++r) {
+    for (int r = 0; r < (algo_.coll == "reduce" ? 1 : n_); ++r) {
       const int outputs = algo_.coll == "reducescatter" ? part : algo_.nchunks;
       for (int c = 0; c < outputs; ++c) {
         if (at(r, 'o', c) != expected(r, c)) return false;

@@ -101,6 +101,42 @@ TEST(Schedule, TargetsDifferInWhatTheyAccept) {
   EXPECT_TRUE(verdict->ok) << explain(*verdict);
 }
 
+TEST(Schedule, ForeignOnesPassOnEveryTargetThatHasTheirSteps) {
+  for (const char* target : {"azure", "rccl-5.7", "rccl-6"}) {
+    EXPECT_TRUE(check(direct_alltoall(4, 1), target).ok) << explain(check(direct_alltoall(4, 1)));
+    EXPECT_TRUE(check(direct_reduce_scatter(4, 1), target).ok);
+  }
+  EXPECT_TRUE(check(hierarchical_allreduce(2)).ok);
+  EXPECT_FALSE(check(hierarchical_allreduce(2), "rccl-6").ok);
+  const Verdict verdict = check(direct_alltoall(4, 3));
+  EXPECT_EQ(verdict.collective_name, "alltoall");
+  EXPECT_NE(verdict.usable_counts.find("per pair of ranks that are multiples of 3"),
+            std::string::npos);
+  Algo crossed = direct_alltoall(3, 1);
+  crossed.gpus[1].tbs[1].steps[1].dstoff = 0;  // what rank 2 sends lies where rank 0's belongs
+  EXPECT_NE(explain(check(crossed)).find("V17"), std::string::npos);
+}
+
+TEST(Schedule, OutcomeSaysWhatARuntimeWouldDo) {
+  EXPECT_EQ(check(ring_allreduce(3, 1, 1, true)).outcome, "runs, and is right");
+  EXPECT_NE(check(ring_allreduce(3, 1, 1, true), "rccl-6").outcome.find("does not take it"),
+            std::string::npos);
+  Algo idle = ring_allreduce(3, 1, 1, true);
+  idle.inplace = 0;
+  EXPECT_EQ(check(idle).outcome, "loads it, and never selects it");
+  Algo stuck = ring_allreduce(3, 4, 1, true);
+  EXPECT_EQ(check(stuck).outcome, "loads it, and hangs");
+}
+
+TEST(Schedule, ResearchAllocatesScratchForTheLargestCall) {
+  Algo algo = low_latency(doubling_allreduce(2, 3, true));
+  algo.max_bytes = 1L << 30;
+  EXPECT_TRUE(check(algo, "msccl").ok) << explain(check(algo, "msccl"));
+  algo.max_bytes = 1L << 40;
+  EXPECT_TRUE(check(algo, "azure").ok);
+  EXPECT_NE(explain(check(algo, "msccl")).find("allocates scratch"), std::string::npos);
+}
+
 TEST(Schedule, UnknownTargetIsAnError) {
   forestcoll::VerifyOptions options;
   options.target = "nccl";

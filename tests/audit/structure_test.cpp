@@ -275,6 +275,17 @@ TEST(Structure, NamesMatterToTheResearchRuntimeAlone) {
   EXPECT_TRUE(check_text(replaced(good(), " outofplace=\"0\"", ""), research).ok);
 }
 
+TEST(Structure, ThreadsOfTheResearchRuntimeAreWarps) {
+  VerifyOptions research;
+  research.target = "msccl";
+  const auto with = [&](const char* threads) {
+    return replaced(good(), "proto=", std::string("nthreads=\"") + threads + "\" proto=");
+  };
+  EXPECT_TRUE(check_text(with("512"), research).ok);
+  EXPECT_TRUE(finds(check_text(with("500"), research), "V03", "multiple of 32"));
+  EXPECT_TRUE(check_text(with("500")).ok);  // nobody else reads it
+}
+
 TEST(Findings, AreCappedAndCounted) {
   VerifyOptions options;
   options.max_findings = 3;

@@ -113,6 +113,51 @@ TEST(ForestJson, EdgesAreTheTrees) {
       {"src":"gpu1","dst":"gpu0","path":["gpu1","sw","gpu0"]}]})"));
 }
 
+// A star from rank 0 over the switch, and its images as the ranks go round.
+Forest turning_stars() {
+  RouteTable table({NodeId(0), NodeId(1), NodeId(2), NodeId(3)});
+  const std::vector<NodeId> up = {NodeId(4)};
+  const PrefixId at_switch = table.extend(PrefixId(0), table.add_segment(up));
+  std::vector<Route> routes(1);
+  for (int v = 1; v < 4; ++v) {
+    const std::vector<NodeId> down = {NodeId(v)};
+    routes.push_back({at_switch, table.add_segment(down)});
+  }
+  Symmetry::Generator turn{4, Action<NodeId>::Image(5), Action<Rank>::Image(4)};
+  for (int v = 0; v < 4; ++v) {
+    turn.nodes[NodeId(v)] = NodeId((v + 1) % 4);
+    turn.ranks[Rank(v)] = Rank((v + 1) % 4);
+  }
+  turn.nodes[NodeId(4)] = NodeId(4);
+  return Forest(std::move(table), {{Rank(0), 3, 1}}, std::move(routes), Symmetry({turn}), 1);
+}
+
+TEST(ForestJson, SymmetricNamesBaseTreesAndCycles) {
+  const Forest stars = turning_stars();
+  ASSERT_EQ(stars.tree_count(), 4u);
+  const auto gather = collective_of(Collective::allgather, 3, stars, stars);
+  const json whole = json::parse(to_forest_json(gather, switched(4)));
+  ASSERT_TRUE(is_valid(whole));
+  expect_trees(whole["trees"], whole["ranks"], false);
+
+  const json document = json::parse(to_symmetric_forest_json(gather, switched(4)));
+  EXPECT_TRUE(is_valid(document)) << document;
+  EXPECT_EQ(document["version"], 2);
+  EXPECT_EQ(document["symmetry"]["trees"],
+            json::parse(R"([{"order":4,"cycles":[["gpu0","gpu1","gpu2","gpu3"]]}])"));
+  ASSERT_EQ(document["trees"].size(), 1u);
+  EXPECT_EQ(document["trees"][0]["images"], true);
+  EXPECT_EQ(document["trees"][0]["edges"], whole["trees"][0]["edges"]);
+}
+
+TEST(ForestJson, SymmetricOfAPlainForestHoldsAllTrees) {
+  const auto plain = sample(Collective::allreduce);
+  const json document = json::parse(to_symmetric_forest_json(plain, switched(4)));
+  EXPECT_TRUE(is_valid(document)) << document;
+  EXPECT_EQ(document["symmetry"], json::parse(R"({"reduce":[],"broadcast":[]})"));
+  EXPECT_EQ(document["reduce"], json::parse(to_forest_json(plain, switched(4)))["reduce"]);
+}
+
 TEST(ForestJson, KeysInDocumentedOrderAndOneTreePerLine) {
   const std::string text = to_forest_json(sample(Collective::broadcast), switched(4));
   std::size_t at = 0;
@@ -202,7 +247,7 @@ TEST(ForestXml, TreesAndSends) {
     EXPECT_EQ(std::distance(tree.begin(), tree.end()), 2);
   }
   EXPECT_THAT(heads,
-              ::testing::ElementsAre("gpu0 0 1 2", "gpu1 0 2 1", "gpu0 1 1 1", "gpu2 0 2 1"));
+              ::testing::ElementsAre("gpu0 0 1 2", "gpu0 1 1 1", "gpu1 0 2 1", "gpu2 0 2 1"));
   const auto send = trees.child("tree").last_child();
   EXPECT_STREQ(send.attribute("src").value(), "gpu1");
   EXPECT_STREQ(send.attribute("dst").value(), "gpu2");

@@ -139,6 +139,14 @@ TEST(MscclXml, CommentsSayWhereItComesFrom) {
   EXPECT_THAT(text, HasSubstr("algbw 100/3 GB/s"));
   EXPECT_THAT(text, HasSubstr("optimum 50 GB/s"));
   EXPECT_THAT(text, Not(HasSubstr("root is")));
+  EXPECT_THAT(text, Not(HasSubstr("instances")));
+  LowerOptions twice;
+  twice.instances = 2;
+  const auto forest = shaped(Collective::allgather, 3, 4, star);
+  const auto schedule = lower(forest, twice);
+  ASSERT_TRUE(schedule);
+  EXPECT_THAT(to_msccl_xml(*schedule, forest, topology, {}),
+              HasSubstr("k = 4 trees per root in 2 instances"));
   const std::string rooted = emit_xml(shaped(Collective::broadcast, 3, 4, star, 2), topology);
   EXPECT_THAT(rooted, HasSubstr("The root is rank 2. No runtime checks this"));
 }

@@ -141,7 +141,10 @@ TEST(Limits, Elements) {
     trees.push_back(path(2, 1));
   }
   const Forest forest = make_forest(2, trees);
-  const Diagnostic error = refused(collective_of(Collective::allgather, 2100, forest, forest));
+  LowerOptions options;
+  options.forward = false;
+  const auto gather = collective_of(Collective::allgather, 2100, forest, forest);
+  const Diagnostic error = refused(gather, options);
   EXPECT_EQ(error.code, "T05");
   EXPECT_EQ(error.kind, ErrorKind::limit);
   EXPECT_THAT(error.message, HasSubstr("4203 XML elements"));
@@ -193,18 +196,68 @@ TEST(Limits, RefusesTheHugeQuickly) {
   EXPECT_LT(seconds.count(), 0.5);
 }
 
-TEST(Limits, StepTypes) {
+TEST(Limits, PlacementsOfOneFile) {
   for (const Collective collective : all_collectives()) {
     const auto forest = shaped(collective, 4, 1, binary);
-    if (forest.reduce) {
-      const Diagnostic error = refused(forest, {"rccl-6", 64});
-      EXPECT_EQ(error.code, "T06");
-      EXPECT_EQ(error.kind, ErrorKind::limit);
-      EXPECT_THAT(error.message, HasSubstr("rccl-6"));
-    } else {
-      EXPECT_TRUE(lower(forest, {"rccl-6", 64})) << "copies need no fused steps";
-    }
+    LowerOptions options{"msccl", 64};
+    options.placement = Placement::both;
+    const Diagnostic error = refused(forest, options);
+    EXPECT_EQ(error.code, "T06");
+    EXPECT_EQ(error.kind, ErrorKind::limit);
+    EXPECT_THAT(error.message, HasSubstr("msccl"));
+    options.target = "azure";
+    EXPECT_TRUE(lower(forest, options));
   }
+}
+
+TEST(Limits, InstancesCountAsChunks) {
+  LowerOptions options;
+  options.instances = 4;
+  const auto forest = shaped(Collective::allgather, 2, 4097, path);
+  EXPECT_TRUE(lower(forest, LowerOptions()));
+  const Diagnostic error = refused(forest, options);
+  EXPECT_EQ(error.code, "T04");
+  EXPECT_THAT(error.message, HasSubstr("in 4 instances"));
+  EXPECT_THAT(error.remedy, HasSubstr("-k 4096"));
+  options.instances = 40000;
+  EXPECT_THAT(refused(shaped(Collective::allgather, 2, 1, path), options).remedy,
+              HasSubstr("fewer --instances"));
+}
+
+TEST(Limits, OneThreadblockPerEdge) {
+  LowerOptions options{"azure", 13};
+  options.threadblocks = ThreadblockUse::per_tree;
+  const Diagnostic error = refused(shaped(Collective::allgather, 8, 1, star), options);
+  EXPECT_EQ(error.code, "T01");
+  EXPECT_THAT(error.message, HasSubstr("needs 14 threadblocks with one for every edge"));
+  EXPECT_THAT(error.remedy, HasSubstr("--threadblocks merge"));
+}
+
+TEST(Limits, OneChannelPerTree) {
+  LowerOptions options{"azure", 108};
+  options.threadblocks = ThreadblockUse::per_tree;
+  const Forest forest = make_forest(2, std::vector<ParentTree>(33, path(2, 0)));
+  const Diagnostic error =
+      refused(collective_of(Collective::broadcast, 33, forest, forest), options);
+  EXPECT_EQ(error.code, "T03");
+  EXPECT_THAT(error.message, HasSubstr("join rank 0 to rank 1 need a channel each"));
+  EXPECT_THAT(error.remedy, HasSubstr("--threadblocks merge"));
+}
+
+// A copy that fits in no threadblock needs one more.
+TEST(Limits, ACopyThatHasNoRoom) {
+  std::vector<ParentTree> trees(64, path(2, 0));
+  trees.resize(128, path(2, 1));
+  const Forest forest = make_forest(2, trees);
+  LowerOptions options{"azure", 2};
+  const auto gather = collective_of(Collective::allgather, 64, forest, forest);
+  EXPECT_TRUE(lower(gather, options));
+  options.placement = Placement::out_of_place;
+  const Diagnostic error = refused(gather, options);
+  EXPECT_EQ(error.code, "T01");
+  EXPECT_THAT(error.message, HasSubstr("one of them to copy its own data"));
+  options.max_threadblocks = 3;
+  EXPECT_TRUE(lower(gather, options));
 }
 
 TEST(Limits, UnknownTarget) {

@@ -4,36 +4,16 @@
 #include <random>
 
 #include "forestcoll/schedule.hpp"
-#include "schedule/forests.hpp"
-#include "schedule/machine.hpp"
-#include "schedule/rules.hpp"
+#include "schedule/lowered.hpp"
 
 namespace forestcoll::testing {
 namespace {
 
 constexpr unsigned kSeeds = 7;
 
-// Lowers, and expects the rules to be kept and the data to be right.
 Schedule expect_right(const CollectiveForest& forest, std::int32_t max_threadblocks = 108,
                       unsigned seeds = kSeeds) {
-  const auto schedule = lower(forest, {.target = "azure", .max_threadblocks = max_threadblocks});
-  if (!schedule) {
-    ADD_FAILURE() << to_string(schedule.errors().front());
-    return {};
-  }
-  EXPECT_EQ(broken_rule(*schedule, *find_target("azure"), max_threadblocks), "");
-  EXPECT_EQ(run_in_many_ways(*schedule, seeds), "") << to_string(forest.collective);
-  return *schedule;
-}
-
-std::size_t steps_of(const Schedule& schedule, Operation operation) {
-  std::size_t steps = 0;
-  for (const auto& program : schedule.programs) {
-    for (const auto& block : program.threadblocks) {
-      for (const auto& step : block.steps) steps += step.operation == operation;
-    }
-  }
-  return steps;
+  return lowered_right(forest, {.target = "azure", .max_threadblocks = max_threadblocks}, seeds);
 }
 
 TEST(Lower, AllCollectivesOnShapes) {
@@ -172,7 +152,10 @@ TEST(Lower, ReductionOrderDoesNotDependOnTiming) {
 TEST(Lower, PhasesOfDifferentHeightsOverlap) {
   // Rank 0's tree is a path, rank 1's a star: the star's broadcast need not wait for the path.
   const Forest forest = make_forest(4, {path(4, 0), star(4, 1), star(4, 2), star(4, 3)});
-  const auto schedule = expect_right(collective_of(Collective::allreduce, 1, forest, forest), 3);
+  LowerOptions options{"azure", 3};
+  options.forward = false;
+  const auto schedule =
+      lowered_right(collective_of(Collective::allreduce, 1, forest, forest), options, kSeeds);
   // On the joined threadblocks, some copy is received before the last reduction has been sent.
   bool overlaps = false;
   for (const auto& program : schedule.programs) {
@@ -249,7 +232,9 @@ TEST(Machine, FindsBrokenSchedules) {
           if (what == 0 && step.depends_on) {
             step.depends_on.reset();
           } else if (what == 1) {
-            (step.operation == Operation::send ? step.src : step.dst).offset ^= 1;
+            const bool stores =
+                step.operation != Operation::send && step.operation != Operation::recv_reduce_send;
+            (stores ? step.dst : step.src).offset ^= 1;
           } else if (what == 2) {
             steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(s));
           } else if (what == 3 && step.operation == Operation::recv_reduce_copy) {

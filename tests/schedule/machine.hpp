@@ -1,10 +1,10 @@
 // A slow, obvious machine that runs schedules on symbolic data: the oracle of the lowering tests.
 //
 // Every threadblock is a process; connections are queues that hold a bounded number of operations;
-// a dependency waits for a flag that only steps with `has_dependent` raise. Memory is the
-// collective's whole buffer per rank, in which input and output overlap as they do in place. A
-// value is an expression, so that sums in a different order differ. Vector clocks, joined by
-// messages and by flags, find every pair of accesses that nothing orders.
+// a dependency waits for a flag that only steps with `has_dependent` raise. Memory is, per rank,
+// the input and the output, which in place overlap as the collective says, and scratch. A value is
+// an expression, so that sums in a different order differ. Vector clocks, joined by messages and by
+// flags, find every pair of accesses that nothing orders.
 #pragma once
 
 #include <fmt/format.h>
@@ -39,6 +39,12 @@ class Expressions {
   /// The ranks whose data are in it, sorted, with repetition.
   [[nodiscard]] const std::vector<int>& ranks(int e) const { return ranks_[at(e)]; }
   [[nodiscard]] std::int64_t chunk(int e) const { return chunk_[at(e)]; }
+  /// The sum as the machine would form it in single precision, in the order of the expression.
+  template <class Leaf>
+  [[nodiscard]] float evaluate(int e, const Leaf& leaf) const {
+    const auto& [rank, chunk, a, b] = keys_[at(e)];
+    return a < 0 ? leaf(rank, chunk) : evaluate(a, leaf) + evaluate(b, leaf);
+  }
 
  private:
   using Key = std::tuple<int, std::int64_t, int, int>;
@@ -48,6 +54,7 @@ class Expressions {
     if (is_new) {
       ranks_.push_back(std::move(ranks));
       chunk_.push_back(chunk);
+      keys_.push_back(key);
     }
     return it->second;
   }
@@ -55,12 +62,14 @@ class Expressions {
   std::map<Key, int> ids_;
   std::vector<std::vector<int>> ranks_;
   std::vector<std::int64_t> chunk_;
+  std::vector<Key> keys_;
 };
 
 struct MachineOptions {
   std::size_t depth = 1;    ///< operations in flight on a connection
   std::int64_t split = 71;  ///< chunks per operation at most
   unsigned seed = 0;        ///< 0: round robin; odd: random priorities; even: at random
+  bool in_place = true;     ///< how the collective is called
 };
 
 class Machine {
@@ -73,11 +82,7 @@ class Machine {
       for (const auto& block : schedule.programs[Rank(r)].threadblocks) {
         processes_.push_back({r, &block, 0, 0, {}, {}});
       }
-      memory_.emplace_back();
-      for (std::int64_t c = 0; c < schedule.chunks; ++c) {
-        memory_.back().push_back(
-            {starts_with(r, c) ? values_.leaf(r, c) : Expressions::garbage, {}, {}});
-      }
+      fill_memory(r);
     }
     for (auto& process : processes_) {
       process.clock.assign(processes_.size(), 0);
@@ -106,10 +111,14 @@ class Machine {
     return error_;
   }
 
-  /// The expression that `rank` holds for `chunk`.
+  /// The expression that `rank`'s output holds for a chunk of the whole collective.
   [[nodiscard]] int value(int rank, std::int64_t chunk) const {
-    return memory_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(chunk)].value;
+    const bool is_part = schedule_.collective == Collective::reduce_scatter;
+    const std::int64_t place =
+        address(rank, {Buffer::output, is_part ? chunk - rank * schedule_.k : chunk});
+    return memory_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(place)].value;
   }
+  [[nodiscard]] const Expressions& expressions() const { return values_; }
 
  private:
   struct Access {
@@ -146,12 +155,36 @@ class Machine {
     }
   }
 
-  // Where a slice lies in the whole buffer.
+  // Room for the input, the output and scratch; in place, the first serves as both buffers.
+  void fill_memory(int r) {
+    const RankProgram& program = schedule_.programs[Rank(r)];
+    std::vector<Cell> cells(static_cast<std::size_t>(2 * schedule_.chunks + program.scratch_chunks),
+                            Cell{Expressions::garbage, {}, {}});
+    for (std::int64_t c = 0; c < schedule_.chunks; ++c) {
+      if (!starts_with(r, c)) continue;
+      const bool is_part = schedule_.collective == Collective::allgather;
+      const Slice input{Buffer::input, is_part ? c - r * schedule_.k : c};
+      cells[static_cast<std::size_t>(address(r, input))].value = values_.leaf(r, c);
+    }
+    memory_.push_back(std::move(cells));
+  }
+
+  // Where a slice lies in a rank's memory.
   std::int64_t address(int rank, const Slice& slice) const {
+    if (slice.buffer == Buffer::scratch) return 2 * schedule_.chunks + slice.offset;
+    const bool is_input = slice.buffer == Buffer::input;
+    if (!options_.in_place) return slice.offset + (is_input ? 0 : schedule_.chunks);
     const bool own_block =
-        (schedule_.collective == Collective::allgather && slice.buffer == Buffer::input) ||
-        (schedule_.collective == Collective::reduce_scatter && slice.buffer == Buffer::output);
+        schedule_.collective == (is_input ? Collective::allgather : Collective::reduce_scatter);
     return slice.offset + (own_block ? rank * schedule_.k : 0);
+  }
+
+  // How many chunks a buffer of a rank has.
+  std::int64_t size(int rank, Buffer buffer) const {
+    const RankProgram& program = schedule_.programs[Rank(rank)];
+    return buffer == Buffer::input    ? program.input_chunks
+           : buffer == Buffer::output ? program.output_chunks
+                                      : program.scratch_chunks;
   }
 
   std::string place(const Process& process) const {
@@ -166,12 +199,13 @@ class Machine {
     for (std::size_t i = 0; i < clock.size(); ++i) clock[i] = std::max(clock[i], other[i]);
   }
 
-  int read(std::size_t p, std::int64_t chunk) {
+  int read(std::size_t p, const Slice& slice, std::int64_t part) {
     Process& process = processes_[p];
-    if (chunk < 0 || chunk >= schedule_.chunks) {
+    if (slice.offset < 0 || slice.offset + part >= size(process.rank, slice.buffer)) {
       complain(process, "reads outside the buffer");
       return Expressions::garbage;
     }
+    const std::int64_t chunk = address(process.rank, slice) + part;
     Cell& cell = memory_[static_cast<std::size_t>(process.rank)][static_cast<std::size_t>(chunk)];
     for (const Access& write : cell.writes) {
       if (write.time > process.clock[write.process]) complain(process, "read races with a write");
@@ -181,9 +215,13 @@ class Machine {
     return cell.value;
   }
 
-  void write(std::size_t p, std::int64_t chunk, int value) {
+  void write(std::size_t p, const Slice& slice, std::int64_t part, int value) {
     Process& process = processes_[p];
-    if (chunk < 0 || chunk >= schedule_.chunks) return complain(process, "writes outside");
+    if (slice.offset < 0 || slice.offset + part >= size(process.rank, slice.buffer)) {
+      return complain(process, "writes outside");
+    }
+    if (!options_.in_place && slice.buffer == Buffer::input) complain(process, "writes its input");
+    const std::int64_t chunk = address(process.rank, slice) + part;
     Cell& cell = memory_[static_cast<std::size_t>(process.rank)][static_cast<std::size_t>(chunk)];
     for (const auto* accesses : {&cell.writes, &cell.reads}) {
       for (const Access& access : *accesses) {
@@ -207,9 +245,7 @@ class Machine {
     if (step.operation == Operation::nop) return finish_step(process, step);
     const std::int64_t begin = process.done;
     const std::int64_t end = std::min(step.count, begin + options_.split);
-    const bool moved = step.operation == Operation::send ? send(p, step, begin, end)
-                                                         : receive(p, step, begin, end);
-    if (!moved) return false;
+    if (!perform(p, step, begin, end)) return false;
     process.done = end;
     if (end == step.count) finish_step(process, step);
     return true;
@@ -240,38 +276,47 @@ class Machine {
     return true;
   }
 
-  bool send(std::size_t p, const Step& step, std::int64_t begin, std::int64_t end) {
-    Process& process = processes_[p];
-    auto& queue = queues_[{process.rank, process.block->send_peer.value, process.block->channel}];
-    if (queue.size() >= options_.depth) return false;
-    const std::int64_t base = address(process.rank, step.src);
-    Packet packet;
-    for (std::int64_t i = begin; i < end; ++i) packet.values.push_back(read(p, base + i));
-    packet.clock = process.clock;
-    queue.push_back(std::move(packet));
-    return true;
+  static bool sends(Operation o) {
+    return o == Operation::send || o == Operation::recv_copy_send ||
+           o == Operation::recv_reduce_send || o == Operation::recv_reduce_copy_send;
+  }
+  static bool receives(Operation o) {
+    return o != Operation::send && o != Operation::copy && o != Operation::reduce;
+  }
+  static bool adds(Operation o) {
+    return o == Operation::recv_reduce_send || o == Operation::recv_reduce_copy ||
+           o == Operation::recv_reduce_copy_send || o == Operation::reduce;
+  }
+  static bool stores(Operation o) {
+    return o != Operation::send && o != Operation::recv_reduce_send;
   }
 
-  bool receive(std::size_t p, const Step& step, std::int64_t begin, std::int64_t end) {
+  // Chunks begin … end − 1 of a step; false where it has to wait.
+  bool perform(std::size_t p, const Step& step, std::int64_t begin, std::int64_t end) {
     Process& process = processes_[p];
-    auto& queue = queues_[{process.block->recv_peer.value, process.rank, process.block->channel}];
-    if (queue.empty()) return false;
-    const Packet packet = std::move(queue.front());
-    queue.pop_front();
-    if (std::ssize(packet.values) != end - begin) {
-      complain(process, "receives a message of another size");
-      return false;
-    }
-    join(process.clock, packet.clock);
-    const std::int64_t base = address(process.rank, step.dst);
-    const std::int64_t other = address(process.rank, step.src);
-    for (std::int64_t i = begin; i < end; ++i) {
-      int value = packet.values[static_cast<std::size_t>(i - begin)];
-      if (step.operation == Operation::recv_reduce_copy) {
-        value = values_.sum(read(p, other + i), value);
+    const Operation o = step.operation;
+    auto& in = queues_[{process.block->recv_peer.value, process.rank, process.block->channel}];
+    auto& out = queues_[{process.rank, process.block->send_peer.value, process.block->channel}];
+    if ((receives(o) && in.empty()) || (sends(o) && out.size() >= options_.depth)) return false;
+    Packet packet;
+    if (receives(o)) {
+      packet = std::move(in.front());
+      in.pop_front();
+      if (std::ssize(packet.values) != end - begin) {
+        complain(process, "receives a message of another size");
+        return false;
       }
-      write(p, base + i, value);
+      join(process.clock, packet.clock);
+    } else {
+      for (std::int64_t i = begin; i < end; ++i) packet.values.push_back(read(p, step.src, i));
     }
+    for (std::int64_t i = begin; i < end; ++i) {
+      int& value = packet.values[static_cast<std::size_t>(i - begin)];
+      if (adds(o)) value = values_.sum(read(p, receives(o) ? step.src : step.dst, i), value);
+      if (stores(o)) write(p, step.dst, i, value);
+    }
+    packet.clock = process.clock;
+    if (sends(o)) out.push_back(std::move(packet));
     return true;
   }
 
@@ -317,8 +362,8 @@ class Machine {
   std::string error_;
 };
 
-/// Runs a schedule with one operation in flight for several splits of steps and several orders of
-/// execution. Returns what went wrong first, or nothing.
+/// Runs a schedule as it may be called, for several splits of steps, operations in flight and
+/// orders of execution. Returns what went wrong first, or nothing.
 inline std::string run_in_many_ways(const Schedule& schedule, unsigned seeds) {
   std::int64_t most = 1;
   for (const auto& program : schedule.programs) {
@@ -327,12 +372,17 @@ inline std::string run_in_many_ways(const Schedule& schedule, unsigned seeds) {
     }
   }
   std::set<std::int64_t> splits = {1, 2, 3, most / 2 + 1, most};
-  for (const std::int64_t split : splits) {
-    if (split > most) continue;
-    for (unsigned seed = 0; seed < seeds; ++seed) {
-      const std::size_t depth = 1 + seed % 3;
-      const std::string error = Machine(schedule, {depth, split, seed}).run();
-      if (!error.empty()) return fmt::format("split {} seed {}: {}", split, seed, error);
+  for (const bool in_place : {true, false}) {
+    if (!(in_place ? schedule.in_place : schedule.out_of_place)) continue;
+    for (const std::int64_t split : splits) {
+      if (split > most) continue;
+      for (unsigned seed = 0; seed < seeds; ++seed) {
+        const std::size_t depth = 1 + seed % 3;
+        const std::string error = Machine(schedule, {depth, split, seed, in_place}).run();
+        if (error.empty()) continue;
+        return fmt::format("{} split {} seed {}: {}", in_place ? "in place" : "out of place", split,
+                           seed, error);
+      }
     }
   }
   return "";

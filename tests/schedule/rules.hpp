@@ -52,11 +52,20 @@ inline std::string broken_rule(const Schedule& schedule, const TargetLimits& tar
         const Step& step = block.steps[s];
         if (step.count < 1 || step.count > target.max_count) return place + "count";
         const bool is_nop = step.operation == Operation::nop;
-        if (!fits(step.src, step.count) && step.operation != Operation::recv) return place + "src";
-        if (!fits(step.dst, step.count) && step.operation != Operation::send) return place + "dst";
-        if (step.operation == Operation::send && !block.send_peer.valid()) return place + "send";
-        if (!is_nop && step.operation != Operation::send && !block.recv_peer.valid()) {
-          return place + "recv";
+        const Operation o = step.operation;
+        const bool receives = o == Operation::recv || o == Operation::recv_copy_send ||
+                              o == Operation::recv_reduce_send || o == Operation::recv_reduce_copy;
+        const bool sends = o == Operation::send || o == Operation::recv_copy_send ||
+                           o == Operation::recv_reduce_send;
+        const bool ignores_src = o == Operation::recv || o == Operation::recv_copy_send;
+        const bool ignores_dst = o == Operation::send || o == Operation::recv_reduce_send;
+        if (!fits(step.src, ignores_src ? 1 : step.count)) return place + "src";
+        if (!fits(step.dst, ignores_dst ? 1 : step.count)) return place + "dst";
+        if (sends && !block.send_peer.valid()) return place + "send";
+        if (receives && !block.recv_peer.valid()) return place + "recv";
+        if (!target.fused_steps && !is_nop && o != Operation::send && o != Operation::recv &&
+            o != Operation::reduce && o != Operation::copy) {
+          return place + "fused";
         }
         if (is_nop && (!step.depends_on || step.has_dependent || s + 1 == block.steps.size() ||
                        !block.steps[s + 1].depends_on)) {

@@ -97,5 +97,18 @@ TEST(ScaleToK, SaysWhereNumbersGrowTooLarge) {
   EXPECT_EQ(scaling.errors().front().kind, ErrorKind::limit);
 }
 
+// The first scale tried, k·weight over a cut of coprime capacities, has a huge denominator.
+TEST(ScaleToK, TakesCoprimeCapacitiesUpToABillion) {
+  for (const std::uint64_t seed : {4, 32, 39, 46}) {
+    const Network network = test::random_fabric(seed, {.max_capacity = 1'000'000'000});
+    const Weights weights = uniform_weights(network);
+    const auto scaling = scale_to_k(network, weights, optimal_rate(network, weights), 1);
+    ASSERT_TRUE(scaling) << seed;
+    const auto packing = pack(network, weights, *scaling);
+    ASSERT_TRUE(packing) << seed;
+    EXPECT_EQ(test::find_forest_flaw(network, weights, packing->scaling, packing->forest), "");
+  }
+}
+
 }  // namespace
 }  // namespace forestcoll

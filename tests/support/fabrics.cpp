@@ -60,14 +60,19 @@ Network dgx_a100(std::size_t boxes) {
 }
 
 Network h100_rails(std::size_t boxes, std::int64_t oversubscription) {
+  constexpr std::size_t kUnit = 32;
   FabricBuilder b(8 * boxes);
-  const std::size_t spine = b.add_switch();
-  std::vector<std::size_t> leaves;
-  for (std::size_t rail = 0; rail < 8; ++rail) {
-    leaves.push_back(b.add_switch());
-    b.link(leaves.back(), spine, static_cast<Capacity>(boxes) * 100 / (2 * oversubscription));
-  }
+  std::vector<std::size_t> spines, leaves;
+  for (std::size_t rail = 0; rail < 8; ++rail) spines.push_back(b.add_switch());
   for (std::size_t box = 0; box < boxes; ++box) {
+    if (box % kUnit == 0) {
+      const std::size_t below = std::min(kUnit, boxes - box);
+      leaves.clear();
+      for (std::size_t rail = 0; rail < 8; ++rail) {
+        leaves.push_back(b.add_switch());
+        b.link(leaves.back(), spines[rail], static_cast<Capacity>(below) * 50 / oversubscription);
+      }
+    }
     const std::size_t nvswitch = b.add_switch();
     for (std::size_t g = 0; g < 8; ++g) {
       b.link(8 * box + g, nvswitch, 450);
@@ -75,6 +80,42 @@ Network h100_rails(std::size_t boxes, std::int64_t oversubscription) {
       b.link(8 * box + g, nic, 50);
       b.link(nic, leaves[g], 50);
     }
+  }
+  return b.build();
+}
+
+Network mi250(std::size_t boxes) {
+  struct Links {
+    Capacity capacity;
+    std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  };
+  const std::vector<Links> kinds = {
+      {200, {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {8, 9}, {10, 11}, {12, 13}, {14, 15}}},
+      {100, {{0, 4}, {3, 7}, {8, 12}, {11, 15}}},
+      {50,
+       {{0, 8},
+        {1, 9},
+        {2, 10},
+        {3, 11},
+        {1, 10},
+        {2, 9},
+        {1, 5},
+        {2, 6},
+        {9, 13},
+        {10, 14},
+        {4, 6},
+        {5, 6},
+        {5, 7},
+        {12, 14},
+        {13, 14},
+        {13, 15}}}};
+  FabricBuilder b(16 * boxes);
+  const std::size_t ib = boxes > 1 ? b.add_switch() : 0;
+  for (std::size_t box = 0; box < boxes; ++box) {
+    for (const Links& kind : kinds) {
+      for (const auto& [x, y] : kind.pairs) b.link(16 * box + x, 16 * box + y, kind.capacity);
+    }
+    for (std::size_t die = 0; boxes > 1 && die < 16; ++die) b.link(16 * box + die, ib, 16);
   }
   return b.build();
 }
@@ -181,6 +222,20 @@ Network direct_boxes(std::size_t boxes, std::size_t size) {
     }
   }
   return b.build();
+}
+
+Network derated(const Network& network, NodeId a, NodeId b, const Ratio& factor) {
+  const std::size_t ranks = network.ranks.size();
+  FabricBuilder builder(ranks, network.graph.node_count() - ranks);
+  for (std::size_t i = 0; i < network.graph.arc_count(); ++i) {
+    const Arc arc = network.graph.arcs()[i];
+    const bool is_worse = (arc.tail == a && arc.head == b) || (arc.tail == b && arc.head == a);
+    const Capacity capacity = network.capacity[ArcId(i)] * (is_worse ? factor.num() : factor.den());
+    if (capacity > 0) builder.arc(arc.tail.index(), arc.head.index(), capacity);
+  }
+  Network result = builder.build();
+  result.unit = result.unit * network.unit / Ratio(factor.den());
+  return result;
 }
 
 Network random_fabric(std::uint64_t seed, const RandomOptions& options) {

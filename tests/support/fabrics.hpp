@@ -28,9 +28,11 @@ class FabricBuilder {
 
 /// Boxes of 8 GPUs: NVSwitch 300 GB/s per GPU, one 25 GB/s NIC per GPU, odd and even switches.
 Network dgx_a100(std::size_t boxes);
-/// Boxes of 8 GPUs: NVSwitch 450, 50 GB/s NICs, 8 leaves; uplinks to a spine divided by
-/// `oversubscription`.
+/// Boxes of 8 GPUs: NVSwitch 450, 50 GB/s NICs, up to 32 boxes to a unit with a leaf per rail;
+/// uplinks to a spine per rail divided by `oversubscription`.
 Network h100_rails(std::size_t boxes, std::int64_t oversubscription);
+/// Boxes of 16 MI250 dies as in topologies/mi250-x2.json, each die with 16 GB/s to one switch.
+Network mi250(std::size_t boxes);
 Network torus(const std::vector<std::size_t>& sides);
 Network hypercube(std::size_t dimension);
 /// groups = routers·global + 1 groups of `routers` routers, `hosts` GPUs and `global` global links
@@ -43,6 +45,10 @@ Network jellyfish(std::size_t switches, std::size_t hosts, std::size_t degree, s
 /// `boxes` boxes of a ring-like direct fabric of `size` dies with unequal links, each die with a
 /// NIC to one switch.
 Network direct_boxes(std::size_t boxes, std::size_t size);
+
+/// The same fabric with the two arcs between `a` and `b` at `factor` of their capacity, below 1; 0
+/// takes them out. REQUIRES: compute nodes come first, as in all fabrics of this file.
+Network derated(const Network& network, NodeId a, NodeId b, const Ratio& factor);
 
 struct RandomOptions {
   std::size_t max_compute = 5, max_switches = 3;

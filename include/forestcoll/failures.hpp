@@ -1,0 +1,38 @@
+// A fabric with parts that are gone, degraded or left out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/topology.hpp"
+
+namespace forestcoll {
+
+/// What is wrong with a fabric, in words that name nodes by id or host-list range:
+///   node     "box0/nic3", "box[0-1]/nic[0-7]"
+///   link     "A~B": all links that join a node of A and a node of B; "A->B": in that direction
+///            alone; "kind=ib": all links of that kind
+struct Failures {
+  std::vector<std::string> drop = {};    ///< links and nodes that are gone
+  std::vector<std::string> derate = {};  ///< "LINK=F", 0 < F ≤ 1: F of the link's bandwidth is left
+  /// Only these compute nodes take part, in this rank order: ids, ranges of ids, rank numbers and
+  /// ranges of them, with commas between. The others are gone. Empty: all.
+  std::string ranks = {};
+
+  [[nodiscard]] bool empty() const { return drop.empty() && derate.empty() && ranks.empty(); }
+};
+
+struct DegradedTopology {
+  Topology topology;                 ///< NodeIds are the same; what is gone is disabled
+  std::vector<std::string> changes;  ///< "dropped the link box0/nic0 ~ ib0": one per item
+};
+
+/// The fabric that is left. Drops first, then derates, then ranks, each in order. Errors: D01 a
+/// name that nothing has (the nearest is suggested), D02 an item that cannot be read, D03 a factor
+/// out of range, D04 a rank that cannot be one, and E07 to E09 where the rest is no fabric.
+/// Cost: linear in the fabric per item.
+[[nodiscard]] Expected<DegradedTopology> degrade(const Topology& topology,
+                                                 const Failures& failures);
+
+}  // namespace forestcoll

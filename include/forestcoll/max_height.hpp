@@ -1,0 +1,41 @@
+// Lower trees for a lower rate: the best rate under a limit on the height, and the trade-off.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/network.hpp"
+#include "forestcoll/pack.hpp"
+#include "forestcoll/rate.hpp"
+#include "forestcoll/ratio.hpp"
+
+namespace forestcoll {
+
+/// The fastest forest found whose trees are no higher than `max_height`, with `scaling.k` trees
+/// per unit of weight: at `scaling` if that works, else at a larger U, a lower rate; `scaling` in
+/// the result says at which. Heights are found by search: a faster forest this low may exist.
+/// Errors: E16 where no forest on the fabric is this low whatever its rate (`max_height` is below
+/// `height_lower_bound(network, weights)`); and those of `pack`.
+/// Cost: that of a few calls of `pack`.
+[[nodiscard]] Expected<Packing> pack_within_height(const Network& network, const Weights& weights,
+                                                   const Scaling& scaling, std::int32_t max_height,
+                                                   const PackOptions& options = {});
+
+/// One height and the best rate found for it.
+struct HeightAtRate {
+  std::int32_t height = 0;  ///< of the highest tree
+  double mean_height = 0;   ///< weighted by multiplicity
+  std::int64_t k = 1;
+  Ratio scale;  ///< U: every rank broadcasts at k/U per unit of its weight
+};
+
+/// How much rate lower trees cost at `scaling.k` trees per unit of weight: from the forest that
+/// `pack` finds at `scaling` down to the least height possible, rates falling. Rows that are both
+/// higher and slower than another are left out.
+/// Errors: those of `pack`. Cost: that of `pack_within_height` per row.
+[[nodiscard]] Expected<std::vector<HeightAtRate>> rate_against_height(
+    const Network& network, const Weights& weights, const Scaling& scaling,
+    const PackOptions& options = {});
+
+}  // namespace forestcoll

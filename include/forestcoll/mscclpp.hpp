@@ -1,0 +1,93 @@
+// Execution plans of MSCCL++: what every threadblock of every GPU puts, signals and waits for.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "forestcoll/collective.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/forest.hpp"
+#include "forestcoll/id.hpp"
+#include "forestcoll/schedule.hpp"
+
+namespace forestcoll {
+
+/// How a rank reaches another's memory: its threads write there (within a box), or a proxy does it
+/// for them (between boxes).
+enum class PlanChannel : std::uint8_t { memory, port };
+inline constexpr std::size_t plan_channels = 2;
+
+/// Chunks of a local buffer, or of one of the threadblock's remote buffers.
+struct PlanSlice {
+  Buffer buffer = Buffer::input;
+  std::int32_t remote = -1;  ///< in the threadblock's list for the operation's channel; −1: local
+  std::int64_t index = 0;    ///< in chunks
+};
+
+struct PlanOperation {
+  /// `nop` keeps a threadblock's threads in step.
+  enum class Kind : std::uint8_t { nop, put, signal, wait, copy, reduce };
+  Kind kind = Kind::nop;
+  PlanChannel channel = PlanChannel::memory;
+  std::vector<std::int32_t> channels;  ///< in the threadblock's list
+  std::vector<PlanSlice> sources, destinations;
+};
+
+struct PlanThreadblock {
+  std::int64_t count = 1;  ///< chunks that every operation of the loop moves
+  /// By kind of channel: the GPU's channels and remote buffers that it uses.
+  std::array<std::vector<std::int32_t>, plan_channels> channels, remote_buffers;
+  /// Once, for every `unit_bytes` of the chunks, once.
+  std::vector<PlanOperation> before, loop, after;
+};
+
+struct PlanRemoteBuffer {
+  Rank rank;
+  Buffer buffer = Buffer::input;
+  PlanChannel channel = PlanChannel::memory;
+};
+
+struct PlanGpu {
+  std::int64_t input_chunks = 0, output_chunks = 0, scratch_chunks = 0;
+  std::array<std::vector<Rank>, plan_channels> peers;  ///< of each channel, by kind
+  std::vector<PlanRemoteBuffer> remote_buffers;
+  std::vector<PlanThreadblock> threadblocks;
+};
+
+struct ExecutionPlan {
+  Collective collective = Collective::allgather;
+  bool in_place = true;
+  std::int64_t unit_bytes = 0;  ///< of each chunk, moved in one round
+  std::int64_t min_bytes = 0, max_bytes = 0;
+  IdVector<Rank, PlanGpu> gpus;
+};
+
+struct PlanOptions {
+  bool in_place = true;
+  std::int32_t max_threadblocks = 108;              ///< per GPU: all must be resident at once
+  std::int64_t unit_bytes = std::int64_t{1} << 20;  ///< a multiple of 16
+  std::int64_t min_bytes = 0;
+  std::int64_t max_bytes = std::int64_t{1} << 31;  ///< the executor's offsets have 32 bits
+};
+
+/// Turns a forest into a plan. `box_of` says which ranks share a box: memory channels within one,
+/// port channels between two, and also between ranks of no box (a negative number).
+///
+/// Trees that share a threadblock proceed level by level in one global order, so that waiting never
+/// closes a circle; no threadblock waits for another of its GPU. Chunks go from hop to hop in
+/// rounds of `unit_bytes`. Ranks tell those that write to them first that they are ready, and
+/// those that a proxy serves that it is done.
+/// Errors, all ErrorKind::limit: T01 threadblocks, T02 operations of a threadblock, T03 channels,
+/// T06 a collective that MSCCL++ does not have, T09 ranks that own different shares.
+/// Cost: O(E log E) for E tree edges, a few times where it does not fit at first.
+[[nodiscard]] Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
+                                                    const IdVector<Rank, std::int32_t>& box_of,
+                                                    const PlanOptions& options);
+
+/// The plan as JSON, as MSCCL++ 0.9 reads it. `name` tells it from others of its collective.
+[[nodiscard]] std::string to_mscclpp_json(const ExecutionPlan& plan, const std::string& name);
+
+}  // namespace forestcoll

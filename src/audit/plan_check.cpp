@@ -1,0 +1,131 @@
+#include "audit/plan_check.hpp"
+
+#include <fmt/format.h>
+
+#include <span>
+
+#include "audit/plan_graph.hpp"
+#include "audit/plan_races.hpp"
+#include "audit/symbolic_memory.hpp"
+
+namespace forestcoll::audit {
+namespace {
+
+constexpr std::int64_t kMaxAccesses = 100'000'000;  // of chunks, by all operations
+
+bool adds(PlanKind kind) {
+  return kind == PlanKind::reduce || kind == PlanKind::reduce_send ||
+         kind == PlanKind::read_reduce || kind == PlanKind::read_reduce_send;
+}
+
+bool moves_data(const PlanGraph::Node& node) {
+  return node.kind == PlanGraph::Kind::data || node.kind == PlanGraph::Kind::effect;
+}
+
+bool is_too_large(const PlanFile& plan) {
+  std::int64_t accesses = 0;
+  for (const PlanGpu& gpu : plan.gpus) {
+    for (const PlanThreadblock& tb : gpu.threadblocks) {
+      for (const PlanOp& op : tb.ops) {
+        if (op.sources.empty()) continue;
+        accesses += (std::ssize(op.sources) + std::ssize(op.destinations)) * op.sources[0].size;
+        if (accesses > kMaxAccesses) return true;
+      }
+    }
+  }
+  return false;
+}
+
+class Execution {
+ public:
+  Execution(const PlanFile& plan, const PlanGraph& graph, const Program& program,
+            const MemoryMap& memory, Findings& findings)
+      : plan_(plan),
+        graph_(graph),
+        memory_(
+            program, memory, [&plan, &graph](std::int32_t n) { return graph.place(plan, n); },
+            findings) {}
+
+  PlanRun run(std::span<const std::int32_t> order) {
+    for (const std::int32_t n : order) {
+      if (moves_data(graph_.nodes[static_cast<std::size_t>(n)])) perform(n);
+    }
+    run_.root = memory_.check_results();
+    return std::move(run_);
+  }
+
+ private:
+  void perform(std::int32_t n) {
+    const PlanAccess access = access_of(plan_, graph_, n);
+    const std::int32_t rank = graph_.nodes[static_cast<std::size_t>(n)].rank;
+    memory_.begin(n, rank);
+    const bool sum = adds(graph_.op(plan_, n).kind);
+    for (std::int64_t lane = 0; lane < access.count; ++lane) {
+      sum ? add(access, lane) : move(access, lane);
+    }
+    for (const ChunkRef& chunk : access.reads) {
+      if (chunk.rank != rank) run_.transfers[{chunk.rank, rank}] += access.count;
+    }
+    for (const ChunkRef& chunk : access.writes) {
+      if (chunk.rank != rank) run_.transfers[{rank, chunk.rank}] += access.count;
+    }
+  }
+
+  static ChunkRef at(ChunkRef chunk, std::int64_t lane) {
+    chunk.offset += lane;
+    return chunk;
+  }
+
+  void move(const PlanAccess& access, std::int64_t lane) {
+    for (std::size_t i = 0; i < access.reads.size(); ++i) {
+      memory_.write(at(access.writes[i], lane), memory_.read(at(access.reads[i], lane)));
+    }
+  }
+
+  void add(const PlanAccess& access, std::int64_t lane) {
+    Content value = memory_.read(at(access.reads.front(), lane));
+    for (std::size_t i = 1; i < access.reads.size(); ++i) {
+      value = memory_.add(value, memory_.read(at(access.reads[i], lane)),
+                          at(access.writes.front(), lane));
+    }
+    for (const ChunkRef& chunk : access.writes) memory_.write(at(chunk, lane), value);
+  }
+
+  const PlanFile& plan_;
+  const PlanGraph& graph_;
+  SymbolicMemory memory_;
+  PlanRun run_;
+};
+
+}  // namespace
+
+std::optional<PlanRun> check_plan(const PlanFile& plan, const Program& program,
+                                  const MemoryMap& memory, Findings& findings) {
+  if (is_too_large(plan)) {
+    findings.add(Code::too_large, Place{},
+                 fmt::format("more than {} accesses to chunks", kMaxAccesses), "use larger chunks");
+    return std::nullopt;
+  }
+  const PlanGraph graph = build_plan_graph(plan, findings);
+  if (findings.blocked()) return std::nullopt;
+  const auto order = order_plan(plan, graph, findings);
+  if (findings.blocked()) return std::nullopt;
+  check_plan_races(plan, graph, memory, order, findings);
+  return Execution(plan, graph, program, memory, findings).run(order);
+}
+
+std::string usable_sizes(const PlanFile& plan, Findings& findings) {
+  if (plan.min_size > plan.max_size) {
+    findings.add(Code::never_selected, Place{},
+                 fmt::format("min_message_size {} is above max_message_size {}", plan.min_size,
+                             plan.max_size));
+    return "none";
+  }
+  const PlanGpu& gpu = plan.gpus.front();
+  return fmt::format(
+      "input buffers whose bytes are a multiple of {}; {}; messages from {} bytes {}",
+      plan.alignment * gpu.input_chunks, plan.in_place ? "in place" : "out of place", plan.min_size,
+      plan.max_size == UINT64_MAX ? "upwards" : fmt::format("to {} bytes", plan.max_size));
+}
+
+}  // namespace forestcoll::audit

@@ -1,0 +1,111 @@
+// An MSCCL++ execution plan as its file says: plain structs, read and not yet judged.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "audit/findings.hpp"
+#include "audit/program.hpp"
+#include "forestcoll/diagnostic.hpp"
+
+namespace forestcoll::audit {
+
+/// Operations that this verifier follows; packets, switches and groups of threadblocks are `other`.
+enum class PlanKind : std::uint8_t {
+  nop,
+  barrier,
+  put,
+  put_signal,
+  put_signal_flush,
+  get,
+  copy,
+  signal,
+  wait,
+  flush,
+  reduce,
+  reduce_send,
+  read_reduce,
+  read_reduce_send,
+  acquire,
+  release,
+  pipeline,
+  other
+};
+/// "put", "rre", …, as files spell it.
+[[nodiscard]] std::string_view to_string(PlanKind kind);
+
+enum class ChannelKind : std::uint8_t { none, memory, port, other };
+[[nodiscard]] std::string_view to_string(ChannelKind kind);
+
+/// Chunks of a buffer: a local one by its type, a remote one by its place in the threadblock's
+/// list.
+struct PlanSlice {
+  bool is_local = false, is_remote = false;
+  Buffer buffer = Buffer::input;
+  std::int64_t remote = -1;
+  std::int64_t index = -1, size = -1;
+};
+
+struct PlanOp {
+  std::string name;  ///< as the file spells it, cut to a bearable length
+  PlanKind kind = PlanKind::other;
+  ChannelKind channel_kind = ChannelKind::none;
+  std::vector<std::int64_t> channels;  ///< places in the threadblock's list
+  std::vector<PlanSlice> sources, destinations;
+  std::int64_t barrier = -1, participants = -1;
+  std::vector<std::int64_t> semaphores;
+  std::int64_t unit_size = -1, loop_chunks = -1;  ///< of a pipeline
+  std::int32_t loop = -1;  ///< the position of the pipeline that it stands in; −1: in none
+  bool in_group = false;   ///< shares its work with other threadblocks
+};
+
+/// Lists of one kind of channel; a file may have several of the same kind.
+struct PlanChannels {
+  ChannelKind kind = ChannelKind::none;
+  std::vector<std::int64_t> ids;
+};
+
+struct PlanThreadblock {
+  std::int64_t id = -1;
+  std::vector<PlanOp> ops;  ///< those of a pipeline follow it
+  std::vector<PlanChannels> channels, remote_buffers;
+};
+
+struct PlanRemoteBuffer {
+  std::int64_t rank = -1;
+  bool has_buffer = false;
+  Buffer buffer = Buffer::input;
+  bool memory = false, port = false;  ///< through which channels it is reached
+};
+
+struct PlanGpu {
+  std::int64_t id = -1;
+  std::int64_t input_chunks = -1, output_chunks = -1, scratch_chunks = -1;
+  std::vector<PlanThreadblock> threadblocks;
+  std::vector<PlanChannels> channels;  ///< `ids` are the peers
+  std::vector<PlanRemoteBuffer> remote_buffers;
+  std::vector<std::int64_t> semaphores;  ///< their first values
+};
+
+struct PlanFile {
+  bool has_gpus = false;
+  std::string name, collective, protocol;
+  bool in_place = false, has_in_place = false;
+  bool reuses_resources = false;
+  std::int64_t alignment = 16;
+  std::uint64_t min_size = 0, max_size = UINT64_MAX;
+  std::vector<PlanGpu> gpus;
+};
+
+/// Reads the file as a stream. Fields of the wrong type are findings; unknown fields are passed
+/// over. Errors: not JSON (with line:column), or more than is ever held: a million operations.
+[[nodiscard]] Expected<PlanFile> read_plan(std::string_view text, std::string_view file,
+                                           Findings& findings);
+
+/// Whether JSON looks like an execution plan: an object with the key "gpus" before any nesting, or
+/// after values that are passed over. Cost: linear in the text up to the answer.
+[[nodiscard]] bool looks_like_plan(std::string_view text);
+
+}  // namespace forestcoll::audit

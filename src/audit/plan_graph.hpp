@@ -1,0 +1,84 @@
+// A plan as one graph of what must come before what.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "audit/findings.hpp"
+#include "audit/plan_file.hpp"
+#include "audit/symbolic_memory.hpp"
+
+namespace forestcoll::audit {
+
+/// Nodes are what threadblocks do, edges what orders it, once for the whole call or once for each
+/// round of a pipeline.
+///
+/// The threads of a block are in step at its `nop` and barriers only: there is a `sync` node for
+/// each, and for the beginning and the end of the block. Between two of them, operations that all
+/// threads share in (copying, adding) are unordered; an operation on channels is one thread for
+/// each channel, and what the same thread does is in order. A put through a port channel is
+/// carried out by another engine: its `effect` comes after its issue, and before the effect of a
+/// signal that the channel is given later.
+///
+/// Every rank's call has a `start` and an `end`; memory may be touched by others in between only.
+struct PlanGraph {
+  enum class Kind : std::uint8_t {
+    start,
+    end,
+    sync,
+    barrier,
+    data,
+    control,
+    effect,
+    signal_effect
+  };
+  struct Node {
+    Kind kind = Kind::sync;
+    std::int32_t rank = -1;
+    std::int32_t block = -1;     ///< of all ranks, numbered through
+    std::int32_t op = -1;        ///< position in its threadblock
+    std::int32_t element = -1;   ///< which of the operation's channels; −1: all of it
+    std::int32_t column = -1;    ///< start and end, syncs and signal effects lie on chains, each a
+    std::int32_t position = -1;  ///< column of its own
+  };
+  std::vector<Node> nodes;
+  std::vector<std::int32_t> first_block;  ///< of each rank
+  std::int32_t columns = 0;
+  /// From each node's accesses, the nodes on chains that show them to be over; −1: none.
+  std::vector<std::array<std::int32_t, 2>> released_by;
+  std::vector<std::int32_t> start, end;  ///< of each rank
+  std::vector<std::pair<std::int32_t, std::int32_t>> edges;
+  /// The predecessors of node n are before[before_begin[n]] … before[before_begin[n + 1] − 1].
+  std::vector<std::int32_t> before, before_begin;
+
+  [[nodiscard]] std::span<const std::int32_t> predecessors(std::int32_t node) const {
+    const auto n = static_cast<std::size_t>(node);
+    return {before.data() + before_begin[n], before.data() + before_begin[n + 1]};
+  }
+  [[nodiscard]] Place place(const PlanFile& plan, std::int32_t node) const;
+  [[nodiscard]] const PlanOp& op(const PlanFile& plan, std::int32_t node) const;
+};
+
+/// Builds the graph and pairs signals with waits, arrivals at barriers, and semaphores; what has no
+/// counterpart is a finding.
+/// REQUIRES: check_plan_structure found nothing that blocks. Cost: O(operations · log).
+[[nodiscard]] PlanGraph build_plan_graph(const PlanFile& plan, Findings& findings);
+
+/// All nodes in an order that every edge respects; where there is none, a finding that names the
+/// cycle, and nothing. Cost: O(nodes + edges).
+[[nodiscard]] std::vector<std::int32_t> order_plan(const PlanFile& plan, const PlanGraph& graph,
+                                                   Findings& findings);
+
+/// The chunks that a node's operation takes, and leaves: first chunks of `count` chunks each.
+struct PlanAccess {
+  std::vector<ChunkRef> reads, writes;
+  std::int64_t count = 0;
+};
+/// REQUIRES: the node is of kind data or effect.
+[[nodiscard]] PlanAccess access_of(const PlanFile& plan, const PlanGraph& graph, std::int32_t node);
+
+}  // namespace forestcoll::audit

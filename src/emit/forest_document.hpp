@@ -1,0 +1,45 @@
+// Forest JSON as it stands in a file, not yet put together.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "forestcoll/diagnostic.hpp"
+
+namespace forestcoll::emit {
+
+/// A node of the file, by the order in which names first appear.
+using Name = std::int32_t;
+
+struct DocumentTree {
+  Name root = -1;
+  std::int64_t multiplicity = 0;
+  std::size_t edges_begin = 0, edges_end = 0;
+};
+
+/// The lists of trees, in the order of `list_names`.
+inline constexpr std::array<std::string_view, 3> list_names = {"trees", "reduce", "broadcast"};
+
+struct ForestDocument {
+  std::string format, collective;
+  std::int64_t version = 0, k = 0;
+  std::string algbw, optimum;  ///< the exact texts
+  std::optional<Name> root;
+  std::vector<Name> ranks;
+  std::vector<std::int64_t> weights;
+  std::array<std::optional<std::vector<DocumentTree>>, 3> lists;
+  std::vector<std::uint32_t> edge_begin = {0};  ///< path e is path_nodes[edge_begin[e], [e + 1])
+  std::vector<Name> path_nodes;
+  std::vector<std::string> names;
+};
+
+/// Reads the text as a stream. Keys that it does not know are passed over. Error F01: no JSON, or
+/// a value of the wrong type, or more than memory is meant for.
+[[nodiscard]] Expected<ForestDocument> read_forest_document(std::string_view text,
+                                                            std::string_view file);
+
+}  // namespace forestcoll::emit

@@ -1,0 +1,191 @@
+// Execution plans of MSCCL++ as JSON. Field names and their meaning are those of release 0.9; what
+// has a default there is written all the same, and an operation stands on a line.
+#include <fmt/format.h>
+
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/check.hpp"
+#include "emit/text.hpp"
+#include "forestcoll/mscclpp.hpp"
+
+namespace forestcoll {
+namespace {
+
+using Kind = PlanOperation::Kind;
+
+constexpr std::int64_t kAlignment = 16;  // bytes; what the executor adds at a time
+constexpr int kThreads = 1024;           // of a threadblock
+
+std::string_view name_of(Collective collective) {
+  return collective == Collective::reduce_scatter ? "reducescatter" : to_string(collective);
+}
+
+std::string_view name_of(PlanChannel channel) {
+  return channel == PlanChannel::memory ? "memory" : "port";
+}
+
+std::string_view letter(Buffer buffer) {
+  switch (buffer) {
+    case Buffer::input:
+      return "i";
+    case Buffer::output:
+      return "o";
+    case Buffer::scratch:
+      break;
+  }
+  return "s";
+}
+
+std::string_view name_of(Kind kind) {
+  switch (kind) {
+    case Kind::nop:
+      return "nop";
+    case Kind::put:
+      return "put";
+    case Kind::signal:
+      return "signal";
+    case Kind::wait:
+      return "wait";
+    case Kind::copy:
+      return "copy";
+    case Kind::reduce:
+      break;
+  }
+  return "re";
+}
+
+std::string numbers(const std::vector<std::int32_t>& list) {
+  return fmt::format("[{}]", fmt::join(list, ","));
+}
+
+std::string slices(const std::vector<PlanSlice>& list, std::int64_t count) {
+  std::string text = "[";
+  for (const PlanSlice& slice : list) {
+    if (text.size() > 1) text += ',';
+    text += slice.remote < 0 ? fmt::format("{{\"type\":\"{}\"", letter(slice.buffer))
+                             : fmt::format("{{\"buffer_id\":{}", slice.remote);
+    text += fmt::format(",\"index\":{},\"size\":{}}}", slice.index, count);
+  }
+  return text + "]";
+}
+
+std::string operation_text(const PlanOperation& operation, std::int64_t count) {
+  std::string text = fmt::format("{{\"name\":\"{}\"", name_of(operation.kind));
+  if (!operation.sources.empty()) {
+    text += ",\"src_buff\":" + slices(operation.sources, count);
+    text += ",\"dst_buff\":" + slices(operation.destinations, count);
+  }
+  if (!operation.channels.empty()) text += ",\"channel_ids\":" + numbers(operation.channels);
+  const bool through =
+      operation.kind == Kind::put || operation.kind == Kind::signal || operation.kind == Kind::wait;
+  if (through) text += fmt::format(",\"channel_type\":\"{}\"", name_of(operation.channel));
+  if (operation.kind == Kind::reduce) text += ",\"reduce_op\":\"sum\"";
+  return text + "}";
+}
+
+// Items of a list, one on a line.
+class Lines {
+ public:
+  Lines(std::string& out, std::string_view indent) : out_(out), indent_(indent) {}
+  void add(std::string_view item) {
+    out_ += first_ ? "\n" : ",\n";
+    out_ += indent_;
+    out_ += item;
+    first_ = false;
+  }
+
+ private:
+  std::string& out_;
+  std::string_view indent_;
+  bool first_ = true;
+};
+
+void append_operations(std::string& out, const PlanThreadblock& block, std::int64_t unit) {
+  Lines lines(out, "     ");
+  for (const auto& operation : block.before) lines.add(operation_text(operation, block.count));
+  if (!block.loop.empty()) {
+    std::string pipeline = fmt::format(
+        "{{\"name\":\"pipeline\",\"iter_context\":{{\"unit_size\":{},\"num_chunks\":{}}},\"ops\":[",
+        unit, block.count);
+    Lines inner(pipeline, "      ");
+    for (const auto& operation : block.loop) inner.add(operation_text(operation, block.count));
+    lines.add(pipeline + "]}");
+  }
+  for (const auto& operation : block.after) lines.add(operation_text(operation, block.count));
+}
+
+void append_threadblock(std::string& out, std::size_t number, const PlanThreadblock& block,
+                        std::int64_t unit) {
+  fmt::format_to(std::back_inserter(out), "{{\"id\":{},\"ops\":[", number);
+  append_operations(out, block, unit);
+  std::string channels, buffers;
+  for (std::size_t kind = 0; kind < plan_channels; ++kind) {
+    const std::string_view name = name_of(static_cast<PlanChannel>(kind));
+    if (!block.channels[kind].empty()) {
+      channels += fmt::format("{}{{\"channel_type\":\"{}\",\"channel_ids\":{}}}",
+                              channels.empty() ? "" : ",", name, numbers(block.channels[kind]));
+    }
+    if (!block.remote_buffers[kind].empty()) {
+      buffers += fmt::format("{}{{\"access_channel_type\":\"{}\",\"remote_buffer_ids\":{}}}",
+                             buffers.empty() ? "" : ",", name, numbers(block.remote_buffers[kind]));
+    }
+  }
+  fmt::format_to(std::back_inserter(out),
+                 "],\n     \"channels\":[{}],\"remote_buffer_refs\":[{}]}}", channels, buffers);
+}
+
+void append_gpu(std::string& out, std::size_t rank, const PlanGpu& gpu, std::int64_t unit) {
+  fmt::format_to(std::back_inserter(out),
+                 "  {{\"id\":{},\"input_chunks\":{},\"output_chunks\":{},\"scratch_chunks\":{},\n"
+                 "   \"threadblocks\":[",
+                 rank, gpu.input_chunks, gpu.output_chunks, gpu.scratch_chunks);
+  Lines blocks(out, "    ");
+  for (std::size_t t = 0; t < gpu.threadblocks.size(); ++t) {
+    std::string block;
+    append_threadblock(block, t, gpu.threadblocks[t], unit);
+    blocks.add(block);
+  }
+  out += "],\n   \"channels\":[";
+  bool first = true;
+  for (std::size_t kind = 0; kind < plan_channels; ++kind) {
+    if (gpu.peers[kind].empty()) continue;
+    std::vector<std::int32_t> peers;
+    for (const Rank peer : gpu.peers[kind]) peers.push_back(peer.value);
+    fmt::format_to(std::back_inserter(out), "{}{{\"channel_type\":\"{}\",\"connected_to\":{}}}",
+                   first ? "" : ",", name_of(static_cast<PlanChannel>(kind)), numbers(peers));
+    first = false;
+  }
+  out += "],\n   \"remote_buffers\":[";
+  for (std::size_t i = 0; i < gpu.remote_buffers.size(); ++i) {
+    const PlanRemoteBuffer& buffer = gpu.remote_buffers[i];
+    fmt::format_to(std::back_inserter(out),
+                   "{}{{\"rank\":{},\"type\":\"{}\",\"access_channel_types\":[\"{}\"]}}",
+                   i > 0 ? "," : "", buffer.rank.value, letter(buffer.buffer),
+                   name_of(buffer.channel));
+  }
+  out += "],\n   \"semaphores\":[]}";
+}
+
+}  // namespace
+
+std::string to_mscclpp_json(const ExecutionPlan& plan, const std::string& name) {
+  FORESTCOLL_CHECK(plan.collective != Collective::reduce, "MSCCL++ has no collective reduce");
+  std::string out = fmt::format(
+      "{{\"name\":{},\n \"collective\":\"{}\",\"protocol\":\"Simple\",\"inplace\":{},"
+      "\"reuse_resources\":false,\n \"gpus\":[",
+      emit::json_string(name), name_of(plan.collective), plan.in_place);
+  for (std::size_t r = 0; r < plan.gpus.size(); ++r) {
+    out += r > 0 ? ",\n" : "\n";
+    append_gpu(out, r, plan.gpus[Rank(r)], plan.unit_bytes);
+  }
+  fmt::format_to(std::back_inserter(out),
+                 "],\n \"num_threads_per_block\":{},\"use_double_scratch_buffer\":false,"
+                 "\"buffer_alignment\":{},\"min_message_size\":{},\"max_message_size\":{}}}\n",
+                 kThreads, kAlignment, plan.min_bytes, plan.max_bytes);
+  return out;
+}
+
+}  // namespace forestcoll

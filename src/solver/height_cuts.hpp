@@ -1,0 +1,28 @@
+// Heights that scarce cuts force.
+#pragma once
+
+#include <cstdint>
+
+#include "forestcoll/network.hpp"
+#include "forestcoll/pack.hpp"
+#include "forestcoll/rate.hpp"
+
+namespace forestcoll::solver {
+
+/// A height that every forest within `scaling` has, from the capacity into tight sets of nodes;
+/// at least 1. Size rules leave out what would cost more than a packing.
+[[nodiscard]] std::int32_t height_forced_by_cuts(const Network& network, const Weights& weights,
+                                                 const Scaling& scaling);
+
+/// A height that every forest within `scaling` has, from how few edges there are through switches
+/// where other edges go straight from rank to rank; at least 1.
+[[nodiscard]] std::int32_t height_forced_by_switches(const Network& network, const Weights& weights,
+                                                     const Scaling& scaling);
+
+/// Can no forest within `scaling` consist of stars? All ranks must send to all at once then, which
+/// lengths of arcs can refute: if the shortest ways add up to more than the capacities do, there
+/// is no room (linear programming duality; Shahrokhi, Matula 1990).
+[[nodiscard]] bool stars_are_impossible(const Network& network, const Weights& weights,
+                                        const Scaling& scaling);
+
+}  // namespace forestcoll::solver

@@ -1,0 +1,167 @@
+#include "solver/height_rows.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+namespace forestcoll::solver {
+HeightRows::HeightRows(const TreeRows& rows)
+    : rows_(rows),
+      ranks_(rows.core.compute.size()),
+      depth_(rows.routes.size()),
+      below_(rows.routes.size()),
+      stale_(rows.trees.size(), 1),
+      maker_(rows.core, rows.table) {
+  maker_.note(rows.routes);
+}
+
+// False where the routes lead round in a cycle.
+bool HeightRows::measure(std::size_t t) {
+  stale_[t] = 0;
+  const std::size_t root = rows_.trees[t].root.index();
+  const auto routes = std::span(rows_.routes).subspan(t * ranks_, ranks_);
+  const auto depth = std::span(depth_).subspan(t * ranks_, ranks_);
+  const auto below = std::span(below_).subspan(t * ranks_, ranks_);
+  std::fill(depth.begin(), depth.end(), -1);
+  std::fill(below.begin(), below.end(), 0);
+  depth[root] = 0;
+  std::int32_t height = 0;
+  const auto parent_of = [&](std::size_t v) {
+    return rows_.table.origin(routes[v].prefix).index();
+  };
+  for (std::size_t v = 0; v < ranks_; ++v) {
+    chain_.clear();
+    std::size_t u = v;
+    for (; depth[u] < 0; u = parent_of(u)) {
+      if (chain_.size() == ranks_) return false;
+      chain_.push_back(u);
+    }
+    for (std::int32_t d = depth[u]; !chain_.empty(); chain_.pop_back()) depth[chain_.back()] = ++d;
+    height = std::max(height, depth[v]);
+  }
+  for (std::size_t v = 0; v < ranks_; ++v) {
+    std::int32_t down = 0;
+    // Stops where a longer way down is known: each node is passed once per rise of its value.
+    for (std::size_t u = v; u != root;) {
+      u = parent_of(u);
+      if (below[u] >= ++down) break;
+      below[u] = down;
+    }
+  }
+  rows_.trees[t].height = height;
+  return true;
+}
+
+bool HeightRows::exchange(std::size_t a, std::size_t b, std::span<const Rank> ranks) {
+  for (const Rank r : ranks) {
+    std::swap(rows_.routes[a * ranks_ + r.index()], rows_.routes[b * ranks_ + r.index()]);
+  }
+  stale_[a] = stale_[b] = 1;
+  return measure(a) && measure(b);
+}
+
+std::size_t HeightRows::count_from(std::size_t t, std::int32_t depth) {
+  refresh(t);
+  const auto depths = std::span(depth_).subspan(t * ranks_, ranks_);
+  return static_cast<std::size_t>(
+      std::count_if(depths.begin(), depths.end(), [&](std::int32_t d) { return d >= depth; }));
+}
+
+bool HeightRows::is_below(TreeEdge edge, std::size_t u) {
+  refresh(edge.tree);
+  const std::int32_t depth = depth_[at(edge)];
+  while (depth_[edge.tree * ranks_ + u] > depth) u = parent({edge.tree, u});
+  return u == edge.node;
+}
+
+void HeightRows::set_route(TreeEdge edge, Route route) {
+  rows_.routes[at(edge)] = route;
+  stale_[edge.tree] = 1;
+}
+
+std::size_t HeightRows::split(std::size_t tree, std::int64_t amount) {
+  const std::size_t copy = tree_count();
+  rows_.trees.push_back(rows_.trees[tree]);
+  rows_.trees[tree].multiplicity -= amount;
+  rows_.trees[copy].multiplicity = amount;
+  stale_.push_back(1);
+  rows_.routes.resize(rows_.routes.size() + ranks_);
+  depth_.resize(rows_.routes.size());
+  below_.resize(rows_.routes.size());
+  std::copy_n(rows_.routes.begin() + static_cast<std::ptrdiff_t>(tree * ranks_), ranks_,
+              rows_.routes.begin() + static_cast<std::ptrdiff_t>(copy * ranks_));
+  return copy;
+}
+
+void HeightRows::unsplit(std::size_t tree, std::size_t copy) {
+  rows_.trees[tree].multiplicity += rows_.trees[copy].multiplicity;
+  rows_.trees.pop_back();
+  rows_.routes.resize(rows_.routes.size() - ranks_);
+  depth_.resize(rows_.routes.size());
+  below_.resize(rows_.routes.size());
+  stale_.pop_back();
+}
+
+void HeightRows::join_equal_trees() {
+  const auto row = [&](std::size_t t) {
+    return std::span(rows_.routes).subspan(t * ranks_, ranks_);
+  };
+  const auto hash = [&](std::size_t t) {
+    std::uint64_t h = rows_.trees[t].root.index();
+    for (const Route route : row(t)) {
+      const auto prefix = static_cast<std::uint64_t>(route.prefix.value) << 32;
+      h = (h ^ prefix ^ static_cast<std::uint32_t>(route.last.value)) * 0x9E3779B97F4A7C15U;
+      h ^= h >> 29;
+    }
+    return h;
+  };
+  std::multimap<std::uint64_t, std::size_t> kept;
+  std::size_t end = 0;
+  for (std::size_t t = 0; t < tree_count(); ++t) {
+    refresh(t);
+    const std::uint64_t h = hash(t);
+    const auto [first, last] = kept.equal_range(h);
+    const auto twin = std::find_if(first, last, [&](const auto& entry) {
+      return rows_.trees[entry.second].root == rows_.trees[t].root &&
+             std::equal(row(t).begin(), row(t).end(), row(entry.second).begin());
+    });
+    if (twin != last) {
+      rows_.trees[twin->second].multiplicity += rows_.trees[t].multiplicity;
+      continue;
+    }
+    if (end != t) {
+      rows_.trees[end] = rows_.trees[t];
+      std::copy(row(t).begin(), row(t).end(), row(end).begin());
+    }
+    kept.emplace(h, end++);
+  }
+  rows_.trees.resize(end);
+  rows_.routes.resize(end * ranks_);
+  sort_by_root();
+  depth_.assign(rows_.routes.size(), 0);
+  below_.assign(rows_.routes.size(), 0);
+  stale_.assign(end, 1);
+}
+
+void HeightRows::sort_by_root() {
+  const auto before = [&](const Forest::Tree& a, const Forest::Tree& b) { return a.root < b.root; };
+  if (std::is_sorted(rows_.trees.begin(), rows_.trees.end(), before)) return;
+  std::vector<std::size_t> order(tree_count());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return before(rows_.trees[a], rows_.trees[b]);
+  });
+  std::vector<Forest::Tree> trees;
+  std::vector<Route> routes;
+  routes.reserve(rows_.routes.size());
+  for (const std::size_t t : order) {
+    trees.push_back(rows_.trees[t]);
+    const auto row = rows_.routes.begin() + static_cast<std::ptrdiff_t>(t * ranks_);
+    routes.insert(routes.end(), row, row + static_cast<std::ptrdiff_t>(ranks_));
+  }
+  rows_.trees = std::move(trees);
+  rows_.routes = std::move(routes);
+}
+
+}  // namespace forestcoll::solver

@@ -1,0 +1,50 @@
+// What is to be packed: the phases of a collective, and the k and scale of each.
+#pragma once
+
+#include <cstdint>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/network.hpp"
+#include "forestcoll/pack.hpp"
+#include "forestcoll/rate.hpp"
+#include "forestcoll/ratio.hpp"
+#include "forestcoll/trees_per_root.hpp"
+
+namespace forestcoll::solver {
+
+/// One direction of a collective: out-trees from the roots on a network. Its rate counts `times`
+/// times where both directions share it.
+struct Phase {
+  const Network& network;
+  const Weights& weights;
+  Rate rate;
+  int times = 1;
+};
+
+/// What each phase is packed at: k trees per root of bandwidth 1/scale.
+struct ScaleAndK {
+  Ratio scale;
+  std::int64_t k = 1;
+};
+/// What all roots own over the time that the phases take one after the other, in GB/s. Error E14.
+[[nodiscard]] Expected<Ratio> algbw_of(const std::vector<Phase>& phases,
+                                       const std::vector<ScaleAndK>& at);
+/// Phases that cut the data into the same chunks. Error E14.
+[[nodiscard]] Expected<std::int64_t> common_k(std::int64_t a, std::int64_t b);
+
+struct Plan {
+  std::vector<Scaling> scalings;  ///< one per phase; none where it was stopped before the first k
+  Ratio algbw;                    ///< GB/s, of all phases: what the cuts allow
+  std::vector<RateAtK> rows;      ///< where k was searched for, what each k reaches
+  bool stopped = false;           ///< not all k were tried
+};
+
+/// All phases at the same k, the best of those asked for; `optimal` has each at its own.
+/// Errors: E14. Cost: `scale_to_k` per k and phase.
+[[nodiscard]] Expected<Plan> plan(const std::vector<Phase>& phases, const TreesPerRoot& asked,
+                                  const std::stop_token& stop);
+
+}  // namespace forestcoll::solver

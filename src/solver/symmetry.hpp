@@ -1,0 +1,24 @@
+// Finding automorphisms of a fabric.
+#pragma once
+
+#include <vector>
+
+#include "forestcoll/network.hpp"
+#include "forestcoll/rate.hpp"
+#include "forestcoll/symmetry.hpp"
+
+namespace forestcoll::solver {
+
+/// Groups that map the network, its capacities and the weights onto themselves, those that leave
+/// the fewest orbits of ranks first. A rank is either left alone by a whole group or by its
+/// identity only. None where no symmetry was found.
+///
+/// Looked for are the symmetries that rank orders show: read a rank as a number with digits (box,
+/// GPU; x, y, z) and turn one digit by one. Where a part of the fabric is not like the rest (a box
+/// with a broken cable), the largest class of blocks that colour refinement (Weisfeiler, Leman
+/// 1968) cannot tell apart is turned and the other ranks stay. Each shift of ranks is extended to
+/// the switches by colour refinement and then checked on every arc, so what is returned is proved.
+/// Cost: O(divisors of N · m log n) at worst; most candidates fall at the first arc.
+[[nodiscard]] std::vector<Symmetry> find_symmetries(const Network& network, const Weights& weights);
+
+}  // namespace forestcoll::solver

@@ -1,0 +1,148 @@
+#include "forestcoll/convert.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+
+#include "forestcoll/topology_text.hpp"
+#include "topology/convert/writers.hpp"
+
+namespace forestcoll {
+namespace topology {
+
+std::vector<std::vector<Attribute>> node_attributes(const PlainGraph& graph) {
+  const Topology& topology = graph.topology;
+  IdVector<NodeId, std::size_t> rank_of(topology.nodes.size());
+  for (std::size_t r = 0; r < topology.ranks.size(); ++r) rank_of[topology.ranks[r]] = r;
+  std::vector<std::vector<Attribute>> all;
+  for (const NodeId id : graph.nodes) {
+    const TopologyNode& node = topology.nodes[id];
+    const bool compute = node.type == NodeType::compute;
+    std::vector<Attribute> attributes = {{"type", compute ? "compute" : "switch"}};
+    if (compute) attributes.push_back({"rank", std::to_string(rank_of[id]), true});
+    if (!node.box.empty()) attributes.push_back({"box", node.box});
+    if (node.weight != Ratio(1)) attributes.push_back({"weight", exact_text(node.weight), true});
+    if (node.multicast) attributes.push_back({"multicast", "true", true});
+    if (node.reduce) attributes.push_back({"reduce", "true", true});
+    all.push_back(std::move(attributes));
+  }
+  return all;
+}
+
+std::vector<Attribute> edge_attributes(const TopologyLink& link) {
+  std::vector<Attribute> attributes = {{"bandwidth", exact_text(link.bandwidth), true}};
+  if (link.latency != Ratio(0)) {
+    attributes.push_back({"latency", exact_text(link.latency), true});
+  }
+  if (!link.kind.empty()) attributes.push_back({"kind", link.kind});
+  return attributes;
+}
+
+}  // namespace topology
+
+namespace {
+
+using topology::PlainGraph;
+
+PlainGraph plain_graph(const Topology& topology) {
+  PlainGraph graph{topology, {}, topology::enabled_arcs(topology)};
+  for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
+    if (topology.nodes[NodeId(i)].enabled) graph.nodes.push_back(NodeId(i));
+  }
+  return graph;
+}
+
+void say_if_any(std::vector<std::string>& lost, std::ptrdiff_t count, std::string_view one,
+                std::string_view several) {
+  if (count > 0) lost.push_back(fmt::format("{} {}", count, count == 1 ? one : several));
+}
+
+// What every format but our own leaves out.
+std::vector<std::string> disabled_parts(const Topology& topology) {
+  std::vector<std::string> lost;
+  say_if_any(lost, std::ranges::count(topology.nodes, false, &TopologyNode::enabled),
+             "disabled node", "disabled nodes");
+  say_if_any(lost, std::ranges::count(topology.links, false, &TopologyLink::enabled),
+             "disabled link", "disabled links");
+  return lost;
+}
+
+// What a list of links has no place for.
+void add_lost_in_csv(const PlainGraph& graph, std::vector<std::string>& lost) {
+  const Topology& topology = graph.topology;
+  if (!topology.name.empty()) lost.emplace_back("the name");
+  if (!topology.description.empty()) lost.emplace_back("the description");
+  std::ptrdiff_t weights = 0, able = 0;
+  IdVector<NodeId, bool> linked(topology.nodes.size(), false);
+  for (const auto& arc : graph.arcs) linked[arc.arc.tail] = linked[arc.arc.head] = true;
+  std::ptrdiff_t alone = 0;
+  for (const NodeId id : graph.nodes) {
+    const TopologyNode& node = topology.nodes[id];
+    weights += node.weight != Ratio(1) ? 1 : 0;
+    able += node.multicast || node.reduce ? 1 : 0;
+    alone += linked[id] ? 0 : 1;
+  }
+  say_if_any(lost, weights, "weight", "weights");
+  say_if_any(lost, able, "switch's multicast or reduce", "switches' multicast or reduce");
+  say_if_any(lost, alone, "node without links", "nodes without links");
+}
+
+}  // namespace
+
+const std::vector<GraphFormatInfo>& graph_formats() {
+  static const std::vector<GraphFormatInfo> formats = {
+      {GraphFormat::topology, "topology", ".json"},
+      {GraphFormat::networkx, "networkx", ""},
+      {GraphFormat::json_graph, "json-graph", ""},
+      {GraphFormat::graphml, "graphml", ".graphml"},
+      {GraphFormat::dot, "dot", ".dot"},
+      {GraphFormat::csv, "csv", ".csv"}};
+  return formats;
+}
+
+std::optional<GraphFormat> find_graph_format(std::string_view name) {
+  for (const GraphFormatInfo& info : graph_formats()) {
+    if (info.name == name) return info.format;
+  }
+  return std::nullopt;
+}
+
+std::optional<GraphFormat> graph_format_of_file(std::string_view path) {
+  for (const GraphFormatInfo& info : graph_formats()) {
+    if (!info.extension.empty() && path.ends_with(info.extension)) return info.format;
+  }
+  return path.ends_with(".gv") ? std::optional(GraphFormat::dot) : std::nullopt;
+}
+
+Converted convert(const Topology& topology, GraphFormat format) {
+  if (format == GraphFormat::topology) {
+    return {to_topology_json(flat_document(topology)), {}};
+  }
+  const PlainGraph graph = plain_graph(topology);
+  Converted result{"", disabled_parts(topology)};
+  switch (format) {
+    case GraphFormat::topology:
+      break;
+    case GraphFormat::networkx:
+      result.text = topology::write_networkx(graph);
+      break;
+    case GraphFormat::json_graph:
+      result.text = topology::write_json_graph(graph);
+      break;
+    case GraphFormat::graphml:
+      result.text = topology::write_graphml(graph);
+      break;
+    case GraphFormat::dot:
+      result.text = topology::write_dot(graph);
+      break;
+    case GraphFormat::csv:
+      result.text = topology::write_csv(graph);
+      add_lost_in_csv(graph, result.lost);
+      break;
+  }
+  return result;
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,172 @@
+// Failures as people name them, put into effect on a topology.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "forestcoll/failures.hpp"
+#include "topology/findings.hpp"
+#include "topology/select.hpp"
+#include "topology/validate.hpp"
+
+namespace forestcoll {
+namespace {
+
+using topology::quote;
+using topology::SelectedLink;
+using topology::selection_error;
+using topology::Selector;
+
+std::string counted(std::size_t count, std::string_view singular) {
+  return fmt::format("{} {}{}", count, singular, count == 1 ? "" : "s");
+}
+
+class Degrader {
+ public:
+  explicit Degrader(const Topology& topology) : before_(topology), selector_(topology) {
+    result_.topology = topology;
+  }
+
+  Expected<DegradedTopology> run(const Failures& failures) {
+    for (const std::string& item : failures.drop) {
+      if (auto error = Selector::is_link(item) ? drop_links(item) : drop_nodes(item)) {
+        return *std::move(error);
+      }
+    }
+    for (const std::string& item : failures.derate) {
+      if (auto error = derate(item)) return *std::move(error);
+    }
+    if (!failures.ranks.empty()) {
+      if (auto error = choose_ranks(failures.ranks)) return *std::move(error);
+    }
+    std::erase_if(topology().ranks, [&](NodeId rank) { return !topology().nodes[rank].enabled; });
+    topology::Findings findings("");
+    topology::check_connection(topology(), "with what is dropped", findings);
+    if (findings.has_errors()) return findings.all();
+    return std::move(result_);
+  }
+
+ private:
+  using Failure = std::optional<Diagnostics>;
+
+  Topology& topology() { return result_.topology; }
+
+  Failure drop_nodes(const std::string& item) {
+    const auto nodes = selector_.nodes(item, "--drop");
+    if (!nodes) return nodes.errors();
+    for (const NodeId node : *nodes) topology().nodes[node].enabled = false;
+    result_.changes.push_back(fmt::format(
+        "dropped {}{}", item,
+        nodes->size() == 1 ? "" : fmt::format(" ({})", counted(nodes->size(), "node"))));
+    return std::nullopt;
+  }
+
+  Failure drop_links(const std::string& item) {
+    const auto links = selector_.links(item, "--drop");
+    if (!links) return links.errors();
+    for (const SelectedLink& selected : *links) {
+      TopologyLink& link = topology().links[selected.link];
+      const TopologyLink& before = before_.links[selected.link];
+      gone_.resize(before_.links.size());
+      SelectedLink& gone = gone_[selected.link.index()];
+      gone.forward |= selected.forward;
+      gone.backward |= selected.backward;
+      const bool forward_left = !gone.forward;
+      const bool backward_left = before.full_duplex && !gone.backward;
+      link.enabled = forward_left || backward_left;
+      link.full_duplex = forward_left && backward_left;
+      if (!forward_left && backward_left) {
+        link.src = before.dst;
+        link.dst = before.src;
+      }
+    }
+    result_.changes.push_back(fmt::format("dropped {} ({})", item, counted(links->size(), "link")));
+    return std::nullopt;
+  }
+
+  // "LINK=F", on what is left after the drops and the derates before it.
+  Failure derate(const std::string& item) {
+    const std::size_t equals = item.rfind('=');
+    const std::string name = item.substr(0, equals);
+    if (equals == std::string::npos || !Selector::is_link(name)) {
+      return error("D02", fmt::format("{} is no link with a factor", quote(item)),
+                   "Write LINK=F, such as \"box0/nic0~ib0=1/2\" or \"kind=ib=0.9\".");
+    }
+    const auto factor = parse_ratio(item.substr(equals + 1));
+    if (!factor || *factor <= Ratio(0) || *factor > Ratio(1)) {
+      return error("D03",
+                   fmt::format("{}: expected a factor above 0 and at most 1, found {}", name,
+                               quote(item.substr(equals + 1))),
+                   "The factor is what is left of the bandwidth; --drop leaves nothing.");
+    }
+    const Selector selector(topology());
+    const auto links = selector.links(name, "--derate");
+    if (!links) return links.errors();
+    for (const SelectedLink& selected : *links) {
+      if (!slow_down(selected, *factor)) {
+        return error("E14", fmt::format("{} makes a bandwidth too fine for exact arithmetic", item),
+                     "Use a factor with a smaller denominator.", ErrorKind::limit);
+      }
+    }
+    result_.changes.push_back(fmt::format("derated {} to {} ({})", name, factor->to_string(),
+                                          counted(links->size(), "link")));
+    return std::nullopt;
+  }
+
+  bool slow_down(const SelectedLink& selected, const Ratio& factor) {
+    TopologyLink& link = topology().links[selected.link];
+    const auto slower = checked_mul(link.bandwidth, factor);
+    if (!slower) return false;
+    if (selected.forward && (selected.backward || !link.full_duplex)) {
+      link.bandwidth = *slower;
+      return true;
+    }
+    // One direction of two: they become two links.
+    TopologyLink other = link;
+    link.full_duplex = other.full_duplex = false;
+    std::swap(other.src, other.dst);
+    (selected.forward ? link : other).bandwidth = *slower;
+    topology().links.push_back(std::move(other));
+    return true;
+  }
+
+  Failure choose_ranks(const std::string& list) {
+    const auto ranks = selector_.ranks(list, "--ranks");
+    if (!ranks) return ranks.errors();
+    std::vector<bool> chosen(topology().nodes.size());
+    for (const NodeId node : *ranks) {
+      chosen[node.index()] = true;
+      if (topology().nodes[node].enabled) continue;
+      return error("D04", fmt::format("{} is dropped", quote(topology().nodes[node].id)),
+                   "List only compute nodes that are left.");
+    }
+    for (const NodeId node : topology().ranks) {
+      if (!chosen[node.index()]) topology().nodes[node].enabled = false;
+    }
+    result_.changes.push_back(
+        fmt::format("{} of {} compute nodes take part", ranks->size(), topology().ranks.size()));
+    topology().ranks = *ranks;
+    return std::nullopt;
+  }
+
+  static Failure error(std::string code, std::string message, std::string remedy,
+                       ErrorKind kind = ErrorKind::input) {
+    const std::string_view where = code == "D04" ? "--ranks" : "--derate";
+    Diagnostic found =
+        selection_error(std::move(code), where, std::move(message), std::move(remedy));
+    found.kind = kind;
+    return Diagnostics{std::move(found)};
+  }
+
+  const Topology& before_;
+  Selector selector_;
+  DegradedTopology result_;
+  std::vector<SelectedLink> gone_;  ///< by LinkId: directions dropped so far
+};
+
+}  // namespace
+
+Expected<DegradedTopology> degrade(const Topology& topology, const Failures& failures) {
+  return Degrader(topology).run(failures);
+}
+
+}  // namespace forestcoll

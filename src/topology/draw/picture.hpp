@@ -1,0 +1,51 @@
+// What is in a picture of a fabric, before it is written down.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "forestcoll/draw.hpp"
+#include "forestcoll/ratio.hpp"
+#include "forestcoll/topology.hpp"
+
+namespace forestcoll::topology {
+
+enum class ItemKind { gpu, switch_node, box };
+enum class Side { sends, receives, divided };
+
+/// One node of the picture: a node of the fabric, a box, or several of either that are linked
+/// alike.
+struct Item {
+  ItemKind kind = ItemKind::gpu;
+  std::vector<std::string> names;  ///< of the nodes or boxes that it stands for
+  std::string cluster;             ///< the box around it; empty: none
+  std::size_t gpus = 0;            ///< in one of them
+  Side side = Side::receives;
+  std::size_t level = 0;  ///< from top to bottom
+};
+
+/// All links between two items, both directions. `a` < `b`.
+struct Edge {
+  std::size_t a = 0, b = 0;
+  std::string kind;  ///< the widest link's
+  std::size_t links = 0;
+  Ratio there, back;  ///< GB/s, summed; nothing that does not fit is added
+  bool crosses = false;
+};
+
+struct Picture {
+  std::vector<Item> items;
+  std::vector<Edge> edges;
+};
+
+[[nodiscard]] Picture make_picture(const Topology& topology, const DrawOptions& options);
+
+/// A Graphviz graph.
+[[nodiscard]] std::string write_picture(const Picture& picture, const Topology& topology,
+                                        const DrawOptions& options);
+
+}  // namespace forestcoll::topology

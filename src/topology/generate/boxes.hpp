@@ -1,0 +1,38 @@
+// The machines that clusters are made of.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "forestcoll/topology_text.hpp"
+
+namespace forestcoll::topology {
+
+/// One kind of box: its GPUs with the links among them, and the NICs beside them.
+struct BoxModel {
+  std::string name;         ///< "dgx-a100": the generator's and the template's
+  std::string summary;      ///< one line
+  std::string source;       ///< where the bandwidths are from
+  std::string gpu = "gpu";  ///< prefix of the GPUs' ids
+  std::size_t gpus = 8;
+  SectionText inside;              ///< without NICs
+  std::size_t nics = 8;            ///< divides `gpus`; neighbours share one
+  std::string nic_bandwidth = {};  ///< of one NIC, to the fabric
+  std::string pcie = {};           ///< from a GPU to its NIC; empty: the GPUs themselves are ports
+};
+
+/// All of them.
+[[nodiscard]] std::vector<BoxModel> box_models();
+
+/// REQUIRES: there is one of this name.
+[[nodiscard]] BoxModel box_model(std::string_view name);
+
+/// The box with its NICs, as a template.
+[[nodiscard]] SectionText with_nics(const BoxModel& model);
+
+/// "nic": the prefix of the ids of what is linked to the fabric.
+[[nodiscard]] std::string port_prefix(const BoxModel& model);
+
+}  // namespace forestcoll::topology

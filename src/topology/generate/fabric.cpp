@@ -1,0 +1,189 @@
+#include "topology/generate/fabric.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/check.hpp"
+
+namespace forestcoll::topology {
+namespace {
+
+constexpr std::array<std::pair<const char*, FabricKind>, 6> kNames = {
+    {{"none", FabricKind::none},
+     {"single", FabricKind::single},
+     {"odd-even", FabricKind::odd_even},
+     {"rail", FabricKind::rail},
+     {"rail-spine", FabricKind::rail_spine},
+     {"fat-tree", FabricKind::fat_tree}}};
+
+constexpr const char* kSwitchLatency = "1.5";  ///< µs, a typical value
+constexpr const char* kLeafLatency = "1";
+constexpr const char* kUplinkLatency = "0.5";
+
+NodeText switches(std::string ids) {
+  return {.ids = std::move(ids), .type = NodeType::switch_node};
+}
+
+// "box[4-7]"
+std::string boxes_of(const BoxGroup& group, std::size_t first, std::size_t count) {
+  if (count == 1) return fmt::format("{}{}", group.prefix, first);
+  return fmt::format("{}[{}-{}]", group.prefix, first, first + count - 1);
+}
+
+std::string all_boxes_of(const BoxGroup& group) {
+  return boxes_of(group, 0, group.count);
+}
+
+// "nic[0,2,4,6]": from `first` on by steps.
+std::string every(const BoxGroup& group, std::size_t first, std::size_t step) {
+  std::string list;
+  std::size_t count = 0;
+  for (std::size_t i = first; i < group.ports; i += step, ++count) {
+    list += fmt::format("{}{}", list.empty() ? "" : ",", i);
+  }
+  return group.port + (count == 1 ? list : "[" + list + "]");
+}
+
+class FabricMaker {
+ public:
+  FabricMaker(TopologyDocument& document, const std::vector<BoxGroup>& groups,
+              const FabricOptions& options)
+      : top_(document.top), groups_(groups), options_(options) {}
+
+  void single() {
+    top_.nodes.push_back(switches("ib"));
+    for (const BoxGroup& group : groups_) {
+      add(all_boxes_of(group) + "/" + id_range(group.port, group.ports), "ib", group,
+          kSwitchLatency);
+    }
+  }
+
+  void odd_even() {
+    top_.nodes.push_back(switches("ib[0-1]"));
+    for (const std::size_t parity : {0U, 1U}) {
+      for (const BoxGroup& group : groups_) {
+        add(all_boxes_of(group) + "/" + every(group, parity, 2), fmt::format("ib{}", parity), group,
+            kSwitchLatency);
+      }
+    }
+  }
+
+  void rail() {
+    const std::size_t rails = groups_.front().ports;
+    top_.nodes.push_back(switches(id_range("rail", rails)));
+    for (std::size_t r = 0; r < rails; ++r) {
+      for (const BoxGroup& group : groups_) {
+        add(fmt::format("{}/{}{}", all_boxes_of(group), group.port, r), fmt::format("rail{}", r),
+            group, kSwitchLatency);
+      }
+    }
+  }
+
+  void rail_spine() {
+    const BoxGroup& group = only_group();
+    const std::size_t units = leaf_groups();
+    const std::string leaves =
+        fmt::format("{}-{}", id_range("leaf", units), id_range("", group.ports));
+    top_.nodes.push_back(switches(leaves));
+    for (std::size_t unit = 0; unit < units; ++unit) {
+      for (std::size_t r = 0; r < group.ports; ++r) {
+        add(fmt::format("{}/{}{}", boxes_of_leaf(unit), group.port, r),
+            fmt::format("leaf{}-{}", unit, r), group, kLeafLatency);
+      }
+    }
+    add_spines(leaves, Ratio(static_cast<std::int64_t>(boxes_per_leaf())));
+  }
+
+  void fat_tree() {
+    const BoxGroup& group = only_group();
+    const std::size_t count = leaf_groups();
+    const std::string leaves = id_range("leaf", count);
+    top_.nodes.push_back(switches(leaves));
+    for (std::size_t leaf = 0; leaf < count; ++leaf) {
+      add(boxes_of_leaf(leaf) + "/" + id_range(group.port, group.ports),
+          fmt::format("leaf{}", leaf), group, kLeafLatency);
+    }
+    add_spines(leaves, Ratio(static_cast<std::int64_t>(boxes_per_leaf() * group.ports)));
+  }
+
+ private:
+  [[nodiscard]] const BoxGroup& only_group() const {
+    FORESTCOLL_CHECK(groups_.size() == 1, "leaves and spines are for boxes that are alike");
+    return groups_.front();
+  }
+  [[nodiscard]] std::size_t boxes_per_leaf() const {
+    return std::min(options_.boxes_per_leaf, only_group().count);
+  }
+  [[nodiscard]] std::size_t leaf_groups() const {
+    return (only_group().count + boxes_per_leaf() - 1) / boxes_per_leaf();
+  }
+  [[nodiscard]] std::string boxes_of_leaf(std::size_t leaf) const {
+    const std::size_t first = leaf * boxes_per_leaf();
+    return boxes_of(only_group(), first, std::min(boxes_per_leaf(), only_group().count - first));
+  }
+
+  void add(std::string src, std::string dst, const BoxGroup& group, const char* latency) {
+    top_.links.push_back({.src = std::move(src),
+                          .dst = std::move(dst),
+                          .bandwidth = group.bandwidth.text,
+                          .kind = options_.link_kind,
+                          .latency = latency});
+  }
+
+  // Every leaf has the uplinks that a full one needs, spread evenly over the spines.
+  void add_spines(const std::string& leaves, const Ratio& ports_per_leaf) {
+    if (options_.kind == FabricKind::fat_tree && leaf_groups() == 1) return;
+    const std::string spines = id_range("spine", options_.spines);
+    top_.nodes.push_back(switches(spines));
+    const Ratio uplink = ports_per_leaf * only_group().bandwidth.value /
+                         (options_.oversubscription * Ratio(std::int64_t(options_.spines)));
+    top_.links.push_back({.src = leaves,
+                          .dst = spines,
+                          .bandwidth = exact_text(uplink),
+                          .kind = "uplink",
+                          .latency = kUplinkLatency});
+  }
+
+  SectionText& top_;
+  const std::vector<BoxGroup>& groups_;
+  const FabricOptions& options_;
+};
+
+}  // namespace
+
+std::optional<FabricKind> find_fabric(std::string_view name) {
+  for (const auto& [known, kind] : kNames) {
+    if (name == known) return kind;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> fabric_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, kind] : kNames) names.emplace_back(name);
+  return names;
+}
+
+void add_fabric(TopologyDocument& document, const std::vector<BoxGroup>& groups,
+                const FabricOptions& options) {
+  FabricMaker maker(document, groups, options);
+  switch (options.kind) {
+    case FabricKind::none:
+      return;
+    case FabricKind::single:
+      return maker.single();
+    case FabricKind::odd_even:
+      return maker.odd_even();
+    case FabricKind::rail:
+      return maker.rail();
+    case FabricKind::rail_spine:
+      return maker.rail_spine();
+    case FabricKind::fat_tree:
+      return maker.fat_tree();
+  }
+}
+
+}  // namespace forestcoll::topology

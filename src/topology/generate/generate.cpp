@@ -1,0 +1,59 @@
+#include "forestcoll/generate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "topology/findings.hpp"
+#include "topology/generate/makers.hpp"
+#include "topology/generate/parameters.hpp"
+#include "topology/nearest.hpp"
+
+namespace forestcoll {
+namespace {
+
+using topology::Maker;
+
+std::vector<Maker> all_makers() {
+  std::vector<Maker> all = topology::box_makers();
+  for (auto family :
+       {topology::lattice_makers, topology::network_makers, topology::digraph_makers}) {
+    auto makers = family();
+    std::ranges::move(makers, std::back_inserter(all));
+  }
+  return all;
+}
+
+Diagnostic unknown(std::string_view name, const std::vector<Maker>& makers) {
+  topology::NearestText nearest(name);
+  for (const Maker& maker : makers) nearest.offer(maker.generator.name);
+  return {.code = "G01",
+          .message = fmt::format("no fabric is called {}", topology::quote(name)),
+          .remedy = nearest.best().empty()
+                        ? "`forestcoll topo gen --list` names them all."
+                        : fmt::format("Did you mean {}?", topology::quote(nearest.best()))};
+}
+
+}  // namespace
+
+std::vector<Generator> generators() {
+  std::vector<Generator> all;
+  for (Maker& maker : all_makers()) all.push_back(std::move(maker.generator));
+  return all;
+}
+
+Expected<TopologyDocument> generate(std::string_view name,
+                                    const std::map<std::string, std::string>& values) {
+  const auto makers = all_makers();
+  const auto maker = std::ranges::find_if(
+      makers, [&](const Maker& candidate) { return candidate.generator.name == name; });
+  if (maker == makers.end()) return unknown(name, makers);
+  topology::Parameters parameters(maker->generator, values);
+  TopologyDocument document = maker->make(parameters);
+  if (!parameters.ok()) return parameters.errors();
+  return document;
+}
+
+}  // namespace forestcoll

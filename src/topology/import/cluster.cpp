@@ -1,0 +1,200 @@
+// A cluster: its network from one file, each of its hosts from the dump of one machine.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "topology/import/box.hpp"
+#include "topology/import/grow.hpp"
+#include "topology/import/ports.hpp"
+
+namespace forestcoll::importing {
+namespace {
+
+std::optional<Machine> read_box(const Context& context) {
+  const auto source = detect_source(context.text);
+  std::optional<Machines> machines;
+  if (source == Source::nccl) machines = read_nccl(context);
+  if (source == Source::nvidia_smi) machines = read_nvidia_smi(context);
+  if (source == Source::hwloc) machines = read_hwloc(context);
+  const bool machine_source =
+      source == Source::nccl || source == Source::nvidia_smi || source == Source::hwloc;
+  if (!machine_source) {
+    context.findings.error("I08", "", "--box: expected the dump of a machine",
+                           "Give NCCL's topology XML, nvidia-smi topo -m or hwloc's XML.");
+    return std::nullopt;
+  }
+  if (!machines) return std::nullopt;
+  if (machines->size() > 1) {
+    context.findings.error("I08", "", "--box: the dump holds several hosts",
+                           "Give the dump of one machine.");
+    return std::nullopt;
+  }
+  return std::move(machines->front());
+}
+
+// A cable's NICs: the one that it names, or all. Nothing where the box has none of that name.
+std::optional<std::vector<std::size_t>> ports_of(const NetworkCable& cable, const Box& box) {
+  std::vector<std::size_t> ports;
+  for (std::size_t n = 0; n < box.ports.size(); ++n) {
+    if (cable.nic.empty() || box.ports[n].name == cable.nic) ports.push_back(n);
+  }
+  if (ports.empty()) return std::nullopt;
+  return ports;
+}
+
+// Hosts that are linked alike share an entry.
+class Cabling {
+ public:
+  Cabling(const Context& context, const ClusterNetwork& network, const Box& box)
+      : context_(context), network_(network), box_(box) {}
+
+  bool connect(TopologyDocument& document) {
+    for (const NetworkCable& cable : network_.cables) {
+      if (cable.to) {
+        between_.push_back({.src = network_.switches[cable.from].id,
+                            .dst = network_.switches[*cable.to].id,
+                            .bandwidth = *cable.bandwidth,
+                            .count = cable.count,
+                            .kind = "uplink"});
+      } else {
+        add_host(cable);
+      }
+    }
+    if (!check_hosts()) return false;
+    for (const auto& [key, hosts] : hosts_of_) {
+      const auto& [from, ports, bandwidth, count] = key;
+      append(box_.ports,
+             {.boxes = hosts,
+              .ports = ports,
+              .switch_id = network_.switches[from].id,
+              .bandwidth = bandwidth,
+              .count = count},
+             document.top.links);
+    }
+    for (LinkText& entry : compact(between_)) document.top.links.push_back(std::move(entry));
+    for (const std::string& ids : compress_ids(hosts())) {
+      document.boxes.push_back({.ids = ids, .template_name = "machine"});
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::vector<std::string> hosts() const {
+    std::vector<std::string> hosts;
+    for (const std::string& host : network_.hosts) {
+      if (linked_.contains(host)) hosts.push_back(host);
+    }
+    return hosts;
+  }
+
+ private:
+  void add_host(const NetworkCable& cable) {
+    const auto ports = ports_of(cable, box_);
+    if (!ports) {
+      strangers_.insert(cable.host + " " + cable.nic);
+      return;
+    }
+    linked_[cable.host] += ports->size() * static_cast<std::size_t>(cable.count);
+    hosts_of_[{cable.from, *ports, cable.bandwidth, cable.count}].push_back(cable.host);
+  }
+
+  bool check_hosts() {
+    if (!strangers_.empty()) {
+      context_.report.left_out.push_back(
+          fmt::format("adapters that the machine of --box has none of the name: {}",
+                      listed({strangers_.begin(), strangers_.end()})));
+    }
+    if (linked_.empty()) {
+      std::vector<std::string> names;
+      for (const NicPort& port : box_.ports) names.push_back(port.name);
+      context_.findings.error(
+          "I08", "", "no adapter of the fabric is one of the machine of --box",
+          fmt::format("The NICs of the machine are called {}; the fabric has {}.", listed(names),
+                      listed({strangers_.begin(), strangers_.end()})));
+      return false;
+    }
+    std::size_t most = 0;
+    std::vector<std::string> fewer;
+    for (const auto& [host, count] : linked_) most = std::max(most, count);
+    for (const auto& [host, count] : linked_) {
+      if (count < most) fewer.push_back(fmt::format("{} ({})", host, count));
+    }
+    if (!fewer.empty()) {
+      context_.findings.warning(
+          "W05", "",
+          fmt::format("fewer cables than the {} of other hosts: {}", most, listed(fewer)),
+          "A dead cable or NIC? The hosts are taken as the file has them.");
+    }
+    return true;
+  }
+
+  using Key = std::tuple<std::size_t, std::vector<std::size_t>, std::optional<Ratio>, std::int64_t>;
+  const Context& context_;
+  const ClusterNetwork& network_;
+  const Box& box_;
+  std::map<Key, std::vector<std::string>> hosts_of_;
+  std::map<std::string, std::size_t> linked_;
+  std::set<std::string> strangers_;
+  std::vector<FlatLink> between_;
+};
+
+}  // namespace
+
+std::optional<TopologyDocument> join_cluster(const Context& context, const ClusterNetwork& network,
+                                             Findings& box_findings) {
+  const ImportOptions& options = context.options;
+  if (options.boxes != 1 || !options.fabric.empty()) {
+    context.findings.error("I08", "", "--boxes and --fabric: the file says which hosts there are",
+                           "Leave them out.");
+    return std::nullopt;
+  }
+  if (options.box_text.empty()) {
+    context.findings.error(
+        "I05", "", "the file describes the network between hosts, and not what is in them",
+        "Add --box FILE: the dump of one of the machines (NCCL's topology XML, for example).");
+    return std::nullopt;
+  }
+  const Context inside{.text = options.box_text,
+                       .source = detect_source(options.box_text).value_or(context.source),
+                       .options = options,
+                       .findings = box_findings,
+                       .report = context.report};
+  const auto machine = read_box(inside);
+  auto box = machine ? make_box(inside, *machine, {.with_nics = true}) : std::nullopt;
+  const bool speeds_known = std::ranges::all_of(network.cables, [](const NetworkCable& cable) {
+    return cable.to.has_value() || cable.bandwidth.has_value();
+  });
+  if (box && box->ports.empty()) {
+    box_findings.error("I08", "", "--box: the machine has no NICs", "");
+    box.reset();
+  }
+  if (box && !speeds_known && !check_bandwidths(inside, *machine, box->ports)) box.reset();
+  if (!box) return std::nullopt;
+
+  TopologyDocument document;
+  document.templates.push_back({.name = "machine", .section = box->section});
+  Cabling cabling(context, network, *box);
+  if (!cabling.connect(document)) return std::nullopt;
+  for (const NetworkSwitch& entry : network.switches) {
+    document.top.nodes.push_back({.ids = entry.id, .type = NodeType::switch_node});
+    if (entry.name != entry.id) document.metadata.emplace_back(entry.id, entry.name);
+  }
+  if (box->ranks_differ) {
+    for (const std::string& host : cabling.hosts()) {
+      for (const std::string& gpus : compress_ids(box->gpus)) {
+        document.rank_order.push_back(host + "/" + gpus);
+      }
+    }
+  }
+  context.report.understood.push_back(fmt::format("{} and {}",
+                                                  counted(cabling.hosts().size(), "host"),
+                                                  counted(network.switches.size(), "switch")));
+  for (std::size_t i = 0; i < context.report.guesses.size(); ++i) {
+    document.metadata.emplace_back(fmt::format("guess {}", i + 1), context.report.guesses[i]);
+  }
+  return document;
+}
+
+}  // namespace forestcoll::importing

@@ -1,0 +1,158 @@
+// The figures: NVIDIA's NVLink table (per link and direction: NVLink 1 20 GB/s, 2 to 4 25 GB/s, 5
+// 50 GB/s; 14 on the GA10x boards), AMD's data sheets of the Instinct MI100, MI200 and MI300, and
+// what NCCL and RCCL plan with (their src/graph/topo.h).
+#include "topology/import/constants.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace forestcoll::importing {
+namespace {
+
+struct Nvlink {
+  std::int64_t sm;
+  std::int64_t nominal;
+  std::int64_t nccl_tenths;
+};
+constexpr std::array<Nvlink, 8> kNvlinks = {{
+    {60, 20, 180},
+    {70, 25, 200},
+    {75, 25, 200},
+    {80, 25, 200},
+    {86, 14, 120},
+    {90, 25, 206},
+    {100, 50, 401},
+    {103, 50, 401},
+}};
+
+struct Xgmi {
+  std::string_view gcn;
+  std::int64_t nominal, nccl;
+};
+constexpr std::array<Xgmi, 9> kXgmis = {{
+    {"908", 46, 24},
+    {"gfx908", 46, 24},
+    {"910", 50, 36},
+    {"gfx90a", 50, 36},
+    {"940", 64, 48},
+    {"941", 64, 48},
+    {"942", 64, 48},
+    {"gfx940", 64, 48},
+    {"gfx942", 64, 48},
+}};
+
+// Of a lane, in units of NCCL's table: 80 of them are a GB/s.
+struct Lane {
+  std::string_view speed;
+  std::int64_t value;
+};
+constexpr std::array<Lane, 11> kLanes = {{
+    {"2.5 GT/s", 15},
+    {"5 GT/s", 30},
+    {"8 GT/s", 60},
+    {"16 GT/s", 120},
+    {"32 GT/s", 240},
+    {"2.5 GT/s PCIe", 15},
+    {"5.0 GT/s PCIe", 30},
+    {"8.0 GT/s PCIe", 60},
+    {"16.0 GT/s PCIe", 120},
+    {"32.0 GT/s PCIe", 240},
+    {"64.0 GT/s PCIe", 480},
+}};
+constexpr std::int64_t kLaneUnit = 80;
+
+struct Model {
+  std::string_view name;
+  std::int64_t sm, nvlinks, pcie;
+};
+constexpr std::array<Model, 15> kModels = {{
+    {"p100", 60, 4, 12},
+    {"v100", 70, 6, 12},
+    {"a30", 80, 4, 24},
+    {"a40", 86, 4, 24},
+    {"a6000", 86, 4, 24},
+    {"a100", 80, 12, 24},
+    {"a800", 80, 8, 24},
+    {"h100", 90, 18, 48},
+    {"h800", 90, 8, 48},
+    {"h20", 90, 18, 48},
+    {"h200", 90, 18, 48},
+    {"b100", 100, 18, 48},
+    {"b200", 100, 18, 48},
+    {"gb200", 100, 18, 48},
+    {"b300", 103, 18, 96},
+}};
+
+constexpr std::int64_t kIntelFamily = 6;
+constexpr std::int64_t kEmeraldRapids = 0xCF, kSapphireRapids = 0x8F, kSkylake = 0x55;
+
+std::int64_t intel_link(std::int64_t family, std::int64_t model) {
+  if (family != kIntelFamily) return 6;
+  if (model >= kEmeraldRapids) return 40;
+  if (model >= kSapphireRapids) return 22;
+  return model >= kSkylake ? 10 : 6;
+}
+
+template <class Table, class Name>
+std::string names_of(const Table& table, Name name) {
+  std::string names;
+  for (const auto& entry : table) {
+    if (!names.empty()) names += ", ";
+    names += fmt::format("{}", name(entry));
+  }
+  return names;
+}
+
+}  // namespace
+
+std::optional<LinkSpeed> nvlink_of(std::int64_t sm) {
+  const auto found = std::ranges::find(kNvlinks, sm, &Nvlink::sm);
+  if (found == kNvlinks.end()) return std::nullopt;
+  return LinkSpeed{.nominal = found->nominal, .nccl = Ratio(found->nccl_tenths, 10)};
+}
+
+std::string known_nvlinks() {
+  return names_of(kNvlinks, [](const Nvlink& entry) { return entry.sm; });
+}
+
+std::optional<LinkSpeed> xgmi_of(std::string_view gcn) {
+  // "gfx90a:sramecc+:xnack-" is the architecture with its features.
+  const std::string_view name = gcn.substr(0, gcn.find(':'));
+  const auto found = std::ranges::find(kXgmis, name, &Xgmi::gcn);
+  if (found == kXgmis.end()) return std::nullopt;
+  return LinkSpeed{.nominal = found->nominal, .nccl = found->nccl};
+}
+
+std::string known_xgmis() {
+  return names_of(kXgmis, [](const Xgmi& entry) { return entry.gcn; });
+}
+
+std::optional<Ratio> pcie_lane(std::string_view speed) {
+  const auto found = std::ranges::find(kLanes, speed, &Lane::speed);
+  if (found == kLanes.end()) return std::nullopt;
+  return Ratio(found->value, kLaneUnit);
+}
+
+std::optional<Ratio> cpu_link(std::string_view arch, std::string_view vendor, std::int64_t family,
+                              std::int64_t model) {
+  if (arch == "ppc64" || arch == "ppc64le") return Ratio(32);
+  if (arch == "arm64" || arch == "aarch64") return Ratio(6);
+  if (vendor == "AuthenticAMD" || vendor == "HygonGenuine") return Ratio(16);
+  if (vendor == "GenuineIntel") return Ratio(intel_link(family, model));
+  return std::nullopt;
+}
+
+std::optional<GpuModel> gpu_model(std::string_view name) {
+  const auto found = std::ranges::find(kModels, name, &Model::name);
+  if (found == kModels.end()) return std::nullopt;
+  return GpuModel{
+      .name = found->name, .sm = found->sm, .nvlinks = found->nvlinks, .pcie = found->pcie};
+}
+
+std::string known_gpu_models() {
+  return names_of(kModels, [](const Model& entry) { return entry.name; });
+}
+
+}  // namespace forestcoll::importing

@@ -1,0 +1,49 @@
+// Bandwidths of links by generation: the vendors' figures and NCCL's.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "forestcoll/ratio.hpp"
+
+namespace forestcoll::importing {
+
+/// GB/s of one link and direction.
+struct LinkSpeed {
+  Ratio nominal;  ///< the vendor's figure
+  Ratio nccl;     ///< the constant of NCCL's src/graph/topo.h, or of RCCL's
+};
+
+/// NVLink of a compute capability such as 80; nothing where no NVLink of it is known.
+[[nodiscard]] std::optional<LinkSpeed> nvlink_of(std::int64_t sm);
+/// The compute capabilities that `nvlink_of` knows, as a message lists them.
+[[nodiscard]] std::string known_nvlinks();
+
+/// xGMI of an architecture, as RCCL writes it: "gfx942", "908", "910" (gfx90a), "940".
+[[nodiscard]] std::optional<LinkSpeed> xgmi_of(std::string_view gcn);
+[[nodiscard]] std::string known_xgmis();
+
+/// GB/s of one PCIe lane as NCCL reckons it, by the exact text of its speed: "16 GT/s" or
+/// "16.0 GT/s PCIe". Nothing where that is unknown or empty.
+[[nodiscard]] std::optional<Ratio> pcie_lane(std::string_view speed);
+/// What NCCL takes for a lane of unknown speed, PCIe 3, and for an unknown number of lanes.
+inline const Ratio kUnknownLane{60, 80};
+inline constexpr std::int64_t kUnknownWidth = 16;
+
+/// GB/s between two CPUs of a machine. Nothing where the vendor is unknown.
+[[nodiscard]] std::optional<Ratio> cpu_link(std::string_view arch, std::string_view vendor,
+                                            std::int64_t family, std::int64_t model);
+
+/// What is known of a GPU by its name: "a100".
+struct GpuModel {
+  std::string_view name;
+  std::int64_t sm;
+  std::int64_t nvlinks;  ///< NVLink links per GPU
+  Ratio pcie;            ///< GB/s of its PCIe slot, 16 lanes
+};
+[[nodiscard]] std::optional<GpuModel> gpu_model(std::string_view name);
+[[nodiscard]] std::string known_gpu_models();
+
+}  // namespace forestcoll::importing

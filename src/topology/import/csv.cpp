@@ -1,0 +1,125 @@
+// CSV (RFC 4180): a line with the names of the columns, then a link in each line. The columns are
+// those of a link's attributes, besides src, dst, and the type of each end.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "topology/import/csv_rows.hpp"
+#include "topology/import/readers.hpp"
+#include "topology/import/words.hpp"
+#include "topology/units.hpp"
+
+namespace forestcoll::importing {
+namespace {
+
+// Other tools' names of our columns.
+std::string column_name(std::string_view name) {
+  if (name == "source" || name == "from") return "src";
+  if (name == "target" || name == "to" || name == "destination") return "dst";
+  return std::string(name);
+}
+
+using Ends = std::vector<std::pair<std::string, std::string>>;
+
+// The nodes that `start` reaches, by ends of links.
+std::size_t reached(const std::multimap<std::string, std::string>& next, const std::string& start) {
+  std::set<std::string> seen = {start};
+  for (std::vector<std::string> open = {start}; !open.empty();) {
+    const std::string at = std::move(open.back());
+    open.pop_back();
+    const auto [first, last] = next.equal_range(at);
+    for (auto link = first; link != last; ++link) {
+      if (seen.insert(link->second).second) open.push_back(link->second);
+    }
+  }
+  return seen.size();
+}
+
+// Is every line one direction, or both? If some line leads back along another, each is one. If none
+// does, and not all nodes reach each other that way, both were meant.
+bool is_directed(const Ends& lines) {
+  const std::set<std::pair<std::string, std::string>> all(lines.begin(), lines.end());
+  std::multimap<std::string, std::string> next, previous;
+  std::set<std::string> nodes;
+  for (const auto& [src, dst] : all) {
+    if (all.contains({dst, src})) return true;
+    next.emplace(src, dst);
+    previous.emplace(dst, src);
+    nodes.insert({src, dst});
+  }
+  if (nodes.empty()) return true;
+  const std::string& start = *nodes.begin();
+  return reached(next, start) == nodes.size() && reached(previous, start) == nodes.size();
+}
+
+}  // namespace
+
+std::optional<Graph> read_csv(const Context& context) {
+  const auto rows = csv_rows(context.text);
+  if (!rows) {
+    context.findings.error("I02", context.place(context.text.size()),
+                           "a field in quotation marks does not end", "Is the file cut off?");
+    return std::nullopt;
+  }
+  std::vector<std::string> columns;
+  for (const std::string& name :
+       rows->empty() ? std::vector<std::string>{} : rows->front().fields) {
+    columns.push_back(column_name(name));
+  }
+  const auto has = [&](std::string_view name) {
+    return std::ranges::find(columns, name) != columns.end();
+  };
+  if (!has("src") || !has("dst")) {
+    context.findings.error("I01", "1:1", "expected a first line such as src,dst,bandwidth",
+                           "Name the columns.");
+    return std::nullopt;
+  }
+  GraphBuilder builder(context);
+  std::vector<std::pair<Attributes, std::size_t>> links;  // with where they stand
+  Ends ends;
+  bool ok = true;
+  for (std::size_t i = 1; i < rows->size(); ++i) {
+    const CsvRow& row = (*rows)[i];
+    const auto where = [&] { return context.place(row.offset); };
+    if (row.fields.size() != columns.size()) {
+      context.findings.error(
+          "I02", where(),
+          fmt::format("expected {} fields, found {}", columns.size(), row.fields.size()),
+          "Give every line the columns of the first.");
+      ok = false;
+      continue;
+    }
+    Attributes attributes;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (!row.fields[c].empty()) attributes.insert_or_assign(columns[c], row.fields[c]);
+    }
+    for (const std::string_view end : {"src", "dst"}) {
+      Attributes of_node;
+      for (const std::string_view key : {"type", "box", "rank", "weight", "multicast", "reduce"}) {
+        const auto found = attributes.find(fmt::format("{}_{}", end, key));
+        if (found != attributes.end()) of_node.emplace(key, found->second);
+      }
+      builder.add_node(attributes[std::string(end)], of_node, where);
+    }
+    ends.emplace_back(attributes["src"], attributes["dst"]);
+    links.emplace_back(std::move(attributes), row.offset);
+  }
+  const bool directed = has("duplex") || is_directed(ends);
+  for (auto& [attributes, offset] : links) {
+    builder.add_link(attributes["src"], attributes["dst"], attributes, directed,
+                     [&context, at = offset] { return context.place(at); });
+  }
+  if (!has("duplex")) {
+    context.report.guesses.emplace_back(
+        directed ? "every line is one direction (a column duplex with full or simplex says which)"
+                 : "every line is both directions, as no line leads back (a column duplex with "
+                   "full or simplex says which)");
+  }
+  if (!ok) return std::nullopt;
+  return builder.finish("", "");
+}
+
+}  // namespace forestcoll::importing

@@ -1,0 +1,126 @@
+// GraphML: <key>s declare the attributes, <data> holds them; a graph's edges are directed or not by
+// default and each by its own word.
+#include <fmt/format.h>
+
+#include "topology/import/readers.hpp"
+#include "topology/import/words.hpp"
+#include "topology/import/xml.hpp"
+
+namespace forestcoll::importing {
+namespace {
+
+struct Key {
+  std::string name;
+  std::string target;  // "node", "edge" or "all"
+  std::optional<std::string> otherwise;
+};
+
+class Reader {
+ public:
+  Reader(const Context& context, const pugi::xml_node& root) : context_(context), root_(root) {}
+
+  std::optional<Graph> read() {
+    read_keys();
+    const pugi::xml_node graph = root_.child("graph");
+    if (!graph || graph.next_sibling("graph")) {
+      fail("I02", graph ? graph : root_, "expected one <graph>",
+           "Of several graphs, give one in a file of its own.");
+      return std::nullopt;
+    }
+    const bool directed = std::string_view(graph.attribute("edgedefault").value()) != "undirected";
+    GraphBuilder builder(context_);
+    for (const pugi::xml_node& child : graph.children()) {
+      const std::string_view name = child.name();
+      if (name == "node") read_node(child, builder);
+      if (name == "edge") read_edge(child, directed, builder);
+      if (name == "hyperedge") fail("I02", child, "hyperedges are no links", "");
+    }
+    if (failed_) return std::nullopt;
+    const Attributes of_graph = attributes(graph, "graph");
+    const auto text = [&](const char* key) {
+      const auto found = of_graph.find(key);
+      return found == of_graph.end() ? "" : found->second;
+    };
+    return builder.finish(text("name"), text("description"));
+  }
+
+ private:
+  void fail(std::string_view code, const pugi::xml_node& node, std::string message,
+            std::string remedy) {
+    context_.findings.error(code, context_.place(offset_of(node)), std::move(message),
+                            std::move(remedy));
+    failed_ = true;
+  }
+
+  void read_keys() {
+    for (const pugi::xml_node& key : root_.children("key")) {
+      Key entry{.name = key.attribute("attr.name").value(),
+                .target = key.attribute("for").as_string("all"),
+                .otherwise = {}};
+      if (key.child("default")) entry.otherwise = key.child("default").child_value();
+      keys_[key.attribute("id").value()] = std::move(entry);
+    }
+  }
+
+  [[nodiscard]] Attributes attributes(const pugi::xml_node& node, std::string_view target) const {
+    Attributes found;
+    for (const auto& [id, key] : keys_) {
+      if (key.otherwise && (key.target == target || key.target == "all")) {
+        found.insert_or_assign(key.name, *key.otherwise);
+      }
+    }
+    for (const pugi::xml_node& data : node.children("data")) {
+      const auto key = keys_.find(data.attribute("key").value());
+      if (key == keys_.end()) continue;
+      found.insert_or_assign(key->second.name, std::string(trimmed(data.child_value())));
+    }
+    return found;
+  }
+
+  void read_node(const pugi::xml_node& node, GraphBuilder& builder) {
+    if (node.child("graph")) return fail("I02", node, "a graph inside of a node", "");
+    Attributes found = attributes(node, "node");
+    std::string id = node.attribute("id").value();
+    // Some writers number the nodes and keep their names beside.
+    if (const auto name = found.find("id"); name != found.end()) id = name->second;
+    names_[node.attribute("id").value()] = id;
+    builder.add_node(id, found, [&] { return context_.place(offset_of(node)); });
+  }
+
+  void read_edge(const pugi::xml_node& edge, bool directed, GraphBuilder& builder) {
+    const std::string_view own = edge.attribute("directed").value();
+    const auto source = names_.find(edge.attribute("source").value());
+    const auto target = names_.find(edge.attribute("target").value());
+    if (source == names_.end() || target == names_.end()) {
+      const bool first = source == names_.end();
+      return fail("I02", edge,
+                  fmt::format("an edge ends at {}, which is no node before it",
+                              quote(edge.attribute(first ? "source" : "target").value())),
+                  "");
+    }
+    builder.add_link(source->second, target->second, attributes(edge, "edge"),
+                     own.empty() ? directed : own == "true",
+                     [&] { return context_.place(offset_of(edge)); });
+  }
+
+  const Context& context_;
+  pugi::xml_node root_;
+  std::map<std::string, Key> keys_;
+  std::map<std::string, std::string> names_;  // of nodes, by their GraphML id
+  bool failed_ = false;
+};
+
+}  // namespace
+
+std::optional<Graph> read_graphml(const Context& context) {
+  pugi::xml_document document;
+  if (!load_xml(context, document)) return std::nullopt;
+  const pugi::xml_node root = document.child("graphml");
+  if (!root) {
+    context.findings.error("I01", "", "expected GraphML: no <graphml> element", "");
+    return std::nullopt;
+  }
+  return Reader(context, root).read();
+}
+
+}  // namespace forestcoll::importing

@@ -1,0 +1,170 @@
+// The way of a foreign file: text to the reader of its source, what that makes of it to a topology
+// document.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "topology/import/csv_rows.hpp"
+#include "topology/import/grow.hpp"
+#include "topology/import/readers.hpp"
+#include "topology/text_encoding.hpp"
+#include "topology/units.hpp"
+
+namespace forestcoll {
+namespace {
+
+using importing::Context;
+using importing::Findings;
+
+template <class Read>
+std::optional<TopologyDocument> from_machines(const Context& context, Read read) {
+  const auto machines = read(context);
+  if (!machines) return std::nullopt;
+  return importing::grow(context, *machines);
+}
+
+bool refuse_growing(const Context& context) {
+  if (context.options.boxes == 1 && context.options.fabric.empty()) return true;
+  context.findings.error("I08", "", "--boxes and --fabric: the file is a whole fabric, not a box",
+                         "Leave them out.");
+  return false;
+}
+
+template <class Read>
+std::optional<TopologyDocument> from_graph(const Context& context, Read read) {
+  if (!refuse_growing(context)) return std::nullopt;
+  const auto graph = read(context);
+  if (!graph) return std::nullopt;
+  const auto gpus =
+      std::ranges::count(graph->nodes, NodeType::compute, &importing::GraphNode::type);
+  const auto count = static_cast<std::size_t>(gpus);
+  context.report.understood.push_back(importing::counted(count, "GPU"));
+  context.report.understood.push_back(importing::counted(graph->nodes.size() - count, "switch"));
+  context.report.understood.push_back(importing::counted(graph->links.size(), "link"));
+  TopologyDocument document = importing::to_document(*graph);
+  for (std::size_t i = 0; i < context.report.guesses.size(); ++i) {
+    document.metadata.emplace_back(fmt::format("guess {}", i + 1), context.report.guesses[i]);
+  }
+  return document;
+}
+
+template <class Read>
+std::optional<TopologyDocument> from_network(const Context& context, Read read,
+                                             Findings& box_findings) {
+  const auto network = read(context);
+  if (!network) return std::nullopt;
+  return importing::join_cluster(context, *network, box_findings);
+}
+
+std::optional<TopologyDocument> refuse_rings(const Context& context) {
+  context.findings.error("I08", "",
+                         "NCCL's graph file says which rings NCCL uses, not what the "
+                         "fabric is",
+                         "Import the topology that NCCL dumps with NCCL_TOPO_DUMP_FILE.");
+  return std::nullopt;
+}
+
+std::optional<TopologyDocument> read(const Context& context, Findings& box_findings) {
+  using namespace importing;
+  switch (context.source) {
+    case Source::nccl:
+      return from_machines(context, read_nccl);
+    case Source::nccl_graph:
+      return refuse_rings(context);
+    case Source::nvidia_smi:
+      return from_machines(context, read_nvidia_smi);
+    case Source::hwloc:
+      return from_machines(context, read_hwloc);
+    case Source::ibnetdiscover:
+      return from_network(context, read_ibnetdiscover, box_findings);
+    case Source::slurm:
+      return from_network(context, read_slurm, box_findings);
+    case Source::astra_sim:
+      return from_graph(context, read_astra_sim);
+    case Source::simai:
+      return from_graph(context, read_simai);
+    case Source::sccl:
+      return from_graph(context, read_sccl);
+    case Source::node_link:
+      return from_graph(context, read_node_link);
+    case Source::json_graph:
+      return from_graph(context, read_json_graph);
+    case Source::graphml:
+      return from_graph(context, read_graphml);
+    case Source::dot:
+      return from_graph(context, read_dot);
+    case Source::csv:
+      return from_graph(context, read_csv);
+  }
+  return std::nullopt;
+}
+
+Diagnostics joined(Diagnostics first, const Diagnostics& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+}  // namespace
+
+Expected<Imported> import_topology(Source source, std::string_view text, std::string_view file,
+                                   const ImportOptions& options) {
+  Findings findings(file), box_findings(options.box_file);
+  Imported result;
+  const Context context{.text = text,
+                        .source = source,
+                        .options = options,
+                        .findings = findings,
+                        .report = result.report};
+  if (!topology::check_encoding(text, findings)) return findings.all();
+  auto document = read(context, box_findings);
+  if (!document || findings.has_errors() || box_findings.has_errors()) {
+    return joined(findings.all(), box_findings.all());
+  }
+  result.document = *std::move(document);
+  if (result.document.description.empty()) {
+    result.document.description = fmt::format(
+        "Imported from {}. Latencies that are not written are 0.", info_of(source).description);
+  }
+  result.warnings = joined(findings.warnings(), box_findings.warnings());
+  return result;
+}
+
+Expected<std::vector<std::pair<std::string, Ratio>>> read_bandwidths(std::string_view text,
+                                                                     std::string_view file) {
+  Findings findings(file);
+  if (!topology::check_encoding(text, findings)) return findings.all();
+  const auto rows = importing::csv_rows(text);
+  if (!rows) {
+    findings.error("I02", "", "a field in quotation marks does not end", "");
+    return findings.all();
+  }
+  static constexpr std::string_view kinds[] = {"nvlink", "xgmi", "c2c", "pcie",
+                                               "cpu",    "nic",  "link"};
+  std::vector<std::pair<std::string, Ratio>> bandwidths;
+  for (const importing::CsvRow& row : *rows) {
+    const std::string where = topology::line_and_column(text, row.offset);
+    if (row.fields.size() != 2) {
+      findings.error("I02", where, "expected a line such as nvlink,25", "");
+      continue;
+    }
+    if (row.offset == rows->front().offset && row.fields[0] == "kind") continue;  // a header
+    const auto bandwidth =
+        topology::parse_quantity(topology::Quantity::bandwidth, row.fields[1], Ratio(1));
+    if (std::ranges::find(kinds, row.fields[0]) == std::end(kinds)) {
+      findings.error("I03", where,
+                     fmt::format("unknown kind of link {}", topology::quote(row.fields[0])),
+                     fmt::format("The kinds are {}.", fmt::join(kinds, ", ")));
+    } else if (!bandwidth || *bandwidth <= Ratio(0)) {
+      findings.error(
+          "I03", where,
+          fmt::format("expected a bandwidth in GB/s, found {}", topology::quote(row.fields[1])),
+          "Write a number such as 25, or a text such as 200 Gb/s.");
+    } else {
+      bandwidths.emplace_back(row.fields[0], *bandwidth);
+    }
+  }
+  if (findings.has_errors()) return findings.all();
+  return bandwidths;
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,79 @@
+// One machine as its dump describes it: GPUs, what joins them, NICs, and the PCIe between.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "forestcoll/ratio.hpp"
+
+namespace forestcoll::importing {
+
+/// No bridge.
+inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+/// How a part hangs on the PCIe tree.
+struct PcieSlot {
+  std::size_t parent = kNone;           ///< in `Machine::bridges`
+  std::optional<Ratio> bandwidth = {};  ///< GB/s; nothing: not narrower than the part itself
+  std::string guess = {};               ///< why the bandwidth is a guess; empty: it is none
+};
+
+/// A PCIe switch, or a CPU with its host bridge: the roots of the tree.
+struct Bridge {
+  std::string name;  ///< a bus id, or "CPU 0"
+  bool cpu = false;
+  PcieSlot slot = {};  ///< of a PCIe switch
+};
+
+struct Gpu {
+  std::int64_t dev = 0;
+  std::string name;  ///< a bus id; may be empty
+  std::optional<std::int64_t> rank = {};
+  PcieSlot slot = {};
+  std::optional<Ratio> c2c = {};  ///< GB/s straight to its CPU
+};
+
+struct Nic {
+  std::string name;  ///< "mlx5_0"
+  std::optional<Ratio> bandwidth = {};
+  std::string speed = {};  ///< as the file writes it
+  std::size_t offset = 0;  ///< in the file
+  PcieSlot slot = {};
+};
+
+/// What a GPU's link leads to.
+enum class End { gpu, nvswitch, cpu, left_out };
+
+/// Links of one kind from a GPU, one direction as the file states it.
+struct GpuLink {
+  std::size_t gpu = 0;  ///< in `Machine::gpus`
+  End end = End::gpu;
+  std::size_t target = 0;  ///< in `gpus`, `nvswitches` or `bridges`
+  std::int64_t count = 1;
+  Ratio bandwidth;  ///< GB/s of one
+  std::string kind;
+};
+
+/// Links between two NVSwitches.
+struct SwitchLink {
+  std::size_t from = 0, to = 0;
+  Ratio bandwidth;
+};
+
+struct Machine {
+  std::string source;  ///< "NCCL topology XML"
+  std::vector<Gpu> gpus = {};
+  std::vector<Nic> nics = {};
+  std::vector<Bridge> bridges = {};
+  std::vector<std::string> nvswitches = {};  ///< their names
+  std::vector<GpuLink> links = {};
+  std::vector<SwitchLink> switch_links = {};  ///< one direction each
+  std::optional<Ratio> cpu_link = {};         ///< GB/s between two CPUs
+  std::string cpu_link_guess = {};            ///< why it is a guess
+};
+
+}  // namespace forestcoll::importing

@@ -1,0 +1,473 @@
+// NCCL's and RCCL's topology XML. Its grammar and how NCCL reads it: NCCL, src/graph/xml.cc and
+// topo.cc. Elements nest as the PCIe tree does: <cpu> holds <pci>, a <pci> with a <gpu> or <nic> in
+// it is that device, and any other <pci> with children is a switch.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "topology/import/constants.hpp"
+#include "topology/import/readers.hpp"
+#include "topology/import/xml.hpp"
+
+namespace forestcoll::importing {
+namespace {
+
+// What stands for "some NVSwitch" where a virtual machine hides the real bus ids.
+constexpr std::string_view kHiddenSwitch = "fffffff:ff:ff";
+
+constexpr std::int64_t kMaxLinkCount = 1024;
+// A switch of 1 lane at 2.5 GT/s with GPUs or NICs behind it exists in virtual machines only.
+const Ratio kVirtualBridge{15, 80};
+
+bool is_gpu_class(std::string_view pci_class) {
+  return pci_class.starts_with("0x03") || pci_class.starts_with("0x12");
+}
+bool is_nvswitch_class(std::string_view pci_class) {
+  return pci_class.starts_with("0x068000");
+}
+bool is_cpu_class(std::string_view pci_class) {
+  return pci_class.starts_with("0x068001");
+}
+
+// Reads the machine of one host.
+class Reader {
+ public:
+  explicit Reader(const Context& context) : context_(context) {}
+
+  void read_cpu(const pugi::xml_node& cpu) {
+    if (cpus_.size() == kMaxCpusOfMachine) {
+      return fail("I09", cpu, fmt::format("more than {} CPUs in one host", kMaxCpusOfMachine),
+                  "Dump the topology anew.");
+    }
+    const std::size_t index = machine_.bridges.size();
+    machine_.bridges.push_back(
+        {.name = fmt::format("CPU {}", cpu.attribute("numaid").as_string("?")),
+         .cpu = true,
+         .slot = {}});
+    cpus_.push_back(cpu);
+    read_children(cpu, index, {});
+  }
+
+  // What refers to other elements, once all of them are known.
+  std::optional<Machine> finish() {
+    if (machine_.gpus.size() > kMaxGpusOfMachine || machine_.nics.size() > kMaxNicsOfMachine) {
+      fail("I09", cpus_.front(),
+           fmt::format("{} GPUs and {} NICs in one host", machine_.gpus.size(),
+                       machine_.nics.size()),
+           "Dump the topology anew.");
+    }
+    if (failed_) return std::nullopt;
+    number_bare_gpus();
+    sort_by_dev();
+    for (const auto& [gpu, node] : gpu_nodes_in_order()) read_links(gpu, node);
+    read_cpu_link();
+    report_loops();
+    if (failed_) return std::nullopt;
+    return std::move(machine_);
+  }
+
+  // The bus ids of GPUs without a <gpu> element.
+  [[nodiscard]] const std::vector<std::string>& bare_gpus() const { return bare_gpus_; }
+  [[nodiscard]] std::size_t gpu_count() const { return machine_.gpus.size(); }
+  [[nodiscard]] std::size_t device_count() const { return classes_.size(); }
+
+ private:
+  void fail(std::string_view code, const pugi::xml_node& node, std::string message,
+            std::string remedy) {
+    context_.findings.error(code, context_.place(offset_of(node)), std::move(message),
+                            std::move(remedy));
+    failed_ = true;
+  }
+  static std::size_t net_count(const pugi::xml_node& pci) {
+    std::size_t count = 0;
+    for (const pugi::xml_node& nic : pci.children("nic")) {
+      const auto nets = nic.children("net");
+      count += static_cast<std::size_t>(std::distance(nets.begin(), nets.end()));
+    }
+    return count;
+  }
+
+  // `parent`: a bridge; `slot`: how the device that the children belong to hangs on it.
+  void read_children(const pugi::xml_node& node, std::size_t parent, const PcieSlot& slot) {
+    for (const pugi::xml_node& child : node.children()) {
+      const std::string_view name = child.name();
+      if (name == "pci") {
+        read_pci(child, parent);
+      } else if (name == "gpu") {
+        read_gpu(child, slot.parent == kNone ? PcieSlot{.parent = parent} : slot);
+      } else if (name == "nic") {
+        read_nic(child, slot.parent == kNone ? PcieSlot{.parent = parent} : slot);
+      }
+    }
+  }
+
+  void read_pci(const pugi::xml_node& pci, std::size_t parent) {
+    const std::string bus = lower(pci.attribute("busid").value());
+    const std::string pci_class = lower(pci.attribute("class").value());
+    classes_.emplace(bus, pci_class);
+    const PcieSlot slot = read_slot(pci, parent);
+    const bool device = pci.child("gpu") || pci.child("nic");
+    if (net_count(pci) > 1) {
+      // The ports of one card share its slot.
+      machine_.bridges.push_back({.name = bus, .cpu = false, .slot = slot});
+      read_children(pci, machine_.bridges.size() - 1, {});
+    } else if (device) {
+      read_children(pci, parent, slot);
+    } else if (pci.child("pci")) {
+      machine_.bridges.push_back({.name = bus, .cpu = false, .slot = slot});
+      read_children(pci, machine_.bridges.size() - 1, {});
+    } else if (is_gpu_class(pci_class)) {
+      if (bus.empty() || std::ranges::find(bare_gpus_, bus) != bare_gpus_.end()) {
+        fail("I03", pci,
+             fmt::format("a GPU's bus id is {}", bus.empty() ? "missing" : "not its own"),
+             "Give every GPU its own busid.");
+        return;
+      }
+      if (bare_gpus_.size() == kMaxGpusOfMachine) {
+        fail("I09", pci, fmt::format("more than {} GPUs in one dump", kMaxGpusOfMachine),
+             "Dump the topology anew.");
+        return;
+      }
+      bare_gpus_.push_back(bus);
+      machine_.gpus.push_back({.dev = -1, .name = bus, .slot = slot});
+      nodes_.push_back(pci);
+    } else if (pci_class.starts_with("0x02")) {
+      machine_.nics.push_back({.name = bus, .offset = offset_of(pci), .slot = slot});
+    }
+  }
+
+  [[nodiscard]] PcieSlot read_slot(const pugi::xml_node& pci, std::size_t parent) const {
+    const std::string_view speed = pci.attribute("link_speed").value();
+    const auto lane = pcie_lane(speed);
+    const std::int64_t width = pci.attribute("link_width").as_int(0);
+    PcieSlot slot{.parent = parent};
+    if (const auto given = context_.overridden("pcie")) {
+      slot.bandwidth = given;
+      return slot;
+    }
+    const Ratio lanes = width > 0 && width <= 64 ? Ratio(width) : Ratio(kUnknownWidth);
+    slot.bandwidth = lane.value_or(kUnknownLane) * lanes;
+    if (lane && width > 0 && *slot.bandwidth == kVirtualBridge) {
+      slot.bandwidth = kUnknownLane * Ratio(kUnknownWidth);
+      slot.guess = "says 2.5 GT/s on 1 lane, as virtual machines do";
+    } else if (!lane && width <= 0) {
+      slot.guess = fmt::format("names neither its speed ({}) nor its width", quote(speed));
+    } else if (!lane) {
+      slot.guess = fmt::format("has an unknown speed ({})", quote(speed));
+    } else if (width <= 0) {
+      slot.guess = "does not name its width";
+    }
+    return slot;
+  }
+
+  void read_gpu(const pugi::xml_node& gpu, const PcieSlot& slot) {
+    const std::string bus = lower(gpu.parent().attribute("busid").value());
+    const auto dev = integer(context_, gpu, "dev");
+    if (!dev) {
+      failed_ = true;
+      return;
+    }
+    if (*dev < 0 || *dev >= static_cast<std::int64_t>(kMaxGpusOfMachine)) {
+      fail("I03", gpu, fmt::format("<gpu>: the device number {} is out of range", *dev),
+           "Dump the topology anew.");
+      return;
+    }
+    if (!devs_.insert(*dev).second) {
+      fail("I03", gpu, fmt::format("a second GPU has the device number {}", *dev),
+           "Number the GPUs of one host apart; several hosts are told apart by host_hash.");
+      return;
+    }
+    Gpu entry{.dev = *dev, .name = bus, .slot = slot};
+    if (gpu.attribute("rank")) {
+      const auto rank = integer(context_, gpu, "rank");
+      if (!rank) failed_ = true;
+      if (rank && *rank >= 0) entry.rank = rank;
+    }
+    machine_.gpus.push_back(std::move(entry));
+    nodes_.push_back(gpu);
+  }
+
+  void read_nic(const pugi::xml_node& nic, const PcieSlot& slot) {
+    for (const pugi::xml_node& net : nic.children("net")) {
+      Nic entry{.name = net.attribute("name").as_string("nic"),
+                .speed = net.attribute("speed").value(),
+                .offset = offset_of(net),
+                .slot = slot};
+      const auto megabits = parse_ratio(entry.speed);
+      if (megabits && *megabits > Ratio(0))
+        entry.bandwidth = checked_mul(*megabits, Ratio(1, 8000));
+      machine_.nics.push_back(std::move(entry));
+    }
+  }
+
+  // NCCL numbers the GPUs of a skeleton when it runs, in the order of their bus ids.
+  void number_bare_gpus() {
+    if (bare_gpus_.empty()) return;
+    std::vector<std::string> order = bare_gpus_;
+    std::ranges::sort(order);
+    const std::int64_t first = devs_.empty() ? 0 : *devs_.rbegin() + 1;
+    for (Gpu& gpu : machine_.gpus) {
+      if (gpu.dev >= 0) continue;
+      const auto at = std::ranges::lower_bound(order, gpu.name) - order.begin();
+      gpu.dev = first + at;
+    }
+  }
+
+  void sort_by_dev() {
+    std::vector<std::size_t> order(machine_.gpus.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return machine_.gpus[i].dev; });
+    std::vector<Gpu> gpus;
+    std::vector<pugi::xml_node> nodes;
+    for (const std::size_t i : order) {
+      gpus.push_back(machine_.gpus[i]);
+      nodes.push_back(nodes_[i]);
+      gpu_by_bus_.emplace(machine_.gpus[i].name, gpus.size() - 1);
+    }
+    machine_.gpus = std::move(gpus);
+    nodes_ = std::move(nodes);
+  }
+
+  [[nodiscard]] std::vector<std::pair<std::size_t, pugi::xml_node>> gpu_nodes_in_order() const {
+    std::vector<std::pair<std::size_t, pugi::xml_node>> all;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) all.emplace_back(i, nodes_[i]);
+    return all;
+  }
+
+  void read_links(std::size_t gpu, const pugi::xml_node& node) {
+    for (const pugi::xml_node& link : node.children()) {
+      const std::string_view name = link.name();
+      if (name == "nvlink" || name == "xgmi") read_link(gpu, node, link, std::string(name));
+      if (name == "c2c") read_c2c(gpu, link);
+    }
+  }
+
+  void read_link(std::size_t gpu, const pugi::xml_node& node, const pugi::xml_node& link,
+                 const std::string& kind) {
+    const auto count = integer(context_, link, "count");
+    if (!count) {
+      failed_ = true;
+      return;
+    }
+    if (*count < 0 || *count > kMaxLinkCount) {
+      fail("I03", link, fmt::format("<{}>: {} parallel links are out of range", kind, *count),
+           "Dump the topology anew.");
+      return;
+    }
+    if (*count == 0) {
+      context_.report.left_out.push_back(
+          fmt::format("a {} of GPU {} with a count of 0", kind, machine_.gpus[gpu].dev));
+      return;
+    }
+    const auto [end, target] = target_of(gpu, link, kind);
+    if (end == End::left_out) return;
+    const auto bandwidth = speed_of(node, kind);
+    if (!bandwidth) return;
+    machine_.links.push_back({.gpu = gpu,
+                              .end = end,
+                              .target = target,
+                              .count = *count,
+                              .bandwidth = *bandwidth,
+                              .kind = kind});
+  }
+
+  std::pair<End, std::size_t> target_of(std::size_t gpu, const pugi::xml_node& link,
+                                        const std::string& kind) {
+    const std::string target = lower(link.attribute("target").value());
+    const std::string tclass = class_of(link, target);
+    const std::int64_t dev = machine_.gpus[gpu].dev;
+    const auto leave_out = [&](std::string why) {
+      context_.report.left_out.push_back(std::move(why));
+      return std::pair(End::left_out, std::size_t{0});
+    };
+    if (!target.empty() && target == machine_.gpus[gpu].name) {
+      if (loops_.empty()) first_loop_ = link;
+      loops_.push_back(std::to_string(dev));
+      return {End::left_out, 0};
+    }
+    if (target.starts_with(kHiddenSwitch) || is_nvswitch_class(tclass)) {
+      return {End::nvswitch, nvswitch(link, target)};
+    }
+    if (is_cpu_class(tclass)) return {End::cpu, cpu_of(gpu)};
+    if (const auto found = gpu_by_bus_.find(target); found != gpu_by_bus_.end()) {
+      return {End::gpu, found->second};
+    }
+    if (target.empty()) {
+      fail("I03", link, fmt::format("<{}>: expected a bus id in target, found none", kind),
+           "Dump the topology anew.");
+      return {End::left_out, 0};
+    }
+    return leave_out(fmt::format("the {} of GPU {} to {}: no GPU of this file", kind, dev, target));
+  }
+
+  // Files that people wrote may leave the class of the target out.
+  [[nodiscard]] std::string class_of(const pugi::xml_node& link, const std::string& target) const {
+    if (const pugi::xml_attribute tclass = link.attribute("tclass")) return lower(tclass.value());
+    const auto found = classes_.find(target);
+    return found == classes_.end() ? "" : found->second;
+  }
+
+  std::size_t nvswitch(const pugi::xml_node& link, const std::string& target) {
+    if (!context_.options.split_nvswitch) {
+      if (machine_.nvswitches.empty()) machine_.nvswitches.emplace_back("NVSwitch");
+      return 0;
+    }
+    if (target.starts_with(kHiddenSwitch)) {
+      fail("I08", link, "the file hides which NVSwitch a link leads to, so they cannot be split",
+           "Leave --nvswitch split out, or dump on the bare machine.");
+      return 0;
+    }
+    const auto found = std::ranges::find(machine_.nvswitches, target);
+    if (found != machine_.nvswitches.end()) {
+      return static_cast<std::size_t>(found - machine_.nvswitches.begin());
+    }
+    machine_.nvswitches.push_back(target);
+    return machine_.nvswitches.size() - 1;
+  }
+
+  [[nodiscard]] std::size_t cpu_of(std::size_t gpu) const {
+    std::size_t at = machine_.gpus[gpu].slot.parent;
+    while (!machine_.bridges[at].cpu) at = machine_.bridges[at].slot.parent;
+    return at;
+  }
+
+  std::optional<Ratio> speed_of(const pugi::xml_node& gpu, const std::string& kind) {
+    if (const auto given = context_.overridden(kind)) return given;
+    const bool xgmi = kind == "xgmi";
+    const std::string generation = gpu.attribute(xgmi ? "gcn" : "sm").value();
+    const auto speed = xgmi ? xgmi_of(generation) : nvlink_of(gpu.attribute("sm").as_int(-1));
+    if (speed) return context_.nccl_constants() ? speed->nccl : speed->nominal;
+    if (unknown_.insert(kind + generation).second) {
+      fail(
+          "I04", gpu,
+          fmt::format("the bandwidth of {} is not known for {}={}, only for {}", kind,
+                      xgmi ? "gcn" : "sm", quote(generation),
+                      xgmi ? known_xgmis() : known_nvlinks()),
+          fmt::format("Give it: --bandwidths FILE.csv with a line \"{},GB/s of one link\".", kind));
+    }
+    failed_ = true;
+    return std::nullopt;
+  }
+
+  void report_loops() const {
+    if (loops_.empty()) return;
+    const std::string what =
+        fmt::format("the {} of GPU {} to itself", first_loop_.name(), listed(loops_));
+    context_.findings.warning(
+        "I21", context_.place(offset_of(first_loop_)), what + " is left out",
+        "Whoever wrote the file did not know where it leads: dump it on the bare machine.");
+    context_.report.left_out.push_back(what);
+  }
+
+  void read_c2c(std::size_t gpu, const pugi::xml_node& c2c) {
+    const auto count = integer(context_, c2c, "count");
+    const auto megabytes = number(context_, c2c, "bw");
+    if (!count || !megabytes) {
+      failed_ = true;
+      return;
+    }
+    const auto sum = *count >= 0 && *count <= kMaxLinkCount
+                         ? checked_mul(*megabytes, Ratio(*count, 1000))
+                         : std::nullopt;
+    if (!sum || *sum == Ratio(0)) {
+      fail("I03", c2c, "<c2c>: its bandwidth is out of range", "Dump the topology anew.");
+      return;
+    }
+    machine_.gpus[gpu].c2c = context_.overridden("c2c").value_or(*sum);
+  }
+
+  void read_cpu_link() {
+    if (cpus_.size() < 2) return;
+    if ((machine_.cpu_link = context_.overridden("cpu"))) return;
+    const pugi::xml_node& cpu = cpus_.front();
+    machine_.cpu_link =
+        cpu_link(cpu.attribute("arch").value(), cpu.attribute("vendor").value(),
+                 cpu.attribute("familyid").as_int(-1), cpu.attribute("modelid").as_int(-1));
+    if (machine_.cpu_link) return;
+    machine_.cpu_link = Ratio(6);
+    machine_.cpu_link_guess = "the vendor of the CPUs is unknown";
+  }
+
+  const Context& context_;
+  Machine machine_{.source = "NCCL topology XML"};
+  std::vector<pugi::xml_node> nodes_;  // of machine_.gpus
+  std::vector<pugi::xml_node> cpus_;
+  std::vector<std::string> bare_gpus_;
+  std::map<std::string, std::string> classes_;  // of every <pci>, by bus id
+  std::map<std::string, std::size_t> gpu_by_bus_;
+  std::set<std::int64_t> devs_;
+  std::set<std::string> unknown_;   // generations that were complained about
+  std::vector<std::string> loops_;  // GPUs that are linked to themselves
+  pugi::xml_node first_loop_;
+  bool failed_ = false;
+};
+
+bool check_version(const Context& context, const pugi::xml_node& system) {
+  const std::string_view version = system.attribute("version").value();
+  if (version == "1" || version == "2") return true;
+  context.findings.error(
+      "I02", context.place(offset_of(system)),
+      fmt::format("<system>: expected the version 1 (NCCL) or 2 (RCCL), found {}",
+                  version.empty() ? "none" : quote(version)),
+      "Dump the topology with NCCL_TOPO_DUMP_FILE.");
+  return false;
+}
+
+// A file that NCCL reads beside what it finds on the machine, which knows the links.
+void explain_bare(const Context& context, std::vector<std::string> bare) {
+  std::ranges::sort(bare);
+  context.report.guesses.push_back(
+      fmt::format("{} without a <gpu> element ({}): numbered in the order of their bus ids",
+                  counted(bare.size(), "GPU"), listed(bare)));
+}
+
+}  // namespace
+
+std::optional<Machines> read_nccl(const Context& context) {
+  pugi::xml_document document;
+  if (!load_xml(context, document)) return std::nullopt;
+  const pugi::xml_node system = document.child("system");
+  if (!system) {
+    context.findings.error("I01", "", "expected NCCL's topology: no <system> element",
+                           "Dump the topology with NCCL_TOPO_DUMP_FILE.");
+    return std::nullopt;
+  }
+  if (!check_version(context, system)) return std::nullopt;
+  // Hosts that NVLink joins stand in one file and differ by their hash.
+  std::map<std::string, std::size_t> host_of;
+  std::vector<Reader> hosts;
+  for (const pugi::xml_node& cpu : system.children("cpu")) {
+    const std::string hash = cpu.attribute("host_hash").value();
+    const auto [at, is_new] = host_of.emplace(hash, hosts.size());
+    if (is_new) hosts.emplace_back(context);
+    hosts[at->second].read_cpu(cpu);
+  }
+  std::size_t gpus = 0, devices = 0;
+  for (const Reader& host : hosts) {
+    gpus += host.gpu_count();
+    devices += host.device_count();
+  }
+  if (gpus == 0) {
+    context.findings.error(
+        "I06", context.place(offset_of(system)),
+        fmt::format("no GPUs: none of the {} has a <gpu> element or a GPU's class",
+                    counted(devices, "PCI device")),
+        "Such a file is completed by NCCL when it runs: dump it then, with NCCL_TOPO_DUMP_FILE.");
+    return std::nullopt;
+  }
+  Machines machines;
+  for (Reader& host : hosts) {
+    if (host.gpu_count() == 0) continue;
+    auto machine = host.finish();
+    if (!machine) return std::nullopt;
+    if (!host.bare_gpus().empty()) explain_bare(context, host.bare_gpus());
+    machines.push_back(*std::move(machine));
+  }
+  return machines;
+}
+
+}  // namespace forestcoll::importing

@@ -1,0 +1,351 @@
+// The matrix of `nvidia-smi topo -m`: which links and ways join every two devices. It has neither
+// the GPUs' model nor any bandwidth, so those come from the options. The header underlines its
+// words on a terminal, its trailing columns have names of several words, and NIC columns are called
+// by the NIC (older drivers) or NIC0, NIC1, … with a legend below.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+
+#include "topology/import/constants.hpp"
+#include "topology/import/readers.hpp"
+#include "topology/import/words.hpp"
+
+namespace forestcoll::importing {
+namespace {
+
+struct Cell {
+  enum class Way { self, nvlink, pix, pxb, phb, node, sys } way = Way::self;
+  std::int64_t nvlinks = 0;
+};
+
+struct Matrix {
+  std::vector<std::string> labels;  // GPUs and NICs, in the order of the columns
+  std::size_t gpus = 0;             // … of which the first are GPUs
+  std::vector<std::vector<Cell>> cells;
+  std::vector<std::size_t> offsets;           // of the rows
+  std::map<std::string, std::string> legend;  // NIC0 → mlx5_0
+};
+
+bool is_gpu(std::string_view word) {
+  return word.starts_with("GPU") && natural(word.substr(3)).has_value();
+}
+
+// Without the sequences by which a terminal underlines; every byte keeps its place.
+std::string without_escapes(std::string_view text) {
+  std::string plain(text);
+  for (std::size_t at = 0; (at = plain.find("\x1b[", at)) != std::string::npos;) {
+    while (at < plain.size() && plain[at] != 'm' && plain[at] != '\n') plain[at++] = ' ';
+    if (at < plain.size() && plain[at] == 'm') plain[at] = ' ';
+  }
+  return plain;
+}
+
+std::optional<Cell> parse_cell(std::string_view word) {
+  using Way = Cell::Way;
+  constexpr std::array<std::pair<std::string_view, Way>, 7> ways = {{{"X", Way::self},
+                                                                     {"PIX", Way::pix},
+                                                                     {"PXB", Way::pxb},
+                                                                     {"PHB", Way::phb},
+                                                                     {"NODE", Way::node},
+                                                                     {"SYS", Way::sys},
+                                                                     {"SOC", Way::sys}}};
+  for (const auto& [name, way] : ways) {
+    if (word == name) return Cell{.way = way};
+  }
+  if (!word.starts_with("NV")) return std::nullopt;
+  const auto count = natural(word.substr(2));
+  constexpr std::int64_t most = 1024;
+  if (!count || *count == 0 || *count > most) return std::nullopt;
+  return Cell{.way = Way::nvlink, .nvlinks = *count};
+}
+
+class MatrixReader {
+ public:
+  MatrixReader(const Context& context, std::string_view plain)
+      : context_(context), lines_(lines_of(plain)) {}
+
+  std::optional<Matrix> read() {
+    if (!read_header()) return std::nullopt;
+    matrix_.cells.resize(matrix_.labels.size());
+    matrix_.offsets.resize(matrix_.labels.size());
+    for (; at_ < lines_.size(); ++at_) {
+      const auto words = words_of(lines_[at_].text);
+      if (words.size() == 1 && words[0] == "Legend:") break;
+      const auto row =
+          words.empty() ? matrix_.labels.end() : std::ranges::find(matrix_.labels, words[0]);
+      if (row != matrix_.labels.end()) {
+        read_row(static_cast<std::size_t>(row - matrix_.labels.begin()), words);
+      }
+    }
+    read_legend();
+    check_rows();
+    if (failed_) return std::nullopt;
+    return std::move(matrix_);
+  }
+
+ private:
+  void fail(std::string_view code, std::size_t offset, std::string message) {
+    context_.findings.error(code, context_.place(offset), std::move(message),
+                            "Give the whole output of nvidia-smi topo -m, header included.");
+    failed_ = true;
+  }
+
+  bool read_header() {
+    for (; at_ < lines_.size(); ++at_) {
+      const auto words = words_of(lines_[at_].text);
+      if (words.empty() || !is_gpu(words[0])) continue;
+      if (words.size() > 1 && (words[1] == "X" || parse_cell(words[1]))) break;  // a row
+      for (const std::string_view word : words) {
+        // "CPU Affinity", "NUMA Affinity", "GPU NUMA ID": no devices from here on.
+        if (word == "CPU" || word == "NUMA" || word == "GPU") break;
+        if (is_gpu(word) && matrix_.gpus < matrix_.labels.size()) {
+          fail("I02", lines_[at_].offset, fmt::format("{} stands after a NIC", word));
+          return false;
+        }
+        if (std::ranges::find(matrix_.labels, word) != matrix_.labels.end()) {
+          fail("I02", lines_[at_].offset, fmt::format("two columns are called {}", quote(word)));
+          return false;
+        }
+        matrix_.labels.emplace_back(word);
+        matrix_.gpus += is_gpu(word) ? 1 : 0;
+        if (matrix_.labels.size() > kMaxGpusOfMachine) {
+          fail("I09", lines_[at_].offset, "too many columns for one machine");
+          return false;
+        }
+      }
+      ++at_;
+      return true;
+    }
+    fail("I02", at_ < lines_.size() ? lines_[at_].offset : 0,
+         "expected a line with the names of the columns, GPU0 and so on, found none");
+    return false;
+  }
+
+  void read_row(std::size_t row, const std::vector<std::string_view>& words) {
+    const std::size_t offset = lines_[at_].offset;
+    const std::string& label = matrix_.labels[row];
+    if (!matrix_.cells[row].empty()) {
+      fail("I02", offset, fmt::format("a second row of {}", label));
+      return;
+    }
+    matrix_.offsets[row] = offset;
+    for (std::size_t column = 0; column < matrix_.labels.size(); ++column) {
+      if (column + 1 >= words.size()) {
+        fail("I02", offset,
+             fmt::format("the row of {} has {} of {} cells", label, column, matrix_.labels.size()));
+        break;
+      }
+      const auto cell = parse_cell(words[column + 1]);
+      const bool diagonal = row == column;
+      if (!cell || diagonal != (cell->way == Cell::Way::self)) {
+        fail("I03", offset,
+             fmt::format("the row of {}, column {}: expected {}, found {}", label,
+                         matrix_.labels[column],
+                         diagonal ? "X" : "NV#, PIX, PXB, PHB, NODE, SYS or SOC",
+                         quote(words[column + 1])));
+        break;
+      }
+      matrix_.cells[row].push_back(*cell);
+    }
+    // What was read of a broken row stands for all of it: it is not missing too.
+    matrix_.cells[row].resize(matrix_.labels.size());
+  }
+
+  void read_legend() {
+    for (; at_ < lines_.size(); ++at_) {
+      const auto words = words_of(lines_[at_].text);
+      if (words.size() == 2 && words[0].ends_with(":")) {
+        matrix_.legend.emplace(words[0].substr(0, words[0].size() - 1), words[1]);
+      }
+    }
+  }
+
+  void check_rows() {
+    std::vector<std::string> missing;
+    for (std::size_t row = 0; row < matrix_.labels.size(); ++row) {
+      if (matrix_.cells[row].empty()) missing.push_back(matrix_.labels[row]);
+    }
+    if (!missing.empty()) {
+      fail("I02", context_.text.size(), fmt::format("no row of {}", listed(missing)));
+    }
+  }
+
+  const Context& context_;
+  std::vector<Line> lines_;
+  std::size_t at_ = 0;
+  Matrix matrix_;
+  bool failed_ = false;
+};
+
+// What the matrix and the GPU's model make of the NVLinks.
+class Links {
+ public:
+  Links(const Context& context, const Matrix& matrix, const GpuModel& model)
+      : context_(context), matrix_(matrix), model_(model) {}
+
+  bool add_to(Machine& machine) const {
+    const Ratio bandwidth = link_bandwidth();
+    const std::int64_t uniform = same_for_all();
+    const auto pairs = static_cast<std::int64_t>(matrix_.gpus) - 1;
+    const bool by_switch = uniform > 0 && pairs * uniform > model_.nvlinks;
+    if (!check_counts(by_switch ? uniform : 0)) return false;
+    if (by_switch) {
+      machine.nvswitches.emplace_back("NVSwitch");
+      context_.report.guesses.push_back(fmt::format(
+          "an NVSwitch with {} links from each GPU: all pairs show NV{}, and a {} has {} links",
+          uniform, uniform, model_.name, model_.nvlinks));
+      for (std::size_t g = 0; g < matrix_.gpus; ++g) {
+        machine.links.push_back({.gpu = g,
+                                 .end = End::nvswitch,
+                                 .target = 0,
+                                 .count = uniform,
+                                 .bandwidth = bandwidth,
+                                 .kind = "nvlink"});
+      }
+      return true;
+    }
+    for (std::size_t a = 0; a < matrix_.gpus; ++a) {
+      for (std::size_t b = 0; b < matrix_.gpus; ++b) {
+        if (matrix_.cells[a][b].nvlinks == 0) continue;
+        machine.links.push_back({.gpu = a,
+                                 .end = End::gpu,
+                                 .target = b,
+                                 .count = matrix_.cells[a][b].nvlinks,
+                                 .bandwidth = bandwidth,
+                                 .kind = "nvlink"});
+      }
+    }
+    return true;
+  }
+
+ private:
+  [[nodiscard]] Ratio link_bandwidth() const {
+    if (const auto given = context_.overridden("nvlink")) return *given;
+    const LinkSpeed speed = nvlink_of(model_.sm).value_or(LinkSpeed{});
+    return context_.nccl_constants() ? speed.nccl : speed.nominal;
+  }
+
+  // The NV# that every pair of GPUs shows; 0 where they differ.
+  [[nodiscard]] std::int64_t same_for_all() const {
+    if (matrix_.gpus < 2) return 0;
+    const std::int64_t first = matrix_.cells[0][1].nvlinks;
+    for (std::size_t a = 0; a < matrix_.gpus; ++a) {
+      for (std::size_t b = 0; b < matrix_.gpus; ++b) {
+        if (a != b && matrix_.cells[a][b].nvlinks != first) return 0;
+      }
+    }
+    return first;
+  }
+
+  // A GPU cannot have more links than its model.
+  [[nodiscard]] bool check_counts(std::int64_t to_switch) const {
+    for (std::size_t g = 0; g < matrix_.gpus; ++g) {
+      std::int64_t sum = to_switch;
+      for (std::size_t b = 0; to_switch == 0 && b < matrix_.gpus; ++b) {
+        sum += matrix_.cells[g][b].nvlinks;
+      }
+      if (sum <= model_.nvlinks) continue;
+      context_.findings.error("I03", context_.place(matrix_.offsets[g]),
+                              fmt::format("{} shows {} NVLinks, and a {} has {}", matrix_.labels[g],
+                                          sum, model_.name, model_.nvlinks),
+                              "Is --gpu right? Does the output hold all GPUs of the machine?");
+      return false;
+    }
+    return true;
+  }
+
+  const Context& context_;
+  const Matrix& matrix_;
+  const GpuModel& model_;
+};
+
+// The GPUs and NICs that are nearest to each other, joined by a bridge for each group.
+void add_bridges(const Context& context, const Matrix& matrix, const GpuModel& model,
+                 Machine& machine) {
+  const std::size_t parts = matrix.labels.size();
+  std::vector<std::size_t> parent(parts);
+  std::iota(parent.begin(), parent.end(), std::size_t{0});
+  const auto find = [&](std::size_t part) {
+    while (parent[part] != part) part = parent[part] = parent[parent[part]];
+    return part;
+  };
+  auto farthest = Cell::Way::self;
+  for (std::size_t part = 0; part < parts; ++part) {
+    const bool gpu = part < matrix.gpus;
+    const std::size_t first = gpu ? matrix.gpus : 0, last = gpu ? parts : matrix.gpus;
+    const bool met = !gpu && find(part) < matrix.gpus;
+    if (first == last || met) continue;
+    const auto row = matrix.cells[part].begin();
+    const auto nearest =
+        std::min_element(row + static_cast<std::ptrdiff_t>(first),
+                         row + static_cast<std::ptrdiff_t>(last),
+                         [](const Cell& a, const Cell& b) { return a.way < b.way; })
+            ->way;
+    farthest = std::max(farthest, nearest);
+    for (std::size_t other = first; other < last; ++other) {
+      if (matrix.cells[part][other].way != nearest) continue;
+      // GPUs come first, so that the root of a group with a GPU is a GPU.
+      const std::size_t a = find(part), b = find(other);
+      parent[std::max(a, b)] = std::min(a, b);
+    }
+  }
+  std::map<std::size_t, std::size_t> bridge_of;
+  for (std::size_t part = 0; part < parts; ++part) {
+    const auto [at, is_new] = bridge_of.emplace(find(part), machine.bridges.size());
+    if (is_new) machine.bridges.push_back({.name = "PCIe", .cpu = false, .slot = {}});
+    if (part < matrix.gpus) {
+      machine.gpus[part].slot = {
+          .parent = at->second,
+          .bandwidth = context.overridden("pcie").value_or(model.pcie),
+          .guess = context.overridden("pcie") ? "" : fmt::format("is that of a {}", model.name)};
+    } else {
+      machine.nics[part - matrix.gpus].slot = {.parent = at->second};
+    }
+  }
+  if (farthest > Cell::Way::pxb) {
+    context.report.guesses.push_back(
+        "GPUs and NICs that meet at a CPU alone: taken as if they met at a PCIe switch");
+  }
+}
+
+}  // namespace
+
+std::optional<Machines> read_nvidia_smi(const Context& context) {
+  const std::string plain = without_escapes(context.text);
+  auto matrix = MatrixReader(context, plain).read();
+  if (!matrix) return std::nullopt;
+  const std::string name = context.options.gpu;
+  const auto model = gpu_model(name);
+  if (!model) {
+    context.findings.error(name.empty() ? "I05" : "I04", "",
+                           name.empty() ? "nvidia-smi topo -m does not say which GPUs these are"
+                                        : fmt::format("--gpu: unknown model {}", quote(name)),
+                           fmt::format("Give the model: --gpu, one of {}.", known_gpu_models()));
+    return std::nullopt;
+  }
+  if (context.options.pcie_p2p) {
+    context.findings.error("I08", "",
+                           "--pcie-p2p: nvidia-smi topo -m does not say how PCIe joins "
+                           "the GPUs",
+                           "Import NCCL's topology (NCCL_TOPO_DUMP_FILE) instead.");
+    return std::nullopt;
+  }
+  Machine machine{.source = "nvidia-smi topo -m"};
+  for (std::size_t g = 0; g < matrix->gpus; ++g) {
+    machine.gpus.push_back({.dev = *natural(std::string_view(matrix->labels[g]).substr(3)),
+                            .name = matrix->labels[g]});
+  }
+  for (std::size_t n = matrix->gpus; n < matrix->labels.size(); ++n) {
+    const auto real = matrix->legend.find(matrix->labels[n]);
+    machine.nics.push_back({.name = real == matrix->legend.end() ? matrix->labels[n] : real->second,
+                            .offset = matrix->offsets[n]});
+  }
+  if (!Links(context, *matrix, *model).add_to(machine)) return std::nullopt;
+  add_bridges(context, *matrix, *model, machine);
+  return Machines{std::move(machine)};
+}
+
+}  // namespace forestcoll::importing

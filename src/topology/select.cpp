@@ -1,0 +1,228 @@
+#include "topology/select.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "topology/findings.hpp"
+#include "topology/host_list.hpp"
+#include "topology/nearest.hpp"
+
+namespace forestcoll::topology {
+namespace {
+
+constexpr std::string_view kKind = "kind=";
+
+/// The two sides of a link's text.
+struct Ends {
+  std::string_view a, b;
+  bool both_ways = false;
+};
+
+std::optional<Ends> split_ends(std::string_view text) {
+  if (const auto at = text.find("->"); at != std::string_view::npos) {
+    return Ends{text.substr(0, at), text.substr(at + 2), false};
+  }
+  if (const auto at = text.find('~'); at != std::string_view::npos) {
+    return Ends{text.substr(0, at), text.substr(at + 1), true};
+  }
+  return std::nullopt;
+}
+
+// The items of a list: commas between brackets belong to a range.
+std::vector<std::string_view> split_list(std::string_view list) {
+  std::vector<std::string_view> items;
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i <= list.size(); ++i) {
+    if (i < list.size() && list[i] == '[') ++depth;
+    if (i < list.size() && list[i] == ']') --depth;
+    if (i < list.size() && (list[i] != ',' || depth > 0)) continue;
+    items.push_back(list.substr(begin, i - begin));
+    begin = i + 1;
+  }
+  return items;
+}
+
+std::optional<std::size_t> parse_number(std::string_view text) {
+  std::size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// "4" and "4-7".
+std::optional<std::pair<std::size_t, std::size_t>> parse_range(std::string_view text) {
+  const auto dash = text.find('-');
+  const auto first = parse_number(text.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : parse_number(text.substr(dash + 1));
+  if (!first || !last) return std::nullopt;
+  return std::pair(*first, *last);
+}
+
+}  // namespace
+
+Diagnostic selection_error(std::string code, std::string_view where, std::string message,
+                           std::string remedy) {
+  return {.code = std::move(code),
+          .severity = Severity::error,
+          .kind = ErrorKind::input,
+          .file = "",
+          .where = std::string(where),
+          .message = std::move(message),
+          .remedy = std::move(remedy)};
+}
+
+Selector::Selector(const Topology& topology) : topology_(topology) {
+  node_of_.reserve(topology.nodes.size());
+  for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
+    const TopologyNode& node = topology.nodes[NodeId(i)];
+    node_of_.emplace(node.id, NodeId(i));
+    if (!node.box.empty()) box_of_[node.box].push_back(NodeId(i));
+  }
+}
+
+bool Selector::is_link(std::string_view text) {
+  return text.starts_with(kKind) || split_ends(text).has_value();
+}
+
+Diagnostic Selector::unknown(std::string_view id, std::string_view where) const {
+  NearestText nearest(id);
+  for (const TopologyNode& node : topology_.nodes) nearest.offer(node.id);
+  for (const TopologyNode& node : topology_.nodes) {
+    if (!node.box.empty()) nearest.offer(node.box);
+  }
+  return selection_error("D01", where, fmt::format("no node and no box is called {}", quote(id)),
+                         nearest.best().empty()
+                             ? "Name a node by its id in the topology file, such as " +
+                                   quote(topology_.nodes[NodeId(std::size_t{0})].id) + "."
+                             : fmt::format("Did you mean {}?", quote(nearest.best())));
+}
+
+Expected<std::vector<NodeId>> Selector::nodes(std::string_view text, std::string_view where) const {
+  const auto list = parse_host_list(text);
+  if (!list) {
+    Diagnostic error = list.errors().front();
+    return selection_error("D02", where, error.message, error.remedy);
+  }
+  if (list->count() > topology_.nodes.size()) {
+    return selection_error("D02", where,
+                           fmt::format("{} stands for {} ids, and there are {} nodes", quote(text),
+                                       list->count(), topology_.nodes.size()),
+                           "Write a smaller range.");
+  }
+  std::vector<NodeId> found;
+  for (const std::string& id : list->expand()) {
+    if (const auto node = node_of_.find(id); node != node_of_.end()) {
+      found.push_back(node->second);
+    } else if (const auto box = box_of_.find(id); box != box_of_.end()) {
+      found.insert(found.end(), box->second.begin(), box->second.end());
+    } else {
+      return unknown(id, where);
+    }
+  }
+  return found;
+}
+
+bool Selector::is_in_use(const TopologyLink& link) const {
+  return link.enabled && topology_.nodes[link.src].enabled && topology_.nodes[link.dst].enabled;
+}
+
+Expected<std::vector<SelectedLink>> Selector::links_of_kind(std::string_view kind,
+                                                            std::string_view where) const {
+  std::vector<SelectedLink> found;
+  std::set<std::string> kinds;
+  for (std::size_t i = 0; i < topology_.links.size(); ++i) {
+    const TopologyLink& link = topology_.links[LinkId(i)];
+    if (!is_in_use(link)) continue;
+    if (!link.kind.empty()) kinds.insert(link.kind);
+    if (link.kind == kind) found.push_back({LinkId(i), true, link.full_duplex});
+  }
+  if (!found.empty()) return found;
+  return selection_error(
+      "D01", where, fmt::format("no link is of kind {}", quote(kind)),
+      kinds.empty() ? "The links of this topology have no kind; name them by their ends, A~B."
+                    : fmt::format("The kinds are {}.", fmt::join(kinds, ", ")));
+}
+
+Expected<std::vector<SelectedLink>> Selector::links(std::string_view text,
+                                                    std::string_view where) const {
+  if (text.starts_with(kKind)) return links_of_kind(text.substr(kKind.size()), where);
+  const auto ends = split_ends(text);
+  if (!ends) {
+    return selection_error("D02", where, fmt::format("{} is no link", quote(text)),
+                           "Write A~B, A->B for one direction, or kind=K.");
+  }
+  const auto a = nodes(ends->a, where);
+  if (!a) return a.errors();
+  const auto b = nodes(ends->b, where);
+  if (!b) return b.errors();
+  std::vector<bool> in_a(topology_.nodes.size()), in_b(topology_.nodes.size());
+  for (const NodeId node : *a) in_a[node.index()] = true;
+  for (const NodeId node : *b) in_b[node.index()] = true;
+  std::vector<SelectedLink> found;
+  for (std::size_t i = 0; i < topology_.links.size(); ++i) {
+    const TopologyLink& link = topology_.links[LinkId(i)];
+    if (!is_in_use(link)) continue;
+    const bool along = in_a[link.src.index()] && in_b[link.dst.index()];
+    const bool against = in_a[link.dst.index()] && in_b[link.src.index()];
+    const bool forward = along || (ends->both_ways && against);
+    const bool backward = link.full_duplex && (against || (ends->both_ways && along));
+    if (forward || backward) found.push_back({LinkId(i), forward, backward});
+  }
+  if (!found.empty()) return found;
+  return selection_error(
+      "D01", where,
+      fmt::format("no link in use leads from {} to {}", quote(ends->a), quote(ends->b)),
+      "`forestcoll topo check` counts the links; a link is written A~B.");
+}
+
+Expected<std::vector<NodeId>> Selector::ranks_of_item(std::string_view item,
+                                                      std::string_view where) const {
+  const auto named = nodes(item, where);
+  if (named) {
+    std::vector<NodeId> compute;
+    for (const NodeId node : *named) {
+      const TopologyNode& found = topology_.nodes[node];
+      if (found.type == NodeType::compute && found.enabled) compute.push_back(node);
+    }
+    if (!compute.empty()) return compute;
+    return selection_error("D04", where,
+                           fmt::format("{} names no compute node in use", quote(item)),
+                           "Name compute nodes that are in use, or boxes that hold some.");
+  }
+  const auto range = parse_range(item);
+  if (!range) return named.errors();
+  if (range->first > range->second || range->second >= topology_.ranks.size()) {
+    return selection_error("D01", where, fmt::format("there is no rank or range of ranks {}", item),
+                           fmt::format("Ranks are 0 to {}.", topology_.ranks.size() - 1));
+  }
+  return std::vector<NodeId>(
+      topology_.ranks.begin() + static_cast<std::ptrdiff_t>(range->first),
+      topology_.ranks.begin() + static_cast<std::ptrdiff_t>(range->second) + 1);
+}
+
+Expected<std::vector<NodeId>> Selector::ranks(std::string_view list, std::string_view where) const {
+  std::vector<NodeId> found;
+  std::vector<bool> listed(topology_.nodes.size());
+  for (const std::string_view item : split_list(list)) {
+    const auto of_item = ranks_of_item(item, where);
+    if (!of_item) return of_item.errors();
+    for (const NodeId node : *of_item) {
+      if (listed[node.index()]) {
+        return selection_error("D04", where,
+                               fmt::format("{} is listed twice", quote(topology_.nodes[node].id)),
+                               "List every compute node once, in rank order.");
+      }
+      listed[node.index()] = true;
+      found.push_back(node);
+    }
+  }
+  return found;
+}
+
+}  // namespace forestcoll::topology

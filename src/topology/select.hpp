@@ -1,0 +1,59 @@
+// What a piece of text on the command line names in a topology: nodes, links, ranks.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/id.hpp"
+#include "forestcoll/topology.hpp"
+
+namespace forestcoll::topology {
+
+/// A link, and in which of its directions.
+struct SelectedLink {
+  LinkId link;
+  bool forward = false, backward = false;  ///< src to dst, dst to src
+};
+
+/// Answers questions about one topology, which must outlive it.
+class Selector {
+ public:
+  /// Cost: O(n).
+  explicit Selector(const Topology& topology);
+
+  /// True where the text has the form of links rather than nodes: "A~B", "A->B", "kind=K".
+  [[nodiscard]] static bool is_link(std::string_view text);
+
+  /// The nodes that an id, a range of ids or a box's name stands for, in that order. Errors, whose
+  /// place is `where`: D01, D02.
+  [[nodiscard]] Expected<std::vector<NodeId>> nodes(std::string_view text,
+                                                    std::string_view where) const;
+  /// The enabled links between enabled nodes that a link's text stands for, at least one, in the
+  /// order of the topology. Errors: D01, D02. Cost: O(m).
+  [[nodiscard]] Expected<std::vector<SelectedLink>> links(std::string_view text,
+                                                          std::string_view where) const;
+  /// Compute nodes from a list with commas, each once. Errors: D01, D02, D04.
+  [[nodiscard]] Expected<std::vector<NodeId>> ranks(std::string_view list,
+                                                    std::string_view where) const;
+
+ private:
+  [[nodiscard]] Diagnostic unknown(std::string_view id, std::string_view where) const;
+  [[nodiscard]] Expected<std::vector<SelectedLink>> links_of_kind(std::string_view kind,
+                                                                  std::string_view where) const;
+  [[nodiscard]] bool is_in_use(const TopologyLink& link) const;
+  [[nodiscard]] Expected<std::vector<NodeId>> ranks_of_item(std::string_view item,
+                                                            std::string_view where) const;
+
+  const Topology& topology_;
+  std::unordered_map<std::string_view, NodeId> node_of_;
+  std::unordered_map<std::string_view, std::vector<NodeId>> box_of_;
+};
+
+/// An error about one item of the command line.
+[[nodiscard]] Diagnostic selection_error(std::string code, std::string_view where,
+                                         std::string message, std::string remedy);
+
+}  // namespace forestcoll::topology

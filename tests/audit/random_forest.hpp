@@ -1,0 +1,76 @@
+// Forests at random, straight from the definition: k trees per root, of any shape.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "forestcoll/forest.hpp"
+
+namespace audit_test {
+
+/// `parents` picks from the ranks reached so far: `chain` the last, else any.
+inline forestcoll::Forest random_forest(int n, int k, const std::vector<int>& roots, bool chain,
+                                        std::mt19937_64& random) {
+  using forestcoll::NodeId;
+  std::vector<NodeId> ranks;
+  for (int r = 0; r < n; ++r) ranks.emplace_back(static_cast<std::int32_t>(r));
+  forestcoll::RouteTable table(ranks);
+  std::vector<forestcoll::SegmentId> segments;
+  for (const NodeId rank : ranks) segments.push_back(table.add_segment(std::array{rank}));
+  std::vector<forestcoll::Forest::Tree> trees;
+  std::vector<forestcoll::Route> routes;
+  for (const int root : roots) {
+    for (int left = k; left > 0;) {
+      const int multiplicity = 1 + static_cast<int>(random() % static_cast<std::uint64_t>(left));
+      left -= multiplicity;
+      std::vector<int> reached = {root}, depth(static_cast<std::size_t>(n), 0);
+      std::vector<int> order;
+      for (int r = 0; r < n; ++r) {
+        if (r != root) order.push_back(r);
+      }
+      std::shuffle(order.begin(), order.end(), random);
+      std::vector<forestcoll::Route> own(static_cast<std::size_t>(n));
+      int height = 0;
+      for (const int v : order) {
+        const int parent = chain ? reached.back() : reached[random() % reached.size()];
+        own[static_cast<std::size_t>(v)] = {forestcoll::PrefixId(static_cast<std::int32_t>(parent)),
+                                            segments[static_cast<std::size_t>(v)]};
+        depth[static_cast<std::size_t>(v)] = depth[static_cast<std::size_t>(parent)] + 1;
+        height = std::max(height, depth[static_cast<std::size_t>(v)]);
+        reached.push_back(v);
+      }
+      trees.push_back({forestcoll::Rank(static_cast<std::int32_t>(root)), multiplicity, height});
+      routes.insert(routes.end(), own.begin(), own.end());
+    }
+  }
+  return {std::move(table), std::move(trees), std::move(routes)};
+}
+
+/// All phases that the collective needs, each with trees of its own.
+inline forestcoll::CollectiveForest random_collective(forestcoll::Collective collective, int n,
+                                                      int k, bool chain, std::mt19937_64& random) {
+  using forestcoll::Collective;
+  forestcoll::CollectiveForest forest;
+  forest.collective = collective;
+  forest.k = k;
+  std::vector<int> roots;
+  for (int r = 0; r < n; ++r) roots.push_back(r);
+  if (is_rooted(collective)) {
+    roots = {static_cast<int>(random() % static_cast<std::uint64_t>(n))};
+    forest.root = forestcoll::Rank(static_cast<std::int32_t>(roots[0]));
+  }
+  const bool reduces = collective != Collective::allgather && collective != Collective::broadcast;
+  const bool spreads = collective == Collective::allgather || collective == Collective::broadcast ||
+                       collective == Collective::allreduce;
+  if (reduces) forest.reduce = random_forest(n, k, roots, chain, random).reversed();
+  if (spreads) forest.broadcast = random_forest(n, k, roots, chain, random);
+  return forest;
+}
+
+}  // namespace audit_test

@@ -1,0 +1,325 @@
+// Failures, weights, limits and bad ends from outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/program.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+std::string weighted_topology() {
+  return R"({"format": "forestcoll-topology", "version": 1, "name": "weighted",
+ "nodes": [{"id": "gpu[0-1]", "type": "compute", "weight": "3/2"},
+           {"id": "gpu2", "type": "compute", "weight": 0}, {"id": "gpu3", "type": "compute"},
+           {"id": "sw", "type": "switch"}],
+ "links": [{"src": "gpu[0-3]", "dst": "sw", "bandwidth": 25}]})";
+}
+
+// A search that takes many seconds: thousands of k on half a thousand GPUs.
+std::vector<std::string> long_search(const std::vector<std::string>& more) {
+  std::vector<std::string> arguments = {
+      "synth", topology("torus-8x8x8"), "-c", "allgather", "-k", "max:10000", "--format", "forest"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+TEST(Failures, BoundSaysWhatIsGoneAndWhatThatCosts) {
+  const auto bound = run({"bound", topology("dgx-a100-x2"), "--drop", "box0/nic3~ib1", "--derate",
+                          "box1/nic0~ib0=1/2", "--json", "--check"});
+  ASSERT_EQ(bound.code, 0) << bound.err;
+  const auto json = nlohmann::json::parse(bound.out);
+  expect_valid(json, "forestcoll-bound.schema.json");
+  EXPECT_EQ(json["algbw"]["allgather"]["exact"], "320");
+  EXPECT_EQ(json["changes"].size(), 2U);
+  EXPECT_THAT(bound.err, HasSubstr("dropped box0/nic3~ib1 (1 link)\n"));
+  EXPECT_THAT(bound.err, HasSubstr("derated box1/nic0~ib0 to 1/2 (1 link)\n"));
+}
+
+TEST(Failures, SynthesisOnWhatIsLeftPassesItsOwnCheck) {
+  const Scratch scratch;
+  for (const std::string format : {"msccl", "forest"}) {
+    const auto synth = run({"synth", topology("dgx-a100-x2"), "--drop", "box0/nic3", "--ranks",
+                            "box0,box1/gpu[0-3]", "--format", format, "-o", scratch / "s"});
+    EXPECT_EQ(synth.code, 0) << synth.err;
+    EXPECT_THAT(synth.err, HasSubstr("allreduce over 12 GPUs"));
+  }
+}
+
+TEST(Failures, AMisspeltNameIsSuggested) {
+  const auto bound = run({"bound", topology("dgx-a100-x2"), "--drop", "box0/nik3"});
+  EXPECT_EQ(bound.code, 2);
+  EXPECT_THAT(bound.err, HasSubstr("dgx-a100-x2.json: --drop: no node and no box is called"));
+  EXPECT_THAT(bound.err, HasSubstr("Did you mean \"box0/nic3\"?"));
+  const auto apart = run({"bound", topology("dgx-a100-x2"), "--drop", "kind=ib"});
+  EXPECT_EQ(apart.code, 2);
+  EXPECT_THAT(apart.err, HasSubstr("[E09]"));
+}
+
+TEST(Warm, KeepsTreesAtTheNewOptimum) {
+  const Scratch scratch;
+  const std::string fabric = topology("dgx-a100-x2");
+  for (const std::string collective : {"allgather", "reduce_scatter", "allreduce"}) {
+    const std::string before = scratch / "before.json";
+    const std::string after = scratch / "after.json";
+    ASSERT_EQ(run({"synth", fabric, "-c", collective, "--format", "forest", "-o", before}).code, 0);
+    const auto warm = run({"synth", fabric, "-c", collective, "--format", "forest", "--drop",
+                           "box0/nic3~ib1", "--warm", before, "-o", after, "--json"});
+    ASSERT_EQ(warm.code, 0) << warm.err;
+    const auto json = nlohmann::json::parse(warm.out);
+    expect_valid(json, "forestcoll-synth.schema.json");
+    EXPECT_EQ(json["algbw"], json["optimum"]);
+    EXPECT_GT(json["kept"]["kept_trees"], 0);
+    EXPECT_GT(json["kept"]["kept_share"], 0.8);
+    EXPECT_GT(json["kept"]["touched_trees"], 0);
+    EXPECT_THAT(warm.err, HasSubstr("touched by the failure"));
+  }
+}
+
+TEST(Warm, SaysWhatIsWrongWithTheFormerForest) {
+  const Scratch scratch;
+  const std::string fabric = topology("dgx-a100-x2");
+  const std::string before = scratch / "before.json";
+  ASSERT_EQ(run({"synth", fabric, "-c", "allgather", "--format", "forest", "-o", before}).code, 0);
+  const auto collective = run({"synth", fabric, "--warm", before});
+  EXPECT_EQ(collective.code, 2);
+  EXPECT_THAT(collective.err, HasSubstr("is for allgather, not for allreduce [R02]"));
+  const auto other = run({"synth", topology("dgx-1-v100"), "-c", "allgather", "--warm", before});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, HasSubstr("[F02]"));
+  const auto no_forest = run({"synth", fabric, "--warm", fabric});
+  EXPECT_EQ(no_forest.code, 2);
+  EXPECT_THAT(no_forest.err, HasSubstr("[F01]"));
+  EXPECT_EQ(run({"synth", fabric, "--warm", scratch / "nothing"}).code, 4);
+}
+
+TEST(Weights, AllReportsAndFormatsKnowThem) {
+  const Scratch scratch;
+  const std::string fabric = scratch.write("w.json", weighted_topology());
+  const auto bound = run({"bound", fabric, "--check", "--json"});
+  ASSERT_EQ(bound.code, 0) << bound.err;
+  const auto json = nlohmann::json::parse(bound.out);
+  expect_valid(json, "forestcoll-bound.schema.json");
+  EXPECT_EQ(json["weights"], nlohmann::json({3, 3, 0, 2}));
+  EXPECT_EQ(json["algbw"]["allgather"]["exact"], "25");
+  EXPECT_THAT(run({"bound", fabric}).out,
+              HasSubstr("weights: 1 rank owns 0, 1 rank owns 2, 2 ranks own 3\n"));
+  for (const std::string collective : {"allgather", "reduce_scatter", "allreduce"}) {
+    const auto synth = run({"synth", fabric, "-c", collective, "--format", "forest"});
+    ASSERT_EQ(synth.code, 0) << synth.err;
+    EXPECT_THAT(synth.err, HasSubstr("100 % of the optimum"));
+    expect_valid(nlohmann::json::parse(synth.out), "forestcoll-forest.schema.json");
+    const auto verify = run({"verify", "-", "--topology", fabric}, {.input = synth.out});
+    EXPECT_EQ(verify.code, 0) << verify.out;
+  }
+  EXPECT_THAT(run({"synth", fabric, "--format", "forest-xml"}).out,
+              HasSubstr("weights=\"3,3,0,2\""));
+  EXPECT_EQ(run({"synth", fabric, "--format", "dot"}).code, 0);
+  EXPECT_EQ(run({"topo", "check", fabric}).code, 0);
+}
+
+TEST(Weights, MscclCannotExpressThem) {
+  const auto synth = run({"synth", "-"}, {.input = weighted_topology()});
+  EXPECT_EQ(synth.code, 3);
+  EXPECT_EQ(synth.out, "");
+  EXPECT_THAT(synth.err, HasSubstr("rank 0 has weight 3, rank 2 has 0"));
+  EXPECT_THAT(synth.err, HasSubstr("[T09]"));
+  EXPECT_THAT(synth.err, HasSubstr("--format forest"));
+  const auto rooted =
+      run({"synth", "-", "-c", "broadcast", "--root", "2"}, {.input = weighted_topology()});
+  EXPECT_EQ(rooted.code, 0) << rooted.err;
+}
+
+TEST(TimeLimit, LeavesTheBestSoFarAndSaysItsGap) {
+  const Scratch scratch;
+  const auto synth = run(long_search({"--time-limit", "0.3", "--json", "-o", scratch / "f.json"}));
+  ASSERT_EQ(synth.code, 0) << synth.err;
+  const auto json = nlohmann::json::parse(synth.out);
+  expect_valid(json, "forestcoll-synth.schema.json");
+  EXPECT_EQ(json["stopped"]["reason"], "time limit");
+  EXPECT_GE(json["stopped"]["gap"], 0);
+  EXPECT_LT(json["stopped"]["gap"], 1);
+  EXPECT_THAT(synth.err, HasSubstr("stopped by the time limit: the best so far"));
+  const auto verify = run({"verify", scratch / "f.json", "--topology", topology("torus-8x8x8")});
+  EXPECT_EQ(verify.code, 0) << verify.out;
+}
+
+TEST(TimeLimit, IsNotMentionedWhereThereWasTime) {
+  const auto limited = run({"synth", topology("dgx-a100-x2"), "--time-limit", "50"});
+  EXPECT_EQ(limited.code, 0) << limited.err;
+  EXPECT_THAT(limited.err, Not(HasSubstr("stopped")));
+  EXPECT_EQ(limited.out, run({"synth", topology("dgx-a100-x2")}).out);
+}
+
+TEST(TimeLimit, WithoutAnAnswerThatFitsItDoesNotFit) {
+  const Scratch scratch;
+  auto arguments = long_search({"--time-limit", "0.3", "-o", scratch / "s.xml", "--sms", "1"});
+  arguments[7] = "msccl";
+  const auto synth = run(arguments);
+  EXPECT_EQ(synth.code, 3) << synth.err;
+  EXPECT_THAT(scratch.names(), IsEmpty());
+}
+
+// Sends the signal when the program has had some time to begin.
+RunOptions interrupted_by(int number) {
+  return {.before_exec = [number] {
+    const pid_t program = getpid();
+    if (fork() != 0) return;
+    usleep(300'000);
+    kill(program, number);
+    _exit(0);
+  }};
+}
+
+TEST(Signals, EndTheProgramWithAMessageAndNoFile) {
+  for (const auto& [number, says] : {std::pair(SIGINT, "forestcoll: interrupted; no file"),
+                                     std::pair(SIGTERM, "forestcoll: terminated; no file")}) {
+    const Scratch scratch;
+    const auto synth = run(long_search({"-o", scratch / "f.json"}), interrupted_by(number));
+    EXPECT_EQ(synth.code, 128 + number);
+    EXPECT_THAT(synth.err, HasSubstr(says));
+    EXPECT_EQ(synth.out, "");
+    EXPECT_THAT(scratch.names(), IsEmpty());
+  }
+}
+
+// The address sanitizer needs all address space and ends the program itself.
+#if defined(__has_feature)
+#define FORESTCOLL_ASAN __has_feature(address_sanitizer)
+#elif defined(__SANITIZE_ADDRESS__)
+#define FORESTCOLL_ASAN 1
+#else
+#define FORESTCOLL_ASAN 0
+#endif
+#if !FORESTCOLL_ASAN
+RunOptions with_memory(rlim_t bytes) {
+  return {.before_exec = [bytes] {
+    const rlimit limit = {.rlim_cur = bytes, .rlim_max = bytes};
+    setrlimit(RLIMIT_AS, &limit);
+  }};
+}
+
+constexpr rlim_t megabyte = rlim_t{1} << 20;
+
+TEST(OutOfMemory, IsSaidAndLeavesNoFile) {
+  const Scratch scratch;
+  const std::string fabric =
+      scratch.write("star.json", R"({"format": "forestcoll-topology", "version": 1,
+ "nodes": [{"id": "gpu[0-3999]", "type": "compute"}, {"id": "sw", "type": "switch"}],
+ "links": [{"src": "gpu[0-3999]", "dst": "sw", "bandwidth": 25}]})");
+  const auto synth =
+      run({"synth", fabric, "-c", "allgather", "--format", "forest", "-o", scratch / "out.json"},
+          with_memory(100 * megabyte));
+  EXPECT_EQ(synth.code, 3);
+  EXPECT_THAT(synth.err, HasSubstr("forestcoll: out of memory; no file is left half-written"));
+  EXPECT_THAT(scratch.names(), ::testing::ElementsAre("star.json"));
+  const auto read = run({"topo", "check", "/dev/zero"}, with_memory(200 * megabyte));
+  EXPECT_EQ(read.code, 3);
+  EXPECT_THAT(read.err, HasSubstr("out of memory"));
+}
+#endif
+
+TEST(SolverOptions, ThreadsAndTheTimeOfDayDoNotShow) {
+  const auto one = run({"synth", topology("mi250-x2"), "--format", "forest", "-j", "1"});
+  const auto many = run({"synth", topology("mi250-x2"), "--format", "forest", "--threads", "8"});
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_EQ(one.out, many.out);
+}
+
+TEST(SolverOptions, EveryEffortIsAForest) {
+  for (const std::string effort : {"fast", "default", "max"}) {
+    const auto synth =
+        run({"synth", topology("torus-4x4"), "--format", "none", "--effort", effort});
+    EXPECT_EQ(synth.code, 0) << synth.err;
+    EXPECT_THAT(synth.err, HasSubstr("100 % of the optimum"));
+  }
+}
+
+TEST(SolverOptions, MaxHeightIsKeptOrImpossible) {
+  const auto low = run({"synth", topology("dgx-a100-x2"), "-c", "allgather", "--format", "none",
+                        "--json", "--max-height", "2"});
+  ASSERT_EQ(low.code, 0) << low.err;
+  const auto json = nlohmann::json::parse(low.out);
+  expect_valid(json, "forestcoll-synth.schema.json");
+  EXPECT_LE(json["height"]["max"], 2);
+  const auto impossible =
+      run({"synth", topology("hypercube-16"), "-c", "allgather", "--max-height", "3"});
+  EXPECT_NE(impossible.code, 0);
+  EXPECT_THAT(impossible.err, HasSubstr("[E16]"));
+}
+
+TEST(SolverOptions, TradeoffHasARowPerKAndPerHeight) {
+  const auto synth = run({"synth", topology("dgx-a100-x2"), "-c", "allgather", "--format", "none",
+                          "--tradeoff", "--json"});
+  ASSERT_EQ(synth.code, 0) << synth.err;
+  const auto json = nlohmann::json::parse(synth.out);
+  expect_valid(json, "forestcoll-synth.schema.json");
+  const auto& by_k = json["tradeoff_by"]["by_k"];
+  ASSERT_EQ(by_k.size(), 6U);  // 1, 2, 4, 8, 16 and the optimal 13
+  EXPECT_EQ(by_k[0]["algbw"]["exact"], "2400/7");
+  EXPECT_EQ(by_k[5]["k"], 13);
+  EXPECT_EQ(by_k[5]["algbw"], json["optimum"]);
+  EXPECT_FALSE(json["tradeoff_by"]["by_height"].empty());
+  EXPECT_THAT(synth.err, HasSubstr("rate by height:"));
+}
+
+struct Misuse {
+  std::vector<std::string> arguments;
+  std::string says;
+};
+
+TEST(SolverOptions, UsageErrors) {
+  const std::string file = topology("dgx-a100-x1");
+  const std::vector<Misuse> misuses = {
+      {{file, "--effort", "heroic"}, "heroic not in"},
+      {{file, "-j", "0"}, "--threads: expected a number from 1 to 1024, found \"0\" [S03]"},
+      {{file, "-j", "many"}, "found \"many\" [S03]"},
+      {{file, "--time-limit", "0"}, "--time-limit: expected a positive number of seconds"},
+      {{file, "--time-limit", "-1"}, "found \"-1\" [S03]"},
+      {{file, "--time-limit", "nan"}, "found \"nan\" [S03]"},
+      {{file, "--time-limit", "1s"}, "found \"1s\" [S03]"},
+      {{file, "--max-height", "0"}, "--max-height: expected a positive number of hops"},
+      {{file, "--max-height", "2", "--warm", file}, "[S04]"},
+      {{file, "--derate", "kind=nvlink"}, "[D02]"},
+      {{file, "--max-nodes", "-5"}, "expected a positive integer, found \"-5\""},
+      {{file, "--max-nodes", "0"}, "expected a positive integer, found \"0\""},
+      {{file, "--max-nodes", "ten"}, "expected a positive integer, found \"ten\""},
+  };
+  for (const Misuse& misuse : misuses) {
+    std::vector<std::string> arguments = {"synth"};
+    arguments.insert(arguments.end(), misuse.arguments.begin(), misuse.arguments.end());
+    const auto synth = run(arguments);
+    EXPECT_EQ(synth.code, 2) << misuse.says;
+    EXPECT_THAT(synth.err, HasSubstr(misuse.says));
+    EXPECT_TRUE(synth.out.empty());
+  }
+}
+
+TEST(Program, KnowsItsCommands) {
+  const auto unknown = run({"synthesise", "x"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err,
+              StartsWith("forestcoll: there is no command \"synthesise\"; there are synth"));
+  const auto none = run({});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, StartsWith("forestcoll: a command is missing: one of synth"));
+  const auto option = run({"--frobnicate"});
+  EXPECT_EQ(option.code, 2);
+  EXPECT_THAT(option.err, HasSubstr("there is no option --frobnicate"));
+  EXPECT_THAT(run({"--help"}).out, HasSubstr("130, 143"));
+  EXPECT_THAT(run({"topo", "--help"}).out, Not(HasSubstr("forestcoll synth")));
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

@@ -1,0 +1,294 @@
+// The options of `forestcoll synth` that shape a schedule, from outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <pugixml.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/program.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+// `forestcoll synth` with these arguments, accepted by `verify` for the same target.
+std::string synth_right(std::vector<std::string> arguments, const std::string& target = "azure") {
+  arguments.insert(arguments.begin(), "synth");
+  arguments.insert(arguments.end(), {"--target", target});
+  const auto synth = run(arguments);
+  EXPECT_EQ(synth.code, 0) << synth.err;
+  const auto verify = run({"verify", "-", "--target", target}, {.input = synth.out});
+  EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
+  return synth.out;
+}
+
+pugi::xml_node algorithm(pugi::xml_document& document, const std::string& text) {
+  EXPECT_TRUE(document.load_string(text.c_str()));
+  return document.child("algo");
+}
+
+std::int64_t most_threadblocks(const std::string& text) {
+  pugi::xml_document document;
+  std::int64_t most = 0;
+  for (const auto& gpu : algorithm(document, text).children("gpu")) {
+    most = std::max<std::int64_t>(most, std::distance(gpu.begin(), gpu.end()));
+  }
+  return most;
+}
+
+TEST(SynthSchedule, EveryCollectivePlacementAndTarget) {
+  const Scratch scratch;
+  const std::string file = scratch.write("t.json", small_topology());
+  for (const std::string collective :
+       {"allgather", "reduce_scatter", "allreduce", "broadcast", "reduce"}) {
+    for (const std::string target : {"azure", "rccl-5.7", "rccl-6", "msccl"}) {
+      for (const int placement : {1, 2, 3}) {
+        if (placement == 3 && target == "msccl") continue;
+        std::vector<std::string> arguments = {file, "-c", collective};
+        if (collective == "broadcast" || collective == "reduce") {
+          arguments.insert(arguments.end(), {"--root", "1"});
+        }
+        if (placement != 2) arguments.push_back("--inplace");
+        if (placement != 1) arguments.push_back("--outofplace");
+        SCOPED_TRACE(collective + " " + target + " " + std::to_string(placement));
+        const std::string text = synth_right(arguments, target);
+        pugi::xml_document document;
+        const auto algo = algorithm(document, text);
+        EXPECT_EQ(algo.attribute("inplace").as_int(-1), placement != 2);
+        EXPECT_EQ(algo.attribute("outofplace").as_int(-1), placement != 1);
+        if (target == "rccl-6") {
+          EXPECT_THAT(text, Not(HasSubstr("type=\"rrc\"")));
+        }
+      }
+    }
+  }
+}
+
+TEST(SynthSchedule, OneFileForBothPlacementsIsNotForTheResearchRuntime) {
+  const auto synth =
+      run({"synth", topology("dgx-a100-x1"), "--target", "msccl", "--inplace", "--outofplace"});
+  EXPECT_EQ(synth.code, 3);
+  EXPECT_THAT(synth.err, HasSubstr("[T06]"));
+  EXPECT_EQ(synth.out, "");
+}
+
+TEST(SynthSchedule, Protocols) {
+  for (const std::string protocol : {"Simple", "LL", "LL128"}) {
+    EXPECT_THAT(synth_right({topology("dgx-a100-x1"), "--proto", protocol}),
+                HasSubstr("proto=\"" + protocol + "\""));
+  }
+}
+
+TEST(SynthSchedule, Instances) {
+  pugi::xml_document once, thrice;
+  const auto one = algorithm(once, synth_right({topology("dgx-a100-x1"), "-k", "1"}));
+  const auto three =
+      algorithm(thrice, synth_right({topology("dgx-a100-x1"), "-k", "1", "--instances", "3"}));
+  EXPECT_EQ(three.attribute("nchunksperloop").as_int(),
+            3 * one.attribute("nchunksperloop").as_int());
+  EXPECT_EQ(three.attribute("nchannels").as_int(), 3 * one.attribute("nchannels").as_int());
+}
+
+TEST(SynthSchedule, Threadblocks) {
+  const std::string file = topology("dgx-a100-x2");
+  const auto merged = most_threadblocks(synth_right({file, "--threadblocks", "merge"}));
+  const auto twenty = most_threadblocks(synth_right({file, "--threadblocks", "20"}));
+  const auto spread = most_threadblocks(synth_right({file}));
+  EXPECT_LT(merged, 20);
+  EXPECT_EQ(twenty, 20);
+  EXPECT_GT(spread, 20);
+  const auto per_tree = run({"synth", file, "--threadblocks", "per-tree", "--sms", "40"});
+  EXPECT_EQ(per_tree.code, 3);
+  EXPECT_THAT(per_tree.err, HasSubstr("with one for every edge of every tree"));
+  EXPECT_THAT(per_tree.err, HasSubstr("--threadblocks merge"));
+  EXPECT_EQ(run({"synth", file, "--threadblocks", std::to_string(merged - 1)}).code, 3);
+}
+
+TEST(SynthSchedule, TheClustersOfThirtyTwoFit) {
+  for (const char* name : {"mi250-x2", "dgx-a100-x4"}) {
+    const std::string text = synth_right({topology(name), "--threadblocks", "64"});
+    pugi::xml_document document;
+    const auto algo = algorithm(document, text);
+    EXPECT_LE(most_threadblocks(text), 64);
+    EXPECT_LE(algo.attribute("nchannels").as_int(), 32);
+    for (const auto& gpu : algo.children("gpu")) {
+      for (const auto& tb : gpu.children("tb")) {
+        EXPECT_LE(std::distance(tb.begin(), tb.end()), 64);
+      }
+    }
+  }
+}
+
+// Even NICs reach one switch, odd NICs the other: between boxes, only like GPUs are connected.
+TEST(SynthSchedule, RailsAreKept) {
+  pugi::xml_document document;
+  int between = 0;
+  for (const auto& gpu :
+       algorithm(document, synth_right({topology("dgx-a100-x2")})).children("gpu")) {
+    const int rank = gpu.attribute("id").as_int();
+    for (const auto& tb : gpu.children("tb")) {
+      const int peer = tb.attribute("send").as_int();
+      if (peer < 0 || peer / 8 == rank / 8) continue;
+      ++between;
+      EXPECT_EQ(peer % 2, rank % 2);
+    }
+  }
+  EXPECT_GE(between, 16);
+}
+
+TEST(SynthSchedule, Unfused) {
+  const std::string file = topology("torus-4x4");
+  const std::string fused = synth_right({file, "-c", "allgather", "--threadblocks", "merge"});
+  EXPECT_THAT(fused, HasSubstr("type=\"rcs\""));
+  const std::string plain =
+      synth_right({file, "-c", "allreduce", "--threadblocks", "merge", "--unfused"});
+  for (const char* type : {"rcs", "rrs", "rrcs", "re", "cpy"}) {
+    EXPECT_THAT(plain, Not(HasSubstr("type=\"" + std::string(type) + "\"")));
+  }
+}
+
+TEST(SynthSchedule, Sizes) {
+  const std::string both = synth_right({topology("dgx-a100-x1"), "--sizes", "64K,16M"});
+  EXPECT_THAT(both, HasSubstr("minBytes=\"65536\" maxBytes=\"16777216\""));
+  const std::string one = synth_right({topology("dgx-a100-x1"), "--sizes", "1M"});
+  EXPECT_THAT(one, HasSubstr("minBytes=\"1048576\" maxBytes=\"1048576\""));
+  EXPECT_THAT(synth_right({topology("dgx-a100-x1")}, "msccl"),
+              HasSubstr("minBytes=\"0\" maxBytes=\"1073741824\""));
+  EXPECT_THAT(synth_right({topology("dgx-a100-x1")}),
+              HasSubstr("minBytes=\"0\" maxBytes=\"1099511627776\""));
+}
+
+// Sixteen equal trees lose 1.8 % here; 32 chunks on three trees lose 0.4 %.
+TEST(SynthSchedule, FinerChunksWhereTreesAreUneven) {
+  const Scratch scratch;
+  const auto k_of = [&](const std::string& name, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"synth", topology(name), "--json", "-o", scratch / "x"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return nlohmann::json::parse(run(arguments).out);
+  };
+  const auto uneven = k_of("mi250-x1", {});
+  EXPECT_EQ(uneven["k"], 32);
+  EXPECT_EQ(uneven["algbw"]["exact"], "512/3");
+  EXPECT_EQ(uneven["tradeoff"].back()["k"], 32);
+  EXPECT_EQ(k_of("dgx-a100-x2", {})["k"], 8) << "within half a percent of the optimum";
+  EXPECT_EQ(k_of("mi250-x1", {"-k", "16"})["k"], 16);
+}
+
+TEST(SynthTune, WritesOneFilePerRange) {
+  const Scratch scratch;
+  const auto tuned = run({"synth", topology("dgx-a100-x2"), "--tune", "16K-1G", "-o",
+                          scratch / "algorithms", "--json"});
+  ASSERT_EQ(tuned.code, 0) << tuned.err;
+  EXPECT_THAT(tuned.err, HasSubstr("a model, not a measurement"));
+  const auto json = nlohmann::json::parse(tuned.out);
+  expect_valid(json, "forestcoll-tune.schema.json");
+  EXPECT_GE(json["files"].size(), 2U);
+  std::int64_t next = 16384;
+  std::size_t count = 0;
+  for (const auto& file : json["files"]) {
+    EXPECT_EQ(file["min_bytes"], next);
+    next = file["max_bytes"].get<std::int64_t>() + 1;
+    const std::string path = scratch / ("algorithms/" + file["file"].get<std::string>());
+    EXPECT_EQ(run({"verify", path}).code, 0);
+    pugi::xml_document document;
+    const auto algo = algorithm(document, read_file(path));
+    EXPECT_EQ(algo.attribute("minBytes").as_llong(), file["min_bytes"].get<std::int64_t>());
+    EXPECT_EQ(algo.attribute("maxBytes").as_llong(), file["max_bytes"].get<std::int64_t>());
+    EXPECT_EQ(algo.attribute("proto").value(), file["protocol"].get<std::string>());
+    ++count;
+  }
+  EXPECT_EQ(next, (std::int64_t{1} << 30) + 1);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch / "algorithms"), {}), count);
+}
+
+// There maxBytes is left out of the window.
+TEST(SynthTune, WindowsOfTheResearchRuntimeMeet) {
+  const Scratch scratch;
+  const auto tuned = run({"synth", topology("dgx-a100-x1"), "--tune", "4K,64M", "--target", "msccl",
+                          "-o", scratch / "d", "--json"});
+  ASSERT_EQ(tuned.code, 0) << tuned.err;
+  const auto json = nlohmann::json::parse(tuned.out);
+  for (const auto& file : json["files"]) {
+    const std::string path = scratch / ("d/" + file["file"].get<std::string>());
+    pugi::xml_document document;
+    EXPECT_EQ(algorithm(document, read_file(path)).attribute("maxBytes").as_llong(),
+              file["max_bytes"].get<std::int64_t>() + 1);
+  }
+}
+
+TEST(SynthTune, SmallMessagesGetALowLatencyProtocolAndLargeOnesDoNot) {
+  const Scratch scratch;
+  const auto protocol = [&](const std::string& size) {
+    const auto tuned =
+        run({"synth", topology("dgx-a100-x1"), "--tune", size, "--json", "-o", scratch / size});
+    return nlohmann::json::parse(tuned.out)["files"][0]["protocol"].get<std::string>();
+  };
+  EXPECT_EQ(protocol("4K"), "LL");
+  EXPECT_NE(protocol("256M"), "LL");
+}
+
+TEST(SynthTune, LeavesAUsedDirectoryAlone) {
+  const Scratch scratch;
+  const std::string inside = scratch.write("other.xml", "x");
+  const std::string directory = std::filesystem::path(inside).parent_path();
+  const auto tuned = run({"synth", topology("dgx-a100-x1"), "--tune", "1M", "-o", directory});
+  EXPECT_EQ(tuned.code, 2);
+  EXPECT_THAT(tuned.err, HasSubstr("is not empty"));
+  EXPECT_THAT(scratch.names(), ::testing::ElementsAre("other.xml"));
+  EXPECT_EQ(run({"synth", topology("dgx-a100-x1"), "--tune", "1M", "-o", inside}).code, 2);
+}
+
+TEST(SynthTune, LeavesNothingWhereItCannotWrite) {
+  const Scratch scratch;
+  const auto tuned =
+      run({"synth", topology("dgx-a100-x1"), "--tune", "1M", "-o", "/proc/forestcoll/algorithms"});
+  EXPECT_EQ(tuned.code, 4);
+  EXPECT_THAT(tuned.err, HasSubstr("cannot make the directory"));
+}
+
+TEST(SynthSchedule, UsageErrors) {
+  const std::string file = topology("dgx-a100-x1");
+  const Scratch scratch;
+  struct Misuse {
+    std::vector<std::string> arguments;
+    std::string says;
+  };
+  const std::vector<Misuse> misuses = {
+      {{"--proto", "simple"}, "--proto"},
+      {{"--instances", "0"}, "--instances"},
+      {{"--instances", "65"}, "--instances"},
+      {{"--threadblocks", "few"}, "found \"few\" [S03]"},
+      {{"--threadblocks", "0"}, "found \"0\" [S03]"},
+      {{"--sizes", "x"}, "--sizes: expected a number of bytes"},
+      {{"--sizes", "1M,"}, "--sizes: expected a number of bytes"},
+      {{"--sizes", "2M,1M"}, "[S04]"},
+      {{"--sizes", "1M", "--min-bytes", "1"}, "give either --sizes"},
+      {{"--tune", "1M"}, "name a directory with -o"},
+      {{"--tune", "1M,x", "-o", scratch / "d"}, "found \"x\" [S03]"},
+      {{"--tune", "2M-1M", "-o", scratch / "d"}, "found \"2M-1M\" [S03]"},
+      {{"--tune", "0", "-o", scratch / "d"}, "found \"0\" [S03]"},
+      {{"--tune", "2T", "-o", scratch / "d"}, "found \"2T\" [S03]"},
+      {{"--tune", "1M", "-o", scratch / "d", "--proto", "LL"}, "chooses the protocol"},
+      {{"--tune", "1M", "-o", scratch / "d", "--instances", "2"}, "chooses the protocol"},
+      {{"--tune", "1M", "-o", scratch / "d", "--sizes", "1M"}, "its own window"},
+      {{"--tune", "1M", "-o", scratch / "d", "--format", "dot"}, "schedules, not forests"},
+  };
+  for (const Misuse& misuse : misuses) {
+    std::vector<std::string> arguments = {"synth", file};
+    arguments.insert(arguments.end(), misuse.arguments.begin(), misuse.arguments.end());
+    const auto synth = run(arguments);
+    EXPECT_EQ(synth.code, 2) << misuse.says;
+    EXPECT_THAT(synth.err, HasSubstr(misuse.says));
+    EXPECT_TRUE(synth.out.empty());
+  }
+  EXPECT_THAT(scratch.names(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

@@ -1,0 +1,211 @@
+// `forestcoll topo gen`, `show` and `convert`, and `bound --whatif`, from outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/program.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+TEST(TopoGen, WritesAFileThatBoundReads) {
+  const Scratch scratch;
+  const std::string file = scratch / "a100.json";
+  const auto gen =
+      run({"topo", "gen", "dgx-a100", "--boxes", "4", "--fabric", "odd-even", "-o", file});
+  EXPECT_EQ(gen.code, 0) << gen.err;
+  EXPECT_EQ(gen.out, "");
+  EXPECT_THAT(gen.err, HasSubstr("32 GPUs"));
+  const auto bound = run({"bound", "--json", file});
+  EXPECT_EQ(nlohmann::json::parse(bound.out)["algbw"]["allgather"]["exact"], "800/3");
+  EXPECT_EQ(run({"topo", "check", "--strict", file}).code, 0);
+}
+
+TEST(TopoGen, StandardOutputByDefault) {
+  const auto gen = run({"topo", "gen", "torus", "--dims", "3x3"});
+  EXPECT_EQ(gen.code, 0);
+  const auto bound = run({"bound", "-", "--json"}, {.input = gen.out});
+  EXPECT_EQ(nlohmann::json::parse(bound.out)["algbw"]["allgather"]["exact"], "9/2");
+}
+
+TEST(TopoGen, ListsWhatThereIs) {
+  const auto list = run({"topo", "gen", "--list"});
+  EXPECT_EQ(list.code, 0);
+  for (const char* name :
+       {"dgx-1v",    "dgx-2",  "dgx-a100", "dgx-h100",  "dgx-b200",          "gb200-nvl72",
+        "mi250",     "mi300x", "tpu-v4",   "dragonfly", "jellyfish",         "hypercube",
+        "torus",     "mesh",   "kautz",    "de-bruijn", "circulant",         "bcube",
+        "full-mesh", "ring",   "mixed",    "fat-tree",  "--oversubscription"}) {
+    EXPECT_THAT(list.out, HasSubstr(name));
+  }
+  const auto json = run({"topo", "gen", "--list", "--json"});
+  expect_valid(nlohmann::json::parse(json.out), "forestcoll-generators.schema.json");
+}
+
+TEST(TopoGen, WrongNamesAndParametersAreTwo) {
+  for (const auto& [arguments, message] :
+       std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"dgx-a10"}, "[G01]"},
+           {{}, "the name of a fabric is missing"},
+           {{"torus", "--boxes", "3"}, "[G02]"},
+           {{"torus", "--dims", "x"}, "[G03]"},
+           {{"dgx-h100", "--boxes", "99999", "--fabric", "single", "--bogus", "1"}, "--bogus"}}) {
+    std::vector<std::string> all = {"topo", "gen"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const auto gen = run(all);
+    EXPECT_EQ(gen.code, 2);
+    EXPECT_THAT(gen.err, HasSubstr(message));
+    EXPECT_EQ(gen.out, "");
+  }
+  EXPECT_EQ(run({"topo", "gen", "ring", "-o", "/nonexistent/x.json"}).code, 4);
+}
+
+TEST(TopoShow, SummaryInWords) {
+  const auto show = run({"topo", "show", topology("dgx-a100-x2")});
+  EXPECT_EQ(show.code, 0) << show.err;
+  EXPECT_THAT(show.out, StartsWith("2x DGX A100\n"));
+  EXPECT_THAT(show.out, HasSubstr("16 GPUs, 20 switch nodes"));
+  EXPECT_THAT(show.out, HasSubstr("2 of 8 GPUs and 9 switch nodes: box[0-1]"));
+  EXPECT_THAT(show.out, HasSubstr("16 of 300 GB/s, nvlink"));
+  EXPECT_THAT(show.out, HasSubstr("nvlink: 2 islands"));
+  EXPECT_THAT(show.out, HasSubstr("200 GB/s from the first half of the ranks"));
+  EXPECT_THAT(show.out, HasSubstr("346.667 (1040/3) GB/s allgather"));
+}
+
+TEST(TopoShow, JsonFollowsItsSchema) {
+  for (const std::string name : {"dgx-a100-x2", "torus-4x4", "mi250-x2"}) {
+    const auto show = run({"topo", "show", "--json", topology(name)});
+    EXPECT_EQ(show.code, 0) << show.err;
+    expect_valid(nlohmann::json::parse(show.out), "forestcoll-topo-show.schema.json");
+  }
+}
+
+TEST(TopoShow, PicturesByGraphviz) {
+  const Scratch scratch;
+  const auto show = run({"topo", "show", topology("dgx-a100-x2"), "--svg", scratch / "a.svg",
+                         "--png", scratch / "a.png", "--dot", scratch / "a.dot"});
+  EXPECT_EQ(show.code, 0) << show.err;
+  EXPECT_THAT(show.out, HasSubstr("16 GPUs"));
+  EXPECT_THAT(read_file(scratch / "a.svg"), HasSubstr("</svg>"));
+  EXPECT_THAT(read_file(scratch / "a.svg"), HasSubstr("box0/gpu0 leave"));
+  EXPECT_THAT(read_file(scratch / "a.png"), StartsWith("\x89PNG"));
+  EXPECT_THAT(read_file(scratch / "a.dot"), StartsWith("graph "));
+}
+
+TEST(TopoShow, APictureOnStandardOutputStandsAlone) {
+  const auto show = run({"topo", "show", topology("torus-4x4"), "--dot", "-"});
+  EXPECT_EQ(show.code, 0);
+  EXPECT_THAT(show.out, StartsWith("graph "));
+  EXPECT_THAT(show.out, Not(HasSubstr("optimum ")));
+}
+
+TEST(TopoShow, WithoutGraphvizItSaysSo) {
+  const Scratch scratch;
+  const auto show = run({"topo", "show", topology("torus-4x4"), "--svg", scratch / "a.svg"},
+                        {.environment = {"PATH=/nonexistent"}});
+  EXPECT_EQ(show.code, 4);
+  EXPECT_THAT(show.err, HasSubstr("[P01]"));
+  EXPECT_THAT(show.err, HasSubstr("install Graphviz"));
+  EXPECT_THAT(scratch.names(), IsEmpty());
+}
+
+TEST(TopoShow, AFailingGraphvizIsQuoted) {
+  const Scratch scratch;
+  const std::string dot = scratch.write("dot", "#!/bin/sh\necho 'out of ink' >&2\nexit 3\n");
+  std::filesystem::permissions(dot, std::filesystem::perms::owner_all);
+  const auto show = run({"topo", "show", topology("torus-4x4"), "--svg", scratch / "a.svg"},
+                        {.environment = {"PATH=" + (scratch / ".") + ":/usr/bin:/bin"}});
+  EXPECT_EQ(show.code, 4);
+  EXPECT_THAT(show.err, HasSubstr("out of ink"));
+  EXPECT_THAT(show.err, HasSubstr("[P02]"));
+  EXPECT_THAT(scratch.names(), ElementsAre("dot"));
+}
+
+TEST(TopoShow, APictureOfTooMuchIsRefused) {
+  const Scratch scratch;
+  const auto gen = run({"topo", "gen", "torus", "--dims", "40x40"});
+  const auto show = run({"topo", "show", "-", "--svg", scratch / "a.svg"}, {.input = gen.out});
+  EXPECT_EQ(show.code, 2);
+  EXPECT_THAT(show.err, HasSubstr("[P03]"));
+  EXPECT_EQ(run({"topo", "show", "-", "--dot", "-"}, {.input = gen.out}).code, 0);
+}
+
+TEST(TopoShow, FailuresAreShown) {
+  const auto show = run({"topo", "show", topology("dgx-a100-x2"), "--drop", "box0/nic[0-3]"});
+  EXPECT_EQ(show.code, 0) << show.err;
+  EXPECT_THAT(show.out, HasSubstr("100 GB/s from the first half"));
+}
+
+TEST(TopoConvert, RoundTripsGiveTheSameBound) {
+  const Scratch scratch;
+  for (const std::string name :
+       {"dgx-a100-x2-degraded", "mi250-x2", "dragonfly-72", "mixed-a100-h100"}) {
+    const auto exact = nlohmann::json::parse(run({"bound", "--json", topology(name)}).out)["algbw"];
+    for (const std::string format :
+         {"topology", "networkx", "json-graph", "graphml", "dot", "csv"}) {
+      const std::string there = scratch / (name + "." + format);
+      const std::string back = scratch / (name + "-" + format + ".json");
+      EXPECT_EQ(run({"topo", "convert", topology(name), "--to", format, "-o", there}).code, 0);
+      const auto convert = run({"topo", "convert", there, "-o", back});
+      EXPECT_EQ(convert.code, 0) << format << convert.err;
+      const auto bound = run({"bound", "--json", back});
+      EXPECT_EQ(bound.code, 0) << format << bound.err;
+      EXPECT_EQ(nlohmann::json::parse(bound.out)["algbw"], exact) << name << format;
+    }
+  }
+}
+
+TEST(TopoConvert, FormatByExtension) {
+  const Scratch scratch;
+  EXPECT_EQ(run({"topo", "convert", topology("torus-4x4"), "-o", scratch / "t.graphml"}).code, 0);
+  EXPECT_THAT(read_file(scratch / "t.graphml"), HasSubstr("<graphml"));
+  const auto unknown = run({"topo", "convert", topology("torus-4x4"), "-o", scratch / "t.xyz"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("[C01]"));
+  EXPECT_EQ(run({"topo", "convert", topology("torus-4x4")}).code, 2);
+  EXPECT_EQ(run({"topo", "convert", topology("torus-4x4"), "--to", "yaml"}).code, 2);
+}
+
+TEST(TopoConvert, SaysWhatIsLost) {
+  const auto convert = run({"topo", "convert", topology("torus-4x4"), "--to", "csv"});
+  EXPECT_THAT(convert.err, HasSubstr("left out"));
+  EXPECT_THAT(convert.out, StartsWith("src,dst,bandwidth"));
+}
+
+TEST(BoundWhatIf, TextAndJson) {
+  const auto text = run({"bound", topology("dgx-a100-x4"), "--whatif", "--top", "3"});
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("what if one link fails (allgather at 266.667 (800/3) GB/s)"));
+  EXPECT_THAT(text.out, HasSubstr("or another of 32"));
+  EXPECT_THAT(text.out, HasSubstr("what if links were 2 times as wide"));
+  const auto json = run({"bound", "--json", topology("dgx-a100-x4"), "--whatif"});
+  const auto report = nlohmann::json::parse(json.out);
+  expect_valid(report, "forestcoll-bound.schema.json");
+  std::size_t links = 0;
+  for (const auto& failure : report["what_if"]["failures"]) links += failure["links"].size();
+  EXPECT_EQ(links, 96U);
+  // A GPU without NVLink has its NIC left; a box without a NIC seven of eight.
+  EXPECT_EQ(report["what_if"]["failures"][0]["algbw"]["exact"], "800/31");
+  EXPECT_EQ(report["what_if"]["failures"][1]["algbw"]["exact"], "700/3");
+}
+
+TEST(BoundWhatIf, OfOneCollective) {
+  const auto json = nlohmann::json::parse(run({"bound", "--json", topology("dgx-a100-x2"),
+                                               "--whatif", "-c", "broadcast", "--root", "3"})
+                                              .out);
+  expect_valid(json, "forestcoll-bound.schema.json");
+  EXPECT_EQ(json["what_if"]["collective"], "broadcast");
+  EXPECT_EQ(json["what_if"]["algbw"]["exact"], "200");
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

@@ -1,0 +1,161 @@
+// Execution plans of MSCCL++ from forests of any shape: the verifier accepts them, an executor in
+// miniature gets the right numbers, and what does not fit is refused with the limit.
+#include "forestcoll/mscclpp.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "audit/plan_executor.hpp"
+#include "audit/random_forest.hpp"
+#include "forestcoll/verify.hpp"
+
+namespace forestcoll {
+namespace {
+
+using audit_test::execute_plan;
+using audit_test::Outcome;
+using audit_test::random_collective;
+
+IdVector<Rank, std::int32_t> boxes_of(int n, int per_box) {
+  IdVector<Rank, std::int32_t> boxes(static_cast<std::size_t>(n), 0);
+  for (int r = 0; r < n; ++r) boxes[Rank(r)] = per_box > 0 ? r / per_box : -1;
+  return boxes;
+}
+
+std::string explain(const Verdict& verdict) {
+  std::string text;
+  for (const auto& finding : verdict.findings) text += to_string(finding) + "\n";
+  return text;
+}
+
+TEST(Mscclpp, PlansOfRandomForestsAreRight) {
+  std::mt19937_64 random(1);
+  int runs = 0, executed = 0;
+  for (int round = 0; round < 12; ++round) {
+    for (const Collective collective : {Collective::allreduce, Collective::allgather,
+                                        Collective::reduce_scatter, Collective::broadcast}) {
+      for (const bool in_place : {true, false}) {
+        const int n = 2 + static_cast<int>(random() % 7);
+        const int k = 1 + static_cast<int>(random() % 4);
+        const auto forest = random_collective(collective, n, k, round % 4 == 3, random);
+        PlanOptions options;
+        options.in_place = in_place;
+        options.max_threadblocks = round % 3 == 0 ? 4 : 108;
+        const auto plan = lower_to_plan(forest, boxes_of(n, round % 5), options);
+        if (!plan) {
+          EXPECT_EQ(plan.errors()[0].kind, ErrorKind::limit);
+          continue;
+        }
+        const std::string text = to_mscclpp_json(*plan, "test");
+        EXPECT_EQ(text,
+                  to_mscclpp_json(*lower_to_plan(forest, boxes_of(n, round % 5), options), "test"));
+        const auto verdict = verify(text, "plan.json", nullptr, {});
+        ASSERT_TRUE(verdict.has_value()) << to_string(verdict.errors()[0]);
+        EXPECT_TRUE(verdict->ok) << n << " " << k << " " << to_string(collective) << in_place
+                                 << "\n"
+                                 << explain(*verdict);
+        if (n <= 5 && round % 2 == 0) {
+          EXPECT_EQ(
+              execute_plan(nlohmann::json::parse(text), 1, forest.root ? forest.root->value : 0),
+              Outcome::right);
+          ++executed;
+        }
+        EXPECT_EQ(verdict->root, forest.root);
+        EXPECT_LE(verdict->steps, 64);
+        EXPECT_LE(verdict->threadblocks, options.max_threadblocks);
+        ++runs;
+      }
+    }
+  }
+  EXPECT_GT(runs, 80);
+  EXPECT_GT(executed, 15);
+}
+
+TEST(Mscclpp, BoxesDecideTheChannels) {
+  std::mt19937_64 random(2);
+  const auto forest = random_collective(Collective::allreduce, 4, 1, false, random);
+  const auto text = [&](int per_box) {
+    return to_mscclpp_json(*lower_to_plan(forest, boxes_of(4, per_box), {}), "test");
+  };
+  EXPECT_EQ(text(4).find("\"port\""), std::string::npos);
+  EXPECT_EQ(text(1).find("\"memory\""), std::string::npos);
+  EXPECT_EQ(text(0), text(1));  // nothing is known to share a box
+  EXPECT_NE(text(2).find("\"memory\""), std::string::npos);
+  EXPECT_NE(text(2).find("\"port\""), std::string::npos);
+}
+
+TEST(Mscclpp, TextHasWhatTheExecutorReads) {
+  std::mt19937_64 random(3);
+  const auto forest = random_collective(Collective::reduce_scatter, 4, 2, false, random);
+  PlanOptions options;
+  options.in_place = false;
+  options.min_bytes = 1024;
+  options.max_bytes = 4096;
+  const auto json = nlohmann::json::parse(
+      to_mscclpp_json(*lower_to_plan(forest, boxes_of(4, 2), options), "a \"name\""));
+  EXPECT_EQ(json["name"], "a \"name\"");
+  EXPECT_EQ(json["collective"], "reducescatter");
+  EXPECT_EQ(json["protocol"], "Simple");
+  EXPECT_EQ(json["inplace"], false);
+  EXPECT_EQ(json["buffer_alignment"], 16);
+  EXPECT_EQ(json["min_message_size"], 1024);
+  EXPECT_EQ(json["max_message_size"], 4096);
+  EXPECT_EQ(json["gpus"].size(), 4U);
+  EXPECT_EQ(json["gpus"][2]["input_chunks"], 8);
+  EXPECT_EQ(json["gpus"][2]["output_chunks"], 2);
+  for (const auto& tb : json["gpus"][0]["threadblocks"]) {
+    for (const auto& op : tb["ops"]) {
+      if (op["name"] != "pipeline") continue;
+      EXPECT_EQ(op["iter_context"]["unit_size"], 1 << 20);
+      for (const auto& inner : op["ops"]) {
+        if (inner["name"] == "re") {
+          EXPECT_EQ(inner["reduce_op"], "sum");
+        }
+      }
+    }
+  }
+}
+
+std::string refusal(const CollectiveForest& forest, int per_box, int threadblocks) {
+  PlanOptions options;
+  options.max_threadblocks = threadblocks;
+  const auto n = static_cast<int>(forest.reduce ? forest.reduce->rank_count()
+                                                : forest.broadcast->rank_count());
+  const auto plan = lower_to_plan(forest, boxes_of(n, per_box), options);
+  if (plan) return "fits";
+  EXPECT_EQ(plan.errors()[0].kind, ErrorKind::limit);
+  EXPECT_FALSE(plan.errors()[0].remedy.empty());
+  return to_string(plan.errors()[0]);
+}
+
+TEST(Mscclpp, WhatDoesNotFitIsRefused) {
+  std::mt19937_64 random(4);
+  const auto reduce = random_collective(Collective::reduce, 3, 1, false, random);
+  EXPECT_NE(refusal(reduce, 3, 108).find("T06"), std::string::npos);
+  // Chains over 8 ranks, all 64 trees in one threadblock: a level has new work each time.
+  const auto chains = random_collective(Collective::allreduce, 10, 6, true, random);
+  EXPECT_NE(refusal(chains, 10, 1).find("T0"), std::string::npos);
+  EXPECT_EQ(refusal(chains, 10, 108), "fits");
+  // A star of 20 points has more channels than a threadblock holds.
+  CollectiveForest star = random_collective(Collective::broadcast, 2, 1, false, random);
+  RouteTable table([] {
+    std::vector<NodeId> ranks;
+    for (int r = 0; r < 20; ++r) ranks.emplace_back(r);
+    return ranks;
+  }());
+  std::vector<Route> routes(20);
+  for (int r = 1; r < 20; ++r) {
+    routes[static_cast<std::size_t>(r)] = {PrefixId(0), table.add_segment(std::array{NodeId(r)})};
+  }
+  star.root = Rank(0);
+  star.broadcast = Forest(table, {{Rank(0), 1, 1}}, routes);
+  EXPECT_NE(refusal(star, 20, 108).find("T03"), std::string::npos);
+  CollectiveForest uneven = random_collective(Collective::allgather, 2, 1, false, random);
+  uneven.weight = IdVector<Rank, std::int64_t>(2, 1);
+  uneven.weight[Rank(1)] = 2;
+  EXPECT_NE(refusal(uneven, 2, 108).find("T09"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace forestcoll

@@ -1,0 +1,134 @@
+// Forest JSON read back: the same text again, and every error.
+#include "forestcoll/parse_forest.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "emit/fabric.hpp"
+#include "forestcoll/emit.hpp"
+#include "schedule/forests.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int kRanks = 5;
+
+CollectiveForest sample(Collective collective, std::uint32_t seed = 5) {
+  std::mt19937 random(seed);
+  const auto roots = roots_of(collective, kRanks, 1);
+  const Forest forest = make_forest(kRanks, random_trees(kRanks, 3, roots, random), kRanks);
+  return collective_of(collective, 3, forest, forest, 1);
+}
+
+TEST(ParseForest, GivesBackWhatWasWritten) {
+  const Topology topology = switched(kRanks);
+  for (const Collective collective :
+       {Collective::allgather, Collective::reduce_scatter, Collective::allreduce,
+        Collective::broadcast, Collective::reduce}) {
+    for (std::uint32_t seed = 0; seed < 20; ++seed) {
+      const std::string text = to_forest_json(sample(collective, seed), topology);
+      const auto forest = parse_forest(text, "f.json", topology);
+      ASSERT_TRUE(forest) << to_string(forest.errors().front());
+      EXPECT_EQ(to_forest_json(*forest, topology), text);
+    }
+  }
+}
+
+TEST(ParseForest, KeepsWeights) {
+  CollectiveForest weighted = sample(Collective::allgather);
+  for (int r = 0; r < kRanks; ++r) weighted.weight.push_back(r);
+  const std::string text = to_forest_json(weighted, switched(kRanks));
+  EXPECT_THAT(text, HasSubstr("\"weights\":[0,1,2,3,4]"));
+  const auto forest = parse_forest(text, "f.json", switched(kRanks));
+  ASSERT_TRUE(forest);
+  EXPECT_EQ(forest->weight, weighted.weight);
+}
+
+TEST(ParseForest, RanksThatAreDisabledByNowAreKnown) {
+  Topology topology = switched(kRanks);
+  const std::string text = to_forest_json(sample(Collective::allgather), topology);
+  topology.nodes[NodeId(4)].enabled = false;
+  topology.ranks.pop_back();
+  EXPECT_TRUE(parse_forest(text, "f.json", topology));
+}
+
+struct Edit {
+  std::string from, to;
+  std::string code, says;
+};
+
+TEST(ParseForest, SaysWhatIsWrong) {
+  // Two ranks with a tree each: small enough to edit.
+  const std::string good =
+      R"({"format":"forestcoll-forest","version":1,"collective":"allgather","k":1,)"
+      R"("algbw":{"exact":"50","value":50},"optimum":{"exact":"50","value":50},)"
+      R"("ranks":["gpu0","gpu1","gpu2"],"trees":[)"
+      R"({"root":"gpu0","multiplicity":1,"height":2,"edges":[)"
+      R"({"src":"gpu0","dst":"gpu1","path":["gpu0","sw","gpu1"]},)"
+      R"({"src":"gpu1","dst":"gpu2","path":["gpu1","sw","gpu2"]}]}]})";
+  const Topology topology = switched(3);
+  ASSERT_TRUE(parse_forest(good, "f.json", topology));
+  const std::vector<Edit> edits = {
+      {"{\"format\"", "[{\"format\"", "F01", "expected an object"},
+      {"]}]}]}", "]}]}", "F01", "no well-formed JSON"},
+      {"forestcoll-forest", "forestcoll-bound", "F01", "found \"forestcoll-bound\""},
+      {"\"version\":1", "\"version\":7", "F01", "version 1"},
+      {"allgather", "gather", "F01", "no collective of that name"},
+      {"allgather", "allreduce", "F01", "\"reduce\" and \"broadcast\""},
+      {"allgather", "broadcast", "F01", "have a root"},
+      {"\"k\":1", "\"k\":0", "F01", "positive integer"},
+      {"\"k\":1", "\"k\":1,\"weights\":[1,2]", "F02", "one weight per rank"},
+      {"\"k\":1", "\"k\":1,\"weights\":[1,2,-1]", "F02", "integers from 0 on"},
+      {"\"k\":1", "\"k\":18446744073709551615", "F01", "beyond 64 bits"},
+      {"\"exact\":\"50\"", "\"exact\":\"fifty\"", "F01", "exact rates"},
+      {"\"trees\"", "\"trees\":[],\"trees\"", "F01", "stands twice"},
+      {"\"gpu2\"],\"trees\"", "\"gpu9\"],\"trees\"", "F02", "the topology has no node gpu9"},
+      {"\"gpu2\"],\"trees\"", "\"sw\"],\"trees\"", "F02", "sw is a switch"},
+      {"\"gpu2\"],\"trees\"", "\"gpu1\"],\"trees\"", "F02", "a rank stands twice"},
+      {"\"root\":\"gpu0\"", "\"root\":\"sw\"", "F02", "the root is not a rank"},
+      {"\"root\":\"gpu0\",", "", "F02", "the root is not a rank"},
+      {"\"root\":\"gpu0\"", "\"root\":\"gpu1\"", "F02", "gpu1 is reached twice"},
+      {"\"multiplicity\":1", "\"multiplicity\":0", "F02", "positive multiplicity"},
+      {"[\"gpu0\",\"sw\",\"gpu1\"]", "[\"gpu0\"]", "F02", "from rank to rank"},
+      {"[\"gpu0\",\"sw\",\"gpu1\"]", "[\"gpu0\",\"sw\"]", "F02", "from rank to rank"},
+      {"[\"gpu0\",\"sw\",\"gpu1\"]", "[\"gpu0\",\"gpu2\",\"gpu1\"]", "F02", "goes through gpu2"},
+      {"[\"gpu1\",\"sw\",\"gpu2\"]", "[\"gpu0\",\"sw\",\"gpu1\"]", "F02", "gpu1 is reached twice"},
+      {"[\"gpu0\",\"sw\",\"gpu1\"]", "[\"gpu2\",\"sw\",\"gpu1\"]", "F02", "does not hang on"},
+      {",{\"src\":\"gpu1\",\"dst\":\"gpu2\",\"path\":[\"gpu1\",\"sw\",\"gpu2\"]}", "", "F02",
+       "gpu2 does not hang on the root"},
+  };
+  for (const Edit& edit : edits) {
+    std::string text = good;
+    const auto at = text.find(edit.from);
+    ASSERT_NE(at, std::string::npos) << edit.from;
+    text.replace(at, edit.from.size(), edit.to);
+    const auto forest = parse_forest(text, "f.json", topology);
+    ASSERT_FALSE(forest) << edit.says;
+    const Diagnostic& error = forest.errors().front();
+    EXPECT_EQ(error.code, edit.code) << to_string(error);
+    EXPECT_THAT(error.message, HasSubstr(edit.says));
+    EXPECT_EQ(error.file, "f.json");
+    EXPECT_FALSE(error.remedy.empty());
+  }
+}
+
+TEST(ParseForest, SurvivesEveryTruncationAndDeepNesting) {
+  const Topology topology = switched(kRanks);
+  const std::string text = to_forest_json(sample(Collective::allreduce), topology);
+  for (std::size_t length = 0; length < text.size() - 2; length += 7) {
+    EXPECT_FALSE(parse_forest(text.substr(0, length), "f.json", topology));
+  }
+  EXPECT_FALSE(parse_forest(std::string(100'000, '['), "f.json", topology));
+  std::string nested;
+  for (int i = 0; i < 1000; ++i) nested += "{\"trees\":[";
+  EXPECT_FALSE(parse_forest(nested, "f.json", topology));
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

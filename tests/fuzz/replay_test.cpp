@@ -1,0 +1,61 @@
+// The fuzzers' corpora as ordinary tests: seeds, and whatever once broke something.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "fuzz/targets.hpp"
+
+namespace {
+
+std::vector<std::string> texts_of(const std::string& corpus) {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(
+           std::string(SOURCE_DIR "/tests/fuzz/corpus/") + corpus)) {
+    paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<std::string> texts;
+  for (const auto& path : paths) {
+    std::ifstream file(path, std::ios::binary);
+    texts.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    EXPECT_FALSE(texts.back().empty()) << path;
+  }
+  return texts;
+}
+
+// Every seed, its beginnings, and what is left when a part is cut out.
+void replay(const std::string& corpus, void (*target)(std::string_view)) {
+  const auto texts = texts_of(corpus);
+  EXPECT_GE(texts.size(), 3U);
+  for (const std::string& text : texts) {
+    target(text);
+    const std::size_t stride = std::max<std::size_t>(1, text.size() / 20);
+    for (std::size_t at = 0; at < text.size(); at += stride) {
+      target(text.substr(0, at));
+      target(text.substr(0, at) + text.substr(std::min(text.size(), at + stride)));
+    }
+  }
+}
+
+TEST(Fuzz, ScheduleXml) {
+  replay("xml", fuzz::schedule_xml);
+}
+TEST(Fuzz, ExecutionPlan) {
+  replay("plan", fuzz::execution_plan);
+}
+TEST(Fuzz, ForestJson) {
+  replay("forest", fuzz::forest_json);
+}
+TEST(Fuzz, TopologyJson) {
+  replay("topology", fuzz::topology_json);
+}
+TEST(Fuzz, ForeignFile) {
+  replay("import", fuzz::foreign_file);
+}
+
+}  // namespace

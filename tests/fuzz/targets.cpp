@@ -1,0 +1,111 @@
+#include "fuzz/targets.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "forestcoll/import.hpp"
+#include "forestcoll/network.hpp"
+#include "forestcoll/topology.hpp"
+#include "forestcoll/verify.hpp"
+
+namespace fuzz {
+namespace {
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "broken promise: %s\n", what);
+  std::abort();
+}
+
+void check(const forestcoll::Diagnostics& list) {
+  for (const auto& each : list) {
+    require(!each.code.empty(), "a diagnostic has a code");
+    require(!each.message.empty(), "a diagnostic has a message");
+    require(!to_string(each).empty(), "a diagnostic can be told");
+  }
+}
+
+void judge(std::string_view text, const std::string& target) {
+  forestcoll::VerifyOptions options;
+  options.target = target;
+  const auto verdict = forestcoll::verify(text, "fuzz", nullptr, options);
+  if (!verdict) {
+    require(!verdict.errors().empty(), "a failure has an error");
+    return check(verdict.errors());
+  }
+  require(verdict->ok == (verdict->finding_count == 0), "right is without findings");
+  require(verdict->findings.size() <= options.max_findings, "findings are capped");
+  require(!verdict->outcome.empty(), "a verdict has an outcome");
+  check(verdict->findings);
+}
+
+}  // namespace
+
+void schedule_xml(std::string_view text) {
+  for (const std::string& target : forestcoll::verify_targets()) judge(text, target);
+}
+
+void execution_plan(std::string_view text) {
+  judge(text, "azure");
+}
+
+void forest_json(std::string_view text) {
+  judge(text, "azure");
+}
+
+void topology_json(std::string_view text) {
+  forestcoll::TopologyOptions options;
+  options.max_nodes = 2000;
+  const auto parsed = forestcoll::parse_topology(text, "fuzz", options);
+  if (!parsed) return check(parsed.errors());
+  check(parsed->warnings);
+  const auto network = forestcoll::to_digraph(parsed->topology);
+  if (!network) check(network.errors());
+}
+
+namespace {
+
+// A machine for the hosts of a cluster's network.
+constexpr const char* kBox =
+    "<system version='1'><cpu vendor='AuthenticAMD'><pci busid='1' class='0x030200' "
+    "link_speed='16 GT/s' link_width='16'><gpu dev='0' sm='80'><nvlink target='2' count='2' "
+    "tclass='0x030200'/></gpu></pci><pci busid='2' class='0x030200' link_speed='16 GT/s' "
+    "link_width='16'><gpu dev='1' sm='80'><nvlink target='1' count='2' tclass='0x030200'/></gpu>"
+    "</pci><nic><net name='mlx5_0' speed='100000'/></nic></cpu></system>";
+
+void import_as(std::string_view text, forestcoll::Source source,
+               const forestcoll::ImportOptions& options) {
+  const auto imported = forestcoll::import_topology(source, text, "fuzz", options);
+  if (!imported) {
+    require(!imported.errors().empty(), "a failure has an error");
+    return check(imported.errors());
+  }
+  check(imported->warnings);
+  topology_json(to_topology_json(imported->document));
+}
+
+}  // namespace
+
+void foreign_file(std::string_view text) {
+  if (const auto graphs = forestcoll::read_nccl_graph(text, "fuzz"); !graphs)
+    check(graphs.errors());
+  if (const auto table = forestcoll::read_bandwidths(text, "fuzz"); !table) check(table.errors());
+  const auto source = forestcoll::detect_source(text);
+  if (!source) return;
+  forestcoll::ImportOptions options;
+  options.gpu = "h100";
+  options.nic_bandwidth = forestcoll::Ratio(25);
+  options.uplink_bandwidth = forestcoll::Ratio(50);
+  options.box_text = kBox;
+  options.box_file = "box";
+  import_as(text, *source, options);
+  options.pcie_p2p = true;
+  import_as(text, *source, options);
+  options.pcie_p2p = false;
+  options.boxes = 3;
+  options.fabric = "fat-tree:2:2";
+  import_as(text, *source, options);
+}
+
+}  // namespace fuzz

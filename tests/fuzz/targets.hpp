@@ -1,0 +1,16 @@
+// What is fuzzed: every reader of files from elsewhere, with all that follows it.
+#pragma once
+
+#include <string_view>
+
+namespace fuzz {
+
+/// Each takes any bytes, and returns: with a verdict or with errors, never otherwise. Errors carry
+/// a code and words; checked here, so that a fuzzer finds what breaks that as well.
+void schedule_xml(std::string_view text);
+void execution_plan(std::string_view text);
+void forest_json(std::string_view text);
+void topology_json(std::string_view text);
+void foreign_file(std::string_view text);
+
+}  // namespace fuzz

@@ -1,0 +1,239 @@
+// What the options of lowering change: placement, instances, threadblocks, forwarding, targets.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <random>
+#include <set>
+
+#include "schedule/lowered.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::Each;
+using ::testing::Eq;
+
+CollectiveForest random_forest(Collective collective, int n, std::int64_t k, std::mt19937& random) {
+  const int root = below(random, n);
+  const auto roots = roots_of(collective, n, root);
+  const Forest reduce = make_forest(n, random_trees(n, k, roots, random));
+  const Forest broadcast = make_forest(n, random_trees(n, k, roots, random));
+  return collective_of(collective, k, reduce, broadcast, root);
+}
+
+std::vector<LowerOptions> all_options() {
+  std::vector<LowerOptions> all;
+  for (const char* target : {"azure", "rccl-6", "msccl"}) {
+    for (const auto placement : {Placement::in_place, Placement::out_of_place, Placement::both}) {
+      if (placement == Placement::both && std::string(target) == "msccl") continue;
+      for (const auto use :
+           {ThreadblockUse::spread, ThreadblockUse::merge, ThreadblockUse::per_tree}) {
+        for (const std::int32_t instances : {1, 2}) {
+          for (const bool forward : {true, false}) {
+            const std::int32_t most = std::string(target) == "rccl-6" ? 64 : 108;
+            all.push_back({target, most, placement, use, instances, forward});
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+TEST(Options, EveryCombinationIsRight) {
+  std::mt19937 random(4);
+  for (const LowerOptions& options : all_options()) {
+    for (const Collective collective : all_collectives()) {
+      const int n = 2 + below(random, 4);
+      const std::int64_t k = 1 + below(random, 2);
+      const auto forest = random_forest(collective, n, k, random);
+      SCOPED_TRACE(fmt::format("{} {} {} instances {} forward {} {} n {} k {}", options.target,
+                               static_cast<int>(options.placement),
+                               static_cast<int>(options.threadblocks), options.instances,
+                               options.forward, to_string(collective), n, k));
+      const auto schedule = lowered_right(forest, options, 3);
+      EXPECT_EQ(schedule.in_place, options.placement != Placement::out_of_place);
+      EXPECT_EQ(schedule.out_of_place, options.placement != Placement::in_place);
+      EXPECT_EQ(schedule.k, k * options.instances);
+    }
+  }
+}
+
+// Forwarding reorders steps: many forests, few threadblocks, chains in both directions.
+TEST(Options, ForwardingOnManyForests) {
+  std::mt19937 random(11);
+  std::size_t relays = 0;
+  for (int round = 0; round < 120; ++round) {
+    for (const Collective collective : all_collectives()) {
+      const int n = 3 + below(random, 5);
+      const auto forest = random_forest(collective, n, 1 + below(random, 5), random);
+      const auto placement = static_cast<Placement>(below(random, 3));
+      const auto schedule =
+          lowered_right(forest, {.placement = placement, .threadblocks = ThreadblockUse::merge}, 3);
+      relays += steps_of(schedule, Operation::recv_copy_send);
+      relays += steps_of(schedule, Operation::recv_reduce_send);
+    }
+  }
+  EXPECT_GT(relays, 1000u);
+}
+
+TEST(Options, LongMultiplicitiesForwarded) {
+  std::mt19937 random(12);
+  for (const Collective collective : all_collectives()) {
+    const auto forest = shaped(collective, 5, 150, path, 2);
+    for (const auto use : {ThreadblockUse::spread, ThreadblockUse::merge}) {
+      lowered_right(forest, {.placement = Placement::both, .threadblocks = use}, 2);
+    }
+    lowered_right(forest,
+                  {.target = "rccl-6", .max_threadblocks = 64, .placement = Placement::both}, 2);
+  }
+}
+
+// A ring's threadblock receives and sends in one step; nothing else is left but its ends.
+TEST(Options, RingsAreForwarded) {
+  LowerOptions options;
+  options.threadblocks = ThreadblockUse::merge;
+  const auto gather = lowered_right(shaped(Collective::allgather, 6, 1, path), options, 3);
+  EXPECT_EQ(steps_of(gather, Operation::recv_copy_send), 6u * 4);
+  EXPECT_EQ(steps_of(gather, Operation::send), 6u);
+  EXPECT_EQ(steps_of(gather, Operation::recv), 6u);
+  EXPECT_EQ(gather.max_threadblocks(), 1);
+  const auto scatter = lowered_right(shaped(Collective::reduce_scatter, 6, 1, path), options, 3);
+  EXPECT_EQ(steps_of(scatter, Operation::recv_reduce_send), 6u * 4);
+  EXPECT_EQ(steps_of(scatter, Operation::recv_reduce_copy), 6u);
+}
+
+TEST(Options, UnfusedHasPlainStepsOnly) {
+  for (const Collective collective : all_collectives()) {
+    LowerOptions options;
+    options.forward = false;
+    options.threadblocks = ThreadblockUse::merge;
+    options.placement = Placement::out_of_place;
+    const auto schedule = lowered_right(shaped(collective, 6, 2, path), options, 2);
+    EXPECT_EQ(steps_of(schedule, Operation::recv_copy_send), 0u);
+    EXPECT_EQ(steps_of(schedule, Operation::recv_reduce_send), 0u);
+    EXPECT_EQ(steps_of(schedule, Operation::recv_reduce_copy_send), 0u);
+    EXPECT_EQ(steps_of(schedule, Operation::reduce), 0u);
+  }
+}
+
+TEST(Options, Rccl6AddsApart) {
+  for (const Collective collective : all_collectives()) {
+    const auto forest = shaped(collective, 5, 2, binary, 1);
+    const auto schedule = lowered_right(forest, {.target = "rccl-6", .max_threadblocks = 64}, 3);
+    EXPECT_EQ(steps_of(schedule, Operation::reduce) > 0, forest.reduce.has_value());
+    // In place, scratch holds one message per receiving threadblock, however many it receives.
+    for (const auto& program : schedule.programs) {
+      std::int64_t adding = 0;
+      for (const auto& block : program.threadblocks) {
+        std::int64_t largest = 0;
+        for (const auto& step : block.steps) {
+          if (step.operation == Operation::reduce) largest = std::max(largest, step.count);
+        }
+        adding += largest;
+      }
+      EXPECT_EQ(program.scratch_chunks, adding);
+    }
+  }
+}
+
+// Out of place, a rank's own block is copied, by a threadblock of its own while there is room.
+TEST(Options, OwnBlocksAreCopied) {
+  const auto forest = shaped(Collective::allgather, 4, 3, star);
+  LowerOptions options{
+      .target = "azure", .max_threadblocks = 7, .placement = Placement::out_of_place};
+  const auto roomy = lowered_right(forest, options, 3);
+  EXPECT_EQ(steps_of(roomy, Operation::copy), 4u);
+  EXPECT_EQ(roomy.max_threadblocks(), 7);
+  options.max_threadblocks = 6;
+  EXPECT_EQ(lowered_right(forest, options, 3).max_threadblocks(), 6);
+  options.threadblocks = ThreadblockUse::merge;
+  EXPECT_EQ(lowered_right(forest, options, 3).max_threadblocks(), 3);
+  options.placement = Placement::in_place;
+  EXPECT_EQ(steps_of(lowered_right(forest, options, 3), Operation::copy), 0u);
+}
+
+TEST(Options, OneRankCopies) {
+  for (const Collective collective : all_collectives()) {
+    for (const auto placement : {Placement::out_of_place, Placement::both}) {
+      const auto schedule =
+          lowered_right(shaped(collective, 1, 72, star), {.placement = placement}, 1);
+      EXPECT_EQ(steps_of(schedule, Operation::copy), 2u) << to_string(collective);
+      EXPECT_EQ(schedule.channels, 1);
+    }
+  }
+}
+
+// Instances carry equal parts of the same trees over channels of their own.
+TEST(Options, InstancesShareNoThreadblock) {
+  LowerOptions options;
+  options.instances = 3;
+  options.threadblocks = ThreadblockUse::merge;
+  const auto schedule = lowered_right(shaped(Collective::allreduce, 4, 2, star), options, 3);
+  EXPECT_EQ(schedule.chunks, 4 * 2 * 3);
+  EXPECT_EQ(schedule.channels, 3);
+  EXPECT_EQ(schedule.max_threadblocks(), 9);
+  for (const auto& program : schedule.programs) {
+    for (const auto& block : program.threadblocks) {
+      std::set<std::int64_t> parts;
+      for (const auto& step : block.steps) {
+        parts.insert(step.src.offset % 6 / 2);
+        EXPECT_EQ(step.count, 2);
+      }
+      EXPECT_EQ(parts.size(), 1u) << "one of the three parts of every tree";
+    }
+  }
+}
+
+TEST(Options, MergeTakesTheFewest) {
+  std::mt19937 random(5);
+  const auto forest = random_forest(Collective::allreduce, 6, 3, random);
+  const auto merged = lower(forest, {.threadblocks = ThreadblockUse::merge});
+  ASSERT_TRUE(merged);
+  const std::int32_t fewest = merged->max_threadblocks();
+  EXPECT_TRUE(lower(forest, {"azure", fewest}));
+  EXPECT_FALSE(lower(forest, {"azure", fewest - 1}));
+}
+
+TEST(Options, PerTreeHasOneThreadblockPerEdge) {
+  LowerOptions options;
+  options.threadblocks = ThreadblockUse::per_tree;
+  const auto schedule = lowered_right(shaped(Collective::allreduce, 5, 2, path), options, 2);
+  for (const auto& program : schedule.programs) {
+    EXPECT_EQ(program.threadblocks.size(), 16u);  // 5 trees twice, two ends but at tips and roots
+    for (const auto& block : program.threadblocks) EXPECT_EQ(block.steps.size(), 1u);
+  }
+}
+
+// The same bits on every rank and in every run, in single precision.
+TEST(Options, AllRanksGetTheSameBits) {
+  std::mt19937 random(8);
+  for (const char* target : {"azure", "rccl-6"}) {
+    for (const auto placement : {Placement::in_place, Placement::out_of_place, Placement::both}) {
+      const auto forest = random_forest(Collective::allreduce, 6, 2, random);
+      const auto schedule = lower(forest, {target, 32, placement});
+      ASSERT_TRUE(schedule);
+      std::vector<std::uint32_t> first;
+      for (unsigned seed = 0; seed < 12; ++seed) {
+        Machine machine(*schedule, {2, 1, seed, schedule->in_place});
+        ASSERT_EQ(machine.run(), "");
+        const auto leaf = [](int rank, std::int64_t chunk) {
+          return 1.0f / static_cast<float>(3 + 7 * rank + 5 * chunk * chunk);
+        };
+        for (int r = 0; r < 6; ++r) {
+          std::vector<std::uint32_t> bits;
+          for (std::int64_t c = 0; c < schedule->chunks; ++c) {
+            bits.push_back(std::bit_cast<std::uint32_t>(
+                machine.expressions().evaluate(machine.value(r, c), leaf)));
+          }
+          if (first.empty()) first = bits;
+          EXPECT_EQ(bits, first) << "rank " << r << " seed " << seed;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

@@ -1,0 +1,84 @@
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "forestcoll/max_height.hpp"
+#include "support/fabrics.hpp"
+#include "support/oracles.hpp"
+
+namespace forestcoll {
+namespace {
+
+struct Case {
+  Network network;
+  Weights weights;
+  Scaling scaling;
+  explicit Case(Network fabric)
+      : network(std::move(fabric)),
+        weights(uniform_weights(network)),
+        scaling(scale_to_optimum(network, optimal_rate(network, weights))) {}
+};
+
+TEST(PackWithinHeight, RefusesLessThanTheDistance) {
+  const Case torus(test::torus({4, 4}));
+  const auto packing = pack_within_height(torus.network, torus.weights, torus.scaling, 3);
+  ASSERT_FALSE(packing);
+  EXPECT_EQ(packing.errors().front().code, "E16");
+  EXPECT_NE(packing.errors().front().message.find("4 hops"), std::string::npos);
+  EXPECT_NE(packing.errors().front().remedy.find("4 or more"), std::string::npos);
+}
+
+TEST(PackWithinHeight, KeepsTheOptimumWhereItCan) {
+  const Case torus(test::torus({4, 4}));
+  const auto packing = pack_within_height(torus.network, torus.weights, torus.scaling, 4);
+  ASSERT_TRUE(packing);
+  EXPECT_EQ(packing->scaling.scale, torus.scaling.scale);
+}
+
+TEST(PackWithinHeight, FindsLowerForestsAtLowerRates) {
+  for (const Case& one : {Case(test::h100_rails(2, 2)), Case(test::jellyfish(8, 2, 3, 1)),
+                          Case(test::direct_boxes(2, 8))}) {
+    const std::int32_t least = height_lower_bound(one.network, one.weights);
+    Ratio former;
+    for (std::int32_t height = least + 2; height >= least; --height) {
+      const auto packing = pack_within_height(one.network, one.weights, one.scaling, height);
+      ASSERT_TRUE(packing);
+      EXPECT_LE(packing->forest.max_height(), height);
+      EXPECT_GE(packing->scaling.scale, one.scaling.scale);
+      EXPECT_EQ(test::find_forest_flaw(one.network, one.weights, packing->scaling, packing->forest),
+                "");
+    }
+  }
+}
+
+TEST(PackWithinHeight, StarsOfASlowNetworkCostWhatTheyTake) {
+  // Two boxes of two, 10 inside and 1 outside: all four send over the outer links to the two of
+  // the other box, which carry two ranks' data per tree each way.
+  test::FabricBuilder builder(4);
+  const std::size_t hub = builder.add_switch();
+  builder.link(0, 1, 10);
+  builder.link(2, 3, 10);
+  for (std::size_t v = 0; v < 4; ++v) builder.link(v, hub, 1);
+  const Case one(builder.build());
+  const auto packing = pack_within_height(one.network, one.weights, one.scaling, 1);
+  ASSERT_TRUE(packing);
+  EXPECT_EQ(packing->forest.max_height(), 1);
+  EXPECT_EQ(packing->scaling.scale / Ratio(packing->scaling.k), Ratio(2));
+  EXPECT_EQ(one.scaling.scale / Ratio(one.scaling.k), Ratio(1));
+}
+
+TEST(RateAgainstHeight, FallsTogether) {
+  const Case one(test::direct_boxes(2, 8));
+  const auto rows = rate_against_height(one.network, one.weights, one.scaling);
+  ASSERT_TRUE(rows);
+  ASSERT_GT(rows->size(), 1U);
+  EXPECT_EQ(rows->front().scale, one.scaling.scale);
+  EXPECT_EQ(rows->back().height, height_lower_bound(one.network, one.weights));
+  for (std::size_t i = 1; i < rows->size(); ++i) {
+    EXPECT_LT((*rows)[i].height, (*rows)[i - 1].height);
+    EXPECT_GT((*rows)[i].scale, (*rows)[i - 1].scale);
+  }
+}
+
+}  // namespace
+}  // namespace forestcoll

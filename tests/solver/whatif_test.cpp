@@ -1,0 +1,189 @@
+// What failures cost and upgrades bring, against solving every changed fabric from scratch.
+#include "forestcoll/whatif.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "forestcoll/generate.hpp"
+#include "forestcoll/network.hpp"
+#include "forestcoll/synthesize.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+Topology make(const std::string& name, const std::map<std::string, std::string>& values = {}) {
+  const auto document = generate(name, values);
+  EXPECT_TRUE(document);
+  return parse_topology(to_topology_json(*document), name)->topology;
+}
+
+// By the facade; nothing where the parser says that the fabric falls apart.
+std::optional<Ratio> from_scratch(const Topology& topology, Collective collective) {
+  if (!parse_topology(to_topology_json(flat_document(topology)), "changed")) return std::nullopt;
+  return bound(*to_digraph(topology), collective, {})->algbw;
+}
+
+void expect_all_exact(const Topology& topology, Collective collective) {
+  const auto result = what_if(topology, {.collective = collective});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->algbw, from_scratch(topology, collective));
+  std::set<LinkId> met;
+  for (const FailureEffect& failure : result->failures) {
+    for (const LinkId link : failure.links) {
+      EXPECT_TRUE(met.insert(link).second);
+      Topology without = topology;
+      without.links[link].enabled = false;
+      EXPECT_EQ(failure.algbw, from_scratch(without, collective).value_or(Ratio(0)))
+          << topology.name << " without " << topology.nodes[topology.links[link].src].id << " "
+          << topology.nodes[topology.links[link].dst].id;
+    }
+  }
+  EXPECT_EQ(met.size(), topology.links.size());
+  EXPECT_TRUE(std::ranges::is_sorted(result->failures, {}, &FailureEffect::algbw));
+
+  // Every single link is either listed with its gain, or brings none.
+  std::map<LinkId, Ratio> gains;
+  for (const UpgradeEffect& upgrade : result->upgrades) {
+    EXPECT_GT(upgrade.algbw, result->algbw);
+    Topology wider = topology;
+    for (const LinkId link : upgrade.links) {
+      if (upgrade.together) wider.links[link].bandwidth = topology.links[link].bandwidth * Ratio(2);
+      if (!upgrade.together || upgrade.links.size() == 1) gains[link] = upgrade.algbw;
+    }
+    if (upgrade.together) {
+      EXPECT_EQ(upgrade.algbw, from_scratch(wider, collective));
+    }
+  }
+  for (std::size_t i = 0; i < topology.links.size(); ++i) {
+    const LinkId link(i);
+    Topology wider = topology;
+    wider.links[link].bandwidth = wider.links[link].bandwidth * Ratio(2);
+    const Ratio gain = gains.contains(link) ? gains[link] : result->algbw;
+    EXPECT_EQ(gain, from_scratch(wider, collective));
+  }
+}
+
+TEST(WhatIf, IsExactOnSymmetricFabrics) {
+  expect_all_exact(make("dgx-a100", {{"boxes", "2"}, {"fabric", "odd-even"}}),
+                   Collective::allgather);
+  expect_all_exact(make("mi250"), Collective::allgather);
+  expect_all_exact(make("dragonfly", {{"hosts", "1"}, {"routers", "2"}, {"global", "1"}}),
+                   Collective::reduce_scatter);
+  expect_all_exact(make("torus", {{"dims", "3x4"}}), Collective::allreduce);
+}
+
+TEST(WhatIf, IsExactOnCrookedFabrics) {
+  Topology degraded = make("dgx-a100", {{"boxes", "2"}, {"fabric", "single"}});
+  degraded.links[LinkId(10)].bandwidth = Ratio(25, 2);
+  expect_all_exact(degraded, Collective::allgather);
+  expect_all_exact(make("mixed", {{"a100", "1"}, {"h100", "1"}}), Collective::allgather);
+  expect_all_exact(make("jellyfish", {{"switches", "6"}, {"degree", "3"}}), Collective::allgather);
+  expect_all_exact(make("mesh", {{"dims", "2x4"}}), Collective::allgather);
+  // One way, and not the same in both directions.
+  expect_all_exact(make("kautz", {{"degree", "2"}, {"diameter", "2"}}), Collective::allgather);
+  expect_all_exact(make("de-bruijn"), Collective::allgather);
+  expect_all_exact(make("de-bruijn"), Collective::reduce_scatter);
+  expect_all_exact(make("de-bruijn"), Collective::allreduce);
+}
+
+TEST(WhatIf, PhasesOfAnAllreduceMayHaveBottlenecksOfTheirOwn) {
+  // What gpu1 gathers is slow to come in, what gpu0 gives to be reduced slow to go out.
+  const auto parsed = parse_topology(R"({"format": "forestcoll-topology", "version": 1,
+      "nodes": [{"id": "gpu[0-2]", "type": "compute"}, {"id": "sw", "type": "switch"}],
+      "links": [{"src": "gpu0", "dst": "sw", "bandwidth": 1, "duplex": "simplex"},
+                {"src": "gpu[1-2]", "dst": "sw", "bandwidth": 10, "duplex": "simplex"},
+                {"src": "sw", "dst": "gpu1", "bandwidth": 1, "duplex": "simplex"},
+                {"src": "sw", "dst": "gpu[0,2]", "bandwidth": 10, "duplex": "simplex"}]})",
+                                     "phases");
+  ASSERT_TRUE(parsed);
+  for (const Collective collective :
+       {Collective::allgather, Collective::reduce_scatter, Collective::allreduce}) {
+    expect_all_exact(parsed->topology, collective);
+  }
+}
+
+TEST(WhatIf, LinksThatAreAlikeAreSolvedOnce) {
+  const auto result = what_if(make("dgx-h100", {{"boxes", "16"}, {"fabric", "rail"}}));
+  ASSERT_TRUE(result);
+  // A GPU's NVLink, its NIC's two sides.
+  EXPECT_EQ(result->failures.size(), 3U);
+  EXPECT_EQ(result->failures.front().links.size(), 128U);
+  EXPECT_LE(result->solved, 20);
+}
+
+TEST(WhatIf, NamesWhatPays) {
+  // Four boxes of A100 are held up by their NICs, which the PCIe links can feed 32 GB/s.
+  const auto result = what_if(make("dgx-a100", {{"boxes", "4"}, {"fabric", "single"}}));
+  ASSERT_TRUE(result);
+  ASSERT_FALSE(result->upgrades.empty());
+  EXPECT_EQ(result->algbw, Ratio(800, 3));
+  // NICs and PCIe together: 8 · 50 GB/s into a box, but a GPU takes in 300 + 50.
+  EXPECT_EQ(result->upgrades.front().algbw, Ratio(32 * 350, 31));
+  // The NICs alone: 8 · 32 into a box.
+  const bool nics = std::ranges::any_of(result->upgrades, [](const UpgradeEffect& upgrade) {
+    return upgrade.together && upgrade.links.size() == 32 && upgrade.algbw == Ratio(32 * 256, 24);
+  });
+  EXPECT_TRUE(nics);
+}
+
+TEST(WhatIf, WhatCannotPayIsProvedAndNotSolved) {
+  const auto result = what_if(make("mi250", {{"boxes", "2"}, {"fabric", "single"}}));
+  ASSERT_TRUE(result);
+  EXPECT_GT(result->proved, 0);
+}
+
+TEST(WhatIf, ARootOfItsOwn) {
+  const Topology topology = make("dgx-a100", {{"boxes", "2"}, {"fabric", "single"}});
+  const auto result =
+      what_if(topology, {.collective = Collective::broadcast, .root = Rank(3), .factor = 4});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->algbw, bound(*to_digraph(topology), Collective::broadcast, Rank(3))->algbw);
+  for (const FailureEffect& failure : result->failures) {
+    for (const LinkId link : failure.links) {
+      Topology without = topology;
+      without.links[link].enabled = false;
+      EXPECT_EQ(failure.algbw, bound(*to_digraph(without), Collective::broadcast, Rank(3))->algbw);
+    }
+  }
+}
+
+TEST(WhatIf, ProgressComesToItsEnd) {
+  std::size_t last = 0, most = 0;
+  const auto result = what_if(make("mi250"), {.progress = [&](std::size_t done, std::size_t all) {
+                                EXPECT_EQ(done, last + 1);
+                                last = done, most = all;
+                              }});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(last, most);
+  EXPECT_GT(most, 0U);
+}
+
+TEST(WhatIf, ArithmeticThatDoesNotFitIsAnError) {
+  Topology topology = make("full-mesh", {{"nodes", "3"}});
+  for (TopologyLink& link : topology.links) link.bandwidth = Ratio(1, (std::int64_t{1} << 58) - 27);
+  topology.links[LinkId(0)].bandwidth = Ratio(1, (std::int64_t{1} << 58) - 57);
+  const auto result = what_if(topology);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.errors().front().code, "E14");
+}
+
+TEST(OptimalRate, KnownCutsDoNotChangeTheAnswer) {
+  const Topology topology = make("mi250", {{"boxes", "2"}, {"fabric", "single"}});
+  const Network network = *to_digraph(topology);
+  const Weights weights = uniform_weights(network);
+  const Rate cold = optimal_rate(network, weights);
+  const std::vector<std::vector<NodeId>> known = {{NodeId(0)}, cold.bottleneck.sending};
+  const Rate warm = optimal_rate(network, weights, known);
+  EXPECT_EQ(warm.inverse, cold.inverse);
+  EXPECT_GT(cold.statistics.newton_steps, 0);
+  EXPECT_EQ(warm.statistics.newton_steps, 0);
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

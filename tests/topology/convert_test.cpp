@@ -1,0 +1,185 @@
+// Topologies in other formats: what is written, and that nothing is lost on the way there and back.
+#include "forestcoll/convert.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <pugixml.hpp>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "forestcoll/generate.hpp"
+#include "forestcoll/import.hpp"
+#include "forestcoll/network.hpp"
+#include "topology/quote_dot.hpp"
+#include "topology/topology_testing.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+const std::vector<std::pair<GraphFormat, Source>> kFormats = {
+    {GraphFormat::networkx, Source::node_link},
+    {GraphFormat::json_graph, Source::json_graph},
+    {GraphFormat::graphml, Source::graphml},
+    {GraphFormat::dot, Source::dot},
+    {GraphFormat::csv, Source::csv}};
+
+Topology there_and_back(const Topology& topology, GraphFormat format, Source source) {
+  const std::string text = convert(topology, format).text;
+  EXPECT_EQ(detect_source(text), source);
+  const auto imported = import_topology(source, text, "round-trip");
+  if (!imported) {
+    ADD_FAILURE() << to_string(imported.errors().front());
+    return {};
+  }
+  EXPECT_THAT(imported->report.guesses, IsEmpty());
+  return parse_valid(to_topology_json(imported->document));
+}
+
+// By name, in rank order, and the digraph arc by arc.
+void expect_same_fabric(const Topology& a, const Topology& b, const std::string& what) {
+  const auto ranks = [](const Topology& t) {
+    std::vector<std::tuple<std::string, std::string, std::string>> ids;
+    for (const NodeId node : t.ranks) {
+      ids.emplace_back(t.nodes[node].id, t.nodes[node].box, t.nodes[node].weight.to_string());
+    }
+    return ids;
+  };
+  EXPECT_EQ(ranks(a), ranks(b)) << what;
+  const auto arcs = [](const Topology& t) {
+    std::map<std::tuple<std::string, std::string, std::string>, std::pair<Ratio, Ratio>> sums;
+    for (const TopologyLink& link : t.links) {
+      if (!link.enabled || !t.nodes[link.src].enabled || !t.nodes[link.dst].enabled) continue;
+      for (const bool back : {false, true}) {
+        if (back && !link.full_duplex) continue;
+        const std::string &src = t.nodes[back ? link.dst : link.src].id,
+                          &dst = t.nodes[back ? link.src : link.dst].id;
+        auto& [bandwidth, latency] = sums[{src, dst, link.kind}];
+        bandwidth = bandwidth + link.bandwidth;
+        latency = link.latency;
+      }
+    }
+    return sums;
+  };
+  EXPECT_EQ(arcs(a), arcs(b)) << what;
+}
+
+TEST(Convert, BundledFilesThereAndBack) {
+  for (const auto& file : json_files("topologies")) {
+    const Topology topology = parse_valid(read_file(file));
+    if (topology.nodes.size() > 200) continue;
+    for (const auto& [format, source] : kFormats) {
+      expect_same_fabric(topology, there_and_back(topology, format, source), file.string());
+    }
+  }
+}
+
+TEST(Convert, GeneratedFilesThereAndBack) {
+  for (const char* name : {"kautz", "mi300x", "jellyfish", "bcube"}) {
+    const Topology topology = parse_valid(to_topology_json(*generate(name)));
+    for (const auto& [format, source] : kFormats) {
+      expect_same_fabric(topology, there_and_back(topology, format, source), name);
+    }
+  }
+}
+
+// Names that each format has to escape, fractions without a decimal, ranks out of order.
+constexpr const char* kAwkward = R"({"format": "forestcoll-topology", "version": 1,
+ "name": "a \"b\" <c> & d", "description": "one, two",
+ "nodes": [{"id": "a \"q\"", "type": "compute", "box": "b,1"}, {"id": "<b>&", "type": "compute"},
+           {"id": "c,d", "type": "compute"}, {"id": "gpu", "type": "compute", "enabled": false},
+           {"id": "sw;", "type": "switch"}],
+ "links": [{"src": "a \"q\"", "dst": "sw;", "bandwidth": "1000/3", "latency": "1/7", "kind": "k \""},
+           {"src": "<b>&", "dst": "sw;", "bandwidth": 370.8, "latency": 0.125, "kind": "<&>"},
+           {"src": "c,d", "dst": "sw;", "bandwidth": 0.1},
+           {"src": "c,d", "dst": "<b>&", "bandwidth": 12345678901.2345678, "duplex": "simplex"},
+           {"src": "c,d", "dst": "a \"q\"", "bandwidth": 1, "enabled": false}],
+ "rank_order": ["c,d", "a \"q\"", "<b>&"]})";
+
+TEST(Convert, AwkwardNamesAndNumbersThereAndBack) {
+  const Topology topology = parse_valid(kAwkward);
+  for (const auto& [format, source] : kFormats) {
+    expect_same_fabric(topology, there_and_back(topology, format, source),
+                       std::to_string(static_cast<int>(format)));
+  }
+}
+
+TEST(Convert, NamesStayWhereTheFormatHasAPlace) {
+  const Topology topology = parse_valid(kAwkward);
+  for (const auto& [format, source] :
+       {kFormats[0], kFormats[1], kFormats[2]}) {  // node-link, JSON Graph, GraphML
+    EXPECT_EQ(there_and_back(topology, format, source).name, topology.name);
+  }
+}
+
+TEST(Convert, WhatIsLostIsSaid) {
+  const Topology topology = parse_valid(kAwkward);
+  for (const auto& [format, source] : kFormats) {
+    const auto lost = convert(topology, format).lost;
+    if (format == GraphFormat::csv) {
+      EXPECT_THAT(lost,
+                  ElementsAre("1 disabled node", "1 disabled link", "the name", "the description"));
+    } else {
+      EXPECT_THAT(lost, ElementsAre("1 disabled node", "1 disabled link"));
+    }
+  }
+  EXPECT_THAT(convert(topology, GraphFormat::topology).lost, IsEmpty());
+  const Topology able = parse_valid(flat_file(
+      R"({"id":"g[0-1]","type":"compute","weight":2},{"id":"s","type":"switch","multicast":true},
+         {"id":"alone","type":"switch"})",
+      R"({"src":"g[0-1]","dst":"s","bandwidth":1})"));
+  EXPECT_THAT(convert(able, GraphFormat::csv).lost,
+              ElementsAre("2 weights", "1 switch's multicast or reduce", "1 node without links"));
+}
+
+TEST(Convert, OurOwnFormatKeepsDisabledParts) {
+  const Topology again = parse_valid(convert(parse_valid(kAwkward), GraphFormat::topology).text);
+  EXPECT_EQ(again.nodes.size(), 5U);
+  EXPECT_EQ(again.links.size(), 5U);
+}
+
+TEST(Convert, NumbersAreExact) {
+  const Topology topology = parse_valid(kAwkward);
+  const auto json = nlohmann::json::parse(convert(topology, GraphFormat::networkx).text);
+  EXPECT_EQ(json["edges"][0]["bandwidth"], "1000/3");
+  EXPECT_EQ(json["edges"][2]["bandwidth"], 370.8);
+  EXPECT_TRUE(json["edges"][2]["bandwidth"].is_number());
+  EXPECT_EQ(json["edges"][6]["bandwidth"], "12345678901.2345678") << "a double would round it";
+  EXPECT_TRUE(json["directed"]);
+  EXPECT_EQ(json["nodes"][0]["rank"], 1);
+  EXPECT_THAT(convert(topology, GraphFormat::csv).text,
+              HasSubstr("\"c,d\",<b>&,12345678901.2345678,0,,simplex,compute,compute,,,0,2\n"));
+}
+
+TEST(Convert, GraphMlIsXml) {
+  pugi::xml_document document;
+  ASSERT_TRUE(
+      document.load_string(convert(parse_valid(kAwkward), GraphFormat::graphml).text.c_str()));
+  EXPECT_STREQ(document.child("graphml").child("graph").child("node").attribute("id").value(),
+               "a \"q\"");
+}
+
+TEST(GraphFormats, ByNameAndByExtension) {
+  EXPECT_EQ(find_graph_format("networkx"), GraphFormat::networkx);
+  EXPECT_EQ(find_graph_format("xml"), std::nullopt);
+  EXPECT_EQ(graph_format_of_file("a/b.graphml"), GraphFormat::graphml);
+  EXPECT_EQ(graph_format_of_file("x.gv"), GraphFormat::dot);
+  EXPECT_EQ(graph_format_of_file("x.json"), GraphFormat::topology);
+  EXPECT_EQ(graph_format_of_file("-"), std::nullopt);
+}
+
+TEST(QuoteDot, EscapesWhatDotDoes) {
+  EXPECT_EQ(topology::quote_dot("a\"b"), "\"a\\\"b\"");
+  EXPECT_EQ(topology::quote_dot("a\\"), "\"a\\\\\"");
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

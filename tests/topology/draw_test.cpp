@@ -1,0 +1,172 @@
+// Pictures: what is in them. How they look was looked at.
+#include "forestcoll/draw.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "forestcoll/generate.hpp"
+#include "topology/draw/picture.hpp"
+#include "topology/topology_testing.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using topology::Edge;
+using topology::Item;
+using topology::ItemKind;
+using topology::make_picture;
+using topology::Picture;
+using topology::Side;
+
+Topology make(const std::string& name, const std::map<std::string, std::string>& values = {}) {
+  return parse_valid(to_topology_json(*generate(name, values)));
+}
+
+// All nodes but one.
+std::vector<NodeId> all_but(const Topology& topology, NodeId one) {
+  std::vector<NodeId> nodes;
+  for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
+    if (NodeId(i) != one) nodes.push_back(NodeId(i));
+  }
+  return nodes;
+}
+
+const Item& item(const Picture& picture, const std::string& name) {
+  const auto at = std::ranges::find_if(
+      picture.items, [&](const Item& i) { return std::ranges::count(i.names, name) > 0; });
+  EXPECT_NE(at, picture.items.end()) << name;
+  return *at;
+}
+
+TEST(Picture, SmallFabricsNodeByNode) {
+  const Topology topology = make("dgx-a100", {{"boxes", "2"}, {"fabric", "odd-even"}});
+  const Picture picture = make_picture(topology, {.sending = all_but(topology, NodeId(0))});
+  EXPECT_EQ(picture.items.size(), topology.nodes.size());
+  EXPECT_EQ(picture.edges.size(), topology.links.size());
+  EXPECT_EQ(std::ranges::count(picture.edges, true, &Edge::crosses), 2);
+  EXPECT_EQ(item(picture, "box0/gpu0").side, Side::receives);
+  EXPECT_EQ(item(picture, "box1/gpu0").side, Side::sends);
+  // From top to bottom: NVSwitch, GPU, NIC, switch.
+  EXPECT_EQ(item(picture, "box1/nvsw").level, 0U);
+  EXPECT_EQ(item(picture, "box1/gpu5").level, 1U);
+  EXPECT_EQ(item(picture, "box1/nic5").level, 2U);
+  EXPECT_EQ(item(picture, "ib0").level, 3U);
+}
+
+TEST(Picture, LargeFabricsBoxByBox) {
+  const Topology topology =
+      make("dgx-h100", {{"boxes", "128"}, {"fabric", "rail-spine"}, {"oversubscription", "2"}});
+  // Box 5 has to be left by the others' data.
+  std::vector<NodeId> sending;
+  for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
+    if (topology.nodes[NodeId(i)].box != "box5") sending.push_back(NodeId(i));
+  }
+  const Picture picture = make_picture(topology, {.sending = sending});
+  // Four units of boxes and of leaves, box5, the spines.
+  EXPECT_EQ(picture.items.size(), 10U);
+  EXPECT_EQ(item(picture, "box0").names.size(), 31U);
+  EXPECT_EQ(item(picture, "box5").names.size(), 1U);
+  EXPECT_EQ(item(picture, "box5").side, Side::receives);
+  EXPECT_EQ(item(picture, "box40").names.size(), 32U);
+  EXPECT_EQ(item(picture, "box40").gpus, 8U);
+  EXPECT_EQ(item(picture, "spine3").names.size(), 4U);
+  for (const Edge& edge : picture.edges) {
+    const Item &a = picture.items[edge.a], &b = picture.items[edge.b];
+    if (std::ranges::count(a.names, "box40") + std::ranges::count(b.names, "box40") == 0) continue;
+    EXPECT_EQ(edge.links, 256U);
+    EXPECT_EQ(edge.there, Ratio(256 * 50));
+    EXPECT_EQ(edge.back, Ratio(256 * 50));
+    EXPECT_FALSE(edge.crosses);
+  }
+  EXPECT_EQ(std::ranges::count(picture.edges, true, &Edge::crosses), 1);
+}
+
+TEST(Picture, DividedBoxesStayWholeUnlessThereAreMany) {
+  const Topology topology = make("dgx-h100", {{"boxes", "32"}, {"fabric", "rail"}});
+  const Picture one = make_picture(topology, {.sending = all_but(topology, NodeId(3))});
+  EXPECT_EQ(item(one, "box0/gpu3").side, Side::receives);
+  EXPECT_EQ(item(one, "box0/gpu3").cluster, "box0");
+  EXPECT_EQ(item(one, "box1").names.size(), 31U);
+  std::vector<NodeId> gpus_0;
+  for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
+    if (topology.nodes[NodeId(i)].id.ends_with("gpu0")) gpus_0.push_back(NodeId(i));
+  }
+  const Picture all = make_picture(topology, {.sending = gpus_0});
+  EXPECT_EQ(item(all, "box7").side, Side::divided);
+  EXPECT_EQ(item(all, "box7").names.size(), 32U);
+}
+
+TEST(Picture, DisabledPartsAreLeftOut) {
+  const Topology topology = parse_valid(flat_file(
+      R"({"id":"g[0-2]","type":"compute"},{"id":"x","type":"switch","enabled":false})",
+      R"({"src":"g[0-1]","dst":"g2","bandwidth":1},{"src":"g[0-2]","dst":"x","bandwidth":1},
+                   {"src":"g0","dst":"g1","bandwidth":1,"enabled":false})"));
+  const Picture picture = make_picture(topology, {});
+  EXPECT_EQ(picture.items.size(), 3U);
+  EXPECT_EQ(picture.edges.size(), 2U);
+}
+
+TEST(Picture, DirectionsAreSummedApart) {
+  const Topology topology = parse_valid(
+      flat_file(R"({"id":"g[0-1]","type":"compute"})",
+                R"({"src":"g1","dst":"g0","bandwidth":3},{"src":"g0","dst":"g1","bandwidth":4,
+                   "duplex":"simplex"})"));
+  const Picture picture = make_picture(topology, {});
+  ASSERT_EQ(picture.edges.size(), 1U);
+  EXPECT_EQ(picture.edges[0].there, Ratio(7));
+  EXPECT_EQ(picture.edges[0].back, Ratio(3));
+  EXPECT_EQ(picture.edges[0].links, 2U);
+  EXPECT_THAT(draw(topology).dot, HasSubstr("2 links, 7 / 3 GB/s"));
+}
+
+TEST(Picture, DirectionsStayApartWhereItemsMerge) {
+  const Topology topology = parse_valid(flat_file(
+      R"({"id":"a","type":"compute"},{"id":"s","type":"switch"},{"id":"b","type":"compute"})",
+      R"({"src":"a","dst":"s","bandwidth":1},{"src":"b","dst":"s","bandwidth":1},
+         {"src":"a","dst":"s","bandwidth":2,"duplex":"simplex"},
+         {"src":"b","dst":"s","bandwidth":2,"duplex":"simplex"})"));
+  const Picture picture = make_picture(topology, {.detail = 1});
+  ASSERT_EQ(picture.items.size(), 2U);
+  ASSERT_EQ(picture.edges.size(), 1U);
+  EXPECT_EQ(picture.items[picture.edges[0].a].names.size(), 2U);
+  EXPECT_EQ(picture.edges[0].there, Ratio(6));
+  EXPECT_EQ(picture.edges[0].back, Ratio(2));
+}
+
+TEST(Draw, LayoutByWhatIsThere) {
+  EXPECT_THAT(draw(make("dgx-a100", {{"boxes", "2"}})).dot, HasSubstr("layout=dot;"));
+  EXPECT_THAT(draw(make("torus")).dot, HasSubstr("layout=neato;"));
+  EXPECT_THAT(draw(make("torus", {{"dims", "11x11"}})).dot, HasSubstr("layout=sfdp;"));
+  EXPECT_THAT(draw(make("dragonfly")).dot, HasSubstr("layout=fdp;"));
+}
+
+TEST(Draw, NamesAreEscaped) {
+  Topology topology = make("ring", {{"nodes", "2"}});
+  topology.name = "<b>&\"";
+  topology.nodes[NodeId(0)].id = "a\"<";
+  const std::string dot = draw(topology, {.caption = "x < y"}).dot;
+  EXPECT_THAT(dot, HasSubstr("graph \"<b>&\\\"\" {"));
+  EXPECT_THAT(dot, HasSubstr("&lt;b&gt;&amp;"));
+  EXPECT_THAT(dot, HasSubstr("x &lt; y"));
+  EXPECT_THAT(dot, HasSubstr("label=\"a\\\"<\""));
+}
+
+TEST(Draw, OneWayLinksHaveArrows) {
+  EXPECT_THAT(draw(make("kautz")).dot, HasSubstr("dir=forward"));
+  EXPECT_THAT(draw(make("torus")).dot, Not(HasSubstr("dir=forward")));
+}
+
+TEST(Draw, SameBytesEveryTime) {
+  const Topology topology = make("dgx-h100", {{"boxes", "40"}, {"fabric", "rail-spine"}});
+  EXPECT_EQ(draw(topology).dot, draw(topology).dot);
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

@@ -1,0 +1,186 @@
+// Drops, derates and ranks by every way to name them, and every error.
+#include "forestcoll/failures.hpp"
+
+#include "forestcoll/network.hpp"
+#include "topology/topology_testing.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Two boxes of two GPUs behind a switch, their NICs on one switch, and one one-way link.
+Topology two_boxes() {
+  return parse_valid(R"({"format":"forestcoll-topology","version":1,
+    "templates":{"t":{"nodes":[{"id":"gpu[0-1]","type":"compute"},{"id":"sw","type":"switch"},
+                               {"id":"nic","type":"switch"}],
+      "links":[{"src":"gpu[0-1]","dst":"sw","bandwidth":100,"kind":"nvlink"},
+               {"src":"gpu[0-1]","dst":"nic","bandwidth":20,"kind":"pcie"}]}},
+    "boxes":[{"id":"box[0-1]","template":"t"}],
+    "nodes":[{"id":"ib","type":"switch"}],
+    "links":[{"src":"box[0-1]/nic","dst":"ib","bandwidth":25,"kind":"ib"},
+             {"src":"box0/gpu0","dst":"box1/gpu0","bandwidth":5,"duplex":"simplex"}]})");
+}
+
+DegradedTopology degrade_well(const Failures& failures) {
+  auto result = degrade(two_boxes(), failures);
+  if (!result) {
+    ADD_FAILURE() << to_string(result.errors().front());
+    return {};
+  }
+  return *std::move(result);
+}
+
+// What an arc carries, in GB/s; 0 where there is none.
+Ratio bandwidth(const Topology& topology, const std::string& from, const std::string& to) {
+  const auto network = to_digraph(topology);
+  for (std::size_t a = 0; a < network->graph.arc_count(); ++a) {
+    const ArcId arc(a);
+    if (topology.nodes[network->graph.tail(arc)].id == from &&
+        topology.nodes[network->graph.head(arc)].id == to) {
+      return Ratio(network->capacity[arc]) * network->unit;
+    }
+  }
+  return 0;
+}
+
+TEST(Degrade, NothingChangesNothing) {
+  const auto result = degrade_well({});
+  EXPECT_TRUE(result.changes.empty());
+  EXPECT_EQ(result.topology.ranks.size(), 4u);
+}
+
+TEST(Degrade, DropsALinkBothWaysOrOneWay) {
+  auto both = degrade_well({.drop = {"box0/gpu1~box0/nic"}});
+  EXPECT_EQ(bandwidth(both.topology, "box0/gpu1", "box0/nic"), Ratio(0));
+  EXPECT_EQ(bandwidth(both.topology, "box0/nic", "box0/gpu1"), Ratio(0));
+  EXPECT_EQ(bandwidth(both.topology, "box0/gpu0", "box0/nic"), Ratio(20));
+  EXPECT_THAT(both.changes, ElementsAre("dropped box0/gpu1~box0/nic (1 link)"));
+
+  for (const auto& [item, from, to] :
+       {std::tuple("box0/gpu1->box0/nic", "box0/gpu1", "box0/nic"),
+        std::tuple("box0/nic->box0/gpu1", "box0/nic", "box0/gpu1")}) {
+    const auto one = degrade_well({.drop = {item}});
+    EXPECT_EQ(bandwidth(one.topology, from, to), Ratio(0)) << item;
+    EXPECT_EQ(bandwidth(one.topology, to, from), Ratio(20)) << item;
+    // One way after the other is both.
+    const auto twice = degrade_well({.drop = {item, "box0/gpu1~box0/nic"}});
+    EXPECT_EQ(bandwidth(twice.topology, to, from), Ratio(0)) << item;
+  }
+  // The order of a link's ends in the file does not matter.
+  const auto turned = degrade_well({.drop = {"box0/nic~box0/gpu1"}});
+  EXPECT_EQ(bandwidth(turned.topology, "box0/gpu1", "box0/nic"), Ratio(0));
+}
+
+TEST(Degrade, DropsByRangeByBoxAndByKind) {
+  const auto range = degrade_well({.drop = {"box[0-1]/gpu1~box[0-1]/nic"}});
+  EXPECT_EQ(range.changes.front(), "dropped box[0-1]/gpu1~box[0-1]/nic (2 links)");
+  const auto kind = degrade_well({.drop = {"kind=pcie"}, .ranks = "box0"});
+  EXPECT_EQ(bandwidth(kind.topology, "box0/gpu0", "box0/nic"), Ratio(0));
+  EXPECT_EQ(bandwidth(kind.topology, "box0/gpu0", "box0/sw"), Ratio(100));
+  const auto box = degrade_well({.drop = {"box1"}});
+  EXPECT_EQ(box.topology.ranks.size(), 2u);
+  EXPECT_EQ(box.changes.front(), "dropped box1 (4 nodes)");
+}
+
+TEST(Degrade, ADroppedNodeStaysInTheTopologyAndOutOfTheRanks) {
+  const auto result = degrade_well({.drop = {"box0/gpu1"}});
+  EXPECT_EQ(result.topology.nodes.size(), two_boxes().nodes.size());
+  EXPECT_EQ(result.topology.ranks.size(), 3u);
+  EXPECT_EQ(to_digraph(result.topology)->ranks.size(), 3u);
+}
+
+TEST(Degrade, DeratesExactlyAndPerDirection) {
+  const auto both = degrade_well({.derate = {"kind=ib=1/3"}});
+  EXPECT_EQ(bandwidth(both.topology, "box0/nic", "ib"), Ratio(25, 3));
+  EXPECT_EQ(bandwidth(both.topology, "ib", "box1/nic"), Ratio(25, 3));
+  EXPECT_THAT(both.changes, ElementsAre("derated kind=ib to 1/3 (2 links)"));
+
+  const auto out = degrade_well({.derate = {"box0/nic->ib=0.5"}});
+  EXPECT_EQ(bandwidth(out.topology, "box0/nic", "ib"), Ratio(25, 2));
+  EXPECT_EQ(bandwidth(out.topology, "ib", "box0/nic"), Ratio(25));
+  const auto in = degrade_well({.derate = {"ib->box0/nic=0.5", "box0/nic~ib=1/5"}});
+  EXPECT_EQ(bandwidth(in.topology, "ib", "box0/nic"), Ratio(5, 2));
+  EXPECT_EQ(bandwidth(in.topology, "box0/nic", "ib"), Ratio(5));
+
+  const auto simplex = degrade_well({.derate = {"box0/gpu0->box1/gpu0=1/2"}});
+  EXPECT_EQ(bandwidth(simplex.topology, "box0/gpu0", "box1/gpu0"), Ratio(5, 2));
+  EXPECT_EQ(bandwidth(simplex.topology, "box1/gpu0", "box0/gpu0"), Ratio(0));
+}
+
+TEST(Degrade, ChoosesRanksInTheOrderGiven) {
+  const auto ids = [](const std::string& list) {
+    const auto result = degrade_well({.ranks = list});
+    std::vector<std::string> names;
+    for (const NodeId rank : result.topology.ranks) {
+      names.push_back(result.topology.nodes[rank].id);
+    }
+    return names;
+  };
+  EXPECT_THAT(ids("3,0-1"), ElementsAre("box1/gpu1", "box0/gpu0", "box0/gpu1"));
+  EXPECT_THAT(ids("box1/gpu[0,1],box0/gpu1"), ElementsAre("box1/gpu0", "box1/gpu1", "box0/gpu1"));
+  EXPECT_THAT(ids("box1"), ElementsAre("box1/gpu0", "box1/gpu1"));
+  EXPECT_THAT(degrade_well({.ranks = "0,1,2"}).changes,
+              ElementsAre("3 of 4 compute nodes take part"));
+}
+
+struct Mistake {
+  Failures failures;
+  std::string code, says;
+};
+
+TEST(Degrade, SaysWhatIsWrong) {
+  const std::vector<Mistake> mistakes = {
+      {{.drop = {"box0/nik"}}, "D01", "no node and no box is called \"box0/nik\""},
+      {{.drop = {"box0/nik"}}, "D01", "Did you mean \"box0/nic\"?"},
+      {{.drop = {"zzzzzzzz"}}, "D01", "Name a node by its id"},
+      {{.drop = {"box0/nik~ib"}}, "D01", "box0/nik"},
+      {{.drop = {"ib~box0/nik"}}, "D01", "box0/nik"},
+      {{.drop = {"box0/gpu0~ib"}}, "D01", "no link in use leads from \"box0/gpu0\" to \"ib\""},
+      {{.drop = {"box1/gpu0->box0/gpu0"}}, "D01", "no link in use leads"},
+      {{.drop = {"kind=nvlonk"}}, "D01", "The kinds are ib, nvlink, pcie."},
+      {{.drop = {"box[0-"}}, "D02", "a [ without its ]"},
+      {{.drop = {""}}, "D02", ""},
+      {{.drop = {"gpu[0-999999999]"}}, "D02", "stands for 1000000000 ids"},
+      {{.derate = {"box0/nic~ib"}}, "D02", "is no link with a factor"},
+      {{.derate = {"box0/nic=1/2"}}, "D02", "is no link with a factor"},
+      {{.derate = {"box0/nic~ib=2"}}, "D03", "at most 1, found \"2\""},
+      {{.derate = {"box0/nic~ib=0"}}, "D03", "above 0"},
+      {{.derate = {"box0/nic~ib=-1/2"}}, "D03", "above 0"},
+      {{.derate = {"box0/nic~ib=half"}}, "D03", "found \"half\""},
+      {{.derate = {"kind=ib=1/4000000000000000001", "kind=ib=1/7"}}, "E14", "too fine"},
+      {{.ranks = "0,4"}, "D01", "Ranks are 0 to 3."},
+      {{.ranks = "2-1"}, "D01", "no rank or range of ranks 2-1"},
+      {{.ranks = "0,box0/gpu0"}, "D04", "\"box0/gpu0\" is listed twice"},
+      {{.ranks = "0,ib"}, "D04", "\"ib\" names no compute node in use"},
+      {{.ranks = "0,"}, "D02", ""},
+      {{.drop = {"box0/gpu0"}, .ranks = "0,1"}, "D04", "\"box0/gpu0\" is dropped"},
+      {{.ranks = "0"}, "E07", "found only \"box0/gpu0\""},
+      {{.drop = {"box0/gpu1~box0/[sw]"}}, "D02", ""},
+      {{.drop = {"box1/gpu1~box1/sw", "box1/gpu1~box1/nic"}}, "E08", "\"box1/gpu1\" has no link"},
+      {{.drop = {"kind=ib"}}, "E09", "they fall into 2 components"},
+  };
+  for (const Mistake& mistake : mistakes) {
+    const auto result = degrade(two_boxes(), mistake.failures);
+    ASSERT_FALSE(result) << mistake.says;
+    const Diagnostic& error = result.errors().front();
+    EXPECT_EQ(error.code, mistake.code) << to_string(error);
+    EXPECT_THAT(to_string(error), HasSubstr(mistake.says));
+    EXPECT_FALSE(error.where.empty());
+    EXPECT_FALSE(error.remedy.empty()) << to_string(error);
+    EXPECT_EQ(error.kind, mistake.code == "E14" ? ErrorKind::limit : ErrorKind::input);
+  }
+}
+
+TEST(Degrade, WhatIsDisabledInTheFileIsNotInUse) {
+  Topology topology = two_boxes();
+  for (TopologyLink& link : topology.links) link.enabled &= link.kind != "ib";
+  topology.links.push_back(topology.links[LinkId(std::size_t{0})]);
+  const auto result = degrade(topology, {.drop = {"kind=ib"}});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.errors().front().code, "D01");
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

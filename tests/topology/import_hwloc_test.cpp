@@ -1,0 +1,135 @@
+// hwloc's XML with the bandwidths of links.
+#include "import_testing.hpp"
+
+namespace forestcoll {
+namespace {
+
+using testing::allgather;
+using ::testing::AllOf;
+using testing::arcs_of;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::import_errors;
+using testing::import_fabric;
+using testing::import_messages;
+using testing::import_valid;
+using ::testing::IsEmpty;
+using testing::with;
+
+const Source kHwloc = Source::hwloc;
+
+// Four GPUs and two NVSwitches: each GPU has 50 GB/s to its switch, the switches 100 between them.
+std::string machine(const std::string& matrix) {
+  std::string text =
+      "<?xml version=\"1.0\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n"
+      "<topology version=\"3.0\">\n<object type=\"Machine\">\n";
+  for (int package = 0; package < 2; ++package) {
+    text += "<object type=\"Package\">\n<object type=\"Bridge\" bridge_type=\"0-1\">\n";
+    for (int gpu = 2 * package; gpu < 2 * package + 2; ++gpu) {
+      text += fmt::format(
+          "<object type=\"PCIDev\" gp_index=\"{0}\" pci_busid=\"0000:1{1}:00.0\" "
+          "pci_type=\"0302 [10de:1db8]\" pci_link_speed=\"15.75\">\n"
+          "<object type=\"OSDev\" gp_index=\"{2}\" name=\"nvml{1}\" osdev_type=\"12\"/></object>\n",
+          100 + gpu, gpu, 200 + gpu);
+    }
+    text += fmt::format(
+        "<object type=\"PCIDev\" gp_index=\"{0}\" subtype=\"NVSwitch\" "
+        "pci_busid=\"0000:2{1}:00.0\" pci_type=\"0680 [10de:1ac2]\"/>\n"
+        "<object type=\"PCIDev\" gp_index=\"{2}\" pci_busid=\"0000:3{1}:00.0\" "
+        "pci_type=\"0207 [15b3:1017]\" pci_link_speed=\"15.75\">"
+        "<object type=\"OSDev\" name=\"mlx5_{1}\"><info name=\"NodeGUID\" value=\"1\"/></object>"
+        "</object>\n"
+        "<object type=\"PCIDev\" gp_index=\"{3}\" pci_busid=\"0000:4{1}:00.0\" "
+        "pci_type=\"0200 [8086:1521]\"><object type=\"OSDev\" name=\"eno{1}\"/></object>\n"
+        "</object>\n</object>\n",
+        300 + package, package, 400 + package, 500 + package);
+  }
+  return text + "</object>\n" + matrix + "</topology>\n";
+}
+
+const std::string kMatrix =
+    "<distances2hetero nbobjs=\"6\" kind=\"25\" name=\"NVLinkBandwidth\">\n"
+    "<indexes length=\"50\">OSDev:200 OSDev:201 OSDev:202 OSDev:203 </indexes>\n"
+    "<indexes length=\"24\">PCIDev:300 PCIDev:301 </indexes>\n"
+    "<u64values length=\"36\">1000000 0 0 0 50000 0 0 1000000 0 0 50000 0 </u64values>\n"
+    "<u64values length=\"36\">0 0 1000000 0 0 50000 0 0 0 1000000 0 50000 </u64values>\n"
+    "<u64values length=\"36\">50000 50000 0 0 0 100000 0 0 50000 50000 100000 0 </u64values>\n"
+    "</distances2hetero>\n";
+
+TEST(ImportHwloc, TheMatrixHoldsTheBandwidths) {
+  const Topology fabric = import_fabric(kHwloc, machine(kMatrix));
+  EXPECT_EQ(fabric.ranks.size(), 4U);
+  EXPECT_THAT(arcs_of(fabric), Contains("box0/gpu3 -> box0/nvsw 50"));
+  EXPECT_EQ(allgather(fabric), Ratio(200, 3));
+  EXPECT_THAT(import_valid(kHwloc, machine(kMatrix)).report.left_out,
+              Contains(HasSubstr("links between NVSwitches")));
+}
+
+TEST(ImportHwloc, BoardsThatNothingJoinsAreOneByAGuess) {
+  EXPECT_THAT(import_valid(kHwloc, machine(kMatrix)).report.guesses, IsEmpty());
+  const std::string apart =
+      machine(with(with(kMatrix, "0 0 0 100000 ", "0 0 0 0 "), "50000 100000 0 ", "50000 0 0 "));
+  EXPECT_THAT(import_valid(kHwloc, apart).report.guesses,
+              ElementsAre(HasSubstr("no links between 2 groups")));
+  EXPECT_THAT(import_errors(kHwloc, apart, {.split_nvswitch = true}), ElementsAre("I07"));
+}
+
+TEST(ImportHwloc, NvswitchesCanBeKeptApart) {
+  const Topology fabric = import_fabric(kHwloc, machine(kMatrix), {.split_nvswitch = true});
+  EXPECT_THAT(arcs_of(fabric), AllOf(Contains("box0/gpu0 -> box0/nvsw0 50"),
+                                     Contains("box0/nvsw1 -> box0/nvsw0 100")));
+  EXPECT_EQ(allgather(fabric), Ratio(200, 3));
+}
+
+TEST(ImportHwloc, XgmiMatricesOfOneTypeHavePlainIndexes) {
+  const std::string matrix =
+      "<distances2 type=\"OSDev\" nbobjs=\"4\" kind=\"9\" name=\"XGMIBandwidth\" "
+      "indexing=\"gp\"><indexes>200 201 202 203 </indexes><u64values>0 50000 50000 50000 "
+      "50000 0 50000 50000 50000 50000 0 50000 50000 50000 50000 0 </u64values></distances2>";
+  const Topology fabric = import_fabric(kHwloc, machine(matrix));
+  EXPECT_EQ(allgather(fabric), Ratio(200));
+  EXPECT_EQ(fabric.links[LinkId(0)].kind, "xgmi");
+}
+
+TEST(ImportHwloc, NicsForTheFabricAreThoseOfOpenFabrics) {
+  const ImportOptions options{.nic_bandwidth = Ratio(10), .boxes = 2, .fabric = "rail"};
+  const Imported imported = import_valid(kHwloc, machine(kMatrix), options);
+  EXPECT_THAT(imported.report.left_out, Contains(HasSubstr("eno0, eno1")));
+  EXPECT_THAT(imported.document.metadata, Contains(std::pair("nic1", "mlx5_1")));
+  EXPECT_THAT(arcs_of(import_fabric(kHwloc, machine(kMatrix), options)),
+              Contains("box0/gpu0 -> box0/cpu_out0 63/4"));
+  EXPECT_THAT(import_errors(kHwloc, machine(kMatrix), {.boxes = 2, .fabric = "rail"}),
+              ElementsAre(HasSubstr("I05 ")));
+}
+
+TEST(ImportHwloc, AMatrixThatDiffersByDirectionIsTold) {
+  const std::string text =
+      machine(with(kMatrix, "50000 50000 0 0 0 100000", "25000 50000 0 0 0 100000"));
+  EXPECT_THAT(testing::codes_of(import_valid(kHwloc, text).warnings), Contains("I22"));
+  EXPECT_THAT(arcs_of(import_fabric(kHwloc, text)), Contains("box0/gpu0 -> box0/nvsw 25"));
+}
+
+TEST(ImportHwloc, BrokenFilesAreRefused) {
+  EXPECT_THAT(import_errors(kHwloc, machine("")), ElementsAre("I07"));
+  EXPECT_THAT(import_errors(kHwloc, machine(with(kMatrix, "1000000 0 0 0 50000 0 ", ""))),
+              ElementsAre(HasSubstr("I02 ")));
+  EXPECT_THAT(import_messages(kHwloc, machine(with(kMatrix, "1000000 0 0 0 50000 0 ", ""))),
+              HasSubstr("30 bandwidths for 6 devices"));
+  EXPECT_THAT(import_errors(kHwloc, machine(with(kMatrix, "50000", "5e4"))),
+              ElementsAre(HasSubstr("I03 ")));
+  EXPECT_THAT(import_errors(kHwloc, machine(with(kMatrix, "50000", "999999999999"))),
+              ElementsAre(HasSubstr("I03 ")));
+  EXPECT_THAT(import_errors(kHwloc, machine(with(kMatrix, "OSDev:200", "OSDev:999"))),
+              ElementsAre(HasSubstr("I02 ")));
+  EXPECT_THAT(import_errors(kHwloc, "<topology><object type=\"Machine\"/></topology>"),
+              ElementsAre(HasSubstr("I06 ")));
+  EXPECT_THAT(import_errors(kHwloc, with(machine(kMatrix), "nvml1", "nvml0")),
+              Contains(HasSubstr("I03 ")));
+  EXPECT_THAT(import_errors(kHwloc, "<system/>"), ElementsAre("I01"));
+  EXPECT_THAT(import_errors(kHwloc, machine(kMatrix).substr(0, 900)),
+              ElementsAre(HasSubstr("I02 ")));
+}
+
+}  // namespace
+}  // namespace forestcoll

@@ -1,0 +1,426 @@
+// NCCL's and RCCL's topology XML: what every rule makes of it, and every trap.
+#include "import_testing.hpp"
+
+namespace forestcoll {
+namespace {
+
+using testing::allgather;
+using ::testing::AllOf;
+using testing::arcs_of;
+using ::testing::Contains;
+using testing::Count;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::import_errors;
+using testing::import_fabric;
+using testing::import_messages;
+using testing::import_valid;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using testing::NvswitchDump;
+using testing::rccl_dump;
+using testing::with;
+
+const Source kNccl = Source::nccl;
+
+// Eight modules of two dies, as RCCL's models have them.
+const std::vector<Count> kSixteenDies = {
+    {0, 1, 4},  {0, 2, 1},  {0, 4, 2},   {1, 2, 1},   {1, 3, 1},   {1, 5, 1},   {2, 3, 4},
+    {2, 6, 1},  {3, 7, 2},  {4, 5, 4},   {4, 12, 1},  {5, 13, 1},  {5, 14, 1},  {6, 7, 4},
+    {6, 13, 1}, {6, 14, 1}, {7, 15, 1},  {8, 9, 4},   {8, 10, 1},  {8, 12, 2},  {9, 10, 1},
+    {9, 11, 1}, {9, 13, 1}, {10, 11, 4}, {10, 14, 1}, {11, 15, 2}, {12, 13, 4}, {14, 15, 4}};
+const std::vector<Count> kEightDies = {{0, 1, 4}, {0, 4, 2}, {0, 6, 1}, {1, 3, 1},
+                                       {1, 7, 1}, {2, 3, 4}, {2, 4, 1}, {2, 6, 2},
+                                       {3, 5, 1}, {4, 5, 4}, {5, 7, 1}, {6, 7, 4}};
+
+TEST(ImportNccl, KnownOptimaOfXgmiMachines) {
+  EXPECT_EQ(allgather(import_fabric(kNccl, rccl_dump(16, kSixteenDies, "910"))), Ratio(1728, 7));
+  EXPECT_EQ(allgather(import_fabric(kNccl, rccl_dump(8, kEightDies, "910"))), Ratio(240));
+  EXPECT_EQ(allgather(import_fabric(kNccl, rccl_dump(8, testing::full_mesh(8), "gfx942"))),
+            Ratio(384));
+  EXPECT_EQ(allgather(import_fabric(kNccl, rccl_dump(4, testing::full_mesh(4), "940"))),
+            Ratio(192));
+}
+
+TEST(ImportNccl, NominalBandwidthsAreTheVendors) {
+  const ImportOptions nominal{.constants = LinkConstants::nominal};
+  EXPECT_EQ(allgather(import_fabric(kNccl, rccl_dump(4, testing::full_mesh(4), "gfx90a"), nominal)),
+            Ratio(200));
+  EXPECT_EQ(allgather(import_fabric(kNccl, NvswitchDump{}.text(), nominal)), Ratio(400));
+  EXPECT_EQ(allgather(import_fabric(kNccl, NvswitchDump{}.text())), Ratio(320));
+}
+
+TEST(ImportNccl, EveryGenerationHasItsConstants) {
+  const std::vector<std::tuple<std::string, Ratio, Ratio>> known = {{"60", 18, 20},
+                                                                    {"70", 20, 25},
+                                                                    {"75", 20, 25},
+                                                                    {"80", 20, 25},
+                                                                    {"86", 12, 14},
+                                                                    {"90", Ratio(206, 10), 25},
+                                                                    {"100", Ratio(401, 10), 50},
+                                                                    {"103", Ratio(401, 10), 50}};
+  for (const auto& [sm, nccl, nominal] : known) {
+    const std::string text = NvswitchDump{.sm = sm}.text();
+    EXPECT_EQ(allgather(import_fabric(kNccl, text)), nccl * Ratio(16)) << sm;
+    EXPECT_EQ(allgather(import_fabric(kNccl, text, {.constants = LinkConstants::nominal})),
+              nominal * Ratio(16))
+        << sm;
+  }
+  for (const auto& [gcn, nccl] : {std::pair("gfx908", 24),
+                                  {"908", 24},
+                                  {"gfx90a:sramecc+", 36},
+                                  {"910", 36},
+                                  {"940", 48},
+                                  {"gfx942", 48}}) {
+    const auto fabric = import_fabric(kNccl, rccl_dump(4, testing::full_mesh(4), gcn));
+    EXPECT_EQ(allgather(fabric), Ratio(4 * nccl)) << gcn;
+  }
+}
+
+TEST(ImportNccl, AnUnknownGenerationIsRefusedWithItsPlace) {
+  const std::string text = NvswitchDump{.sm = "89"}.text();
+  EXPECT_THAT(import_errors(kNccl, text), ElementsAre("I04 5:2"));
+  EXPECT_THAT(import_messages(kNccl, text),
+              AllOf(HasSubstr("sm=\"89\""), HasSubstr("60, 70, 75"), HasSubstr("--bandwidths")));
+  EXPECT_THAT(import_messages(kNccl, rccl_dump(2, testing::full_mesh(2), "gfx1100")),
+              HasSubstr("gcn=\"gfx1100\""));
+  EXPECT_EQ(allgather(import_fabric(kNccl, text, {.bandwidths = {{"nvlink", Ratio(10)}}})),
+            Ratio(160));
+}
+
+TEST(ImportNccl, TheMachineIsATemplateThatPeopleCanRead) {
+  const Imported imported = import_valid(kNccl, NvswitchDump{}.text());
+  const auto& document = imported.document;
+  ASSERT_EQ(document.templates.size(), 1U);
+  ASSERT_EQ(document.boxes.size(), 1U);
+  EXPECT_EQ(document.boxes[0].ids, "box0");
+  const SectionText& machine = document.templates[0].section;
+  ASSERT_EQ(machine.nodes.size(), 2U);
+  EXPECT_EQ(machine.nodes[0].ids, "gpu[0-3]");
+  EXPECT_EQ(machine.nodes[1].ids, "nvsw");
+  ASSERT_EQ(machine.links.size(), 1U);
+  EXPECT_EQ(machine.links[0].src, "gpu[0-3]");
+  EXPECT_EQ(machine.links[0].count, 12);
+  EXPECT_EQ(machine.links[0].bandwidth, "20");
+  EXPECT_EQ(machine.links[0].kind, "nvlink");
+  EXPECT_THAT(document.metadata, Contains(std::pair("gpu3", testing::bus_id(3) + ", rank 3")));
+  EXPECT_THAT(imported.report.understood, ElementsAre("4 GPUs", "48 nvlink links of 20 GB/s"));
+  EXPECT_THAT(imported.report.left_out, ElementsAre(HasSubstr("2 NICs: mlx5_0, mlx5_1")));
+  EXPECT_THAT(imported.report.guesses, IsEmpty());
+  EXPECT_THAT(imported.warnings, IsEmpty());
+}
+
+TEST(ImportNccl, NvswitchesAreMergedOrSplit) {
+  // Each GPU has six links to either NVSwitch.
+  std::string text = NvswitchDump{.count = {"6", "6", "6", "6"}, .target = "0000:aa:00.0"}.text();
+  for (std::size_t at = 0; (at = text.find("</gpu>", at)) != std::string::npos; at += 80) {
+    text.insert(at, "<nvlink target=\"0000:ab:00.0\" count=\"6\" tclass=\"0x068000\"/>");
+  }
+  const Topology merged = import_fabric(kNccl, text);
+  EXPECT_THAT(arcs_of(merged), Contains("box0/gpu0 -> box0/nvsw 240"));
+  const Topology split = import_fabric(kNccl, text, {.split_nvswitch = true});
+  EXPECT_THAT(arcs_of(split), AllOf(Contains("box0/gpu0 -> box0/nvsw0 120"),
+                                    Contains("box0/nvsw1 -> box0/gpu3 120")));
+  EXPECT_EQ(allgather(merged), allgather(split));
+  EXPECT_THAT(import_errors(kNccl, NvswitchDump{}.text(), {.split_nvswitch = true}),
+              Contains(HasSubstr("I08")));
+}
+
+TEST(ImportNccl, TheClassOfATargetIsFoundWhereItIsNotWritten) {
+  std::string text = NvswitchDump{.target = "0000:aa:00.0"}.text();
+  for (std::size_t at; (at = text.find(" tclass=\"0x068000\"")) != std::string::npos;) {
+    text.erase(at, std::string(" tclass=\"0x068000\"").size());
+  }
+  text = with(text, "</cpu>", "<pci busid=\"0000:AA:00.0\" class=\"0x068000\"/></cpu>");
+  EXPECT_EQ(allgather(import_fabric(kNccl, text)), Ratio(320));
+}
+
+TEST(ImportNccl, RanksOrderTheGpus) {
+  const std::string swapped =
+      with(with(rccl_dump(2, testing::full_mesh(2), "908"), "rank=\"0\"", "rank=\"7\""),
+           "rank=\"1\"", "rank=\"3\"");
+  const Topology fabric = import_fabric(kNccl, swapped);
+  ASSERT_EQ(fabric.ranks.size(), 2U);
+  EXPECT_EQ(fabric.nodes[fabric.ranks[0]].id, "box0/gpu1");
+}
+
+// NICs and PCIe.
+
+TEST(ImportNccl, AGpuWithANicOfItsOwnHasOneLinkToIt) {
+  const Topology fabric = import_fabric(kNccl, rccl_dump(2, testing::full_mesh(2), "908"),
+                                        {.boxes = 2, .fabric = "rail"});
+  EXPECT_THAT(arcs_of(fabric),
+              AllOf(Contains("box0/gpu0 -> box0/nic0 24"), Contains("box1/nic1 -> box1/gpu1 24"),
+                    Contains("box1/nic1 -> rail1 25"), Contains("rail0 -> box0/nic0 25")));
+  EXPECT_EQ(fabric.nodes.size(), 2U * 4 + 2);
+}
+
+TEST(ImportNccl, PcieAddsNothingBetweenGpus) {
+  // 2 GPUs and a NIC on each PCIe switch: with the NVLinks gone, no GPU reaches another in its box.
+  const ImportOptions options{.boxes = 2, .fabric = "single"};
+  const Topology fabric = import_fabric(kNccl, NvswitchDump{}.text(), options);
+  const auto arcs = arcs_of(fabric);
+  EXPECT_THAT(
+      arcs,
+      AllOf(Contains("box0/gpu0 -> box0/pcie_out0 24"),
+            Contains("box0/pcie_out0 -> box0/nic_out0 24"), Contains("box0/nic_out0 -> switch0 25"),
+            Contains("switch0 -> box0/nic_in0 25"), Contains("box0/nic_in0 -> box0/pcie_in0 24"),
+            Contains("box0/pcie_in0 -> box0/gpu1 24")));
+  EXPECT_THAT(arcs, Not(Contains(HasSubstr("pcie_out0 -> box0/gpu"))));
+  EXPECT_THAT(arcs, Not(Contains(HasSubstr("nic_out0 -> box0"))));
+  // Two NICs of 25 behind PCIe links of 24 leave each box.
+  EXPECT_EQ(allgather(fabric), Ratio(2 * 48));
+}
+
+TEST(ImportNccl, PcieP2pJoinsGpusThroughSwitchesAndCpus) {
+  std::string text = NvswitchDump{}.text();
+  for (std::size_t at; (at = text.find("<nvlink")) != std::string::npos;) {
+    text.erase(at, text.find('\n', at) - at);
+  }
+  EXPECT_THAT(import_errors(kNccl, text), ElementsAre("I07"));
+  const Topology fabric = import_fabric(kNccl, text, {.pcie_p2p = true});
+  EXPECT_THAT(arcs_of(fabric), AllOf(Contains("box0/gpu0 -> box0/pcie0 24"),
+                                     Contains("box0/pcie0 -> box0/pcie1 24")));
+  // Each GPU's PCIe link brings what the three others own.
+  EXPECT_EQ(allgather(fabric), Ratio(24) * Ratio(4, 3));
+}
+
+TEST(ImportNccl, TheLinkBetweenCpusIsThatOfTheirVendor) {
+  const auto between = [](const std::string& vendor, const std::string& model) {
+    std::string text = with(rccl_dump(2, {}, "908"), "AuthenticAMD", vendor);
+    text = with(text, "familyid=\"175\"", "familyid=\"6\"");
+    text = with(text, "modelid=\"1\"", "modelid=\"" + model + "\"");
+    const auto arcs = arcs_of(import_fabric(kNccl, text, {.pcie_p2p = true}));
+    return arcs.empty() ? "" : arcs[0];
+  };
+  EXPECT_EQ(between("AuthenticAMD", "1"), "box0/gpu0 -> box0/gpu1 16");
+  EXPECT_EQ(between("GenuineIntel", "79"), "box0/gpu0 -> box0/gpu1 6");
+  EXPECT_EQ(between("GenuineIntel", "85"), "box0/gpu0 -> box0/gpu1 10");
+  EXPECT_EQ(between("GenuineIntel", "143"), "box0/gpu0 -> box0/gpu1 22");
+  EXPECT_EQ(between("GenuineIntel", "207"), "box0/gpu0 -> box0/gpu1 24");  // PCIe is narrower
+  const std::string unknown = with(rccl_dump(2, {}, "908"), "AuthenticAMD", "Acme");
+  EXPECT_THAT(import_valid(kNccl, unknown, {.pcie_p2p = true}).report.guesses,
+              ElementsAre(HasSubstr("6 GB/s between CPUs")));
+}
+
+TEST(ImportNccl, PcieSpeedsAreReadByTheirExactText) {
+  const auto width = [](const std::string& pcie) {
+    const auto arcs = arcs_of(
+        import_fabric(kNccl, NvswitchDump{.pcie = pcie}.text(), {.boxes = 2, .fabric = "rail"}));
+    for (const std::string& arc : arcs) {
+      if (arc.starts_with("box0/gpu0 -> box0/pcie_out0 ")) return arc.substr(28);
+    }
+    return std::string("none");
+  };
+  const auto slot = [](const std::string& speed, const std::string& lanes) {
+    return "link_speed=\"" + speed + "\" link_width=\"" + lanes + "\"";
+  };
+  EXPECT_EQ(width(slot("8 GT/s", "16")), "12");
+  EXPECT_EQ(width(slot("16.0 GT/s PCIe", "16")), "24");
+  EXPECT_EQ(width(slot("32 GT/s", "16")), "48");
+  EXPECT_EQ(width(slot("64.0 GT/s PCIe", "16")), "96");
+  EXPECT_EQ(width(slot("16 GT/s", "8")), "12");
+  EXPECT_EQ(width(slot("5 GT/s", "16")), "6");
+  EXPECT_EQ(width(slot("2.5 GT/s", "16")), "3");
+  EXPECT_EQ(width(slot("", "0")), "12");
+  EXPECT_EQ(width(slot("32 GT/s PCIe/s", "16")), "12");
+  EXPECT_EQ(width(slot("2.5 GT/s", "1")), "12");
+}
+
+TEST(ImportNccl, GuessedPcieIsToldAsGuessed) {
+  const ImportOptions options{.boxes = 2, .fabric = "rail"};
+  const auto guesses = [&](const std::string& pcie) {
+    return import_valid(kNccl, NvswitchDump{.pcie = pcie}.text(), options).report.guesses;
+  };
+  EXPECT_THAT(guesses("link_speed=\"\" link_width=\"0\""),
+              ElementsAre(AllOf(HasSubstr("neither its speed"), HasSubstr("taken as 12 GB/s"))));
+  EXPECT_THAT(guesses("link_speed=\"2.5 GT/s\" link_width=\"1\""),
+              ElementsAre(HasSubstr("virtual machines")));
+  EXPECT_THAT(guesses("link_speed=\"fast\" link_width=\"16\""),
+              ElementsAre(HasSubstr("unknown speed (\"fast\")")));
+  EXPECT_THAT(guesses("link_speed=\"16 GT/s\""), ElementsAre(HasSubstr("width")));
+  EXPECT_THAT(guesses("link_speed=\"16 GT/s\" link_width=\"16\""), IsEmpty());
+  // The file says it too.
+  const Imported imported =
+      import_valid(kNccl, NvswitchDump{.pcie = "link_speed=\"\" link_width=\"0\""}.text(), options);
+  EXPECT_THAT(imported.document.metadata, Contains(::testing::Pair("guess 1", HasSubstr("12"))));
+}
+
+TEST(ImportNccl, C2cIsAGpusWayToItsCpu) {
+  std::string text = rccl_dump(2, testing::full_mesh(2), "908");
+  text = with(text, "</gpu>", "<c2c bw=\"44712\" count=\"10\"/></gpu>");
+  const auto arcs = arcs_of(import_fabric(kNccl, text, {.boxes = 2, .fabric = "rail"}));
+  EXPECT_THAT(arcs, Contains("box0/gpu0 -> box0/nic0 24"));  // the NIC's PCIe is narrower
+  const auto p2p = arcs_of(import_fabric(kNccl, text, {.pcie_p2p = true, .boxes = 1}));
+  EXPECT_THAT(p2p, Contains("box0/gpu0 -> box0/gpu1 40"));  // xGMI 24 + the CPUs' 16
+  EXPECT_THAT(import_errors(kNccl, with(text, "bw=\"44712\"", "bw=\"x\"")),
+              Contains(HasSubstr("I03")));
+}
+
+TEST(ImportNccl, PowerCpusAreOnTheNvlinks) {
+  std::string text = NvswitchDump{.sm = "70", .count = {"3", "3", "3", "3"}}.text();
+  for (std::size_t at; (at = text.find("tclass=\"0x068000\"")) != std::string::npos;) {
+    text.replace(at, 17, "tclass=\"0x068001\"");
+  }
+  for (std::size_t at; (at = text.find("fffffff:ff:ff.0")) != std::string::npos;) {
+    text.replace(at, 15, "0000:cc:00.0");
+  }
+  EXPECT_THAT(arcs_of(import_fabric(kNccl, text)), Contains("box0/gpu0 -> box0/socket0 60"));
+}
+
+TEST(ImportNccl, ThePortsOfOneCardShareItsSlot) {
+  const std::string text =
+      with(rccl_dump(2, testing::full_mesh(2), "908"), "speed=\"200000\"/></nic>",
+           "speed=\"200000\"/><net name=\"mlx5_9\" dev=\"9\" speed=\"200000\"/></nic>");
+  const auto arcs = arcs_of(import_fabric(kNccl, text, {.boxes = 2, .fabric = "rail"}));
+  EXPECT_THAT(arcs, AllOf(Contains("box0/gpu0 -> box0/pcie_out0 24"),
+                          Contains("box0/pcie_out0 -> box0/nic_out1 25")));
+}
+
+TEST(ImportNccl, ANicWithoutASpeedIsAskedFor) {
+  const ImportOptions options{.boxes = 2, .fabric = "rail"};
+  for (const std::string speed : {"", "0", "-1", "fast"}) {
+    const std::string text = NvswitchDump{.nic_speed = speed}.text();
+    EXPECT_THAT(import_errors(kNccl, text, options), ElementsAre(HasSubstr("I05 "))) << speed;
+    EXPECT_THAT(import_messages(kNccl, text, options), HasSubstr("--nic-bandwidth")) << speed;
+    ImportOptions given = options;
+    given.nic_bandwidth = Ratio(10);
+    EXPECT_THAT(arcs_of(import_fabric(kNccl, text, given)), Contains("box0/nic_out0 -> rail0 10"));
+    EXPECT_EQ(allgather(import_fabric(kNccl, text)), Ratio(320)) << "alone, it needs none";
+  }
+}
+
+TEST(ImportNccl, ANicOfTwentyFiveTerabytesIsRefusedWhereItMatters) {
+  const std::string text = NvswitchDump{.nic_speed = "200000000"}.text();
+  const ImportOptions options{.boxes = 2, .fabric = "rail"};
+  EXPECT_THAT(import_errors(kNccl, text, options), ElementsAre(HasSubstr("I03 ")));
+  EXPECT_THAT(import_messages(kNccl, text, options),
+              AllOf(HasSubstr("25000 GB/s"), HasSubstr("mlx5_0, mlx5_1")));
+  const Imported alone = import_valid(kNccl, text);
+  EXPECT_THAT(testing::codes_of(alone.warnings), ElementsAre(HasSubstr("I21 ")));
+  ImportOptions given = options;
+  given.bandwidths = {{"nic", Ratio(25)}};
+  EXPECT_EQ(allgather(import_fabric(kNccl, text, given)), Ratio(96));
+}
+
+// The traps.
+
+TEST(ImportNccl, AGpuLinkedToItselfIsLeftOutAloud) {
+  std::string text = rccl_dump(2, {}, "908");
+  text = with(
+      text, "rank=\"0\">",
+      "rank=\"0\"><xgmi target=\"" + testing::bus_id(0) + "\" count=\"12\" tclass=\"0x038000\"/>");
+  EXPECT_THAT(import_messages(kNccl, text),
+              AllOf(HasSubstr("no link joins any two of the 2 GPUs"), HasSubstr("--pcie-p2p"),
+                    HasSubstr("to itself is left out")));
+  const Imported imported = import_valid(kNccl, text, {.pcie_p2p = true});
+  EXPECT_THAT(testing::codes_of(imported.warnings), Contains(HasSubstr("I21 ")));
+}
+
+TEST(ImportNccl, SkeletonsAreNumberedByBusIdAndRefusedWithoutLinks) {
+  const std::string text =
+      "<system version=\"1\"><cpu numaid=\"0\" vendor=\"AuthenticAMD\">\n"
+      "<pci busid=\"0003:00:00.0\" class=\"0x030200\" link_speed=\"16 GT/s\" link_width=\"16\"/>\n"
+      "<pci busid=\"0001:00:00.0\" class=\"0x030200\" link_speed=\"16 GT/s\" link_width=\"8\"/>\n"
+      "<pci busid=\"0101:00:00.0\" class=\"0x020700\" link_speed=\"16 GT/s\" link_width=\"16\"/>\n"
+      "</cpu></system>";
+  EXPECT_THAT(import_errors(kNccl, text), ElementsAre("I07"));
+  const Imported imported = import_valid(kNccl, text, {.pcie_p2p = true});
+  EXPECT_THAT(imported.report.guesses, ElementsAre(HasSubstr("2 GPUs without a <gpu> element")));
+  EXPECT_THAT(imported.document.metadata, Contains(std::pair("gpu0", "0001:00:00.0")));
+  EXPECT_THAT(import_errors(kNccl, with(text, "0003:", "0001:")), Contains(HasSubstr("I03 ")));
+}
+
+TEST(ImportNccl, NoGpusAtAll) {
+  const std::string text =
+      "<system version=\"1\"><cpu numaid=\"0\"><pci busid=\"0000:45:00.0\">"
+      "<pci busid=\"0000:4f:00.0\" link_speed=\"32 GT/s\" link_width=\"16\"/></pci></cpu></system>";
+  EXPECT_THAT(import_errors(kNccl, text), ElementsAre("I06 1:2"));
+  EXPECT_THAT(import_messages(kNccl, text),
+              AllOf(HasSubstr("2 PCI devices"), HasSubstr("NCCL_TOPO_DUMP_FILE")));
+  EXPECT_THAT(import_errors(kNccl, "<system version=\"1\"/>"), ElementsAre("I06 1:2"));
+}
+
+TEST(ImportNccl, IslandsAreNamed) {
+  const std::string text = rccl_dump(4, {{0, 1, 1}, {2, 3, 1}}, "908");
+  EXPECT_THAT(import_errors(kNccl, text), ElementsAre("I07"));
+  EXPECT_THAT(import_messages(kNccl, text),
+              AllOf(HasSubstr("gpu[0-1], gpu[2-3]"), HasSubstr("--pcie-p2p")));
+  EXPECT_EQ(import_fabric(kNccl, text, {.pcie_p2p = true}).ranks.size(), 4U);
+  EXPECT_EQ(import_fabric(kNccl, text, {.boxes = 1, .fabric = "single"}).ranks.size(), 4U);
+}
+
+TEST(ImportNccl, ADeadLinkIsW05) {
+  const Imported imported =
+      import_valid(kNccl, NvswitchDump{.count = {"12", "12", "11", "12"}}.text());
+  EXPECT_THAT(testing::codes_of(imported.warnings), ElementsAre("W05"));
+  EXPECT_THAT(imported.warnings[0].message, HasSubstr("gpu2 (11)"));
+  const auto arcs = arcs_of(parse_topology(to_topology_json(imported.document), "", {})->topology);
+  EXPECT_THAT(
+      arcs, AllOf(Contains("box0/gpu2 -> box0/nvsw 220"), Contains("box0/gpu1 -> box0/nvsw 240")));
+}
+
+TEST(ImportNccl, DirectionsThatDifferAreKeptAndTold) {
+  const std::string text = with(rccl_dump(2, {{0, 1, 4}}, "908"), "count=\"4\"", "count=\"3\"");
+  const Imported imported = import_valid(kNccl, text);
+  EXPECT_THAT(testing::codes_of(imported.warnings), Contains("I22"));
+  EXPECT_THAT(arcs_of(import_fabric(kNccl, text)),
+              ElementsAre("box0/gpu0 -> box0/gpu1 72", "box0/gpu1 -> box0/gpu0 96"));
+}
+
+TEST(ImportNccl, ALinkToAGpuThatIsNotThereIsLeftOut) {
+  const std::string text = with(rccl_dump(3, testing::full_mesh(3), "908"),
+                                "target=\"" + testing::bus_id(2) + "\"", "target=\"0000:ee:00.0\"");
+  EXPECT_THAT(import_valid(kNccl, text).report.left_out, Contains(HasSubstr("0000:ee:00.0")));
+}
+
+TEST(ImportNccl, BrokenFilesAreRefusedWithTheirPlace) {
+  const std::string text = NvswitchDump{}.text();
+  EXPECT_THAT(import_errors(kNccl, text.substr(0, text.size() / 2)),
+              ElementsAre(HasSubstr("I02 ")));
+  EXPECT_THAT(import_messages(kNccl, text.substr(0, text.size() / 2)), HasSubstr("cut off"));
+  EXPECT_THAT(import_errors(kNccl, ""), ElementsAre("E01"));
+  EXPECT_THAT(import_errors(kNccl, std::string("<system\0version", 15)), ElementsAre("E01 1:8"));
+  EXPECT_THAT(import_errors(kNccl, "<graphs/>"), ElementsAre("I01"));
+  EXPECT_THAT(import_errors(kNccl, with(text, "version=\"1\"", "version=\"3\"")),
+              ElementsAre("I02 1:2"));
+  EXPECT_THAT(import_errors(kNccl, with(text, " version=\"1\"", "")), ElementsAre("I02 1:2"));
+  EXPECT_THAT(import_errors(kNccl, with(text, "dev=\"0\" ", "")), ElementsAre("I03 5:2"));
+  EXPECT_THAT(import_errors(kNccl, with(text, "dev=\"0\" ", "dev=\"two\" ")),
+              ElementsAre("I03 5:2"));
+  EXPECT_THAT(import_errors(kNccl, with(text, "dev=\"0\" ", "dev=\"-1\" ")),
+              ElementsAre("I03 5:2"));
+  EXPECT_THAT(import_errors(kNccl, with(text, "dev=\"1\" ", "dev=\"0\" ")),
+              ElementsAre("I03 10:2"));
+  EXPECT_THAT(import_errors(kNccl, with(text, "rank=\"0\" ", "rank=\"x\" ")),
+              ElementsAre("I03 5:2"));
+  EXPECT_THAT(import_errors(kNccl, with(text, "count=\"12\"", "count=\"-1\"")),
+              ElementsAre("I03 6:2"));
+  EXPECT_THAT(import_errors(kNccl, with(text, "count=\"12\"", "count=\"9999999\"")),
+              ElementsAre("I03 6:2"));
+  EXPECT_THAT(import_errors(kNccl, with(text, " count=\"12\"", "")), ElementsAre("I03 6:2"));
+}
+
+TEST(ImportNccl, NestingIsBounded) {
+  std::string text = "<system version=\"1\"><cpu>";
+  for (int i = 0; i < 100'000; ++i) text += "<pci>";
+  for (int i = 0; i < 100'000; ++i) text += "</pci>";
+  EXPECT_THAT(import_errors(kNccl, text + "</cpu></system>"), ElementsAre(HasSubstr("I09 ")));
+}
+
+TEST(ImportNccl, HostsThatShareAnNvswitchAreBoxesOfOneFile) {
+  const std::string one = NvswitchDump{.sm = "100", .count = {"18", "18", "18", "18"}}.text();
+  const std::string cpu = one.substr(one.find("<cpu"), one.find("</system>") - one.find("<cpu"));
+  const std::string text = "<system version=\"1\">" + with(cpu, "<cpu", "<cpu host_hash=\"0xa\"") +
+                           with(cpu, "<cpu", "<cpu host_hash=\"0xb\"") + "</system>";
+  const Imported imported = import_valid(kNccl, text);
+  EXPECT_EQ(imported.document.templates.size(), 1U);
+  EXPECT_EQ(imported.document.boxes.size(), 2U);
+  const Topology fabric = import_fabric(kNccl, text);
+  EXPECT_EQ(fabric.ranks.size(), 8U);
+  EXPECT_THAT(arcs_of(fabric), Contains("box1/gpu3 -> nvsw 3609/5"));
+  EXPECT_THAT(import_errors(kNccl, text, {.boxes = 2, .fabric = "rail"}), ElementsAre("I08"));
+}
+
+}  // namespace
+}  // namespace forestcoll

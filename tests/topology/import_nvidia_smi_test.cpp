@@ -1,0 +1,142 @@
+// The matrix of nvidia-smi topo -m, in the forms that drivers print it.
+#include "import_testing.hpp"
+
+namespace forestcoll {
+namespace {
+
+using testing::allgather;
+using testing::arcs_of;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::import_errors;
+using testing::import_fabric;
+using testing::import_messages;
+using testing::import_valid;
+using testing::with;
+
+const Source kSmi = Source::nvidia_smi;
+
+const std::string kSwitched =
+    "        GPU0    GPU1    GPU2    GPU3    NIC0    NIC1    CPU Affinity    NUMA Affinity   GPU "
+    "NUMA ID\n"
+    "GPU0     X      NV18    NV18    NV18    PIX     SYS     0-55,112-167    0               N/A\n"
+    "GPU1    NV18     X      NV18    NV18    PXB     SYS     0-55,112-167    0               N/A\n"
+    "GPU2    NV18    NV18     X      NV18    SYS     PIX     56-111          1               N/A\n"
+    "GPU3    NV18    NV18    NV18     X      SYS     PIX     56-111          1               N/A\n"
+    "NIC0    PIX     PXB     SYS     SYS      X      SYS\n"
+    "NIC1    SYS     SYS     PIX     PIX     SYS      X\n"
+    "\nLegend:\n\n  X    = Self\n  NV#  = Connection traversing a bonded set of # NVLinks\n"
+    "\nNIC Legend:\n\n  NIC0: mlx5_0\n  NIC1: mlx5_4\n";
+
+const std::string kDirect =
+    "\tGPU0\tGPU1\tGPU2\tmlx5_0\tCPU Affinity\n"
+    "GPU0\t X \tNV1\tNV2\tSOC\t0-19\n"
+    "GPU1\tNV1\t X \tNV2\tSOC\t0-19\n"
+    "GPU2\tNV2\tNV2\t X \tSOC\t20-39\n"
+    "mlx5_0\tSOC\tSOC\tSOC\t X \t\n";
+
+TEST(ImportNvidiaSmi, UniformPairsBeyondTheLinksOfAGpuAreAnNvswitch) {
+  const Imported imported = import_valid(kSmi, kSwitched, {.gpu = "h100"});
+  EXPECT_THAT(imported.report.guesses, ElementsAre(HasSubstr("NVSwitch with 18 links")));
+  const Topology fabric = import_fabric(kSmi, kSwitched, {.gpu = "h100"});
+  EXPECT_THAT(arcs_of(fabric), Contains("box0/gpu0 -> box0/nvsw 450"));
+  EXPECT_EQ(allgather(fabric), Ratio(600));
+  EXPECT_EQ(
+      allgather(import_fabric(kSmi, kSwitched, {.constants = LinkConstants::nccl, .gpu = "h100"})),
+      Ratio(2472, 5));
+}
+
+TEST(ImportNvidiaSmi, OtherwiseLinksAreDirect) {
+  const Topology fabric = import_fabric(kSmi, kDirect, {.gpu = "v100"});
+  EXPECT_THAT(arcs_of(fabric),
+              ElementsAre("box0/gpu0 -> box0/gpu1 25", "box0/gpu0 -> box0/gpu2 50",
+                          "box0/gpu1 -> box0/gpu0 25", "box0/gpu1 -> box0/gpu2 50",
+                          "box0/gpu2 -> box0/gpu0 50", "box0/gpu2 -> box0/gpu1 50"));
+  // A pair with all of its links to each other needs no switch.
+  const std::string pair = "GPU0 GPU1 CPU Affinity\nGPU0 X NV12 0-3\nGPU1 NV12 X 0-3\n";
+  EXPECT_THAT(arcs_of(import_fabric(kSmi, pair, {.gpu = "a100"})),
+              Contains("box0/gpu0 -> box0/gpu1 300"));
+}
+
+TEST(ImportNvidiaSmi, TheNearestGpusReachANic) {
+  const ImportOptions options{
+      .gpu = "h100", .nic_bandwidth = Ratio(50), .boxes = 2, .fabric = "rail"};
+  const Imported imported = import_valid(kSmi, kSwitched, options);
+  // NIC0 is nearest to GPU0 alone, but GPU1 has none nearer: they share it.
+  const auto arcs = arcs_of(import_fabric(kSmi, kSwitched, options));
+  EXPECT_THAT(arcs, Contains("box0/gpu1 -> box0/pcie_out0 48"));
+  EXPECT_THAT(arcs, Contains("box0/gpu2 -> box0/pcie_out1 48"));
+  EXPECT_THAT(imported.document.metadata, Contains(std::pair("nic1", "mlx5_4")));
+  EXPECT_THAT(imported.report.guesses, Contains(HasSubstr("is that of a h100")));
+  EXPECT_THAT(import_errors(kSmi, kSwitched, {.gpu = "h100", .boxes = 2, .fabric = "rail"}),
+              ElementsAre(HasSubstr("I05 ")));
+}
+
+TEST(ImportNvidiaSmi, WaysThroughACpuAreAGuess) {
+  const ImportOptions options{
+      .gpu = "v100", .nic_bandwidth = Ratio(10), .boxes = 2, .fabric = "single"};
+  EXPECT_THAT(import_valid(kSmi, kDirect, options).report.guesses,
+              Contains(HasSubstr("meet at a CPU alone")));
+}
+
+TEST(ImportNvidiaSmi, ATerminalsEscapesAreNoText) {
+  const std::string underlined =
+      with(with(kSwitched, "        GPU0", "\t\x1b[4mGPU0"), "GPU NUMA ID", "GPU NUMA ID\x1b[0m");
+  EXPECT_EQ(allgather(import_fabric(kSmi, underlined, {.gpu = "h100"})), Ratio(600));
+  EXPECT_EQ(detect_source(underlined), kSmi);
+}
+
+TEST(ImportNvidiaSmi, PromptsBeforeAndColumnsBehindAreLeftOut) {
+  const std::string text = "$ nvidia-smi topo -m\n" + kSwitched;
+  EXPECT_EQ(allgather(import_fabric(kSmi, text, {.gpu = "h100"})), Ratio(600));
+  const std::string bare = "GPU0 GPU1\nGPU0 X NV4\nGPU1 NV4 X\n";
+  EXPECT_EQ(allgather(import_fabric(kSmi, bare, {.gpu = "p100"})), Ratio(160));
+}
+
+TEST(ImportNvidiaSmi, TheModelIsAskedFor) {
+  EXPECT_THAT(import_errors(kSmi, kSwitched), ElementsAre("I05"));
+  EXPECT_THAT(import_messages(kSmi, kSwitched), HasSubstr("--gpu, one of p100, v100"));
+  EXPECT_THAT(import_errors(kSmi, kSwitched, {.gpu = "h1000"}), ElementsAre("I04"));
+}
+
+TEST(ImportNvidiaSmi, MoreLinksThanTheModelHasAreRefused) {
+  EXPECT_THAT(import_errors(kSmi, kSwitched, {.gpu = "a100"}), ElementsAre("I03 2:1"));
+  EXPECT_THAT(import_messages(kSmi, kSwitched, {.gpu = "a100"}), HasSubstr("Is --gpu right?"));
+  EXPECT_THAT(import_errors(kSmi, kDirect, {.gpu = "a40"}), ElementsAre("imported"));
+  EXPECT_THAT(import_errors(kSmi, with(kDirect, "NV1", "NV9"), {.gpu = "v100"}),
+              ElementsAre("I03 2:1"));
+}
+
+TEST(ImportNvidiaSmi, GpusWithoutNvlinksAreIslands) {
+  const std::string text = "GPU0 GPU1\nGPU0 X SYS\nGPU1 SYS X\n";
+  EXPECT_THAT(import_errors(kSmi, text, {.gpu = "a100"}), ElementsAre("I07"));
+  EXPECT_THAT(import_errors(kSmi, text, {.gpu = "a100", .pcie_p2p = true}), ElementsAre("I08"));
+}
+
+TEST(ImportNvidiaSmi, BrokenMatricesAreRefusedWithTheirPlace) {
+  const ImportOptions v100{.gpu = "v100"};
+  const auto errors = [&](const std::string& what, const std::string& by) {
+    return import_errors(kSmi, with(kDirect, what, by), v100);
+  };
+  EXPECT_THAT(errors("GPU2\tNV2\tNV2\t X \tSOC\t20-39\n", ""), ElementsAre("I02 5:1"));
+  EXPECT_THAT(errors("\t X \tSOC\t20-39\n", "\n"), ElementsAre("I02 4:1"));
+  EXPECT_THAT(errors("NV1\tNV2\tSOC\t0-19\nGPU1", "NVx\tNV2\tSOC\t0-19\nGPU1"),
+              ElementsAre("I03 2:1"));
+  EXPECT_THAT(errors("NV1\tNV2\tSOC\t0-19\nGPU1", "X\tNV2\tSOC\t0-19\nGPU1"),
+              ElementsAre("I03 2:1"));
+  EXPECT_THAT(errors("GPU1\tNV1", "GPU0\tNV1"), Contains("I02 3:1"));
+  EXPECT_THAT(errors("\tGPU0\tGPU1\tGPU2\tmlx5_0\tCPU Affinity\n", ""), ElementsAre("I02 1:1"));
+  EXPECT_THAT(errors("\tGPU0\tGPU1", "\tGPU0\tGPU0"), ElementsAre("I02 1:1"));
+  EXPECT_THAT(errors("GPU2\tmlx5_0\tCPU", "mlx5_0\tGPU2\tCPU"), ElementsAre("I02 1:1"));
+  EXPECT_THAT(import_errors(kSmi, kDirect.substr(0, 70), v100), Contains(HasSubstr("I02 ")));
+}
+
+TEST(ImportNvidiaSmi, DirectionsThatDifferAreTold) {
+  const std::string text = "GPU0 GPU1 GPU2\nGPU0 X NV1 NV2\nGPU1 NV2 X NV2\nGPU2 NV2 NV2 X\n";
+  EXPECT_THAT(testing::codes_of(import_valid(kSmi, text, {.gpu = "v100"}).warnings),
+              Contains("I22"));
+}
+
+}  // namespace
+}  // namespace forestcoll

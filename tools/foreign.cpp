@@ -1,0 +1,87 @@
+#include "foreign.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace forestcoll::cli {
+namespace {
+
+bool is_machine(Source source) {
+  return source == Source::nccl || source == Source::nvidia_smi || source == Source::hwloc ||
+         source == Source::ibnetdiscover || source == Source::slurm;
+}
+
+// The one-way links of a machine are those that keep PCIe from joining GPUs: nothing to warn of.
+void drop_own_warnings(Source source, Diagnostics& warnings) {
+  if (!is_machine(source)) return;
+  std::erase_if(warnings, [](const Diagnostic& warning) {
+    return warning.code == "W01" || warning.code == "W07";
+  });
+}
+
+bool is_unknown_xml(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '<';
+}
+
+Diagnostic unknown_xml(const std::string& file) {
+  return {.code = "I01",
+          .severity = Severity::error,
+          .kind = ErrorKind::input,
+          .file = file,
+          .where = "",
+          .message = "this is XML, but not NCCL's, hwloc's or GraphML",
+          .remedy = "`forestcoll topo import --help` lists what can be read."};
+}
+
+}  // namespace
+
+Expected<CheckedImport> import_checked(Source source, std::string_view text,
+                                       const std::string& file, const ImportOptions& options,
+                                       const TopologyOptions& parser) {
+  auto imported = import_topology(source, text, file, options);
+  if (!imported) return imported.errors();
+  std::string json = to_topology_json(imported->document);
+  auto parsed = parse_topology(json, file + " (imported)", parser);
+  if (!parsed) return parsed.errors();
+  drop_own_warnings(source, parsed->warnings);
+  return CheckedImport{
+      .imported = *std::move(imported), .text = std::move(json), .parsed = *std::move(parsed)};
+}
+
+Expected<ParsedTopology> parse_any(std::string_view text, const std::string& file,
+                                   const TopologyOptions& parser) {
+  const auto source = detect_source(text);
+  if (!source) {
+    if (is_unknown_xml(text)) return unknown_xml(file);
+    return parse_topology(text, file, parser);
+  }
+  auto imported = import_checked(*source, text, file, {}, parser);
+  if (!imported) {
+    Diagnostics errors = imported.errors();
+    for (Diagnostic& error : errors) {
+      const bool has_option = error.code == "I04" || error.code == "I05" || error.code == "I07";
+      if (!has_option) continue;
+      error.remedy += fmt::format(" These are options of `forestcoll topo import {} FILE`.",
+                                  info_of(*source).name);
+    }
+    return errors;
+  }
+  ParsedTopology parsed = std::move(imported->parsed);
+  Diagnostics warnings = std::move(imported->imported.warnings);
+  for (const std::string& guess : imported->imported.report.guesses) {
+    warnings.push_back({.code = "I23",
+                        .severity = Severity::warning,
+                        .kind = ErrorKind::input,
+                        .file = file,
+                        .where = "",
+                        .message = "a guess: " + guess,
+                        .remedy = ""});
+  }
+  parsed.warnings.insert(parsed.warnings.begin(), warnings.begin(), warnings.end());
+  return parsed;
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,31 @@
+// Topologies from files of any format that is known.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/import.hpp"
+#include "forestcoll/topology.hpp"
+
+namespace forestcoll::cli {
+
+/// An import, and the topology that its document describes.
+struct CheckedImport {
+  Imported imported;
+  std::string text;  ///< the topology file
+  ParsedTopology parsed;
+};
+
+/// Imports a text and checks the result as a topology file is checked. `file` is for messages.
+[[nodiscard]] Expected<CheckedImport> import_checked(Source source, std::string_view text,
+                                                     const std::string& file,
+                                                     const ImportOptions& options,
+                                                     const TopologyOptions& parser);
+
+/// Parses a topology file, or imports a file of another format, which its content tells. Guesses
+/// become warnings (I23).
+[[nodiscard]] Expected<ParsedTopology> parse_any(std::string_view text, const std::string& file,
+                                                 const TopologyOptions& parser);
+
+}  // namespace forestcoll::cli

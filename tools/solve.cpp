@@ -1,0 +1,52 @@
+#include "solve.hpp"
+
+#include <utility>
+
+#include "forestcoll/parse_forest.hpp"
+#include "io.hpp"
+#include "progress_bar.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+constexpr std::int64_t largest_k_of_tradeoff = 16;
+
+}  // namespace
+
+Expected<std::optional<CollectiveForest>> load_former(const std::string& path,
+                                                      const Topology& topology) {
+  if (path.empty()) return std::optional<CollectiveForest>();
+  const auto text = read_input(path);
+  if (!text) return text.errors();
+  auto former = parse_forest(*text, display_name(path), topology);
+  if (!former) return former.errors();
+  return std::optional(*std::move(former));
+}
+
+Expected<Synthesis> solve(const Fabric& fabric, SynthesizeOptions asked,
+                          const SolverRequest& request, const TimeLimit& limit,
+                          const Console& console) {
+  ProgressBar bar("packing", console);
+  asked.packing = {.progress = [&bar](double done) { bar.update(done); },
+                   .stop = limit.token(),
+                   .effort = request.effort,
+                   .threads = request.threads};
+  asked.max_height = request.max_height;
+  asked.answer_when_stopped = true;
+  return synthesize(fabric.network, asked);
+}
+
+Expected<Tradeoff> find_tradeoff(const Fabric& fabric, SynthesizeOptions asked,
+                                 const SolverRequest& request, const Console& console) {
+  auto by_k = rate_by_k(fabric.network, asked.collective, asked.root, largest_k_of_tradeoff);
+  if (!by_k) return by_k.errors();
+  ProgressBar bar("heights", console);
+  asked.packing = {.progress = [&bar](double done) { bar.update(done); },
+                   .effort = request.effort,
+                   .threads = request.threads};
+  auto by_height = rate_by_height(fabric.network, asked);
+  if (!by_height) return by_height.errors();
+  return Tradeoff{*std::move(by_k), *std::move(by_height)};
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,97 @@
+// `forestcoll topo convert`: a topology in the format of another tool.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+#include "fabric.hpp"
+#include "forestcoll/convert.hpp"
+#include "io.hpp"
+#include "report.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+struct Options {
+  std::string topology;
+  std::string format;  ///< empty: by the extension of `out`
+  std::string out = "-";
+  ReadingOptions reading;
+  Failures failures;
+};
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const GraphFormatInfo& info : graph_formats()) names.emplace_back(info.name);
+  return names;
+}
+
+Expected<GraphFormat> chosen_format(const Options& options) {
+  if (const auto format = find_graph_format(options.format)) return *format;
+  if (const auto format = graph_format_of_file(options.out)) return *format;
+  return usage_error("C01", fmt::format("{} does not say the format", display_name(options.out)),
+                     fmt::format("give --to {}", fmt::join(format_names(), ", ")));
+}
+
+ExitCode run(const Options& options, const Console& console) {
+  const auto format = chosen_format(options);
+  if (!format) return fail(format.errors(), console);
+  const auto parser = parser_options(options.reading);
+  if (!parser) return fail(parser.errors(), console);
+  const auto parsed = read_topology(options.topology, *parser);
+  if (!parsed) return fail(parsed.errors(), console);
+  print(parsed->warnings, console);
+  const auto degraded = degrade(parsed->topology, options.failures);
+  if (!degraded) return fail(degraded.errors(), console);
+  for (const std::string& change : degraded->changes) note(console, change);
+  const Converted converted = convert(degraded->topology, *format);
+  if (auto error = write_output(options.out, converted.text)) {
+    return fail({*std::move(error)}, console);
+  }
+  if (!converted.lost.empty()) {
+    note(console, fmt::format("left out, as the format has no place for it: {}",
+                              fmt::join(converted.lost, ", ")));
+  }
+  return ExitCode::done;
+}
+
+}  // namespace
+
+Command add_topo_convert(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = topo_group(program).add_subcommand(
+      "convert", "Write a topology in the format of another tool");
+  command->add_option("TOPOLOGY", options->topology, "Topology file, or - for standard input")
+      ->required();
+  command->add_option("-o,--output", options->out, "File to write, or - for standard output")
+      ->capture_default_str()
+      ->type_name("FILE");
+  command
+      ->add_option("--to", options->format,
+                   "The format: topology (ours, ranges and templates expanded), networkx, "
+                   "json-graph, graphml, dot or csv; without it by FILE's extension")
+      ->check(CLI::IsMember(format_names()))
+      ->type_name("FORMAT");
+  add_failure_options(*command, options->failures);
+  add_reading_options(*command, options->reading);
+  command->footer(
+      "Extensions: .json is our own format, .graphml, .dot or .gv, and .csv are those; networkx "
+      "and\n"
+      "json-graph need --to. Graphs have one directed edge per direction of every link; numbers "
+      "are\n"
+      "exact. What a format cannot say is named on standard error.\n"
+      "\n"
+      "Examples:\n"
+      "  forestcoll topo convert fabric.json -o fabric.graphml\n"
+      "  forestcoll topo convert fabric.json --to networkx -o fabric-nx.json\n"
+      "  forestcoll topo convert fabric.json --to csv | head\n"
+      "\n"
+      "Exit codes: 0 done, 2 wrong input, 4 cannot read or write, 70 a bug of ours.");
+  return {command, [options](const Console& console) { return run(*options, console); }};
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,133 @@
+// `forestcoll topo gen`: a topology file of a named fabric.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+#include "forestcoll/generate.hpp"
+#include "forestcoll/topology.hpp"
+#include "io.hpp"
+#include "report.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+struct Options {
+  std::string name;
+  bool list = false;
+  bool json = false;
+  std::string out = "-";
+  std::map<std::string, std::string> values;  ///< what the command line gave, by parameter
+};
+
+std::string list_in_text() {
+  std::string text;
+  for (const Generator& generator : generators()) {
+    text += fmt::format("{:<12} {}\n", generator.name, generator.summary);
+    for (const GeneratorParameter& parameter : generator.parameters) {
+      text += fmt::format("    --{:<18}{} (standard: {})\n", parameter.name, parameter.meaning,
+                          parameter.standard);
+    }
+  }
+  return text;
+}
+
+Json list_in_json() {
+  Json list = Json::array();
+  for (const Generator& generator : generators()) {
+    Json parameters = Json::array();
+    for (const GeneratorParameter& parameter : generator.parameters) {
+      parameters.push_back({{"name", parameter.name},
+                            {"meaning", parameter.meaning},
+                            {"standard", parameter.standard}});
+    }
+    list.push_back({{"name", generator.name},
+                    {"summary", generator.summary},
+                    {"parameters", std::move(parameters)}});
+  }
+  return {{"format", "forestcoll-generators"}, {"version", 1}, {"generators", std::move(list)}};
+}
+
+ExitCode print_list(const Options& options, const Console& console) {
+  const std::string text = options.json ? to_text(list_in_json()) : list_in_text();
+  if (auto error = write_output("-", text)) return fail({*std::move(error)}, console);
+  return ExitCode::done;
+}
+
+ExitCode run(const Options& options, const Console& console) {
+  if (options.list) return print_list(options, console);
+  if (options.name.empty()) {
+    return fail({usage_error("G01", "the name of a fabric is missing",
+                             "`forestcoll topo gen --list` names them all")},
+                console);
+  }
+  const auto document = generate(options.name, options.values);
+  if (!document) return fail(document.errors(), console);
+  const std::string text = to_topology_json(*document);
+  // What cannot be read again must not be written.
+  const auto parsed = parse_topology(text, options.name);
+  if (!parsed) return fail(parsed.errors(), console);
+  if (auto error = write_output(options.out, text)) return fail({*std::move(error)}, console);
+  const Topology& topology = parsed->topology;
+  note(console, fmt::format("{}: {}, {}, {}", topology.name, counted(topology.ranks.size(), "GPU"),
+                            counted(topology.nodes.size() - topology.ranks.size(), "switch node"),
+                            counted(topology.links.size(), "link")));
+  return ExitCode::done;
+}
+
+// One option per parameter that any generator has; which of them fit is for the generator to say.
+void add_parameters(CLI::App& command, const std::shared_ptr<Options>& options) {
+  std::map<std::string, std::vector<std::string>> users;
+  for (const Generator& generator : generators()) {
+    for (const GeneratorParameter& parameter : generator.parameters) {
+      users[parameter.name].push_back(generator.name);
+    }
+  }
+  for (const auto& [name, names] : users) {
+    const std::string of = names.size() <= 3 ? fmt::format("{}", fmt::join(names, ", "))
+                                             : fmt::format("{}, {}, …", names[0], names[1]);
+    command
+        .add_option_function<std::string>(
+            "--" + name,
+            [options, key = name](const std::string& value) { options->values[key] = value; },
+            "Of " + of)
+        ->type_name("VALUE")
+        ->group("Parameters (see --list)");
+  }
+}
+
+}  // namespace
+
+Command add_topo_gen(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      topo_group(program).add_subcommand("gen", "Write the topology file of a named fabric");
+  command->add_option("NAME", options->name, "The fabric, such as dgx-a100 or torus");
+  command->add_flag("--list", options->list, "List all fabrics with their parameters");
+  command->add_flag("--json", options->json,
+                    "List them as JSON (format forestcoll-generators, version 1)");
+  command->add_option("-o,--output", options->out, "File to write, or - for standard output")
+      ->capture_default_str()
+      ->type_name("FILE");
+  add_parameters(*command, options);
+  command->footer(
+      "Bandwidths are the vendors' nominal figures; the file names their source. Textbook\n"
+      "networks have unit links unless --bandwidth says otherwise.\n"
+      "\n"
+      "Examples:\n"
+      "  forestcoll topo gen --list\n"
+      "  forestcoll topo gen dgx-a100 --boxes 2 --fabric odd-even -o a100.json\n"
+      "  forestcoll topo gen dgx-h100 --boxes 128 --fabric rail-spine --oversubscription 2:1\n"
+      "  forestcoll topo gen torus --dims 8x8x8 --bandwidth '100 Gb/s'\n"
+      "  forestcoll topo gen jellyfish --switches 64 --degree 8 --seed 7 | forestcoll bound -\n"
+      "\n"
+      "Exit codes: 0 done, 2 wrong name or parameter, 4 cannot write, 70 a bug of ours.");
+  return {command, [options](const Console& console) { return run(*options, console); }};
+}
+
+}  // namespace forestcoll::cli
