@@ -39,7 +39,6 @@ TEST(PackWithinHeight, FindsLowerForestsAtLowerRates) {
   for (const Case& one : {Case(test::h100_rails(2, 2)), Case(test::jellyfish(8, 2, 3, 1)),
                           Case(test::direct_boxes(2, 8))}) {
     const std::int32_t least = height_lower_bound(one.network, one.weights);
-    Ratio former;
     for (std::int32_t height = least + 2; height >= least; --height) {
       const auto packing = pack_within_height(one.network, one.weights, one.scaling, height);
       ASSERT_TRUE(packing);
