@@ -230,7 +230,7 @@ TEST(PackWithImages, TakesSymmetricWeights) {
 }
 
 TEST(Pack, DoesNotDependOnTheNumberOfThreads) {
-  const Network network = with_slow_link(test::jellyfish(64, 8, 6, 3));
+  const Network network = with_slow_link(test::jellyfish(32, 8, 6, 3));
   const Weights weights = uniform_weights(network);
   const Scaling scaling = *scale_to_k(network, weights, optimal_rate(network, weights), 1);
   std::vector<Packing> packings;
@@ -244,7 +244,7 @@ TEST(Pack, DoesNotDependOnTheNumberOfThreads) {
     EXPECT_EQ(other.statistics.checks, packings.front().statistics.checks);
     ASSERT_EQ(other.forest.tree_count(), packings.front().forest.tree_count());
     for (std::size_t t = 0; t < other.forest.tree_count(); ++t) {
-      for (std::size_t v = 0; v < 512; v += 7) {
+      for (std::size_t v = 0; v < 256; v += 7) {
         ASSERT_EQ(other.forest.parent(TreeId(t), Rank(v)),
                   packings.front().forest.parent(TreeId(t), Rank(v)));
       }
