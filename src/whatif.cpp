@@ -4,13 +4,12 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "base/check.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
-#include "solver/symmetry.hpp"
+#include "solver/alike.hpp"
 
 namespace forestcoll {
 namespace {
@@ -51,72 +50,14 @@ bool reaches_all(const Network& network) {
   return std::ranges::all_of(network.ranks, [&](NodeId v) { return met[v.index()]; });
 }
 
-// Links that the automorphisms found map onto one another, when they are as wide and as they are
-// duplex. Every automorphism was checked on every arc, so links of one class are truly alike.
-class LinkClasses {
- public:
-  LinkClasses(const Topology& topology, const Network& network, const Weights& weights)
-      : network_(network), parent_(network.graph.arc_count()) {
-    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
-    for (const Symmetry& symmetry : solver::find_symmetries(network, weights)) {
-      for (const Symmetry::Generator& generator : symmetry.generators()) join(generator.nodes);
-    }
-    group(topology);
-  }
-
-  [[nodiscard]] const std::vector<Links>& all() const { return classes_; }
-
- private:
-  std::size_t find(std::size_t a) {
-    while (parent_[a] != a) a = parent_[a] = parent_[parent_[a]];
-    return a;
-  }
-
-  [[nodiscard]] std::size_t arc(NodeId tail, NodeId head) const {
-    const auto arcs = network_.graph.arcs();
-    const auto first = arcs.begin() + network_.graph.first_out(tail).value;
-    const auto last = arcs.begin() + network_.graph.last_out(tail).value;
-    const auto at = std::lower_bound(first, last, head,
-                                     [](const Arc& a, NodeId wanted) { return a.head < wanted; });
-    FORESTCOLL_CHECK(at != last && at->head == head, "a link has its arcs");
-    return static_cast<std::size_t>(at - arcs.begin());
-  }
-
-  void join(const IdVector<NodeId, NodeId>& image) {
-    for (std::size_t a = 0; a < parent_.size(); ++a) {
-      const Arc& from = network_.graph.arcs()[a];
-      const std::size_t x = find(a), y = find(arc(image[from.tail], image[from.head]));
-      parent_[std::max(x, y)] = std::min(x, y);
-    }
-  }
-
-  void group(const Topology& topology) {
-    using Key = std::tuple<std::size_t, bool, Ratio, std::string>;
-    std::map<Key, std::size_t> index;
-    for (std::size_t i = 0; i < topology.links.size(); ++i) {
-      const TopologyLink& link = topology.links[LinkId(i)];
-      if (!link.enabled || !topology.nodes[link.src].enabled || !topology.nodes[link.dst].enabled) {
-        continue;
-      }
-      std::size_t orbit = find(arc(link.src, link.dst));
-      if (link.full_duplex) orbit = std::min(orbit, find(arc(link.dst, link.src)));
-      const auto [at, is_new] =
-          index.emplace(Key{orbit, link.full_duplex, link.bandwidth, link.kind}, classes_.size());
-      if (is_new) classes_.emplace_back();
-      classes_[at->second].push_back(LinkId(i));
-    }
-  }
-
-  const Network& network_;
-  std::vector<std::size_t> parent_;
-  std::vector<Links> classes_;
-};
-
 // The optimum of one fabric after another, each a small change from the first.
 class Solver {
  public:
   Solver(const Topology& topology, const WhatIfOptions& options)
-      : options_(options), topology_(topology) {}
+      : options_(options),
+        topology_(topology),
+        ranks_(topology.ranks),
+        root_(options.root ? topology.ranks[options.root->index()] : NodeId()) {}
 
   // GB/s; 0 where compute nodes are cut off.
   Expected<Ratio> solve() {
@@ -147,6 +88,16 @@ class Solver {
     topology_.links[link].enabled = false;
     auto algbw = solve();
     topology_.links[link].enabled = true;
+    return algbw;
+  }
+
+  // Among the compute nodes that are left; 0 also where fewer than two are, or none has data.
+  Expected<Ratio> without(const std::vector<NodeId>& nodes) {
+    for (const NodeId v : nodes) topology_.nodes[v].enabled = false;
+    std::erase_if(topology_.ranks, [&](NodeId v) { return !topology_.nodes[v].enabled; });
+    auto algbw = has_work() ? solve() : Expected<Ratio>(Ratio(0));
+    for (const NodeId v : nodes) topology_.nodes[v].enabled = true;
+    topology_.ranks = ranks_;
     return algbw;
   }
 
@@ -193,9 +144,31 @@ class Solver {
  private:
   using Cuts = std::vector<std::vector<NodeId>>;
 
+  [[nodiscard]] bool has_work() const {
+    if (topology_.ranks.size() < 2) return false;
+    if (root_.valid()) return topology_.nodes[root_].enabled;
+    return std::ranges::any_of(topology_.ranks,
+                               [&](NodeId v) { return topology_.nodes[v].weight > Ratio(0); });
+  }
+
+  // Those that still have compute nodes on both sides.
+  [[nodiscard]] Cuts usable(const Cuts& cuts, const Network& network) const {
+    Cuts left;
+    for (const std::vector<NodeId>& cut : cuts) {
+      const auto inside =
+          std::ranges::count_if(cut, [&](NodeId v) { return network.rank_of[v].valid(); });
+      const auto all = static_cast<std::ptrdiff_t>(network.ranks.size());
+      if (inside > 0 && inside < all) left.push_back(cut);
+    }
+    return left;
+  }
+
   std::optional<Ratio> phase(const Network& network, Cuts& cuts) {
-    const Weights weights = options_.root ? single_root(network, *options_.root) : shares(network);
-    const Rate rate = optimal_rate(network, weights, cuts);
+    const Weights weights =
+        root_.valid() ? single_root(network, network.rank_of[root_]) : shares(network);
+    const bool complete = topology_.ranks.size() == ranks_.size();
+    const Rate rate = complete ? optimal_rate(network, weights, cuts)
+                               : optimal_rate(network, weights, usable(cuts, network));
     last_cut_ = rate.bottleneck.sending;
     if (cuts.size() < kMostCuts && std::ranges::find(cuts, last_cut_) == cuts.end()) {
       cuts.push_back(last_cut_);
@@ -207,11 +180,22 @@ class Solver {
 
   const WhatIfOptions& options_;
   Topology topology_;
+  std::vector<NodeId> ranks_;  // of the whole fabric
+  NodeId root_;                // invalid: the collective has none
   Cuts forward_cuts_, backward_cuts_;
   std::vector<NodeId> last_cut_;
   std::vector<std::vector<bool>> tight_;
   std::int64_t solved_ = 0;
 };
+
+std::vector<NodeId> nodes_of(const Topology& topology, const std::string& box) {
+  std::vector<NodeId> nodes;
+  for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
+    const TopologyNode& node = topology.nodes[NodeId(i)];
+    if (node.enabled && node.box == box) nodes.push_back(NodeId(i));
+  }
+  return nodes;
+}
 
 // Links that are of use only together: those on both sides of a switch with two neighbours.
 std::vector<Links> in_series(const Topology& topology, const std::vector<Links>& classes) {
@@ -281,23 +265,40 @@ Expected<WhatIf> what_if(const Topology& topology, const WhatIfOptions& options)
   if (!base) return base.errors();
   FORESTCOLL_CHECK(*base > Ratio(0), "a fabric without islands");
   solver.keep_tight_cut();
-  WhatIf result{.algbw = *base, .failures = {}, .upgrades = {}};
+  WhatIf result{.algbw = *base};
 
-  // 2. Which links are alike? One of each class stands for all.
+  // 2. Which parts are alike? One of each class stands for all.
   const Weights weights = options.root ? single_root(*network, *options.root) : shares(*network);
-  const std::vector<Links> classes = LinkClasses(topology, *network, weights).all();
-  std::vector<UpgradeEffect> upgrades = candidates(topology, classes);
-  const std::size_t steps = classes.size() + upgrades.size();
+  const solver::AlikeParts alike = solver::alike_parts(topology, *network, weights);
+  std::vector<UpgradeEffect> upgrades = candidates(topology, alike.links);
+  // A fabric without its only box is none.
+  const auto boxes = alike.boxes.size() > 1 || (!alike.boxes.empty() && alike.boxes[0].size() > 1)
+                         ? alike.boxes
+                         : std::vector<std::vector<std::string>>();
+  const std::size_t steps =
+      alike.links.size() + alike.nodes.size() + boxes.size() + upgrades.size();
   std::size_t done = 0;
   const auto step = [&] {
     if (options.progress) options.progress(++done, steps);
   };
 
-  // 3. Without one link.
-  for (const Links& links : classes) {
+  // 3. Without one link, one node, one box.
+  for (const Links& links : alike.links) {
     const auto algbw = solver.without(links.front());
     if (!algbw) return algbw.errors();
     result.failures.push_back({links, *algbw});
+    step();
+  }
+  for (const std::vector<NodeId>& nodes : alike.nodes) {
+    const auto algbw = solver.without(std::vector<NodeId>{nodes.front()});
+    if (!algbw) return algbw.errors();
+    result.node_failures.push_back({nodes, *algbw});
+    step();
+  }
+  for (const std::vector<std::string>& names : boxes) {
+    const auto algbw = solver.without(nodes_of(topology, names.front()));
+    if (!algbw) return algbw.errors();
+    result.box_failures.push_back({names, *algbw});
     step();
   }
 
@@ -321,6 +322,8 @@ Expected<WhatIf> what_if(const Topology& topology, const WhatIfOptions& options)
 
   // 5. The dearest and the best first.
   std::ranges::stable_sort(result.failures, {}, &FailureEffect::algbw);
+  std::ranges::stable_sort(result.node_failures, {}, &NodeFailureEffect::algbw);
+  std::ranges::stable_sort(result.box_failures, {}, &BoxFailureEffect::algbw);
   std::ranges::stable_sort(result.upgrades, [](const UpgradeEffect& a, const UpgradeEffect& b) {
     const auto count = [](const UpgradeEffect& u) { return u.together ? u.links.size() : 1; };
     return std::pair(b.algbw, count(a)) < std::pair(a.algbw, count(b));

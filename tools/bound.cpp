@@ -1,6 +1,7 @@
 // `forestcoll bound`: the optimal rate of a fabric, and the cut that proves it.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -282,8 +283,8 @@ Command add_bound(CLI::App& program) {
   command->add_flag("--check", options->check,
                     "Compute the rate again by bisection, in independent code; they must agree");
   command->add_flag("--whatif", options->whatif,
-                    "Rank the links by what their failure costs, and the upgrades that pay, each "
-                    "solved exactly");
+                    "Rank the links, nodes and boxes by what their failure costs, and the upgrades "
+                    "that pay, each solved exactly");
   command
       ->add_option("--top", options->top,
                    "List the N largest links of the bottleneck, and N lines of --whatif (the "

@@ -1,8 +1,13 @@
 // What the subcommands share: exit codes, the console, and how a subcommand presents itself.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
+
+#include "forestcoll/diagnostic.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace forestcoll::cli {
 
@@ -22,6 +27,7 @@ struct Console {
   bool verbose = false;
   bool terminal = false;  ///< standard error is a terminal
   bool color = false;
+  Diagnostics* findings = nullptr;  ///< where findings go instead of being printed
 };
 
 /// A subcommand: parsing fills its options, `run` acts on them afterwards.
@@ -32,8 +38,12 @@ struct Command {
 
 // Each adds its own options to `program`, in a file of its own.
 [[nodiscard]] Command add_synth(CLI::App& program);
+[[nodiscard]] Command add_batch(CLI::App& program);
+[[nodiscard]] Command add_batch_worker(CLI::App& program);
 [[nodiscard]] Command add_bound(CLI::App& program);
 [[nodiscard]] Command add_verify(CLI::App& program);
+[[nodiscard]] Command add_simulate(CLI::App& program);
+[[nodiscard]] Command add_compare(CLI::App& program);
 [[nodiscard]] Command add_topo_check(CLI::App& program);
 [[nodiscard]] Command add_topo_convert(CLI::App& program);
 [[nodiscard]] Command add_topo_gen(CLI::App& program);

@@ -1,7 +1,6 @@
 // The topology that a command works on: its options, how it is read, and what is asked about it.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -13,6 +12,10 @@
 #include "forestcoll/failures.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace forestcoll::cli {
 

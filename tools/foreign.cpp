@@ -8,17 +8,15 @@
 namespace forestcoll::cli {
 namespace {
 
-bool is_machine(Source source) {
-  return source == Source::nccl || source == Source::nvidia_smi || source == Source::hwloc ||
-         source == Source::ibnetdiscover || source == Source::slurm;
-}
-
-// The one-way links of a machine are those that keep PCIe from joining GPUs: nothing to warn of.
-void drop_own_warnings(Source source, Diagnostics& warnings) {
-  if (!is_machine(source)) return;
-  std::erase_if(warnings, [](const Diagnostic& warning) {
-    return warning.code == "W01" || warning.code == "W07";
-  });
+// What is apart in an imported file is so in its source: other options may join it.
+Diagnostics with_import_remedies(Diagnostics errors) {
+  for (Diagnostic& error : errors) {
+    if (error.code != "E08" && error.code != "E09") continue;
+    error.remedy =
+        "Nothing that the file describes joins them. Of a machine, --pcie-p2p takes the PCIe for a "
+        "way between its GPUs, and --fabric single joins all NICs; else mend the source.";
+  }
+  return errors;
 }
 
 bool is_unknown_xml(std::string_view text) {
@@ -45,8 +43,7 @@ Expected<CheckedImport> import_checked(Source source, std::string_view text,
   if (!imported) return imported.errors();
   std::string json = to_topology_json(imported->document);
   auto parsed = parse_topology(json, file + " (imported)", parser);
-  if (!parsed) return parsed.errors();
-  drop_own_warnings(source, parsed->warnings);
+  if (!parsed) return with_import_remedies(parsed.errors());
   return CheckedImport{
       .imported = *std::move(imported), .text = std::move(json), .parsed = *std::move(parsed)};
 }

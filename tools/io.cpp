@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -264,6 +265,8 @@ Expected<std::string> read_input(const std::string& path, std::size_t max_bytes)
 }
 
 std::optional<Diagnostic> write_output(const std::string& path, std::string_view text) {
+  static std::mutex one_at_a_time;  // there is one pending file, and one mask of new files' modes
+  const std::scoped_lock lock(one_at_a_time);
   const bool standard = path == "-";
   const int error = standard ? write_all(STDOUT_FILENO, text) : write_path(path, text);
   if (error == 0) return std::nullopt;

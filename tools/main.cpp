@@ -46,7 +46,8 @@ std::string in_words(const CLI::App& program, const CLI::ParseError& error) {
     return error.what();
   }
   std::string known;
-  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* command :
+       program.get_subcommands([](const CLI::App* app) { return !app->get_group().empty(); })) {
     known += (known.empty() ? "" : ", ") + command->get_name();
   }
   const bool is_option = !rest.empty() && rest.front().starts_with('-');
@@ -82,10 +83,11 @@ ExitCode run(int argc, char** argv) {
   program.add_flag("-v,--verbose", console.verbose, "Say more")->excludes(quiet);
   program.add_flag("--no-color", no_color, "No colour on standard error (also: NO_COLOR)");
 
-  const std::vector<Command> commands = {add_synth(program),        add_bound(program),
-                                         add_verify(program),       add_topo_check(program),
-                                         add_topo_gen(program),     add_topo_show(program),
-                                         add_topo_convert(program), add_topo_import(program)};
+  const std::vector<Command> commands = {
+      add_synth(program),     add_batch(program),        add_batch_worker(program),
+      add_bound(program),     add_verify(program),       add_simulate(program),
+      add_compare(program),   add_topo_check(program),   add_topo_gen(program),
+      add_topo_show(program), add_topo_convert(program), add_topo_import(program)};
   program.footer(footer);  // only now: commands inherit what is set before them
   console.terminal = isatty(STDERR_FILENO) == 1;
   try {

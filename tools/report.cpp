@@ -19,6 +19,10 @@ constexpr double least_with_three_decimals = 0.01;
 }  // namespace
 
 void print(const Diagnostics& findings, const Console& console) {
+  if (console.findings != nullptr) {
+    console.findings->insert(console.findings->end(), findings.begin(), findings.end());
+    return;
+  }
   for (const Diagnostic& finding : findings) {
     const bool warning = finding.severity == Severity::warning;
     if (warning && console.quiet) continue;

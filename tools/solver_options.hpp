@@ -1,13 +1,16 @@
 // How hard, how long and around what to solve: the options of every command that packs trees.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/pack.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace forestcoll::cli {
 

@@ -1,6 +1,9 @@
 // `forestcoll synth`: from a topology to a schedule that is proved, verified and written.
+#include "synth.hpp"
+
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -10,6 +13,7 @@
 #include <utility>
 
 #include "bottleneck.hpp"
+#include "boxes.hpp"
 #include "command.hpp"
 #include "fabric.hpp"
 #include "forestcoll/emit.hpp"
@@ -21,6 +25,7 @@
 #include "report.hpp"
 #include "solve.hpp"
 #include "stopwatch.hpp"
+#include "synth_baseline.hpp"
 #include "synth_k.hpp"
 #include "synth_options.hpp"
 #include "synth_plan.hpp"
@@ -110,10 +115,12 @@ void warn_of_routes(const CollectiveForest& forest, const Verdict& verdict, Form
         console);
 }
 
-ExitCode run(const SynthArguments& arguments, const Console& console) {
+}  // namespace
+
+ExitCode synth(const SynthArguments& arguments, const Console& console, Json* summary) {
   SynthSeconds seconds;
   Stopwatch total;
-  const auto request = understand(arguments);
+  auto request = understand(arguments);
   if (!request) return fail(request.errors(), console);
   const auto solver = understand(arguments.solver);
   if (!solver) return fail(solver.errors(), console);
@@ -126,6 +133,7 @@ ExitCode run(const SynthArguments& arguments, const Console& console) {
   report_reading(*fabric, arguments.reading, console);
   const auto root = find_root(fabric->topology, request->collective, arguments.root);
   if (!root) return fail(root.errors(), console);
+  request->lowering.boxes = boxes_of_nodes(fabric->topology);
   if (!request->tune.empty()) {
     return tune(*fabric, arguments, *request, *solver, *root, console);
   }
@@ -138,7 +146,14 @@ ExitCode run(const SynthArguments& arguments, const Console& console) {
                                 .root = *root,
                                 .trees_per_root = request->trees,
                                 .former = *former ? &**former : nullptr};
-  const auto solved = solve_with_k(*fabric, asked, *request, *solver, limit, console);
+  std::optional<SolvedBaseline> baseline;
+  if (arguments.baseline.chosen()) {
+    auto made = solve_baseline(*fabric, request->collective, *root, arguments.baseline);
+    if (!made) return fail(made.errors(), console);
+    baseline = *std::move(made);
+  }
+  const auto solved = baseline ? Expected<Synthesis>(baseline->synthesis)
+                               : solve_with_k(*fabric, asked, *request, *solver, limit, console);
   if (!solved) return fail(solved.errors(), console);
   seconds.rate = solved->seconds.rate;
   seconds.pack = solved->seconds.pack;
@@ -181,6 +196,7 @@ ExitCode run(const SynthArguments& arguments, const Console& console) {
   }
   seconds.write = stage.restart();
   seconds.total = total.restart();
+  if (baseline) note(console, baseline_line(arguments.baseline, *baseline));
   note(console, text_report(seconds, *solved, *verdict, fabric->topology, console.verbose));
   std::optional<Tradeoff> tradeoff;
   if (arguments.solver.tradeoff) {
@@ -191,13 +207,17 @@ ExitCode run(const SynthArguments& arguments, const Console& console) {
   }
   if (!arguments.json) return ExitCode::done;
   Json json = json_report(seconds, *solved, *verdict, fabric->topology);
+  if (is_schedule(request->format)) add_schedule_request(json, request->lowering, request->xml);
+  if (baseline) json["algorithm"] = baseline_json(arguments.baseline, *baseline);
   if (tradeoff) json["tradeoff_by"] = tradeoff_json(*tradeoff);
   if (!fabric->changes.empty()) json["changes"] = fabric->changes;
+  if (summary != nullptr) {
+    *summary = std::move(json);
+    return ExitCode::done;
+  }
   if (auto error = write_output("-", to_text(json))) return fail({*std::move(error)}, console);
   return ExitCode::done;
 }
-
-}  // namespace
 
 Command add_synth(CLI::App& program) {
   auto arguments = std::make_shared<SynthArguments>();
@@ -231,12 +251,13 @@ Command add_synth(CLI::App& program) {
       "  forestcoll synth fabric.json --inplace --outofplace --target rccl-6 -o allreduce.xml\n"
       "  forestcoll synth fabric.json --tune 64K-1G -o algorithms\n"
       "  forestcoll synth fabric.json --format none --tradeoff\n"
+      "  forestcoll synth fabric.json --algorithm nccl-ring -o rings.xml\n"
       "  forestcoll synth fabric.json -c allgather --format forest --drop box0/nic3~ib1 \\\n"
       "    --warm forest.json -o after.json\n"
       "\n"
       "Exit codes: 0 done, 2 wrong input, 3 does not fit the target or exact arithmetic, 4 cannot\n"
       "read or write, 70 a bug of ours.");
-  return {command, [arguments](const Console& console) { return run(*arguments, console); }};
+  return {command, [arguments](const Console& console) { return synth(*arguments, console); }};
 }
 
 }  // namespace forestcoll::cli

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -282,6 +283,7 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
       ->check(CLI::IsMember(
           {"msccl", "mscclpp", "forest", "forest-symmetric", "forest-xml", "dot", "none"}))
       ->capture_default_str();
+  add_baseline_options(command, arguments.baseline);
   add_target_options(command, arguments.target, arguments.sms);
   add_schedule_options(command, arguments);
   command.add_flag("--json", arguments.json,
@@ -297,6 +299,7 @@ Expected<SynthRequest> understand(const SynthArguments& arguments) {
   request.format = parse_format(arguments.format);
   request.collective = *parse_collective(arguments.collective);
   if (auto error = refuse_combination(arguments, request.format)) return *std::move(error);
+  if (auto error = refuse_with_baseline(arguments)) return *std::move(error);
   if (request.format == Format::mscclpp) {
     if (auto error = refuse_with_plan(arguments)) return *std::move(error);
   }

@@ -1,7 +1,6 @@
 // What `forestcoll synth` is asked for, from the words of the command line.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,6 +11,11 @@
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "solver_options.hpp"
+#include "synth_baseline.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace forestcoll::cli {
 
@@ -39,6 +43,7 @@ struct SynthArguments {
   ReadingOptions reading;
   Failures failures;
   SolverArguments solver;
+  BaselineArguments baseline;
 };
 void add_synth_arguments(CLI::App& command, SynthArguments& arguments);
 
@@ -47,7 +52,7 @@ struct SynthRequest {
   Format format = Format::msccl;
   Collective collective = Collective::allreduce;
   TreesPerRoot trees;
-  bool automatic_k = false;  ///< `trees` is the first choice; see choose_k.hpp
+  bool automatic_k = false;  ///< `trees` is the first choice; see synth_k.hpp
   LowerOptions lowering;
   XmlOptions xml;
   std::vector<std::int64_t> tune;  ///< bytes, ascending; empty: one file for all

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 
+#include "boxes.hpp"
 #include "forestcoll/mscclpp.hpp"
 #include "report.hpp"
 
@@ -15,14 +15,11 @@ namespace {
 // Ranks of the same box have the same number; those of no box have none. A fabric that names no
 // boxes at all is one.
 IdVector<Rank, std::int32_t> boxes_of(const Topology& topology) {
-  std::map<std::string, std::int32_t> numbers;
+  const auto of_nodes = boxes_of_nodes(topology);
   IdVector<Rank, std::int32_t> boxes;
-  for (const NodeId node : topology.ranks) {
-    const std::string& box = topology.nodes[node].box;
-    const auto next = static_cast<std::int32_t>(numbers.size());
-    boxes.push_back(box.empty() ? -1 : numbers.try_emplace(box, next).first->second);
-  }
-  if (numbers.empty()) boxes.assign(boxes.size(), 0);
+  for (const NodeId node : topology.ranks) boxes.push_back(of_nodes[node]);
+  const bool any = std::ranges::any_of(boxes, [](std::int32_t box) { return box >= 0; });
+  if (!any) boxes.assign(boxes.size(), 0);
   return boxes;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "solver_report.hpp"
 
@@ -40,14 +41,14 @@ std::string tradeoff_lines(const Synthesis& synthesis) {
   return text.empty() ? text : "  rate by trees per root:\n" + text;
 }
 
-// What the schedule as a file says less of than the forest: XML names no routes, and some
+// What the schedule as a file says less of than the forest: XML and plans name no routes, and some
 // schedules need room for a second operation on a connection.
 std::string schedule_lines(const CollectiveForest& forest, const Verdict& verdict) {
   std::string text;
   if (verdict.threadblocks == 0) return text;
   if (verdict.algbw && *verdict.algbw != forest.algbw) {
-    text += fmt::format("  as XML, which names no routes: {} GB/s by the fewest hops\n",
-                        number(*verdict.algbw));
+    text += fmt::format("  as {}, which names no routes: {} GB/s by the fewest hops\n",
+                        verdict.format == "msccl-xml" ? "XML" : "a plan", number(*verdict.algbw));
   }
   text += fmt::format("  {} per GPU, {}, {} at most\n",
                       counted(static_cast<std::size_t>(verdict.threadblocks), "threadblock"),
@@ -56,6 +57,18 @@ std::string schedule_lines(const CollectiveForest& forest, const Verdict& verdic
   if (!verdict.free_at_one_in_flight) text += deadlock_line();
   text += fmt::format("  usable: {}\n", verdict.usable_counts);
   return text;
+}
+
+std::string_view placement_name(Placement placement) {
+  switch (placement) {
+    case Placement::in_place:
+      return "in_place";
+    case Placement::out_of_place:
+      return "out_of_place";
+    case Placement::both:
+      break;
+  }
+  return "both";
 }
 
 std::string statistics_line(const PackStatistics& statistics) {
@@ -126,6 +139,12 @@ Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis, const 
                      {"lower", seconds.lower}, {"emit", seconds.emit},  {"verify", seconds.verify},
                      {"write", seconds.write}, {"total", seconds.total}};
   return json;
+}
+
+void add_schedule_request(Json& json, const LowerOptions& lowering, const XmlOptions& xml) {
+  json["placement"] = placement_name(lowering.placement);
+  json["protocol"] = xml.protocol;
+  json["instances"] = lowering.instances;
 }
 
 }  // namespace forestcoll::cli

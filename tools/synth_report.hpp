@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "forestcoll/emit.hpp"
+#include "forestcoll/schedule.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
@@ -22,5 +24,8 @@ struct SynthSeconds {
 /// {"format": "forestcoll-synth", "version": 1, …}
 [[nodiscard]] Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis,
                                const Verdict& verdict, const Topology& topology);
+
+/// What was asked of the schedule: placement, protocol, instances.
+void add_schedule_request(Json& json, const LowerOptions& lowering, const XmlOptions& xml);
 
 }  // namespace forestcoll::cli

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include "forestcoll/schedule.hpp"
 
 namespace forestcoll::cli {

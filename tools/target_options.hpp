@@ -1,9 +1,12 @@
 // The options that name the runtime and the GPU that a schedule is for.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+
+namespace CLI {
+class App;
+}
 
 namespace forestcoll::cli {
 

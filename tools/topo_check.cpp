@@ -1,6 +1,7 @@
 // `forestcoll topo check`: every finding about every file.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -19,36 +20,54 @@ struct Options {
   std::vector<std::string> files;
   bool json = false;
   ReadingOptions reading;
+  Failures failures;
 };
 
 struct Checked {
   std::string file;
   Diagnostics findings;
-  std::size_t gpus = 0, switches = 0, links = 0;  ///< of a file without errors
+  std::vector<std::string> changes;               ///< what --drop, --derate and --ranks did
+  std::size_t gpus = 0, switches = 0, links = 0;  ///< in use, of a file without errors
 };
 
 bool has_errors(const Diagnostics& findings) {
   return std::ranges::find(findings, Severity::error, &Diagnostic::severity) != findings.end();
 }
 
-Checked check(const std::string& path, const TopologyOptions& options) {
-  Checked checked{.file = display_name(path), .findings = {}};
+// Errors about the fabric as a whole name its file.
+void add(const Diagnostics& errors, Checked& checked) {
+  for (Diagnostic error : errors) {
+    if (error.file.empty()) error.file = checked.file;
+    checked.findings.push_back(std::move(error));
+  }
+}
+
+void count_parts(const Topology& topology, Checked& checked) {
+  for (const TopologyNode& node : topology.nodes) {
+    if (node.enabled) ++(node.type == NodeType::compute ? checked.gpus : checked.switches);
+  }
+  for (const TopologyLink& link : topology.links) {
+    const bool ends = topology.nodes[link.src].enabled && topology.nodes[link.dst].enabled;
+    checked.links += link.enabled && ends ? 1 : 0;
+  }
+}
+
+Checked check(const std::string& path, const TopologyOptions& options, const Failures& failures) {
+  Checked checked{.file = display_name(path), .findings = {}, .changes = {}};
   auto parsed = read_topology(path, options);
   if (!parsed) {
     checked.findings = parsed.errors();
     return checked;
   }
   checked.findings = std::move(parsed->warnings);
-  if (const auto network = to_digraph(parsed->topology); !network) {
-    for (Diagnostic error : network.errors()) {
-      if (error.file.empty()) error.file = checked.file;
-      checked.findings.push_back(std::move(error));
-    }
+  const auto left = degrade(parsed->topology, failures);
+  if (!left) {
+    add(left.errors(), checked);
+    return checked;
   }
-  for (const TopologyNode& node : parsed->topology.nodes) {
-    ++(node.type == NodeType::compute ? checked.gpus : checked.switches);
-  }
-  checked.links = parsed->topology.links.size();
+  checked.changes = left->changes;
+  if (const auto network = to_digraph(left->topology); !network) add(network.errors(), checked);
+  count_parts(left->topology, checked);
   return checked;
 }
 
@@ -82,8 +101,9 @@ ExitCode run(const Options& options, const Console& console) {
   Diagnostics errors;
   std::string text;
   for (const std::string& path : options.files) {
-    all.push_back(check(path, *parser));
+    all.push_back(check(path, *parser, options.failures));
     print(all.back().findings, console);
+    for (const std::string& change : all.back().changes) note(console, change);
     if (has_errors(all.back().findings)) {
       errors.insert(errors.end(), all.back().findings.begin(), all.back().findings.end());
     }
@@ -103,6 +123,7 @@ Command add_topo_check(CLI::App& program) {
   command->add_option("FILE", options->files, "Topology files; - is standard input")->required();
   command->add_flag("--json", options->json,
                     "Report as JSON (format forestcoll-topo-check, version 1)");
+  add_failure_options(*command, options->failures);
   add_reading_options(*command, options->reading);
   command->footer(
       "Findings go to standard error, one line per file to standard output.\n"
@@ -110,6 +131,7 @@ Command add_topo_check(CLI::App& program) {
       "Examples:\n"
       "  forestcoll topo check topologies/*.json\n"
       "  forestcoll topo check --strict --json fabric.json\n"
+      "  forestcoll topo check fabric.json --drop box3    # does the rest still hold together?\n"
       "\n"
       "Exit codes: 0 no errors (there may be warnings), 2 errors, 3 too large for exact\n"
       "arithmetic, 4 cannot read or write, 70 a bug of ours.");

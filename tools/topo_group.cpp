@@ -1,4 +1,6 @@
 // `forestcoll topo`: the commands on topology files.
+#include <CLI/CLI.hpp>
+
 #include "command.hpp"
 
 namespace forestcoll::cli {

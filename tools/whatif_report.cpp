@@ -42,6 +42,15 @@ std::string any_of(const std::vector<LinkId>& links, const Topology& topology) {
   return text;
 }
 
+// "box0/nic0 (switch), or another of 16"
+std::string any_of(const std::vector<NodeId>& nodes, const Topology& topology) {
+  const TopologyNode& node = topology.nodes[nodes.front()];
+  std::string text =
+      fmt::format("{} ({})", node.id, node.type == NodeType::compute ? "GPU" : "switch");
+  if (nodes.size() > 1) text += fmt::format(", or another of {}", nodes.size());
+  return text;
+}
+
 // Effects that read alike: of one size, on links of the same kinds.
 struct Line {
   Ratio algbw;
@@ -74,6 +83,26 @@ std::vector<Line> failure_lines(const WhatIf& what_if, const Topology& topology)
   return lines;
 }
 
+// Nodes of one sort whose loss leaves as much are one line.
+std::vector<NodeFailureEffect> node_lines(const WhatIf& what_if, const Topology& topology) {
+  std::vector<NodeFailureEffect> lines;
+  const auto type = [&](const NodeFailureEffect& effect) {
+    return topology.nodes[effect.nodes.front()].type;
+  };
+  for (const NodeFailureEffect& failure : what_if.node_failures) {
+    if (!(failure.algbw < what_if.algbw)) continue;
+    const auto alike = std::ranges::find_if(lines, [&](const NodeFailureEffect& other) {
+      return other.algbw == failure.algbw && type(other) == type(failure);
+    });
+    if (alike == lines.end()) {
+      lines.push_back(failure);
+    } else {
+      alike->nodes.insert(alike->nodes.end(), failure.nodes.begin(), failure.nodes.end());
+    }
+  }
+  return lines;
+}
+
 std::vector<Line> upgrade_lines(const WhatIf& what_if, const Topology& topology) {
   std::vector<Line> lines;
   for (const UpgradeEffect& upgrade : what_if.upgrades) {
@@ -98,6 +127,54 @@ std::string change(const Ratio& after, const Ratio& before) {
   return fmt::format("{:+.1f} %", percent);
 }
 
+// "  -25.0 %      200  WHAT"
+std::string effect_line(const Ratio& after, const Ratio& before, const std::string& what) {
+  const bool cut_off = after == Ratio(0);
+  return fmt::format("  {:>9} {:>20}  {}\n", cut_off ? "cut off" : change(after, before),
+                     cut_off ? "" : number(after), what);
+}
+
+std::string of_no_cost(std::size_t count, std::string_view what) {
+  return count == 0 ? "" : fmt::format("  no cost:  {}\n", counted(count, what));
+}
+
+// Of links, and of nodes and boxes, whose loss leaves a collective among fewer GPUs.
+std::string failures_in_words(const WhatIf& what_if, const Topology& topology,
+                              const WhatIfOptions& options, std::size_t count) {
+  std::string text = fmt::format("what if one link fails ({} at {} GB/s):\n",
+                                 to_string(options.collective), number(what_if.algbw));
+  const std::vector<Line> links = failure_lines(what_if, topology);
+  for (std::size_t i = 0; i < std::min(count, links.size()); ++i) {
+    text += effect_line(links[i].algbw, what_if.algbw, in_words(links[i], topology));
+  }
+  std::size_t harmless = 0;
+  for (const FailureEffect& failure : what_if.failures) {
+    if (failure.algbw == what_if.algbw) harmless += failure.links.size();
+  }
+  text += of_no_cost(harmless, "link");
+
+  text += "what if one node fails (among the GPUs that are left):\n";
+  const std::vector<NodeFailureEffect> nodes = node_lines(what_if, topology);
+  for (std::size_t i = 0; i < std::min(count, nodes.size()); ++i) {
+    text += effect_line(nodes[i].algbw, what_if.algbw, any_of(nodes[i].nodes, topology));
+  }
+  harmless = 0;
+  for (const NodeFailureEffect& failure : what_if.node_failures) {
+    if (!(failure.algbw < what_if.algbw)) harmless += failure.nodes.size();
+  }
+  text += of_no_cost(harmless, "node");
+
+  if (what_if.box_failures.empty()) return text;
+  text += "what if one box fails (among the GPUs that are left):\n";
+  for (std::size_t i = 0; i < std::min(count, what_if.box_failures.size()); ++i) {
+    const auto& [boxes, algbw] = what_if.box_failures[i];
+    text += effect_line(
+        algbw, what_if.algbw,
+        boxes.front() + (boxes.size() == 1 ? "" : fmt::format(", or another of {}", boxes.size())));
+  }
+  return text;
+}
+
 Json names(const std::vector<LinkId>& links, const Topology& topology) {
   Json list = Json::array();
   for (const LinkId id : links) {
@@ -114,24 +191,12 @@ Json names(const std::vector<LinkId>& links, const Topology& topology) {
 
 std::string in_words(const WhatIf& what_if, const Topology& topology, const WhatIfOptions& options,
                      std::size_t count) {
-  std::string text = fmt::format("what if one link fails ({} at {} GB/s):\n",
-                                 to_string(options.collective), number(what_if.algbw));
-  const auto list = [&](const std::vector<Line>& lines) {
-    for (std::size_t i = 0; i < std::min(count, lines.size()); ++i) {
-      const bool cut_off = lines[i].algbw == Ratio(0);
-      text += fmt::format("  {:>9} {:>20}  {}\n",
-                          cut_off ? "cut off" : change(lines[i].algbw, what_if.algbw),
-                          cut_off ? "" : number(lines[i].algbw), in_words(lines[i], topology));
-    }
-  };
-  list(failure_lines(what_if, topology));
-  std::size_t of_no_cost = 0;
-  for (const FailureEffect& failure : what_if.failures) {
-    if (failure.algbw == what_if.algbw) of_no_cost += failure.links.size();
-  }
-  if (of_no_cost > 0) text += fmt::format("  no cost:  {}\n", counted(of_no_cost, "link"));
+  std::string text = failures_in_words(what_if, topology, options, count);
   text += fmt::format("what if links were {} times as wide:\n", number(options.factor));
-  list(upgrade_lines(what_if, topology));
+  const std::vector<Line> upgrades = upgrade_lines(what_if, topology);
+  for (std::size_t i = 0; i < std::min(count, upgrades.size()); ++i) {
+    text += effect_line(upgrades[i].algbw, what_if.algbw, in_words(upgrades[i], topology));
+  }
   if (what_if.upgrades.empty()) {
     text += "  no link, class of links or kind pays by itself\n";
   }
@@ -144,6 +209,16 @@ Json to_json(const WhatIf& what_if, const Topology& topology, const WhatIfOption
     failures.push_back(
         {{"links", names(failure.links, topology)}, {"algbw", exact(failure.algbw)}});
   }
+  Json node_failures = Json::array();
+  for (const NodeFailureEffect& failure : what_if.node_failures) {
+    Json ids = Json::array();
+    for (const NodeId node : failure.nodes) ids.push_back(topology.nodes[node].id);
+    node_failures.push_back({{"nodes", std::move(ids)}, {"algbw", exact(failure.algbw)}});
+  }
+  Json box_failures = Json::array();
+  for (const BoxFailureEffect& failure : what_if.box_failures) {
+    box_failures.push_back({{"boxes", failure.boxes}, {"algbw", exact(failure.algbw)}});
+  }
   Json upgrades = Json::array();
   for (const UpgradeEffect& upgrade : what_if.upgrades) {
     upgrades.push_back({{"links", names(upgrade.links, topology)},
@@ -154,6 +229,8 @@ Json to_json(const WhatIf& what_if, const Topology& topology, const WhatIfOption
           {"algbw", exact(what_if.algbw)},
           {"factor", exact(options.factor)},
           {"failures", std::move(failures)},
+          {"node_failures", std::move(node_failures)},
+          {"box_failures", std::move(box_failures)},
           {"upgrades", std::move(upgrades)}};
 }
 

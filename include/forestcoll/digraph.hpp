@@ -34,6 +34,9 @@ class Digraph {
   /// The arcs that leave `v` are first_out(v) … first_out(v + 1) − 1.
   [[nodiscard]] ArcId first_out(NodeId v) const { return ArcId(out_begin_[v.index()]); }
   [[nodiscard]] ArcId last_out(NodeId v) const { return ArcId(out_begin_[v.index() + 1]); }
+  /// The first of the arcs from `tail` to `head`; parallel ones follow it. Invalid: none.
+  /// Cost: O(log degree).
+  [[nodiscard]] ArcId find(NodeId tail, NodeId head) const;
   /// The arcs that enter `v`, by tail.
   [[nodiscard]] std::span<const ArcId> in(NodeId v) const {
     return {in_.data() + in_begin_[v.index()], in_.data() + in_begin_[v.index() + 1]};

@@ -72,8 +72,8 @@ class Forest {
   };
 
   Forest() = default;
-  /// `routes[t * N + v]` reaches rank v in tree t; invalid at the root. The forest is
-  /// by root.
+  /// `routes[t * N + v]` reaches rank v in tree t; invalid at the root. REQUIRES: trees in order
+  /// of their roots.
   Forest(RouteTable table, std::vector<Tree> trees, std::vector<Route> routes);
   /// The first `moved` trees stand for all their images under the symmetry too, which are worked
   /// out on demand.

@@ -117,6 +117,9 @@ struct LowerOptions {
   std::int32_t instances = 1;
   /// Whether one step may receive and forward; without, only s, r, rrc (or re), cpy and nop.
   bool forward = true;
+  /// The box of each node of the fabric, a negative number for none; empty: none are known. What
+  /// leaves a box through NIC i of the n that its sender uses gets channels i, i + n, i + 2n, …
+  IdVector<NodeId, std::int32_t> boxes = {};
 };
 
 /// Turns a forest into per-rank programs. Messages follow one global order (a topological order of

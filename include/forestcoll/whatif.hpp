@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "forestcoll/collective.hpp"
@@ -30,6 +31,19 @@ struct FailureEffect {
   Ratio algbw;  ///< GB/s without one of them; 0 where that cuts compute nodes off
 };
 
+/// Nodes that are alike; the same of them. The collective is then one among the compute nodes that
+/// are left, and algbw also 0 where those are fewer than two, own nothing, or lack the root.
+struct NodeFailureEffect {
+  std::vector<NodeId> nodes;
+  Ratio algbw;
+};
+
+/// Boxes that are alike, by name: the failure of all nodes of any one of them.
+struct BoxFailureEffect {
+  std::vector<std::string> boxes;
+  Ratio algbw;
+};
+
 struct UpgradeEffect {
   std::vector<LinkId> links;
   bool together = true;  ///< all of them are upgraded; otherwise any one of them
@@ -37,18 +51,22 @@ struct UpgradeEffect {
 };
 
 struct WhatIf {
-  Ratio algbw;                          ///< GB/s of the fabric as it is
-  std::vector<FailureEffect> failures;  ///< every enabled link once, the dearest first
-  std::vector<UpgradeEffect> upgrades;  ///< those that pay, the best first; of equals the fewest
-  std::int64_t solved = 0;              ///< changed fabrics whose optimum was computed
-  std::int64_t proved = 0;              ///< upgrades that a cut shows to be of no use, unsolved
+  Ratio algbw;                               ///< GB/s of the fabric as it is
+  std::vector<FailureEffect> failures = {};  ///< every enabled link once, the dearest first
+  std::vector<NodeFailureEffect> node_failures = {};  ///< every enabled node once, likewise
+  std::vector<BoxFailureEffect> box_failures = {};    ///< every box once, where there are several
+  std::vector<UpgradeEffect> upgrades =
+      {};                   ///< those that pay, the best first; of equals the fewest
+  std::int64_t solved = 0;  ///< changed fabrics whose optimum was computed
+  std::int64_t proved = 0;  ///< upgrades that a cut shows to be of no use, unsolved
 };
 
-/// The optimum of every fabric that lacks one link, and of those where a class of links that are
-/// alike, or of links in series (a NIC's two sides), or a whole kind, or one link, is wider.
-/// Exact: each is solved again, from the narrowest of the cuts met so far; an upgrade is left out
-/// unsolved only where it misses one of the bottleneck's cuts, and so proves itself useless.
-/// Errors: E14. Cost: a rate per class of links, and per upgrade that crosses all known cuts.
+/// The optimum of every fabric that lacks one link, one node or one box, and of those where a class
+/// of links that are alike, or of links in series (a NIC's two sides), or a whole kind, or one
+/// link, is wider. Exact: each is solved again, from the narrowest of the cuts met so far; an
+/// upgrade is left out unsolved only where it misses one of the bottleneck's cuts, and so proves
+/// itself useless. Errors: E14. Cost: a rate per class of links, of nodes and of boxes, and per
+/// upgrade that crosses all known cuts.
 [[nodiscard]] Expected<WhatIf> what_if(const Topology& topology, const WhatIfOptions& options = {});
 
 }  // namespace forestcoll

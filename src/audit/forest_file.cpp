@@ -4,15 +4,14 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <unordered_map>
+#include <utility>
 
-#include "audit/line_index.hpp"
+#include "audit/json_events.hpp"
 
 namespace forestcoll::audit {
 namespace {
 
-constexpr std::size_t kMaxDepth = 64;
 constexpr std::size_t kMaxEdges = 20'000'000;
 constexpr std::size_t kMaxPathNodes = 100'000'000;
 constexpr std::size_t kMaxGenerators = 64;
@@ -36,83 +35,41 @@ enum class Inside {
   skipped
 };
 
-class ForestReader {
+class ForestReader : public JsonEvents<ForestReader, Inside> {
  public:
-  ForestReader(std::string_view text, std::string_view file, Findings& findings)
-      : text_(text), file_(file), findings_(findings) {}
+  using JsonEvents::JsonEvents;
 
   ForestFile take() { return std::move(forest_); }
-  [[nodiscard]] const std::optional<Diagnostic>& error() const { return error_; }
 
-  // The events, as nlohmann's parser sends them.
-  bool null() { return other("null"); }
+  // Events that differ from the others'.
   bool boolean(bool value) {
     if (inside() != Inside::tree || key_ != "images") return other(value ? "true" : "false");
     tree().images = value;
     return true;
   }
-  bool number_integer(std::int64_t value) { return number(value); }
-  bool number_unsigned(std::uint64_t value) {
-    if (value > static_cast<std::uint64_t>(INT64_MAX)) return other("a huge number");
-    return number(static_cast<std::int64_t>(value));
-  }
-  bool number_float(double, const std::string& text) { return other(text); }
-  bool binary(const std::vector<std::uint8_t>&) { return other("binary data"); }
   bool string(const std::string& value);
   bool start_object(std::size_t);
-  bool key(const std::string& value) {
-    key_ = value;
-    return true;
-  }
-  bool end_object();
   bool start_array(std::size_t);
   bool end_array();
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& e);
 
- private:
-  [[nodiscard]] Inside inside() const { return stack_.empty() ? Inside::nothing : stack_.back(); }
-  bool push(Inside next);
-  void pop();
   bool number(std::int64_t value);
   bool other(std::string_view found);
+
+ private:
   void wrong(std::string_view expected, std::string_view found);
   [[nodiscard]] std::string where() const;
   Name intern(const std::string& name);
   TreeList* list_of(const std::string& key);
-  bool refuse(std::string message);
 
   ForestTree& tree() { return list_->trees.back(); }
   Generator& generator() { return symmetric_list_->symmetry.back(); }
 
-  std::string_view text_;
-  std::string_view file_;
-  Findings& findings_;
   ForestFile forest_;
-  std::optional<Diagnostic> error_;
-  std::vector<Inside> stack_;
-  std::string key_;
   std::string fraction_key_, list_key_;
   TreeList* list_ = nullptr;
   TreeList* symmetric_list_ = nullptr;  ///< whose symmetry is being read
   std::unordered_map<std::string, Name> names_;
 };
-
-bool ForestReader::refuse(std::string message) {
-  error_ = file_error(file_, "", std::move(message));
-  return false;
-}
-
-bool ForestReader::push(Inside next) {
-  if (stack_.size() == kMaxDepth) {
-    return refuse(fmt::format("nested more than {} levels deep", kMaxDepth));
-  }
-  stack_.push_back(next);
-  return true;
-}
-
-void ForestReader::pop() {
-  stack_.pop_back();
-}
 
 std::string ForestReader::where() const {
   if (list_ == nullptr || list_->trees.empty()) return "/" + key_;
@@ -263,11 +220,6 @@ bool ForestReader::start_object(std::size_t) {
   return push(Inside::skipped);
 }
 
-bool ForestReader::end_object() {
-  pop();
-  return true;
-}
-
 bool ForestReader::start_array(std::size_t) {
   switch (inside()) {
     case Inside::nothing:
@@ -320,23 +272,12 @@ bool ForestReader::end_array() {
   return true;
 }
 
-bool ForestReader::parse_error(std::size_t position, const std::string&,
-                               const nlohmann::detail::exception&) {
-  const std::size_t offset = position > 0 ? position - 1 : 0;
-  error_ = file_error(file_, LineIndex(text_).position(std::min(offset, text_.size())),
-                      "not well-formed JSON", "the file may be truncated");
-  return false;
-}
-
 }  // namespace
 
 Expected<ForestFile> read_forest_json(std::string_view text, std::string_view file,
                                       Findings& findings) {
   ForestReader reader(text, file, findings);
-  if (!nlohmann::json::sax_parse(text.begin(), text.end(), &reader)) {
-    if (reader.error()) return *reader.error();
-    return file_error(file, "", "not well-formed JSON");
-  }
+  if (auto error = read_json(text, reader)) return *std::move(error);
   return reader.take();
 }
 

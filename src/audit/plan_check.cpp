@@ -43,8 +43,7 @@ class Execution {
       : plan_(plan),
         graph_(graph),
         memory_(
-            program, memory, [&plan, &graph](std::int32_t n) { return graph.place(plan, n); },
-            findings) {}
+            program, memory, [&graph](std::int32_t n) { return graph.place(n); }, findings) {}
 
   PlanRun run(std::span<const std::int32_t> order) {
     for (const std::int32_t n : order) {

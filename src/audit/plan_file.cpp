@@ -4,55 +4,18 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 
-#include "audit/line_index.hpp"
+#include "audit/json_events.hpp"
+#include "audit/plan_names.hpp"
 
 namespace forestcoll::audit {
 namespace {
 
-constexpr std::size_t kMaxDepth = 64;
 constexpr std::size_t kMaxOps = 1'000'000;
 constexpr std::size_t kMaxItems = 8'000'000;  // of all lists together
 constexpr std::size_t kMaxName = 40;
-
-constexpr std::array<std::pair<std::string_view, PlanKind>, 19> kNames = {
-    {{"nop", PlanKind::nop},
-     {"barrier", PlanKind::barrier},
-     {"put", PlanKind::put},
-     {"pws", PlanKind::put_signal},
-     {"pwsf", PlanKind::put_signal_flush},
-     {"get", PlanKind::get},
-     {"copy", PlanKind::copy},
-     {"signal", PlanKind::signal},
-     {"wait", PlanKind::wait},
-     {"rlxsignal", PlanKind::other},
-     {"rlxwait", PlanKind::other},
-     {"flush", PlanKind::flush},
-     {"re", PlanKind::reduce},
-     {"res", PlanKind::reduce_send},
-     {"rre", PlanKind::read_reduce},
-     {"rres", PlanKind::read_reduce_send},
-     {"sem_acquire", PlanKind::acquire},
-     {"sem_release", PlanKind::release},
-     {"pipeline", PlanKind::pipeline}}};
-
-PlanKind kind_of(std::string_view name) {
-  for (const auto& [known, kind] : kNames) {
-    if (known == name) return kind;
-  }
-  return PlanKind::other;
-}
-
-ChannelKind channel_kind_of(std::string_view name) {
-  if (name == "memory") return ChannelKind::memory;
-  if (name == "port") return ChannelKind::port;
-  return name == "none" ? ChannelKind::none : ChannelKind::other;
-}
 
 enum class Inside {
   nothing,
@@ -85,63 +48,29 @@ enum class Inside {
   skipped
 };
 
-class PlanReader {
+class PlanReader : public JsonEvents<PlanReader, Inside> {
  public:
-  PlanReader(std::string_view text, std::string_view file, Findings& findings)
-      : text_(text), file_(file), findings_(findings) {}
+  using JsonEvents::JsonEvents;
 
   PlanFile take() { return std::move(plan_); }
-  [[nodiscard]] const std::optional<Diagnostic>& error() const { return error_; }
 
-  // The events, as nlohmann's parser sends them.
-  bool null() { return other("null"); }
+  // Events that differ from the others'.
   bool boolean(bool value);
-  bool number_integer(std::int64_t value) { return number(value); }
   bool number_unsigned(std::uint64_t value);
-  bool number_float(double, const std::string& text) { return other(text); }
-  bool binary(const std::vector<std::uint8_t>&) { return other("binary data"); }
   bool string(const std::string& value);
   bool start_object(std::size_t);
-  bool key(const std::string& value) {
-    key_ = value;
-    return true;
-  }
-  bool end_object() {
-    pop();
-    return true;
-  }
   bool start_array(std::size_t);
   bool end_array() {
     if (inside() == Inside::inner_ops) op_ = pipeline_;
-    pop();
-    return true;
-  }
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) {
-    const std::size_t offset = position > 0 ? position - 1 : 0;
-    error_ = file_error(file_, LineIndex(text_).position(std::min(offset, text_.size())),
-                        "not well-formed JSON", "the file may be truncated");
-    return false;
-  }
-
- private:
-  [[nodiscard]] Inside inside() const { return stack_.empty() ? Inside::nothing : stack_.back(); }
-  bool push(Inside next) {
-    if (stack_.size() == kMaxDepth) {
-      return refuse(fmt::format("nested more than {} levels deep", kMaxDepth));
-    }
-    stack_.push_back(next);
-    return true;
-  }
-  void pop() { stack_.pop_back(); }
-  bool refuse(std::string message) {
-    error_ = file_error(file_, "", std::move(message));
-    return false;
+    return JsonEvents::end_array();
   }
 
   bool number(std::int64_t value);
+  bool other(std::string_view found);
+
+ private:
   std::int64_t* number_field();
   std::vector<std::int64_t>* number_list();
-  bool other(std::string_view found);
   void wrong(std::string_view expected, std::string_view found);
   [[nodiscard]] Place place() const;
 
@@ -160,13 +89,7 @@ class PlanReader {
     return in_threadblock_ ? threadblock().channels : gpu().channels;
   }
 
-  std::string_view text_;
-  std::string_view file_;
-  Findings& findings_;
   PlanFile plan_;
-  std::optional<Diagnostic> error_;
-  std::vector<Inside> stack_;
-  std::string key_;
   bool in_threadblock_ = false, is_source_ = false;
   std::size_t op_ = 0, pipeline_ = 0;  // of the threadblock: the one that is read, and around it
   std::size_t ops_ = 0, items_ = 0;
@@ -174,7 +97,7 @@ class PlanReader {
 
 Place PlanReader::place() const {
   Place place;
-  if (plan_.gpus.empty() || stack_.size() < 3) return place;
+  if (plan_.gpus.empty() || depth() < 3) return place;
   const PlanGpu& at = plan_.gpus.back();
   place.rank = static_cast<std::int32_t>(plan_.gpus.size() - 1);
   if (!in_threadblock_ || at.threadblocks.empty()) return place;
@@ -222,8 +145,7 @@ bool PlanReader::number_unsigned(std::uint64_t value) {
     plan_.min_size = value;
     return true;
   }
-  if (value > static_cast<std::uint64_t>(INT64_MAX)) return other("a huge number");
-  return number(static_cast<std::int64_t>(value));
+  return JsonEvents::number_unsigned(value);
 }
 
 std::int64_t* PlanReader::number_field() {
@@ -290,13 +212,6 @@ bool PlanReader::number(std::int64_t value) {
   return other(std::to_string(value));
 }
 
-std::optional<Buffer> buffer_of(std::string_view name) {
-  if (name == "i") return Buffer::input;
-  if (name == "o") return Buffer::output;
-  if (name == "s") return Buffer::scratch;
-  return std::nullopt;
-}
-
 bool PlanReader::string(const std::string& value) {
   switch (inside()) {
     case Inside::file:
@@ -308,7 +223,7 @@ bool PlanReader::string(const std::string& value) {
     case Inside::inner_op:
       if (key_ == "name") {
         op().name = value.substr(0, kMaxName);
-        op().kind = kind_of(value);
+        op().kind = plan_kind_of(value);
         return true;
       }
       if (key_ == "channel_type") op().channel_kind = channel_kind_of(value);
@@ -454,65 +369,11 @@ bool PlanReader::start_array(std::size_t) {
   return start_list(owner);
 }
 
-// Reads no further than the first key that tells.
-struct KindOfFile {
-  bool null() { return true; }
-  bool boolean(bool) { return true; }
-  bool number_integer(std::int64_t) { return true; }
-  bool number_unsigned(std::uint64_t) { return true; }
-  bool number_float(double, const std::string&) { return true; }
-  bool string(const std::string&) { return true; }
-  bool binary(const std::vector<std::uint8_t>&) { return true; }
-  bool start_object(std::size_t) { return ++depth <= kMaxDepth; }
-  bool key(const std::string& key) {
-    if (depth != 1) return true;
-    is_plan = key == "gpus";
-    return !is_plan && key != "format";
-  }
-  bool end_object() { return --depth > 0; }
-  bool start_array(std::size_t) { return ++depth <= kMaxDepth; }
-  bool end_array() { return --depth > 0; }
-  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) {
-    return false;
-  }
-
-  std::size_t depth = 0;
-  bool is_plan = false;
-};
-
 }  // namespace
-
-bool looks_like_plan(std::string_view text) {
-  KindOfFile kind;
-  nlohmann::json::sax_parse(text.begin(), text.end(), &kind);
-  return kind.is_plan;
-}
-
-std::string_view to_string(PlanKind kind) {
-  for (const auto& [name, known] : kNames) {
-    if (known == kind) return name;
-  }
-  return "other";
-}
-
-std::string_view to_string(ChannelKind kind) {
-  switch (kind) {
-    case ChannelKind::none:
-      return "none";
-    case ChannelKind::memory:
-      return "memory";
-    case ChannelKind::port:
-      return "port";
-    case ChannelKind::other:
-      break;
-  }
-  return "switch";
-}
 
 Expected<PlanFile> read_plan(std::string_view text, std::string_view file, Findings& findings) {
   PlanReader reader(text, file, findings);
-  nlohmann::json::sax_parse(text.begin(), text.end(), &reader);
-  if (reader.error()) return *reader.error();
+  if (auto error = read_json(text, reader)) return *std::move(error);
   return reader.take();
 }
 

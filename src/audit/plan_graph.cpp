@@ -6,31 +6,16 @@
 #include <map>
 #include <tuple>
 
-#include "audit/plan_structure.hpp"
+#include "audit/plan_channels.hpp"
+#include "audit/plan_pairs.hpp"
 
 namespace forestcoll::audit {
 namespace {
 
 constexpr std::size_t kThreads = 16;  // the most channels or semaphores of an operation
-constexpr std::size_t kNamed = 8;     // operations of a cycle that are spelt out
 
-// A round of a pipeline is told from another by what it loops over.
-using Loop = std::pair<std::int64_t, std::int64_t>;
+using Loop = PlanPairs::Loop;
 constexpr Loop kNoLoop = {0, 0};
-
-// One end's use of one direction: its nodes in order, and the loops that they stand in.
-struct Uses {
-  std::vector<std::int32_t> nodes;
-  std::vector<Loop> loops;
-  void add(std::int32_t node, Loop loop) {
-    nodes.push_back(node);
-    loops.push_back(loop);
-  }
-};
-
-struct Channel {
-  Uses signals, waits;
-};
 
 class GraphBuilder {
  public:
@@ -38,9 +23,7 @@ class GraphBuilder {
 
   PlanGraph build() {
     for (std::size_t r = 0; r < plan_.gpus.size(); ++r) add_rank(r);
-    pair_channels();
-    pair_barriers();
-    pair_semaphores();
+    pairs_.connect(plan_, graph_, findings_);
     index_edges();
     return std::move(graph_);
   }
@@ -65,9 +48,7 @@ class GraphBuilder {
     node.block = block_;
     node.op = op;
     node.element = element;
-    graph_.nodes.push_back(node);
-    graph_.released_by.push_back({-1, -1});
-    return static_cast<std::int32_t>(graph_.nodes.size() - 1);
+    return graph_.add(node);
   }
   PlanGraph::Node& node(std::int32_t n) { return graph_.nodes[static_cast<std::size_t>(n)]; }
   std::array<std::int32_t, 2>& released_by(std::int32_t n) {
@@ -141,7 +122,8 @@ class GraphBuilder {
         sync(i);
         const std::int32_t arrived = sync_;
         sync(i);
-        arrivals_[{rank_, op.barrier}].push_back({block_, arrived, sync_, op.participants, loop_});
+        pairs_.arrivals[{rank_, op.barrier}].push_back(
+            {block_, arrived, sync_, op.participants, loop_});
         return;
       }
       case PlanKind::put:
@@ -178,11 +160,11 @@ class GraphBuilder {
     const auto& ids = op.channel_kind == ChannelKind::memory ? memory_ids_ : port_ids_;
     return ids[static_cast<std::size_t>(op.channels[element])];
   }
-  Channel& channel(const PlanOp& op, std::size_t element) {
+  PlanPairs::Uses& channel(const PlanOp& op, std::size_t element) {
     const auto id = static_cast<std::size_t>(channel_of(op, element));
     const PlanPeer& peer =
         op.channel_kind == ChannelKind::memory ? memory_peers_[id] : port_peers_[id];
-    return channels_[{op.channel_kind, rank_, peer.rank, peer.ordinal}];
+    return pairs_.channels[{op.channel_kind, rank_, peer.rank, peer.ordinal}];
   }
 
   PortState& port(std::int64_t id) {
@@ -245,115 +227,8 @@ class GraphBuilder {
   void add_semaphores(const PlanOp& op, std::int32_t i) {
     for (std::size_t e = 0; e < std::min(op.semaphores.size(), kThreads); ++e) {
       const std::int32_t n = by_thread(e, i);
-      auto& uses = semaphores_[{rank_, op.semaphores[e]}];
+      auto& uses = pairs_.semaphores[{rank_, op.semaphores[e]}];
       (op.kind == PlanKind::release ? uses.signals : uses.waits).add(n, loop_);
-    }
-  }
-
-  [[nodiscard]] Place place(std::int32_t n) const { return graph_.place(plan_, n); }
-  [[nodiscard]] std::string name(std::int32_t n) const { return to_string(place(n)); }
-
-  // The i-th wait is for the i-th signal.
-  void pair_uses(const Uses& signals, const Uses& waits, const std::string& what) {
-    const std::size_t most = std::max(signals.nodes.size(), waits.nodes.size());
-    for (std::size_t i = 0; i < most; ++i) {
-      if (i >= waits.nodes.size()) {
-        findings_.add(Code::unmatched, place(signals.nodes[i]),
-                      fmt::format("signal {} of {} is never waited for, so the next call takes it "
-                                  "for its own",
-                                  i, what));
-        return;
-      }
-      if (i >= signals.nodes.size()) {
-        findings_.add(Code::unmatched, place(waits.nodes[i]),
-                      fmt::format("waits for signal {} of {}, but there are {}", i, what,
-                                  signals.nodes.size()));
-        return;
-      }
-      if (signals.loops[i] != waits.loops[i]) {
-        findings_.add(Code::unmatched, place(waits.nodes[i]),
-                      fmt::format("waits in another pipeline than {} signals in, or one of the two "
-                                  "in none ({})",
-                                  name(signals.nodes[i]), what));
-        return;
-      }
-      edge(signals.nodes[i], waits.nodes[i]);
-    }
-  }
-
-  void pair_channels() {
-    for (const auto& [key, here] : channels_) {
-      const auto& [kind, from, to, ordinal] = key;
-      const auto there = channels_.find({kind, to, from, ordinal});
-      const Uses none;
-      pair_uses(
-          here.signals, there == channels_.end() ? none : there->second.waits,
-          fmt::format("{} channel {} from rank {} to rank {}", to_string(kind), ordinal, from, to));
-      if (there == channels_.end()) {
-        pair_uses(none, here.waits,
-                  fmt::format("{} channel {} from rank {} to rank {}", to_string(kind), ordinal, to,
-                              from));
-      }
-    }
-  }
-
-  struct Arrival {
-    std::int32_t block, arrived, left;
-    std::int64_t participants;
-    Loop loop;
-  };
-
-  void pair_barriers() {
-    for (const auto& [key, arrivals] : arrivals_) {
-      std::map<std::int32_t, std::vector<Arrival>> by_block;
-      for (const Arrival& arrival : arrivals) by_block[arrival.block].push_back(arrival);
-      const auto blocks = std::ssize(by_block);
-      const auto& first = by_block.begin()->second;
-      for (const auto& [block, own] : by_block) {
-        const bool alike =
-            own.size() == first.size() &&
-            std::equal(own.begin(), own.end(), first.begin(), [](const auto& a, const auto& b) {
-              return a.loop == b.loop && a.participants == b.participants;
-            });
-        if (alike && own.front().participants == blocks) continue;
-        findings_.add(Code::dependency, place(own.front().arrived),
-                      fmt::format("barrier {} is for {} threadblocks; {} use it, {} times here and "
-                                  "{} in threadblock {}",
-                                  key.second, own.front().participants, blocks, own.size(),
-                                  first.size(), place(first.front().arrived).threadblock));
-        return;
-      }
-      for (std::size_t round = 0; round < first.size(); ++round) {
-        rank_ = key.first;
-        block_ = -1;
-        const std::int32_t all = add_node(Kind::barrier);
-        for (const auto& [block, own] : by_block) {
-          edge(own[round].arrived, all);
-          edge(all, own[round].left);
-        }
-      }
-    }
-  }
-
-  [[nodiscard]] bool by_one_block(const Uses& uses) const {
-    return std::all_of(uses.nodes.begin(), uses.nodes.end(), [&](std::int32_t n) {
-      return graph_.nodes[static_cast<std::size_t>(n)].block ==
-             graph_.nodes[static_cast<std::size_t>(uses.nodes.front())].block;
-    });
-  }
-
-  void pair_semaphores() {
-    for (const auto& [key, uses] : semaphores_) {
-      const auto first = plan_.gpus[static_cast<std::size_t>(key.first)]
-                             .semaphores[static_cast<std::size_t>(key.second)];
-      if (first != 0 || !by_one_block(uses.signals) || !by_one_block(uses.waits)) {
-        const Uses& any = uses.waits.nodes.empty() ? uses.signals : uses.waits;
-        findings_.add(Code::unsupported, place(any.nodes.front()),
-                      "this verifier follows semaphores that begin at 0 and have one threadblock "
-                      "that releases and one that acquires");
-        continue;
-      }
-      pair_uses(uses.signals, uses.waits, fmt::format("semaphore {}", key.second));
     }
   }
 
@@ -375,9 +250,7 @@ class GraphBuilder {
   const PlanFile& plan_;
   Findings& findings_;
   PlanGraph graph_;
-  std::map<std::tuple<ChannelKind, std::int32_t, std::int32_t, std::int32_t>, Channel> channels_;
-  std::map<std::pair<std::int32_t, std::int64_t>, std::vector<Arrival>> arrivals_;
-  std::map<std::pair<std::int32_t, std::int64_t>, Channel> semaphores_;
+  PlanPairs pairs_;
   // Of the rank and the threadblock that are being added:
   std::int32_t rank_ = -1, block_ = -1, blocks_ = 0, block_column_ = -1;
   std::vector<PlanPeer> memory_peers_, port_peers_;
@@ -391,50 +264,15 @@ class GraphBuilder {
   std::array<std::int32_t, kThreads> last_of_thread_{};
 };
 
-std::string describe(const PlanFile& plan, const PlanGraph& graph, std::int32_t n) {
-  const PlanGraph::Node& node = graph.nodes[static_cast<std::size_t>(n)];
-  std::string text = to_string(graph.place(plan, n));
-  if (node.op >= 0) text += fmt::format(" ({})", graph.op(plan, n).name);
-  return text;
-}
-
-// Walking back along what is still waited for closes a cycle.
-void report_cycle(const PlanFile& plan, const PlanGraph& graph,
-                  const std::vector<std::int32_t>& missing, Findings& findings) {
-  std::vector<std::int32_t> seen(graph.nodes.size(), -1);
-  std::int32_t n = 0;
-  while (missing[static_cast<std::size_t>(n)] == 0) ++n;
-  std::vector<std::int32_t> walk;
-  while (seen[static_cast<std::size_t>(n)] < 0) {
-    seen[static_cast<std::size_t>(n)] = static_cast<std::int32_t>(walk.size());
-    walk.push_back(n);
-    for (const std::int32_t before : graph.predecessors(n)) {
-      if (missing[static_cast<std::size_t>(before)] > 0) {
-        n = before;
-        break;
-      }
-    }
-  }
-  std::string text = "deadlock: ";
-  std::size_t named = 0;
-  std::int32_t first = -1;
-  for (std::size_t i = static_cast<std::size_t>(seen[static_cast<std::size_t>(n)]); i < walk.size();
-       ++i) {
-    if (graph.nodes[static_cast<std::size_t>(walk[i])].kind != PlanGraph::Kind::control) continue;
-    if (first < 0) first = walk[i];
-    if (++named <= kNamed) {
-      text += fmt::format("{}{}", named > 1 ? " waits for " : "", describe(plan, graph, walk[i]));
-    }
-  }
-  if (named > kNamed) text += fmt::format(" … {} more", named - kNamed);
-  if (first >= 0) text += " waits for the first";
-  findings.add(Code::deadlock, first >= 0 ? graph.place(plan, first) : graph.place(plan, n),
-               std::move(text));
-}
-
 }  // namespace
 
-Place PlanGraph::place(const PlanFile&, std::int32_t n) const {
+std::int32_t PlanGraph::add(const Node& node) {
+  nodes.push_back(node);
+  released_by.push_back({-1, -1});
+  return static_cast<std::int32_t>(nodes.size() - 1);
+}
+
+Place PlanGraph::place(std::int32_t n) const {
   const Node& node = nodes[static_cast<std::size_t>(n)];
   Place place;
   place.rank = node.rank;
@@ -455,37 +293,6 @@ const PlanOp& PlanGraph::op(const PlanFile& plan, std::int32_t n) const {
 
 PlanGraph build_plan_graph(const PlanFile& plan, Findings& findings) {
   return GraphBuilder(plan, findings).build();
-}
-
-std::vector<std::int32_t> order_plan(const PlanFile& plan, const PlanGraph& graph,
-                                     Findings& findings) {
-  std::vector<std::int32_t> missing(graph.nodes.size(), 0);  // predecessors not yet in the order
-  std::vector<std::int32_t> begin(graph.nodes.size() + 1, 0);
-  for (const auto& [from, to] : graph.edges) {
-    ++missing[static_cast<std::size_t>(to)];
-    ++begin[static_cast<std::size_t>(from) + 1];
-  }
-  for (std::size_t n = 0; n < graph.nodes.size(); ++n) begin[n + 1] += begin[n];
-  std::vector<std::int32_t> after(graph.edges.size());
-  std::vector<std::int32_t> filled(begin.begin(), begin.end() - 1);
-  for (const auto& [from, to] : graph.edges) {
-    after[static_cast<std::size_t>(filled[static_cast<std::size_t>(from)]++)] = to;
-  }
-  std::vector<std::int32_t> order;
-  order.reserve(graph.nodes.size());
-  for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
-    if (missing[n] == 0) order.push_back(static_cast<std::int32_t>(n));
-  }
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const auto n = static_cast<std::size_t>(order[i]);
-    for (std::int32_t e = begin[n]; e < begin[n + 1]; ++e) {
-      const std::int32_t next = after[static_cast<std::size_t>(e)];
-      if (--missing[static_cast<std::size_t>(next)] == 0) order.push_back(next);
-    }
-  }
-  if (order.size() == graph.nodes.size()) return order;
-  report_cycle(plan, graph, missing, findings);
-  return {};
 }
 
 PlanAccess access_of(const PlanFile& plan, const PlanGraph& graph, std::int32_t n) {

@@ -59,7 +59,9 @@ struct PlanGraph {
     const auto n = static_cast<std::size_t>(node);
     return {before.data() + before_begin[n], before.data() + before_begin[n + 1]};
   }
-  [[nodiscard]] Place place(const PlanFile& plan, std::int32_t node) const;
+  /// Appends a node without a release; returns its number.
+  std::int32_t add(const Node& node);
+  [[nodiscard]] Place place(std::int32_t node) const;
   [[nodiscard]] const PlanOp& op(const PlanFile& plan, std::int32_t node) const;
 };
 

@@ -176,7 +176,7 @@ class PlanRaces {
       return memory_.locate(chunk.rank, chunk.buffer, chunk.offset);
     };
     const auto report = [&](const ChunkRef& chunk, std::string message) {
-      Place place = graph_.place(plan_, n);
+      Place place = graph_.place(n);
       place.chunk = chunk_name(n, chunk);
       findings_.add(Code::race, place, std::move(message));
     };
@@ -335,7 +335,7 @@ class PlanRaces {
   void report(const Query& query) {
     const ChunkRef chunk{query.rank, query.buffer, query.offset};
     const auto add = [&](std::int32_t n, std::string message, std::string remedy) {
-      Place place = graph_.place(plan_, n);
+      Place place = graph_.place(n);
       place.chunk = chunk_name(n, chunk);
       findings_.add(Code::race, place, std::move(message), std::move(remedy));
     };
@@ -351,10 +351,10 @@ class PlanRaces {
           "let it wait for a signal that comes afterwards");
     } else {
       add(query.after,
-          fmt::format(
-              "{} the chunk, and {} ({}) {} it; nothing orders the two",
-              query.after_writes ? "writes" : "reads", to_string(graph_.place(plan_, query.before)),
-              graph_.op(plan_, query.before).name, query.before_writes ? "writes" : "reads"),
+          fmt::format("{} the chunk, and {} ({}) {} it; nothing orders the two",
+                      query.after_writes ? "writes" : "reads",
+                      to_string(graph_.place(query.before)), graph_.op(plan_, query.before).name,
+                      query.before_writes ? "writes" : "reads"),
           "put a nop between them in one threadblock, a signal and a wait between two");
     }
   }

@@ -10,12 +10,13 @@
 
 namespace forestcoll::audit {
 
-inline constexpr std::size_t kMaxPlanOps = 64;            ///< of a threadblock, pipelines' included
-inline constexpr std::size_t kMaxPlanChannels = 16;       ///< of a threadblock and kind
-inline constexpr std::size_t kMaxPlanOpChannels = 8;      ///< of an operation
-inline constexpr std::size_t kMaxPlanOpBuffers = 10;      ///< sources, destinations of an operation
-inline constexpr std::int64_t kMaxPlanBarriers = 16;      ///< of a GPU
-inline constexpr std::size_t kMaxPlanSemaphores = 16;     ///< of a GPU
+inline constexpr std::size_t kMaxPlanOps = 64;         ///< of a threadblock, pipelines' included
+inline constexpr std::size_t kMaxPlanChannels = 16;    ///< of a threadblock and kind
+inline constexpr std::size_t kMaxPlanOpChannels = 8;   ///< of an operation
+inline constexpr std::size_t kMaxPlanOpBuffers = 10;   ///< sources, destinations of an operation
+inline constexpr std::int64_t kMaxPlanBarriers = 16;   ///< of a GPU
+inline constexpr std::size_t kMaxPlanSemaphores = 16;  ///< of a GPU
+inline constexpr std::int64_t kMaxPlanChunks = std::int64_t{1} << 24;  ///< of one buffer
 inline constexpr std::size_t kMaxPlanPortChannels = 128;  ///< of a GPU, served by one proxy
 
 /// Checks fields, numbering, limits, references and the shape of every operation against what the
@@ -24,19 +25,6 @@ inline constexpr std::size_t kMaxPlanPortChannels = 128;  ///< of a GPU, served 
 /// Cost: linear.
 void check_plan_structure(const PlanFile& plan, std::int32_t sms, Program& program,
                           Findings& findings);
-
-/// Whom channel `place` of that kind in the threadblock's list leads to, and which of the rank's
-/// channels to it that is. REQUIRES: check_plan_structure found nothing that blocks.
-struct PlanPeer {
-  std::int32_t rank = -1;
-  std::int32_t ordinal = 0;  ///< among the channels of this kind between the two
-  std::int32_t channel = 0;  ///< among the rank's channels of this kind
-};
-/// All channels of one kind of a GPU, in the order in which they are numbered.
-[[nodiscard]] std::vector<PlanPeer> peers_of(const PlanGpu& gpu, ChannelKind kind);
-/// The ids that a threadblock lists for a kind, in order.
-[[nodiscard]] std::vector<std::int64_t> ids_of(const std::vector<PlanChannels>& lists,
-                                               ChannelKind kind);
 
 [[nodiscard]] inline Place plan_place(std::size_t rank, std::size_t tb, std::size_t op) {
   return {static_cast<std::int32_t>(rank),

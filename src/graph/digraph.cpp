@@ -35,4 +35,13 @@ Digraph::Digraph(std::size_t nodes, std::span<const Arc> arcs, std::vector<std::
   if (order) *order = std::move(by_ends);
 }
 
+ArcId Digraph::find(NodeId tail, NodeId head) const {
+  const auto begin = arcs_.begin() + first_out(tail).value;
+  const auto end = arcs_.begin() + last_out(tail).value;
+  const auto it = std::lower_bound(begin, end, head,
+                                   [](const Arc& arc, NodeId node) { return arc.head < node; });
+  if (it == end || it->head != head) return {};
+  return ArcId(static_cast<std::size_t>(it - arcs_.begin()));
+}
+
 }  // namespace forestcoll

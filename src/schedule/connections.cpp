@@ -11,7 +11,8 @@ IdVector<ConnectionId, Connection> connect(const IdVector<MessageId, Message>& m
   std::vector<MessageId> order(messages.size());
   for (std::size_t m = 0; m < messages.size(); ++m) order[m] = MessageId(m);
   const auto ends = [&](MessageId m) {
-    return std::tuple(messages[m].src, messages[m].dst, messages[m].stream);
+    const Message& message = messages[m];
+    return std::tuple(message.src, message.dst, message.stream, message.rail.number);
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](MessageId a, MessageId b) { return ends(a) < ends(b); });
@@ -19,7 +20,7 @@ IdVector<ConnectionId, Connection> connect(const IdVector<MessageId, Message>& m
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Message& message = messages[order[i]];
     if (i == 0 || ends(order[i - 1]) != ends(order[i])) {
-      connections.push_back({message.src, message.dst, {}});
+      connections.push_back({message.src, message.dst, message.rail, {}});
     }
     connections[ConnectionId(connections.size() - 1)].messages.push_back(order[i]);
   }

@@ -13,13 +13,14 @@ namespace forestcoll::schedule {
 
 using ConnectionId = Id<struct ConnectionTag>;
 
-/// All messages of one stream from one rank to another, in global order.
+/// All messages of one stream and rail from one rank to another, in global order.
 struct Connection {
   Rank src, dst;
+  Rails::Rail rail;
   std::vector<MessageId> messages;
 };
 
-/// The connections in order of (src, dst, stream). Cost: O(messages · log).
+/// The connections in order of (src, dst, stream, rail). Cost: O(messages · log).
 [[nodiscard]] IdVector<ConnectionId, Connection> connect(
     const IdVector<MessageId, Message>& messages);
 

@@ -2,16 +2,22 @@
 //
 // A rank that receives chunks and sends just these on can do so in one step, without memory and a
 // flag in between. It can if nothing else is sent: the message received is the last that the rank
-// needed (so it is all that the message sent waits for), with the same chunks, in the same phase.
-// Relays make chains of messages that run up a tree or down it. At a tree's root, where sums turn
-// into results, chains end.
+// needed (so it is all that the message sent waits for), with the same chunks. Relays make chains
+// of messages that run up a tree, down one, or, where the same chunks go up and down, up to the
+// root and down again.
+//
+// A chain may visit a rank once only. Where it does so twice, going up and coming back, one
+// threadblock might send to the rank that it receives from: with many parts, each end would wait
+// for the other to receive. Such a chain ends at the root.
 //
 // Order. A chain is one event: its parts flow through all of its steps. So the steps of all
 // threadblocks follow one order of chains, in which a chain comes after all chains that any of its
 // messages waits for. Such an order exists. Down a tree, a message waits for the one message that
 // brought its chunks; contracting paths of that forest leaves a forest. Up a tree, a chain passes a
 // rank only as the last of its additions: what the chain waits for comes from subtrees that the
-// chain does not touch. And the messages down wait for those up, never the other way round.
+// chain does not touch, and is not waited for by them. And the messages down wait for those up of
+// the same chunks, never the other way round; a chain that does both has all its messages from one
+// tree of each phase that carry the same chunks, and no other chunks depend on these.
 // Among possible orders we take the one closest to the order of messages.
 //
 // No deadlock with one operation in flight: number operations by (chain, part, place in the
@@ -24,6 +30,7 @@
 #include <algorithm>
 #include <map>
 #include <queue>
+#include <set>
 #include <utility>
 
 #include "base/check.hpp"
@@ -39,8 +46,32 @@ MessageId predecessor(const IdVector<MessageId, Message>& messages, const Waits&
   const Message& before = messages[awaited.front()];
   const Message& after = messages[sent];
   const bool same = before.first_chunk == after.first_chunk && before.count == after.count &&
-                    before.reduces == after.reduces && before.stream == after.stream;
+                    before.stream == after.stream && before.src != after.dst;
   return same ? awaited.front() : MessageId();
+}
+
+// Whether the chain that the message is in visits each rank once.
+bool visits_ranks_once(const IdVector<MessageId, Message>& messages, const Fusion& fusion,
+                       MessageId m) {
+  while (fusion.received_as[m].valid()) m = fusion.received_as[m];
+  std::set<Rank> visited = {messages[m].src};
+  for (; m.valid(); m = fusion.sent_as[m]) {
+    if (!visited.insert(messages[m].dst).second) return false;
+  }
+  return true;
+}
+
+void join(Fusion& fusion, const Relay& relay) {
+  FORESTCOLL_CHECK(
+      !fusion.sent_as[relay.received].valid() && !fusion.received_as[relay.sent].valid(),
+      "a message is received in one relay at most, and sent in one");
+  fusion.sent_as[relay.received] = relay.sent;
+  fusion.received_as[relay.sent] = relay.received;
+}
+
+void part(Fusion& fusion, const Relay& relay) {
+  fusion.sent_as[relay.received] = {};
+  fusion.received_as[relay.sent] = {};
 }
 
 class ChainOrder {
@@ -125,7 +156,11 @@ std::vector<RelayGroup> find_relays(const IdVector<MessageId, Message>& messages
   }
   std::vector<RelayGroup> result;
   for (auto& [pair, relays] : groups) {
-    result.push_back({pair.first, pair.second, std::move(relays)});
+    const auto within = std::count_if(relays.begin(), relays.end(), [&](const Relay& relay) {
+      return messages[relay.received].reduces == messages[relay.sent].reduces;
+    });
+    result.push_back(
+        {pair.first, pair.second, std::move(relays), static_cast<std::size_t>(within)});
   }
   return result;
 }
@@ -135,12 +170,17 @@ Fusion fuse(const IdVector<MessageId, Message>& messages, const Waits& waits,
   Fusion fusion;
   fusion.sent_as.resize(messages.size());
   fusion.received_as.resize(messages.size());
+  std::vector<Relay> turns;  // at roots
   for (const Relay& relay : relays) {
-    FORESTCOLL_CHECK(
-        !fusion.sent_as[relay.received].valid() && !fusion.received_as[relay.sent].valid(),
-        "a message is received in one relay at most, and sent in one");
-    fusion.sent_as[relay.received] = relay.sent;
-    fusion.received_as[relay.sent] = relay.received;
+    if (messages[relay.received].reduces != messages[relay.sent].reduces) {
+      turns.push_back(relay);
+    } else {
+      join(fusion, relay);
+    }
+  }
+  for (const Relay& relay : turns) {
+    join(fusion, relay);
+    if (!visits_ranks_once(messages, fusion, relay.received)) part(fusion, relay);
   }
   fusion.turn = ChainOrder(messages, waits, fusion).turns();
   return fusion;

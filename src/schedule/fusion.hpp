@@ -15,11 +15,12 @@ struct Relay {
 };
 
 /// Relays by the lanes of the two messages, which have the same channel: those that one step
-/// (rcs, rrs) could do if one threadblock had both lanes. A message is received in one of them at
-/// most, and sent in one at most. In order of (received lane, sent lane, sent message).
+/// (rcs, rrs, rrcs) could do if one threadblock had both lanes. A message is received in one of
+/// them at most, and sent in one at most. In order of (received lane, sent lane, sent message).
 struct RelayGroup {
   LaneId recv, send;
   std::vector<Relay> relays;
+  std::size_t within_phase = 0;  ///< of the relays, those that go on up or go on down
 };
 [[nodiscard]] std::vector<RelayGroup> find_relays(const IdVector<MessageId, Message>& messages,
                                                   const Waits& waits,
@@ -32,7 +33,8 @@ struct Fusion {
   IdVector<MessageId, std::int32_t> turn;      ///< threadblocks take their steps in this order
 };
 
-/// `relays` fused, each message received in one of them at most and sent in one at most.
+/// `relays` fused, but for those that would lead what was summed at a root back through a rank that
+/// it came from. REQUIRES: each message is received in one of them at most and sent in one at most.
 /// Cost: O(messages · log + waits).
 [[nodiscard]] Fusion fuse(const IdVector<MessageId, Message>& messages, const Waits& waits,
                           const std::vector<Relay>& relays);

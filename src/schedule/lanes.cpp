@@ -1,7 +1,7 @@
 // Lanes: at first one per connection, or as many as the limit on steps forces. Then, as long as
 // both ends have room, the connection with the fullest lane gets as many more as make that lane
 // emptier: data that wait for each other in one threadblock flow side by side in two. Channels are
-// numbered from the lowest that is free at both ends.
+// numbered from the lowest that is free at both ends and belongs to the connection's rail.
 #include "schedule/lanes.hpp"
 
 #include <fmt/format.h>
@@ -145,9 +145,10 @@ class Placer {
   bool grow(ConnectionId c, std::vector<Lane> lanes) {
     Gpu& src = gpus_[connections_[c].src];
     Gpu& dst = gpus_[connections_[c].dst];
+    const Rails::Rail rail = connections_[c].rail;
     std::vector<std::int32_t> channels = channels_[c];
-    for (std::int32_t channel = 0; channel < target_.max_channels && channels.size() < lanes.size();
-         ++channel) {
+    for (std::int32_t channel = rail.number;
+         channel < target_.max_channels && channels.size() < lanes.size(); channel += rail.count) {
       const auto i = static_cast<std::size_t>(channel);
       if (src.senders[i] < target_.max_per_channel && dst.receivers[i] < target_.max_per_channel &&
           !used_[pair_of_[c]][i]) {

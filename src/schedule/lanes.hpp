@@ -18,9 +18,9 @@ struct PlacedLane {
   Lane lane;
 };
 
-/// Lanes in order of (src, dst, stream, channel): as few as the limit on steps allows, and where
-/// spreading is asked for as many more as help, as long as no GPU has more than `max_threadblocks`.
-/// Errors: T02, T03.
+/// Lanes in order of (src, dst, stream, rail, channel): as few as the limit on steps allows, and
+/// where spreading is asked for as many more as help, as long as no GPU has more than
+/// `max_threadblocks`. Errors: T02, T03.
 [[nodiscard]] Expected<IdVector<LaneId, PlacedLane>> place_lanes(
     const IdVector<MessageId, Message>& messages, const StepBounds& bounds, std::size_t ranks,
     const TargetLimits& target, std::int64_t max_threadblocks, ThreadblockUse use);

@@ -184,8 +184,8 @@ Expected<Schedule> lower(const CollectiveForest& asked, const LowerOptions& opti
   const bool per_tree = options.threadblocks == ThreadblockUse::per_tree;
   const std::size_t ranks = rank_count(forest);
   const auto messages = schedule::order_messages(
-      forest,
-      {.max_count = target.max_count, .instances = options.instances, .per_tree = per_tree});
+      forest, {.max_count = target.max_count, .instances = options.instances, .per_tree = per_tree},
+      schedule::Rails(forest, options.boxes));
   const schedule::Waits waits(messages, ranks);
   const schedule::Addition addition = addition_for(target, options.placement);
   // 3. Channels and threadblocks: as parallel as fits.

@@ -51,8 +51,8 @@ std::vector<ChunkRange> tree_chunks(const Forest& forest, const CollectiveForest
 
 class Builder {
  public:
-  Builder(const CollectiveForest& whole, const Cutting& cutting)
-      : whole_(whole), cutting_(cutting) {}
+  Builder(const CollectiveForest& whole, const Cutting& cutting, const Rails& rails)
+      : whole_(whole), cutting_(cutting), rails_(rails) {}
 
   void add_reduce(const Forest& forest) {
     const auto ranges = tree_chunks(forest, whole_);
@@ -60,7 +60,9 @@ class Builder {
       const auto heights = subtree_heights(forest, TreeId(t));
       for (std::size_t v = 0; v < forest.rank_count(); ++v) {
         const Rank parent = forest.parent(TreeId(t), Rank(v));
-        if (parent.valid()) add({Rank(v), parent, true}, t, ranges[t], heights[Rank(v)]);
+        if (!parent.valid()) continue;
+        add({Rank(v), parent, true, rails_.of(forest, TreeId(t), Rank(v))}, t, ranges[t],
+            heights[Rank(v)]);
       }
       reduced_.push_back({ranges[t], heights[forest.tree(TreeId(t)).root]});
     }
@@ -76,7 +78,9 @@ class Builder {
       const auto depths = sender_depths(forest, TreeId(t));
       for (std::size_t v = 0; v < forest.rank_count(); ++v) {
         const Rank parent = forest.parent(TreeId(t), Rank(v));
-        if (parent.valid()) add({parent, Rank(v), false}, t, ranges[t], start + depths[Rank(v)]);
+        if (!parent.valid()) continue;
+        add({parent, Rank(v), false, rails_.of(forest, TreeId(t), Rank(v))}, t, ranges[t],
+            start + depths[Rank(v)]);
       }
     }
   }
@@ -130,6 +134,7 @@ class Builder {
   struct Edge {
     Rank src, dst;
     bool reduces;
+    Rails::Rail rail;
   };
 
   void add(const Edge& edge, std::size_t tree, const ChunkRange& range, std::int32_t level) {
@@ -147,13 +152,14 @@ class Builder {
     for (std::int64_t begin = range.begin; begin < range.end; begin += cutting_.max_count) {
       const auto count = std::min<std::int64_t>(cutting_.max_count, range.end - begin);
       messages_.push_back({{edge.src, edge.dst, static_cast<std::int32_t>(begin),
-                            static_cast<std::int32_t>(count), edge.reduces, stream},
+                            static_cast<std::int32_t>(count), edge.reduces, stream, edge.rail},
                            level});
     }
   }
 
   const CollectiveForest& whole_;
   Cutting cutting_;
+  const Rails& rails_;
   std::size_t trees_before_ = 0;  // of the phase before
   std::vector<Reduced> reduced_;
   std::vector<LevelledMessage> messages_;
@@ -161,9 +167,9 @@ class Builder {
 
 }  // namespace
 
-IdVector<MessageId, Message> order_messages(const CollectiveForest& forest,
-                                            const Cutting& cutting) {
-  Builder builder(forest, cutting);
+IdVector<MessageId, Message> order_messages(const CollectiveForest& forest, const Cutting& cutting,
+                                            const Rails& rails) {
+  Builder builder(forest, cutting, rails);
   if (forest.reduce) builder.add_reduce(*forest.reduce);
   if (forest.broadcast) builder.add_broadcast(*forest.broadcast);
   return builder.sorted();

@@ -6,6 +6,7 @@
 
 #include "forestcoll/forest.hpp"
 #include "forestcoll/id.hpp"
+#include "schedule/rails.hpp"
 
 namespace forestcoll::schedule {
 
@@ -20,6 +21,7 @@ struct Message {
   std::int32_t count = 1;
   bool reduces = false;
   std::int32_t stream = 0;  ///< messages of different streams share no threadblock
+  Rails::Rail rail = {};    ///< messages of different rails share no channel
 
   [[nodiscard]] std::int32_t end_chunk() const { return first_chunk + count; }
 };
@@ -37,6 +39,7 @@ struct Cutting {
 /// the number of instances.
 /// Cost: O(N · trees + messages · log).
 [[nodiscard]] IdVector<MessageId, Message> order_messages(const CollectiveForest& forest,
-                                                          const Cutting& cutting);
+                                                          const Cutting& cutting,
+                                                          const Rails& rails = {});
 
 }  // namespace forestcoll::schedule

@@ -95,8 +95,7 @@ class BlockWriter {
     return context_.segments[static_cast<std::size_t>(number)];
   }
   [[nodiscard]] PlanChannel kind_to(Rank peer) const {
-    const std::int32_t box = context_.box_of[rank_];
-    return box >= 0 && box == context_.box_of[peer] ? PlanChannel::memory : PlanChannel::port;
+    return kind_between(context_.box_of, rank_, peer);
   }
 
   Lane lane(Rank peer) {

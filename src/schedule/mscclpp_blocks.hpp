@@ -24,6 +24,12 @@ struct PlanContext {
   bool in_place = true;
 };
 
+/// Memory channels within a box, port channels between two, and between ranks of no box.
+[[nodiscard]] inline PlanChannel kind_between(const IdVector<Rank, std::int32_t>& box_of, Rank a,
+                                              Rank b) {
+  return box_of[a] >= 0 && box_of[a] == box_of[b] ? PlanChannel::memory : PlanChannel::port;
+}
+
 /// Appends to every GPU of `plan` the threadblock that serves these segments, which are all of
 /// `count` chunks. Cost: O(segments · ranks · log).
 void append_threadblocks(const PlanContext& context, std::span<const std::int32_t> group,

@@ -6,7 +6,9 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <span>
+#include <utility>
 
 #include "base/check.hpp"
 #include "forestcoll/mscclpp.hpp"
@@ -50,6 +52,37 @@ std::vector<std::vector<std::int32_t>> deal(const std::vector<Segment>& segments
 
 std::size_t operations(const PlanThreadblock& block) {
   return block.before.size() + 1 + block.loop.size() + block.after.size();
+}
+
+// A threadblock takes part in a tree with all that its rank receives and sends there. What one tree
+// alone has too much of, no dealing helps.
+std::optional<Diagnostic> refuse_wide_trees(const schedule::PlanContext& context) {
+  std::vector<schedule::Transfer> transfers;
+  for (std::size_t s = 0; s < context.segments.size(); ++s) {
+    transfers.clear();
+    append_transfers(context.forest, context.segments[s], static_cast<std::int32_t>(s), transfers);
+    std::map<std::pair<Rank, PlanChannel>, std::set<Rank>> peers;
+    std::map<std::pair<Rank, PlanChannel>, std::size_t> buffers;
+    for (const auto& transfer : transfers) {
+      const PlanChannel kind = schedule::kind_between(context.box_of, transfer.src, transfer.dst);
+      peers[{transfer.src, kind}].insert(transfer.dst);
+      peers[{transfer.dst, kind}].insert(transfer.src);
+      ++buffers[{transfer.src, kind}];
+    }
+    for (const auto& [end, joined] : peers) {
+      const std::size_t most = std::max(joined.size(), buffers[end]);
+      if (most <= schedule::kMaxBlockChannels) continue;
+      return refusal(
+          "T03",
+          fmt::format("a tree of rank {} joins rank {} to {} others {}, which takes {} channels or "
+                      "remote buffers in one threadblock, but MSCCL++ holds {}",
+                      context.segments[s].root.value, end.first.value, joined.size(),
+                      end.second == PlanChannel::memory ? "of its box" : "of other boxes", most,
+                      schedule::kMaxBlockChannels),
+          "write MSCCL XML, or the forest with --format forest");
+    }
+  }
+  return std::nullopt;
 }
 
 // What the executor's arrays do not hold.
@@ -123,6 +156,7 @@ Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
   }
   const std::vector<Segment> segments = schedule::cut_into_segments(forest);
   const schedule::PlanContext context{forest, segments, box_of, options.in_place};
+  if (auto error = refuse_wide_trees(context)) return *std::move(error);
   // Fewer threadblocks have fewer channels, and more operations each.
   std::optional<Diagnostic> error;
   const auto most = std::min(segments.size(), static_cast<std::size_t>(options.max_threadblocks));

@@ -12,6 +12,8 @@
 // receiver with the fewest, giving up a sender that does not even fit with that one. Alone, this
 // second rule finds the most pairs: the receivers that fit a sender include all those that fit a
 // longer one. Where the first rule leaves too few pairs for the limit, the second goes alone.
+// What roots forward, one message of each of their trees, decides only where all that can be is
+// joined anyway, and as much with it as without.
 #include "schedule/plan.hpp"
 
 #include <fmt/format.h>
@@ -75,8 +77,13 @@ class GpuPlanner {
     if (use_ == ThreadblockUse::per_tree) return {};
     const std::int64_t wanted =
         use_ == ThreadblockUse::merge ? ends : std::max<std::int64_t>(0, ends - limit);
-    std::vector<Pair> chosen = by_relays(wanted);
+    std::vector<Pair> chosen = by_relays(wanted, false);
     add_by_steps(chosen, wanted);
+    if (use_ == ThreadblockUse::merge) {
+      std::vector<Pair> with_turns = by_relays(wanted, true);
+      add_by_steps(with_turns, wanted);
+      if (with_turns.size() >= chosen.size()) chosen = std::move(with_turns);
+    }
     if (ends - std::ssize(chosen) > limit) {
       std::vector<Pair> plain;
       add_by_steps(plain, wanted);
@@ -86,16 +93,18 @@ class GpuPlanner {
   }
 
   // Pairs with relays: all that do nothing else, and others until there are `wanted`.
-  [[nodiscard]] std::vector<Pair> by_relays(std::int64_t wanted) const {
+  // `turns`: also those whose only relays are at roots.
+  [[nodiscard]] std::vector<Pair> by_relays(std::int64_t wanted, bool turns) const {
     std::vector<const RelayGroup*> groups = groups_;
     const auto rank = [&](const RelayGroup* group) {
-      return std::pair(!is_pure(*group), -std::ssize(group->relays));
+      return std::pair(!is_pure(*group), -static_cast<std::int64_t>(group->within_phase));
     };
     std::stable_sort(groups.begin(), groups.end(),
                      [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
     std::vector<Pair> chosen;
     std::set<LaneId> used;
     for (const RelayGroup* group : groups) {
+      if (group->within_phase == 0 && !turns) break;
       if (!is_pure(*group) && std::ssize(chosen) >= wanted) break;
       const std::int64_t steps = steps_of(group->send, group->recv);
       if (steps > max_steps_ || used.contains(group->send) || used.contains(group->recv)) continue;
@@ -107,7 +116,7 @@ class GpuPlanner {
 
   // The lanes do nothing but forward, one to the other.
   [[nodiscard]] bool is_pure(const RelayGroup& group) const {
-    const std::size_t relays = group.relays.size();
+    const std::size_t relays = group.within_phase;
     return lanes_[group.send].lane.messages.size() == relays &&
            lanes_[group.recv].lane.messages.size() == relays;
   }

@@ -156,8 +156,11 @@ class ProgramWriter {
       return;
     }
     const auto awaited = w_.waits.at_receiver(event.recv);
-    Step step = step_for(Operation::recv_reduce_send, message);
-    step.dst = step.src = sum_so_far(message, awaited.empty());
+    const bool at_root = !w_.messages[event.send].reduces;
+    Step step =
+        step_for(at_root ? Operation::recv_reduce_copy_send : Operation::recv_reduce_send, message);
+    step.src = sum_so_far(message, awaited.empty());
+    step.dst = at_root ? kept(message) : step.src;
     received_[event.recv] = push(event.threadblock, step, steps_of(awaited));
   }
 

@@ -3,18 +3,9 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/mix.hpp"
+
 namespace forestcoll::solver {
-namespace {
-
-std::uint64_t name_of(NodeId v) {  // the finaliser of SplitMix64
-  std::uint64_t x = static_cast<std::uint64_t>(v.value) + 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
-}  // namespace
-
 // Elements that take the cut to all its images, each image once. Sets are told apart by the sum of
 // their nodes' 64-bit names, taken over the smaller side.
 std::vector<Element> CutPool::distinct_images(const SinkSide& inside) const {
@@ -31,7 +22,8 @@ std::vector<Element> CutPool::distinct_images(const SinkSide& inside) const {
   for (std::size_t i = 0; i < group.size(); ++i) {
     const Element g = group.element(i);
     std::uint64_t sum = 0;
-    for (const NodeId v : side) sum += name_of(group.apply(g, v));
+    for (const NodeId v : side)
+      sum += base::mix(static_cast<std::uint64_t>(group.apply(g, v).value));
     if (seen.insert(sum).second) images.push_back(g);
   }
   return images;
@@ -103,7 +95,7 @@ std::int64_t CutPool::replay(CutId x, std::span<const ArcId> route) {
   for (const ImageId i : counted_) {
     Image& image = images_[i];
     if (image.cut == x) {
-      const bool first = reaches(image);
+      const bool first = ends_inside(image);
       damage += image.entries - (first ? 1 : 0);
       if (first) image.reached = true;
     }
@@ -126,7 +118,7 @@ void CutPool::count(std::span<const ArcId> route) {
 bool CutPool::admits(std::span<const ArcId> route, std::int64_t multiplicity) {
   count(route);
   for (const ImageId i : counted_) {
-    cut_of(i).damage += images_[i].entries - (reaches(images_[i]) ? 1 : 0);
+    cut_of(i).damage += images_[i].entries - (ends_inside(images_[i]) ? 1 : 0);
   }
   bool admitted = true;
   for (const ImageId i : counted_) {
@@ -145,7 +137,7 @@ void CutPool::take(std::span<const ArcId> route, std::int64_t multiplicity) {
   for (const ImageId i : counted_) {
     Image& image = images_[i];
     Cut& cut = cuts_[image.cut];
-    const bool first = reaches(image);
+    const bool first = ends_inside(image);
     cut.slack -= (image.entries - (first ? 1 : 0)) * cut.weight * multiplicity;
     if (first) image.reached = true;
     image.entries = image.exits = 0;

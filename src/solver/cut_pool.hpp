@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -109,7 +108,7 @@ class CutPool {
   void count(std::span<const ArcId> route);
   // A route starts at a reached node, so of a cut that is not reached yet it starts outside, and
   // ends inside exactly if it enters once more than it leaves.
-  [[nodiscard]] static bool reaches(const Image& image) {
+  [[nodiscard]] static bool ends_inside(const Image& image) {
     return !image.reached && image.entries > image.exits;
   }
 

@@ -38,7 +38,7 @@ std::int64_t steps_for(Effort effort, std::int64_t edges) {
     case Effort::fast:
       return 4 * edges + std::min<std::int64_t>(200 * edges, 500'000);
     case Effort::normal:
-      return 16 * edges + std::min<std::int64_t>(16'000 * edges, 8'000'000);
+      return 16 * edges + std::min<std::int64_t>(16'000 * edges, 4'000'000);
     case Effort::max:
       return 256 * edges + std::min<std::int64_t>(320'000 * edges, 1'500'000'000);
   }

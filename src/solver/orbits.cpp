@@ -7,18 +7,10 @@ namespace {
 
 // The arc with the given ends and inner nodes; invalid unless there is exactly one.
 ArcId find_arc(const Core& core, NodeId tail, std::span<const NodeId> segment) {
-  ArcId low = core.graph.first_out(tail), high = core.graph.last_out(tail);
   const NodeId head = segment.back();
-  while (low < high) {
-    const ArcId middle(low.value + (high.value - low.value) / 2);
-    if (core.graph.head(middle) < head) {
-      low = ArcId(middle.value + 1);
-    } else {
-      high = middle;
-    }
-  }
-  ArcId found;
-  for (ArcId a = low; a != core.graph.last_out(tail) && core.graph.head(a) == head; ++a.value) {
+  ArcId found, a = core.graph.find(tail, head);
+  if (!a.valid()) return found;
+  for (; a != core.graph.last_out(tail) && core.graph.head(a) == head; ++a.value) {
     const auto other = core.segment(a);
     if (!std::equal(segment.begin(), segment.end(), other.begin(), other.end())) continue;
     if (found.valid()) return {};

@@ -12,7 +12,7 @@
 #include "base/check.hpp"
 #include "solver/balance.hpp"
 #include "solver/core.hpp"
-#include "solver/packer.hpp"
+#include "solver/pack_trees.hpp"
 #include "solver/scale.hpp"
 #include "solver/symmetry.hpp"
 

@@ -22,16 +22,9 @@
 #include "solver/packer.hpp"
 
 #include <algorithm>
-#include <numeric>
-#include <vector>
+#include <utility>
 
 #include "base/check.hpp"
-#include "solver/growth.hpp"
-#include "solver/height.hpp"
-#include "solver/height_shortest.hpp"
-#include "solver/invariant.hpp"
-#include "solver/packing_state.hpp"
-#include "solver/tree_store.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -47,304 +40,169 @@ constexpr int kFailedTests = 4;
 constexpr int kRoutesTried = 64;
 constexpr int kAllRoutes = 1 << 20;
 
-// Edges of trees of multiplicity 1 up to which breadth-first trees are looked for.
-constexpr std::size_t kMaxShortestEdges = 1 << 23;
-
-/// Packs the trees of the given roots.
-class Packer {
- public:
-  Packer(const Core& core, const Orbits& orbits, const IdVector<Rank, std::int64_t>& owed,
-         std::vector<Rank> roots, int threads, TreeStore& store, PackStatistics& statistics)
-      : core_(core),
-        orbits_(orbits),
-        roots_(std::move(roots)),
-        state_(core, orbits, owed, store),
-        growth_(state_, [this](std::span<const ArcId> route) { return allows(route); }),
-        invariant_(state_, threads),
-        statistics_(statistics),
-        least_owed_(state_.total_owed()) {}
-
-  [[nodiscard]] const PackingState& state() const { return state_; }
-
-  /// True where all are packed. `report` is told how many trees are owed, and says whether to go
-  /// on.
-  bool run(const std::function<bool(std::int64_t owed)>& report) {
-    if (!invariant_.holds([this](const SinkSide& side) { state_.add_cut(side); })) return false;
-    const auto owes = [this](Rank root) { return state_.owed(root) > 0; };
-    while (std::any_of(roots_.begin(), roots_.end(), owes)) {
-      for (const Rank root : roots_) {
-        while (owes(root)) {
-          if (!(has_images() ? pack_with_images(root) : pack_one(root))) return false;
-          if (!report(state_.total_owed())) return false;
-        }
-      }
-    }
-    statistics_.cuts += static_cast<std::int64_t>(state_.pool().size());
-    return true;
-  }
-
- private:
-  [[nodiscard]] bool has_images() const { return orbits_.group.size() > 1; }
-
-  bool pack_one(Rank root) {
-    state_.begin_tree(root);
-    exact_ = failed_tests_ >= kFailedTests && unverified_.empty();
-    bool verified = false;
-    int routes = kRoutesTried;
-    while (!verified) {
-      if (!growth_.extend(routes, routes == kAllRoutes)) {
-        if (!exact_ && test_and_repair()) continue;
-        // The invariant holds, yet a tree this wide does not go on from here.
-        if (state_.growing().multiplicity == 1) {
-          if (routes == kAllRoutes) return false;
-          routes = kAllRoutes;
-          continue;
-        }
-        shrink_to_extend();
-      } else if (!exact_ && state_.total_owed() > 0 && unverified_.size() + 1 >= batch_) {
-        // Tested before it is finished, a tree loses only the subtrees that do damage.
-        verified = !test_and_repair();
-      } else {
-        break;
-      }
-    }
-    const SlotId slot = state_.finish_tree();
-    if constexpr (base::check_proofs) prove_pool();
-    if (!verified && !exact_) unverified_.push_back(slot);
-    if (state_.total_owed() < least_owed_) {
-      least_owed_ = state_.total_owed();
-      failed_tests_ = 0;
-    }
-    return true;
-  }
-
-  // A tree and all its images at once. Every one is tested when it is finished, so the invariant
-  // holds whenever one begins.
-  bool pack_with_images(Rank root) {
-    state_.begin_tree(root);
-    while (!growth_.extend(kRoutesTried, false)) {
-      const std::int64_t multiplicity = state_.growing().multiplicity;
-      const std::size_t missing = core_.compute.size() - state_.growing().reached.size();
-      // A wide tree that lacks a few ranks is too wide for what is left of some orbits.
-      const bool wide = multiplicity > 1 && missing * 16 < core_.compute.size();
-      if (!wide && invariant_.can_test_growing() && test_and_repair()) continue;
-      if (multiplicity == 1) return false;
-      shrink_to_extend();
-    }
-    unverified_.assign(1, state_.finish_tree());
-    if constexpr (base::check_proofs) prove_pool();
-    if (state_.total_owed() > 0) test_and_repair();
-    return true;
-  }
-
-  // The last word on an edge, where the invariant is known to hold. A route through switches enters
-  // cuts that the exact test of an edge does not see: it is taken on trust, and the next test of
-  // all sinks judges it.
-  bool allows(std::span<const ArcId> route) {
-    if (!exact_) return true;
-    if (route.size() > 1) {
-      exact_ = false;
-      return true;
-    }
-    const SinkSide violated =
-        invariant_.test_edge(core_.graph.tail(route.front()), core_.graph.head(route.front()));
-    if (violated.empty()) return true;
-    state_.add_cut(violated);
-    return false;
-  }
-
-  // The largest smaller multiplicity at which some rank can be attached; at 1 if nowhere.
-  void shrink_to_extend() {
-    ++statistics_.splits;
-    std::int64_t fits = 1;
-    std::int64_t fails = state_.growing().multiplicity;
-    while (fails - fits > 1) {
-      const std::int64_t middle = fits + (fails - fits) / 2;
-      state_.set_multiplicity(middle);
-      (growth_.can_extend(kRoutesTried) ? fits : fails) = middle;
-    }
-    state_.set_multiplicity(fits);
-  }
-
-  // Tests the invariant at every sink. Violated cuts join the pool and trees are taken back until
-  // all hold. True where something was violated.
-  bool test_and_repair() {
-    ++statistics_.checks;
-    const std::size_t packed = unverified_.size() + 1;
-    const bool holds = invariant_.test([this](const SinkSide& side) { repair(side); });
-    adapt_batch(packed, packed - unverified_.size() - 1);
-    unverified_.clear();
-    if (!holds) ++failed_tests_;
-    exact_ = !has_images() && failed_tests_ >= kFailedTests;
-    return !holds;
-  }
-
-  // Proof level: what the pool has added up step by step is what the definition says.
-  void prove_pool() {
-    for (std::size_t x = 0; x < state_.pool().size(); ++x) {
-      const SinkSide& inside = state_.pool().inside(CutId(x));
-      FORESTCOLL_CHECK(state_.pool().slack(CutId(x)) == state_.slack_of(inside),
-                       "a cut's slack is its definition");
-      FORESTCOLL_CHECK(state_.pool().slack(CutId(x)) >= 0, "the pool's invariant");
-    }
-  }
-
-  // Larger batches while little has to be taken back.
-  void adapt_batch(std::size_t packed, std::size_t removed) {
-    if (removed * 2 >= packed) {
-      batch_ = std::max<std::size_t>(1, std::min(batch_, packed) / 2);
-    } else if (removed * 8 <= packed && packed >= batch_) {
-      batch_ *= 2;
-    }
-  }
-
-  // Makes the violated cut hold: first by dropping what enters it needlessly from the tree in
-  // progress, then by taking back the newest trees that do.
-  void repair(const SinkSide& side) {
-    const CutId x = state_.add_cut(side);
-    const CutPool& pool = state_.pool();
-    FORESTCOLL_CHECK(pool.slack(x) < 0, "a violated cut has negative slack");
-    while (pool.slack(x) < 0 && drop_newest_damage(x)) ++statistics_.repairs;
-    for (std::size_t i = unverified_.size(); i-- > 0 && pool.slack(x) < 0;) {
-      if (!state_.damages(unverified_[i], side)) continue;
-      state_.remove_tree(unverified_[i]);
-      unverified_.erase(unverified_.begin() + static_cast<std::ptrdiff_t>(i));
-      ++statistics_.repairs;
-    }
-    FORESTCOLL_CHECK(pool.slack(x) >= 0, "taking trees back must mend a cut");
-  }
-
-  // Takes back the newest edge of the tree in progress that damages the cut; false without one.
-  bool drop_newest_damage(CutId x) {
-    if (!state_.growing().active()) return false;
-    const Rank newest = state_.newest_damage(x);
-    if (newest.valid()) state_.detach_subtree(newest);
-    return newest.valid();
-  }
-
-  const Core& core_;
-  const Orbits& orbits_;
-  std::vector<Rank> roots_;
-  PackingState state_;
-  Growth growth_;
-  Invariant invariant_;
-  PackStatistics& statistics_;
-  std::vector<SlotId> unverified_;
-  std::size_t batch_ = kFirstBatch;
-  bool exact_ = false;    ///< the invariant holds as things stand, and edges are tested one by one
-  int failed_tests_ = 0;  ///< since fewer trees than ever were owed
-  std::int64_t least_owed_;
-};
-
-// The roots to pack: those that the group moves, or those that it leaves alone.
-std::vector<Rank> roots(const Orbits& orbits, bool moved) {
-  std::vector<Rank> result;
-  for (const Rank r : orbits.roots) {
-    if (orbits.is_moved(r) == moved) result.push_back(r);
-  }
-  return result;
-}
-
-bool owes_any(const IdVector<Rank, std::int64_t>& owed) {
-  return std::any_of(owed.begin(), owed.end(), [](std::int64_t trees) { return trees > 0; });
-}
-
-Resources resources_of(const Orbits& orbits, const IdVector<ArcId, Capacity>& residual) {
-  return {orbits.arc_orbit, orbits.weight, residual};
-}
-
-// Breadth-first trees alone, where the fabric has no switches and the capacities allow it: no
-// search is needed then, and no forest is lower.
-std::optional<Forest> pack_shortest_trees(const Core& core, const Orbits& orbits,
-                                          const IdVector<Rank, std::int64_t>& owed,
-                                          const PackOptions& options) {
-  const bool moved = orbits.group.size() > 1;
-  if (moved && !roots(orbits, false).empty()) return std::nullopt;
-  TreeStore store(core);
-  TreePart part;
-  for (const Rank root : roots(orbits, moved)) {
-    if (owed[root] > 0) part.trees.push_back({root, owed[root], 0});
-  }
-  Resources resources = resources_of(orbits, core.capacity);
-  if (!pack_shortest({core, store.table(), part.trees, part.routes}, resources, kMaxShortestEdges,
-                     options.stop)) {
-    return std::nullopt;
-  }
-  const std::size_t rows = part.trees.size();
-  return Forest(std::move(store.table()), std::move(part.trees), std::move(part.routes),
-                orbits.group, rows);
-}
-
 }  // namespace
 
-std::optional<PackedTrees> pack_trees(const Core& core, const Orbits& orbits,
-                                      const IdVector<Rank, std::int64_t>& owed, RootOrder order,
-                                      const LeastHeight& least_height, const PackOptions& options) {
-  if (auto forest = pack_shortest_trees(core, orbits, owed, options)) {
-    return PackedTrees{*std::move(forest), {}};
-  }
-  const auto total = std::accumulate(owed.begin(), owed.end(), std::int64_t{0});
-  const auto report = [&](std::int64_t left) {
-    if (options.progress) {
-      options.progress(1.0 - static_cast<double>(left) / static_cast<double>(total));
-    }
-    return !options.stop.stop_requested();
-  };
-  PackStatistics statistics;
-  TreeStore store(core);
-  const auto lower = [&](TreePart& part, Resources resources) {
-    const bool tall = std::any_of(part.trees.begin(), part.trees.end(), [&](const auto& tree) {
-      return tree.height > least_height.distance;
-    });
-    if (!tall) return;
-    lower_heights({core, store.table(), part.trees, part.routes}, resources, least_height.exact(),
-                  options.effort, options.stop);
-  };
+Packer::Packer(const Core& core, const Orbits& orbits, const IdVector<Rank, std::int64_t>& owed,
+               std::vector<Rank> roots, int threads, TreeStore& store, PackStatistics& statistics)
+    : core_(core),
+      orbits_(orbits),
+      roots_(std::move(roots)),
+      state_(core, orbits, owed, store),
+      growth_(state_, [this](std::span<const ArcId> route) { return allows(route); }),
+      invariant_(state_, threads),
+      statistics_(statistics),
+      batch_(kFirstBatch),
+      least_owed_(state_.total_owed()) {}
 
-  // 1. The roots that the group moves, one of each orbit. What they leave is for the others.
-  Core rest = core;
-  IdVector<Rank, std::int64_t> left = owed;
-  TreePart moved;
-  if (orbits.group.size() > 1) {
-    Packer packer(core, orbits, owed, roots(orbits, true), options.threads, store, statistics);
-    if (!packer.run(report)) return std::nullopt;
-    for (std::size_t a = 0; a < core.graph.arc_count(); ++a) {
-      rest.capacity[ArcId(a)] = packer.state().residual(ArcId(a));
+bool Packer::run(const std::function<bool(std::int64_t owed)>& report) {
+  if (!invariant_.holds([this](const SinkSide& side) { state_.add_cut(side); })) return false;
+  const auto owes = [this](Rank root) { return state_.owed(root) > 0; };
+  while (std::any_of(roots_.begin(), roots_.end(), owes)) {
+    for (const Rank root : roots_) {
+      while (owes(root)) {
+        if (!(has_images() ? pack_with_images(root) : pack_one(root))) return false;
+        if (!report(state_.total_owed())) return false;
+      }
     }
-    for (std::size_t r = 0; r < left.size(); ++r) left[Rank(r)] = packer.state().owed(Rank(r));
-    moved = store.take();
-    const IdVector<ArcId, Capacity> none(core.graph.arc_count(), 0);
-    lower(moved, resources_of(orbits, owes_any(left) ? none : rest.capacity));
   }
+  statistics_.cuts += static_cast<std::int64_t>(state_.pool().size());
+  return true;
+}
 
-  // 2. The others, one by one.
-  TreePart fixed;
-  if (owes_any(left)) {
-    const Orbits each = trivial_orbits(core);
-    std::vector<Rank> fixed_roots = roots(each, false);
-    if (order == RootOrder::descending) std::reverse(fixed_roots.begin(), fixed_roots.end());
-    store.reserve(static_cast<std::size_t>(std::count_if(
-        fixed_roots.begin(), fixed_roots.end(), [&](Rank root) { return left[root] > 0; })));
-    Packer packer(rest, each, left, fixed_roots, options.threads, store, statistics);
-    if (!packer.run(report)) return std::nullopt;
-    fixed = store.take();
-    IdVector<ArcId, Capacity> residual(core.graph.arc_count());
-    for (std::size_t a = 0; a < residual.size(); ++a) {
-      residual[ArcId(a)] = packer.state().residual(ArcId(a));
+bool Packer::pack_one(Rank root) {
+  state_.begin_tree(root);
+  exact_ = failed_tests_ >= kFailedTests && unverified_.empty();
+  bool verified = false;
+  int routes = kRoutesTried;
+  while (!verified) {
+    if (!growth_.extend(routes, routes == kAllRoutes)) {
+      if (!exact_ && test_and_repair()) continue;
+      // The invariant holds, yet a tree this wide does not go on from here.
+      if (state_.growing().multiplicity == 1) {
+        if (routes == kAllRoutes) return false;
+        routes = kAllRoutes;
+        continue;
+      }
+      shrink_to_extend();
+    } else if (!exact_ && state_.total_owed() > 0 && unverified_.size() + 1 >= batch_) {
+      // Tested before it is finished, a tree loses only the subtrees that do damage.
+      verified = !test_and_repair();
+    } else {
+      break;
     }
-    lower(fixed, plain_resources(residual));
   }
+  const SlotId slot = state_.finish_tree();
+  if constexpr (base::check_proofs) prove_pool();
+  if (!verified && !exact_) unverified_.push_back(slot);
+  if (state_.total_owed() < least_owed_) {
+    least_owed_ = state_.total_owed();
+    failed_tests_ = 0;
+  }
+  return true;
+}
 
-  const std::size_t rows = moved.trees.size();
-  moved.trees.insert(moved.trees.end(), fixed.trees.begin(), fixed.trees.end());
-  if (rows == 0) {
-    moved.routes = std::move(fixed.routes);
-  } else {
-    moved.routes.insert(moved.routes.end(), fixed.routes.begin(), fixed.routes.end());
+// A tree and all its images at once. Every one is tested when it is finished, so the invariant
+// holds whenever one begins.
+bool Packer::pack_with_images(Rank root) {
+  state_.begin_tree(root);
+  while (!growth_.extend(kRoutesTried, false)) {
+    const std::int64_t multiplicity = state_.growing().multiplicity;
+    const std::size_t missing = core_.compute.size() - state_.growing().reached.size();
+    // A wide tree that lacks a few ranks is too wide for what is left of some orbits.
+    const bool wide = multiplicity > 1 && missing * 16 < core_.compute.size();
+    if (!wide && invariant_.can_test_growing() && test_and_repair()) continue;
+    if (multiplicity == 1) return false;
+    shrink_to_extend();
   }
-  return PackedTrees{Forest(std::move(store.table()), std::move(moved.trees),
-                            std::move(moved.routes), orbits.group, rows),
-                     statistics};
+  unverified_.assign(1, state_.finish_tree());
+  if constexpr (base::check_proofs) prove_pool();
+  if (state_.total_owed() > 0) test_and_repair();
+  return true;
+}
+
+// The last word on an edge, where the invariant is known to hold. A route through switches enters
+// cuts that the exact test of an edge does not see: it is taken on trust, and the next test of
+// all sinks judges it.
+bool Packer::allows(std::span<const ArcId> route) {
+  if (!exact_) return true;
+  if (route.size() > 1) {
+    exact_ = false;
+    return true;
+  }
+  const SinkSide violated =
+      invariant_.test_edge(core_.graph.tail(route.front()), core_.graph.head(route.front()));
+  if (violated.empty()) return true;
+  state_.add_cut(violated);
+  return false;
+}
+
+// The largest smaller multiplicity at which some rank can be attached; at 1 if nowhere.
+void Packer::shrink_to_extend() {
+  ++statistics_.splits;
+  std::int64_t fits = 1;
+  std::int64_t fails = state_.growing().multiplicity;
+  while (fails - fits > 1) {
+    const std::int64_t middle = fits + (fails - fits) / 2;
+    state_.set_multiplicity(middle);
+    (growth_.can_extend(kRoutesTried) ? fits : fails) = middle;
+  }
+  state_.set_multiplicity(fits);
+}
+
+// Tests the invariant at every sink. Violated cuts join the pool and trees are taken back until
+// all hold. True where something was violated.
+bool Packer::test_and_repair() {
+  ++statistics_.checks;
+  const std::size_t packed = unverified_.size() + 1;
+  const bool holds = invariant_.test([this](const SinkSide& side) { repair(side); });
+  adapt_batch(packed, packed - unverified_.size() - 1);
+  unverified_.clear();
+  if (!holds) ++failed_tests_;
+  exact_ = !has_images() && failed_tests_ >= kFailedTests;
+  return !holds;
+}
+
+// Proof level: what the pool has added up step by step is what the definition says.
+void Packer::prove_pool() {
+  for (std::size_t x = 0; x < state_.pool().size(); ++x) {
+    const SinkSide& inside = state_.pool().inside(CutId(x));
+    FORESTCOLL_CHECK(state_.pool().slack(CutId(x)) == state_.slack_of(inside),
+                     "a cut's slack is its definition");
+    FORESTCOLL_CHECK(state_.pool().slack(CutId(x)) >= 0, "the pool's invariant");
+  }
+}
+
+// Larger batches while little has to be taken back.
+void Packer::adapt_batch(std::size_t packed, std::size_t removed) {
+  if (removed * 2 >= packed) {
+    batch_ = std::max<std::size_t>(1, std::min(batch_, packed) / 2);
+  } else if (removed * 8 <= packed && packed >= batch_) {
+    batch_ *= 2;
+  }
+}
+
+// Makes the violated cut hold: first by dropping what enters it needlessly from the tree in
+// progress, then by taking back the newest trees that do.
+void Packer::repair(const SinkSide& side) {
+  const CutId x = state_.add_cut(side);
+  const CutPool& pool = state_.pool();
+  FORESTCOLL_CHECK(pool.slack(x) < 0, "a violated cut has negative slack");
+  while (pool.slack(x) < 0 && drop_newest_damage(x)) ++statistics_.repairs;
+  for (std::size_t i = unverified_.size(); i-- > 0 && pool.slack(x) < 0;) {
+    if (!state_.damages(unverified_[i], side)) continue;
+    state_.remove_tree(unverified_[i]);
+    unverified_.erase(unverified_.begin() + static_cast<std::ptrdiff_t>(i));
+    ++statistics_.repairs;
+  }
+  FORESTCOLL_CHECK(pool.slack(x) >= 0, "taking trees back must mend a cut");
+}
+
+// Takes back the newest edge of the tree in progress that damages the cut; false without one.
+bool Packer::drop_newest_damage(CutId x) {
+  if (!state_.growing().active()) return false;
+  const Rank newest = state_.newest_damage(x);
+  if (newest.valid()) state_.detach_subtree(newest);
+  return newest.valid();
 }
 
 }  // namespace forestcoll::solver

@@ -1,45 +1,60 @@
-// Packing spanning trees by lazy cuts.
+// Packing the trees of given roots, one after the other.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <span>
+#include <vector>
 
-#include "forestcoll/forest.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/pack.hpp"
 #include "solver/core.hpp"
+#include "solver/growth.hpp"
+#include "solver/invariant.hpp"
 #include "solver/orbits.hpp"
+#include "solver/packing_state.hpp"
+#include "solver/tree_store.hpp"
 
 namespace forestcoll::solver {
 
-/// No forest is lower.
-struct LeastHeight {
-  std::int32_t distance = 0;            ///< a bound that is cheap to have
-  std::function<std::int32_t()> exact;  ///< a better one, which takes a while
+/// Packs the trees that the given roots owe, with their images under the group of `orbits`, into
+/// `store`. See packer.cpp.
+class Packer {
+ public:
+  Packer(const Core& core, const Orbits& orbits, const IdVector<Rank, std::int64_t>& owed,
+         std::vector<Rank> roots, int threads, TreeStore& store, PackStatistics& statistics);
+
+  [[nodiscard]] const PackingState& state() const { return state_; }
+
+  /// True where all are packed. `report` is told how many trees are owed, and says whether to go
+  /// on.
+  bool run(const std::function<bool(std::int64_t owed)>& report);
+
+ private:
+  [[nodiscard]] bool has_images() const { return orbits_.group.size() > 1; }
+  bool pack_one(Rank root);
+  bool pack_with_images(Rank root);
+  bool allows(std::span<const ArcId> route);
+  void shrink_to_extend();
+  bool test_and_repair();
+  void prove_pool();
+  void adapt_batch(std::size_t packed, std::size_t removed);
+  void repair(const SinkSide& side);
+  bool drop_newest_damage(CutId x);
+
+  const Core& core_;
+  const Orbits& orbits_;
+  std::vector<Rank> roots_;
+  PackingState state_;
+  Growth growth_;
+  Invariant invariant_;
+  PackStatistics& statistics_;
+  std::vector<SlotId> unverified_;
+  std::size_t batch_;
+  bool exact_ = false;    ///< the invariant holds as things stand, and edges are tested one by one
+  int failed_tests_ = 0;  ///< since fewer trees than ever were owed
+  std::int64_t least_owed_;
 };
-
-/// In which order roots get their trees. It matters where the theorem is silent.
-enum class RootOrder { ascending, descending };
-
-struct PackedTrees {
-  Forest forest;
-  PackStatistics statistics;
-};
-
-/// Packs `owed[r]` spanning out-trees for each rank r into the core's capacities; nothing where
-/// that is impossible, or where the search ended without one. With balanced switches a packing
-/// exists as long as every cut can meet the demand (see packer.cpp); about others the theorem is
-/// silent. The search tries at most 2^20 routes through switches per edge.
-///
-/// The forest is made of trees and their images under the group of `orbits`; with a group that is
-/// not trivial, nothing may also mean that no such forest was found.
-/// Trees that are higher than they must be are lowered as far as `options.effort` goes;
-/// `least_height` is only asked where trees are high enough to be worth the question.
-[[nodiscard]] std::optional<PackedTrees> pack_trees(const Core& core, const Orbits& orbits,
-                                                    const IdVector<Rank, std::int64_t>& owed,
-                                                    RootOrder order,
-                                                    const LeastHeight& least_height,
-                                                    const PackOptions& options);
 
 }  // namespace forestcoll::solver

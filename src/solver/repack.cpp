@@ -120,23 +120,13 @@ class Repacker {
       height = std::max(height, depth[child.index()]);
       const std::vector<NodeId> path = former_.path(t, child);
       for (std::size_t i = 0; i + 1 < path.size(); ++i) {
-        const ArcId arc = find_arc(path[i], path[i + 1]);
+        const ArcId arc = network_.graph.find(path[i], path[i + 1]);
         if (!arc.valid() || residual_[arc] == 0) return std::nullopt;
         if (times[arc.index()]++ == 0) used.push_back(arc);
       }
       row[rank.index()] = routes_.add(rank_of_former_[parent.index()], path);
     }
     return height;
-  }
-
-  [[nodiscard]] ArcId find_arc(NodeId tail, NodeId head) const {
-    const auto arcs = network_.graph.arcs();
-    const auto begin = arcs.begin() + network_.graph.first_out(tail).value;
-    const auto end = arcs.begin() + network_.graph.last_out(tail).value;
-    const auto at = std::lower_bound(begin, end, head,
-                                     [](const Arc& arc, NodeId node) { return arc.head < node; });
-    return at != end && at->head == head ? ArcId(static_cast<std::size_t>(at - arcs.begin()))
-                                         : ArcId();
   }
 
   // Multiplicities as the capacities allow: first in proportion to the former ones; then more of

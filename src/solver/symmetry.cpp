@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "base/mix.hpp"
+
 namespace forestcoll::solver {
 namespace {
 
@@ -19,12 +21,7 @@ constexpr int kMaxChoices = 256;
 // Hops from which differences between nodes are seen.
 constexpr int kMaxRounds = 64;
 
-std::uint64_t mix(std::uint64_t x) {  // the finaliser of SplitMix64
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
+using base::mix;
 
 // A colour for `v` that tells its own colour and its neighbours'.
 std::uint64_t seen_from(const Network& network, const IdVector<NodeId, std::uint64_t>& colours,
@@ -64,17 +61,8 @@ class Extension {
   [[nodiscard]] bool maps(ArcId a, const NodeImage& image) const {
     const Digraph& graph = network_.graph;
     const NodeId tail = image[graph.tail(a)], head = image[graph.head(a)];
-    ArcId low = graph.first_out(tail), high = graph.last_out(tail);
-    while (low < high) {
-      const ArcId middle(low.value + (high.value - low.value) / 2);
-      if (graph.head(middle) < head) {
-        low = ArcId(middle.value + 1);
-      } else {
-        high = middle;
-      }
-    }
-    return low != graph.last_out(tail) && graph.head(low) == head &&
-           network_.capacity[low] == network_.capacity[a];
+    const ArcId image_of_a = graph.find(tail, head);
+    return image_of_a.valid() && network_.capacity[image_of_a] == network_.capacity[a];
   }
 
   [[nodiscard]] bool maps_direct_arcs(const NodeImage& image) const {

@@ -89,6 +89,10 @@ std::optional<HostList> Fields::ids(std::string_view key) const {
 
 void Fields::wrong(std::string_view key, std::string_view expected, std::string remedy) const {
   const JsonValue* value = find(key);
+  if (remedy.empty()) {
+    remedy = fmt::format("{}; `forestcoll topo gen` writes files to learn from.",
+                         value == nullptr ? "Add it" : "Change it");
+  }
   if (value == nullptr) {
     findings_.error("E02", place_.pointer(),
                     fmt::format("the key \"{}\" is missing: expected {}", key, expected),
@@ -104,7 +108,8 @@ std::optional<HostList> read_ids(const JsonValue& value, const Place& place, Fin
   if (value.kind != JsonValue::Kind::string) {
     findings.error(
         "E02", place.pointer(),
-        fmt::format("expected an id such as \"gpu0\" or \"gpu[0-7]\", found {}", describe(value)));
+        fmt::format("expected an id such as \"gpu0\" or \"gpu[0-7]\", found {}", describe(value)),
+        "Write the id as text, in quotation marks.");
     return std::nullopt;
   }
   auto list = parse_host_list(value.text);

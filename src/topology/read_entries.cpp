@@ -137,7 +137,8 @@ bool is_object(const JsonValue& value, const Place& place, std::string_view expe
                Findings& findings) {
   if (value.kind == JsonValue::Kind::object) return true;
   findings.error("E02", place.pointer(),
-                 fmt::format("expected {}, found {}", expected, describe(value)));
+                 fmt::format("expected {}, found {}", expected, describe(value)),
+                 "Write an object in braces, or remove what stands here.");
   return false;
 }
 

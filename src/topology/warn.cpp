@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "topology/arcs.hpp"
+#include "topology/pcie_direction.hpp"
 #include "topology/validate.hpp"
 
 namespace forestcoll::topology {
@@ -39,7 +40,8 @@ class Warnings {
         expansion_(expansion),
         topology_(expansion.topology),
         findings_(findings),
-        arcs_(enabled_arcs(topology_)) {}
+        arcs_(enabled_arcs(topology_)),
+        pcie_direction_(pcie_directions(topology_, arcs_)) {}
 
   void run() {
     check_switches();
@@ -82,7 +84,7 @@ class Warnings {
         findings_.warning("W02", where_node(document_, expansion_.node_origin[id]),
                           fmt::format("switch {} carries nothing: it has {}", quote(node.id), why),
                           "Link it on, or remove it.");
-      } else if (leaves && enters && *leaves != *enters) {
+      } else if (leaves && enters && *leaves != *enters && !pcie_direction_[id]) {
         findings_.warning("W01", where_node(document_, expansion_.node_origin[id]),
                           fmt::format("switch {} takes in {} and lets out {}", quote(node.id),
                                       in_gbs(*enters), in_gbs(*leaves)),
@@ -131,7 +133,8 @@ class Warnings {
         if (link.arc.tail == drawn.src) note(repeated, link);
         continue;
       }
-      if (drawn.full_duplex) continue;
+      const bool meant = pcie_direction_[link.arc.tail] || pcie_direction_[link.arc.head];
+      if (drawn.full_duplex || meant) continue;
       const auto back = std::pair(link.arc.head, link.arc.tail);
       const auto at = std::lower_bound(
           sorted.begin(), sorted.end(), back,
@@ -226,6 +229,7 @@ class Warnings {
   const Topology& topology_;
   Findings& findings_;
   std::vector<DirectedLink> arcs_;
+  IdVector<NodeId, bool> pcie_direction_;  // nodes that are one way for PCIe's sake
 };
 
 }  // namespace

@@ -138,11 +138,28 @@ TEST(TopoImport, RefusalsNameTheFileAndLeaveNothing) {
   EXPECT_EQ(foreign.code, 2);
 }
 
-TEST(TopoImport, WarningsOfPlainPcieWaysAreNotRepeated) {
+TEST(TopoImport, OneWayPcieNodesRaiseNoWarnings) {
   const Scratch scratch;
   const std::string dump = scratch.write("dump.xml", NvswitchDump{}.text());
-  const auto imported = run({"topo", "import", "auto", dump, "--boxes", "2", "--fabric", "rail"});
-  EXPECT_THAT(imported.err, AllOf(Not(HasSubstr("W01")), Not(HasSubstr("W07"))));
+  const std::string out = scratch / "x.json";
+  const auto imported =
+      run({"topo", "import", "auto", dump, "--boxes", "2", "--fabric", "rail", "-o", out});
+  EXPECT_EQ(imported.code, 0);
+  EXPECT_THAT(imported.err, Not(HasSubstr("warning")));
+  const auto again = run({"topo", "check", out});
+  EXPECT_EQ(again.code, 0);
+  EXPECT_THAT(again.err, IsEmpty());
+}
+
+TEST(TopoImport, WhatNoRailJoinsIsToldWithTheOptionsThatDo) {
+  const Scratch scratch;
+  const std::string dump = scratch.write("dump.xml", rccl_dump(2, {}, "908"));
+  const auto rails = run({"topo", "import", "auto", dump, "--boxes", "2", "--fabric", "rail"});
+  EXPECT_EQ(rails.code, 2);
+  EXPECT_THAT(rails.err,
+              AllOf(HasSubstr("[E09]"), HasSubstr("--fabric single"), HasSubstr("--pcie-p2p")));
+  EXPECT_THAT(rails.out, IsEmpty());
+  EXPECT_EQ(run({"topo", "import", "auto", dump, "--boxes", "2", "--fabric", "single"}).code, 0);
 }
 
 TEST(TopoImport, HelpListsTheSources) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -140,6 +141,93 @@ TEST(SynthSchedule, RailsAreKept) {
     }
   }
   EXPECT_GE(between, 16);
+}
+
+// Two boxes of two GPUs, each beside four NICs on four switches.
+std::string four_nics_per_gpu() {
+  nlohmann::json topology = {
+      {"format", "forestcoll-topology"},
+      {"version", 1},
+      {"name", "four NICs per GPU"},
+      {"nodes", nlohmann::json::array({{{"id", "leaf[0-3]"}, {"type", "switch"}}})},
+      {"boxes", nlohmann::json::array({{{"id", "box[0-1]"}, {"template", "box"}}})},
+      {"links", nlohmann::json::array()}};
+  nlohmann::json box = {
+      {"nodes", nlohmann::json::array({{{"id", "gpu[0-1]"}, {"type", "compute"}},
+                                       {{"id", "nvsw"}, {"type", "switch"}}})},
+      {"links",
+       nlohmann::json::array({{{"src", "gpu[0-1]"}, {"dst", "nvsw"}, {"bandwidth", 400}}})}};
+  for (int gpu = 0; gpu < 2; ++gpu) {
+    const std::string nics = "nic" + std::to_string(gpu) + "-[0-3]";
+    box["nodes"].push_back({{"id", nics}, {"type", "switch"}});
+    box["links"].push_back(
+        {{"src", "gpu" + std::to_string(gpu)}, {"dst", nics}, {"bandwidth", 25}});
+    for (const std::string name : {"box0/", "box1/"}) {
+      topology["links"].push_back(
+          {{"src", name + nics}, {"dst", "leaf[0-3]"}, {"pair", "zip"}, {"bandwidth", 25}});
+    }
+  }
+  topology["templates"]["box"] = box;
+  return topology.dump();
+}
+
+TEST(SynthSchedule, ChannelsAreSpreadOverTheNicsOfAGpu) {
+  const Scratch scratch;
+  const std::string file = scratch.write("t.json", four_nics_per_gpu());
+  pugi::xml_document document;
+  const auto algo = algorithm(document, synth_right({file, "-k", "4", "--threadblocks", "merge"}));
+  for (const auto& gpu : algo.children("gpu")) {
+    const int rank = gpu.attribute("id").as_int();
+    std::set<int> rails;
+    for (const auto& tb : gpu.children("tb")) {
+      const int peer = tb.attribute("send").as_int();
+      if (peer >= 0 && peer / 2 != rank / 2) rails.insert(tb.attribute("chan").as_int() % 4);
+    }
+    EXPECT_EQ(rails.size(), 4U) << "rank " << rank;
+  }
+}
+
+TEST(SynthSchedule, TheReportSaysWhatWasAskedOfTheSchedule) {
+  const Scratch scratch;
+  const auto report = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"synth", topology("dgx-a100-x1"), "--json"});
+    more.insert(more.end(), {"-o", scratch / "x"});
+    const auto synth = run(more);
+    EXPECT_EQ(synth.code, 0) << synth.err;
+    const auto json = nlohmann::json::parse(synth.out);
+    expect_valid(json, "forestcoll-synth.schema.json");
+    return json;
+  };
+  const auto plain = report({});
+  EXPECT_EQ(plain["placement"], "in_place");
+  EXPECT_EQ(plain["protocol"], "Simple");
+  EXPECT_EQ(plain["instances"], 1);
+  const auto other = report({"--outofplace", "--proto", "LL", "--instances", "2"});
+  EXPECT_EQ(other["placement"], "out_of_place");
+  EXPECT_EQ(other["protocol"], "LL");
+  EXPECT_EQ(other["instances"], 2);
+  EXPECT_EQ(report({"--outofplace", "--inplace"})["placement"], "both");
+  EXPECT_EQ(report({"--format", "mscclpp", "--outofplace"})["placement"], "out_of_place");
+  for (const char* format : {"forest", "dot", "none"}) {
+    EXPECT_FALSE(report({"--format", format}).contains("placement")) << format;
+  }
+}
+
+// The narrow route takes one hop, the wide one two; a file cannot ask for the wide one.
+TEST(SynthSchedule, WhatTheFileReachesIsSaidOfXmlAndOfPlans) {
+  const Scratch scratch;
+  const std::string file = scratch.write("t.json", R"({
+    "format": "forestcoll-topology", "version": 1, "name": "detour",
+    "nodes": [ { "id": "gpu[0-1]", "type": "compute" }, { "id": "s[0-1]", "type": "switch" } ],
+    "links": [ { "src": "gpu[0-1]", "dst": "s0", "bandwidth": 10 },
+               { "src": "gpu0", "dst": "s1", "bandwidth": 90 },
+               { "src": "s1", "dst": "s0", "bandwidth": 90 },
+               { "src": "gpu1", "dst": "s0", "bandwidth": 90 } ] })");
+  const auto said = [&](const std::string& format) {
+    return run({"synth", file, "--format", format, "-o", scratch / "x"}).err;
+  };
+  EXPECT_THAT(said("msccl"), HasSubstr("as XML, which names no routes"));
+  EXPECT_THAT(said("mscclpp"), HasSubstr("as a plan, which names no routes"));
 }
 
 TEST(SynthSchedule, Unfused) {

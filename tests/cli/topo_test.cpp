@@ -175,8 +175,30 @@ TEST(TopoConvert, FormatByExtension) {
   EXPECT_EQ(run({"topo", "convert", topology("torus-4x4"), "--to", "yaml"}).code, 2);
 }
 
+TEST(TopoCheck, OfWhatFailuresLeave) {
+  const std::string a100 = topology("dgx-a100-x2");
+  const auto check =
+      run({"topo", "check", a100, "--drop", "box1/nic[0-3]", "--derate", "kind=nvlink=1/2"});
+  EXPECT_EQ(check.code, 0) << check.err;
+  EXPECT_THAT(check.out, HasSubstr("ok: 16 GPUs, 16 switch nodes, "));
+  EXPECT_THAT(check.err, HasSubstr("dropped box1/nic[0-3] (4 nodes)"));
+  EXPECT_THAT(check.err, HasSubstr("derated kind=nvlink to 1/2"));
+  const auto ranks = run({"topo", "check", a100, "--ranks", "box0"});
+  EXPECT_THAT(ranks.out, HasSubstr("ok: 8 GPUs"));
+  const Scratch scratch;
+  const std::string small = scratch.write("small.json", small_topology());
+  const auto cut = run({"topo", "check", "--json", a100, small, "--drop", "kind=ib"});
+  EXPECT_EQ(cut.code, 2);
+  const auto report = nlohmann::json::parse(cut.out);
+  expect_valid(report, "forestcoll-topo-check.schema.json");
+  EXPECT_EQ(report["files"][0]["findings"][0]["code"], "E09");
+  EXPECT_EQ(report["files"][0]["findings"][0]["file"], a100);
+  EXPECT_EQ(report["files"][1]["findings"][0]["code"], "D01");
+}
+
 TEST(TopoConvert, SaysWhatIsLost) {
-  const auto convert = run({"topo", "convert", topology("torus-4x4"), "--to", "csv"});
+  const auto convert =
+      run({"topo", "convert", topology("dgx-a100-x2"), "--drop", "box1/nic3", "--to", "csv"});
   EXPECT_THAT(convert.err, HasSubstr("left out"));
   EXPECT_THAT(convert.out, StartsWith("src,dst,bandwidth"));
 }
@@ -186,6 +208,10 @@ TEST(BoundWhatIf, TextAndJson) {
   EXPECT_EQ(text.code, 0) << text.err;
   EXPECT_THAT(text.out, HasSubstr("what if one link fails (allgather at 266.667 (800/3) GB/s)"));
   EXPECT_THAT(text.out, HasSubstr("or another of 32"));
+  EXPECT_THAT(text.out, HasSubstr("what if one node fails (among the GPUs that are left)"));
+  EXPECT_THAT(text.out, HasSubstr("box0/nvsw (switch), or another of 4"));
+  EXPECT_THAT(text.out, HasSubstr("what if one box fails (among the GPUs that are left)"));
+  EXPECT_THAT(text.out, HasSubstr("box0, or another of 4"));
   EXPECT_THAT(text.out, HasSubstr("what if links were 2 times as wide"));
   const auto json = run({"bound", "--json", topology("dgx-a100-x4"), "--whatif"});
   const auto report = nlohmann::json::parse(json.out);
@@ -193,6 +219,10 @@ TEST(BoundWhatIf, TextAndJson) {
   std::size_t links = 0;
   for (const auto& failure : report["what_if"]["failures"]) links += failure["links"].size();
   EXPECT_EQ(links, 96U);
+  EXPECT_EQ(report["what_if"]["box_failures"][0]["boxes"].size(), 4U);
+  std::size_t nodes = 0;
+  for (const auto& failure : report["what_if"]["node_failures"]) nodes += failure["nodes"].size();
+  EXPECT_EQ(nodes, 32U + 4 * 9 + 2);
   // A GPU without NVLink has its NIC left; a box without a NIC seven of eight.
   EXPECT_EQ(report["what_if"]["failures"][0]["algbw"]["exact"], "800/31");
   EXPECT_EQ(report["what_if"]["failures"][1]["algbw"]["exact"], "700/3");

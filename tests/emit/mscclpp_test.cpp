@@ -9,6 +9,7 @@
 #include "audit/plan_executor.hpp"
 #include "audit/random_forest.hpp"
 #include "forestcoll/verify.hpp"
+#include "schedule/forests.hpp"
 
 namespace forestcoll {
 namespace {
@@ -55,7 +56,7 @@ TEST(Mscclpp, PlansOfRandomForestsAreRight) {
         EXPECT_TRUE(verdict->ok) << n << " " << k << " " << to_string(collective) << in_place
                                  << "\n"
                                  << explain(*verdict);
-        if (n <= 5 && round % 2 == 0) {
+        if (n <= 4 && round % 3 != 1) {
           EXPECT_EQ(
               execute_plan(nlohmann::json::parse(text), 1, forest.root ? forest.root->value : 0),
               Outcome::right);
@@ -69,7 +70,32 @@ TEST(Mscclpp, PlansOfRandomForestsAreRight) {
     }
   }
   EXPECT_GT(runs, 80);
-  EXPECT_GT(executed, 15);
+  EXPECT_GT(executed, 10);
+}
+
+// More arrive at once than one operation adds: the sum so far is read again.
+TEST(Mscclpp, WideSumsTakeSeveralOperations) {
+  const int n = 12;
+  for (const bool in_place : {true, false}) {
+    PlanOptions options;
+    options.in_place = in_place;
+    const auto plan = lower_to_plan(
+        testing::shaped(Collective::reduce_scatter, n, 1, testing::star), boxes_of(n, n), options);
+    ASSERT_TRUE(plan) << to_string(plan.errors()[0]);
+    const std::string text = to_mscclpp_json(*plan, "test");
+    const auto verdict = verify(text, "plan.json", nullptr, {});
+    ASSERT_TRUE(verdict);
+    EXPECT_TRUE(verdict->ok) << explain(*verdict);
+    for (const auto& gpu : plan->gpus) {
+      std::size_t sums = 0;
+      for (const auto& block : gpu.threadblocks) {
+        for (const auto& operation : block.loop) {
+          sums += operation.kind == PlanOperation::Kind::reduce ? 1 : 0;
+        }
+      }
+      EXPECT_EQ(sums, 2U);
+    }
+  }
 }
 
 TEST(Mscclpp, BoxesDecideTheChannels) {
@@ -150,7 +176,9 @@ TEST(Mscclpp, WhatDoesNotFitIsRefused) {
   }
   star.root = Rank(0);
   star.broadcast = Forest(table, {{Rank(0), 1, 1}}, routes);
-  EXPECT_NE(refusal(star, 20, 108).find("T03"), std::string::npos);
+  EXPECT_NE(refusal(star, 20, 108).find("a tree of rank 0 joins rank 0 to 19 others of its box"),
+            std::string::npos);
+  EXPECT_NE(refusal(star, 1, 108).find("of other boxes"), std::string::npos);
   CollectiveForest uneven = random_collective(Collective::allgather, 2, 1, false, random);
   uneven.weight = IdVector<Rank, std::int64_t>(2, 1);
   uneven.weight[Rank(1)] = 2;

@@ -108,4 +108,22 @@ void foreign_file(std::string_view text) {
   import_as(text, *source, options);
 }
 
+void importer(std::string_view bytes) {
+  if (bytes.size() < 2) return;
+  const auto sources = forestcoll::import_sources();
+  const auto source = sources[static_cast<unsigned char>(bytes[0]) % sources.size()].source;
+  const auto bits = static_cast<unsigned char>(bytes[1]);
+  forestcoll::ImportOptions options;
+  if ((bits & 1) != 0) options.gpu = "v100";
+  if ((bits & 2) != 0) options.pcie_p2p = true;
+  if ((bits & 4) != 0) options.split_nvswitch = true;
+  if ((bits & 8) != 0) options.compute = "*0*";
+  if ((bits & 16) != 0) options.bandwidths = {{"link", 25}, {"nic", 12}, {"xgmi", 3}};
+  if ((bits & 32) != 0) options.boxes = 2;
+  if ((bits & 32) != 0) options.fabric = (bits & 64) != 0 ? "odd-even" : "rail";
+  if ((bits & 128) != 0) options.box_text = kBox;
+  options.box_file = "box";
+  import_as(bytes.substr(2), source, options);
+}
+
 }  // namespace fuzz

@@ -12,5 +12,7 @@ void execution_plan(std::string_view text);
 void forest_json(std::string_view text);
 void topology_json(std::string_view text);
 void foreign_file(std::string_view text);
+/// The first byte chooses the importer, the second its options; the file follows.
+void importer(std::string_view bytes);
 
 }  // namespace fuzz

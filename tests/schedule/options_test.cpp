@@ -63,7 +63,7 @@ TEST(Options, EveryCombinationIsRight) {
 // Forwarding reorders steps: many forests, few threadblocks, chains in both directions.
 TEST(Options, ForwardingOnManyForests) {
   std::mt19937 random(11);
-  std::size_t relays = 0;
+  std::size_t relays = 0, turns = 0;
   for (int round = 0; round < 120; ++round) {
     for (const Collective collective : all_collectives()) {
       const int n = 3 + below(random, 5);
@@ -73,9 +73,43 @@ TEST(Options, ForwardingOnManyForests) {
           lowered_right(forest, {.placement = placement, .threadblocks = ThreadblockUse::merge}, 3);
       relays += steps_of(schedule, Operation::recv_copy_send);
       relays += steps_of(schedule, Operation::recv_reduce_send);
+      turns += steps_of(schedule, Operation::recv_reduce_copy_send);
     }
   }
   EXPECT_GT(relays, 1000u);
+  EXPECT_GT(turns, 50u);
+}
+
+// At a root, the last addition and the first message of the result are one step.
+TEST(Options, RootsForwardSums) {
+  const Forest up = make_forest(3, {star(3, 0), star(3, 1), star(3, 2)});
+  const auto forest = collective_of(Collective::allreduce, 1, up, up);
+  const auto merged = lowered_right(forest, {.threadblocks = ThreadblockUse::merge}, 3);
+  EXPECT_GT(steps_of(merged, Operation::recv_reduce_copy_send), 0u);
+  LowerOptions plain{.threadblocks = ThreadblockUse::merge};
+  plain.forward = false;
+  EXPECT_EQ(steps_of(lowered_right(forest, plain, 3), Operation::recv_reduce_copy_send), 0u);
+}
+
+// Sums that go once around and results that go on around: as one chain, each rank's threadblock
+// would wait for the next one to receive, and that for the next, back to the first.
+TEST(Options, SumsAreNotForwardedToWhereTheyCameFrom) {
+  const int n = 4;
+  std::vector<ParentTree> up, down;
+  for (int root = 0; root < n; ++root) {
+    down.push_back(path(n, root, 60));
+    ParentTree back = path(n, root, 60);
+    for (int i = 1; i < n; ++i) {
+      back.parents[static_cast<std::size_t>((root + n - i) % n)] = (root + n - i + 1) % n;
+    }
+    up.push_back(back);
+  }
+  const auto forest =
+      collective_of(Collective::allreduce, 60, make_forest(n, up), make_forest(n, down));
+  const auto schedule = lowered_right(forest, {.threadblocks = ThreadblockUse::merge}, 3);
+  EXPECT_EQ(schedule.max_threadblocks(), 1);
+  EXPECT_EQ(steps_of(schedule, Operation::recv_reduce_copy_send), 0u);
+  EXPECT_GT(steps_of(schedule, Operation::recv_reduce_send), 0u);
 }
 
 TEST(Options, LongMultiplicitiesForwarded) {
@@ -136,6 +170,24 @@ TEST(Options, Rccl6AddsApart) {
       EXPECT_EQ(program.scratch_chunks, adding);
     }
   }
+}
+
+// With both placements an addition is r, re and cpy: thirty of them do not fit 64 steps.
+TEST(Options, StepsOfAdditionsForBothPlacementsAreCounted) {
+  std::vector<ParentTree> trees;
+  for (int i = 0; i < 30; ++i) {
+    trees.push_back(star(2, 0));
+    trees.push_back(star(2, 1));
+  }
+  const Forest forest = make_forest(2, trees);
+  const auto schedule = lowered_right(collective_of(Collective::reduce_scatter, 30, forest, forest),
+                                      {.target = "rccl-6",
+                                       .max_threadblocks = 64,
+                                       .placement = Placement::both,
+                                       .threadblocks = ThreadblockUse::merge},
+                                      2);
+  EXPECT_EQ(steps_of(schedule, Operation::copy), 60u);
+  EXPECT_EQ(schedule.channels, 2);
 }
 
 // Out of place, a rank's own block is copied, by a threadblock of its own while there is room.

@@ -54,9 +54,12 @@ inline std::string broken_rule(const Schedule& schedule, const TargetLimits& tar
         const bool is_nop = step.operation == Operation::nop;
         const Operation o = step.operation;
         const bool receives = o == Operation::recv || o == Operation::recv_copy_send ||
-                              o == Operation::recv_reduce_send || o == Operation::recv_reduce_copy;
+                              o == Operation::recv_reduce_send ||
+                              o == Operation::recv_reduce_copy ||
+                              o == Operation::recv_reduce_copy_send;
         const bool sends = o == Operation::send || o == Operation::recv_copy_send ||
-                           o == Operation::recv_reduce_send;
+                           o == Operation::recv_reduce_send ||
+                           o == Operation::recv_reduce_copy_send;
         const bool ignores_src = o == Operation::recv || o == Operation::recv_copy_send;
         const bool ignores_dst = o == Operation::send || o == Operation::recv_reduce_send;
         if (!fits(step.src, ignores_src ? 1 : step.count)) return place + "src";

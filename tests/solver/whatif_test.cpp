@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "forestcoll/failures.hpp"
 #include "forestcoll/generate.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/synthesize.hpp"
@@ -29,6 +30,37 @@ std::optional<Ratio> from_scratch(const Topology& topology, Collective collectiv
   return bound(*to_digraph(topology), collective, {})->algbw;
 }
 
+// The fabric without a node or a box, as --drop leaves it.
+Ratio without(const Topology& topology, const std::string& name, Collective collective) {
+  const auto left = degrade(topology, {.drop = {name}});
+  return left ? bound(*to_digraph(left->topology), collective, {})->algbw : Ratio(0);
+}
+
+void expect_losses_exact(const Topology& topology, Collective collective, const WhatIf& result) {
+  std::set<NodeId> nodes;
+  for (const NodeFailureEffect& failure : result.node_failures) {
+    for (const NodeId node : failure.nodes) {
+      EXPECT_TRUE(nodes.insert(node).second);
+      EXPECT_EQ(failure.algbw, without(topology, topology.nodes[node].id, collective))
+          << topology.name << " without " << topology.nodes[node].id;
+    }
+  }
+  EXPECT_EQ(nodes.size(), topology.nodes.size());
+  EXPECT_TRUE(std::ranges::is_sorted(result.node_failures, {}, &NodeFailureEffect::algbw));
+  std::set<std::string> boxes, met;
+  for (const TopologyNode& node : topology.nodes) {
+    if (!node.box.empty()) boxes.insert(node.box);
+  }
+  for (const BoxFailureEffect& failure : result.box_failures) {
+    for (const std::string& box : failure.boxes) {
+      EXPECT_TRUE(met.insert(box).second);
+      EXPECT_EQ(failure.algbw, without(topology, box, collective)) << topology.name << box;
+    }
+  }
+  EXPECT_EQ(met, boxes.size() > 1 ? boxes : std::set<std::string>());
+  EXPECT_TRUE(std::ranges::is_sorted(result.box_failures, {}, &BoxFailureEffect::algbw));
+}
+
 void expect_all_exact(const Topology& topology, Collective collective) {
   const auto result = what_if(topology, {.collective = collective});
   ASSERT_TRUE(result);
@@ -46,6 +78,7 @@ void expect_all_exact(const Topology& topology, Collective collective) {
   }
   EXPECT_EQ(met.size(), topology.links.size());
   EXPECT_TRUE(std::ranges::is_sorted(result->failures, {}, &FailureEffect::algbw));
+  expect_losses_exact(topology, collective, *result);
 
   // Every single link is either listed with its gain, or brings none.
   std::map<LinkId, Ratio> gains;
@@ -114,7 +147,49 @@ TEST(WhatIf, LinksThatAreAlikeAreSolvedOnce) {
   // A GPU's NVLink, its NIC's two sides.
   EXPECT_EQ(result->failures.size(), 3U);
   EXPECT_EQ(result->failures.front().links.size(), 128U);
-  EXPECT_LE(result->solved, 20);
+  EXPECT_LE(result->solved, 25);
+}
+
+TEST(WhatIf, ALostBoxLeavesTheOthersToThemselves) {
+  // Without one of three boxes two are left, whose NICs carry half of the data.
+  const auto result = what_if(make("dgx-a100", {{"boxes", "3"}, {"fabric", "rail"}}));
+  ASSERT_TRUE(result);
+  ASSERT_EQ(result->box_failures.size(), 1U);
+  EXPECT_EQ(result->box_failures[0].boxes, (std::vector<std::string>{"box0", "box1", "box2"}));
+  EXPECT_EQ(result->box_failures[0].algbw, Ratio(1040, 3));
+  // A GPU, an NVSwitch, a NIC and a rail; without its NVSwitch a GPU has its NIC alone.
+  EXPECT_EQ(result->node_failures.size(), 4U);
+  EXPECT_EQ(result->node_failures[0].nodes.size(), 3U);
+  EXPECT_EQ(result->node_failures[0].algbw, Ratio(24 * 25, 23));
+}
+
+TEST(WhatIf, ALostRootLeavesNothing) {
+  const Topology topology = make("dgx-a100", {{"boxes", "2"}, {"fabric", "single"}});
+  const auto result = what_if(topology, {.collective = Collective::broadcast, .root = Rank(9)});
+  ASSERT_TRUE(result);
+  const NodeId root = topology.ranks[9];
+  for (const NodeFailureEffect& failure : result->node_failures) {
+    for (const NodeId node : failure.nodes) {
+      Ratio expected = 0;
+      const auto left = degrade(topology, {.drop = {topology.nodes[node].id}});
+      if (node != root && left) {
+        const auto network = to_digraph(left->topology);
+        expected = bound(*network, Collective::broadcast, network->rank_of[root])->algbw;
+      }
+      EXPECT_EQ(failure.algbw, expected) << topology.nodes[node].id;
+    }
+  }
+}
+
+TEST(WhatIf, WhereTheOwnersOfTheDataAreLostThereIsNone) {
+  Topology topology = make("full-mesh", {{"nodes", "4"}});
+  for (const NodeId gpu : topology.ranks) topology.nodes[gpu].weight = 0;
+  topology.nodes[topology.ranks[2]].weight = 1;
+  const auto result = what_if(topology);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->node_failures.front().nodes, std::vector<NodeId>{topology.ranks[2]});
+  EXPECT_EQ(result->node_failures.front().algbw, Ratio(0));
+  EXPECT_EQ(result->node_failures.back().algbw, Ratio(2));
 }
 
 TEST(WhatIf, NamesWhatPays) {

@@ -73,6 +73,14 @@ TEST(Degrade, DropsALinkBothWaysOrOneWay) {
   EXPECT_EQ(bandwidth(turned.topology, "box0/gpu1", "box0/nic"), Ratio(0));
 }
 
+TEST(Degrade, ADroppedOneWayLinkDoesNotTurnRound) {
+  for (const std::string item : {"box0/gpu0~box1/gpu0", "box0/gpu0->box1/gpu0"}) {
+    const auto left = degrade_well({.drop = {item}});
+    EXPECT_EQ(bandwidth(left.topology, "box0/gpu0", "box1/gpu0"), Ratio(0)) << item;
+    EXPECT_EQ(bandwidth(left.topology, "box1/gpu0", "box0/gpu0"), Ratio(0)) << item;
+  }
+}
+
 TEST(Degrade, DropsByRangeByBoxAndByKind) {
   const auto range = degrade_well({.drop = {"box[0-1]/gpu1~box[0-1]/nic"}});
   EXPECT_EQ(range.changes.front(), "dropped box[0-1]/gpu1~box[0-1]/nic (2 links)");

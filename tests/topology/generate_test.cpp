@@ -163,6 +163,36 @@ TEST(Generate, DigraphsHaveTheirDegrees) {
   for (const auto& [node, count] : enters) EXPECT_EQ(count, 3);
 }
 
+// The heads of the arcs that leave a node.
+std::set<std::string> heads(const Topology& topology, const std::string& tail) {
+  std::set<std::string> ids;
+  for (const TopologyLink& link : topology.links) {
+    if (topology.nodes[link.src].id == tail) ids.insert(topology.nodes[link.dst].id);
+  }
+  return ids;
+}
+
+TEST(Generate, DigraphsShiftTheDigitsOfTheirNodes) {
+  using Ids = std::set<std::string>;
+  const Topology de_bruijn = make("de-bruijn", {{"degree", "3"}, {"diameter", "2"}});
+  EXPECT_EQ(heads(de_bruijn, "n0"), (Ids{"n1", "n2"}));
+  EXPECT_EQ(heads(de_bruijn, "n5"), (Ids{"n6", "n7", "n8"}));
+  EXPECT_EQ(heads(de_bruijn, "n8"), (Ids{"n6", "n7"}));
+  // Kautz(2, 2) has six nodes: i leads to -2i - 1 and -2i - 2.
+  const Topology kautz = make("kautz", {{"degree", "2"}, {"diameter", "2"}});
+  EXPECT_EQ(heads(kautz, "n0"), (Ids{"n4", "n5"}));
+  EXPECT_EQ(heads(kautz, "n1"), (Ids{"n2", "n3"}));
+  EXPECT_EQ(heads(kautz, "n5"), (Ids{"n0", "n1"}));
+}
+
+TEST(Generate, NeighboursShareANic) {
+  const Topology cluster = make("dgx-1v", {{"boxes", "2"}});
+  for (const auto& [gpu, nic] :
+       {std::pair("gpu0", "nic0"), {"gpu1", "nic0"}, {"gpu2", "nic1"}, {"gpu7", "nic3"}}) {
+    EXPECT_THAT(heads(cluster, std::string("box1/") + gpu), Contains(std::string("box1/") + nic));
+  }
+}
+
 TEST(Generate, OversubscriptionThinsTheUplinks) {
   const auto uplink = [](const std::string& factor) {
     const Topology t = make("dgx-h100", {{"boxes", "8"},

@@ -1,23 +1,11 @@
 // Clusters: one machine grown to many, and the networks of ibnetdiscover and Slurm.
 #include "import_testing.hpp"
 
-namespace forestcoll {
+namespace forestcoll::testing {
 namespace {
 
-using testing::allgather;
-using ::testing::AllOf;
-using testing::arcs_of;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using testing::import_errors;
-using testing::import_fabric;
-using testing::import_messages;
-using testing::import_valid;
-using testing::with;
-
 // Two GPUs, xGMI of 24 GB/s, NICs mlx5_0 and mlx5_1 of 25 GB/s behind PCIe of 24.
-const std::string kBox = testing::rccl_dump(2, testing::full_mesh(2), "908");
+const std::string kBox = rccl_dump(2, full_mesh(2), "908");
 
 ImportOptions grown(std::size_t boxes, const std::string& fabric) {
   return {.boxes = boxes, .fabric = fabric};
@@ -26,6 +14,8 @@ ImportOptions grown(std::size_t boxes, const std::string& fabric) {
 TEST(ImportGrow, RailsHaveASwitchForEachNic) {
   const Imported imported = import_valid(Source::nccl, kBox, grown(4, "rail"));
   const auto& document = imported.document;
+  EXPECT_THAT(imported.report.understood,
+              ElementsAre("2 GPUs", "1 xgmi link of 24 GB/s", "2 NICs of 25 GB/s"));
   ASSERT_EQ(document.boxes.size(), 1U);
   EXPECT_EQ(document.boxes[0].ids, "box[0-3]");
   ASSERT_EQ(document.top.links.size(), 2U);
@@ -116,7 +106,7 @@ ImportOptions with_box() {
 TEST(ImportIbnetdiscover, CablesJoinTheHostsByTheAdaptersNames) {
   const Imported imported = import_valid(Source::ibnetdiscover, kFabric, with_box());
   EXPECT_EQ(imported.document.templates.size(), 1U);
-  const Topology fabric = testing::parse_valid(to_topology_json(imported.document));
+  const Topology fabric = parse_valid(to_topology_json(imported.document));
   ASSERT_EQ(fabric.ranks.size(), 6U);
   EXPECT_EQ(fabric.nodes[fabric.ranks[0]].id, "node2/gpu0");
   EXPECT_EQ(fabric.nodes[fabric.ranks[4]].id, "node10/gpu0");
@@ -124,7 +114,7 @@ TEST(ImportIbnetdiscover, CablesJoinTheHostsByTheAdaptersNames) {
               AllOf(Contains("node10/nic1 -> sw0 25"), Contains("node2/nic0 -> sw0 25/2"),
                     Contains("node3/nic0 -> sw1 25/2"), Contains("sw0 -> sw1 100"),
                     Contains("sw1 -> sw0 100")));
-  EXPECT_THAT(testing::codes_of(imported.warnings), ElementsAre("W05"));
+  EXPECT_THAT(codes_of(imported.warnings), ElementsAre("W05"));
   EXPECT_THAT(imported.warnings[0].message, HasSubstr("node2 (1)"));
   EXPECT_THAT(imported.report.left_out,
               AllOf(Contains(HasSubstr("Aggregation Node")), Contains(HasSubstr("login0 mlx5_9"))));
@@ -203,7 +193,7 @@ ImportOptions slurm_options() {
 
 TEST(ImportSlurm, NodesAreMachinesOnTheirSwitches) {
   const Imported imported = import_valid(Source::slurm, kSlurm, slurm_options());
-  const Topology fabric = testing::parse_valid(to_topology_json(imported.document));
+  const Topology fabric = parse_valid(to_topology_json(imported.document));
   EXPECT_EQ(fabric.ranks.size(), 12U);
   EXPECT_THAT(arcs_of(fabric), AllOf(Contains("dev2/nic1 -> s0 25"), Contains("gpu8/nic0 -> s1 25"),
                                      Contains("s0 -> top 80")));
@@ -230,4 +220,4 @@ TEST(ImportSlurm, BrokenFilesAreRefusedWithTheirPlace) {
 }
 
 }  // namespace
-}  // namespace forestcoll
+}  // namespace forestcoll::testing

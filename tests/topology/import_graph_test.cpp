@@ -1,21 +1,8 @@
 // Graphs of other tools, in each of their formats.
 #include "import_testing.hpp"
 
-namespace forestcoll {
+namespace forestcoll::testing {
 namespace {
-
-using testing::allgather;
-using ::testing::AllOf;
-using testing::arcs_of;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using testing::import_errors;
-using testing::import_fabric;
-using testing::import_messages;
-using testing::import_valid;
-using ::testing::IsEmpty;
-using testing::with;
 
 // One fabric in all formats: two GPUs on a switch, 25 and 1000/3 GB/s.
 const std::vector<std::string> kArcs = {"a -> s 25", "b -> s 1000/3", "s -> a 25", "s -> b 1000/3"};
@@ -89,6 +76,13 @@ TEST(ImportGraph, Networkx34CallsThemEdges) {
             kArcs);
 }
 
+TEST(ImportGraph, EdgesOfGraphmlMayStandBeforeTheirNodes) {
+  const std::string node = R"(<node id="a"><data key="d0">compute</data></node>)";
+  EXPECT_EQ(arcs_of(import_fabric(Source::graphml,
+                                  with(with(kGraphml, node, ""), "</graph>", node + "</graph>"))),
+            kArcs);
+}
+
 TEST(ImportGraph, CapacityAndWeightAreBandwidthsToo) {
   for (const std::string name : {"capacity", "weight"}) {
     std::string text = with(kNodeLink, "\"bandwidth\"", "\"" + name + "\"");
@@ -97,6 +91,13 @@ TEST(ImportGraph, CapacityAndWeightAreBandwidthsToo) {
   }
   EXPECT_THAT(arcs_of(import_fabric(Source::node_link, with(kNodeLink, "25.0", "\"200 Gb/s\""))),
               Contains("a -> s 25"));
+}
+
+TEST(ImportGraph, TheClearestNameOfABandwidthCounts) {
+  EXPECT_THAT(arcs_of(import_fabric(Source::dot,
+                                    "graph { a -- b [weight=1, capacity=2, bandwidth=3]; b -- c "
+                                    "[capacity=5, weight=4] }")),
+              ElementsAre("a -> b 3", "b -> a 3", "b -> c 5", "c -> b 5"));
 }
 
 TEST(ImportGraph, NumbersAreExact) {
@@ -242,213 +243,12 @@ TEST(ImportGraph, EntriesWithRangesSayWhatTheLinksSaid) {
   dot += "g5 -- x [bandwidth=99]; x -- nvsw [bandwidth=98] }";
   const Imported imported = import_valid(Source::dot, dot);
   EXPECT_LT(imported.document.top.links.size(), 16U);
-  const auto arcs = arcs_of(testing::parse_valid(to_topology_json(imported.document)));
+  const auto arcs = arcs_of(parse_valid(to_topology_json(imported.document)));
   EXPECT_EQ(arcs.size(), 2U * (6 + 6 + 6 + 15 + 2));
   EXPECT_THAT(arcs,
               AllOf(Contains("g5 -> g0 4"), Contains("g0 -> n0 3"), Contains("n4 -> g4 3"),
                     Contains("x -> n3 2"), Contains("nvsw -> g5 10"), Contains("x -> g5 99")));
 }
 
-// SCCL, whose matrix is transposed.
-
-TEST(ImportSccl, ARowIsWhatANodeReceives) {
-  const std::string text = R"({"name":"three","links":[[0,2,0],[0,0,1],[1.5,0,0]],"switches":[]})";
-  EXPECT_EQ(detect_source(text), Source::sccl);
-  EXPECT_THAT(arcs_of(import_fabric(Source::sccl, text)),
-              ElementsAre("gpu0 -> gpu2 3/2", "gpu1 -> gpu0 2", "gpu2 -> gpu1 1"));
-  EXPECT_THAT(import_valid(Source::sccl, text).report.guesses, ElementsAre(HasSubstr("1 GB/s")));
-  EXPECT_THAT(arcs_of(import_fabric(Source::sccl, text, {.bandwidths = {{"link", Ratio(25)}}})),
-              Contains("gpu1 -> gpu0 50"));
-}
-
-TEST(ImportSccl, BrokenMatricesAreRefusedWithTheirPlace) {
-  EXPECT_THAT(import_errors(Source::sccl, R"({"links":[[0,1],[1]]})"), ElementsAre("I02 /links/1"));
-  EXPECT_THAT(import_errors(Source::sccl, R"({"links":[[0,1],[1,"x"]]})"),
-              ElementsAre("I03 /links/1/1"));
-  EXPECT_THAT(import_errors(Source::sccl, R"({"links":[[0,-1],[1,0]]})"),
-              ElementsAre("I03 /links/0/1"));
-  EXPECT_THAT(import_errors(Source::sccl, R"({"links":3})"), ElementsAre("I01"));
-  EXPECT_THAT(
-      import_errors(Source::sccl, R"({"links":[[0,1],[1,0]],"switches":[[[0],[1],1,"s"]]})"),
-      ElementsAre("I08 /switches"));
-}
-
-// Simulators.
-
-TEST(ImportAstraSim, EveryShapeHasItsLinks) {
-  const auto yml = [](const std::string& shape, int count) {
-    return fmt::format(
-        "# a comment\ntopology: [ {} ]\nnpus_count: [ {} ]\nbandwidth: [ 400.0 ]\n"
-        "latency: [ 936.25 ]\n",
-        shape, count);
-  };
-  EXPECT_EQ(detect_source(yml("Ring", 8)), Source::astra_sim);
-  const Topology ring = import_fabric(Source::astra_sim, yml("Ring", 8));
-  EXPECT_EQ(arcs_of(ring).size(), 16U);
-  EXPECT_EQ(allgather(ring), Ratio(6400, 7));
-  EXPECT_EQ(ring.links[LinkId(0)].latency, Ratio(93625, 100000));
-  EXPECT_EQ(allgather(import_fabric(Source::astra_sim, yml("Switch", 8))), Ratio(3200, 7));
-  EXPECT_EQ(allgather(import_fabric(Source::astra_sim, yml("FullyConnected", 4))), Ratio(1600));
-  EXPECT_EQ(arcs_of(import_fabric(Source::astra_sim, yml("Ring", 2))).size(), 2U);
-}
-
-TEST(ImportAstraSim, DimensionsMultiply) {
-  const std::string text =
-      "topology: [Ring, Switch]\nnpus_count: [4, 3]\nbandwidth: [80.0, 10]\nlatency: [1, 2]\n";
-  const Topology fabric = import_fabric(Source::astra_sim, text);
-  EXPECT_EQ(fabric.ranks.size(), 12U);
-  EXPECT_THAT(arcs_of(fabric), AllOf(Contains("npu0 -> npu1 80"), Contains("npu4 -> npu7 80"),
-                                     Contains("npu11 -> switch3 10")));
-}
-
-TEST(ImportAstraSim, BrokenFilesAreRefused) {
-  const std::string good = "topology: [Ring]\nnpus_count: [4]\nbandwidth: [80.0]\nlatency: [1]\n";
-  const auto errors = [&](const std::string& what, const std::string& by) {
-    return import_errors(Source::astra_sim, with(good, what, by));
-  };
-  EXPECT_THAT(errors("Ring", "Torus"), ElementsAre("I03 1:11"));
-  EXPECT_THAT(errors("[4]", "[0]"), ElementsAre("I03 2:13"));
-  EXPECT_THAT(errors("[4]", "[4, 4]"), ElementsAre("I02 1:1"));
-  EXPECT_THAT(errors("[4]", "[[4]]"), ElementsAre("I02 2:14"));
-  EXPECT_THAT(errors("[4]", "{a: 4}"), ElementsAre("I02 2:13"));
-  EXPECT_THAT(errors("[4]", "[999999999]"), ElementsAre("I03 2:13"));
-  EXPECT_THAT(errors("Ring", "FullyConnected").size(), 1U);
-  EXPECT_THAT(import_errors(Source::astra_sim,
-                            "topology: [FullyConnected]\nnpus_count: [100000]\nbandwidth: [1]\n"),
-              ElementsAre("I09 1:1"));
-  EXPECT_THAT(errors("80.0", "-80"), ElementsAre("I03 3:12"));
-  EXPECT_THAT(errors("[1]", "[x]"), ElementsAre("I03 4:10"));
-  EXPECT_THAT(errors("bandwidth:", "width:"), ElementsAre("I01"));
-  EXPECT_THAT(errors("[4]", "[4"), ElementsAre(HasSubstr("I02")));
-  EXPECT_THAT(import_errors(Source::astra_sim, "topology: " + std::string(50'000, '[')),
-              ElementsAre(HasSubstr("I02")));
-  EXPECT_THAT(import_errors(Source::astra_sim, std::string(2'000'000, ' ') + "a"),
-              ElementsAre("I09"));
-}
-
-const std::string kEdges =
-    "6 2 2 3 7 H100\n4 5 3 \n0 4 2880Gbps 0.000025ms 0\n1 4 2880Gbps 25ns 0\n"
-    "2 5 2880Gbps 25ns 0\n0 3 400Gbps 0.0005ms 0\n1 3 400Gbps 0.0005ms 0\n"
-    "2 3 400Gbps 0.0005ms 0\n5 3 80Gbps 1us 0\n";
-
-TEST(ImportSimai, AnEdgeListIsReadByItsCounts) {
-  const std::string text = with(kEdges, "6 2 2 3 7", "6 2 2 1 7");
-  EXPECT_EQ(detect_source(text), Source::simai);
-  const Topology fabric = import_fabric(Source::simai, text);
-  EXPECT_EQ(fabric.ranks.size(), 3U);
-  EXPECT_EQ(fabric.nodes[fabric.ranks[2]].box, "server1");
-  EXPECT_EQ(fabric.links[LinkId(0)].kind, "nvlink");
-  EXPECT_EQ(fabric.links[LinkId(0)].latency, Ratio(1, 40));
-  EXPECT_THAT(arcs_of(fabric), AllOf(Contains("gpu0 -> nvsw4 360"), Contains("nvsw5 -> switch3 10"),
-                                     Contains("gpu2 -> switch3 50")));
-}
-
-TEST(ImportSimai, TheOlderHeaderHasThreeCounts) {
-  const std::string text = "3 1 2\n2\n0 2 100Gbps 1000ns 0\n1 2 100Gbps 0.001ms 0\n";
-  EXPECT_EQ(detect_source(text), Source::simai);
-  EXPECT_THAT(arcs_of(import_fabric(Source::simai, text)), Contains("gpu0 -> switch2 25/2"));
-}
-
-TEST(ImportSimai, BrokenListsAreRefusedWithTheirPlace) {
-  const std::string good = with(kEdges, "6 2 2 3 7", "6 2 2 1 7");
-  const auto errors = [&](const std::string& what, const std::string& by) {
-    return import_errors(Source::simai, with(good, what, by));
-  };
-  EXPECT_THAT(import_errors(Source::simai, kEdges), ElementsAre("I02 2:1"));
-  EXPECT_THAT(errors("5 3 80Gbps 1us 0\n", ""), ElementsAre("I02 8:1"));
-  EXPECT_THAT(errors("6 2 2 1 7", "9 2 2 1 7"), ElementsAre("I02 1:1"));
-  EXPECT_THAT(errors("2880Gbps", "2880"), ElementsAre("I02 3:1"));
-  EXPECT_THAT(errors("0.000025ms", "fast"), ElementsAre("I02 3:1"));
-  EXPECT_THAT(errors("0 4 2880", "9 4 2880"), ElementsAre("I02 3:1"));
-  EXPECT_THAT(errors("4 5 3", "4 4 3"), ElementsAre("I03 2:1"));
-  EXPECT_THAT(errors("6 2 2 1 7", "99999999999 2 2 1 7"), ElementsAre("I02 1:1"));
-  EXPECT_THAT(import_errors(Source::simai, "hello"), ElementsAre("I01 1:1"));
-}
-
-// NCCL's own rings.
-
-const std::string kGraphs =
-    "<graphs version=\"1\">\n<graph id=\"0\" pattern=\"4\" crossnic=\"0\" nchannels=\"2\" "
-    "speedintra=\"12.5\" speedinter=\"10\">\n<channel><net dev=\"1\"/><gpu dev=\"0\"/>"
-    "<gpu dev=\"2\"/><gpu dev=\"1\"/><net dev=\"3\"/></channel>\n<channel><gpu dev=\"2\"/>"
-    "<gpu dev=\"0\"/><gpu dev=\"1\"/></channel></graph>\n<graph id=\"1\" pattern=\"1\" "
-    "speedintra=\"6\" speedinter=\"6\"/></graphs>\n";
-
-TEST(NcclGraphs, ChannelsListTheirDevices) {
-  const auto graphs = read_nccl_graph(kGraphs, "graph.xml");
-  ASSERT_TRUE(graphs);
-  ASSERT_EQ(graphs->size(), 2U);
-  const NcclGraph& ring = graphs->front();
-  EXPECT_EQ(ring.id, 0);
-  EXPECT_EQ(ring.pattern, 4);
-  EXPECT_EQ(ring.speed_intra, Ratio(25, 2));
-  EXPECT_EQ(ring.speed_inter, Ratio(10));
-  ASSERT_EQ(ring.channels.size(), 2U);
-  EXPECT_THAT(ring.channels[0].gpus, ElementsAre(0, 2, 1));
-  EXPECT_EQ(ring.channels[0].net_in, 1);
-  EXPECT_EQ(ring.channels[0].net_out, 3);
-  EXPECT_EQ(ring.channels[1].net_in, std::nullopt);
-  EXPECT_THAT(graphs->back().channels, IsEmpty());
-}
-
-TEST(NcclGraphs, BrokenOnesAreRefused) {
-  const auto errors = [](const std::string& text) {
-    const auto graphs = read_nccl_graph(text, "graph.xml");
-    return graphs ? std::vector<std::string>{"read"} : testing::codes_of(graphs.errors());
-  };
-  EXPECT_THAT(errors("<system/>"), ElementsAre("I01"));
-  EXPECT_THAT(errors(with(kGraphs, "gpu dev=\"2\"", "gpu dev=\"x\"")), ElementsAre("I03 3:39"));
-  EXPECT_THAT(errors(with(kGraphs, "speedintra=\"12.5\"", "speedintra=\"-1\"")),
-              ElementsAre("I03 2:2"));
-  EXPECT_THAT(errors(with(kGraphs, "pattern=\"1\"", "")), ElementsAre("I03 5:2"));
-  EXPECT_THAT(errors(with(kGraphs, "</channel></graph>", "</channel><channel/></graph>")),
-              ElementsAre(HasSubstr("I02 4:")));
-  EXPECT_THAT(errors(kGraphs.substr(0, 100)), ElementsAre(HasSubstr("I02 ")));
-  EXPECT_THAT(errors(""), ElementsAre("E01"));
-  EXPECT_THAT(import_errors(Source::nccl_graph, kGraphs), ElementsAre("I08"));
-  EXPECT_EQ(detect_source(kGraphs), Source::nccl_graph);
-}
-
-// Detection and the table of bandwidths.
-
-TEST(ImportSources, HaveNamesThatFindThem) {
-  for (const SourceInfo& info : import_sources()) {
-    EXPECT_EQ(find_source(info.name), info.source);
-    EXPECT_EQ(info_of(info.source).name, info.name);
-  }
-  EXPECT_EQ(find_source("visio"), std::nullopt);
-}
-
-TEST(ImportSources, ContentTells) {
-  EXPECT_EQ(detect_source("<!-- c -->\n<system version=\"2\">"), Source::nccl);
-  EXPECT_EQ(detect_source("<?xml version='1.0'?><!DOCTYPE topology><topology>"), Source::hwloc);
-  EXPECT_EQ(detect_source("#\n# Topology file: generated\n#\nvendid=0x2c9\n"),
-            Source::ibnetdiscover);
-  EXPECT_EQ(detect_source("# x\nSwitchName=s0 Nodes=a\n"), Source::slurm);
-  EXPECT_EQ(detect_source("\t\tGPU0\tGPU1\n"), Source::nvidia_smi);
-  EXPECT_EQ(detect_source("strict digraph x {}"), Source::dot);
-  EXPECT_EQ(detect_source("source,target,capacity\n"), Source::csv);
-  for (const std::string text :
-       {"", "{", "[]", "{\"format\":\"forestcoll-topology\",\"nodes\":[],\"edges\":[]}", "<html>",
-        "<", "graph theory", "GPU", "1 2 3\nfoo", "{\"nodes\":[],\"links\":[]}"}) {
-    EXPECT_EQ(detect_source(text), std::nullopt) << text;
-  }
-}
-
-TEST(ImportBandwidths, AreReadByKind) {
-  const auto table = read_bandwidths("kind,bandwidth\nnvlink,25\nnic, 200 Gb/s\n", "b.csv");
-  ASSERT_TRUE(table);
-  EXPECT_THAT(*table, ElementsAre(std::pair("nvlink", Ratio(25)), std::pair("nic", Ratio(25))));
-  const auto errors = [](const std::string& text) {
-    return testing::codes_of(read_bandwidths(text, "b.csv").errors());
-  };
-  EXPECT_THAT(errors("nvlink,25\nwire,3\n"), ElementsAre("I03 2:1"));
-  EXPECT_THAT(errors("nvlink,0\n"), ElementsAre("I03 1:1"));
-  EXPECT_THAT(errors("nvlink,fast\n"), ElementsAre("I03 1:1"));
-  EXPECT_THAT(errors("nvlink\n"), ElementsAre("I02 1:1"));
-  EXPECT_THAT(errors("\"nvlink,25\n"), ElementsAre("I02"));
-  EXPECT_THAT(errors(""), ElementsAre("E01"));
-}
-
 }  // namespace
-}  // namespace forestcoll
+}  // namespace forestcoll::testing

@@ -1,21 +1,8 @@
 // hwloc's XML with the bandwidths of links.
 #include "import_testing.hpp"
 
-namespace forestcoll {
+namespace forestcoll::testing {
 namespace {
-
-using testing::allgather;
-using ::testing::AllOf;
-using testing::arcs_of;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using testing::import_errors;
-using testing::import_fabric;
-using testing::import_messages;
-using testing::import_valid;
-using ::testing::IsEmpty;
-using testing::with;
 
 const Source kHwloc = Source::hwloc;
 
@@ -106,7 +93,7 @@ TEST(ImportHwloc, NicsForTheFabricAreThoseOfOpenFabrics) {
 TEST(ImportHwloc, AMatrixThatDiffersByDirectionIsTold) {
   const std::string text =
       machine(with(kMatrix, "50000 50000 0 0 0 100000", "25000 50000 0 0 0 100000"));
-  EXPECT_THAT(testing::codes_of(import_valid(kHwloc, text).warnings), Contains("I22"));
+  EXPECT_THAT(codes_of(import_valid(kHwloc, text).warnings), Contains("I22"));
   EXPECT_THAT(arcs_of(import_fabric(kHwloc, text)), Contains("box0/gpu0 -> box0/nvsw 25"));
 }
 
@@ -132,4 +119,4 @@ TEST(ImportHwloc, BrokenFilesAreRefused) {
 }
 
 }  // namespace
-}  // namespace forestcoll
+}  // namespace forestcoll::testing

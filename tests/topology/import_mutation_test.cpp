@@ -4,7 +4,7 @@
 
 #include "import_testing.hpp"
 
-namespace forestcoll {
+namespace forestcoll::testing {
 namespace {
 
 using Random = std::mt19937;
@@ -63,7 +63,7 @@ ImportOptions some_options(Random& random) {
   ImportOptions options{.gpu = "h100", .nic_bandwidth = Ratio(25)};
   options.pcie_p2p = below(random, 2) == 0;
   options.split_nvswitch = below(random, 4) == 0;
-  options.box_text = testing::rccl_dump(2, testing::full_mesh(2), "908");
+  options.box_text = rccl_dump(2, full_mesh(2), "908");
   options.box_file = "box.xml";
   options.uplink_bandwidth = Ratio(50);
   if (below(random, 2) == 0) return options;
@@ -79,6 +79,7 @@ bool check_import(Source source, const std::string& text, const ImportOptions& o
   if (!imported) {
     EXPECT_FALSE(imported.errors().empty());
     EXPECT_EQ(imported.errors().front().severity, Severity::error);
+    expect_remedies(imported.errors(), info_of(source).name.data());
     std::size_t length = 0;
     for (const Diagnostic& error : imported.errors()) {
       EXPECT_FALSE(error.message.empty());
@@ -99,13 +100,13 @@ TEST(ImportMutation, DamagedFilesAreRefusedInBoundedWordsOrRead) {
   std::size_t read = 0, refused = 0;
   std::vector<std::filesystem::path> files;
   for (const auto& entry :
-       std::filesystem::directory_iterator(testing::source_path("tests/fuzz/corpus/import"))) {
+       std::filesystem::directory_iterator(source_path("tests/fuzz/corpus/import"))) {
     files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   ASSERT_GE(files.size(), 13U);
   for (const auto& path : files) {
-    const std::string original = testing::read_file(path);
+    const std::string original = read_file(path);
     const auto source = detect_source(original);
     ASSERT_TRUE(source) << path;
     Random random(7);
@@ -129,4 +130,4 @@ TEST(ImportMutation, EveryReaderRefusesWhatIsNotItsOwn) {
 }
 
 }  // namespace
-}  // namespace forestcoll
+}  // namespace forestcoll::testing

@@ -1,19 +1,8 @@
 // The matrix of nvidia-smi topo -m, in the forms that drivers print it.
 #include "import_testing.hpp"
 
-namespace forestcoll {
+namespace forestcoll::testing {
 namespace {
-
-using testing::allgather;
-using testing::arcs_of;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using testing::import_errors;
-using testing::import_fabric;
-using testing::import_messages;
-using testing::import_valid;
-using testing::with;
 
 const Source kSmi = Source::nvidia_smi;
 
@@ -134,9 +123,22 @@ TEST(ImportNvidiaSmi, BrokenMatricesAreRefusedWithTheirPlace) {
 
 TEST(ImportNvidiaSmi, DirectionsThatDifferAreTold) {
   const std::string text = "GPU0 GPU1 GPU2\nGPU0 X NV1 NV2\nGPU1 NV2 X NV2\nGPU2 NV2 NV2 X\n";
-  EXPECT_THAT(testing::codes_of(import_valid(kSmi, text, {.gpu = "v100"}).warnings),
-              Contains("I22"));
+  EXPECT_THAT(codes_of(import_valid(kSmi, text, {.gpu = "v100"}).warnings), Contains("I22"));
+}
+
+TEST(ImportNvidiaSmi, RocmSmisMatricesAreRefusedByName) {
+  const std::string matrix =
+      "       GPU0         GPU1\nGPU0   0            XGMI\n"
+      "GPU1   XGMI         0\n";
+  const std::string title = "================ Link Type between two GPUs ================\n";
+  const std::string all = "\n======== ROCm System Management Interface ========\n" + title + matrix;
+  EXPECT_EQ(detect_source(all), kSmi);
+  EXPECT_EQ(detect_source(title + matrix), kSmi);
+  EXPECT_THAT(import_errors(kSmi, all, {.gpu = "a100"}), ElementsAre("I01 2:10"));
+  EXPECT_THAT(import_messages(kSmi, all), AllOf(HasSubstr("rocm-smi"), HasSubstr("how wide"),
+                                                HasSubstr("NCCL_TOPO_DUMP_FILE")));
+  EXPECT_THAT(import_errors(kSmi, matrix + title), ElementsAre(HasSubstr("I01 ")));
 }
 
 }  // namespace
-}  // namespace forestcoll
+}  // namespace forestcoll::testing

@@ -16,6 +16,16 @@
 
 namespace forestcoll::testing {
 
+// The matchers that tests of importers speak with.
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::Pair;
+
 /// "I03 4:7" for each finding, errors first.
 inline std::vector<std::string> import_errors(Source source, const std::string& text,
                                               const ImportOptions& options = {}) {

@@ -66,7 +66,9 @@ TEST(Malformed, EveryCodeOfTheFormatHasAFile) {
 
 TEST(Malformed, FindingsAreCompleteAndBounded) {
   for (const auto& path : testing::json_files("tests/malformed")) {
-    for (const Diagnostic& finding : all_findings(read_file(path))) {
+    const Diagnostics findings = all_findings(read_file(path));
+    testing::expect_remedies(findings, path);
+    for (const Diagnostic& finding : findings) {
       EXPECT_EQ(finding.kind, finding.code == "E14" ? ErrorKind::limit : ErrorKind::input) << path;
       EXPECT_EQ(finding.severity, finding.code[0] == 'W' ? Severity::warning : Severity::error)
           << path;

@@ -51,6 +51,14 @@ inline std::vector<std::string> codes_of(const Diagnostics& findings) {
   return codes;
 }
 
+/// Every finding says what to do, save the line that counts those left out.
+inline void expect_remedies(const Diagnostics& findings, const std::string& what) {
+  for (const Diagnostic& finding : findings) {
+    const bool counts = finding.message.find(" more finding") != std::string::npos;
+    EXPECT_NE(finding.remedy.empty(), !counts) << what << ": " << to_string(finding);
+  }
+}
+
 /// A flat file of these nodes and links, and more keys if wanted.
 inline std::string flat_file(const std::string& nodes, const std::string& links,
                              const std::string& more = "") {

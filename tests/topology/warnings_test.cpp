@@ -56,6 +56,37 @@ TEST(Warnings, ASwitchWithLinksOneWayOnlyCarriesNothing) {
               ElementsAre("W02 /nodes/2", "W07 /links/1"));
 }
 
+// GPUs send through one node and receive through another: PCIe is no way between them.
+const std::string kDirections =
+    R"({"src":"gpu[0-3]","dst":"out","bandwidth":24,"duplex":"simplex","kind":"pcie"},
+       {"src":"out","dst":"sw","bandwidth":25,"duplex":"simplex","kind":"nic"},
+       {"src":"sw","dst":"in","bandwidth":25,"duplex":"simplex","kind":"nic"},
+       {"src":"in","dst":"gpu[0-3]","bandwidth":24,"duplex":"simplex","kind":"pcie"})";
+const std::string kDirectionNodes = kNodes + R"(,{"id":"out","type":"switch"},
+                                                 {"id":"in","type":"switch"})";
+
+TEST(Warnings, TheTwoDirectionsOfAPcieSwitchAreMeant) {
+  EXPECT_THAT(codes_of(findings_of(flat_file(kDirectionNodes, kDirections))), IsEmpty());
+}
+
+TEST(Warnings, OtherNodesOfOneWayAreNot) {
+  std::string other = kDirections;
+  for (std::size_t at; (at = other.find("pcie")) != std::string::npos;) other.replace(at, 4, "usb");
+  EXPECT_THAT(codes_of(findings_of(flat_file(kDirectionNodes, other))),
+              ElementsAre("W01 /nodes/2", "W01 /nodes/3", "W07 /links/0", "W07 /links/1",
+                          "W07 /links/2", "W07 /links/3"));
+}
+
+TEST(Warnings, AForgottenDirectionOfPcieIsNot) {
+  // A NIC that the network reaches both ways, and the GPU one way only.
+  EXPECT_THAT(
+      codes_of(findings_of(flat_file(
+          kNodes + R"(,{"id":"nic","type":"switch"})",
+          kStar + R"(,{"src":"gpu0","dst":"nic","bandwidth":24,"duplex":"simplex","kind":"pcie"},
+                      {"src":"nic","dst":"sw","bandwidth":25,"kind":"nic"})"))),
+      ElementsAre("W01 /nodes/2", "W07 /links/1"));
+}
+
 TEST(Warnings, LargeBandwidthsAreJudgedPerLink) {
   // 12 TB/s in all, but of links of 1 TB/s.
   EXPECT_THAT(codes_of(findings_of(flat_file(

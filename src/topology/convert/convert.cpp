@@ -71,21 +71,12 @@ std::vector<std::string> disabled_parts(const Topology& topology) {
 
 // What a list of links has no place for.
 void add_lost_in_csv(const PlainGraph& graph, std::vector<std::string>& lost) {
-  const Topology& topology = graph.topology;
-  if (!topology.name.empty()) lost.emplace_back("the name");
-  if (!topology.description.empty()) lost.emplace_back("the description");
-  std::ptrdiff_t weights = 0, able = 0;
-  IdVector<NodeId, bool> linked(topology.nodes.size(), false);
+  IdVector<NodeId, bool> linked(graph.topology.nodes.size(), false);
   for (const auto& arc : graph.arcs) linked[arc.arc.tail] = linked[arc.arc.head] = true;
   std::ptrdiff_t alone = 0;
   for (const NodeId id : graph.nodes) {
-    const TopologyNode& node = topology.nodes[id];
-    weights += node.weight != Ratio(1) ? 1 : 0;
-    able += node.multicast || node.reduce ? 1 : 0;
     alone += linked[id] ? 0 : 1;
   }
-  say_if_any(lost, weights, "weight", "weights");
-  say_if_any(lost, able, "switch's multicast or reduce", "switches' multicast or reduce");
   say_if_any(lost, alone, "node without links", "nodes without links");
 }
 

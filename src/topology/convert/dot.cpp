@@ -23,6 +23,10 @@ std::string list(const std::vector<Attribute>& attributes) {
 
 std::string write_dot(const PlainGraph& graph) {
   std::string out = fmt::format("digraph {} {{\n", quote_dot(graph.topology.name));
+  // The graph's own name is not an attribute, which is what readers give access to.
+  if (!graph.topology.name.empty()) {
+    out += fmt::format("  name={};\n", quote_dot(graph.topology.name));
+  }
   if (!graph.topology.description.empty()) {
     out += fmt::format("  comment={};\n", quote_dot(graph.topology.description));
   }

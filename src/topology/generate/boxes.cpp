@@ -63,6 +63,29 @@ SectionText mi250_dies() {
                     link("die[4,5,5,12,13,13]", "die[6,6,7,14,14,15]", 1)}};
 }
 
+// What NVIDIA's boxes from H100 on differ in.
+struct Generation {
+  const char* product;
+  int nvlink;
+  const char* per_link;  ///< GB/s
+  std::size_t gpus;
+};
+
+BoxModel since_h100(std::string name, std::string summary, const Generation& generation) {
+  return {.name = std::move(name),
+          .summary = std::move(summary),
+          .source = fmt::format(
+              "NVIDIA {} datasheet: eighteen NVLink {} links of {} GB/s per GPU to the NVLink "
+              "switches, which copy and add in the network; one NDR InfiniBand NIC of 400 Gb/s per "
+              "GPU; PCIe 5.0 x16, 64 GB/s",
+              generation.product, generation.nvlink, generation.per_link),
+          .gpus = generation.gpus,
+          .inside = on_nvswitch(generation.gpus, generation.per_link, 18, true),
+          .nics = generation.gpus,
+          .nic_bandwidth = "400 Gb/s",
+          .pcie = "64"};
+}
+
 SectionText all_to_all(std::size_t gpus, const std::string& bandwidth) {
   SectionText section{.nodes = {{.ids = id_range("gpu", gpus)}}, .links = {}};
   for (std::size_t i = 0; i + 1 < gpus; ++i) {
@@ -105,32 +128,12 @@ std::vector<BoxModel> box_models() {
        .inside = on_nvswitch(8, "25", 12, false),
        .nic_bandwidth = "200 Gb/s",
        .pcie = "32"},
-      {.name = "dgx-h100",
-       .summary = "DGX H100 with 8 H100 on NVSwitches",
-       .source = "NVIDIA DGX H100 datasheet: eighteen NVLink 4 links of 25 GB/s per GPU to the "
-                 "NVSwitches, which copy and add in the network; one NDR InfiniBand NIC of 400 "
-                 "Gb/s per GPU; PCIe 5.0 x16, 64 GB/s",
-       .inside = on_nvswitch(8, "25", 18, true),
-       .nic_bandwidth = "400 Gb/s",
-       .pcie = "64"},
-      {.name = "dgx-b200",
-       .summary = "DGX B200 with 8 B200 on NVSwitches",
-       .source = "NVIDIA DGX B200 datasheet: eighteen NVLink 5 links of 50 GB/s per GPU to the "
-                 "NVSwitches, which copy and add in the network; one NDR InfiniBand NIC of 400 "
-                 "Gb/s per GPU; PCIe 5.0 x16, 64 GB/s",
-       .inside = on_nvswitch(8, "50", 18, true),
-       .nic_bandwidth = "400 Gb/s",
-       .pcie = "64"},
-      {.name = "gb200-nvl72",
-       .summary = "GB200 NVL72: a rack of 72 GPUs on NVLink switches",
-       .source = "NVIDIA GB200 NVL72 datasheet: eighteen NVLink 5 links of 50 GB/s per GPU to the "
-                 "rack's NVLink switches, which copy and add in the network; one NDR InfiniBand "
-                 "NIC of 400 Gb/s per GPU; PCIe 5.0 x16, 64 GB/s",
-       .gpus = 72,
-       .inside = on_nvswitch(72, "50", 18, true),
-       .nics = 72,
-       .nic_bandwidth = "400 Gb/s",
-       .pcie = "64"},
+      since_h100("dgx-h100", "DGX H100 with 8 H100 on NVSwitches",
+                 {.product = "DGX H100", .nvlink = 4, .per_link = "25", .gpus = 8}),
+      since_h100("dgx-b200", "DGX B200 with 8 B200 on NVSwitches",
+                 {.product = "DGX B200", .nvlink = 5, .per_link = "50", .gpus = 8}),
+      since_h100("gb200-nvl72", "GB200 NVL72: a rack of 72 GPUs on NVLink switches",
+                 {.product = "GB200 NVL72", .nvlink = 5, .per_link = "50", .gpus = 72}),
       {.name = "mi250",
        .summary = "8 MI250 modules of two dies, 16 in all, on xGMI",
        .source = "AMD Instinct MI250: xGMI links of 50 GB/s, four of them between the dies of a "

@@ -167,7 +167,8 @@ std::optional<TopologyDocument> join_cluster(const Context& context, const Clust
     return cable.to.has_value() || cable.bandwidth.has_value();
   });
   if (box && box->ports.empty()) {
-    box_findings.error("I08", "", "--box: the machine has no NICs", "");
+    box_findings.error("I08", "", "--box: the machine has no NICs",
+                       "Give the dump of a machine of the fabric, with its NICs.");
     box.reset();
   }
   if (box && !speeds_known && !check_bandwidths(inside, *machine, box->ports)) box.reset();

@@ -1,5 +1,6 @@
 // CSV (RFC 4180): a line with the names of the columns, then a link in each line. The columns are
-// those of a link's attributes, besides src, dst, and the type of each end.
+// src and dst, the attributes of a link, those of either end (src_type, dst_box, …), and topology
+// and description for the whole fabric.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -80,6 +81,7 @@ std::optional<Graph> read_csv(const Context& context) {
   GraphBuilder builder(context);
   std::vector<std::pair<Attributes, std::size_t>> links;  // with where they stand
   Ends ends;
+  std::string name, description;  // of the whole fabric: the first that a row has
   bool ok = true;
   for (std::size_t i = 1; i < rows->size(); ++i) {
     const CsvRow& row = (*rows)[i];
@@ -104,6 +106,11 @@ std::optional<Graph> read_csv(const Context& context) {
       }
       builder.add_node(attributes[std::string(end)], of_node, where);
     }
+    for (const auto& [column, text] :
+         {std::pair("topology", &name), {"description", &description}}) {
+      const auto found = attributes.find(column);
+      if (found != attributes.end() && text->empty()) *text = found->second;
+    }
     ends.emplace_back(attributes["src"], attributes["dst"]);
     links.emplace_back(std::move(attributes), row.offset);
   }
@@ -119,7 +126,7 @@ std::optional<Graph> read_csv(const Context& context) {
                    "full or simplex says which)");
   }
   if (!ok) return std::nullopt;
-  return builder.finish("", "");
+  return builder.finish(std::move(name), std::move(description));
 }
 
 }  // namespace forestcoll::importing

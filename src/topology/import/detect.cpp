@@ -115,6 +115,11 @@ bool begins_matrix(std::string_view line) {
          words[0].substr(words[0].starts_with("\x1b[4m") ? 4 : 0).starts_with("GPU0");
 }
 
+bool is_rocm_title(std::string_view line) {
+  return line.starts_with("====") && (line.find("ROCm System Management") != line.npos ||
+                                      line.find("between two GPUs") != line.npos);
+}
+
 bool all_numbers(const std::vector<std::string_view>& words) {
   return std::ranges::all_of(words,
                              [](std::string_view word) { return natural(word).has_value(); });
@@ -145,7 +150,8 @@ std::optional<Source> detect_lines(std::string_view text) {
   if (begins_edge_list(lines)) return Source::simai;
   for (std::size_t i = 0; i < std::min(lines.size(), most); ++i) {
     const std::string_view line = importing::trimmed(lines[i].text);
-    if (begins_matrix(line)) return Source::nvidia_smi;
+    // The reader says what rocm-smi's matrices lack.
+    if (begins_matrix(line) || is_rocm_title(line)) return Source::nvidia_smi;
     if (line.empty() || line.starts_with("#")) continue;
     if (starts_word(line, "switchname=")) return Source::slurm;
     if (starts_word(line, "vendid=") || line.starts_with("switchguid=") ||

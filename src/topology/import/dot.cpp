@@ -116,6 +116,26 @@ class AnyAttribute : public boost::dynamic_property_map {
   std::string name_;
 };
 
+// The same for what is the whole graph's.
+template <class Graph>
+class GraphAttribute : public boost::dynamic_property_map {
+ public:
+  GraphAttribute(Graph& graph, std::string name) : graph_(graph), name_(std::move(name)) {}
+  boost::any get(const boost::any& key) override { return get_string(key); }
+  std::string get_string(const boost::any&) override {
+    return graph_[boost::graph_bundle].attributes[name_];
+  }
+  void put(const boost::any&, const boost::any& value) override {
+    graph_[boost::graph_bundle].attributes[name_] = boost::any_cast<std::string>(value);
+  }
+  [[nodiscard]] const std::type_info& key() const override { return typeid(Graph*); }
+  [[nodiscard]] const std::type_info& value() const override { return typeid(std::string); }
+
+ private:
+  Graph& graph_;
+  std::string name_;
+};
+
 constexpr const char* kNodeName = "node name";  // no attribute of DOT can be called so
 
 template <class Direction>
@@ -132,7 +152,7 @@ void parse(const std::string& text, DotGraph<Direction>& graph) {
         if (key.type() == typeid(Edge)) {
           return boost::make_shared<AnyAttribute<Edge, Graph>>(graph, name);
         }
-        return {};  // the graph's own
+        return boost::make_shared<GraphAttribute<Graph>>(graph, name);
       });
   boost::read_graphviz(text, graph, properties, kNodeName);
 }
@@ -156,7 +176,9 @@ std::optional<Graph> read(const Context& context, bool directed) {
     builder.add_link(name(source(*edge, graph)), name(target(*edge, graph)),
                      attributes_of(graph[*edge]), directed, where);
   }
-  return builder.finish("", "");
+  auto& own = graph[boost::graph_bundle].attributes;
+  const std::string label = own.contains("name") ? own["name"] : own["label"];
+  return builder.finish(label, own["comment"]);
 }
 
 }  // namespace

@@ -15,6 +15,8 @@ namespace {
 
 using topology::Quantity;
 
+constexpr const char* kSmaller = "Import a smaller part of the fabric.";
+
 const std::string* find(const Attributes& attributes, std::string_view key) {
   const auto found = attributes.find(key);
   return found == attributes.end() ? nullptr : &found->second;
@@ -103,7 +105,7 @@ std::optional<std::size_t> GraphBuilder::node(const std::string& id, const Where
     return std::nullopt;
   }
   if (graph_.nodes.size() == kMaxParts) {
-    fail("I09", where, fmt::format("more than {} nodes", kMaxParts), "");
+    fail("I09", where, fmt::format("more than {} nodes", kMaxParts), kSmaller);
     return std::nullopt;
   }
   index_.emplace(id, graph_.nodes.size());
@@ -118,7 +120,8 @@ bool GraphBuilder::truth(const Attributes& attributes, std::string_view key, boo
   if (text == nullptr) return otherwise;
   if (*text == "true" || *text == "True" || *text == "1") return true;
   if (*text == "false" || *text == "False" || *text == "0") return false;
-  fail("I03", where, fmt::format("{}: expected true or false, found {}", key, quote(*text)), "");
+  fail("I03", where, fmt::format("{}: expected true or false, found {}", key, quote(*text)),
+       "Write true or false.");
   return otherwise;
 }
 
@@ -141,12 +144,15 @@ void GraphBuilder::add_node(const std::string& id, const Attributes& attributes,
   if (const std::string* box = find(attributes, "box")) entry.box = *box;
   if (const std::string* rank = find(attributes, "rank")) {
     entry.rank = natural(*rank);
-    if (!entry.rank) fail("I03", where, fmt::format("rank: found {}", quote(*rank)), "");
+    if (!entry.rank) {
+      fail("I03", where, fmt::format("rank: found {}", quote(*rank)), "Number ranks from 0.");
+    }
   }
   if (const std::string* weight = find(attributes, "weight")) {
     const auto value = parse_ratio(*weight);
     if (!value || *value < Ratio(0)) {
-      fail("I03", where, fmt::format("weight: found {}", quote(*weight)), "");
+      fail("I03", where, fmt::format("weight: found {}", quote(*weight)),
+           "A GPU's weight is its share of the data: a number such as 1, or 0.");
     }
     entry.weight = value.value_or(Ratio(1));
   }
@@ -160,7 +166,7 @@ void GraphBuilder::add_link(const std::string& src, const std::string& dst,
   const auto from = node(src, where), to = node(dst, where);
   if (!from || !to) return;
   if (graph_.links.size() == 16 * kMaxParts) {
-    return fail("I09", where, fmt::format("more than {} links", 16 * kMaxParts), "");
+    return fail("I09", where, fmt::format("more than {} links", 16 * kMaxParts), kSmaller);
   }
   auto bandwidth = context_.overridden("link");
   const std::string* text = find_bandwidth(attributes);
@@ -191,7 +197,8 @@ void GraphBuilder::add_link(const std::string& src, const std::string& dst,
   if (const std::string* count = find(attributes, "count")) {
     const auto value = natural(*count);
     if (!value || *value == 0) {
-      return fail("I03", where, fmt::format("count: found {}", quote(*count)), "");
+      return fail("I03", where, fmt::format("count: found {}", quote(*count)),
+                  "Give a whole number of parallel links, at least 1.");
     }
     entry.link.count = *value;
   }

@@ -29,11 +29,11 @@ class Reader {
     }
     const bool directed = std::string_view(graph.attribute("edgedefault").value()) != "undirected";
     GraphBuilder builder(context_);
-    for (const pugi::xml_node& child : graph.children()) {
-      const std::string_view name = child.name();
-      if (name == "node") read_node(child, builder);
-      if (name == "edge") read_edge(child, directed, builder);
-      if (name == "hyperedge") fail("I02", child, "hyperedges are no links", "");
+    // Edges may stand before the nodes that they join.
+    for (const pugi::xml_node& node : graph.children("node")) read_node(node, builder);
+    for (const pugi::xml_node& edge : graph.children("edge")) read_edge(edge, directed, builder);
+    for (const pugi::xml_node& edge : graph.children("hyperedge")) {
+      fail("I02", edge, "hyperedges are no links", "Write an edge for each link.");
     }
     if (failed_) return std::nullopt;
     const Attributes of_graph = attributes(graph, "graph");
@@ -78,7 +78,8 @@ class Reader {
   }
 
   void read_node(const pugi::xml_node& node, GraphBuilder& builder) {
-    if (node.child("graph")) return fail("I02", node, "a graph inside of a node", "");
+    if (node.child("graph"))
+      return fail("I02", node, "a graph inside of a node", "Give one flat graph.");
     Attributes found = attributes(node, "node");
     std::string id = node.attribute("id").value();
     // Some writers number the nodes and keep their names beside.
@@ -94,9 +95,9 @@ class Reader {
     if (source == names_.end() || target == names_.end()) {
       const bool first = source == names_.end();
       return fail("I02", edge,
-                  fmt::format("an edge ends at {}, which is no node before it",
+                  fmt::format("an edge ends at {}, which is no node of the graph",
                               quote(edge.attribute(first ? "source" : "target").value())),
-                  "");
+                  "Is the file cut off? Give the node a <node> element.");
     }
     builder.add_link(source->second, target->second, attributes(edge, "edge"),
                      own.empty() ? directed : own == "true",
@@ -117,7 +118,8 @@ std::optional<Graph> read_graphml(const Context& context) {
   if (!load_xml(context, document)) return std::nullopt;
   const pugi::xml_node root = document.child("graphml");
   if (!root) {
-    context.findings.error("I01", "", "expected GraphML: no <graphml> element", "");
+    context.findings.error("I01", "", "expected GraphML: no <graphml> element",
+                           "Name the format that the file has, or leave it to be recognised.");
     return std::nullopt;
   }
   return Reader(context, root).read();

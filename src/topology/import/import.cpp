@@ -135,7 +135,7 @@ Expected<std::vector<std::pair<std::string, Ratio>>> read_bandwidths(std::string
   if (!topology::check_encoding(text, findings)) return findings.all();
   const auto rows = importing::csv_rows(text);
   if (!rows) {
-    findings.error("I02", "", "a field in quotation marks does not end", "");
+    findings.error("I02", "", "a field in quotation marks does not end", "Is the file cut off?");
     return findings.all();
   }
   static constexpr std::string_view kinds[] = {"nvlink", "xgmi", "c2c", "pcie",
@@ -144,7 +144,8 @@ Expected<std::vector<std::pair<std::string, Ratio>>> read_bandwidths(std::string
   for (const importing::CsvRow& row : *rows) {
     const std::string where = topology::line_and_column(text, row.offset);
     if (row.fields.size() != 2) {
-      findings.error("I02", where, "expected a line such as nvlink,25", "");
+      findings.error("I02", where, "expected a line such as nvlink,25",
+                     "Give a kind of link and its GB/s in each line.");
       continue;
     }
     if (row.offset == rows->front().offset && row.fields[0] == "kind") continue;  // a header

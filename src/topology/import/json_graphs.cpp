@@ -14,8 +14,10 @@ using topology::JsonValue;
 using topology::Place;
 using Kind = JsonValue::Kind;
 
+constexpr const char* kNumberOfLinks = "Give a number from 0 on, of few digits.";
+
 void refuse(const Context& context, std::string_view code, const Place& place,
-            std::string_view expected, const JsonValue* found, std::string remedy = "") {
+            std::string_view expected, const JsonValue* found, std::string remedy) {
   context.findings.error(code, place.pointer(),
                          fmt::format("expected {}, found {}", expected,
                                      found == nullptr ? "nothing" : topology::describe(*found)),
@@ -52,7 +54,8 @@ bool add_edge(const Context& context, GraphBuilder& builder, const JsonValue& ed
               const Place& place, bool directed) {
   const auto source = id_of(edge.find("source")), target = id_of(edge.find("target"));
   if (edge.kind != Kind::object || !source || !target) {
-    refuse(context, "I02", place, "an edge with source and target", &edge);
+    refuse(context, "I02", place, "an edge with source and target", &edge,
+           "Give every edge the ids of its two nodes.");
     return false;
   }
   Attributes attributes;
@@ -75,7 +78,8 @@ std::optional<Graph> read_node_link(const Context& context) {
   const JsonValue* edges = root->find(key);
   if (nodes == nullptr || nodes->kind != Kind::array || edges == nullptr ||
       edges->kind != Kind::array) {
-    refuse(context, "I01", top, "an object with the arrays nodes and links (or edges)", &*root);
+    refuse(context, "I01", top, "an object with the arrays nodes and links (or edges)", &*root,
+           "Write it with networkx.node_link_data.");
     return std::nullopt;
   }
   const bool directed = is_true(root->find("directed"), false);
@@ -87,7 +91,8 @@ std::optional<Graph> read_node_link(const Context& context) {
     const JsonValue& node = nodes->items[i];
     const auto id = id_of(node.find("id"));
     if (node.kind != Kind::object || !id) {
-      refuse(context, "I02", place, "a node with an id", &node);
+      refuse(context, "I02", place, "a node with an id", &node,
+             "Give every node an id: a text or a number.");
       ok = false;
       continue;
     }
@@ -121,7 +126,8 @@ std::optional<Graph> read_json_graph(const Context& context) {
   const JsonValue* edges = graph->find("edges");
   if (nodes == nullptr || (nodes->kind != Kind::object && nodes->kind != Kind::array) ||
       edges == nullptr || edges->kind != Kind::array) {
-    refuse(context, "I02", in_graph, "nodes and edges", graph);
+    refuse(context, "I02", in_graph, "nodes and edges", graph,
+           "Give the graph both, as JSON Graph Format has them.");
     return std::nullopt;
   }
   // Version 2 has an object of nodes by id, version 1 an array of nodes that have one.
@@ -133,7 +139,7 @@ std::optional<Graph> read_json_graph(const Context& context) {
     const JsonValue& node = nodes->items[i];
     const auto id = by_id ? std::optional(nodes->keys[i]) : id_of(node.find("id"));
     if (node.kind != Kind::object || !id) {
-      refuse(context, "I02", place, "a node", &node);
+      refuse(context, "I02", place, "a node", &node, "Give every node an id and an object.");
       ok = false;
       continue;
     }
@@ -148,7 +154,9 @@ std::optional<Graph> read_json_graph(const Context& context) {
     ok = add_edge(context, builder, edges->items[i], place, directed) && ok;
   }
   if (!ok) return std::nullopt;
-  return builder.finish(text_of(graph->find("label")), "");
+  const JsonValue* metadata = graph->find("metadata");
+  return builder.finish(text_of(graph->find("label")),
+                        metadata == nullptr ? "" : text_of(metadata->find("description")));
 }
 
 // {"name", "links": a matrix, "switches"}. A row holds what a node receives: links[dst][src].
@@ -158,7 +166,8 @@ std::optional<Graph> read_sccl(const Context& context) {
   const Place top, in_links(top, "links");
   const JsonValue* links = root->find("links");
   if (links == nullptr || links->kind != Kind::array) {
-    refuse(context, "I01", top, "an object with the matrix links", &*root);
+    refuse(context, "I01", top, "an object with the matrix links", &*root,
+           "Give a topology as SCCL writes it.");
     return std::nullopt;
   }
   const JsonValue* switches = root->find("switches");
@@ -170,7 +179,8 @@ std::optional<Graph> read_sccl(const Context& context) {
   }
   const std::size_t size = links->items.size();
   if (size > kMaxGpusOfMachine) {
-    refuse(context, "I09", in_links, fmt::format("at most {} rows", kMaxGpusOfMachine), links);
+    refuse(context, "I09", in_links, fmt::format("at most {} rows", kMaxGpusOfMachine), links,
+           "Give a smaller matrix.");
     return std::nullopt;
   }
   GraphBuilder builder(context);
@@ -183,7 +193,8 @@ std::optional<Graph> read_sccl(const Context& context) {
     const JsonValue& row = links->items[dst];
     const Place in_row(in_links, dst);
     if (row.kind != Kind::array || row.items.size() != size) {
-      refuse(context, "I02", in_row, fmt::format("a row of {} numbers", size), &row);
+      refuse(context, "I02", in_row, fmt::format("a row of {} numbers", size), &row,
+             "Give the whole matrix: a row and a column for each node.");
       ok = false;
       continue;
     }
@@ -192,7 +203,7 @@ std::optional<Graph> read_sccl(const Context& context) {
       const JsonValue& cell = row.items[src];
       const auto value = cell.kind == Kind::number ? parse_ratio(cell.text) : std::nullopt;
       if (!value || *value < Ratio(0)) {
-        refuse(context, "I03", place, "a number of links", &cell);
+        refuse(context, "I03", place, "a number of links", &cell, kNumberOfLinks);
         ok = false;
         continue;
       }
@@ -200,7 +211,7 @@ std::optional<Graph> read_sccl(const Context& context) {
       const auto unit = context.overridden("link").value_or(Ratio(1));
       const auto bandwidth = checked_mul(*value, unit);
       if (!bandwidth) {
-        refuse(context, "I03", place, "a number of links", &cell);
+        refuse(context, "I03", place, "a number of links", &cell, kNumberOfLinks);
         ok = false;
         continue;
       }

@@ -35,6 +35,8 @@ struct Gpu {
   std::optional<std::int64_t> rank = {};
   PcieSlot slot = {};
   std::optional<Ratio> c2c = {};  ///< GB/s straight to its CPU
+  /// In the template.
+  [[nodiscard]] std::string id() const { return "gpu" + std::to_string(dev); }
 };
 
 struct Nic {
@@ -74,6 +76,10 @@ struct Machine {
   std::vector<SwitchLink> switch_links = {};  ///< one direction each
   std::optional<Ratio> cpu_link = {};         ///< GB/s between two CPUs
   std::string cpu_link_guess = {};            ///< why it is a guess
+  /// In the template.
+  [[nodiscard]] std::string nvswitch_id(std::size_t index) const {
+    return nvswitches.size() == 1 ? "nvsw" : "nvsw" + std::to_string(index);
+  }
 };
 
 }  // namespace forestcoll::importing

@@ -41,7 +41,8 @@ std::optional<NcclGraph> read_graph(const Context& context, const pugi::xml_node
   for (const pugi::xml_node& child : element.children("channel")) {
     if (graph.channels.size() == kMaxChannels) {
       context.findings.error("I09", context.place(importing::offset_of(child)),
-                             fmt::format("more than {} channels", kMaxChannels), "");
+                             fmt::format("more than {} channels", kMaxChannels),
+                             "Dump the graph anew.");
       return std::nullopt;
     }
     auto channel = read_channel(context, child);

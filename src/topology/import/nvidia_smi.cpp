@@ -262,6 +262,22 @@ class Links {
   const GpuModel& model_;
 };
 
+// rocm-smi --showtopo prints matrices of GPUs as well.
+bool refuse_rocm_smi(const Context& context) {
+  for (const std::string_view title : {"ROCm System Management Interface", "between two GPUs"}) {
+    const std::size_t at = context.text.find(title);
+    if (at == std::string_view::npos) continue;
+    context.findings.error(
+        "I01", context.place(at),
+        "this is rocm-smi's: it says of what type the links are, and neither how "
+        "many there are nor how wide",
+        "Dump RCCL's topology (NCCL_TOPO_DUMP_FILE), or take lstopo --of xml of "
+        "an hwloc that is built with ROCm SMI.");
+    return false;
+  }
+  return true;
+}
+
 // The GPUs and NICs that are nearest to each other, joined by a bridge for each group.
 void add_bridges(const Context& context, const Matrix& matrix, const GpuModel& model,
                  Machine& machine) {
@@ -314,6 +330,7 @@ void add_bridges(const Context& context, const Matrix& matrix, const GpuModel& m
 }  // namespace
 
 std::optional<Machines> read_nvidia_smi(const Context& context) {
+  if (!refuse_rocm_smi(context)) return std::nullopt;
   const std::string plain = without_escapes(context.text);
   auto matrix = MatrixReader(context, plain).read();
   if (!matrix) return std::nullopt;

@@ -71,7 +71,8 @@ class Reader {
       if (failed_) return std::nullopt;
     }
     if (lines_.empty()) {
-      fail("I01", 0, "no line begins with SwitchName: this is not Slurm's topology.conf", "");
+      fail("I01", 0, "no line begins with SwitchName: this is not Slurm's topology.conf",
+           "Give the topology.conf of the plugin topology/tree.");
     }
     for (std::size_t i = 0; i < lines_.size() && !failed_; ++i) connect(i);
     if (failed_) return std::nullopt;
@@ -113,11 +114,13 @@ class Reader {
       }
     }
     if (failed_) return;
-    if (names.empty()) return fail("I02", line.offset, "a line without SwitchName", "");
+    if (names.empty())
+      return fail("I02", line.offset, "a line without SwitchName",
+                  "Begin it with SwitchName=NAME.");
     for (std::string& name : names) {
       if (!switch_of_.emplace(name, lines_.size()).second) {
         return fail("I02", line.offset, fmt::format("a second switch is called {}", quote(name)),
-                    "");
+                    "Describe each switch in one line.");
       }
       network_.switches.push_back({.id = name, .name = name});
       lines_.push_back(entry);
@@ -129,7 +132,8 @@ class Reader {
     for (const std::string_view part : split_list(text)) {
       const auto list = topology::parse_host_list(part);
       if (!list) {
-        fail("I02", offset, list.errors().front().message, "");
+        fail("I02", offset, list.errors().front().message,
+             "Write names as Slurm does: dev[0-5,8].");
         return {};
       }
       expanded_ = topology::saturating_sum(expanded_, list->count());

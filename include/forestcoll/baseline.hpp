@@ -1,0 +1,74 @@
+// The schedules that ours are compared with: NCCL's rings and trees, and the literature's.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "forestcoll/collective.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/forest.hpp"
+#include "forestcoll/id.hpp"
+#include "forestcoll/import.hpp"
+#include "forestcoll/network.hpp"
+#include "forestcoll/ratio.hpp"
+#include "forestcoll/topology.hpp"
+
+namespace forestcoll {
+
+struct BaselineInfo {
+  std::string_view name;    ///< for the command line: "nccl-ring"
+  std::string_view title;   ///< for people: "NCCL rings"
+  std::string_view source;  ///< where it was published
+  std::vector<Collective> supported;
+};
+/// nccl-ring, ring, double-tree, nvls, halving-doubling, bruck, multitree, bfb, hierarchical,
+/// greedy; in this order.
+[[nodiscard]] std::span<const BaselineInfo> baselines();
+/// Null where there is no baseline of this name.
+[[nodiscard]] const BaselineInfo* find_baseline(std::string_view name);
+
+struct BaselineOptions {
+  /// Exactly these rings in the boxes, nothing is searched for: nccl-ring, double-tree,
+  /// hierarchical.
+  const NcclGraph* graph = nullptr;
+  bool cross_nic = false;       ///< nccl-ring, several boxes: rails change places in pairs
+  bool nccl_constants = false;  ///< search for rings at the speeds of NCCL's own table only
+};
+
+struct BaselineResult {
+  /// Its `optimum` is 0: the caller knows the bound. Absent where no trees describe the algorithm.
+  std::optional<CollectiveForest> forest;
+  /// GB/s: what the most loaded link allows; exact. The forest's `algbw` is the same.
+  Ratio algbw;
+  std::int64_t rings = 0;  ///< of a ring algorithm, else 0
+  std::string note;        ///< what is to be known of it, in a sentence; may be empty
+};
+
+/// The schedule of one baseline. Each docstring in src/baseline says where it differs from what was
+/// published. A reduce-scatter is the allgather of the fabric turned round, walked backwards (rings
+/// keep their direction); an allreduce is both, one after the other, where the algorithm has no
+/// allreduce of its own. An allreduce whose parts few ranks add up (`weight`, double-tree) can beat
+/// the optimum of reduce-scatter then allgather with equal shares.
+/// REQUIRES: `network` is the topology's; a root exactly where the collective has one.
+/// Errors: B01 no Hamiltonian cycle found, B02 a number of ranks that the algorithm cannot serve,
+/// B03 no switch that combines in the network, B04 too large, B05 unequal shares, B06 not a
+/// collective of this algorithm, B07 a graph file that does not fit, B08 ranks that no switches
+/// join, B09 no such baseline; E14 exact arithmetic.
+[[nodiscard]] Expected<BaselineResult> make_baseline(std::string_view name,
+                                                     const Topology& topology,
+                                                     const Network& network, Collective collective,
+                                                     std::optional<Rank> root,
+                                                     const BaselineOptions& options);
+
+/// What the most loaded arc lets trees reach, in GB/s: phases one after the other, each with the
+/// loads of its own trees (multiplicity × arcs crossed). Nothing where exact arithmetic does not
+/// hold it. Cost: O(length of all routes).
+/// REQUIRES: the forest's routes follow arcs of `network`.
+[[nodiscard]] std::optional<Ratio> congestion_algbw(const CollectiveForest& forest,
+                                                    const Network& network);
+
+}  // namespace forestcoll

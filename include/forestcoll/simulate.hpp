@@ -1,0 +1,131 @@
+// How long a schedule takes on a fabric, by simulation: a model, not a measurement.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "forestcoll/collective.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/topology.hpp"
+
+namespace forestcoll {
+
+/// What one protocol of the runtime costs. The initial values cost nothing at all: only links,
+/// latencies of the topology and waiting for one another are left.
+struct ProtocolParameters {
+  double step_us = 0;             ///< of a threadblock for one operation, however small
+  double message_us = 0;          ///< from the end of a send until the receiver sees it, in a box
+  double network_message_us = 0;  ///< the same between two boxes
+  double efficiency = 1;          ///< the part of what a link carries that is data
+  /// What one threadblock sends or copies at most, and adds up at most, GB/s.
+  double threadblock_gbs = std::numeric_limits<double>::infinity();
+  double reduction_gbs = std::numeric_limits<double>::infinity();
+  double pass_bytes = 2097152;  ///< of every chunk that one pass over the program carries
+  std::int32_t slots = 2;       ///< operations in flight on a connection
+};
+
+/// The figures of one kind of GPU.
+struct SimulationParameters {
+  std::string name = "ideal";
+  std::string source = {};  ///< where the figures come from, in words
+  double hop_us = 0;        ///< for each link that a message crosses, beside the link's own latency
+  ProtocolParameters simple = {};
+  ProtocolParameters ll = {.efficiency = 0.5, .pass_bytes = 32768, .slots = 8};
+  ProtocolParameters ll128 = {.efficiency = 0.9375, .pass_bytes = 245760, .slots = 8};
+};
+
+/// "ideal", and the GPUs of which figures are built in, "a100" first.
+[[nodiscard]] std::vector<std::string> simulation_gpus();
+/// Errors: M03, no such GPU.
+[[nodiscard]] Expected<SimulationParameters> find_simulation_parameters(std::string_view gpu);
+/// Reads {"format": "forestcoll-simulation-parameters", "version": 1, …}; keys that are left out
+/// keep their ideal values. Errors: M02, with the place of what is wrong.
+[[nodiscard]] Expected<SimulationParameters> parse_simulation_parameters(std::string_view json,
+                                                                         std::string_view file);
+
+/// Reads sizes in bytes: "1K:4G" doubles from the first to the last, "1K:4G:16" multiplies by 16,
+/// "64K,1M,1G" is a list; K, M, G and T are powers of 1024. Ascending, at most 1024 of them.
+/// Errors: M01.
+[[nodiscard]] Expected<std::vector<std::int64_t>> parse_sizes(std::string_view text);
+
+/// What a schedule takes for one size.
+struct SimulatedTime {
+  double bytes = 0;  ///< of the whole collective's buffer
+  double seconds = 0;
+  double algbw = 0, busbw = 0;  ///< GB/s, as nccl-tests defines them
+};
+
+/// How busy a link is at the largest size.
+struct LinkUse {
+  std::string src, dst;
+  double busy = 0;  ///< the part of the time that it carries data at its full bandwidth, 0 … 1
+};
+
+struct Simulation {
+  std::string schedule;  ///< "msccl-xml", "mscclpp-plan" or "forestcoll-forest"
+  std::string collective;
+  std::string protocol;  ///< "Simple", "LL" or "LL128"
+  std::int64_t ranks = 0;
+  std::vector<SimulatedTime> times;  ///< in the order of the sizes
+  std::vector<LinkUse> links;        ///< that carry something, by (src, dst)
+  std::int64_t events = 0;           ///< operations that were simulated, over all sizes
+};
+
+struct SimulationOptions {
+  std::function<void(double)> progress = {};  ///< fraction of the work done, 0 … 1
+  std::stop_token stop = {};                  ///< asks to give up as soon as possible
+  /// Transfers that are all but this part of their bytes from their end when another one ends, end
+  /// with it: times are at most this part too short.
+  double tolerance = 1e-3;
+  /// Simulate every pass over the program, however many; else the time of many passes is
+  /// extrapolated once further passes are found to take the same time each.
+  bool every_pass = false;
+  std::int64_t max_events = 200'000'000;  ///< M06 beyond
+};
+
+/// A schedule on a fabric, read and verified, ready to be simulated again and again.
+class Simulator {
+ public:
+  class Model;  // defined with the library's sources
+  explicit Simulator(std::shared_ptr<const Model> model);
+
+  /// Discrete events at the level of flows. An operation of a threadblock begins once the one
+  /// before it has ended, its flag and message are there and its connection has room; it costs
+  /// `step_us`, then local work or a flow over the route of (sender, receiver); flows share links
+  /// max–min fairly, none above what a threadblock moves. The receiver sees the message after
+  /// `message_us`, the latencies of the links and `hop_us` for each. All threadblocks run over
+  /// their programs pass by pass, with at most `slots` operations in flight on a connection.
+  /// A forest has no threadblocks: every tree edge sends piece after piece as they arrive, a tree
+  /// of multiplicity m counting as m flows. A plan runs once, its pipelines round by round.
+  ///
+  /// Where a message needs more than 16 passes, T(P) of P passes is T(Q) plus (P − Q) times what a
+  /// pass adds between Q/4 and Q. Q, from 16 on, is doubled until what a pass adds is the same
+  /// between Q/4 and Q/2 as between Q/2 and Q, within 0.3 %, or 1 % from 64 passes on.
+  ///
+  /// `sizes` are bytes of the whole buffer. Errors: M01 where a size is not positive, M05 where
+  /// the schedule gets stuck with so few slots, M06 beyond max_events, R01 where it was asked to
+  /// stop. Cost: a few µs for each operation of each pass simulated.
+  [[nodiscard]] Expected<Simulation> run(const std::vector<std::int64_t>& sizes,
+                                         const SimulationParameters& parameters,
+                                         const SimulationOptions& options = {}) const;
+
+ private:
+  std::shared_ptr<const Model> model_;
+};
+
+/// Reads MSCCL XML, an MSCCL++ plan or forest JSON (told apart by content, as `verify` does) and
+/// has it verified. Data takes the forest's own paths; where a schedule names none, the fewest hops
+/// through switches, spread as `verify` does. Errors: M04 where it is for another number of ranks
+/// or `verify` rejects it for reasons other than a runtime's limits; those of `verify` and
+/// `to_digraph`.
+[[nodiscard]] Expected<Simulator> prepare_simulation(std::string_view schedule,
+                                                     std::string_view file,
+                                                     const Topology& topology);
+
+}  // namespace forestcoll

@@ -1,0 +1,91 @@
+// A rank of weight w roots w·k trees, so the buffer has W·k equal shares, W the sum of all weights
+// (1 where there is one root). A tree of multiplicity m carries m of them over each of its edges,
+// and an edge loads every arc of its path. So a phase whose most loaded arc takes load ℓ, in
+// multiplicities, at bandwidth b moves the buffer at W·k·b/ℓ. Allreduce is two phases one after the
+// other. All of it is exact.
+#include "audit/forest_claim.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "audit/fabric_load.hpp"
+
+namespace forestcoll::audit {
+namespace {
+
+class Claim {
+ public:
+  Claim(const ForestFacts& facts, Findings& findings, Verdict& verdict)
+      : facts_(facts), findings_(findings), verdict_(verdict) {}
+
+  // Seconds per GB of buffer, summed over the phases; nothing where that does not fit.
+  void check(const Topology& topology, const std::vector<std::vector<std::int64_t>>& loads) {
+    const Ratio shares(verdict_.chunks);
+    std::optional<Ratio> time = Ratio(0);
+    IdVector<ArcId, Ratio> sum(facts_.network->graph.arc_count(), Ratio(0));
+    for (const std::vector<std::int64_t>& load : loads) {
+      std::size_t worst = 0;
+      for (std::size_t a = 1; a < load.size(); ++a) {
+        if (Int128{load[a]} * capacity(worst) > Int128{load[worst]} * capacity(a)) worst = a;
+      }
+      const auto bandwidth = checked_mul(Ratio(capacity(worst)), facts_.network->unit);
+      const auto rate = bandwidth ? checked_mul(*bandwidth, shares) : std::nullopt;
+      const auto phase = rate ? checked_div(Ratio(load[worst]), *rate) : std::nullopt;
+      time = time && phase ? checked_add(*time, *phase) : std::nullopt;
+      for (std::size_t a = 0; a < load.size(); ++a) {
+        const auto share = checked_div(Ratio(load[a]), shares);
+        const auto both = share ? checked_add(sum[ArcId(a)], *share) : std::nullopt;
+        if (!both) time.reset();
+        if (both) sum[ArcId(a)] = *both;
+      }
+    }
+    const auto algbw = time ? checked_div(Ratio(1), *time) : std::nullopt;
+    if (!algbw) {
+      findings_.add(Code::too_large, std::string("/algbw"),
+                    "the rate that the forest reaches does not fit exact arithmetic");
+      return;
+    }
+    report_loads(topology, *facts_.network, sum, verdict_);
+    verdict_.algbw = algbw;
+    compare_claim(*algbw);
+  }
+
+ private:
+  [[nodiscard]] Capacity capacity(std::size_t arc) const {
+    return facts_.network->capacity[ArcId(arc)];
+  }
+
+  void compare_claim(const Ratio& reached) {
+    if (facts_.claimed == reached) return;
+    findings_.add(
+        Code::claim, std::string("/algbw"),
+        fmt::format("the file claims {} GB/s; its trees reach {} GB/s{}",
+                    facts_.claimed.to_string(), reached.to_string(),
+                    verdict_.busiest ? fmt::format(", held up by the link from {} to {}",
+                                                   verdict_.busiest->src, verdict_.busiest->dst)
+                                     : ""));
+  }
+
+  const ForestFacts& facts_;
+  Findings& findings_;
+  Verdict& verdict_;
+};
+
+}  // namespace
+
+void check_claim(const ForestFacts& facts, const Topology& topology,
+                 const std::vector<std::vector<std::int64_t>>& loads, Findings& findings,
+                 Verdict& verdict) {
+  Claim(facts, findings, verdict).check(topology, loads);
+}
+
+void compare_with_optimum(const ForestFacts& facts, Findings& findings) {
+  if (!facts.optimum || facts.claimed <= *facts.optimum) return;
+  findings.add(
+      Code::claim, std::string("/algbw"),
+      fmt::format("the file claims {} GB/s, above the {} GB/s that it names as the optimum",
+                  facts.claimed.to_string(), facts.optimum->to_string()));
+}
+
+}  // namespace forestcoll::audit

@@ -1,0 +1,23 @@
+// The rate that a forest claims, beside the one that its loads give.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "audit/findings.hpp"
+#include "audit/forest_facts.hpp"
+#include "forestcoll/topology.hpp"
+#include "forestcoll/verify.hpp"
+
+namespace forestcoll::audit {
+
+/// Works out the algbw of the loads (by phase and arc, in multiplicities) and compares it with the
+/// claim. Writes the verdict's algbw and links. REQUIRES: `facts.network`. Cost: O(arcs).
+void check_claim(const ForestFacts& facts, const Topology& topology,
+                 const std::vector<std::vector<std::int64_t>>& loads, Findings& findings,
+                 Verdict& verdict);
+
+/// Needs no topology: no forest is faster than the best one.
+void compare_with_optimum(const ForestFacts& facts, Findings& findings);
+
+}  // namespace forestcoll::audit

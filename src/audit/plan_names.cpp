@@ -1,0 +1,71 @@
+#include "audit/plan_names.hpp"
+
+#include <array>
+#include <utility>
+
+namespace forestcoll::audit {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, PlanKind>, 17> kNames = {
+    {{"nop", PlanKind::nop},
+     {"barrier", PlanKind::barrier},
+     {"put", PlanKind::put},
+     {"pws", PlanKind::put_signal},
+     {"pwsf", PlanKind::put_signal_flush},
+     {"get", PlanKind::get},
+     {"copy", PlanKind::copy},
+     {"signal", PlanKind::signal},
+     {"wait", PlanKind::wait},
+     {"flush", PlanKind::flush},
+     {"re", PlanKind::reduce},
+     {"res", PlanKind::reduce_send},
+     {"rre", PlanKind::read_reduce},
+     {"rres", PlanKind::read_reduce_send},
+     {"sem_acquire", PlanKind::acquire},
+     {"sem_release", PlanKind::release},
+     {"pipeline", PlanKind::pipeline}}};
+
+}  // namespace
+
+PlanKind plan_kind_of(std::string_view name) {
+  for (const auto& [known, kind] : kNames) {
+    if (known == name) return kind;
+  }
+  return PlanKind::other;
+}
+
+ChannelKind channel_kind_of(std::string_view name) {
+  if (name == "memory") return ChannelKind::memory;
+  if (name == "port") return ChannelKind::port;
+  return name == "none" ? ChannelKind::none : ChannelKind::other;
+}
+
+std::optional<Buffer> buffer_of(std::string_view name) {
+  if (name == "i") return Buffer::input;
+  if (name == "o") return Buffer::output;
+  if (name == "s") return Buffer::scratch;
+  return std::nullopt;
+}
+
+std::string_view to_string(PlanKind kind) {
+  for (const auto& [name, known] : kNames) {
+    if (known == kind) return name;
+  }
+  return "other";
+}
+
+std::string_view to_string(ChannelKind kind) {
+  switch (kind) {
+    case ChannelKind::none:
+      return "none";
+    case ChannelKind::memory:
+      return "memory";
+    case ChannelKind::port:
+      return "port";
+    case ChannelKind::other:
+      break;
+  }
+  return "switch";
+}
+
+}  // namespace forestcoll::audit

@@ -1,0 +1,151 @@
+// Some operations do not do in the executor what they are called: a `get` swaps its two offsets, a
+// `pws` on a memory channel never signals, a `pwsf` sends from a wrong address. Plans that would
+// trip over these are refused, here and in plan_operands.cpp.
+#include "audit/plan_operations.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "audit/plan_channels.hpp"
+#include "audit/plan_operands.hpp"
+#include "audit/plan_structure.hpp"
+
+namespace forestcoll::audit {
+
+void PlanOperations::check(std::size_t t, std::size_t i) {
+  const PlanOp& op = gpu().threadblocks[t].ops[i];
+  const Place place = plan_place(rank_, t, i);
+  if (op.in_group) {
+    add(Code::unsupported, place,
+        "tbg_info: this verifier does not follow work that threadblocks share");
+  }
+  limit(place, op.channels.size(), kMaxPlanOpChannels, "channels in one operation");
+  limit(place, op.sources.size(), kMaxPlanOpBuffers, "sources in one operation");
+  limit(place, op.destinations.size(), kMaxPlanOpBuffers, "destinations in one operation");
+  switch (op.kind) {
+    case PlanKind::nop:
+      return;
+    case PlanKind::barrier:
+      return check_barrier(op, place);
+    case PlanKind::acquire:
+    case PlanKind::release:
+      return check_semaphores(op, place);
+    case PlanKind::signal:
+    case PlanKind::wait:
+    case PlanKind::flush:
+      return check_control(t, op, place);
+    case PlanKind::pipeline:
+      return check_pipeline(t, i);
+    case PlanKind::put_signal_flush:
+      add(Code::unsupported, place, "pwsf: the executor sends from a wrong address",
+          "use put, signal and flush");
+      return;
+    case PlanKind::other:
+      add(Code::unsupported, place,
+          fmt::format("this verifier does not follow operations of type \"{}\"", op.name));
+      return;
+    default:
+      check_operands(plan_, rank_, t, i, findings_);
+      check_ports(t, op, place);
+  }
+}
+
+void PlanOperations::check_barrier(const PlanOp& op, const Place& place) {
+  if (op.barrier < 0 || op.barrier >= kMaxPlanBarriers) {
+    add(Code::dependency, place,
+        fmt::format("barrier_id: expected 0 to {}, found {}", kMaxPlanBarriers - 1, op.barrier));
+  }
+  const auto blocks = std::ssize(gpu().threadblocks);
+  if (op.participants < 1 || op.participants > blocks) {
+    add(Code::dependency, place,
+        fmt::format("num_threadblocks: expected 1 to {}, found {}", blocks, op.participants));
+  }
+}
+
+void PlanOperations::check_semaphores(const PlanOp& op, const Place& place) {
+  const auto known = std::ssize(gpu().semaphores);
+  if (op.semaphores.empty()) add(Code::attribute, place, op.name + " names no semaphore");
+  for (const std::int64_t id : op.semaphores) {
+    if (id >= 0 && id < known) continue;
+    add(Code::dependency, place,
+        fmt::format("semaphore {}, but the GPU has {}", id, gpu().semaphores.size()));
+  }
+}
+
+void PlanOperations::check_control(std::size_t t, const PlanOp& op, const Place& place) {
+  if (op.channel_kind != ChannelKind::memory && op.channel_kind != ChannelKind::port) {
+    add(Code::attribute, place, op.name + " needs channel_type memory or port");
+    return;
+  }
+  if (op.kind == PlanKind::flush && op.channel_kind != ChannelKind::port) {
+    add(Code::unsupported, place, "flush is for port channels");
+  }
+  if (op.channels.empty()) add(Code::attribute, place, op.name + " names no channel");
+  check_channels(t, op, place, op.kind == PlanKind::wait ? "waits" : "signals");
+}
+
+// Counters of a channel are not made for several threadblocks.
+void PlanOperations::check_channels(std::size_t t, const PlanOp& op, const Place& place,
+                                    std::string_view use) {
+  const auto list = ids_of(gpu().threadblocks[t].channels, op.channel_kind);
+  std::set<std::int64_t> seen;
+  for (const std::int64_t id : op.channels) {
+    if (id < 0 || id >= std::ssize(list)) {
+      add(Code::connection, place,
+          fmt::format("{} channel {}, but the threadblock lists {}", to_string(op.channel_kind), id,
+                      list.size()));
+      continue;
+    }
+    const std::int64_t channel = list[static_cast<std::size_t>(id)];
+    // Puts are handed to a proxy one by one; counters are not.
+    if (!seen.insert(channel).second && op.kind != PlanKind::put) {
+      add(Code::connection, place, fmt::format("channel {} stands twice", id));
+    }
+    const auto [user, added] = users_.try_emplace({op.channel_kind, use == "waits", channel}, t);
+    if (!added && user->second != t) {
+      add(Code::connection, place,
+          fmt::format("{} channel {} of the rank also {} in threadblock {}: its counter is not "
+                      "made for two",
+                      to_string(op.channel_kind), channel, use, user->second),
+          "give each threadblock a channel of its own");
+    }
+  }
+}
+
+void PlanOperations::check_pipeline(std::size_t t, std::size_t i) {
+  const auto& ops = gpu().threadblocks[t].ops;
+  const PlanOp& op = ops[i];
+  const Place place = plan_place(rank_, t, i);
+  if (op.unit_size < 1 || op.unit_size > (std::int64_t{1} << 31) ||
+      (plan_.alignment > 0 && op.unit_size % plan_.alignment != 0)) {
+    add(Code::attribute, place,
+        fmt::format("unit_size: expected a multiple of {} up to 2 GiB, found {}", plan_.alignment,
+                    op.unit_size));
+  }
+  if (op.loop_chunks < 1 || op.loop_chunks > kMaxPlanChunks) {
+    add(Code::attribute, place,
+        fmt::format("num_chunks: expected at least 1, found {}", op.loop_chunks));
+  }
+  if (op.loop >= 0) add(Code::unsupported, place, "a pipeline within a pipeline");
+  if (i + 1 == ops.size() || ops[i + 1].loop != static_cast<std::int32_t>(i)) {
+    add(Code::attribute, place, "a pipeline without operations");
+  }
+}
+
+void PlanOperations::check_ports(std::size_t t, const PlanOp& op, const Place& place) {
+  const bool moves = op.kind == PlanKind::put || op.kind == PlanKind::put_signal;
+  if (!moves || op.channel_kind != ChannelKind::port) return;
+  if (op.channels.size() != op.destinations.size()) {
+    add(Code::connection, place, "a put through port channels names one for each destination");
+  }
+  check_channels(t, op, place, "signals");
+}
+
+void PlanOperations::limit(const Place& place, std::size_t number, std::size_t most,
+                           std::string_view what) {
+  if (number <= most) return;
+  add(Code::limit, place, fmt::format("{} {}; the executor holds {}", number, what, most));
+}
+
+}  // namespace forestcoll::audit

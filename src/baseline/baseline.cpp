@@ -1,0 +1,121 @@
+#include "forestcoll/baseline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.hpp"
+#include "baseline/makers.hpp"
+
+namespace forestcoll {
+namespace {
+
+using baseline::Request;
+
+struct Entry {
+  BaselineInfo info;
+  Expected<BaselineResult> (*make)(const Request&);
+};
+
+const std::vector<Collective>& all_collectives() {
+  static const std::vector<Collective> all = {Collective::allgather, Collective::reduce_scatter,
+                                              Collective::allreduce, Collective::broadcast,
+                                              Collective::reduce};
+  return all;
+}
+
+const std::vector<Collective>& without_root() {
+  static const std::vector<Collective> some = {Collective::allgather, Collective::reduce_scatter,
+                                               Collective::allreduce};
+  return some;
+}
+
+const std::vector<Entry>& entries() {
+  static const std::vector<Entry> all = {
+      {{"nccl-ring", "NCCL rings", "NVIDIA NCCL, src/graph/search.cc", all_collectives()},
+       baseline::nccl_ring},
+      {{"ring", "ring in rank order", "Patarasuk and Yuan, JPDC 2009", all_collectives()},
+       baseline::naive_ring},
+      {{"double-tree",
+        "double binary tree",
+        "Sanders, Speck, Träff, Parallel Computing 2009",
+        {Collective::allreduce}},
+       baseline::double_tree},
+      {{"nvls", "NVLink SHARP", "NVIDIA NCCL 2.17", {Collective::allreduce}}, baseline::nvls},
+      {{"halving-doubling", "recursive halving and doubling",
+        "Thakur, Rabenseifner, Gropp, IJHPCA 2005", without_root()},
+       baseline::halving_doubling},
+      {{"bruck", "Bruck", "Bruck et al., IEEE TPDS 1997", without_root()}, baseline::bruck},
+      {{"multitree", "MultiTree", "Huang et al., ISCA 2021", without_root()}, baseline::multitree},
+      {{"bfb", "breadth-first broadcast", "Zhao et al., NSDI 2025", without_root()}, baseline::bfb},
+      {{"hierarchical", "two levels of rings", "Cho et al. (BlueConnect), 2019", without_root()},
+       baseline::hierarchical},
+      {{"greedy", "greedy matching", "Won et al. (TACOS), MICRO 2024", without_root()},
+       baseline::greedy},
+  };
+  return all;
+}
+
+const Entry* find_entry(std::string_view name) {
+  const auto at = std::find_if(entries().begin(), entries().end(),
+                               [&](const Entry& entry) { return entry.info.name == name; });
+  return at == entries().end() ? nullptr : &*at;
+}
+
+Diagnostic unknown(std::string_view name) {
+  std::string names;
+  for (const Entry& entry : entries()) {
+    names += (names.empty() ? "" : ", ") + std::string(entry.info.name);
+  }
+  return baseline::refusal("B09", fmt::format("there is no algorithm \"{}\"", name.substr(0, 40)),
+                           "the algorithms are " + names);
+}
+
+Diagnostic unsupported(const BaselineInfo& info, Collective collective) {
+  std::string names;
+  for (const Collective c : info.supported) {
+    names += (names.empty() ? "" : ", ") + std::string(to_string(c));
+  }
+  return baseline::refusal("B06",
+                           fmt::format("{} has no {} of its own", info.name, to_string(collective)),
+                           fmt::format("it serves {}", names));
+}
+
+}  // namespace
+
+std::span<const BaselineInfo> baselines() {
+  static const std::vector<BaselineInfo> all = [] {
+    std::vector<BaselineInfo> infos;
+    for (const Entry& entry : entries()) infos.push_back(entry.info);
+    return infos;
+  }();
+  return all;
+}
+
+const BaselineInfo* find_baseline(std::string_view name) {
+  const Entry* entry = find_entry(name);
+  return entry == nullptr ? nullptr : &entry->info;
+}
+
+Expected<BaselineResult> make_baseline(std::string_view name, const Topology& topology,
+                                       const Network& network, Collective collective,
+                                       std::optional<Rank> root, const BaselineOptions& options) {
+  FORESTCOLL_CHECK(root.has_value() == is_rooted(collective), "a root exactly where one is needed");
+  const Entry* entry = find_entry(name);
+  if (entry == nullptr) return unknown(name);
+  const auto& supported = entry->info.supported;
+  if (std::find(supported.begin(), supported.end(), collective) == supported.end()) {
+    return unsupported(entry->info, collective);
+  }
+  if (!network.weight.empty() && !is_rooted(collective)) {
+    return baseline::refusal("B05",
+                             fmt::format("the ranks own unequal shares of the data, and {} knows "
+                                         "equal ones only",
+                                         name),
+                             "leave the weights out of the topology");
+  }
+  return entry->make({topology, network, collective, root, options});
+}
+
+}  // namespace forestcoll

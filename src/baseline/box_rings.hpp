@@ -1,0 +1,56 @@
+// The rings inside each box, shared by all algorithms that go round boxes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "baseline/boxes.hpp"
+#include "baseline/family.hpp"
+#include "baseline/ring_search.hpp"
+#include "baseline/ways.hpp"
+
+namespace forestcoll::baseline {
+
+/// Cyclic orders of a box's ranks.
+using BoxOrders = std::vector<std::vector<Rank>>;
+
+/// Boxes, their rings, and who of them stands at the door.
+class BoxRings {
+ public:
+  /// Finds the rings of every box of the request's network, like boxes once, or takes those of the
+  /// options' graph. Ways are those of `network`: the same, or that turned round. Errors:
+  /// B01, B07.
+  static Expected<BoxRings> make(const Request& request, const Network& network);
+
+  [[nodiscard]] const Boxes& boxes() const { return *boxes_; }
+  [[nodiscard]] WayFinder& ways() { return *ways_; }
+  [[nodiscard]] const BoxOrders& orders(std::size_t box) const { return orders_[box]; }
+  /// GB/s of each ring of the first box.
+  [[nodiscard]] const Ratio& speed() const { return speed_; }
+  [[nodiscard]] bool given() const { return given_; }
+
+  /// The ranks of a box from which switches lead out of it; with one box, all.
+  [[nodiscard]] std::vector<Rank> doors(std::size_t box);
+  /// The way from a rank to the next in its box: through the box's switches, else through others.
+  /// Empty: there is none.
+  [[nodiscard]] Way step(Rank from, Rank to);
+
+ private:
+  BoxRings(const Request& request, const Network& network);
+  [[nodiscard]] std::optional<Diagnostic> search(const Request& request);
+  [[nodiscard]] std::optional<Diagnostic> take_graph(const Request& request);
+
+  std::unique_ptr<Boxes> boxes_;  ///< stay where they are: the finder refers to them
+  std::unique_ptr<WayFinder> ways_;
+  std::vector<BoxOrders> orders_;
+  Ratio speed_ = 0;
+  bool given_ = false;
+};
+
+/// `order` turned so that it begins with `first`.
+[[nodiscard]] std::vector<Rank> turned(const std::vector<Rank>& order, Rank first);
+
+}  // namespace forestcoll::baseline

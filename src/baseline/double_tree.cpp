@@ -1,0 +1,124 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.hpp"
+#include "baseline/box_rings.hpp"
+#include "baseline/makers.hpp"
+#include "baseline/tree_table.hpp"
+
+namespace forestcoll::baseline {
+namespace {
+
+constexpr std::size_t most_edges = std::size_t{1} << 25;
+
+// The binary tree in which position p has the height of its lowest set bit: p's parent, of n
+// positions; 0 is the root. Every second position is a leaf.
+std::size_t parent_in_order(std::size_t p, std::size_t n) {
+  const std::size_t bit = p & (~p + 1);
+  const std::size_t up = (p ^ bit) | (bit << 1U);
+  return up < n ? up : p ^ bit;
+}
+
+/// One of two trees over n boxes; the leaves of one are inside the other.
+class BoxTree {
+ public:
+  BoxTree(std::size_t boxes, bool second) : boxes_(boxes), second_(second) {}
+  [[nodiscard]] std::size_t root() const { return from_position(0); }
+  [[nodiscard]] std::size_t parent(std::size_t box) const {
+    return from_position(parent_in_order(to_position(box), boxes_));
+  }
+
+ private:
+  // The second tree is the mirror image, or where that has the same leaves, turned by one.
+  [[nodiscard]] std::size_t from_position(std::size_t p) const {
+    if (!second_) return p;
+    return boxes_ % 2 == 0 ? boxes_ - 1 - p : (p + 1) % boxes_;
+  }
+  [[nodiscard]] std::size_t to_position(std::size_t box) const {
+    if (!second_) return box;
+    return boxes_ % 2 == 0 ? boxes_ - 1 - box : (box + boxes_ - 1) % boxes_;
+  }
+  std::size_t boxes_;
+  bool second_;
+};
+
+class DoubleTree {
+ public:
+  DoubleTree(const Request& request, BoxRings& rings)
+      : request_(request), rings_(rings), table_(request.network.ranks.size()) {
+    for (std::size_t b = 0; b < boxes(); ++b) doors_.push_back(rings.doors(b));
+  }
+
+  Expected<Family> build() {
+    std::size_t rails = doors_.front().size();
+    for (const auto& doors : doors_) rails = std::min(rails, doors.size());
+    FORESTCOLL_CHECK(rails > 0, "some switches lead out of every box");
+    if (2 * rails > most_edges / request_.network.ranks.size()) {
+      return too_large("the trees have more than 33 million edges",
+                       "compare with another algorithm");
+    }
+    for (std::size_t c = 0; c < rails; ++c) {
+      for (const bool second : {false, true}) {
+        // In one box the two trees are the same chain.
+        if (boxes() == 1 && second) continue;
+        if (auto error = add_tree(c, BoxTree(boxes(), second))) return *std::move(error);
+      }
+    }
+    Family family = table_.take();
+    family.note = fmt::format("{} of two trees over {}, chains inside",
+                              rails == 1 ? "one pair" : fmt::format("{} pairs", rails),
+                              boxes() == 1 ? "1 box" : fmt::format("{} boxes", boxes()));
+    if (boxes() == 1) family.note = fmt::format("one box: {} chains", rails);
+    return family;
+  }
+
+ private:
+  [[nodiscard]] std::size_t boxes() const { return rings_.boxes().size(); }
+
+  std::optional<Diagnostic> add_tree(std::size_t c, const BoxTree& shape) {
+    const std::size_t tree = table_.begin_tree(doors_[shape.root()][c]);
+    for (std::size_t b = 0; b < boxes(); ++b) {
+      const Rank head = doors_[b][c];
+      if (b != shape.root()) {
+        const Rank above = doors_[shape.parent(b)][c];
+        Way way = rings_.ways().take(above, head, Through::switches);
+        if (way.empty()) return no_way(above, head);
+        table_.add(tree, head, table_.hop(std::move(way)));
+      }
+      const BoxOrders& orders = rings_.orders(b);
+      const auto chain = turned(orders[c % orders.size()], head);
+      for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
+        Way way = rings_.step(chain[i], chain[i + 1]);
+        if (way.empty()) return no_way(chain[i], chain[i + 1]);
+        table_.add(tree, chain[i + 1], table_.hop(std::move(way)));
+      }
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] Diagnostic no_way(Rank from, Rank to) const {
+    return refusal("B08",
+                   fmt::format("no switches lead from {} to {}, its child in a tree",
+                               name_of(request_.topology, from), name_of(request_.topology, to)),
+                   "compare with another algorithm");
+  }
+
+  const Request& request_;
+  BoxRings& rings_;
+  TreeTable table_;
+  std::vector<std::vector<Rank>> doors_;
+};
+
+}  // namespace
+
+Expected<BaselineResult> double_tree(const Request& request) {
+  return carry_out(request, [&](const Network& network) -> Expected<Family> {
+    auto rings = BoxRings::make(request, network);
+    if (!rings) return rings.errors();
+    return DoubleTree(request, *rings).build();
+  });
+}
+
+}  // namespace forestcoll::baseline

@@ -1,0 +1,127 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/check.hpp"
+#include "baseline/box_rings.hpp"
+#include "baseline/makers.hpp"
+
+namespace forestcoll::baseline {
+namespace {
+
+/// Hops by what they lead into: of each rank, one along its rail and one per ring of its box.
+class Levels {
+ public:
+  Levels(const Request& request, const Network& network, BoxRings& rings)
+      : request_(request),
+        rings_(rings),
+        turned_(&network != &request.network),
+        local_(network.ranks.size()) {
+    for (const auto& box : boxes().members) {
+      for (std::size_t i = 0; i < box.size(); ++i) local_[box[i]] = i;
+    }
+  }
+
+  Expected<Family> build() {
+    if (auto error = find_count()) return *std::move(error);
+    family_.hops.resize(local_.size() * (count_ + 1));
+    for (std::size_t b = 0; b < boxes().size(); ++b) {
+      add_rails(b);
+      if (auto error = add_rings(b)) return *std::move(error);
+    }
+    for (std::size_t r = 0; r < local_.size(); ++r) {
+      for (std::size_t o = 0; o < count_; ++o) family_.trees.push_back({Rank(r), 1, 0});
+    }
+    family_.hop_into = [local = local_, count = count_](std::size_t tree, Rank child) {
+      const Rank root(tree / count);
+      const bool along_rail = local[root] == local[child];
+      return child.index() * (count + 1) + (along_rail ? count : tree % count);
+    };
+    family_.note =
+        fmt::format("{} per box, {}", count_ == 1 ? "1 ring" : fmt::format("{} rings", count_),
+                    boxes().size() == 1 ? "one box" : fmt::format("{} boxes", boxes().size()));
+    return std::move(family_);
+  }
+
+ private:
+  [[nodiscard]] const Boxes& boxes() const { return rings_.boxes(); }
+
+  std::optional<Diagnostic> find_count() {
+    const std::size_t size = boxes().members.front().size();
+    count_ = rings_.orders(0).size();
+    for (std::size_t b = 0; b < boxes().size(); ++b) {
+      count_ = std::min(count_, rings_.orders(b).size());
+      const auto& box = boxes().members[b];
+      if (box.size() == size) continue;
+      return refusal("B02",
+                     fmt::format("the boxes of {} and {} have {} and {} GPUs",
+                                 name_of(request_.topology, boxes().members.front().front()),
+                                 name_of(request_.topology, box.front()), size, box.size()),
+                     "two levels need boxes of one size: choose the GPUs with --ranks, or compare "
+                     "with another algorithm");
+    }
+    return std::nullopt;
+  }
+
+  Hop& rail_into(Rank child) { return family_.hops[child.index() * (count_ + 1) + count_]; }
+  Hop& ring_into(Rank child, std::size_t ring) {
+    return family_.hops[child.index() * (count_ + 1) + ring];
+  }
+
+  void add_rails(std::size_t b) {
+    if (boxes().size() == 1) return;
+    const std::size_t next = (b + 1) % boxes().size();
+    const auto& from = boxes().members[turned_ ? next : b];
+    const auto& to = boxes().members[turned_ ? b : next];
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      Way way = rings_.ways().take(from[i], to[i], Through::switches);
+      if (way.empty()) way = rings_.ways().take(from[i], to[i], Through::ranks);
+      FORESTCOLL_CHECK(!way.empty(), "all ranks reach one another");
+      rail_into(to[i]) = {std::move(way), static_cast<std::int64_t>((boxes().size() - 1) * count_)};
+    }
+  }
+
+  std::optional<Diagnostic> add_rings(std::size_t b) {
+    for (std::size_t o = 0; o < count_; ++o) {
+      auto order = rings_.orders(b)[o];
+      if (turned_) std::reverse(order.begin(), order.end());
+      for (std::size_t i = 0; order.size() > 1 && i < order.size(); ++i) {
+        const Rank from = order[i], to = order[(i + 1) % order.size()];
+        Way way = rings_.step(from, to);
+        if (way.empty()) {
+          return refusal(
+              "B08",
+              fmt::format("no switches lead from {} to {}, its neighbour on a ring",
+                          name_of(request_.topology, from), name_of(request_.topology, to)),
+              "give rings that follow the links of this topology");
+        }
+        // All roots but those of the receiver's own rail.
+        ring_into(to, o) = {std::move(way),
+                            static_cast<std::int64_t>(local_.size() - boxes().size())};
+      }
+    }
+    return std::nullopt;
+  }
+
+  const Request& request_;
+  BoxRings& rings_;
+  bool turned_;                        ///< the fabric is turned round, and so are the rings
+  IdVector<Rank, std::size_t> local_;  ///< the position in its box
+  std::size_t count_ = 0;              ///< rings of each box that are used
+  Family family_;
+};
+
+}  // namespace
+
+Expected<BaselineResult> hierarchical(const Request& request) {
+  const auto make = [&](const Network& network) -> Expected<Family> {
+    auto rings = BoxRings::make(request, network);
+    if (!rings) return rings.errors();
+    return Levels(request, network, *rings).build();
+  };
+  return carry_out(request, make, Reduce::own_trees);
+}
+
+}  // namespace forestcoll::baseline

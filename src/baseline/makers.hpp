@@ -1,0 +1,71 @@
+// The algorithms, one file each.
+#pragma once
+
+#include "baseline/family.hpp"
+
+namespace forestcoll::baseline {
+
+/// The rings that NCCL searches for, or those that its graph file has. All collectives.
+[[nodiscard]] Expected<BaselineResult> nccl_ring(const Request& request);
+
+/// One ring in rank order, each hop by the fewest arcs: what papers call Ring on tori and meshes.
+/// Hops between ranks that no switches join are relayed by the ranks between them, as the routers
+/// of such machines do; then the rate alone is known. All collectives.
+[[nodiscard]] Expected<BaselineResult> naive_ring(const Request& request);
+
+/// NCCL's double binary tree, allreduce alone (Sanders, Speck, Träff, "Two-tree algorithms for full
+/// bandwidth broadcast, reduction and scan", 2009): two complementary binary trees over the boxes,
+/// a chain inside each box, one such pair per rail; each tree carries half of its rail's data up
+/// and down again. The tree's data is owned by its root. Chains follow the rings of the box, from
+/// the rank beside the rail's NIC.
+/// Differs from NCCL: channels are one per rail; inside boxes NCCL may split a chain's ends over
+/// two ranks ("split tree"). Errors: B01, B08.
+[[nodiscard]] Expected<BaselineResult> double_tree(const Request& request);
+
+/// NVLink SHARP, allreduce alone: each GPU of one box sends its data once, the switch combines it
+/// and sends the results to all. A GPU that owns 1/N of the results sends (1 + 1/N) of the buffer,
+/// so C / (1 + 1/N) is reached, C the bandwidth of a GPU to all switches that multicast and reduce.
+/// No trees describe that. Error B03.
+[[nodiscard]] Expected<BaselineResult> nvls(const Request& request);
+
+/// Recursive doubling (allgather) and halving (reduce-scatter), one after the other for allreduce
+/// (Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH",
+/// 2005), nearest rank first. N must be a power of two, error B02. Ranks that no switches join have
+/// their messages relayed; then the rate alone is known.
+[[nodiscard]] Expected<BaselineResult> halving_doubling(const Request& request);
+
+/// Bruck's concatenation (Bruck et al., "Efficient algorithms for all-to-all communications in
+/// multiport message-passing systems", 1997), with one port, for any N.
+[[nodiscard]] Expected<BaselineResult> bruck(const Request& request);
+
+/// MultiTree (Huang et al., ISCA 2021): the trees of all roots grow together, in turn, an edge at a
+/// time, each from the rank that it reached first; a link that is used is free again in the next
+/// time step.
+/// Differs: a link carries in a time step as many edges as it is times as fast as the slowest;
+/// switches are passed through by free links, not modelled with their own routing. Errors: B04
+/// beyond 512 ranks.
+[[nodiscard]] Expected<BaselineResult> multitree(const Request& request);
+
+/// Breadth-first broadcast (Zhao et al., "Efficient direct-connect topologies for collective
+/// communications", NSDI 2025): every rank gets a root's data over a shortest way, from its
+/// neighbours one step nearer to the root, in parts that a linear program per rank and step
+/// balances over its links.
+/// Differs: the parts are multiples of 1/k, found exactly for each k by maximum flow, with the k
+/// out of 1, 2, 3, 4, 6, 8, 12 that comes out fastest; two ranks that switches join are neighbours,
+/// at the width of one shortest way. Errors: B04 beyond 512 ranks.
+[[nodiscard]] Expected<BaselineResult> bfb(const Request& request);
+
+/// In two levels (Cho et al., "BlueConnect", 2019; the two-level rings of many libraries): data
+/// goes round the ranks of its rail, one per box, and each of these passes it on round its box, on
+/// the rings of `nccl_ring`. A reduce-scatter does it backwards. Errors: B01; B02 boxes of
+/// different sizes; B08.
+[[nodiscard]] Expected<BaselineResult> hierarchical(const Request& request);
+
+/// In the manner of TACOS (Won et al., MICRO 2024): over an expanding time line, each free link is
+/// matched with a chunk that its receiver lacks and its sender has.
+/// Differs: TACOS takes a random chunk and the best of many runs; here it is the chunk that the
+/// fewest ranks have, the lowest root of equals, in one run. A link carries in a time step as many
+/// chunks as it is times as fast as the slowest. Errors: B04 beyond 512 ranks.
+[[nodiscard]] Expected<BaselineResult> greedy(const Request& request);
+
+}  // namespace forestcoll::baseline

@@ -1,0 +1,39 @@
+// Which NIC a message leaves its box through.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "forestcoll/forest.hpp"
+#include "forestcoll/id.hpp"
+
+namespace forestcoll::schedule {
+
+/// The NICs of every rank that its edges to other boxes pass, numbered in order of their nodes.
+///
+/// A file names no NIC. A runtime gives the n NICs beside a GPU to its channels in turn, so what
+/// the forest sends through NIC i belongs on channels i, i + n, i + 2n, …
+class Rails {
+ public:
+  struct Rail {
+    std::int32_t number = 0;
+    std::int32_t count = 1;  ///< of the sender's
+  };
+
+  Rails() = default;
+  /// `boxes`: the box of each node, a negative number for none; empty: none are known.
+  /// Cost: O(N · trees · length of a path) where boxes are known.
+  Rails(const CollectiveForest& forest, const IdVector<NodeId, std::int32_t>& boxes);
+
+  /// The rail of the edge between `child` and its parent in tree `t`; {0, 1} where it stays in a
+  /// box, passes no switch, or its sender has one NIC.
+  [[nodiscard]] Rail of(const Forest& forest, TreeId t, Rank child) const;
+
+ private:
+  [[nodiscard]] NodeId exit(const std::vector<NodeId>& path) const;
+
+  IdVector<NodeId, std::int32_t> boxes_;
+  IdVector<NodeId, std::vector<NodeId>> exits_;  // by the sender's node, ascending
+};
+
+}  // namespace forestcoll::schedule

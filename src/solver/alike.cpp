@@ -1,0 +1,154 @@
+#include "solver/alike.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "base/check.hpp"
+#include "solver/symmetry.hpp"
+
+namespace forestcoll::solver {
+namespace {
+
+// Sets that are joined two at a time; each is known by its least member.
+class Classes {
+ public:
+  explicit Classes(std::size_t size) : parent_(size) {
+    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
+  }
+  std::size_t find(std::size_t x) {
+    while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
+    return x;
+  }
+  void join(std::size_t a, std::size_t b) {
+    const std::size_t x = find(a), y = find(b);
+    parent_[std::max(x, y)] = std::min(x, y);
+  }
+
+ private:
+  std::vector<std::size_t> parent_;
+};
+
+struct Box {
+  std::string name;
+  std::vector<NodeId> nodes;  // those that are enabled
+};
+
+class Finder {
+ public:
+  Finder(const Topology& topology, const Network& network)
+      : topology_(topology),
+        network_(network),
+        arcs_(network.graph.arc_count()),
+        nodes_(topology.nodes.size()),
+        boxes_(list_boxes()),
+        box_classes_(boxes_.size()) {}
+
+  void add(const IdVector<NodeId, NodeId>& image) {
+    for (std::size_t a = 0; a < network_.graph.arc_count(); ++a) {
+      const Arc& from = network_.graph.arcs()[a];
+      arcs_.join(a, arc(image[from.tail], image[from.head]));
+    }
+    for (std::size_t v = 0; v < topology_.nodes.size(); ++v) {
+      nodes_.join(v, image[NodeId(v)].index());
+    }
+    for (std::size_t b = 0; b < boxes_.size(); ++b) {
+      if (const auto other = whole_image(boxes_[b], image)) box_classes_.join(b, *other);
+    }
+  }
+
+  AlikeParts parts() {
+    AlikeParts parts{.links = links(), .nodes = {}, .boxes = {}};
+    std::map<std::size_t, std::size_t> index;
+    for (std::size_t v = 0; v < topology_.nodes.size(); ++v) {
+      if (!topology_.nodes[NodeId(v)].enabled) continue;
+      const auto [at, is_new] = index.emplace(nodes_.find(v), parts.nodes.size());
+      if (is_new) parts.nodes.emplace_back();
+      parts.nodes[at->second].push_back(NodeId(v));
+    }
+    index.clear();
+    for (std::size_t b = 0; b < boxes_.size(); ++b) {
+      const auto [at, is_new] = index.emplace(box_classes_.find(b), parts.boxes.size());
+      if (is_new) parts.boxes.emplace_back();
+      parts.boxes[at->second].push_back(boxes_[b].name);
+    }
+    return parts;
+  }
+
+ private:
+  std::vector<Box> list_boxes() {
+    std::vector<Box> boxes;
+    std::map<std::string, std::size_t> index;
+    box_of_.resize(topology_.nodes.size());
+    for (std::size_t v = 0; v < topology_.nodes.size(); ++v) {
+      const TopologyNode& node = topology_.nodes[NodeId(v)];
+      if (!node.enabled || node.box.empty()) continue;
+      const auto [at, is_new] = index.emplace(node.box, boxes.size());
+      if (is_new) boxes.push_back({.name = node.box, .nodes = {}});
+      boxes[at->second].nodes.push_back(NodeId(v));
+      box_of_[v] = at->second;
+    }
+    return boxes;
+  }
+
+  [[nodiscard]] std::size_t arc(NodeId tail, NodeId head) const {
+    const ArcId found = network_.graph.find(tail, head);
+    FORESTCOLL_CHECK(found.valid(), "an automorphism maps arcs to arcs");
+    return found.index();
+  }
+
+  // The box that is the image of all of this one; nothing where the image is no box.
+  [[nodiscard]] std::optional<std::size_t> whole_image(
+      const Box& box, const IdVector<NodeId, NodeId>& image) const {
+    const auto other = box_of_[image[box.nodes.front()].index()];
+    if (!other || boxes_[*other].nodes.size() != box.nodes.size()) return std::nullopt;
+    const bool whole = std::ranges::all_of(
+        box.nodes, [&](NodeId v) { return box_of_[image[v].index()] == other; });
+    return whole ? other : std::nullopt;
+  }
+
+  std::vector<std::vector<LinkId>> links() {
+    using Key = std::tuple<std::size_t, bool, Ratio, std::string>;
+    std::map<Key, std::size_t> index;
+    std::vector<std::vector<LinkId>> classes;
+    for (std::size_t i = 0; i < topology_.links.size(); ++i) {
+      const TopologyLink& link = topology_.links[LinkId(i)];
+      if (!link.enabled || !topology_.nodes[link.src].enabled ||
+          !topology_.nodes[link.dst].enabled) {
+        continue;
+      }
+      std::size_t orbit = arcs_.find(arc(link.src, link.dst));
+      if (link.full_duplex) orbit = std::min(orbit, arcs_.find(arc(link.dst, link.src)));
+      const auto [at, is_new] =
+          index.emplace(Key{orbit, link.full_duplex, link.bandwidth, link.kind}, classes.size());
+      if (is_new) classes.emplace_back();
+      classes[at->second].push_back(LinkId(i));
+    }
+    return classes;
+  }
+
+  const Topology& topology_;
+  const Network& network_;
+  Classes arcs_, nodes_;
+  std::vector<std::optional<std::size_t>> box_of_;
+  std::vector<Box> boxes_;
+  Classes box_classes_;
+};
+
+}  // namespace
+
+AlikeParts alike_parts(const Topology& topology, const Network& network, const Weights& weights) {
+  Finder finder(topology, network);
+  for (const Symmetry& symmetry : find_symmetries(network, weights)) {
+    for (const Symmetry::Generator& generator : symmetry.generators()) {
+      finder.add(generator.nodes);
+    }
+  }
+  return finder.parts();
+}
+
+}  // namespace forestcoll::solver

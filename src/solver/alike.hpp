@@ -1,0 +1,27 @@
+// Parts of a fabric that its symmetries map onto one another.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "forestcoll/id.hpp"
+#include "forestcoll/network.hpp"
+#include "forestcoll/rate.hpp"
+#include "forestcoll/topology.hpp"
+
+namespace forestcoll::solver {
+
+/// Classes of what is alike: every enabled part stands in one class, in the order of the topology.
+struct AlikeParts {
+  std::vector<std::vector<LinkId>> links;  ///< as wide, as duplex and of the same kind, too
+  std::vector<std::vector<NodeId>> nodes;
+  std::vector<std::vector<std::string>> boxes;  ///< by name; nodes without a box are in none
+};
+
+/// By the automorphisms that `find_symmetries` finds. Each of them was checked on every arc, so
+/// parts of one class are truly alike; parts that are alike may stand in several classes.
+/// `network` is the topology's. Cost: that of `find_symmetries`, and O(m log m) per generator.
+[[nodiscard]] AlikeParts alike_parts(const Topology& topology, const Network& network,
+                                     const Weights& weights);
+
+}  // namespace forestcoll::solver

@@ -1,0 +1,24 @@
+// The links of a machine that are no PCIe: NVLink and xGMI, between GPUs and to NVSwitches and
+// POWER CPUs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "topology/import/context.hpp"
+#include "topology/import/links.hpp"
+#include "topology/import/machine.hpp"
+
+namespace forestcoll::importing {
+
+struct BoxLinks {
+  std::vector<FlatLink> inside;       ///< between GPUs, and between sockets
+  std::vector<FlatLink> to_switches;  ///< from GPUs to NVSwitches and sockets
+  std::vector<std::string> sockets;   ///< ids of the CPUs that NVLink leads to
+};
+
+/// Warnings: I22 where the two ends of a link state different things, W05 where a GPU has fewer
+/// links than most. Cost: O(links × log links).
+[[nodiscard]] BoxLinks box_links(const Context& context, const Machine& machine);
+
+}  // namespace forestcoll::importing

@@ -1,0 +1,210 @@
+#include "topology/import/nccl_links.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <utility>
+
+#include "topology/import/constants.hpp"
+#include "topology/import/xml.hpp"
+
+namespace forestcoll::importing {
+namespace {
+
+// What stands for "some NVSwitch" where a virtual machine hides the real bus ids.
+constexpr std::string_view kHiddenSwitch = "fffffff:ff:ff";
+
+constexpr std::int64_t kMaxLinkCount = 1024;
+
+bool is_nvswitch_class(std::string_view pci_class) {
+  return pci_class.starts_with("0x068000");
+}
+bool is_cpu_class(std::string_view pci_class) {
+  return pci_class.starts_with("0x068001");
+}
+
+class LinkReader {
+ public:
+  LinkReader(const Context& context, const PciClasses& classes, Machine& machine)
+      : context_(context), classes_(classes), machine_(machine) {
+    for (std::size_t g = 0; g < machine.gpus.size(); ++g) {
+      gpu_by_bus_.emplace(machine.gpus[g].name, g);
+    }
+  }
+
+  bool read(const std::vector<pugi::xml_node>& elements) {
+    for (std::size_t g = 0; g < elements.size(); ++g) read_links(g, elements[g]);
+    report_loops();
+    return !failed_;
+  }
+
+ private:
+  void fail(std::string_view code, const pugi::xml_node& node, std::string message,
+            std::string remedy) {
+    context_.findings.error(code, context_.place(offset_of(node)), std::move(message),
+                            std::move(remedy));
+    failed_ = true;
+  }
+
+  void read_links(std::size_t gpu, const pugi::xml_node& node) {
+    for (const pugi::xml_node& link : node.children()) {
+      const std::string_view name = link.name();
+      if (name == "nvlink" || name == "xgmi") read_link(gpu, node, link, std::string(name));
+      if (name == "c2c") read_c2c(gpu, link);
+    }
+  }
+
+  void read_link(std::size_t gpu, const pugi::xml_node& node, const pugi::xml_node& link,
+                 const std::string& kind) {
+    const auto count = integer(context_, link, "count");
+    if (!count) {
+      failed_ = true;
+      return;
+    }
+    if (*count < 0 || *count > kMaxLinkCount) {
+      fail("I03", link, fmt::format("<{}>: {} parallel links are out of range", kind, *count),
+           "Dump the topology anew.");
+      return;
+    }
+    if (*count == 0) {
+      context_.report.left_out.push_back(
+          fmt::format("a {} of GPU {} with a count of 0", kind, machine_.gpus[gpu].dev));
+      return;
+    }
+    const auto [end, target] = target_of(gpu, link, kind);
+    if (end == End::left_out) return;
+    const auto bandwidth = speed_of(node, kind);
+    if (!bandwidth) return;
+    machine_.links.push_back({.gpu = gpu,
+                              .end = end,
+                              .target = target,
+                              .count = *count,
+                              .bandwidth = *bandwidth,
+                              .kind = kind});
+  }
+
+  std::pair<End, std::size_t> target_of(std::size_t gpu, const pugi::xml_node& link,
+                                        const std::string& kind) {
+    const std::string target = lower(link.attribute("target").value());
+    const std::string tclass = class_of(link, target);
+    const std::int64_t dev = machine_.gpus[gpu].dev;
+    const auto leave_out = [&](std::string why) {
+      context_.report.left_out.push_back(std::move(why));
+      return std::pair(End::left_out, std::size_t{0});
+    };
+    if (!target.empty() && target == machine_.gpus[gpu].name) {
+      if (loops_.empty()) first_loop_ = link;
+      loops_.push_back(std::to_string(dev));
+      return {End::left_out, 0};
+    }
+    if (target.starts_with(kHiddenSwitch) || is_nvswitch_class(tclass)) {
+      return {End::nvswitch, nvswitch(link, target)};
+    }
+    if (is_cpu_class(tclass)) return {End::cpu, cpu_of(gpu)};
+    if (const auto found = gpu_by_bus_.find(target); found != gpu_by_bus_.end()) {
+      return {End::gpu, found->second};
+    }
+    if (target.empty()) {
+      fail("I03", link, fmt::format("<{}>: expected a bus id in target, found none", kind),
+           "Dump the topology anew.");
+      return {End::left_out, 0};
+    }
+    return leave_out(fmt::format("the {} of GPU {} to {}: no GPU of this file", kind, dev, target));
+  }
+
+  // Files that people wrote may leave the class of the target out.
+  [[nodiscard]] std::string class_of(const pugi::xml_node& link, const std::string& target) const {
+    if (const pugi::xml_attribute tclass = link.attribute("tclass")) return lower(tclass.value());
+    const auto found = classes_.find(target);
+    return found == classes_.end() ? "" : found->second;
+  }
+
+  std::size_t nvswitch(const pugi::xml_node& link, const std::string& target) {
+    if (!context_.options.split_nvswitch) {
+      if (machine_.nvswitches.empty()) machine_.nvswitches.emplace_back("NVSwitch");
+      return 0;
+    }
+    if (target.starts_with(kHiddenSwitch)) {
+      fail("I08", link, "the file hides which NVSwitch a link leads to, so they cannot be split",
+           "Leave --nvswitch split out, or dump on the bare machine.");
+      return 0;
+    }
+    const auto found = std::ranges::find(machine_.nvswitches, target);
+    if (found != machine_.nvswitches.end()) {
+      return static_cast<std::size_t>(found - machine_.nvswitches.begin());
+    }
+    machine_.nvswitches.push_back(target);
+    return machine_.nvswitches.size() - 1;
+  }
+
+  [[nodiscard]] std::size_t cpu_of(std::size_t gpu) const {
+    std::size_t at = machine_.gpus[gpu].slot.parent;
+    while (!machine_.bridges[at].cpu) at = machine_.bridges[at].slot.parent;
+    return at;
+  }
+
+  std::optional<Ratio> speed_of(const pugi::xml_node& gpu, const std::string& kind) {
+    if (const auto given = context_.overridden(kind)) return given;
+    const bool xgmi = kind == "xgmi";
+    const std::string generation = gpu.attribute(xgmi ? "gcn" : "sm").value();
+    const auto speed = xgmi ? xgmi_of(generation) : nvlink_of(gpu.attribute("sm").as_int(-1));
+    if (speed) return context_.nccl_constants() ? speed->nccl : speed->nominal;
+    if (unknown_.insert(kind + generation).second) {
+      fail(
+          "I04", gpu,
+          fmt::format("the bandwidth of {} is not known for {}={}, only for {}", kind,
+                      xgmi ? "gcn" : "sm", quote(generation),
+                      xgmi ? known_xgmis() : known_nvlinks()),
+          fmt::format("Give it: --bandwidths FILE.csv with a line \"{},GB/s of one link\".", kind));
+    }
+    failed_ = true;
+    return std::nullopt;
+  }
+
+  void report_loops() const {
+    if (loops_.empty()) return;
+    const std::string what =
+        fmt::format("the {} of GPU {} to itself", first_loop_.name(), listed(loops_));
+    context_.findings.warning(
+        "I21", context_.place(offset_of(first_loop_)), what + " is left out",
+        "Whoever wrote the file did not know where it leads: dump it on the bare machine.");
+    context_.report.left_out.push_back(what);
+  }
+
+  void read_c2c(std::size_t gpu, const pugi::xml_node& c2c) {
+    const auto count = integer(context_, c2c, "count");
+    const auto megabytes = number(context_, c2c, "bw");
+    if (!count || !megabytes) {
+      failed_ = true;
+      return;
+    }
+    const auto sum = *count >= 0 && *count <= kMaxLinkCount
+                         ? checked_mul(*megabytes, Ratio(*count, 1000))
+                         : std::nullopt;
+    if (!sum || *sum == Ratio(0)) {
+      fail("I03", c2c, "<c2c>: its bandwidth is out of range", "Dump the topology anew.");
+      return;
+    }
+    machine_.gpus[gpu].c2c = context_.overridden("c2c").value_or(*sum);
+  }
+
+  const Context& context_;
+  const PciClasses& classes_;
+  Machine& machine_;
+  std::map<std::string, std::size_t> gpu_by_bus_;
+  std::set<std::string> unknown_;   // generations that were complained about
+  std::vector<std::string> loops_;  // GPUs that are linked to themselves
+  pugi::xml_node first_loop_;
+  bool failed_ = false;
+};
+
+}  // namespace
+
+bool read_nccl_links(const Context& context, const std::vector<pugi::xml_node>& elements,
+                     const PciClasses& classes, Machine& machine) {
+  return LinkReader(context, classes, machine).read(elements);
+}
+
+}  // namespace forestcoll::importing

@@ -1,0 +1,20 @@
+// A PCIe graph as nodes and links of a template.
+#pragma once
+
+#include <vector>
+
+#include "forestcoll/topology_text.hpp"
+#include "topology/import/box.hpp"
+#include "topology/import/links.hpp"
+#include "topology/import/machine.hpp"
+#include "topology/import/pcie.hpp"
+
+namespace forestcoll::importing {
+
+/// Adds the graph's bridges and NICs to `section`, its edges to `links`, and the ids of each NIC to
+/// `ports`. With `p2p` every edge leads both ways, so that GPUs reach each other; without, GPUs
+/// reach NICs and NICs reach GPUs alone. Cost: O(edges × log edges).
+void add_pcie_nodes(const Machine& machine, PcieGraph graph, bool p2p, SectionText& section,
+                    std::vector<FlatLink>& links, std::vector<NicPort>& ports);
+
+}  // namespace forestcoll::importing

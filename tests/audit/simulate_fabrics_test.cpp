@@ -1,0 +1,212 @@
+// The simulator on real fabrics: large messages reach what the congestion model says, small ones
+// take their latencies, whatever the form in which the schedule comes.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "audit/simulate_testing.hpp"
+#include "forestcoll/emit.hpp"
+#include "forestcoll/mscclpp.hpp"
+#include "forestcoll/schedule.hpp"
+#include "forestcoll/synthesize.hpp"
+#include "forestcoll/verify.hpp"
+
+namespace audit_test {
+namespace {
+
+using forestcoll::Collective;
+using forestcoll::CollectiveForest;
+
+Topology bundled(const std::string& name) {
+  std::ifstream file(std::string(SOURCE_DIR) + "/topologies/" + name + ".json");
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  auto parsed = forestcoll::parse_topology(text, name);
+  EXPECT_TRUE(parsed) << name;
+  return parsed ? parsed->topology : Topology{};
+}
+
+// `k` trees per root; 0: as many as reach the optimum.
+CollectiveForest forest_on(const Topology& topology, Collective collective, std::int64_t k = 0) {
+  forestcoll::SynthesizeOptions options;
+  options.collective = collective;
+  if (k > 0) options.trees_per_root = {forestcoll::TreesPerRoot::Mode::fixed, k};
+  const auto network = to_digraph(topology);
+  auto synthesis = forestcoll::synthesize(*network, options);
+  EXPECT_TRUE(synthesis);
+  return synthesis->forest;
+}
+
+std::string xml_of(const CollectiveForest& forest, const Topology& topology) {
+  forestcoll::LowerOptions options;
+  options.threadblocks = forestcoll::ThreadblockUse::per_tree;
+  const auto schedule = forestcoll::lower(forest, options);
+  EXPECT_TRUE(schedule) << to_string(schedule.errors()[0]);
+  return to_msccl_xml(*schedule, forest, topology, {});
+}
+
+std::string plan_of(const CollectiveForest& forest, const Topology& topology) {
+  std::map<std::string, std::int32_t> boxes;
+  forestcoll::IdVector<forestcoll::Rank, std::int32_t> box_of;
+  for (const NodeId rank : topology.ranks) {
+    const auto next = static_cast<std::int32_t>(boxes.size());
+    box_of.push_back(boxes.emplace(topology.nodes[rank].box, next).first->second);
+  }
+  const auto plan = forestcoll::lower_to_plan(forest, box_of, {});
+  EXPECT_TRUE(plan) << to_string(plan.errors()[0]);
+  return to_mscclpp_json(*plan, "test");
+}
+
+// What the busiest link allows, both phases of an allreduce at once.
+double congestion(const std::string& schedule, const Topology& topology) {
+  const auto verdict = forestcoll::verify(schedule, "schedule", &topology, {});
+  EXPECT_TRUE(verdict && verdict->ok && !verdict->loads.empty());
+  double slowest = 0;
+  for (const auto& link : verdict->loads) {
+    slowest = std::max(slowest, link.load.to_double() / link.bandwidth.to_double());
+  }
+  return 1 / slowest;
+}
+
+void expect_congestion(const std::string& schedule, const Topology& topology,
+                       const std::string& what) {
+  const auto simulation = simulated(schedule, topology, {std::int64_t{1} << 38});
+  ASSERT_EQ(simulation.times.size(), 1U) << what;
+  const double allowed = congestion(schedule, topology);
+  EXPECT_NEAR(simulation.times[0].algbw, allowed, 0.01 * allowed) << what;
+}
+
+TEST(SimulateFabrics, ForestsReachTheCongestionModel) {
+  for (const char* name : {"dgx-a100-x2", "mi250-x1", "dgx-1-v100", "torus-4x4", "hypercube-16",
+                           "dgx-a100-x2-degraded"}) {
+    const Topology topology = bundled(name);
+    for (const auto collective :
+         {Collective::allgather, Collective::reduce_scatter, Collective::allreduce}) {
+      const auto forest = to_forest_json(forest_on(topology, collective), topology);
+      expect_congestion(forest, topology, name);
+    }
+  }
+}
+
+TEST(SimulateFabrics, ImagesAreTreesLikeOthers) {
+  const Topology topology = bundled("torus-4x4");
+  const auto forest = forest_on(topology, Collective::allreduce);
+  const auto spelt_out = to_forest_json(forest, topology);
+  const auto symmetric = to_symmetric_forest_json(forest, topology);
+  ASSERT_NE(symmetric.find("\"images\":true"), std::string::npos);
+  for (const std::int64_t size : {std::int64_t{1000}, std::int64_t{1} << 28}) {
+    const double expected = seconds_for(spelt_out, topology, size);
+    EXPECT_NEAR(seconds_for(symmetric, topology, size), expected, 1e-3 * expected);
+  }
+}
+
+TEST(SimulateFabrics, ProgramsWithAThreadblockForEachEdgeReachItToo) {
+  for (const char* name : {"dgx-a100-x1", "dgx-a100-x2", "mi250-x1", "torus-4x4", "dgx-1-v100"}) {
+    const Topology topology = bundled(name);
+    for (const auto collective :
+         {Collective::allgather, Collective::reduce_scatter, Collective::allreduce}) {
+      const auto xml = xml_of(forest_on(topology, collective, 1), topology);
+      expect_congestion(xml, topology, name);
+    }
+  }
+}
+
+// The rounds of a plan's pipelines follow each other along a chain, by threads or by proxies.
+TEST(SimulateFabrics, PlansSendRoundAfterRound) {
+  for (const bool boxes : {false, true}) {
+    Topology topology = row_fabric(4);
+    for (const NodeId rank : topology.ranks) {
+      if (boxes) topology.nodes[rank].box = topology.nodes[rank].id;
+    }
+    forestcoll::SynthesizeOptions options;
+    options.collective = Collective::broadcast;
+    options.root = forestcoll::Rank(0);
+    const auto forest = forestcoll::synthesize(*to_digraph(topology), options);
+    ASSERT_TRUE(forest);
+    const auto plan = plan_of(forest->forest, topology);
+    EXPECT_EQ(plan.find("\"port\"") != std::string::npos, boxes);
+    SimulationParameters parameters;
+    parameters.hop_us = 5;
+    const double unit = 1 << 20;  // bytes of a round
+    for (const int rounds : {1, 3, 200}) {
+      const double seconds = seconds_for(plan, topology, rounds << 20, parameters);
+      // Everyone says first that it is ready and, to a proxy, that it is done.
+      const double expected = (boxes ? 10e-6 : 5e-6) + (rounds + 2) * unit / 10e9 + 3 * 5e-6;
+      EXPECT_NEAR(seconds, expected, 0.01 * expected) << rounds << " rounds, " << boxes;
+    }
+  }
+}
+
+// A threadblock puts to one peer after the other, and goes round again when it is through.
+TEST(SimulateFabrics, PlansPutToOnePeerAfterTheOther) {
+  const Topology topology = row_fabric(3);
+  forestcoll::SynthesizeOptions options;
+  options.collective = Collective::broadcast;
+  options.root = forestcoll::Rank(1);
+  const auto forest = forestcoll::synthesize(*to_digraph(topology), options);
+  ASSERT_TRUE(forest);
+  const auto plan = plan_of(forest->forest, topology);
+  const int rounds = 10;
+  const double expected = 2.0 * rounds * (1 << 20) / 10e9;
+  EXPECT_NEAR(seconds_for(plan, topology, rounds << 20), expected, 0.01 * expected);
+}
+
+TEST(SimulateFabrics, PlansSumWhatTheyReceive) {
+  const Topology topology = star_fabric(2);
+  const auto plan = plan_of(forest_on(topology, Collective::allreduce), topology);
+  SimulationParameters parameters;
+  parameters.simple.pass_bytes = 1;  // plans have rounds of their own
+  const std::int64_t size = std::int64_t{1} << 31;
+  const double ideal = seconds_for(plan, topology, size, parameters);
+  const double allowed = static_cast<double>(size) / congestion(plan, topology) / 1e9;
+  EXPECT_GE(ideal, 0.995 * allowed);
+  parameters.simple.threadblock_gbs = 1;  // each half is sent at that rate, twice
+  EXPECT_GE(seconds_for(plan, topology, size, parameters), 0.99 * static_cast<double>(size) / 2e9);
+  parameters.simple.threadblock_gbs = 1000;
+  parameters.simple.reduction_gbs = 0.5;
+  EXPECT_GE(seconds_for(plan, topology, size, parameters), 0.99 * static_cast<double>(size) / 1e9);
+}
+
+TEST(SimulateFabrics, SmallMessagesTakeTheHeightOfTheTrees) {
+  const Topology topology = bundled("dgx-a100-x2");
+  const auto forest = forest_on(topology, Collective::allgather);
+  SimulationParameters parameters;
+  parameters.simple.message_us = 100;  // beside it, links of a few µs at most do not count
+  parameters.simple.network_message_us = 100;
+  const double hops = seconds_for(to_forest_json(forest, topology), topology, 1, parameters);
+  EXPECT_NEAR(hops, 2 * 100e-6, 0.05 * 200e-6);  // height 2
+  parameters.simple = {.step_us = 50, .message_us = 100, .network_message_us = 100};
+  const double steps = seconds_for(to_forest_json(forest, topology), topology, 1, parameters);
+  EXPECT_NEAR(steps, 2 * 150e-6, 0.05 * 300e-6);
+  const auto reduce = forest_on(topology, Collective::allreduce);
+  const double both = seconds_for(to_forest_json(reduce, topology), topology, 1, parameters);
+  EXPECT_NEAR(both, 4 * 150e-6, 0.05 * 600e-6);  // up and down
+}
+
+TEST(SimulateFabrics, MergedThreadblocksAreNoFaster) {
+  const Topology topology = bundled("dgx-a100-x2");
+  const auto forest = forest_on(topology, Collective::allgather, 1);
+  forestcoll::LowerOptions options;
+  options.threadblocks = forestcoll::ThreadblockUse::merge;
+  const auto merged = forestcoll::lower(forest, options);
+  ASSERT_TRUE(merged);
+  const auto text = to_msccl_xml(*merged, forest, topology, {});
+  for (const std::int64_t size : {std::int64_t{1} << 20, std::int64_t{1} << 30}) {
+    EXPECT_GE(seconds_for(text, topology, size) * 1.001,
+              seconds_for(xml_of(forest, topology), topology, size));
+  }
+}
+
+// Many GPUs: few events, and no slower than its links allow.
+TEST(SimulateFabrics, ManyGpusAreSimulatedQuickly) {
+  const int n = 128;
+  const auto stars = forest_json("allgather", n, 1, rotated(star_parents(n), "s0")).dump();
+  const auto simulation = simulated(stars, star_fabric(n, 100), {1 << 20, std::int64_t{1} << 36});
+  ASSERT_EQ(simulation.times.size(), 2U);
+  EXPECT_NEAR(simulation.times[1].busbw, 100, 1);
+  EXPECT_LE(simulation.events, 40 * n * (n - 1));
+}
+
+}  // namespace
+}  // namespace audit_test

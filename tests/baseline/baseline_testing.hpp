@@ -1,0 +1,116 @@
+// Fabrics and baselines for the tests of this folder.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "forestcoll/baseline.hpp"
+#include "forestcoll/failures.hpp"
+#include "forestcoll/generate.hpp"
+#include "forestcoll/network.hpp"
+#include "forestcoll/topology.hpp"
+#include "forestcoll/topology_text.hpp"
+
+namespace forestcoll::test {
+
+inline std::string read_text(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+inline Topology parse(const std::string& text) {
+  auto parsed = parse_topology(text, "test");
+  if (!parsed) throw std::runtime_error(to_string(parsed.errors().front()));
+  return std::move(parsed->topology);
+}
+
+inline std::string bundled_text(const std::string& name) {
+  return read_text(std::string(SOURCE_DIR "/topologies/") + name + ".json");
+}
+
+inline std::vector<std::string> bundled_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(SOURCE_DIR "/topologies")) {
+    if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// A topology with its network.
+struct TestFabric {
+  explicit TestFabric(Topology from) : topology(std::move(from)), network(*to_digraph(topology)) {}
+  Topology topology;
+  Network network;
+};
+
+inline TestFabric bundled(const std::string& name) {
+  return TestFabric(parse(bundled_text(name)));
+}
+
+/// A bundled fabric of two boxes, with more of them.
+inline TestFabric with_boxes(const std::string& name, int boxes) {
+  std::string text = bundled_text(name);
+  const std::string two = "box[0-1]", more = "box[0-" + std::to_string(boxes - 1) + "]";
+  for (auto at = text.find(two); at != std::string::npos; at = text.find(two, at + more.size())) {
+    text.replace(at, two.size(), more);
+  }
+  return TestFabric(parse(text));
+}
+
+inline TestFabric only_ranks(const TestFabric& fabric, const std::string& ranks) {
+  auto degraded = degrade(fabric.topology, {.drop = {}, .derate = {}, .ranks = ranks});
+  if (!degraded) throw std::runtime_error(to_string(degraded.errors().front()));
+  return TestFabric(std::move(degraded->topology));
+}
+
+inline TestFabric generated(const std::string& name,
+                            const std::map<std::string, std::string>& values) {
+  const auto document = generate(name, values);
+  if (!document) throw std::runtime_error(to_string(document.errors().front()));
+  return TestFabric(parse(to_topology_json(*document)));
+}
+
+/// Ranks around a switch, with links of 1 GB/s.
+inline TestFabric star(int ranks) {
+  return TestFabric(
+      parse(R"({"format": "forestcoll-topology", "version": 1, "nodes": [{"id": "g[0-)" +
+            std::to_string(ranks - 1) +
+            R"(]", "type": "compute"}, {"id": "sw", "type": "switch"}],
+    "links": [{"src": "g[0-)" +
+            std::to_string(ranks - 1) + R"(]", "dst": "sw", "bandwidth": 1}]})"));
+}
+
+inline Expected<BaselineResult> try_make(const std::string& name, const TestFabric& fabric,
+                                         Collective collective = Collective::allgather,
+                                         const BaselineOptions& options = {}) {
+  std::optional<Rank> root;
+  if (is_rooted(collective)) root = Rank(fabric.network.ranks.size() / 2);
+  return make_baseline(name, fabric.topology, fabric.network, collective, root, options);
+}
+
+/// REQUIRES: it exists.
+inline BaselineResult make(const std::string& name, const TestFabric& fabric,
+                           Collective collective = Collective::allgather,
+                           const BaselineOptions& options = {}) {
+  auto result = try_make(name, fabric, collective, options);
+  if (!result) throw std::runtime_error(to_string(result.errors().front()));
+  return *std::move(result);
+}
+
+/// The one error's code, "none" where there is none.
+inline std::string code_of(const Expected<BaselineResult>& result) {
+  return result ? "none" : result.errors().front().code;
+}
+
+}  // namespace forestcoll::test

@@ -1,0 +1,335 @@
+// Rings: that they are some, what the options do, and what is refused.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "baseline/baseline_testing.hpp"
+#include "baseline/boxes.hpp"
+#include "baseline/ring_search.hpp"
+#include "baseline/ways.hpp"
+
+namespace forestcoll {
+namespace {
+
+using test::bundled;
+using test::code_of;
+using test::make;
+using test::TestFabric;
+using test::try_make;
+using ::testing::HasSubstr;
+
+std::vector<Rank> all_ranks(const TestFabric& fabric) {
+  std::vector<Rank> ranks;
+  for (std::size_t r = 0; r < fabric.network.ranks.size(); ++r) ranks.emplace_back(r);
+  return ranks;
+}
+
+// Every order visits all, and the speeds together fit every link.
+TEST(RingSearch, FindsRingsThatFit) {
+  for (const char* name : {"dgx-1-v100", "hypercube-16", "mi250-x1", "torus-4x4", "dgx-a100-x1"}) {
+    for (const bool constants : {false, true}) {
+      if (constants && std::string(name) != "dgx-1-v100" && std::string(name) != "dgx-a100-x1") {
+        continue;  // slower than the table's slowest speed
+      }
+      const auto fabric = bundled(name);
+      const auto boxes = baseline::group_boxes(fabric.topology, fabric.network);
+      baseline::WayFinder ways(fabric.network, boxes.box_of);
+      const auto found = baseline::search_rings(fabric.network, ways, all_ranks(fabric), constants);
+      ASSERT_FALSE(found.orders.empty()) << name;
+      std::map<ArcId, Ratio> used;
+      for (const auto& order : found.orders) {
+        EXPECT_EQ(std::set<std::int32_t>(order.begin(), order.end()).size(),
+                  fabric.network.ranks.size());
+        for (std::size_t i = 0; i < order.size(); ++i) {
+          const auto way = ways.find(Rank(order[i]), Rank(order[(i + 1) % order.size()]),
+                                     baseline::Through::box);
+          for (const ArcId a : baseline::arcs_of(fabric.network, way)) {
+            used[a] = used[a] + found.speed;
+          }
+        }
+      }
+      for (const auto& [arc, speed] : used) {
+        EXPECT_LE(speed, Ratio(fabric.network.capacity[arc]) * fabric.network.unit) << name;
+      }
+    }
+  }
+}
+
+baseline::RingOrders search_in(const std::string& links) {
+  const TestFabric fabric(test::parse(
+      R"({"format": "forestcoll-topology", "version": 1, "nodes": [{"id": "g[0-3]", "type": "compute"},
+        {"id": "sw[0-1]", "type": "switch"}], "links": [)" +
+      links + "]}"));
+  const auto boxes = baseline::group_boxes(fabric.topology, fabric.network);
+  baseline::WayFinder ways(fabric.network, boxes.box_of);
+  return baseline::search_rings(fabric.network, ways, all_ranks(fabric), false);
+}
+
+// Both directions of the one cycle are found; that over the wide link comes first.
+TEST(RingSearch, TakesWideLinksFirst) {
+  const auto found = search_in(R"({"src": "g0", "dst": "g1", "bandwidth": 1},
+      {"src": "g0", "dst": "g2", "bandwidth": 2}, {"src": "g1", "dst": "g3", "bandwidth": 1},
+      {"src": "g2", "dst": "g3", "bandwidth": 1}, {"src": "g0", "dst": "g3", "bandwidth": 1})");
+  ASSERT_EQ(found.orders.size(), 2U);
+  EXPECT_EQ(found.orders.front(), (std::vector<std::int32_t>{0, 2, 3, 1}));
+  EXPECT_EQ(found.orders.back(), (std::vector<std::int32_t>{0, 1, 3, 2}));
+}
+
+// Behind a switch, a ring may go on to the rank before.
+TEST(RingSearch, GoesBothWaysBehindASwitch) {
+  const auto found = search_in(R"({"src": "g[0-1]", "dst": "sw0", "bandwidth": 1},
+      {"src": "g[2-3]", "dst": "sw1", "bandwidth": 1},
+      {"src": "g0", "dst": "g3", "bandwidth": 1, "duplex": "simplex"},
+      {"src": "g2", "dst": "g1", "bandwidth": 1, "duplex": "simplex"})");
+  ASSERT_EQ(found.orders.size(), 1U);
+  EXPECT_EQ(found.orders.front(), (std::vector<std::int32_t>{0, 3, 2, 1}));
+}
+
+TEST(RingSearch, NcclsTableHasRoundSpeeds) {
+  const auto fabric = bundled("dgx-a100-x1");
+  const auto free = make("nccl-ring", fabric);
+  const auto table = make("nccl-ring", fabric, Collective::allgather, {.nccl_constants = true});
+  EXPECT_EQ(free.rings, 1);
+  EXPECT_EQ(table.rings, 10);  // of 30 GB/s
+  EXPECT_THAT(table.note, HasSubstr("NCCL search: 10 of 30 GB/s"));
+  EXPECT_EQ(free.algbw, table.algbw);
+}
+
+// Which rails each tree edge between boxes leaves and enters by: position of the GPU in its box.
+std::set<std::pair<int, int>> rails_used(const TestFabric& fabric, const BaselineResult& result) {
+  std::set<std::pair<int, int>> used;
+  const Forest& forest = *result.forest->broadcast;
+  for (std::size_t t = 0; t < forest.tree_count(); ++t) {
+    for (std::size_t v = 0; v < forest.rank_count(); ++v) {
+      const Rank parent = forest.parent(TreeId(t), Rank(v));
+      if (!parent.valid() || parent.value / 8 == static_cast<int>(v) / 8) continue;
+      used.emplace(parent.value % 8, static_cast<int>(v) % 8);
+    }
+  }
+  EXPECT_EQ(fabric.network.ranks.size() % 8, 0U);
+  return used;
+}
+
+// Each leaf joins NICs of one rail: rings stay on it, and change it inside the boxes.
+TEST(Rails, FollowTheirLeafSwitches) {
+  const auto fabric = bundled("dgx-h100-x4-rail-2to1");
+  const auto result = make("nccl-ring", fabric);
+  EXPECT_EQ(result.algbw, Ratio(32, 31) * Ratio(400));
+  for (const auto& [from, to] : rails_used(fabric, result)) EXPECT_EQ(from, to);
+}
+
+TEST(Rails, CrossNicExchangesThemInPairs) {
+  const auto fabric = bundled("dgx-a100-x4");
+  const auto plain = make("nccl-ring", fabric);
+  const auto crossed = make("nccl-ring", fabric, Collective::allgather, {.cross_nic = true});
+  EXPECT_EQ(plain.algbw, crossed.algbw);
+  for (const auto& [from, to] : rails_used(fabric, plain)) EXPECT_NE(from, to);
+  for (const auto& [from, to] : rails_used(fabric, crossed)) EXPECT_EQ(from, to);
+}
+
+std::string rails_without_spine(int boxes) {
+  const std::string n = std::to_string(boxes - 1);
+  return R"({"format": "forestcoll-topology", "version": 1, "name": "rails",
+    "templates": {"b": {"nodes": [{"id": "g[0-3]", "type": "compute"}, {"id": "sw", "type": "switch"}],
+      "links": [{"src": "g[0-3]", "dst": "sw", "bandwidth": 100}]}},
+    "boxes": [{"id": "b[0-)" +
+         n + R"(]", "template": "b"}],
+    "nodes": [{"id": "rail[0-3]", "type": "switch"}],
+    "links": [{"src": "b[0-)" +
+         n + R"(]/g0", "dst": "rail0", "bandwidth": 10},
+      {"src": "b[0-)" +
+         n + R"(]/g1", "dst": "rail1", "bandwidth": 10},
+      {"src": "b[0-)" +
+         n + R"(]/g2", "dst": "rail2", "bandwidth": 10},
+      {"src": "b[0-)" +
+         n + R"(]/g3", "dst": "rail3", "bandwidth": 10}]})";
+}
+
+// The network joins no two rails: with an odd number of boxes a third one helps out.
+TEST(Rails, WithoutASpineChangeInsideTheBoxes) {
+  for (const int boxes : {2, 3, 4, 5}) {
+    const TestFabric fabric(test::parse(rails_without_spine(boxes)));
+    const auto result = make("nccl-ring", fabric);
+    const int n = 4 * boxes;
+    EXPECT_EQ(result.algbw, Ratio(n, n - 1) * Ratio(40)) << boxes;
+    EXPECT_TRUE(result.forest) << boxes;
+  }
+}
+
+// On a box whose GPUs are linked directly, rings leave where they must.
+TEST(Rails, RelayWhereNothingElseIsLeft) {
+  const TestFabric fabric(test::parse(R"({"format": "forestcoll-topology", "version": 1,
+    "templates": {"b": {"nodes": [{"id": "g[0-1]", "type": "compute"}],
+      "links": [{"src": "g0", "dst": "g1", "bandwidth": 4}]}},
+    "boxes": [{"id": "b[0-1]", "template": "b"}],
+    "links": [{"src": "b0/g1", "dst": "b1/g0", "bandwidth": 1}]})"));
+  const auto result = make("nccl-ring", fabric);
+  EXPECT_FALSE(result.forest);
+  EXPECT_THAT(result.note, HasSubstr("the rate alone"));
+  EXPECT_EQ(result.algbw, Ratio(4, 3));
+}
+
+NcclGraph graph_of(std::vector<std::int64_t> gpus, bool nics = false) {
+  NcclChannel channel{.gpus = std::move(gpus), .net_in = {}, .net_out = {}};
+  if (nics) channel.net_in = channel.net_out = 0;
+  return {.id = 0,
+          .pattern = 4,
+          .speed_intra = 25,
+          .speed_inter = 25,
+          .channels = {std::move(channel)}};
+}
+
+TEST(GraphFile, ItsRingsAreTaken) {
+  const auto fabric = bundled("dgx-1-v100");
+  const NcclGraph graph = graph_of({0, 1, 5, 4, 7, 6, 2, 3});
+  const auto result = make("nccl-ring", fabric, Collective::allgather, {.graph = &graph});
+  const Forest& forest = *result.forest->broadcast;
+  EXPECT_EQ(result.rings, 1);
+  EXPECT_EQ(forest.parent(TreeId(0), Rank(5)), Rank(1));
+  EXPECT_EQ(forest.parent(TreeId(0), Rank(3)), Rank(2));
+  EXPECT_EQ(result.algbw, Ratio(8, 7) * Ratio(25));
+}
+
+// A channel that names its NICs enters by its first GPU and leaves by its last.
+TEST(GraphFile, ChannelsWithNicsAreTakenAsTheyAre) {
+  const auto fabric = bundled("dgx-a100-x2");
+  const NcclGraph graph = graph_of({2, 3, 5, 7, 1, 6, 4, 0}, true);
+  const auto result = make("nccl-ring", fabric, Collective::allgather, {.graph = &graph});
+  ASSERT_TRUE(result.forest);
+  EXPECT_EQ(result.forest->broadcast->parent(TreeId(0), Rank(10)), Rank(0));
+  EXPECT_EQ(result.algbw, Ratio(16, 15) * Ratio(25));
+}
+
+// Who sends to whom in a forest.
+std::set<std::pair<NodeId, NodeId>> transfers(const Forest& forest) {
+  std::set<std::pair<NodeId, NodeId>> all;
+  for (std::size_t t = 0; t < forest.tree_count(); ++t) {
+    for (std::size_t v = 0; v < forest.rank_count(); ++v) {
+      if (!forest.parent(TreeId(t), Rank(v)).valid()) continue;
+      const auto path = forest.path(TreeId(t), Rank(v));
+      all.emplace(path.front(), path.back());
+    }
+  }
+  return all;
+}
+
+TEST(Rings, GoRoundInOneDirectionInBothPhases) {
+  const auto fabric = bundled("dgx-1-v100");
+  const NcclGraph graph = graph_of({0, 1, 5, 4, 7, 6, 2, 3});
+  const auto result = make("nccl-ring", fabric, Collective::allreduce, {.graph = &graph});
+  EXPECT_EQ(transfers(*result.forest->broadcast).size(), 8U);
+  EXPECT_EQ(transfers(*result.forest->broadcast), transfers(*result.forest->reduce));
+  const auto levels = make("hierarchical", bundled("dgx-a100-x2"), Collective::allreduce);
+  EXPECT_EQ(transfers(*levels.forest->broadcast), transfers(*levels.forest->reduce));
+}
+
+TEST(GraphFile, ThatDoesNotFitIsRefused) {
+  const auto code = [](const TestFabric& fabric, const NcclGraph& graph) {
+    return code_of(try_make("nccl-ring", fabric, Collective::allgather, {.graph = &graph}));
+  };
+  const auto dgx1 = bundled("dgx-1-v100");
+  EXPECT_EQ(code(dgx1, graph_of({0, 1, 2})), "B07");
+  EXPECT_EQ(code(dgx1, graph_of({0, 1, 2, 3, 4, 5, 6, 8})), "B07");
+  EXPECT_EQ(code(dgx1, graph_of({0, 1, 2, 3, 4, 5, 6, -1})), "B07");
+  EXPECT_EQ(code(dgx1, graph_of({0, 1, 2, 3, 4, 5, 6, 6})), "B07");
+  NcclGraph empty = graph_of({0});
+  empty.channels.clear();
+  EXPECT_EQ(code(dgx1, empty), "B07");
+  // 1 and 2 are joined, 0 and 7 are not.
+  EXPECT_EQ(code(dgx1, graph_of({0, 7, 6, 5, 4, 3, 2, 1})), "B08");
+}
+
+std::string line_of_three() {
+  return R"({"format": "forestcoll-topology", "version": 1, "nodes": [{"id": "g[0-2]", "type": "compute"}],
+    "links": [{"src": "g0", "dst": "g1", "bandwidth": 1}, {"src": "g1", "dst": "g2", "bandwidth": 1}]})";
+}
+
+TEST(Refusals, SayWhatIsMissing) {
+  const TestFabric line(test::parse(line_of_three()));
+  EXPECT_EQ(code_of(try_make("nccl-ring", line)), "B01");
+  EXPECT_EQ(code_of(try_make("hierarchical", line)), "B01");
+  EXPECT_EQ(code_of(try_make("double-tree", line, Collective::allreduce)), "B01");
+  EXPECT_EQ(code_of(try_make("halving-doubling", line)), "B02");
+  EXPECT_EQ(code_of(try_make("nvls", line, Collective::allreduce)), "B03");
+  EXPECT_EQ(code_of(try_make("nvls", line, Collective::allgather)), "B06");
+  EXPECT_EQ(code_of(try_make("double-tree", line, Collective::allgather)), "B06");
+  EXPECT_EQ(code_of(try_make("bfb", line, Collective::broadcast)), "B06");
+  EXPECT_EQ(code_of(try_make("taccl", line)), "B09");
+  const auto uneven = test::only_ranks(bundled("dgx-a100-x2"), "0-14");
+  EXPECT_EQ(code_of(try_make("hierarchical", uneven)), "B02");
+  EXPECT_EQ(code_of(try_make("nccl-ring", uneven)), "none");
+}
+
+TEST(Refusals, BeyondTheirSizes) {
+  const auto fabric = test::star(513);
+  for (const char* name : {"multitree", "bfb", "greedy"}) {
+    const auto result = try_make(name, fabric);
+    ASSERT_FALSE(result) << name;
+    EXPECT_EQ(result.errors().front().code, "B04");
+    EXPECT_EQ(result.errors().front().kind, ErrorKind::limit);
+  }
+}
+
+TEST(Refusals, OfUnequalShares) {
+  Topology topology = bundled("dgx-a100-x1").topology;
+  topology.nodes[topology.ranks[3]].weight = 2;
+  const TestFabric fabric(std::move(topology));
+  EXPECT_EQ(code_of(try_make("nccl-ring", fabric)), "B05");
+  EXPECT_EQ(code_of(try_make("nccl-ring", fabric, Collective::broadcast)), "none");
+}
+
+// One phase is bound by the link out of the first rank, the other by the one into it, and the
+// bandwidths have no common factor.
+TEST(Refusals, OfNumbersBeyondExactArithmetic) {
+  Topology topology = test::star(3).topology;
+  for (std::size_t r = 0; r < 3; ++r) {
+    topology.nodes[topology.ranks[r]].box = "box" + std::to_string(r);
+  }
+  const NodeId first = topology.ranks.front();
+  const std::int64_t wide = std::int64_t{1} << 55;
+  IdVector<LinkId, TopologyLink> links;
+  for (TopologyLink link : topology.links) {
+    link.full_duplex = false;
+    link.bandwidth = Ratio(link.src == first ? wide - 1 : wide);
+    links.push_back(link);
+    std::swap(link.src, link.dst);
+    link.bandwidth = Ratio(link.dst == first ? wide - 3 : wide);
+    links.push_back(link);
+  }
+  topology.links = links;
+  const TestFabric fabric(std::move(topology));
+  const auto result = try_make("double-tree", fabric, Collective::allreduce);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.errors().front().code, "E14");
+  EXPECT_EQ(result.errors().front().kind, ErrorKind::limit);
+}
+
+// Chains of direct links between boxes reach the next box only.
+TEST(Refusals, OfTreesWithoutLinks) {
+  const TestFabric fabric(test::parse(R"({"format": "forestcoll-topology", "version": 1,
+    "templates": {"b": {"nodes": [{"id": "g[0-1]", "type": "compute"}],
+      "links": [{"src": "g0", "dst": "g1", "bandwidth": 4}]}},
+    "boxes": [{"id": "b[0-2]", "template": "b"}],
+    "links": [{"src": "b0/g0", "dst": "b1/g0", "bandwidth": 1},
+              {"src": "b1/g0", "dst": "b2/g0", "bandwidth": 1}]})"));
+  EXPECT_EQ(code_of(try_make("double-tree", fabric, Collective::allreduce)), "B08");
+}
+
+TEST(Registry, HasTheTenInOrder) {
+  std::string names;
+  for (const BaselineInfo& info : baselines()) {
+    names += std::string(info.name) + " ";
+    EXPECT_EQ(find_baseline(info.name)->title, info.title);
+    EXPECT_FALSE(info.source.empty());
+    EXPECT_FALSE(info.supported.empty());
+  }
+  EXPECT_EQ(names,
+            "nccl-ring ring double-tree nvls halving-doubling bruck multitree bfb hierarchical "
+            "greedy ");
+  EXPECT_EQ(find_baseline("forestcoll"), nullptr);
+}
+
+}  // namespace
+}  // namespace forestcoll

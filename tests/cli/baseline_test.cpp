@@ -1,0 +1,129 @@
+// `forestcoll synth --algorithm` from outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/program.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string rings_of_mi250() {
+  return SOURCE_DIR "/tests/baseline/mi250-rings.xml";
+}
+
+TEST(Algorithm, SchedulesOfOthersAreAcceptedByVerify) {
+  for (const std::string algorithm : {"nccl-ring", "ring", "double-tree", "halving-doubling",
+                                      "bruck", "multitree", "bfb", "hierarchical", "greedy"}) {
+    // The two kinds of switches let no NIC reach the next rank's.
+    const std::string fabric =
+        topology(algorithm == "ring" || algorithm == "bruck" || algorithm == "halving-doubling"
+                     ? "dgx-a100-x1"
+                     : "dgx-a100-x2");
+    const auto synth = run({"synth", fabric, "--algorithm", algorithm});
+    EXPECT_EQ(synth.code, 0) << synth.err;
+    EXPECT_THAT(synth.err, HasSubstr("algorithm " + algorithm + ": "));
+    EXPECT_THAT(synth.err, HasSubstr("% of the optimum"));
+    const auto verify = run({"verify", "-", "--topology", fabric}, {.input = synth.out});
+    EXPECT_EQ(verify.code, 0) << algorithm << verify.out << verify.err;
+    EXPECT_THAT(verify.out, HasSubstr("right: allreduce over"));
+  }
+}
+
+TEST(Algorithm, TheSummarySaysHowFarFromTheOptimum) {
+  const auto synth = run({"synth", topology("dgx-a100-x2"), "-c", "allgather", "--algorithm",
+                          "nccl-ring", "--format", "none", "--json"});
+  EXPECT_EQ(synth.code, 0) << synth.err;
+  EXPECT_THAT(synth.err, HasSubstr("algbw 213.333 (640/3) GB/s, 61.53 % of the optimum 346.667"));
+  const auto json = nlohmann::json::parse(synth.out);
+  expect_valid(json, "forestcoll-synth.schema.json");
+  EXPECT_EQ(json["algorithm"]["name"], "nccl-ring");
+  EXPECT_EQ(json["algorithm"]["bound"]["exact"], "1040/3");
+  EXPECT_EQ(json["algbw"]["exact"], "640/3");
+  EXPECT_EQ(json["k"], 8);
+  EXPECT_EQ(json["height"]["max"], 15);
+}
+
+TEST(Algorithm, ForestsOfOthersPassToo) {
+  for (const std::string algorithm : {"nccl-ring", "double-tree"}) {
+    const auto synth = run({"synth", topology("dgx-a100-x4"), "-c", "allreduce", "--algorithm",
+                            algorithm, "--format", "forest"});
+    EXPECT_EQ(synth.code, 0) << synth.err;
+    const auto verify =
+        run({"verify", "-", "--topology", topology("dgx-a100-x4")}, {.input = synth.out});
+    EXPECT_EQ(verify.code, 0) << verify.out;
+  }
+}
+
+TEST(Algorithm, RootedCollectivesGoRoundTheRing) {
+  const auto synth = run({"synth", topology("dgx-1-v100"), "-c", "broadcast", "--root", "3",
+                          "--algorithm", "nccl-ring"});
+  EXPECT_EQ(synth.code, 0) << synth.err;
+  const auto verify = run({"verify", "-"}, {.input = synth.out});
+  EXPECT_EQ(verify.code, 0) << verify.out;
+  EXPECT_THAT(verify.out, HasSubstr("right: broadcast"));
+}
+
+TEST(Algorithm, RingsCanBeGiven) {
+  const auto synth = run({"synth", topology("mi250-x2"), "-c", "allgather", "--algorithm",
+                          "nccl-ring", "--nccl-graph", rings_of_mi250(), "--format", "forest"});
+  EXPECT_EQ(synth.code, 0) << synth.err;
+  EXPECT_THAT(synth.err, HasSubstr("algbw 264.258"));
+  EXPECT_THAT(synth.err, HasSubstr("the 6 rings of the graph file, 16 over the boxes"));
+}
+
+TEST(Algorithm, WhatHasNoTreesSaysItsRate) {
+  const auto synth = run({"synth", topology("torus-4x4"), "--algorithm", "ring"});
+  EXPECT_EQ(synth.code, 3) << synth.err;
+  EXPECT_THAT(synth.out, IsEmpty());
+  EXPECT_THAT(synth.err, HasSubstr("[B10]"));
+  EXPECT_THAT(synth.err, HasSubstr("(model, not measurement)"));
+}
+
+TEST(Algorithm, WrongRequestsAreRefused) {
+  struct Case {
+    std::vector<std::string> arguments;
+    std::string code;
+    int exit = 2;
+  };
+  const Scratch scratch;
+  const std::string no_rings = scratch.write(
+      "tree.xml",
+      "<graphs version=\"1\"><graph id=\"1\" pattern=\"1\" speedintra=\"6\" speedinter=\"6\"/>"
+      "</graphs>");
+  const std::vector<Case> cases = {
+      {{"--algorithm", "taccl"}, "[B09]"},
+      {{"--algorithm", "multitree", "-c", "broadcast", "--root", "0"}, "[B06]"},
+      {{"--algorithm", "nvls"}, "[B03]"},
+      {{"--algorithm", "ring", "-k", "2"}, "[S04]"},
+      {{"--algorithm", "ring", "--max-height", "3"}, "[S04]"},
+      {{"--algorithm", "ring", "--tradeoff"}, "[S04]"},
+      {{"--algorithm", "ring", "--time-limit", "3"}, "[S04]"},
+      {{"--algorithm", "ring", "--effort", "max"}, "[S04]"},
+      {{"--algorithm", "ring", "--tune", "1M", "-o", scratch / "d"}, "[S04]"},
+      {{"--algorithm", "ring", "--warm", no_rings}, "[S04]"},
+      {{"--cross-nic"}, "[S04]"},
+      {{"--nccl-constants"}, "[S04]"},
+      {{"--algorithm", "ring", "--nccl-graph", rings_of_mi250()}, "[S04]"},
+      {{"--algorithm", "nccl-ring", "--nccl-graph", rings_of_mi250()}, "mi250-rings.xml: channel"},
+      {{"--algorithm", "nccl-ring", "--nccl-graph", no_rings}, "[B07]"},
+      {{"--algorithm", "nccl-ring", "--nccl-graph", scratch / "none"}, "none", 4},
+  };
+  for (const Case& each : cases) {
+    std::vector<std::string> arguments = {"synth", topology("dgx-1-v100")};
+    arguments.insert(arguments.end(), each.arguments.begin(), each.arguments.end());
+    const auto synth = run(arguments);
+    EXPECT_EQ(synth.code, each.exit) << each.code << synth.err;
+    EXPECT_THAT(synth.err, HasSubstr(each.code));
+    EXPECT_THAT(synth.out, IsEmpty());
+  }
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

@@ -1,0 +1,212 @@
+// `forestcoll batch` when things go wrong: crashes, limits, signals, full disks, two at once.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/batch.hpp"
+#include "cli/program.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Pair;
+
+// Two that are made at once, and between them one that waits for ever.
+class BatchWithOneThatHangs : public ::testing::Test {
+ protected:
+  BatchWithOneThatHangs() {
+    batch_.add("a.json", pair_topology("10"));
+    batch_.add("hang.json", small_topology());  // dearer, hence first
+    batch_.add("z.json", pair_topology("20"));
+    batch_.block("hang.json/allreduce.xml");
+  }
+  [[nodiscard]] bool others_are_made() const {
+    return fs::exists(batch_.out() + "/a.json/.allreduce.xml.batch") &&
+           fs::exists(batch_.out() + "/z.json/.allreduce.xml.batch");
+  }
+  void expect_only_that_failed(const std::string& code) const {
+    EXPECT_THAT(batch_.statuses(),
+                ElementsAre(Pair("a.json allreduce", "ok"), Pair("hang.json allreduce", "failed"),
+                            Pair("z.json allreduce", "ok")));
+    EXPECT_EQ(batch_.report()["items"][1]["error"]["code"], code);
+  }
+  // Once the pipe is gone, the next run makes what is missing, and no more.
+  void expect_the_next_run_completes() const {
+    batch_.unblock("hang.json/allreduce.xml");
+    const auto next = batch_.run();
+    EXPECT_EQ(next.code, 0) << next.err;
+    EXPECT_THAT(next.err, HasSubstr("3 items: 1 made, 2 reused"));
+  }
+  BatchDirectories batch_;
+};
+
+TEST_F(BatchWithOneThatHangs, TimeLimitEndsItAlone) {
+  const auto result = batch_.run({"--time-limit", "2", "-j", "2"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("not done after 2 s, the time limit [J02]"));
+  expect_only_that_failed("J02");
+  expect_the_next_run_completes();
+}
+
+TEST_F(BatchWithOneThatHangs, MemoryLimitEndsIt) {
+  fs::remove(batch_.in() + "/a.json");
+  fs::remove(batch_.in() + "/z.json");
+  EXPECT_EQ(batch_.run({"--memory", "1M"}).code, 1);
+  EXPECT_EQ(batch_.report()["items"][0]["error"]["code"], "J03");
+}
+
+TEST_F(BatchWithOneThatHangs, AChildThatIsKilledOrCrashesFailsAlone) {
+  for (const auto& [number, code] : {std::pair(SIGKILL, "J03"), std::pair(SIGSEGV, "J04")}) {
+    fs::remove_all(batch_.out() + "/a.json");
+    fs::remove_all(batch_.out() + "/z.json");
+    Background running(batch_.words({"-j", "2"}), batch_ / "err");
+    ASSERT_TRUE(eventually([&] { return others_are_made() && running.children().size() == 1; }));
+    kill(running.children().front(), number);
+    EXPECT_EQ(running.wait(), 1);
+    expect_only_that_failed(code);
+  }
+  EXPECT_THAT(read_file(batch_ / "err"),
+              AnyOf(HasSubstr("crashed by signal 11 (SEGV)"), HasSubstr("ABORTING")));
+}
+
+TEST_F(BatchWithOneThatHangs, StoppedOnDemandItReportsWhatIsDone) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    Background running(batch_.words({"-j", "1", "--force", "--exclude", "a.json"}), batch_ / "err");
+    const auto children = running.wait_for_children();
+    ASSERT_TRUE(eventually([&] {  // the one that hangs, no more the look at the files
+      return running.children().size() == 1 && fs::exists(batch_.out() + "/.forestcoll-batch.lock");
+    }));
+    usleep(200'000);
+    EXPECT_EQ(running.end(number), 128 + number);
+    EXPECT_THAT(batch_.statuses(), ElementsAre(Pair("hang.json allreduce", "skipped"),
+                                               Pair("z.json allreduce", "skipped")));
+    EXPECT_THAT(read_file(batch_ / "err"), HasSubstr("stopped on demand"));
+  }
+  batch_.unblock("hang.json/allreduce.xml");
+  EXPECT_EQ(batch_.run().code, 0);
+}
+
+TEST_F(BatchWithOneThatHangs, KilledItLeavesNoChildAndTheNextRunCompletes) {
+  Background running(batch_.words({"-j", "2"}), batch_ / "err");
+  ASSERT_TRUE(eventually([&] { return others_are_made() && running.children().size() == 1; }));
+  const pid_t child = running.children().front();
+  const pid_t parent = running.pid();
+  EXPECT_EQ(running.end(SIGKILL), 128 + SIGKILL);
+  EXPECT_TRUE(eventually([&] { return kill(child, 0) != 0; })) << "the child goes as well";
+  std::ofstream(batch_.out() + "/hang.json/.forestcoll-a1B2c3") << "half";
+  batch_.unblock("hang.json/allreduce.xml");
+  const auto next = batch_.run();
+  EXPECT_EQ(next.code, 0);
+  EXPECT_THAT(next.err,
+              AllOf(HasSubstr("process " + std::to_string(parent)), HasSubstr("ended early here"),
+                    HasSubstr("3 items: 1 made, 2 reused")));
+  EXPECT_FALSE(fs::exists(batch_.out() + "/hang.json/.forestcoll-a1B2c3"));
+  EXPECT_THAT(batch_.run().err, Not(HasSubstr("ended early")));
+}
+
+TEST_F(BatchWithOneThatHangs, OneBatchAtATime) {
+  Background running(batch_.words({"-j", "2"}), batch_ / "err");
+  ASSERT_TRUE(eventually([&] { return others_are_made(); }));
+  for (const std::vector<std::string>& more : {std::vector<std::string>(), {"--shard", "1/2"}}) {
+    const auto second = batch_.run(more);
+    EXPECT_EQ(second.code, 4);
+    EXPECT_THAT(second.err, AllOf(HasSubstr("another batch works here: process " +
+                                            std::to_string(running.pid()) + " on "),
+                                  HasSubstr("[J05]")));
+  }
+  EXPECT_EQ(running.end(SIGTERM), 143);
+  EXPECT_EQ(batch_.run({"--exclude", "hang.json"}).code, 0);
+}
+
+TEST_F(BatchWithOneThatHangs, ShardsAreThereSideBySideButEachOnce) {
+  Background running(batch_.words({"--shard", "1/2"}), batch_ / "err");  // the dearest item
+  (void)running.wait_for_children();
+  ASSERT_TRUE(
+      eventually([&] { return fs::exists(batch_.out() + "/.forestcoll-batch.1-of-2.lock"); }));
+  const auto other = batch_.run({"--shard", "2/2"});
+  EXPECT_EQ(other.code, 0) << other.err;
+  EXPECT_EQ(batch_.run({"--shard", "1/2"}).code, 4);
+  const auto whole = batch_.run();
+  EXPECT_EQ(whole.code, 4);
+  EXPECT_THAT(whole.err, HasSubstr("another batch works here: shards of one"));
+}
+
+TEST_F(BatchWithOneThatHangs, FailFastStopsTheOthers) {
+  batch_.add("broken.json", "{");
+  const auto result = batch_.run({"--fail-fast"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(batch_.report()["counts"]["failed"], 1);
+  EXPECT_EQ(batch_.report()["counts"]["skipped"], 3);
+  // An item that fails while the one that hangs is running.
+  fs::remove(batch_.in() + "/broken.json");
+  fs::create_directories(batch_.out() + "/z.json/allreduce.xml");
+  const auto later = batch_.run({"--fail-fast", "-j", "2"});
+  EXPECT_EQ(later.code, 1);
+  EXPECT_EQ(batch_.statuses()["z.json allreduce"], "failed");
+  EXPECT_EQ(batch_.statuses()["hang.json allreduce"], "skipped");
+}
+
+TEST(BatchFailure, AFullDiskLeavesNothingHalf) {
+  const BatchDirectories batch;
+  batch.add("large.json", read_file(topology("dgx-a100-x1")));
+  batch.add("small.json", pair_topology("10"));
+  const auto full = [] {
+    const rlimit limit = {8192, 8192};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  };
+  EXPECT_EQ(batch.run({}, {.before_exec = full}).code, 1);
+  EXPECT_THAT(batch.statuses(), ElementsAre(Pair("large.json allreduce", "failed"),
+                                            Pair("small.json allreduce", "ok")));
+  EXPECT_EQ(batch.report()["items"][0]["error"]["code"], "IO");
+  EXPECT_EQ(files_below(batch.out(), true).count("large.json/.allreduce.xml.batch"), 0);
+  EXPECT_EQ(files_below(batch.out(), true).size(), 2) << "an output and its record";
+  EXPECT_EQ(batch.run().code, 0);
+  EXPECT_EQ(batch.report()["counts"]["cached"], 1);
+}
+
+TEST(BatchFailure, WhereNothingCanBeWrittenOneItemFails) {
+  const BatchDirectories batch;
+  batch.add("a.json", pair_topology("10"));
+  batch.add("b.json", pair_topology("10"));
+  fs::create_directories(batch.out());
+  std::ofstream(batch.out() + "/a.json") << "in the way";
+  EXPECT_EQ(batch.run().code, 1);
+  EXPECT_THAT(batch.statuses(),
+              ElementsAre(Pair("a.json allreduce", "failed"), Pair("b.json allreduce", "ok")));
+  EXPECT_EQ(batch.items()[0]["error"]["code"], "IO");
+  EXPECT_THAT(batch.items()[0]["error"]["message"].get<std::string>(),
+              HasSubstr("cannot make the directory"));
+}
+
+TEST(BatchFailure, AReportThatCannotBeWrittenIsAnError) {
+  const BatchDirectories batch;
+  batch.add("a.json", pair_topology("10"));
+  fs::create_directories(batch.out() + "/report.json");
+  const auto result = batch.run();
+  EXPECT_EQ(result.code, 4);
+  EXPECT_THAT(result.err, HasSubstr("report.json: cannot write"));
+}
+
+TEST(BatchFailure, WhatDoesNotFitTheTargetIsAFailureOfItsOwn) {
+  const BatchDirectories batch;
+  batch.add("a.json", read_file(topology("torus-8x8x8")));
+  batch.add("b.json", small_topology());
+  EXPECT_EQ(batch.run().code, 1);
+  EXPECT_EQ(batch.items()[0]["error"]["code"], "T05");
+  EXPECT_EQ(batch.items()[1]["status"], "ok");
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

@@ -1,0 +1,240 @@
+// The reports of `forestcoll batch`: for people, CI systems and comparisons.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <pugixml.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/batch.hpp"
+#include "cli/program.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// One that works, and one that does not, with names that every format must quote.
+class BatchReport : public ::testing::Test {
+ protected:
+  BatchReport() {
+    batch_.add("good.json", pair_topology("10"));
+    batch_.add("b|a<d>,\n\"x\".json", pair_topology("\"fast\""));
+  }
+  BatchDirectories batch_;
+};
+
+TEST_F(BatchReport, JsonGoesToStandardOutputOnDemand) {
+  const auto result = batch_.run({"--json"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(result.out, read_file(batch_.out() + "/report.json"));
+}
+
+TEST_F(BatchReport, CsvHasARecordPerItem) {
+  ASSERT_EQ(batch_.run().code, 1);
+  const std::string csv = read_file(batch_.out() + "/report.csv");
+  EXPECT_THAT(csv, StartsWith("input,collective,target,k,status,output,hash,algbw,algbw_exact,"
+                              "optimum_fraction,height,seconds,code,where,message\r\n"
+                              "\"b|a<d>,\n\"\"x\"\".json\",allreduce,azure,auto,failed,,,,,,,"));
+  EXPECT_THAT(csv, HasSubstr(",E05,/links/0/bandwidth,"));
+  EXPECT_THAT(csv, HasSubstr("\r\ngood.json,allreduce,azure,auto,ok,good.json/allreduce.xml,"));
+  EXPECT_THAT(csv, HasSubstr(",10,10,1,1,"));
+}
+
+TEST_F(BatchReport, MarkdownHasFailuresFirst) {
+  ASSERT_EQ(batch_.run().code, 1);
+  const std::string text = read_file(batch_.out() + "/report.md");
+  EXPECT_THAT(text, StartsWith("### forestcoll: 1 failed, 0 worse\n\n2 items, 1 made, 0 reused, "
+                               "1 failed, 0 skipped.\n\n| failed |"));
+  EXPECT_THAT(text, HasSubstr("| b\\|a&lt;d&gt;,\\\\n\"x\".json | allreduce | E05 | "
+                              "/links/0/bandwidth |"));
+  EXPECT_LT(text.find("E05"), text.find("<details>"));
+  EXPECT_THAT(text, HasSubstr("| good.json | allreduce | azure | auto | ok | 10 | 100 % | 1 |"));
+}
+
+TEST(BatchMarkdown, IsNoLongerThanACommentMayBe) {
+  const BatchDirectories batch;
+  for (int i = 0; i < 400; ++i) {
+    batch.add(std::string(150, 'x') + std::to_string(i) + ".json", "{\"" + std::string(300, 'y'));
+  }
+  ASSERT_EQ(batch.run().code, 1);
+  const std::string text = read_file(batch.out() + "/report.md");
+  EXPECT_LT(text.size(), 65'536);
+  EXPECT_THAT(text, HasSubstr("… and 350 more in report.json"));
+}
+
+TEST_F(BatchReport, JunitHasATestCasePerItem) {
+  ASSERT_EQ(batch_.run({"--junit", batch_ / "junit.xml"}).code, 1);
+  pugi::xml_document document;
+  ASSERT_TRUE(document.load_file((batch_ / "junit.xml").c_str()));
+  const auto suite = document.child("testsuites").child("testsuite");
+  EXPECT_EQ(suite.attribute("tests").as_int(), 2);
+  EXPECT_EQ(suite.attribute("failures").as_int(), 1);
+  const auto broken = suite.first_child();
+  EXPECT_EQ(std::string(broken.attribute("classname").value()), "b|a<d>,\\n\"x\".json");
+  EXPECT_EQ(std::string(broken.child("failure").attribute("type").value()), "E05");
+  EXPECT_THAT(broken.child("failure").attribute("message").value(),
+              StartsWith("/links/0/bandwidth: "));
+  EXPECT_FALSE(broken.next_sibling().child("failure"));
+}
+
+TEST_F(BatchReport, AnnotationsAreWorkflowCommands) {
+  batch_.add("cut.json", "{\n \"format\": ");
+  const auto result = batch_.run({"--annotate"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.out, HasSubstr("::error file=" + batch_.in() +
+                                    "/b|a<d>%2C%0A\"x\".json,title=E05 allreduce::"
+                                    "/links/0/bandwidth: "));
+  EXPECT_THAT(result.out, HasSubstr("/cut.json,line=2,col="));
+}
+
+TEST(Batch, ALinePerItemWhereThereIsNoTerminal) {
+  const BatchDirectories batch;
+  batch.add("a.json", pair_topology("10"));
+  const auto made = batch.run();
+  EXPECT_THAT(
+      made.err,
+      HasSubstr("[1/1] ok      a.json allreduce (azure, k auto): 10 GB/s, 100 %, height 1"));
+  EXPECT_THAT(made.err, HasSubstr("most memory: "));
+  EXPECT_THAT(batch.run().err, HasSubstr("[1/1] cached  a.json allreduce"));
+  EXPECT_EQ(batch.run({"-q"}).err, "");
+}
+
+// What --baseline is for: each kind of regression, planted in the report of before.
+class BatchBaseline : public ::testing::Test {
+ protected:
+  BatchBaseline() {
+    batch_.add("a.json", pair_topology("10"));
+    EXPECT_EQ(batch_.run().code, 0);
+    before_ = batch_.report();
+  }
+  Result run(const nlohmann::json& baseline, const std::vector<std::string>& more = {}) const {
+    std::ofstream(batch_ / "baseline.json") << baseline;
+    std::vector<std::string> words = {"--baseline", batch_ / "baseline.json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return batch_.run(words);
+  }
+  BatchDirectories batch_;
+  nlohmann::json before_;
+};
+
+TEST_F(BatchBaseline, TheSameIsNoRegression) {
+  const auto result = run(before_);
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(batch_.report()["regressions"], IsEmpty());
+}
+
+TEST_F(BatchBaseline, ALowerRateIsOne) {
+  before_["items"][0]["algbw"]["exact"] = "1000000000000001/100000000000000";
+  const auto result = run(before_);
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("rate was 1000000000000001/100000000000000, is 10"));
+  EXPECT_EQ(batch_.report()["regressions"][0]["what"], "rate");
+  EXPECT_THAT(read_file(batch_.out() + "/report.md"), HasSubstr("| a.json | allreduce | rate |"));
+  EXPECT_EQ(run(before_, {"--allow", "height", "--allow", "file"}).code, 1);
+  EXPECT_EQ(run(before_, {"--allow", "rate:b*"}).code, 1);
+  EXPECT_EQ(run(before_, {"--allow", "rate:a*"}).code, 0);
+  EXPECT_EQ(run(before_, {"--allow", "rate"}).code, 0);
+  before_["items"][0]["algbw"]["exact"] = "9999999999999999/1000000000000000";
+  EXPECT_EQ(run(before_).code, 0) << "a higher rate is none";
+}
+
+TEST_F(BatchBaseline, HigherTreesAreOne) {
+  before_["items"][0]["height"] = 0;
+  const auto result = run(before_, {"--junit", batch_ / "junit.xml", "--annotate"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("height was 0, is 1"));
+  EXPECT_THAT(result.out, HasSubstr("/a.json,title=regression::allreduce: height was 0, is 1"));
+  EXPECT_THAT(read_file(batch_ / "junit.xml"),
+              AllOf(HasSubstr("failures=\"1\""), HasSubstr("height was 0, is 1")));
+}
+
+TEST_F(BatchBaseline, OtherBytesAreOne) {
+  before_["items"][0]["outputs"][0]["hash"] = std::string(36, '0');
+  EXPECT_EQ(run(before_).code, 1);
+  EXPECT_EQ(batch_.report()["regressions"][0]["what"], "file");
+  EXPECT_EQ(run(before_, {"--allow", "file"}).code, 0);
+}
+
+TEST_F(BatchBaseline, AnItemThatFailsNowIsOneAndAFormerFailureIsNot) {
+  batch_.add("a.json", "{");
+  EXPECT_EQ(run(before_).code, 1);
+  EXPECT_EQ(batch_.report()["regressions"][0]["what"], "failed");
+  const auto failed = batch_.report();
+  batch_.add("a.json", pair_topology("10"));
+  EXPECT_EQ(run(failed).code, 0);
+}
+
+TEST_F(BatchBaseline, WhatIsOnlyInOneIsTold) {
+  before_["items"].push_back(before_["items"][0]);
+  before_["items"][1]["input"] = "gone.json";
+  before_["items"][0]["collective"] = "allgather";
+  const auto result = run(before_);
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.err, HasSubstr("2 items of the baseline not in this run"));
+}
+
+TEST_F(BatchBaseline, MustBeAReport) {
+  auto other_version = before_, no_item = before_;
+  other_version["version"] = 2;
+  no_item["items"].push_back(nlohmann::json{{"input", "x"}});
+  for (const auto& [json, message] :
+       {std::pair<nlohmann::json, std::string>{other_version, "expected a report"},
+        {nlohmann::json::array(), "expected a report"},
+        {no_item, "/items/1: expected an item"}}) {
+    const auto result = run(json);
+    EXPECT_EQ(result.code, 2);
+    EXPECT_THAT(result.err, AllOf(HasSubstr(message), HasSubstr("[J07]")));
+  }
+  EXPECT_EQ(batch_.run({"--baseline", batch_ / "nothing.json"}).code, 4);
+}
+
+TEST(BatchMerge, RefusesWhatIsNoWhole) {
+  const BatchDirectories batch;
+  for (int i = 1; i <= 4; ++i) {
+    batch.add(std::to_string(i) + ".json", pair_topology(std::to_string(i)));
+  }
+  const auto merge = [&](const std::vector<std::string>& words, const std::string& message) {
+    std::vector<std::string> all = {"batch", "merge"};
+    all.insert(all.end(), words.begin(), words.end());
+    const auto result = run(all);
+    EXPECT_THAT(result.err, HasSubstr(message));
+    EXPECT_NE(result.code, 0);
+    return result;
+  };
+  fs::create_directories(batch.out());
+  merge({batch.out()}, "there is no report of a shard");
+  merge({batch / "nowhere"}, "cannot read");
+  ASSERT_EQ(batch.run({"--shard", "1/2"}).code, 0);
+  merge({batch.out()}, "shard 2 of 2 has no report");
+  merge({batch.out(), batch.out()}, "name it with -o");
+  merge({batch.out(), batch.out(), "-o", batch / "all"}, "the same shard as");
+  ASSERT_EQ(batch.run({"--shard", "3/3"}).code, 0);
+  merge({batch.out()}, "one of 3 shards");
+  fs::remove(batch.out() + "/report.3-of-3.json");
+  ASSERT_EQ(batch.run({"--shard", "2/2"}).code, 0);
+  // An output that was changed after its shard had ended.
+  const auto part = nlohmann::json::parse(read_file(batch.out() + "/report.1-of-2.json"));
+  const std::string path = part["items"][0]["outputs"][0]["path"];
+  const std::string text = read_file(batch.out() + "/" + path);
+  std::ofstream(batch.out() + "/" + path) << text << " ";
+  merge({batch.out(), "-o", batch / "all"}, "not what the report says");
+  std::ofstream(batch.out() + "/" + path) << text;
+  EXPECT_EQ(run({"batch", "merge", batch.out(), "-o", batch / "all"}).code, 0);
+  // The same work by two shards, after a topology changed its cost.
+  auto twice = part;
+  std::ofstream(batch.out() + "/report.2-of-2.json") << twice;
+  merge({batch.out()}, "two shards made the same");
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

@@ -1,0 +1,203 @@
+// `forestcoll compare --measured`: what nccl-tests prints, beside the model.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/program.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* heading =
+    "#\n"
+    "#                                                       out-of-place                    "
+    "in-place\n"
+    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time "
+    " "
+    " algbw   busbw #wrong\n"
+    "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us) "
+    " "
+    "(GB/s)  (GB/s)\n";
+
+// 1 MiB in 104.86 us is 10 GB/s; 1 GiB in 10737.4 us is 100 GB/s.
+constexpr const char* two_rows =
+    "     1048576        262144     float     sum      -1   104.86   10.00   18.75      0    52.43 "
+    "  "
+    "20.00   37.50    N/A\n"
+    "  1073741824     268435456     float     sum      -1  10737.4  100.00  187.50      0  10737.4 "
+    " "
+    "100.00  187.50      0\n"
+    "# Out of bounds values : 0 OK\n"
+    "# Avg bus bandwidth    : 107.8\n";
+
+std::string output() {
+  std::string text =
+      "# nThread 1 nGpus 1 minBytes 1048576 maxBytes 1073741824 step: 1024(factor)\n"
+      "#\n"
+      "# Using devices\n";
+  for (int rank = 0; rank < 16; ++rank) {
+    text +=
+        fmt::format("#  Rank {:2} Group  0 Pid  {} on      node0 device  {} [0x07] NVIDIA A100\n",
+                    rank, 1000 + rank, rank % 8);
+  }
+  return text + heading + two_rows;
+}
+
+Result compare(const std::vector<std::string>& more) {
+  std::vector<std::string> arguments = {"compare",      topology("dgx-a100-x2"),
+                                        "--algorithms", "forestcoll,nccl-ring",
+                                        "--sizes",      "512K,2M,1G"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return run(arguments);
+}
+
+nlohmann::json measured_json(const std::string& text, const std::string& prefix = "") {
+  const Scratch scratch;
+  const auto result = compare({"--json", "--measured", prefix + scratch.write("run.txt", text)});
+  EXPECT_EQ(result.code, 0) << result.err;
+  auto report = nlohmann::json::parse(result.out);
+  expect_valid(report, "forestcoll-compare.schema.json");
+  return report;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(CompareMeasured, AchievedOverModelled) {
+  const auto report = measured_json(output());
+  ASSERT_EQ(report["measured"].size(), 2U);
+  const auto& out = report["measured"][0];
+  const auto& in = report["measured"][1];
+  EXPECT_EQ(out["placement"], "out-of-place");
+  EXPECT_EQ(in["placement"], "in-place");
+  EXPECT_EQ(out["algorithm"], "forestcoll");
+  EXPECT_NEAR(out["times"][0]["algbw"].get<double>(), 10, 0.01);
+  EXPECT_NEAR(out["times"][0]["busbw"].get<double>(), 18.75, 0.02);
+  EXPECT_NEAR(in["times"][0]["algbw"].get<double>(), 20, 0.01);
+  // A size of the model: taken as it is. One between two: their times, interpolated.
+  const auto model = report["rows"][0]["times"];
+  EXPECT_DOUBLE_EQ(out["times"][1]["modelled"].get<double>(), model[2]["algbw"].get<double>());
+  const double low = model[0]["seconds"], high = model[1]["seconds"];
+  const double seconds = low + (high - low) / 3;  // 1 MiB lies a third of the way from 512 K to 2 M
+  EXPECT_NEAR(out["times"][0]["modelled"].get<double>(), 1048576 / seconds * 1e-9, 1e-9);
+  EXPECT_NEAR(out["times"][0]["achieved"].get<double>(),
+              out["times"][0]["algbw"].get<double>() / out["times"][0]["modelled"].get<double>(),
+              1e-12);
+}
+
+TEST(CompareMeasured, BesideTheAlgorithmThatIsNamed) {
+  const auto report = measured_json(output(), "nccl-ring=");
+  EXPECT_EQ(report["measured"][0]["algorithm"], "nccl-ring");
+  EXPECT_EQ(report["measured"][0]["times"][1]["modelled"], report["rows"][1]["times"][2]["algbw"]);
+}
+
+TEST(CompareMeasured, OutsideOfTheModelsSizesThereIsNoRatio) {
+  const auto report =
+      measured_json(std::string(heading) +
+                    "        1024           256     float     sum      -1    51.20    0.02    0.04 "
+                    "     0    51.20    0.02    0.04      0\n");
+  EXPECT_FALSE(report["measured"][0]["times"][0].contains("modelled"));
+}
+
+TEST(CompareMeasured, OtherVersionsAndWrappers) {
+  const auto expected = measured_json(output())["measured"][0]["times"];
+  // What mpirun, Windows and other programs add.
+  std::string tagged, ended;
+  for (std::size_t at = 0; at < output().size();) {
+    const std::size_t end = output().find('\n', at);
+    tagged += "[1,0]<stdout>: " + output().substr(at, end - at) + "\n";
+    ended += output().substr(at, end - at) + "\r\n";
+    at = end + 1;
+  }
+  EXPECT_EQ(measured_json(tagged)["measured"][0]["times"], expected);
+  EXPECT_EQ(measured_json(ended)["measured"][0]["times"], expected);
+  EXPECT_EQ(measured_json(replaced(
+                output(), "     1048576 ",
+                "node0:17:17 [0] NCCL INFO Bootstrap\n     1048576 "))["measured"][0]["times"],
+            expected);
+  // Without redop and root, and with `error` in the place of #wrong, as of old.
+  const auto old = measured_json(
+      "#       size         count    type    time   algbw   busbw  error     time   algbw   busbw  "
+      "error\n"
+      "     1048576        262144   float  104.86   10.00   18.75  5e-07    52.43   20.00   37.50  "
+      "5e-07\n");
+  EXPECT_EQ(old["measured"][0]["times"][0], expected[0]);
+  // One group of columns alone.
+  const auto single = measured_json(
+      "# size count type time algbw busbw #wrong\n"
+      "1048576 262144 float 104.86 10.00 18.75 0\n");
+  EXPECT_EQ(single["measured"].size(), 1U);
+}
+
+TEST(CompareMeasured, WrongResultsAreAWarning) {
+  const Scratch scratch;
+  const auto result = compare(
+      {"--measured", scratch.write("run.txt", replaced(output(), "18.75      0", "18.75     17"))});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.err, HasSubstr("run.txt: 24: warning: wrong results in 1 row;"));
+  EXPECT_THAT(result.err, HasSubstr("[N05]"));
+}
+
+struct Bad {
+  std::string text, code, says;
+};
+
+TEST(CompareMeasured, ErrorsNameTheLine) {
+  const std::string row = "     1048576        262144     float     sum      -1   104.86";
+  const std::vector<Bad> all = {
+      {"", "N01", "no table"},
+      {"hello\n", "N01", "no table"},
+      {heading, "N01", "has no rows"},
+      {replaced(output(), row, row + " 7"), "N02", "run.txt: 24: expected 13 columns"},
+      {replaced(output(), "104.86", "fast"), "N03", "run.txt: 24: time: expected a number"},
+      {replaced(output(), "104.86", "-1"), "N03", "found \"-1\""},
+      {replaced(output(), "104.86", "nan"), "N03", "found \"nan\""},
+      {replaced(output(), "10.00 ", "99.00 "), "N03", "algbw 99.00 GB/s is not size / time"},
+      {replaced(output(), "# nThread", "# Collective test starting: all_gather_perf\n# nThread"),
+       "N04", "this is a run of allgather"},
+      {replaced(output(), "#  Rank 15", "#  rank 15"), "N04",
+       "a run of 15 ranks, the fabric has 16"},
+  };
+  for (const Bad& bad : all) {
+    const Scratch scratch;
+    const auto result = compare({"--measured", scratch.write("run.txt", bad.text)});
+    EXPECT_EQ(result.code, 2) << bad.says;
+    EXPECT_THAT(result.err, HasSubstr(bad.says));
+    EXPECT_THAT(result.err, HasSubstr("[" + bad.code + "]"));
+    EXPECT_EQ(result.out, "");
+  }
+}
+
+TEST(CompareMeasured, FilesAndNamesThatAreNotThere) {
+  EXPECT_EQ(compare({"--measured", "/nowhere/run.txt"}).code, 4);
+  const Scratch scratch;
+  const std::string file = scratch.write("run.txt", output());
+  const auto without = run({"compare", topology("dgx-a100-x2"), "--algorithms", "nccl-ring",
+                            "--sizes", "1M", "--measured", file});
+  EXPECT_EQ(without.code, 2);
+  EXPECT_THAT(without.err, HasSubstr("[N08]"));
+}
+
+TEST(CompareMeasured, InEveryKindOfReport) {
+  const Scratch scratch;
+  const std::string file = scratch.write("run.txt", output());
+  for (const std::string format : {"", "--markdown", "--latex"}) {
+    std::vector<std::string> arguments = {"--measured", file};
+    if (!format.empty()) arguments.push_back(format);
+    EXPECT_THAT(compare(arguments).out, HasSubstr("achieved")) << format;
+  }
+  EXPECT_THAT(compare({"--csv", "--measured", file}).out, HasSubstr("measured out-of-place: "));
+  EXPECT_THAT(compare({"--svg", "-", "--measured", file}).out, HasSubstr("<circle"));
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

@@ -1,0 +1,125 @@
+// What simulators and synthesisers read: SCCL, ASTRA-sim, ns-3 and SimAI.
+#include "import_testing.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+// SCCL, whose matrix is transposed.
+
+TEST(ImportSccl, ARowIsWhatANodeReceives) {
+  const std::string text = R"({"name":"three","links":[[0,2,0],[0,0,1],[1.5,0,0]],"switches":[]})";
+  EXPECT_EQ(detect_source(text), Source::sccl);
+  EXPECT_THAT(arcs_of(import_fabric(Source::sccl, text)),
+              ElementsAre("gpu0 -> gpu2 3/2", "gpu1 -> gpu0 2", "gpu2 -> gpu1 1"));
+  EXPECT_THAT(import_valid(Source::sccl, text).report.guesses, ElementsAre(HasSubstr("1 GB/s")));
+  EXPECT_THAT(arcs_of(import_fabric(Source::sccl, text, {.bandwidths = {{"link", Ratio(25)}}})),
+              Contains("gpu1 -> gpu0 50"));
+}
+
+TEST(ImportSccl, BrokenMatricesAreRefusedWithTheirPlace) {
+  EXPECT_THAT(import_errors(Source::sccl, R"({"links":[[0,1],[1]]})"), ElementsAre("I02 /links/1"));
+  EXPECT_THAT(import_errors(Source::sccl, R"({"links":[[0,1],[1,"x"]]})"),
+              ElementsAre("I03 /links/1/1"));
+  EXPECT_THAT(import_errors(Source::sccl, R"({"links":[[0,-1],[1,0]]})"),
+              ElementsAre("I03 /links/0/1"));
+  EXPECT_THAT(import_errors(Source::sccl, R"({"links":3})"), ElementsAre("I01"));
+  EXPECT_THAT(
+      import_errors(Source::sccl, R"({"links":[[0,1],[1,0]],"switches":[[[0],[1],1,"s"]]})"),
+      ElementsAre("I08 /switches"));
+}
+
+// Simulators.
+
+TEST(ImportAstraSim, EveryShapeHasItsLinks) {
+  const auto yml = [](const std::string& shape, int count) {
+    return fmt::format(
+        "# a comment\ntopology: [ {} ]\nnpus_count: [ {} ]\nbandwidth: [ 400.0 ]\n"
+        "latency: [ 936.25 ]\n",
+        shape, count);
+  };
+  EXPECT_EQ(detect_source(yml("Ring", 8)), Source::astra_sim);
+  const Topology ring = import_fabric(Source::astra_sim, yml("Ring", 8));
+  EXPECT_EQ(arcs_of(ring).size(), 16U);
+  EXPECT_EQ(allgather(ring), Ratio(6400, 7));
+  EXPECT_EQ(ring.links[LinkId(0)].latency, Ratio(93625, 100000));
+  EXPECT_EQ(allgather(import_fabric(Source::astra_sim, yml("Switch", 8))), Ratio(3200, 7));
+  EXPECT_EQ(allgather(import_fabric(Source::astra_sim, yml("FullyConnected", 4))), Ratio(1600));
+  EXPECT_THAT(arcs_of(import_fabric(Source::astra_sim, yml("Ring", 2))),
+              ElementsAre("npu0 -> npu1 400", "npu1 -> npu0 400"));
+}
+
+TEST(ImportAstraSim, DimensionsMultiply) {
+  const std::string text =
+      "topology: [Ring, Switch]\nnpus_count: [4, 3]\nbandwidth: [80.0, 10]\nlatency: [1, 2]\n";
+  const Topology fabric = import_fabric(Source::astra_sim, text);
+  EXPECT_EQ(fabric.ranks.size(), 12U);
+  EXPECT_THAT(arcs_of(fabric), AllOf(Contains("npu0 -> npu1 80"), Contains("npu4 -> npu7 80"),
+                                     Contains("npu11 -> switch3 10")));
+}
+
+TEST(ImportAstraSim, BrokenFilesAreRefused) {
+  const std::string good = "topology: [Ring]\nnpus_count: [4]\nbandwidth: [80.0]\nlatency: [1]\n";
+  const auto errors = [&](const std::string& what, const std::string& by) {
+    return import_errors(Source::astra_sim, with(good, what, by));
+  };
+  EXPECT_THAT(errors("Ring", "Torus"), ElementsAre("I03 1:11"));
+  EXPECT_THAT(errors("[4]", "[0]"), ElementsAre("I03 2:13"));
+  EXPECT_THAT(errors("[4]", "[4, 4]"), ElementsAre("I02 1:1"));
+  EXPECT_THAT(errors("[4]", "[[4]]"), ElementsAre("I02 2:14"));
+  EXPECT_THAT(errors("[4]", "{a: 4}"), ElementsAre("I02 2:13"));
+  EXPECT_THAT(errors("[4]", "[999999999]"), ElementsAre("I03 2:13"));
+  EXPECT_THAT(errors("Ring", "FullyConnected").size(), 1U);
+  EXPECT_THAT(import_errors(Source::astra_sim,
+                            "topology: [FullyConnected]\nnpus_count: [100000]\nbandwidth: [1]\n"),
+              ElementsAre("I09 1:1"));
+  EXPECT_THAT(errors("80.0", "-80"), ElementsAre("I03 3:12"));
+  EXPECT_THAT(errors("[1]", "[x]"), ElementsAre("I03 4:10"));
+  EXPECT_THAT(errors("bandwidth:", "width:"), ElementsAre("I01"));
+  EXPECT_THAT(errors("[4]", "[4"), ElementsAre(HasSubstr("I02")));
+  EXPECT_THAT(import_errors(Source::astra_sim, "topology: " + std::string(50'000, '[')),
+              ElementsAre(HasSubstr("I02")));
+  EXPECT_THAT(import_errors(Source::astra_sim, std::string(2'000'000, ' ') + "a"),
+              ElementsAre("I09"));
+}
+
+const std::string kEdges =
+    "6 2 2 3 7 H100\n4 5 3 \n0 4 2880Gbps 0.000025ms 0\n1 4 2880Gbps 25ns 0\n"
+    "2 5 2880Gbps 25ns 0\n0 3 400Gbps 0.0005ms 0\n1 3 400Gbps 0.0005ms 0\n"
+    "2 3 400Gbps 0.0005ms 0\n5 3 80Gbps 1us 0\n";
+
+TEST(ImportSimai, AnEdgeListIsReadByItsCounts) {
+  const std::string text = with(kEdges, "6 2 2 3 7", "6 2 2 1 7");
+  EXPECT_EQ(detect_source(text), Source::simai);
+  const Topology fabric = import_fabric(Source::simai, text);
+  EXPECT_EQ(fabric.ranks.size(), 3U);
+  EXPECT_EQ(fabric.nodes[fabric.ranks[2]].box, "server1");
+  EXPECT_EQ(fabric.links[LinkId(0)].kind, "nvlink");
+  EXPECT_EQ(fabric.links[LinkId(0)].latency, Ratio(1, 40));
+  EXPECT_THAT(arcs_of(fabric), AllOf(Contains("gpu0 -> nvsw4 360"), Contains("nvsw5 -> switch3 10"),
+                                     Contains("gpu2 -> switch3 50")));
+}
+
+TEST(ImportSimai, TheOlderHeaderHasThreeCounts) {
+  const std::string text = "3 1 2\n2\n0 2 100Gbps 1000ns 0\n1 2 100Gbps 0.001ms 0\n";
+  EXPECT_EQ(detect_source(text), Source::simai);
+  EXPECT_THAT(arcs_of(import_fabric(Source::simai, text)), Contains("gpu0 -> switch2 25/2"));
+}
+
+TEST(ImportSimai, BrokenListsAreRefusedWithTheirPlace) {
+  const std::string good = with(kEdges, "6 2 2 3 7", "6 2 2 1 7");
+  const auto errors = [&](const std::string& what, const std::string& by) {
+    return import_errors(Source::simai, with(good, what, by));
+  };
+  EXPECT_THAT(import_errors(Source::simai, kEdges), ElementsAre("I02 2:1"));
+  EXPECT_THAT(errors("5 3 80Gbps 1us 0\n", ""), ElementsAre("I02 8:1"));
+  EXPECT_THAT(errors("6 2 2 1 7", "9 2 2 1 7"), ElementsAre("I02 1:1"));
+  EXPECT_THAT(errors("2880Gbps", "2880"), ElementsAre("I02 3:1"));
+  EXPECT_THAT(errors("0.000025ms", "fast"), ElementsAre("I02 3:1"));
+  EXPECT_THAT(errors("0 4 2880", "9 4 2880"), ElementsAre("I02 3:1"));
+  EXPECT_THAT(errors("4 5 3", "4 4 3"), ElementsAre("I03 2:1"));
+  EXPECT_THAT(errors("6 2 2 1 7", "99999999999 2 2 1 7"), ElementsAre("I02 1:1"));
+  EXPECT_THAT(import_errors(Source::simai, "hello"), ElementsAre("I01 1:1"));
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

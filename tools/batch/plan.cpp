@@ -1,0 +1,122 @@
+#include "batch/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "batch/store.hpp"
+#include "forestcoll/collective.hpp"
+
+namespace forestcoll::cli::batch {
+namespace {
+
+// A bound of what was measured, in bytes; see tools/batch-trial.
+constexpr double base_footprint = 48.0 * (1 << 20);
+constexpr double bytes_per_pair = 4000;  // of GPUs: trees, messages and steps
+constexpr double bytes_per_part = 4000;  // nodes and links
+
+// What a child takes to start and to end, in units of pairs.
+constexpr double least_cost = 6000;
+
+std::string extension(const std::string& format) {
+  if (format == "msccl" || format == "forest-xml") return ".xml";
+  return format == "dot" ? ".dot" : ".json";
+}
+
+// -k, where none is given, as `synth` takes it.
+std::string standard_trees(const std::string& format) {
+  return format == "msccl" || format == "mscclpp" ? "auto" : "optimal";
+}
+
+// Those that are there twice, once; in the order in which they first come.
+std::vector<std::string> distinct(const std::vector<std::string>& values) {
+  std::set<std::string> seen;
+  std::vector<std::string> result;
+  for (const std::string& value : values) {
+    if (seen.insert(value).second) result.push_back(value);
+  }
+  return result;
+}
+
+std::string in_file_name(std::string text) {
+  std::ranges::replace(text, ':', '-');
+  return text;
+}
+
+}  // namespace
+
+std::vector<Item> items_of(const Assignment& assignment) {
+  const std::string format = value_of(assignment.words, "--format", "msccl");
+  const auto collectives = distinct(assignment.collectives);
+  const auto targets = distinct(assignment.targets);
+  auto trees = distinct(assignment.trees);
+  if (trees.empty()) trees.push_back(standard_trees(format));
+  std::vector<Item> items;
+  for (const std::string& collective : collectives) {
+    for (const std::string& target : targets) {
+      for (const std::string& k : trees) {
+        Item item;
+        item.input = assignment.input;
+        item.variant = {collective, target, k};
+        item.words = for_collective(assignment.words, collective);
+        for (const auto& [name, value] : {std::pair("--collective=", collective),
+                                          std::pair("--target=", target), std::pair("-k", k)}) {
+          item.words.push_back(name + value);
+        }
+        std::string name = collective;
+        if (targets.size() > 1) name += "-" + target;
+        if (trees.size() > 1) name += "-k" + in_file_name(k);
+        if (format != "none") item.output = item.input + "/" + name + extension(format);
+        item.record =
+            item.input + "/." + name + (format == "none" ? ".none" : extension(format)) + ".batch";
+        items.push_back(std::move(item));
+      }
+    }
+  }
+  return items;
+}
+
+std::optional<Diagnostics> refuse(const std::vector<Item>& items) {
+  for (const Item& item : items) {
+    if (const auto arguments = parse_words(item.words); !arguments) return arguments.errors();
+  }
+  return std::nullopt;
+}
+
+void apply(const Probe& probe, Item& item) {
+  if (probe.error) return;
+  item.key = item_key(probe.fingerprint, item.words);
+  const auto gpus = static_cast<double>(probe.gpus);
+  const auto parts = static_cast<double>(probe.nodes + probe.links);
+  // An allreduce has two forests.
+  const double forests = item.variant.collective == to_string(Collective::allreduce) ? 2 : 1;
+  item.cost = least_cost + forests * gpus * (gpus + parts);
+  item.footprint = static_cast<std::uint64_t>(base_footprint + bytes_per_pair * gpus * gpus +
+                                              bytes_per_part * parts);
+}
+
+std::vector<std::size_t> by_cost(const std::vector<Item>& items) {
+  std::vector<std::size_t> order(items.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return items[a].cost > items[b].cost; });
+  return order;
+}
+
+std::vector<std::size_t> share_of(const Shard& shard, const std::vector<Item>& items) {
+  constexpr double least = 1;  // what cannot be read is no work, but shared out as well
+  std::vector<double> load(static_cast<std::size_t>(shard.count));
+  std::vector<std::size_t> own;
+  for (const std::size_t item : by_cost(items)) {
+    const auto lightest = std::ranges::min_element(load);
+    *lightest += std::max(items[item].cost, least);
+    if (lightest - load.begin() == shard.index - 1) own.push_back(item);
+  }
+  std::ranges::sort(own);
+  return own;
+}
+
+}  // namespace forestcoll::cli::batch

@@ -1,0 +1,31 @@
+// From topologies to items: what is to be made, in which order, by whom.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "batch/item.hpp"
+#include "batch/lock.hpp"
+#include "batch/manifest.hpp"
+#include "batch/work.hpp"
+
+namespace forestcoll::cli::batch {
+
+/// The items of one topology, each with its own output.
+[[nodiscard]] std::vector<Item> items_of(const Assignment& assignment);
+
+/// S03, S04: the options of an item are none that `synth` takes.
+[[nodiscard]] std::optional<Diagnostics> refuse(const std::vector<Item>& items);
+
+/// Adds what the probe found: key, cost and footprint.
+void apply(const Probe& probe, Item& item);
+
+/// The dearest first; equals in the order of the list. Indices into `items`.
+[[nodiscard]] std::vector<std::size_t> by_cost(const std::vector<Item>& items);
+
+/// Which items a shard makes: the dearest first, each goes to the shard with the least to do. The
+/// same for equal topologies and options, wherever it is computed. Ascending indices.
+[[nodiscard]] std::vector<std::size_t> share_of(const Shard& shard, const std::vector<Item>& items);
+
+}  // namespace forestcoll::cli::batch

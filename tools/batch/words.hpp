@@ -1,0 +1,49 @@
+// The options of `synth`, as a batch passes them on: words that `synth` itself would accept. So a
+// batch takes what `synth` takes, without a list of its own.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "forestcoll/diagnostic.hpp"
+#include "synth_options.hpp"
+
+namespace forestcoll::cli::batch {
+
+using Words = std::vector<std::string>;
+
+/// Options of `synth` on the command line of a batch: all that make sense for many topologies.
+class SynthOptions {
+ public:
+  /// The options are added to `command`, which must outlive this.
+  explicit SynthOptions(CLI::App& command);
+  SynthOptions(const SynthOptions&) = delete;
+  SynthOptions& operator=(const SynthOptions&) = delete;
+
+  /// What was given, as --name=value or --name, in the order of the declaration.
+  [[nodiscard]] Words words() const;
+
+ private:
+  SynthArguments unused_;  // what CLI11 stores into
+  std::vector<const CLI::Option*> options_;
+};
+
+/// The words that somebody wrote for one topology, in the form of `SynthOptions::words`. Errors
+/// (S03): what `synth` does not know, or what a batch decides.
+[[nodiscard]] Expected<Words> normalized(const Words& words);
+
+/// `own` and those of `common` that `own` does not give.
+[[nodiscard]] Words overridden(const Words& common, const Words& own);
+
+/// Without --root where the collective has none.
+[[nodiscard]] Words for_collective(Words words, const std::string& collective);
+
+/// What `synth` would be asked. Errors: S03, S04.
+[[nodiscard]] Expected<SynthArguments> parse_words(const Words& words);
+
+/// The value of --name=value; the last one where there are several, or else `standard`.
+[[nodiscard]] std::string value_of(const Words& words, const std::string& name,
+                                   const std::string& standard);
+
+}  // namespace forestcoll::cli::batch

@@ -1,0 +1,175 @@
+#include "batch/work.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "batch/discovery.hpp"
+#include "batch/hash.hpp"
+#include "batch/store.hpp"
+#include "fabric.hpp"
+#include "foreign.hpp"
+#include "forestcoll/import.hpp"
+#include "forestcoll/topology_text.hpp"
+#include "io.hpp"
+#include "synth.hpp"
+
+namespace forestcoll::cli::batch {
+namespace {
+
+namespace fs = std::filesystem;
+
+// With --all, files larger than this that are not *.json are nothing of ours.
+constexpr std::size_t largest_topology = std::size_t{256} << 20;
+
+Answer failed(ItemError error) {
+  Answer answer;
+  answer.error = std::move(error);
+  return answer;
+}
+
+std::optional<ItemError> make_directory(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (!error) return std::nullopt;
+  return item_error("IO", fmt::format("cannot make the directory {}: {}", printable(path.string()),
+                                      error.message()));
+}
+
+Answer perform_unguarded(const Task& task) {
+  auto arguments = parse_words(task.words);
+  if (!arguments) return failed(first_error(arguments.errors()));
+  const fs::path output = path_in(task.directory, task.output);
+  const fs::path record = path_in(task.directory, task.record);
+  if (auto error = make_directory(record.parent_path())) return failed(*std::move(error));
+  arguments->topology = task.topology;
+  if (!task.output.empty()) arguments->output = output.string();
+  arguments->json = true;
+  arguments->solver.threads = std::to_string(task.threads);
+  Diagnostics findings;
+  Console console;
+  console.quiet = true;
+  console.findings = &findings;
+  Json summary;
+  const ExitCode code = synth(*arguments, console, &summary);
+  if (code == ExitCode::internal) {
+    return failed(item_error("J04",
+                             "the schedule did not pass its own verification; please "
+                             "report this"));
+  }
+  if (code != ExitCode::done) return failed(first_error(findings));
+  Answer answer;
+  answer.figures = figures_of_summary(summary);
+  if (!answer.figures) return failed(item_error("J04", "the summary cannot be read"));
+  if (!task.output.empty()) {
+    auto file = fingerprint_file(task.directory, task.output);
+    if (!file) return failed(first_error(file.errors()));
+    answer.outputs.push_back(*std::move(file));
+  }
+  if (auto error = write_record(record.string(), {task.key, answer.outputs, *answer.figures})) {
+    return failed(first_error({*std::move(error)}));
+  }
+  return answer;
+}
+
+// The topology as it is solved: the same however its file is written.
+std::string topology_fingerprint(const Topology& topology) {
+  TopologyDocument document = flat_document(topology);
+  document.description.clear();
+  return content_hash(to_topology_json(document));
+}
+
+bool is_importable(const std::string& text) {
+  const auto source = detect_source(text);
+  return source && *source != Source::nccl_graph;
+}
+
+bool is_regular(const std::string& path) {
+  struct stat status = {};
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+Probe nothing_of_ours() {
+  Probe result;
+  result.is_topology = false;
+  return result;
+}
+
+Probe failed_probe(ItemError error) {
+  Probe result;
+  result.error = std::move(error);
+  return result;
+}
+
+Expected<TopologyOptions> options_of(const Words& words) {
+  const auto arguments = parse_words(words);
+  if (!arguments) return arguments.errors();
+  return parser_options(arguments->reading);
+}
+
+Probe probe_unguarded(const ProbeTask& task, const Expected<TopologyOptions>& options) {
+  std::error_code error;
+  if (fs::exists(task.path, error) && !is_regular(task.path)) {
+    if (!task.must_be_topology) return nothing_of_ours();
+    return failed_probe(item_error("IO", fs::is_directory(task.path, error)
+                                             ? "cannot read: it is a directory"
+                                             : "cannot read: it is no regular file"));
+  }
+  const auto text = read_input(task.path, largest_topology);
+  if (!task.must_be_topology && (!text || !is_importable(*text))) return nothing_of_ours();
+  if (!text) return failed_probe(first_error(text.errors()));
+  if (!options) return failed_probe(first_error(options.errors()));
+  const auto parsed = parse_any(*text, task.path, *options);
+  if (!parsed) return failed_probe(first_error(parsed.errors()));
+  Probe result;
+  result.fingerprint = topology_fingerprint(parsed->topology);
+  result.gpus = parsed->topology.ranks.size();
+  result.nodes = parsed->topology.nodes.size();
+  result.links = parsed->topology.links.size();
+  return result;
+}
+
+}  // namespace
+
+Answer perform(const Task& task) {
+  try {
+    return perform_unguarded(task);
+  } catch (const std::bad_alloc&) {
+    return failed(item_error("J03", "out of memory"));
+  } catch (const std::exception& error) {
+    return failed(item_error("J04", fmt::format("internal error: {}", error.what())));
+  }
+}
+
+namespace {
+
+Probe probe(const ProbeTask& task, const Expected<TopologyOptions>& options) {
+  try {
+    return probe_unguarded(task, options);
+  } catch (const std::bad_alloc&) {
+    return failed_probe(item_error("J03", "out of memory"));
+  } catch (const std::exception& error) {
+    return failed_probe(item_error("J04", fmt::format("internal error: {}", error.what())));
+  }
+}
+
+}  // namespace
+
+void probe_each(const std::vector<ProbeTask>& tasks, const std::function<bool(Probe)>& take) {
+  std::map<Words, Expected<TopologyOptions>> options;  // parsed once: most tasks have the same
+  for (const ProbeTask& task : tasks) {
+    auto known = options.find(task.words);
+    if (known == options.end()) {
+      known = options.emplace(task.words, options_of(task.words)).first;
+    }
+    if (!take(probe(task, known->second))) return;
+  }
+}
+
+}  // namespace forestcoll::cli::batch

@@ -1,0 +1,312 @@
+// `forestcoll compare`: ours beside the schedules that others use, on one fabric.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "command.hpp"
+#include "compare/comparison.hpp"
+#include "compare/make_comparison.hpp"
+#include "compare/overlay.hpp"
+#include "compare/page.hpp"
+#include "compare/write.hpp"
+#include "fabric.hpp"
+#include "forestcoll/baseline.hpp"
+#include "forestcoll/import.hpp"
+#include "forestcoll/simulate.hpp"
+#include "io.hpp"
+#include "report.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+constexpr int chart_width = 960;
+
+struct Options {
+  std::string topology;
+  std::string collective = "allreduce";
+  std::string root;
+  std::vector<std::string> algorithms = {"all"};
+  std::string sizes = "1K:4G:4";
+  std::vector<std::string> schedules, measured;
+  std::string gpu = "a100", parameters;
+  std::string nccl_graph;
+  bool cross_nic = false, nccl_constants = false;
+  bool json = false, csv = false, markdown = false, latex = false;
+  std::string svg, html;  ///< files to write; empty: none
+  int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  ReadingOptions reading;
+  Failures failures;
+};
+
+// "all" is ours and every baseline that has this collective.
+Expected<std::vector<std::string>> names_of(const Options& options, Collective collective) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  for (const std::string& asked : options.algorithms) {
+    if (asked == "all") {
+      add(ours);
+      for (const BaselineInfo& info : baselines()) {
+        if (std::ranges::find(info.supported, collective) != info.supported.end()) {
+          add(std::string(info.name));
+        }
+      }
+    } else if (asked == ours || find_baseline(asked) != nullptr) {
+      add(asked);
+    } else {
+      std::vector<std::string_view> known = {"all", ours};
+      for (const BaselineInfo& info : baselines()) known.push_back(info.name);
+      return usage_error("S03", fmt::format("--algorithms: there is no \"{}\"", asked),
+                         fmt::format("there are {}", fmt::join(known, ", ")));
+    }
+  }
+  return names;
+}
+
+Expected<SimulationParameters> read_parameters(const Options& options) {
+  if (options.parameters.empty()) return find_simulation_parameters(options.gpu);
+  const auto text = read_input(options.parameters);
+  if (!text) return text.errors();
+  return parse_simulation_parameters(*text, display_name(options.parameters));
+}
+
+// The rings of a dump; nothing where there is no file.
+Expected<std::optional<NcclGraph>> read_rings(const std::string& path) {
+  if (path.empty()) return std::optional<NcclGraph>();
+  const auto text = read_input(path);
+  if (!text) return text.errors();
+  const auto graphs = read_nccl_graph(*text, display_name(path));
+  if (!graphs) return graphs.errors();
+  const auto rings = std::ranges::find(*graphs, 0, &NcclGraph::id);
+  if (rings != graphs->end()) return std::optional(*rings);
+  Diagnostic error = usage_error("B07", "the graph file has no graph of rings (id 0)",
+                                 "dump it with NCCL_GRAPH_DUMP_FILE, of a run that uses rings");
+  error.file = display_name(path);
+  return error;
+}
+
+std::optional<Diagnostic> refuse_combination(const Options& options) {
+  const std::vector<std::string> outputs = {options.svg, options.html};
+  if (std::ranges::count(outputs, "-") > 1) {
+    return usage_error("S04", "--svg and --html both go to standard output",
+                       "name a file for one of them");
+  }
+  std::vector<std::string> inputs = {options.topology, options.parameters, options.nccl_graph};
+  inputs.insert(inputs.end(), options.schedules.begin(), options.schedules.end());
+  if (std::ranges::count(inputs, "-") > 1) {
+    return usage_error("S04", "only one file can be standard input", "name the others");
+  }
+  return std::nullopt;
+}
+
+std::string report(const Comparison& comparison, const Options& options) {
+  if (options.json) return to_text(to_json(comparison, true));
+  if (options.csv) return to_csv(comparison);
+  if (options.markdown) return to_markdown(comparison);
+  if (options.latex) return to_latex(comparison);
+  return to_terminal(comparison);
+}
+
+// Returns the errors, if any.
+Diagnostics write_files(const Comparison& comparison, const Options& options,
+                        const Console& console) {
+  if (!options.svg.empty()) {
+    if (!has_times(comparison)) {
+      return {usage_error("N09", "--svg: no algorithm has times, so there is nothing to draw",
+                          "the report says why, for each of them")};
+    }
+    if (auto error = write_output(options.svg, to_chart(comparison, chart_width, true))) {
+      return {*std::move(error)};
+    }
+  }
+  if (options.html.empty()) return {};
+  const Page page = to_page(comparison);
+  print(page.warnings, console);
+  if (auto error = write_output(options.html, page.html)) return {*std::move(error)};
+  return {};
+}
+
+ExitCode run(const Options& options, const Console& console) {
+  if (auto error = refuse_combination(options)) return fail({*std::move(error)}, console);
+  RowsRequest request;
+  request.collective = *parse_collective(options.collective);
+  request.schedules = options.schedules;
+  auto names = names_of(options, request.collective);
+  if (!names) return fail(names.errors(), console);
+  request.algorithms = *std::move(names);
+  auto sizes = parse_sizes(options.sizes);
+  if (!sizes) return fail(sizes.errors(), console);
+  request.sizes = *std::move(sizes);
+  auto parameters = read_parameters(options);
+  if (!parameters) return fail(parameters.errors(), console);
+  request.parameters = *std::move(parameters);
+  const auto rings = read_rings(options.nccl_graph);
+  if (!rings) return fail(rings.errors(), console);
+  request.baseline = {.graph = *rings ? &**rings : nullptr,
+                      .cross_nic = options.cross_nic,
+                      .nccl_constants = options.nccl_constants};
+
+  const auto fabric = load_fabric(options.topology, options.reading, options.failures);
+  if (!fabric) return fail(fabric.errors(), console);
+  report_reading(*fabric, options.reading, console);
+  const auto root = find_root(fabric->topology, request.collective, options.root);
+  if (!root) return fail(root.errors(), console);
+  request.root = *root;
+
+  auto comparison = make_comparison(*fabric, request, options.threads, console);
+  if (!comparison) return fail(comparison.errors(), console);
+  for (const std::string& measured : options.measured) {
+    const Diagnostics findings = add_measured(*comparison, measured);
+    const bool bad = std::ranges::count(findings, Severity::error, &Diagnostic::severity) > 0;
+    if (bad) return fail(findings, console);
+    print(findings, console);
+  }
+  const Diagnostics errors = write_files(*comparison, options, console);
+  if (!errors.empty()) return fail(errors, console);
+  // A picture or a page on standard output stands alone there.
+  if (options.svg == "-" || options.html == "-") return ExitCode::done;
+  if (auto error = write_output("-", report(*comparison, options))) {
+    return fail({*std::move(error)}, console);
+  }
+  return ExitCode::done;
+}
+
+void add_algorithm_options(CLI::App& command, Options& options) {
+  constexpr const char* group = "Algorithms";
+  std::string known = "forestcoll";
+  for (const BaselineInfo& info : baselines()) known += fmt::format(", {}", info.name);
+  command
+      .add_option("--algorithms", options.algorithms,
+                  fmt::format("Which to compare: all, or names with commas: {}", known))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,...")
+      ->group(group);
+  command
+      .add_option("--schedule", options.schedules,
+                  "Also this schedule: MSCCL XML, an MSCCL++ plan or forest JSON; several times")
+      ->allow_extra_args(false)
+      ->type_name("FILE")
+      ->group(group);
+  command
+      .add_option("--nccl-graph", options.nccl_graph,
+                  "nccl-ring has exactly the rings of this dump (NCCL_GRAPH_DUMP_FILE)")
+      ->type_name("FILE")
+      ->group(group);
+  command.add_flag("--cross-nic", options.cross_nic, "nccl-ring between boxes: mirror odd rings")
+      ->group(group);
+  command
+      .add_flag("--nccl-constants", options.nccl_constants,
+                "nccl-ring: only the ring speeds of NCCL's own table")
+      ->group(group);
+}
+
+void add_model_options(CLI::App& command, Options& options) {
+  constexpr const char* group = "Times";
+  command
+      .add_option(
+          "--sizes", options.sizes,
+          "Buffer sizes to simulate: 1K:4G doubles, 1K:4G:4 goes by factors of 4, 64K,1M,1G is\n"
+          "a list")
+      ->capture_default_str()
+      ->type_name("SIZES")
+      ->group(group);
+  auto* gpu = command
+                  .add_option("--gpu", options.gpu,
+                              fmt::format("Whose figures the simulation takes: {}",
+                                          fmt::join(simulation_gpus(), ", ")))
+                  ->capture_default_str()
+                  ->type_name("NAME")
+                  ->group(group);
+  command
+      .add_option("--parameters", options.parameters,
+                  "Figures of a GPU from a file, as for `forestcoll simulate`")
+      ->type_name("FILE")
+      ->excludes(gpu)
+      ->group(group);
+  command
+      .add_option("--measured", options.measured,
+                  "Output of nccl-tests, laid over the times of one algorithm (forestcoll where\n"
+                  "none is named); several times")
+      ->allow_extra_args(false)
+      ->type_name("[ALGORITHM=]FILE")
+      ->group(group);
+}
+
+void add_output_options(CLI::App& command, Options& options) {
+  constexpr const char* group = "Output";
+  std::vector<CLI::Option*> formats = {
+      command.add_flag("--json", options.json, "Report as JSON (forestcoll-compare, version 1)"),
+      command.add_flag("--csv", options.csv, "Report as CSV: a line per algorithm and size"),
+      command.add_flag("--markdown", options.markdown, "Report as Markdown"),
+      command.add_flag("--latex", options.latex, "Report as LaTeX tables (package booktabs)")};
+  for (std::size_t i = 0; i < formats.size(); ++i) {
+    formats[i]->group(group);
+    for (std::size_t j = 0; j < i; ++j) formats[i]->excludes(formats[j]);
+  }
+  command.add_option("--svg", options.svg, "Draw algbw over size; - is standard output")
+      ->type_name("FILE")
+      ->group(group);
+  command
+      .add_option("--html", options.html,
+                  "Write a page that needs no network: fabric, bottleneck, chart, busy links,\n"
+                  "trees and tables (Graphviz draws the fabric)")
+      ->type_name("FILE")
+      ->group(group);
+}
+
+}  // namespace
+
+Command add_compare(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = program.add_subcommand(
+      "compare", "Ours beside NCCL's rings and trees and the literature's schedules");
+  command->add_option("TOPOLOGY", options->topology, "Topology file, or - for standard input")
+      ->required();
+  command
+      ->add_option("-j,--threads", options->threads,
+                   "Algorithms at a time (default: all processors)")
+      ->check(CLI::Range(1, 1024).description(""))
+      ->type_name("N");
+  command->add_option("-c,--collective", options->collective, "What to compare")
+      ->check(CLI::IsMember({"allreduce", "allgather", "reduce_scatter", "broadcast", "reduce"}))
+      ->capture_default_str();
+  command
+      ->add_option("--root", options->root, "Root of broadcast and reduce: a GPU's id or its rank")
+      ->type_name("GPU");
+  add_algorithm_options(*command, *options);
+  add_model_options(*command, *options);
+  add_output_options(*command, *options);
+  add_failure_options(*command, options->failures);
+  add_reading_options(*command, options->reading);
+  command->footer(
+      "Rates are those of the links alone (congestion model), times are simulated: both are\n"
+      "models, not measurements. An algorithm that cannot exist on the fabric says why; the\n"
+      "others are compared all the same. An allreduce is compared with the best of NCCL's ring,\n"
+      "tree and NVLS. The optimum is that of schedules without reduction inside switches.\n"
+      "tb/ch/steps are threadblocks, channels and steps per GPU of the program that synth would\n"
+      "write, or the code of what keeps it from fitting. Between two sizes, the model's time for\n"
+      "a measured one is interpolated.\n"
+      "\n"
+      "Examples:\n"
+      "  forestcoll compare topologies/dgx-a100-x2.json\n"
+      "  forestcoll compare topologies/mi250-x2.json -c allgather --html report.html\n"
+      "  forestcoll compare fabric.json --algorithms forestcoll,nccl-ring --sizes 1M:1G --csv\n"
+      "  forestcoll compare fabric.json --schedule taccl.xml --svg chart.svg\n"
+      "  forestcoll compare fabric.json --measured nccl-ring=all_reduce_perf.txt\n"
+      "\n"
+      "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot read or\n"
+      "write, 70 a bug of ours.");
+  return {command, [options](const Console& console) { return run(*options, console); }};
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,16 @@
+// The whole comparison: the optimum, its proof, and all rows.
+#pragma once
+
+#include "command.hpp"
+#include "compare/comparison.hpp"
+#include "compare/row_maker.hpp"
+#include "fabric.hpp"
+
+namespace forestcoll::cli {
+
+/// The result does not depend on `threads` but for the seconds of its rows. Errors: those of the
+/// bound, and files that cannot be read.
+[[nodiscard]] Expected<Comparison> make_comparison(const Fabric& fabric, const RowsRequest& request,
+                                                   int threads, const Console& console);
+
+}  // namespace forestcoll::cli

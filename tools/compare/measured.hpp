@@ -1,0 +1,36 @@
+// What nccl-tests and rccl-tests print, read back.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "forestcoll/collective.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/simulate.hpp"
+
+namespace forestcoll::cli {
+
+/// One of the two column groups of such an output.
+struct MeasuredColumn {
+  std::string placement;  ///< "out-of-place" or "in-place"
+  std::vector<SimulatedTime> times;
+};
+
+struct MeasuredFile {
+  std::optional<Collective> collective;  ///< where the output names the program
+  std::optional<std::int64_t> ranks;     ///< where it lists them
+  std::vector<MeasuredColumn> columns;   ///< with a time in every row, in the order of the file
+  Diagnostics warnings;                  ///< N05: results that were wrong
+};
+
+/// Reads the output of all_reduce_perf, all_gather_perf, reduce_scatter_perf, broadcast_perf and
+/// reduce_perf, of any version: the columns are found by their heading, a prefix that mpirun puts
+/// before every line is skipped, and so is what other programs print between the lines.
+/// Errors, with the line: N01 there is no table, N02 a row that does not fit its heading, N03 a
+/// number that is none, or a bandwidth that is not size / time. Cost: linear.
+[[nodiscard]] Expected<MeasuredFile> read_nccl_tests(std::string_view text,
+                                                     const std::string& file);
+
+}  // namespace forestcoll::cli

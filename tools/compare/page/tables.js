@@ -1,0 +1,56 @@
+// The head, the table of rates, and what is not in it.
+
+function showFacts() {
+  byId("facts").textContent = data.facts;
+  byId("bottleneck").append(element("b", {}, "The bottleneck: "), data.bottleneck);
+  const drawing = document.querySelector("#drawing svg");
+  if (drawing) drawing.style.setProperty("--natural", `${drawing.width.baseVal.value}px`);
+}
+
+function rateCells(row) {
+  const bar = element("span", {class: `bar ${slot(row)}`}, element("i"));
+  bar.firstChild.style.width = `${Math.min(100, row.optimum_fraction * 100)}%`;
+  const height = row.height ? [`${row.height.max} `, element("small", {}, `(${figure(row.height.mean, 2)})`)] : ["–"];
+  const use = row.schedule ? `${row.schedule.threadblocks} / ${row.schedule.channels} / ${row.schedule.steps}` : "–";
+  const busiest = row.busiest_link ? `${row.busiest_link.src} → ${row.busiest_link.dst}` : "–";
+  return [
+    element("td", {}, named(row)),
+    element("td", {title: `${row.algbw.exact} GB/s`}, figure(row.algbw.value)),
+    element("td", {}, percent(row.optimum_fraction), bar),
+    element("td", {}, figure(row.busbw.value)),
+    element("td", {}, ...height),
+    element("td", {}, row.k ? String(row.k) : "–"),
+    element("td", {}, row.trees ? String(row.trees) : "–"),
+    element("td", {}, use),
+    element("td", {class: "words"}, busiest),
+  ];
+}
+
+function showRates() {
+  const head = ["algorithm", "algbw GB/s", "of the optimum", "busbw GB/s", "height (mean)", "k", "trees",
+    "threadblocks, channels, steps", "busiest link"];
+  const table = byId("rate-table");
+  const cells = head.map((title, i) => element("th", i === 8 ? {class: "words"} : {}, title));
+  table.append(element("thead", {}, element("tr", {}, ...cells)));
+  const body = element("tbody");
+  const optimum = [element("td", {}, "optimum (proved)"), element("td", {title: report.optimum.exact},
+    figure(report.optimum.value)), element("td", {}, "100 %"), element("td", {}, figure(data.optimumBusbw))];
+  body.append(element("tr", {}, ...optimum, element("td", {colspan: "5"})));
+  for (const row of rows) {
+    body.append(element("tr", row.algorithm === "forestcoll" ? {class: "ours"} : {}, ...rateCells(row)));
+  }
+  table.append(body);
+  showRefused();
+}
+
+function showRefused() {
+  const items = [];
+  for (const row of report.rows) {
+    if (row.error) items.push([row.algorithm, `${row.error.message} [${row.error.code}]`]);
+    if (row.times_error) items.push([row.algorithm, `not simulated: ${row.times_error.message} [${row.times_error.code}]`]);
+    if (row.note) items.push([row.algorithm, row.note]);
+  }
+  if (items.length === 0) return;
+  const list = items.map(([who, why]) => element("li", {}, element("b", {}, who), `: ${why}`));
+  byId("refused").append(element("ul", {}, ...list));
+}

@@ -1,0 +1,38 @@
+// One row of a comparison: ours, a baseline, or a schedule from a file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compare/comparison.hpp"
+#include "fabric.hpp"
+#include "forestcoll/baseline.hpp"
+#include "forestcoll/pack.hpp"
+#include "forestcoll/simulate.hpp"
+
+namespace forestcoll::cli {
+
+/// What is to be compared.
+struct RowsRequest {
+  Collective collective = Collective::allreduce;
+  std::optional<Rank> root;
+  std::vector<std::string> algorithms;  ///< "forestcoll" and names of baselines
+  std::vector<std::string> schedules;   ///< files
+  BaselineOptions baseline;
+  std::vector<std::int64_t> sizes;  ///< bytes
+  SimulationParameters parameters;
+};
+
+/// What an algorithm cannot do is told in its row. `optimum` is the proved algbw, and `progress` is
+/// told of the simulation. Safe to be called by several threads at once.
+[[nodiscard]] ComparedRow algorithm_row(const Fabric& fabric, const RowsRequest& request,
+                                        const Ratio& optimum, const std::string& name,
+                                        const Progress& progress);
+/// The schedule of a file, `text`, as the independent checker sees it.
+[[nodiscard]] ComparedRow schedule_row(const Fabric& fabric, const RowsRequest& request,
+                                       const Ratio& optimum, const std::string& path,
+                                       const std::string& text, const Progress& progress);
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,167 @@
+#include "compare/winners.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "compare/words.hpp"
+#include "report.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+// Times as near as this are no difference: it is what the simulation leaves open.
+constexpr double level_within = 0.005;
+
+using Rows = std::vector<const ComparedRow*>;
+
+// What a user of NCCL would get: the choice among all that it has for this collective.
+std::set<std::string> names_of_nccl(Collective collective) {
+  if (collective == Collective::allreduce) return {"nccl-ring", "double-tree", "nvls"};
+  return {"nccl-ring"};
+}
+
+std::string nccl_in_words(Collective collective) {
+  return collective == Collective::allreduce ? "the best of NCCL's ring, tree and NVLS"
+                                             : "NCCL's rings";
+}
+
+const ComparedRow* best_of(const Rows& rows) {
+  const auto best = std::ranges::max_element(
+      rows, [](const auto* a, const auto* b) { return a->algbw < b->algbw; });
+  return best == rows.end() ? nullptr : *best;
+}
+
+// "1.2 %"
+std::string lead(double more, double less) {
+  const double share = (more / less - 1) * 100;
+  return share < 10 ? fmt::format("{:.1f} %", share) : fmt::format("{:.0f} %", share);
+}
+
+std::string heights(const ComparedRow& us, const ComparedRow& them) {
+  if (!us.shape || !them.shape || us.shape->highest == them.shape->highest) return "";
+  return fmt::format(" (trees {} high against {})", us.shape->highest, them.shape->highest);
+}
+
+// "double-tree, the best of …," or "nccl-ring"
+std::string introduce(const ComparedRow& row, const std::string& role) {
+  return role.empty() ? row.algorithm : fmt::format("{}, {},", row.algorithm, role);
+}
+
+std::string rate_sentence(const ComparedRow& us, const ComparedRow& them, const std::string& role) {
+  const double our_rate = us.algbw.to_double(), their_rate = them.algbw.to_double();
+  const std::string name = introduce(them, role);
+  if (us.algbw == them.algbw) {
+    return fmt::format("For large messages forestcoll wins nothing: {} moves the same {} GB/s{}.",
+                       name, number(our_rate), heights(us, them));
+  }
+  if (us.algbw > them.algbw) {
+    return fmt::format("For large messages forestcoll moves {} GB/s, {} more than the {} of {}{}.",
+                       number(our_rate), lead(our_rate, their_rate), number(their_rate),
+                       role.empty() ? name : fmt::format("{}, {}", them.algorithm, role),
+                       heights(us, them));
+  }
+  return fmt::format(
+      "For large messages {} wins: it moves {} GB/s, {} more than forestcoll's {}{}.", name,
+      number(their_rate), lead(their_rate, our_rate), number(our_rate),
+      us.algbw == Ratio(0) || them.forest
+          ? ""
+          : ", by combining data inside switches, which forestcoll does not do");
+}
+
+// Consecutive sizes with the same winner; none: level.
+struct Stretch {
+  const ComparedRow* winner = nullptr;
+  std::size_t first = 0, last = 0;
+  double lead = 1;  // the loser's time over the winner's, at most
+};
+
+std::vector<Stretch> stretches(const ComparedRow& us, const Rows& others) {
+  std::vector<Stretch> result;
+  for (std::size_t i = 0; i < us.times.size(); ++i) {
+    const ComparedRow* them = *std::ranges::min_element(
+        others, {}, [&](const ComparedRow* row) { return row->times[i].seconds; });
+    const double ratio = them->times[i].seconds / us.times[i].seconds;
+    const bool level = std::abs(ratio - 1) <= level_within;
+    const ComparedRow* winner = level ? nullptr : ratio > 1 ? &us : them;
+    if (result.empty() || result.back().winner != winner) result.push_back({winner, i, i, 1});
+    result.back().last = i;
+    result.back().lead = std::max({result.back().lead, ratio, 1 / ratio});
+  }
+  return result;
+}
+
+std::string where(const Stretch& stretch, const ComparedRow& us) {
+  const std::string first = bytes_in_words(us.times[stretch.first].bytes);
+  const std::string last = bytes_in_words(us.times[stretch.last].bytes);
+  if (stretch.first == 0 && stretch.last + 1 == us.times.size()) return "at all sizes";
+  if (stretch.first == stretch.last) return "at " + first;
+  if (stretch.first == 0) return "up to " + last;
+  if (stretch.last + 1 == us.times.size()) return fmt::format("from {} on", first);
+  return fmt::format("from {} to {}", first, last);
+}
+
+// Who has a rate and no times is named: nothing is known of it at a size.
+std::string untimed_in_words(const Rows& rows) {
+  std::vector<std::string> names;
+  for (const ComparedRow* row : rows) {
+    if (row->times.empty()) names.push_back(row->algorithm);
+  }
+  return names.empty() ? "" : fmt::format(" (without {}: not simulated)", fmt::join(names, ", "));
+}
+
+std::string size_sentence(const ComparedRow& us, const Rows& others, const std::string& whom) {
+  std::vector<std::string> parts;
+  for (const Stretch& stretch : stretches(us, others)) {
+    const std::string place = where(stretch, us);
+    parts.push_back(stretch.winner == nullptr
+                        ? fmt::format("level {}", place)
+                        : fmt::format("{} ahead {} (by up to {})", stretch.winner->algorithm, place,
+                                      lead(stretch.lead, 1)));
+  }
+  return fmt::format("By size, against {}: {}.", whom, fmt::join(parts, ", "));
+}
+
+Rows timed(const Rows& rows) {
+  Rows result;
+  std::ranges::copy_if(rows, std::back_inserter(result),
+                       [](const auto* row) { return !row->times.empty(); });
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::string> who_wins(const Comparison& comparison) {
+  const ComparedRow* us = find_row(comparison, ours);
+  if (us == nullptr || us->error) return {};
+  const auto nccl = names_of_nccl(comparison.collective);
+  const std::string nccl_words = nccl_in_words(comparison.collective);
+  Rows theirs, others;
+  for (const ComparedRow& row : comparison.rows) {
+    if (row.error || &row == us) continue;
+    (nccl.contains(row.algorithm) ? theirs : others).push_back(&row);
+  }
+  std::vector<std::string> sentences;
+  const bool several = comparison.collective == Collective::allreduce;
+  if (const ComparedRow* best = best_of(theirs)) {
+    sentences.push_back(rate_sentence(*us, *best, several ? nccl_words : ""));
+  }
+  if (const ComparedRow* best = best_of(others)) {
+    sentences.push_back(rate_sentence(*us, *best, theirs.empty() ? "" : "the best of the others"));
+  }
+  if (us->times.empty()) return sentences;
+  if (const Rows rows = timed(theirs); !rows.empty()) {
+    sentences.push_back(size_sentence(
+        *us, rows, (several ? nccl_words : "NCCL's rings") + untimed_in_words(theirs)));
+  }
+  if (const Rows rows = timed(others); !rows.empty()) {
+    sentences.push_back(
+        size_sentence(*us, rows, "the best of the others" + untimed_in_words(others)));
+  }
+  return sentences;
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,61 @@
+#include "compare/words.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "report.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+// Trailing zeros say nothing.
+std::string with_one_decimal(double value) {
+  std::string text = fmt::format("{:.1f}", value);
+  if (text.ends_with(".0")) text.resize(text.size() - 2);
+  return text;
+}
+
+// Three significant digits, as a plain number.
+std::string three_digits(double value) {
+  const int before = value < 1 ? 1 : 1 + static_cast<int>(std::floor(std::log10(value)));
+  return fmt::format("{:.{}f}", value, before >= 3 ? 0 : 3 - before);
+}
+
+}  // namespace
+
+std::string bytes_in_words(double bytes) {
+  constexpr std::array<const char*, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  for (; bytes >= 1024 && unit + 1 < units.size(); ++unit) bytes /= 1024;
+  return fmt::format("{} {}", with_one_decimal(bytes), units[unit]);
+}
+
+std::string duration_in_words(double seconds, const char* micro) {
+  if (seconds < 1e-3) return fmt::format("{} {}s", three_digits(seconds * 1e6), micro);
+  if (seconds < 1) return fmt::format("{} ms", three_digits(seconds * 1e3));
+  return fmt::format("{} s", three_digits(seconds));
+}
+
+std::string fraction_in_words(const ComparedRow& row, const Comparison& comparison) {
+  if (row.algbw <= comparison.optimum) return percent(row.algbw, comparison.optimum);
+  return fmt::format("{:.2f} %", row.optimum_fraction * 100);
+}
+
+std::string short_number(double value) {
+  return value < 100 ? fmt::format("{:.3g}", value) : fmt::format("{:.1f}", value);
+}
+
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  return text;
+}
+
+std::string why(const Diagnostic& error) {
+  return error.code.empty() ? error.message : fmt::format("{} [{}]", error.message, error.code);
+}
+
+}  // namespace forestcoll::cli

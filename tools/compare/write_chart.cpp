@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "compare/chart.hpp"
+#include "compare/words.hpp"
+#include "compare/write.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+// Ours has the first colour wherever it stands.
+std::size_t slot_of(const Comparison& comparison, const ComparedRow& row) {
+  if (row.algorithm == ours) return 0;
+  std::size_t slot = 1;
+  for (const ComparedRow& other : comparison.rows) {
+    if (&other == &row) break;
+    if (other.algorithm != ours) ++slot;
+  }
+  return (slot - 1) % (chart_slots - 1) + 1;
+}
+
+// The name without its folders, which are too long for a chart.
+std::string short_name(const std::string& file) {
+  return std::filesystem::path(file).filename().string();
+}
+
+}  // namespace
+
+bool has_times(const Comparison& comparison) {
+  for (const ComparedRow& row : comparison.rows) {
+    if (!row.times.empty()) return true;
+  }
+  return false;
+}
+
+std::string to_chart(const Comparison& comparison, int width, bool standalone) {
+  const Fabric& fabric = *comparison.fabric;
+  Chart chart;
+  chart.width = width;
+  chart.height = width < 500 ? 330 : 440;
+  chart.standalone = standalone;
+  chart.title = fmt::format("{}, {}", to_string(comparison.collective), fabric.topology.name);
+  chart.value_title = fmt::format("algbw, GB/s: {}", comparison.measured.empty()
+                                                         ? model_not_measurement
+                                                         : "lines are a model, points measured");
+  chart.limit = comparison.optimum.to_double();
+  chart.limit_name = fmt::format("optimum {} GB/s", number(*chart.limit));
+  for (const ComparedRow& row : comparison.rows) {
+    if (row.times.empty()) continue;
+    ChartSeries series{short_name(row.algorithm), slot_of(comparison, row), Mark::line, {}};
+    for (const SimulatedTime& time : row.times) series.points.push_back({time.bytes, time.algbw});
+    chart.series.push_back(std::move(series));
+  }
+  for (const MeasuredRun& run : comparison.measured) {
+    ChartSeries series{fmt::format("{} {}", short_name(run.file), run.placement),
+                       slot_of(comparison, *find_row(comparison, run.algorithm)),
+                       run.placement == "in-place" ? Mark::circle : Mark::dot,
+                       {}};
+    for (const MeasuredTime& time : run.times) {
+      series.points.push_back({time.measured.bytes, time.measured.algbw});
+    }
+    chart.series.push_back(std::move(series));
+  }
+  return to_svg(chart);
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,203 @@
+// `forestcoll simulate`: how long would this schedule take?
+#include "forestcoll/simulate.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "command.hpp"
+#include "fabric.hpp"
+#include "io.hpp"
+#include "progress_bar.hpp"
+#include "report.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+constexpr const char* model_line = "model, not measurement";
+constexpr std::size_t shown_links = 3;
+
+struct Options {
+  std::string schedule;
+  std::string topology;
+  std::string sizes = "1K:4G:4";
+  std::string gpu = "a100";
+  std::string parameters;  // a file
+  bool every_pass = false;
+  bool json = false;
+};
+
+// "64K", "1000".
+std::string size_text(double bytes) {
+  constexpr const char* units[] = {"", "K", "M", "G", "T"};
+  auto value = static_cast<std::int64_t>(bytes);
+  std::size_t unit = 0;
+  while (unit < 4 && value % 1024 == 0) {
+    value /= 1024;
+    ++unit;
+  }
+  return fmt::format("{}{}", value, units[unit]);
+}
+
+std::string time_text(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{:.2f} us", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.3f} ms", seconds * 1e3);
+  return fmt::format("{:.3f} s", seconds);
+}
+
+// The busiest first; of equals, by name.
+std::vector<LinkUse> by_use(std::vector<LinkUse> links) {
+  std::ranges::stable_sort(links, [](const auto& a, const auto& b) { return a.busy > b.busy; });
+  return links;
+}
+
+std::string text_report(const Simulation& simulation, const SimulationParameters& parameters,
+                        const std::string& file) {
+  std::string text =
+      fmt::format("{}: {} over {}, {}; figures of {}; {}\n", file, simulation.collective,
+                  counted(static_cast<std::size_t>(simulation.ranks), "rank"), simulation.protocol,
+                  parameters.name, model_line);
+  text +=
+      fmt::format("  {:>8} {:>12} {:>12} {:>12}\n", "bytes", "time", "algbw GB/s", "busbw GB/s");
+  for (const SimulatedTime& time : simulation.times) {
+    text += fmt::format("  {:>8} {:>12} {:>12.3f} {:>12.3f}\n", size_text(time.bytes),
+                        time_text(time.seconds), time.algbw, time.busbw);
+  }
+  const auto links = by_use(simulation.links);
+  for (std::size_t i = 0; i < std::min(shown_links, links.size()); ++i) {
+    text += fmt::format("  {}{} -> {} is busy {:.1f} % of the time at the largest size\n",
+                        i == 0 ? "busiest links: " : "               ", links[i].src, links[i].dst,
+                        links[i].busy * 100);
+  }
+  return text;
+}
+
+Json json_report(const Simulation& simulation, const SimulationParameters& parameters,
+                 const std::string& file) {
+  Json report = {{"format", "forestcoll-simulation"},
+                 {"version", 1},
+                 {"file", file},
+                 {"note", model_line},
+                 {"schedule", simulation.schedule},
+                 {"collective", simulation.collective},
+                 {"protocol", simulation.protocol},
+                 {"ranks", simulation.ranks},
+                 {"parameters", {{"name", parameters.name}, {"source", parameters.source}}},
+                 {"events", simulation.events}};
+  Json& times = report["times"] = Json::array();
+  for (const SimulatedTime& time : simulation.times) {
+    times.push_back({{"bytes", static_cast<std::int64_t>(time.bytes)},
+                     {"seconds", time.seconds},
+                     {"algbw", time.algbw},
+                     {"busbw", time.busbw}});
+  }
+  Json& links = report["links"] = Json::array();
+  for (const LinkUse& link : simulation.links) {
+    links.push_back({{"src", link.src}, {"dst", link.dst}, {"busy", link.busy}});
+  }
+  return report;
+}
+
+Expected<SimulationParameters> read_parameters(const Options& options) {
+  if (options.parameters.empty()) return find_simulation_parameters(options.gpu);
+  const auto text = read_input(options.parameters);
+  if (!text) return text.errors();
+  return parse_simulation_parameters(*text, display_name(options.parameters));
+}
+
+bool reads_standard_input_twice(const Options& options) {
+  return (options.schedule == "-") + (options.topology == "-") + (options.parameters == "-") > 1;
+}
+
+ExitCode run(const Options& options, const Console& console) {
+  if (reads_standard_input_twice(options)) {
+    return fail({usage_error("S04", "only one of the files can be standard input", "")}, console);
+  }
+  const auto sizes = parse_sizes(options.sizes);
+  if (!sizes) return fail(sizes.errors(), console);
+  const auto parameters = read_parameters(options);
+  if (!parameters) return fail(parameters.errors(), console);
+  const auto topology = read_topology(options.topology, {});
+  if (!topology) return fail(topology.errors(), console);
+  print(topology->warnings, console);
+  const auto text = read_input(options.schedule);
+  if (!text) return fail(text.errors(), console);
+  const std::string file = display_name(options.schedule);
+  const auto prepare = [&] {
+    const SecondsTicker ticker("checking", console);
+    return prepare_simulation(*text, file, topology->topology);
+  };
+  const auto simulator = prepare();
+  if (!simulator) return fail(simulator.errors(), console);
+  const auto simulate = [&] {
+    ProgressBar bar("simulating", console);
+    SimulationOptions simulation;
+    simulation.progress = [&](double fraction) { bar.update(fraction); };
+    simulation.every_pass = options.every_pass;
+    return simulator->run(*sizes, *parameters, simulation);
+  };
+  const auto simulation = simulate();
+  if (!simulation) return fail(simulation.errors(), console);
+  const std::string report = options.json ? to_text(json_report(*simulation, *parameters, file))
+                                          : text_report(*simulation, *parameters, file);
+  if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+Command add_simulate(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = program.add_subcommand(
+      "simulate", "How long a schedule would take, by size: a model, not a measurement");
+  command
+      ->add_option("SCHEDULE", options->schedule,
+                   "MSCCL XML, an MSCCL++ plan or forest JSON (told apart by content), or - for\n"
+                   "standard input")
+      ->required();
+  command->add_option("TOPOLOGY", options->topology, "The fabric that it runs on")->required();
+  command
+      ->add_option("--sizes", options->sizes,
+                   "Bytes of the whole buffer: 1K:4G doubles from the first to the last, 1K:4G:16\n"
+                   "multiplies by 16, 64K,1M,1G is a list")
+      ->capture_default_str()
+      ->type_name("SIZES");
+  auto* gpu = command
+                  ->add_option("--gpu", options->gpu,
+                               fmt::format("Figures of a kind of GPU: {}; \"ideal\" has no costs\n"
+                                           "but those of the topology's links",
+                                           fmt::join(simulation_gpus(), ", ")))
+                  ->capture_default_str()
+                  ->type_name("NAME");
+  command
+      ->add_option("--parameters", options->parameters,
+                   "Figures of your own, from a JSON file (forestcoll-simulation-parameters)")
+      ->excludes(gpu)
+      ->type_name("FILE");
+  command->add_flag("--every-pass", options->every_pass,
+                    "Simulate every pass over the program; else the time of many passes is\n"
+                    "extrapolated once each takes as long as the one before");
+  command->add_flag("--json", options->json,
+                    "Report as JSON (format forestcoll-simulation, version 1)");
+  command->footer(
+      "Transfers share links max-min fairly; threadblocks run their steps one by one, in passes\n"
+      "over the program, with as many operations in flight as the protocol has slots. Forests\n"
+      "have no threadblocks: their edges send as fast as links and latencies allow.\n"
+      "\n"
+      "Examples:\n"
+      "  forestcoll simulate allreduce.xml topologies/dgx-a100-x2.json\n"
+      "  forestcoll simulate forest.json fabric.json --gpu ideal --sizes 1K:4G\n"
+      "  forestcoll synth fabric.json | forestcoll simulate - fabric.json --sizes 1G --json\n"
+      "\n"
+      "Exit codes: 0 done, 2 sizes, parameters or a topology with errors, or a schedule that is\n"
+      "wrong or not for this topology, 3 too much to simulate, 4 cannot read or write, 70 a bug\n"
+      "of ours.");
+  return {command, [options](const Console& console) { return run(*options, console); }};
+}
+
+}  // namespace forestcoll::cli
