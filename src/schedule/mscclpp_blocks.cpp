@@ -135,12 +135,17 @@ class BlockWriter {
   }
 
   void write_loop() {
-    const auto by_level = [](const Due& a, const Due& b) {
-      return std::tuple(a.transfer.level, a.transfer.segment, a.transfer.src, a.transfer.dst) <
-             std::tuple(b.transfer.level, b.transfer.segment, b.transfer.src, b.transfer.dst);
+    // Every rank begins with the next one: puts to the same rank would share its link.
+    const auto by_distance = [this](const Due& a, const Due& b) {
+      return std::tuple(a.transfer.level, distance(a.transfer.dst), a.transfer.segment) <
+             std::tuple(b.transfer.level, distance(b.transfer.dst), b.transfer.segment);
     };
-    std::sort(sends_.begin(), sends_.end(), by_level);
-    std::sort(receives_.begin(), receives_.end(), by_level);
+    const auto by_segment = [](const Due& a, const Due& b) {
+      return std::tuple(a.transfer.level, a.transfer.segment, a.transfer.src) <
+             std::tuple(b.transfer.level, b.transfer.segment, b.transfer.src);
+    };
+    std::sort(sends_.begin(), sends_.end(), by_distance);
+    std::sort(receives_.begin(), receives_.end(), by_segment);
     copy_own();
     std::size_t s = 0, r = 0;
     while (s < sends_.size() || r < receives_.size()) {
@@ -153,6 +158,12 @@ class BlockWriter {
       send_all(std::span(sends_).subspan(first_send, s - first_send));
       receive_all(std::span(receives_).subspan(first_receive, r - first_receive));
     }
+  }
+
+  // Ranks from this one on to `to`.
+  [[nodiscard]] std::size_t distance(Rank to) const {
+    const std::size_t ranks = context_.box_of.size();
+    return (to.index() + ranks - rank_.index()) % ranks;
   }
 
   void add(PlanOperation operation) { block_.loop.push_back(std::move(operation)); }
