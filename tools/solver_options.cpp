@@ -38,7 +38,9 @@ int threads_by_default() {
 void add_effort_options(CLI::App& command, SolverArguments& arguments) {
   command
       .add_option("--effort", arguments.effort,
-                  "How long to work on lower trees once a forest stands")
+                  "How long to work on lower trees once a forest stands: no more than\n"
+                  "packing takes, a fraction of a second where forests are small, or\n"
+                  "minutes")
       ->check(CLI::IsMember({"fast", "default", "max"}))
       ->capture_default_str();
   command

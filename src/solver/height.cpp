@@ -40,7 +40,7 @@ std::int64_t steps_for(Effort effort, std::int64_t edges) {
     case Effort::normal:
       return 16 * edges + std::min<std::int64_t>(16'000 * edges, 4'000'000);
     case Effort::max:
-      return 256 * edges + std::min<std::int64_t>(320'000 * edges, 1'500'000'000);
+      return 256 * edges + std::min<std::int64_t>(8'000'000 * edges, 10'000'000'000);
   }
   return 0;
 }

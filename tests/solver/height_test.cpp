@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <random>
+#include <stop_token>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -293,6 +296,22 @@ TEST(LowerHeights, KeepsForestsWholeOnRandomFabrics) {
   }
   EXPECT_GT(lowered, 150);
   EXPECT_GT(split, 40);
+}
+
+// The greatest effort looks farther; here it is stopped wherever it happens to be.
+TEST(LowerHeights, KeepsForestsWholeWhereverItIsStopped) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    Rows rows = random_rows(seed, seed % 4 > 1);
+    const auto rooted = rows.rooted();
+    std::stop_source source;
+    std::jthread timer([&](const std::stop_token&) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5 + seed % 7));
+      source.request_stop();
+    });
+    lower_heights(rows.view(), rows.resources, 1, Effort::max, source.get_token());
+    ASSERT_EQ(rows.flaw(), "") << "seed " << seed;
+    ASSERT_EQ(rows.rooted(), rooted) << "seed " << seed;
+  }
 }
 
 TEST(LowerHeights, IsTheSameEachTime) {
