@@ -10,9 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "allreduce_report.hpp"
 #include "bottleneck.hpp"
 #include "command.hpp"
 #include "fabric.hpp"
+#include "forestcoll/allreduce_optimum.hpp"
 #include "forestcoll/pack.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/verify.hpp"
@@ -57,6 +59,21 @@ struct Answer {
   std::vector<PhaseBound> phases;
   std::int64_t k = 1;  ///< of the first row, like the first phase
 };
+
+// An allreduce by two phases in a row, and by any trees.
+struct Allreduce {
+  Ratio two_phases;  ///< GB/s
+  Expected<AllreduceOptimum> optimum;
+};
+
+// Where allreduce is among the rows.
+std::optional<Allreduce> best_allreduce(const Answer& answer, const Network& network) {
+  for (const Row& row : answer.rows) {
+    if (row.collective != Collective::allreduce) continue;
+    return Allreduce{row.algbw, allreduce_optimum(network)};
+  }
+  return std::nullopt;
+}
 
 Diagnostic too_large(const char* what) {
   Diagnostic error =
@@ -163,7 +180,8 @@ std::string weights_line(const Weights& weights) {
   return text + "\n";
 }
 
-std::string text_report(const Answer& answer, const Fabric& fabric, const Options& options) {
+std::string text_report(const Answer& answer, const std::optional<Allreduce>& allreduce,
+                        const Fabric& fabric, const Options& options) {
   std::string text =
       fmt::format("{}: {}\n", fabric.topology.name, counted(fabric.network.ranks.size(), "GPU"));
   text += fmt::format("{:<16}{:>20}{:>20}\n", "collective", "algbw GB/s", "busbw GB/s");
@@ -171,6 +189,7 @@ std::string text_report(const Answer& answer, const Fabric& fabric, const Option
     text += fmt::format("{:<16}{:>20}{:>20}\n", to_string(row.collective), number(row.algbw),
                         number(row.busbw));
   }
+  if (allreduce) text += in_words(allreduce->optimum, allreduce->two_phases);
   if (const auto& weight = fabric.network.weight; !weight.empty()) {
     text += weights_line(weight);
   }
@@ -191,7 +210,8 @@ std::string text_report(const Answer& answer, const Fabric& fabric, const Option
   return text;
 }
 
-Json json_report(const Answer& answer, const Fabric& fabric, const Options& options) {
+Json json_report(const Answer& answer, const std::optional<Allreduce>& allreduce,
+                 const Fabric& fabric, const Options& options) {
   Json algbw = Json::object();
   Json busbw = Json::object();
   for (const Row& row : answer.rows) {
@@ -210,6 +230,9 @@ Json json_report(const Answer& answer, const Fabric& fabric, const Options& opti
                  {"collective", to_string(answer.rows.front().collective)},
                  {"k", answer.k},
                  {"bottleneck", to_json(bottleneck, fabric.topology)}};
+  if (allreduce) {
+    report["allreduce_optimum"] = to_json(allreduce->optimum, allreduce->two_phases);
+  }
   if (const auto& weight = fabric.network.weight; !weight.empty()) {
     report["weights"] = std::vector<std::int64_t>(weight.begin(), weight.end());
   }
@@ -249,8 +272,9 @@ ExitCode run(const Options& options, const Console& console) {
     if (!rates_agree(*answer, fabric->network)) return ExitCode::internal;
     note(console, "checked: bisection on independent code finds the same rate");
   }
-  Json json = json_report(*answer, *fabric, options);
-  std::string text = text_report(*answer, *fabric, options);
+  const auto allreduce = best_allreduce(*answer, fabric->network);
+  Json json = json_report(*answer, allreduce, *fabric, options);
+  std::string text = text_report(*answer, allreduce, *fabric, options);
   if (options.whatif) {
     const auto asked = what_if_options(*fabric, options);
     if (!asked) return fail(asked.errors(), console);
@@ -300,6 +324,10 @@ Command add_bound(CLI::App& program) {
       "Where nodes have weights, the buffer is what all of them own together, and the rate per "
       "root\n"
       "is that of a root of weight 1 once all weights are in lowest integers.\n"
+      "\n"
+      "allreduce is a reduce_scatter and then an allgather, as `synth` makes it. The best\n"
+      "allreduce by trees reduces and broadcasts at the same time, and may root more data at\n"
+      "some GPUs than at others: what a schedule of that kind could gain, if anything.\n"
       "\n"
       "Examples:\n"
       "  forestcoll bound topologies/dgx-a100-x2.json\n"

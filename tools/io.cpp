@@ -173,10 +173,10 @@ class TemporaryFile {
 
   // Each returns 0 or an errno.
   [[nodiscard]] int opened() const { return error_; }
-  int fill(std::string_view text, mode_t mode) {
+  int fill(std::string_view text, mode_t mode, bool force_to_disk) {
     if (fchmod(file_.get(), mode) != 0) return errno;
     if (const int error = write_all(file_.get(), text)) return error;
-    if (fsync(file_.get()) != 0) return errno;
+    if (force_to_disk && fsync(file_.get()) != 0) return errno;
     return file_.close() == 0 ? 0 : errno;
   }
   int rename_to(const std::string& target) {
@@ -198,12 +198,14 @@ mode_t mode_of_new_files() {
   return static_cast<mode_t>(0666) & ~mask;
 }
 
-int replace_file(const std::filesystem::path& target, std::string_view text, mode_t mode) {
+int replace_file(const std::filesystem::path& target, std::string_view text, mode_t mode,
+                 bool force_to_disk) {
   const auto directory = target.has_parent_path() ? target.parent_path() : ".";
   TemporaryFile temporary(directory);
   if (const int error = temporary.opened()) return error;
-  if (const int error = temporary.fill(text, mode)) return error;
+  if (const int error = temporary.fill(text, mode, force_to_disk)) return error;
   if (const int error = temporary.rename_to(target.string())) return error;
+  if (!force_to_disk) return 0;
   const FileDescriptor parent(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (parent.valid()) fsync(parent.get());  // the file is whole whether or not this succeeds
   return 0;
@@ -216,12 +218,12 @@ int write_device(const std::string& path, std::string_view text) {
   return device.close() == 0 ? 0 : errno;
 }
 
-int write_path(const std::string& path, std::string_view text) {
+int write_path(const std::string& path, std::string_view text, bool force_to_disk) {
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0) {
     if (errno != ENOENT) return errno;
     if (path.empty() || path.back() == '/') return path.empty() ? ENOENT : EISDIR;
-    return replace_file(path, text, mode_of_new_files());
+    return replace_file(path, text, mode_of_new_files(), force_to_disk);
   }
   if (S_ISDIR(status.st_mode)) return EISDIR;
   if (!S_ISREG(status.st_mode)) return write_device(path, text);
@@ -229,7 +231,7 @@ int write_path(const std::string& path, std::string_view text) {
   std::error_code error;
   const auto target = std::filesystem::canonical(path, error);
   if (error) return error.value();
-  return replace_file(target, text, status.st_mode & static_cast<mode_t>(07777));
+  return replace_file(target, text, status.st_mode & static_cast<mode_t>(07777), force_to_disk);
 }
 
 }  // namespace
@@ -264,11 +266,13 @@ Expected<std::string> read_input(const std::string& path, std::size_t max_bytes)
   return read_all(file.get(), name, max_bytes);
 }
 
-std::optional<Diagnostic> write_output(const std::string& path, std::string_view text) {
+std::optional<Diagnostic> write_output(const std::string& path, std::string_view text,
+                                       bool force_to_disk) {
   static std::mutex one_at_a_time;  // there is one pending file, and one mask of new files' modes
   const std::scoped_lock lock(one_at_a_time);
   const bool standard = path == "-";
-  const int error = standard ? write_all(STDOUT_FILENO, text) : write_path(path, text);
+  const int error =
+      standard ? write_all(STDOUT_FILENO, text) : write_path(path, text, force_to_disk);
   if (error == 0) return std::nullopt;
   return io_error(standard ? "<stdout>" : display_name(path), "write", error);
 }

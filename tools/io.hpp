@@ -23,8 +23,9 @@ void prepare_process();
 
 /// Writes `text` to `path`, or to standard output for "-". A regular file is written under a
 /// temporary name beside it and renamed: on failure it is what it was before. Returns the error
-/// (ErrorKind::io), if any.
-[[nodiscard]] std::optional<Diagnostic> write_output(const std::string& path,
-                                                     std::string_view text);
+/// (ErrorKind::io), if any. A file that is not forced to the disk may be empty after a loss of
+/// power: for what can be made again and carries a check of itself.
+[[nodiscard]] std::optional<Diagnostic> write_output(const std::string& path, std::string_view text,
+                                                     bool force_to_disk = true);
 
 }  // namespace forestcoll::cli

@@ -30,7 +30,7 @@ constexpr const char* footer =
     "\n"
     "Exit codes:\n"
     "  0   done\n"
-    "  1   the answer is no: a check failed\n"
+    "  1   the answer is no: a check or an item of a batch failed\n"
     "  2   usage, or a wrong input\n"
     "  3   does not fit: a target's limits, exact arithmetic, time or memory\n"
     "  4   cannot read or write a file\n"

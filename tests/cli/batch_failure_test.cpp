@@ -53,9 +53,9 @@ class BatchWithOneThatHangs : public ::testing::Test {
 };
 
 TEST_F(BatchWithOneThatHangs, TimeLimitEndsItAlone) {
-  const auto result = batch_.run({"--time-limit", "2", "-j", "2"});
+  const auto result = batch_.run({"--time-limit", "1.5", "-j", "2"});
   EXPECT_EQ(result.code, 1);
-  EXPECT_THAT(result.err, HasSubstr("not done after 2 s, the time limit [J02]"));
+  EXPECT_THAT(result.err, HasSubstr("not done after 1.5 s, the time limit [J02]"));
   expect_only_that_failed("J02");
   expect_the_next_run_completes();
 }

@@ -92,6 +92,70 @@ TEST(Bound, DirectionsMayDiffer) {
   EXPECT_EQ(reduce["collective"], "reduce");
 }
 
+TEST(Bound, AllreduceBesideTheBestByTrees) {
+  struct Known {
+    std::string name, exact;
+    double gap;
+  };
+  for (const Known& fabric : std::vector<Known>{{"dgx-a100-x2", "520/3", 0},
+                                                {"dgx-a100-x2-degraded", "2075/12", 6.25},
+                                                {"mixed-a100-h100", "175", 125.0 / 3}}) {
+    const auto json = bound_json({topology(fabric.name)});
+    expect_valid(json, "forestcoll-bound.schema.json");
+    const auto& optimum = json["allreduce_optimum"];
+    EXPECT_EQ(optimum["exact"], fabric.exact);
+    EXPECT_EQ(optimum["at_most"]["exact"], fabric.exact);
+    EXPECT_NEAR(optimum["gap"].get<double>(), fabric.gap, 1e-9);
+  }
+  EXPECT_THAT(run({"bound", topology("mixed-a100-h100")}).out,
+              HasSubstr("best allreduce by trees: 175 GB/s, 31.25 % more than reduce_scatter, then "
+                        "allgather"));
+  EXPECT_THAT(run({"bound", topology("dgx-a100-x2"), "-c", "allreduce"}).out,
+              HasSubstr("173.333 (520/3) GB/s, no more than reduce_scatter, then allgather\n"));
+  EXPECT_FALSE(
+      bound_json({topology("dgx-a100-x2"), "-c", "allgather"}).contains("allreduce_optimum"));
+}
+
+// 1,600 links that no symmetry exchanges.
+TEST(Bound, SaysWhyTheBestAllreduceIsNotComputed) {
+  nlohmann::json fabric = {{"format", "forestcoll-topology"}, {"version", 1}};
+  fabric["nodes"] = {{{"id", "gpu[0-1599]"}, {"type", "compute"}},
+                     {{"id", "sw"}, {"type", "switch"}}};
+  for (int i = 0; i < 1600; ++i) {
+    fabric["links"].push_back(
+        {{"src", "gpu" + std::to_string(i)}, {"dst", "sw"}, {"bandwidth", 100 + i}});
+  }
+  const Scratch scratch;
+  const std::string file = scratch.write("t.json", fabric.dump());
+  const auto json = bound_json({file});
+  expect_valid(json, "forestcoll-bound.schema.json");
+  EXPECT_EQ(json["allreduce_optimum"]["not_computed"]["code"], "A01");
+  const auto text = run({"bound", file});
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("best allreduce by trees: not computed: the linear program of "
+                                  "the allreduce optimum has 4800 variables"));
+}
+
+// Bandwidths of twelve digits: floating point does not hold the fractions of them.
+TEST(Bound, SaysThatTheBestAllreduceIsABound) {
+  nlohmann::json fabric = {{"format", "forestcoll-topology"}, {"version", 1}};
+  fabric["nodes"] = {{{"id", "gpu[0-3]"}, {"type", "compute"}}, {{"id", "sw"}, {"type", "switch"}}};
+  const std::vector<std::string> bandwidths = {"100.0000000001", "130.0000000003", "170.0000000007",
+                                               "190.0000000009"};
+  for (std::size_t i = 0; i < bandwidths.size(); ++i) {
+    fabric["links"].push_back(
+        {{"src", "gpu" + std::to_string(i)}, {"dst", "sw"}, {"bandwidth", bandwidths[i]}});
+  }
+  const Scratch scratch;
+  const std::string file = scratch.write("t.json", fabric.dump());
+  const auto json = bound_json({file});
+  expect_valid(json, "forestcoll-bound.schema.json");
+  const auto& optimum = json["allreduce_optimum"];
+  EXPECT_FALSE(optimum.contains("exact")) << optimum;
+  EXPECT_NEAR(optimum["value"].get<double>(), optimum["at_most"]["value"].get<double>(), 1e-6);
+  EXPECT_THAT(run({"bound", file}).out, HasSubstr("proved is no more than"));
+}
+
 TEST(Bound, RootAddsTheRootedCollectives) {
   const auto json = bound_json({topology("dgx-a100-x2"), "--root", "box1/gpu3"});
   EXPECT_EQ(json["algbw"].size(), 5U);

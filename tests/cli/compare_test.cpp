@@ -350,8 +350,12 @@ TEST(Compare, ThePageIsWholeAndAsksForNothing) {
   EXPECT_EQ(pictures, 3U);
   const std::regex loads("(src|href|url)\\s*[=(]\\s*[\"']?(https?:)?//");
   EXPECT_FALSE(std::regex_search(page, loads));
-  ASSERT_EQ(compare(arguments).code, 0);
-  EXPECT_EQ(read_file(scratch / "report.html"), page) << "same input, same bytes";
+  for (const std::string threads : {"1", "3"}) {
+    auto again = arguments;
+    again.insert(again.end(), {"-j", threads});
+    ASSERT_EQ(compare(again).code, 0);
+    EXPECT_EQ(read_file(scratch / "report.html"), page) << "same input, same bytes";
+  }
 }
 
 TEST(Compare, TextFromTheFileCannotEndTheScript) {
@@ -394,6 +398,7 @@ TEST(Compare, RefusesWhatMakesNoSense) {
       compare({"--algorithms", "forestcoll", "--sizes", "1M", "--html", "/nowhere/x.html"}).code,
       4);
   EXPECT_EQ(compare({"-c", "alltoall"}).code, 2);
+  EXPECT_EQ(compare({"-j", "0"}).code, 2);
   const auto nothing = compare({"--algorithms", "nvls", "--sizes", "1M", "--svg", "-"});
   EXPECT_EQ(nothing.code, 2);
   EXPECT_THAT(nothing.err, HasSubstr("[N09]"));

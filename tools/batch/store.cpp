@@ -53,7 +53,8 @@ std::optional<Diagnostic> write_record(const std::string& path, const Record& re
   for (const OutputFile& file : record.outputs) body["outputs"].push_back(to_json(file));
   add_figures(body, record.figures);
   const std::string hash = content_hash(to_text(body));
-  return write_output(path, to_text({{"record", std::move(body)}, {"hash", hash}}));
+  const std::string text = to_text({{"record", std::move(body)}, {"hash", hash}});
+  return write_output(path, text, false);  // a record that is lost is made again
 }
 
 Expected<OutputFile> fingerprint_file(const std::string& directory, const std::string& path) {

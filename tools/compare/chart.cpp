@@ -57,7 +57,8 @@ class ChartWriter {
   std::string write() {
     const std::size_t rows = narrow_ ? (chart_.series.size() + 1) / 2 : 0;
     const int height = chart_.height + static_cast<int>(rows) * 18;
-    std::vector<std::string> sizes, places;
+    std::vector<std::string> sizes;
+    std::vector<std::string> places;
     for (const double size : sizes_) {
       sizes.push_back(fmt::format("{:.0f}", size));
       places.push_back(fmt::format("{:.1f}", x(size)));
@@ -101,7 +102,8 @@ class ChartWriter {
   }
 
   [[nodiscard]] double x(double bytes) const {
-    const double first = std::log2(*sizes_.begin()), last = std::log2(*sizes_.rbegin());
+    const double first = std::log2(*sizes_.begin());
+    const double last = std::log2(*sizes_.rbegin());
     if (last <= first) return (left_ + right_) / 2;
     return left_ + (std::log2(bytes) - first) / (last - first) * (right_ - left_);
   }
@@ -201,7 +203,8 @@ class ChartWriter {
     for (std::size_t i = 0; i < chart_.series.size(); ++i) {
       const ChartSeries& series = chart_.series[i];
       const double at_x = i % 2 == 0 ? 10 : chart_.width / 2.0;
-      const double at_y = chart_.height + 4 + static_cast<double>(i / 2) * 18;
+      const std::size_t row = i / 2;
+      const double at_y = chart_.height + 4 + static_cast<double>(row) * 18;
       print("<g class=\"fc-s{}\">", series.slot);
       if (series.mark != Mark::line) {
         point_mark(series, at_x + 11, at_y);

@@ -50,7 +50,8 @@ Arranged arrange(const Fabric& fabric) {
   Arranged arranged;
   std::map<GroupKey, std::size_t> position;
   for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
-    const NodeId tail = network.graph.tail(ArcId(a)), head = network.graph.head(ArcId(a));
+    const NodeId tail = network.graph.tail(ArcId(a));
+    const NodeId head = network.graph.head(ArcId(a));
     const auto kind = kinds.find({tail, head});
     const GroupKey key{kind == kinds.end() ? "" : kind->second, fabric.topology.nodes[tail].type,
                        fabric.topology.nodes[head].type,
@@ -63,7 +64,9 @@ Arranged arrange(const Fabric& fabric) {
 }
 
 Json links_json(const Arranged& arranged, const Network& network) {
-  Json groups = Json::array(), ends = Json::array(), bandwidth = Json::array();
+  Json groups = Json::array();
+  Json ends = Json::array();
+  Json bandwidth = Json::array();
   for (const auto& [key, arcs] : arranged.groups) {
     groups.push_back(
         {{"title", title_of(key, arcs.size())}, {"first", ends.size()}, {"count", arcs.size()}});
@@ -87,7 +90,8 @@ Json busy_json(const ComparedRow& row, const Arranged& arranged) {
 
 Json tree_json(const Forest& forest, TreeId id) {
   const Forest::Tree& tree = forest.tree(id);
-  Json parents = Json::array(), via = Json::array();
+  Json parents = Json::array();
+  Json via = Json::array();
   for (std::size_t r = 0; r < forest.rank_count(); ++r) {
     Json between = Json::array();
     if (Rank(r) == tree.root) {
@@ -142,10 +146,12 @@ std::string facts(const Comparison& comparison) {
 Json page_data(const Comparison& comparison) {
   const Fabric& fabric = *comparison.fabric;
   const Arranged arranged = arrange(fabric);
-  Json nodes = Json::array(), ranks = Json::array();
+  Json nodes = Json::array();
+  Json ranks = Json::array();
   for (const TopologyNode& node : fabric.topology.nodes) nodes.push_back(node.id);
   for (const NodeId rank : fabric.topology.ranks) ranks.push_back(rank.value);
-  Json busy = Json::object(), trees = Json::object();
+  Json busy = Json::object();
+  Json trees = Json::object();
   for (const ComparedRow& row : comparison.rows) {
     if (!row.busy.empty()) busy[row.algorithm] = busy_json(row, arranged);
     if (row.forest) trees[row.algorithm] = trees_json(*row.forest);

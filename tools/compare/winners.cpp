@@ -52,7 +52,8 @@ std::string introduce(const ComparedRow& row, const std::string& role) {
 }
 
 std::string rate_sentence(const ComparedRow& us, const ComparedRow& them, const std::string& role) {
-  const double our_rate = us.algbw.to_double(), their_rate = them.algbw.to_double();
+  const double our_rate = us.algbw.to_double();
+  const double their_rate = them.algbw.to_double();
   const std::string name = introduce(them, role);
   if (us.algbw == them.algbw) {
     return fmt::format("For large messages forestcoll wins nothing: {} moves the same {} GB/s{}.",
@@ -139,7 +140,8 @@ std::vector<std::string> who_wins(const Comparison& comparison) {
   if (us == nullptr || us->error) return {};
   const auto nccl = names_of_nccl(comparison.collective);
   const std::string nccl_words = nccl_in_words(comparison.collective);
-  Rows theirs, others;
+  Rows theirs;
+  Rows others;
   for (const ComparedRow& row : comparison.rows) {
     if (row.error || &row == us) continue;
     (nccl.contains(row.algorithm) ? theirs : others).push_back(&row);

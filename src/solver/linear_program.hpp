@@ -1,0 +1,45 @@
+// Linear programs whose rows come one after the other.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace forestcoll::solver {
+
+struct Term {
+  std::size_t variable = 0;
+  std::int64_t coefficient = 0;
+  auto operator<=>(const Term&) const = default;
+};
+
+/// maximise Σ c_j z_j, z ≥ 0, subject to rows that are added between solutions; each solution
+/// starts from the last one. In floating point, by GLPK's dual simplex behind LEMON.
+class LinearProgram {
+ public:
+  explicit LinearProgram(std::size_t variables);
+  ~LinearProgram();
+  LinearProgram(const LinearProgram&) = delete;
+  LinearProgram& operator=(const LinearProgram&) = delete;
+
+  void maximise(std::span<const Term> objective);
+  /// Σ terms ≤ bound. Rows are numbered in the order of the calls.
+  void add_at_most(std::span<const Term> terms, double bound);
+  /// Σ terms = 0.
+  void add_zero(std::span<const Term> terms);
+
+  /// False where there is no optimum, or none was found.
+  [[nodiscard]] bool solve();
+  /// Of the last solution.
+  [[nodiscard]] double value(std::size_t variable) const;
+  /// Of the last solution; 0 or more for `add_at_most`, of either sign for `add_zero`.
+  [[nodiscard]] double price(std::size_t row) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace forestcoll::solver

@@ -1,0 +1,23 @@
+// Guessing the fractions that numbers in floating point stand for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace forestcoll::solver {
+
+struct CommonFractions {
+  std::vector<std::int64_t> numerators;
+  std::int64_t denominator = 1;
+};
+
+/// Each value as the fraction of least denominator within `tolerance`, all over one denominator.
+/// A guess: whoever uses it proves it. Nothing where the common denominator is above
+/// `max_denominator`, or a numerator above 2^62.
+[[nodiscard]] std::optional<CommonFractions> simple_fractions(std::span<const double> values,
+                                                              double tolerance,
+                                                              std::int64_t max_denominator);
+
+}  // namespace forestcoll::solver

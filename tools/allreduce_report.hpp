@@ -1,0 +1,21 @@
+// What `bound` says of allreduces beyond reduce-scatter followed by allgather.
+#pragma once
+
+#include <string>
+
+#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/ratio.hpp"
+#include "report.hpp"
+
+namespace forestcoll::cli {
+
+/// {"value", "at_most", "gap"}, with "exact" where the optimum is proved; or {"not_computed"}.
+/// `two_phases` is the algbw of reduce-scatter, then allgather.
+[[nodiscard]] Json to_json(const Expected<AllreduceOptimum>& optimum, const Ratio& two_phases);
+
+/// The same as a line.
+[[nodiscard]] std::string in_words(const Expected<AllreduceOptimum>& optimum,
+                                   const Ratio& two_phases);
+
+}  // namespace forestcoll::cli
