@@ -149,6 +149,7 @@ ExitCode run(const Options& options, const Console& console) {
   auto parameters = read_parameters(options);
   if (!parameters) return fail(parameters.errors(), console);
   request.parameters = *std::move(parameters);
+  request.threads = options.threads;
   const auto rings = read_rings(options.nccl_graph);
   if (!rings) return fail(rings.errors(), console);
   request.baseline = {.graph = *rings ? &**rings : nullptr,
@@ -162,7 +163,7 @@ ExitCode run(const Options& options, const Console& console) {
   if (!root) return fail(root.errors(), console);
   request.root = *root;
 
-  auto comparison = make_comparison(*fabric, request, options.threads, console);
+  auto comparison = make_comparison(*fabric, request, console);
   if (!comparison) return fail(comparison.errors(), console);
   for (const std::string& measured : options.measured) {
     const Diagnostics findings = add_measured(*comparison, measured);
@@ -274,7 +275,7 @@ Command add_compare(CLI::App& program) {
       ->required();
   command
       ->add_option("-j,--threads", options->threads,
-                   "Algorithms at a time (default: all processors)")
+                   "Algorithms, and their sizes, at a time (default: all processors)")
       ->check(CLI::Range(1, 1024).description(""))
       ->type_name("N");
   command->add_option("-c,--collective", options->collective, "What to compare")

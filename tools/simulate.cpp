@@ -28,6 +28,7 @@ struct Options {
   std::string sizes = "1K:4G:4";
   std::string gpu = "a100";
   std::string parameters;  // a file
+  int threads = 0;         // as many as there are processors
   bool every_pass = false;
   bool json = false;
 };
@@ -139,6 +140,7 @@ ExitCode run(const Options& options, const Console& console) {
     SimulationOptions simulation;
     simulation.progress = [&](double fraction) { bar.update(fraction); };
     simulation.every_pass = options.every_pass;
+    simulation.threads = options.threads;
     return simulator->run(*sizes, *parameters, simulation);
   };
   const auto simulation = simulate();
@@ -182,6 +184,11 @@ Command add_simulate(CLI::App& program) {
   command->add_flag("--every-pass", options->every_pass,
                     "Simulate every pass over the program; else the time of many passes is\n"
                     "extrapolated once each takes as long as the one before");
+  command
+      ->add_option("-j,--threads", options->threads,
+                   "Sizes at a time (default: all processors); the result does not depend on it")
+      ->check(CLI::Range(1, 1024).description(""))
+      ->type_name("N");
   command->add_flag("--json", options->json,
                     "Report as JSON (format forestcoll-simulation, version 1)");
   command->footer(

@@ -40,6 +40,7 @@ class RouteTable {
   SegmentId add_segment(std::span<const NodeId> nodes);
   PrefixId extend(PrefixId prefix, SegmentId segment);
 
+  [[nodiscard]] std::size_t prefix_count() const { return prefixes_.size(); }
   [[nodiscard]] Rank origin(PrefixId prefix) const { return prefixes_[prefix].origin; }
   /// The prefix without its last segment, and that segment. REQUIRES: not an empty prefix.
   [[nodiscard]] PrefixId before(PrefixId prefix) const { return prefixes_[prefix].before; }

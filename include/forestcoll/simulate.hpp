@@ -78,15 +78,17 @@ struct Simulation {
 };
 
 struct SimulationOptions {
-  std::function<void(double)> progress = {};  ///< fraction of the work done, 0 … 1
-  std::stop_token stop = {};                  ///< asks to give up as soon as possible
+  /// Fraction of the work done, 0 … 1; called by one thread at a time.
+  std::function<void(double)> progress = {};
+  std::stop_token stop = {};  ///< asks to give up as soon as possible
   /// Transfers that are all but this part of their bytes from their end when another one ends, end
   /// with it: times are at most this part too short.
   double tolerance = 1e-3;
   /// Simulate every pass over the program, however many; else the time of many passes is
   /// extrapolated once further passes are found to take the same time each.
   bool every_pass = false;
-  std::int64_t max_events = 200'000'000;  ///< M06 beyond
+  std::int64_t max_events = 200'000'000;  ///< over all sizes; M06 beyond
+  int threads = 0;                        ///< sizes at a time; 0: as many as there are processors
 };
 
 /// A schedule on a fabric, read and verified, ready to be simulated again and again.
@@ -110,7 +112,7 @@ class Simulator {
   ///
   /// `sizes` are bytes of the whole buffer. Errors: M01 where a size is not positive, M05 where
   /// the schedule gets stuck with so few slots, M06 beyond max_events, R01 where it was asked to
-  /// stop. Cost: a few µs for each operation of each pass simulated.
+  /// stop. Cost: about a µs for each operation of each pass simulated.
   [[nodiscard]] Expected<Simulation> run(const std::vector<std::int64_t>& sizes,
                                          const SimulationParameters& parameters,
                                          const SimulationOptions& options = {}) const;

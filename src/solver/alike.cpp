@@ -1,9 +1,9 @@
 #include "solver/alike.hpp"
 
 #include <algorithm>
+#include <boost/pending/disjoint_sets.hpp>
 #include <cstddef>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -14,24 +14,7 @@
 namespace forestcoll::solver {
 namespace {
 
-// Sets that are joined two at a time; each is known by its least member.
-class Classes {
- public:
-  explicit Classes(std::size_t size) : parent_(size) {
-    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
-  }
-  std::size_t find(std::size_t x) {
-    while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
-    return x;
-  }
-  void join(std::size_t a, std::size_t b) {
-    const std::size_t x = find(a), y = find(b);
-    parent_[std::max(x, y)] = std::min(x, y);
-  }
-
- private:
-  std::vector<std::size_t> parent_;
-};
+using Classes = boost::disjoint_sets_with_storage<>;
 
 struct Box {
   std::string name;
@@ -51,13 +34,13 @@ class Finder {
   void add(const IdVector<NodeId, NodeId>& image) {
     for (std::size_t a = 0; a < network_.graph.arc_count(); ++a) {
       const Arc& from = network_.graph.arcs()[a];
-      arcs_.join(a, arc(image[from.tail], image[from.head]));
+      arcs_.union_set(a, arc(image[from.tail], image[from.head]));
     }
     for (std::size_t v = 0; v < topology_.nodes.size(); ++v) {
-      nodes_.join(v, image[NodeId(v)].index());
+      nodes_.union_set(v, image[NodeId(v)].index());
     }
     for (std::size_t b = 0; b < boxes_.size(); ++b) {
-      if (const auto other = whole_image(boxes_[b], image)) box_classes_.join(b, *other);
+      if (const auto other = whole_image(boxes_[b], image)) box_classes_.union_set(b, *other);
     }
   }
 
@@ -66,13 +49,13 @@ class Finder {
     std::map<std::size_t, std::size_t> index;
     for (std::size_t v = 0; v < topology_.nodes.size(); ++v) {
       if (!topology_.nodes[NodeId(v)].enabled) continue;
-      const auto [at, is_new] = index.emplace(nodes_.find(v), parts.nodes.size());
+      const auto [at, is_new] = index.emplace(nodes_.find_set(v), parts.nodes.size());
       if (is_new) parts.nodes.emplace_back();
       parts.nodes[at->second].push_back(NodeId(v));
     }
     index.clear();
     for (std::size_t b = 0; b < boxes_.size(); ++b) {
-      const auto [at, is_new] = index.emplace(box_classes_.find(b), parts.boxes.size());
+      const auto [at, is_new] = index.emplace(box_classes_.find_set(b), parts.boxes.size());
       if (is_new) parts.boxes.emplace_back();
       parts.boxes[at->second].push_back(boxes_[b].name);
     }
@@ -121,8 +104,8 @@ class Finder {
           !topology_.nodes[link.dst].enabled) {
         continue;
       }
-      std::size_t orbit = arcs_.find(arc(link.src, link.dst));
-      if (link.full_duplex) orbit = std::min(orbit, arcs_.find(arc(link.dst, link.src)));
+      std::size_t orbit = arcs_.find_set(arc(link.src, link.dst));
+      if (link.full_duplex) orbit = std::min(orbit, arcs_.find_set(arc(link.dst, link.src)));
       const auto [at, is_new] =
           index.emplace(Key{orbit, link.full_duplex, link.bandwidth, link.kind}, classes.size());
       if (is_new) classes.emplace_back();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "forestcoll/digraph.hpp"
+#include "forestcoll/forest.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/network.hpp"
 
@@ -33,5 +34,15 @@ struct Core {
 
 /// Cost: O(m log m).
 [[nodiscard]] Core make_core(const Network& network, const IdVector<ArcId, Capacity>& capacity);
+
+/// Calls `visit(arc)` for every arc of a route in the terms of a core, where SegmentId(a) is core
+/// arc a; the last one first.
+template <class Visit>
+void for_each_arc(const RouteTable& table, Route route, Visit&& visit) {
+  visit(ArcId(route.last.value));
+  for (PrefixId p = route.prefix; table.segment(p).valid(); p = table.before(p)) {
+    visit(ArcId(table.segment(p).value));
+  }
+}
 
 }  // namespace forestcoll::solver

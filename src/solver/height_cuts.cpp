@@ -32,10 +32,6 @@ constexpr std::size_t kMaxEntries = 10;
 
 constexpr std::int32_t kFar = std::numeric_limits<std::int32_t>::max() / 2;
 
-std::int64_t size_of(const Network& network) {
-  return static_cast<std::int64_t>(network.graph.node_count() + network.graph.arc_count());
-}
-
 // Hops between ranks, any way through switches being one, over the arcs that `allowed` admits.
 class Hops {
  public:

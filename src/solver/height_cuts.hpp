@@ -9,6 +9,11 @@
 
 namespace forestcoll::solver {
 
+/// Nodes and arcs: the steps of a search.
+[[nodiscard]] inline std::int64_t size_of(const Network& network) {
+  return static_cast<std::int64_t>(network.graph.node_count() + network.graph.arc_count());
+}
+
 /// A height that every forest within `scaling` has, from the capacity into tight sets of nodes;
 /// at least 1. Size rules leave out what would cost more than a packing.
 [[nodiscard]] std::int32_t height_forced_by_cuts(const Network& network, const Weights& weights,

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "forestcoll/forest.hpp"
@@ -72,10 +73,7 @@ class HeightRows {
   /// Calls `visit(arc)` for every arc of the route.
   template <class Visit>
   void for_each_arc(Route route, Visit&& visit) const {
-    visit(ArcId(route.last.value));
-    for (PrefixId p = route.prefix; rows_.table.segment(p).valid(); p = rows_.table.before(p)) {
-      visit(ArcId(rows_.table.segment(p).value));
-    }
+    solver::for_each_arc(rows_.table, route, std::forward<Visit>(visit));
   }
 
  private:

@@ -19,35 +19,42 @@ namespace {
 constexpr std::int64_t kSteps = std::int64_t{1} << 24;
 constexpr int kRounds = 6;
 
-std::int64_t size_of(const Network& network) {
-  return static_cast<std::int64_t>(network.graph.node_count() + network.graph.arc_count());
-}
-
 // Shortest ways from each rank to all others through switches, by integral lengths.
 //
-// Ranks that send into one switch alone share the ways from there, so that one search serves them
-// all; and no way goes on from a rank, so that searches queue switches only.
+// A rank that one switch alone reaches, and that reaches it alone, sends and gets the same over its
+// two arcs whatever the lengths. It is left out of the searches: its switch sends and gets for it.
 class StarLengths {
  public:
   StarLengths(const Network& network, const Weights& weights, const Scaling& scaling)
       : network_(network),
         weights_(weights),
         scaling_(scaling),
-        length_(network.graph.arc_count(), 1) {
-    gather_sources();
+        length_(network.graph.arc_count(), 1),
+        fixed_load_(network.graph.arc_count(), 0),
+        sends_(network.graph.node_count(), 0),
+        gets_(network.graph.node_count(), 0) {
+    for (const NodeId v : network.ranks) all_trees_ += trees(v);
+    for (const NodeId v : network.ranks) place(v);
+    gather_inner_arcs();
   }
 
   /// Searches of one round.
-  [[nodiscard]] std::int64_t searches() const { return static_cast<std::int64_t>(sources_.size()); }
+  [[nodiscard]] std::int64_t searches() const {
+    return std::count_if(sends_.begin(), sends_.end(),
+                         [](std::int64_t trees) { return trees > 0; });
+  }
 
   /// Do the shortest ways need more than there is? Finds what they use of each arc.
   bool refuted() {
-    load_.assign(length_.size(), 0);
+    load_ = fixed_load_;
+    for (std::size_t v = 0; v < sends_.size(); ++v) {
+      if (sends_[v] > 0 && !load_ways_from(NodeId(v))) return true;
+    }
     Int128 needed = 0, there = 0;
     for (std::size_t a = 0; a < length_.size(); ++a) {
+      needed += load_[a] * length_[a];
       there += Int128{scaling_.capacity[ArcId(a)]} * length_[a];
     }
-    for (const Source& source : sources_) needed += ways_from(source);
     return needed > there;
   }
 
@@ -72,36 +79,54 @@ class StarLengths {
   }
 
  private:
-  /// Where a search begins: a rank, or a switch on behalf of ranks that send nowhere else.
-  struct Source {
-    NodeId start;
-    std::vector<ArcId> from;  ///< the arcs of these ranks
-  };
-
   [[nodiscard]] std::int64_t trees(NodeId rank) const {
     return weights_[network_.rank_of[rank]] * scaling_.k;
   }
 
-  void gather_sources() {
-    IdVector<NodeId, std::vector<ArcId>> leaves(network_.graph.node_count());
-    for (const NodeId v : network_.ranks) {
-      if (trees(v) == 0) continue;
-      ArcId only;
-      int ways = 0;
-      for (ArcId a = network_.graph.first_out(v); a != network_.graph.last_out(v); ++a.value) {
-        if (scaling_.capacity[a] == 0) continue;
-        only = a;
-        ++ways;
-      }
-      if (ways == 1 && !network_.is_compute(network_.graph.head(only))) {
-        leaves[network_.graph.head(only)].push_back(only);
-      } else {
-        sources_.push_back({v, {}});
+  // Where the searches see it.
+  void place(NodeId rank) {
+    NodeId at = rank;
+    const ArcId up = only_way_out(rank), down = only_way_in(rank);
+    if (up.valid() && down.valid() && network_.graph.head(up) == network_.graph.tail(down) &&
+        !network_.is_compute(network_.graph.head(up))) {
+      at = network_.graph.head(up);
+      fixed_load_[up.index()] =
+          Int128{trees(rank)} * (static_cast<std::int64_t>(network_.ranks.size()) - 1);
+      fixed_load_[down.index()] = all_trees_ - trees(rank);
+    }
+    sends_[at.index()] += trees(rank);
+    gets_[at.index()] += 1;
+  }
+
+  [[nodiscard]] ArcId only_way_out(NodeId rank) const {
+    ArcId only;
+    for (ArcId a = network_.graph.first_out(rank); a != network_.graph.last_out(rank); ++a.value) {
+      if (scaling_.capacity[a] > 0 && std::exchange(only, a).valid()) return ArcId();
+    }
+    return only;
+  }
+
+  [[nodiscard]] ArcId only_way_in(NodeId rank) const {
+    ArcId only;
+    for (const ArcId a : network_.graph.in(rank)) {
+      if (scaling_.capacity[a] > 0 && std::exchange(only, a).valid()) return ArcId();
+    }
+    return only;
+  }
+
+  // Those that ways may take before they are there.
+  void gather_inner_arcs() {
+    for (std::size_t v = 0; v < gets_.size(); ++v) {
+      first_inner_.push_back(inner_.size());
+      const NodeId tail(v);
+      for (ArcId a = network_.graph.first_out(tail); a != network_.graph.last_out(tail);
+           ++a.value) {
+        const NodeId head = network_.graph.head(a);
+        const bool leads_on = !network_.is_compute(head) || gets_[head.index()] > 0;
+        if (scaling_.capacity[a] > 0 && leads_on) inner_.push_back(a);
       }
     }
-    for (std::size_t v = 0; v < leaves.size(); ++v) {
-      if (!leaves[NodeId(v)].empty()) sources_.push_back({NodeId(v), std::move(leaves[NodeId(v)])});
-    }
+    first_inner_.push_back(inner_.size());
   }
 
   // Lengths stay below 2^20.
@@ -112,75 +137,61 @@ class StarLengths {
     }
   }
 
-  Int128 ways_from(const Source& source) {
+  // False where there is no way to some rank.
+  bool load_ways_from(NodeId source) {
     constexpr std::int64_t far = std::numeric_limits<std::int64_t>::max() / 2;
     distance_.assign(network_.graph.node_count(), far);
     by_.assign(network_.graph.node_count(), ArcId());
+    passing_.assign(network_.graph.node_count(), 0);
     order_.clear();
-    distance_[source.start.index()] = 0;
-    heap_.assign(1, {0, source.start});
+    distance_[source.index()] = 0;
+    heap_.assign(1, {0, source});
     while (!heap_.empty()) {
       std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
       const auto [distance, v] = heap_.back();
       heap_.pop_back();
       if (distance > distance_[v.index()]) continue;
       order_.push_back(v);
-      for (ArcId a = network_.graph.first_out(v); a != network_.graph.last_out(v); ++a.value) {
+      // No way goes on from a rank.
+      if (network_.is_compute(v) && v != source) continue;
+      for (std::size_t i = first_inner_[v.index()]; i < first_inner_[v.index() + 1]; ++i) {
+        const ArcId a = inner_[i];
         const NodeId w = network_.graph.head(a);
         const std::int64_t through = distance + length_[a.index()];
-        if (scaling_.capacity[a] == 0 || through >= distance_[w.index()]) continue;
+        if (through >= distance_[w.index()]) continue;
         distance_[w.index()] = through;
         by_[w.index()] = a;
-        if (network_.is_compute(w)) continue;
         heap_.emplace_back(through, w);
         std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
       }
     }
-    return add_load(source);
-  }
-
-  Int128 add_load(const Source& source) {
-    std::int64_t all = source.from.empty() ? trees(source.start) : 0;
-    for (const ArcId a : source.from) all += trees(network_.graph.tail(a));
-    passing_.assign(network_.graph.node_count(), 0);
-    for (const NodeId v : network_.ranks) {
-      if (v != source.start) passing_[v.index()] = all;
+    // What arrives at a node has come by its last arc.
+    std::int64_t reached = gets_[source.index()];
+    for (std::size_t i = order_.size(); i-- > 1;) {
+      const NodeId v = order_[i];
+      reached += gets_[v.index()];
+      const ArcId by = by_[v.index()];
+      const Int128 load = passing_[v.index()] + Int128{sends_[source.index()]} * gets_[v.index()];
+      load_[by.index()] += load;
+      passing_[network_.graph.tail(by).index()] += load;
     }
-    Int128 sum = 0;
-    for (const ArcId a : source.from) {
-      const NodeId rank = network_.graph.tail(a);
-      const Int128 load =
-          Int128{trees(rank)} * (static_cast<std::int64_t>(network_.ranks.size()) - 1);
-      passing_[rank.index()] -= trees(rank);
-      load_[a.index()] += load;
-      sum += load * length_[a.index()];
-    }
-    for (const NodeId v : network_.ranks) {
-      sum += Int128{distance_[v.index()]} * passing_[v.index()];
-      pass_on(v);
-    }
-    for (std::size_t i = order_.size(); i-- > 0;) pass_on(order_[i]);
-    return sum;
-  }
-
-  // What arrives at the node has come by its last arc.
-  void pass_on(NodeId v) {
-    const ArcId by = by_[v.index()];
-    if (!by.valid()) return;
-    load_[by.index()] += passing_[v.index()];
-    passing_[network_.graph.tail(by).index()] += passing_[v.index()];
+    return reached == static_cast<std::int64_t>(network_.ranks.size());
   }
 
   const Network& network_;
   const Weights& weights_;
   const Scaling& scaling_;
-  std::vector<Source> sources_;
+  std::int64_t all_trees_ = 0;
   std::vector<std::int64_t> length_;  ///< by arc
-  std::vector<Int128> load_;
+  std::vector<Int128> fixed_load_, load_;
+  std::vector<std::int64_t> sends_;  ///< by node: trees that begin here
+  std::vector<std::int64_t> gets_;   ///< by node: ranks that get them here
+  std::vector<std::size_t> first_inner_;
+  std::vector<ArcId> inner_;  ///< by tail
   std::vector<std::int64_t> distance_;
-  std::vector<Int128> passing_;  ///< by node: trees that come through
+  std::vector<Int128> passing_;  ///< by node: trees that go on from here
   std::vector<ArcId> by_;
-  std::vector<NodeId> order_;  ///< switches, and the start, by distance
+  std::vector<NodeId> order_;  ///< by distance, the source first
   std::vector<std::pair<std::int64_t, NodeId>> heap_;
 };
 

@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::int64_t kSteps = std::int64_t{1} << 24;
 
-std::int64_t size_of(const Network& network) {
-  return static_cast<std::int64_t>(network.graph.node_count() + network.graph.arc_count());
-}
-
 // Ranks joined by arcs of their own. An edge through switches comes to one rank, at depth 1 at
 // least; without another one a tree of height h gets h − 1 hops further from there.
 class DirectReach {

@@ -156,6 +156,7 @@ class TreePacking {
       if (least_height_.distance > 2) return true;
       const std::int32_t least = least_height_.exact();
       if (least <= 2) flat_ = pack_flat_trees(orbits_, least);
+      if (!flat_ && least == 1) flat_ = stars_root_by_root();
       return !flat_;
     };
   }
@@ -169,14 +170,19 @@ class TreePacking {
                   least_height_.exact(), options_.effort, options_.stop);
   }
 
-  // Images of stars take the same ways; where these are too few, the roots may do better each on
-  // its own.
   std::optional<Forest> stars_instead_of(const Forest& forest) const {
-    const std::size_t edges = core_.compute.size() * core_.compute.size();
-    if (orbits_.group.size() == 1 || edges > kMaxWholeEdges || forest.max_height() == 1 ||
-        least_height_.distance > 1 || least_height_.exact() > 1) {
+    if (flat_tried_ || forest.max_height() == 1 || least_height_.distance > 1 ||
+        least_height_.exact() > 1) {
       return std::nullopt;
     }
+    return stars_root_by_root();
+  }
+
+  // Images of stars take the same ways; where these are too few, the roots may do better each on
+  // its own.
+  std::optional<Forest> stars_root_by_root() const {
+    const std::size_t edges = core_.compute.size() * core_.compute.size();
+    if (orbits_.group.size() == 1 || edges > kMaxWholeEdges) return std::nullopt;
     return pack_flat_trees(trivial_orbits(core_), 1);
   }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "forestcoll/forest.hpp"
@@ -34,10 +35,7 @@ class TreeStore {
   /// Calls `visit(arc)` for every arc of the route, the last one first.
   template <class Visit>
   void for_each_arc(Route route, Visit&& visit) const {
-    visit(ArcId(route.last.value));
-    for (PrefixId p = route.prefix; table_.segment(p).valid(); p = table_.before(p)) {
-      visit(ArcId(table_.segment(p).value));
-    }
+    solver::for_each_arc(table_, route, std::forward<Visit>(visit));
   }
 
   void reserve(std::size_t trees) { routes_.reserve(trees * ranks_); }

@@ -213,6 +213,26 @@ TEST(SimulateRefusals, SizesStopsAndBounds) {
   EXPECT_EQ(ended.errors()[0].code, "R01");
 }
 
+TEST(SimulateThreads, DoNotChangeTheResult) {
+  const auto simulator = forestcoll::prepare_simulation(to_xml(ring_allreduce(4, 1, 1, true)),
+                                                        "ring.xml", star_fabric(4));
+  ASSERT_TRUE(simulator);
+  std::vector<std::vector<double>> seconds;
+  std::vector<std::int64_t> events;
+  for (const int threads : {1, 2, 7}) {
+    SimulationOptions options;
+    options.threads = threads;
+    const auto run = simulator->run(*parse_sizes("1K:64G:2"), {}, options);
+    ASSERT_TRUE(run);
+    auto& list = seconds.emplace_back();
+    for (const auto& time : run->times) list.push_back(time.seconds);
+    events.push_back(run->events);
+  }
+  EXPECT_EQ(seconds[1], seconds[0]);
+  EXPECT_EQ(seconds[2], seconds[0]);
+  EXPECT_EQ(events, std::vector(3, events[0]));
+}
+
 TEST(SimulateProgress, RisesToTheEnd) {
   const auto simulator = forestcoll::prepare_simulation(to_xml(ring_allreduce(4, 1, 1, true)),
                                                         "ring.xml", star_fabric(4));

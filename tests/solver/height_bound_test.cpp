@@ -7,6 +7,7 @@
 
 #include "forestcoll/pack.hpp"
 #include "solver/height_cuts.hpp"
+#include "solver/linear_program.hpp"
 #include "support/fabrics.hpp"
 
 namespace forestcoll {
@@ -218,6 +219,64 @@ TEST(HeightLowerBound, CountsEdgesThroughSwitches) {
   const Weights weights = uniform_weights(network);
   EXPECT_EQ(height_lower_bound(network, weights), 1);
   EXPECT_GE(solver::height_forced_by_switches(network, weights, optimal_scaling(network)), 3);
+}
+
+/// How many times over all roots can send stars at once, parts of stars allowed: by definition, a
+/// flow from each root to all ranks that passes through switches alone.
+double room_for_stars(const Network& network, const Weights& weights, const Scaling& scaling) {
+  const std::size_t arcs = network.graph.arc_count(), ranks = network.ranks.size();
+  const auto flow = [&](std::size_t root, ArcId a) { return root * arcs + a.index(); };
+  const std::size_t times = ranks * arcs;
+  solver::LinearProgram program(times + 1);
+  program.maximise(std::vector<solver::Term>{{times, 1}});
+  for (std::size_t a = 0; a < arcs; ++a) {
+    std::vector<solver::Term> load;
+    for (std::size_t root = 0; root < ranks; ++root) load.push_back({flow(root, ArcId(a)), 1});
+    program.add_at_most(load, static_cast<double>(scaling.capacity[ArcId(a)]));
+  }
+  for (std::size_t root = 0; root < ranks; ++root) {
+    const std::int64_t trees = weights[Rank(root)] * scaling.k;
+    for (std::size_t i = 0; i < network.graph.node_count(); ++i) {
+      const NodeId v(i);
+      if (v == network.ranks[root]) continue;
+      std::vector<solver::Term> balance;
+      for (const ArcId in : network.graph.in(v)) balance.push_back({flow(root, in), 1});
+      for (ArcId out = network.graph.first_out(v); out != network.graph.last_out(v); ++out.value) {
+        if (network.is_compute(v)) {
+          program.add_at_most(std::vector<solver::Term>{{flow(root, out), 1}}, 0);
+        } else {
+          balance.push_back({flow(root, out), -1});
+        }
+      }
+      if (network.is_compute(v)) balance.push_back({times, -trees});
+      program.add_zero(balance);
+    }
+  }
+  EXPECT_TRUE(program.solve());
+  return program.value(times);
+}
+
+TEST(HeightLowerBound, RefutesNoStarsThatFit) {
+  int refuted = 0, too_few = 0, fit = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    const Network network = test::random_fabric(
+        seed, {.max_compute = 7, .max_switches = 4, .max_capacity = 4, .one_way = seed % 3 == 0});
+    Weights weights = uniform_weights(network);
+    if (seed % 4 == 0) weights[Rank(0)] = 3;
+    const Scaling scaling = scale_to_optimum(network, optimal_rate(network, weights));
+    const double room = room_for_stars(network, weights, scaling);
+    const bool impossible = solver::stars_are_impossible(network, weights, scaling);
+    if (room > 1 - 1e-7) {
+      EXPECT_FALSE(impossible) << "seed " << seed << ": there is room for " << room;
+      ++fit;
+    } else {
+      ++too_few;
+      refuted += impossible;
+    }
+  }
+  EXPECT_GT(fit, 40);
+  EXPECT_GT(refuted, 100);
+  EXPECT_GT(refuted, too_few / 2);
 }
 
 TEST(HeightLowerBound, RefutesStars) {

@@ -94,7 +94,7 @@ const ComparedRow* find_row(const Comparison& comparison, const std::string& nam
   return found == comparison.rows.end() ? nullptr : &*found;
 }
 
-Expected<Comparison> make_comparison(const Fabric& fabric, const RowsRequest& request, int threads,
+Expected<Comparison> make_comparison(const Fabric& fabric, const RowsRequest& request,
                                      const Console& console) {
   auto comparison = with_optimum(fabric, request);
   if (!comparison) return comparison;
@@ -112,7 +112,7 @@ Expected<Comparison> make_comparison(const Fabric& fabric, const RowsRequest& re
       return schedule_row(fabric, request, optimum, path, schedule, progress);
     });
   }
-  comparison->rows = RowPool(std::move(jobs), console).run(threads);
+  comparison->rows = RowPool(std::move(jobs), console).run(request.threads);
   return comparison;
 }
 

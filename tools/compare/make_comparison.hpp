@@ -8,9 +8,9 @@
 
 namespace forestcoll::cli {
 
-/// The result does not depend on `threads` but for the seconds of its rows. Errors: those of the
-/// bound, and files that cannot be read.
+/// The result does not depend on `request.threads` but for the seconds of its rows. Errors: those
+/// of the bound, and files that cannot be read.
 [[nodiscard]] Expected<Comparison> make_comparison(const Fabric& fabric, const RowsRequest& request,
-                                                   int threads, const Console& console);
+                                                   const Console& console);
 
 }  // namespace forestcoll::cli

@@ -247,6 +247,7 @@ class RowMaker {
     }
     SimulationOptions options;
     options.max_events = most_events;
+    options.threads = request_.threads;
     options.progress = progress_;
     auto simulation = simulator->run(request_.sizes, request_.parameters, options);
     if (simulation) {

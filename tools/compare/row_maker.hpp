@@ -23,6 +23,7 @@ struct RowsRequest {
   BaselineOptions baseline;
   std::vector<std::int64_t> sizes;  ///< bytes
   SimulationParameters parameters;
+  int threads = 1;  ///< rows at a time, and sizes of a row
 };
 
 /// What an algorithm cannot do is told in its row. `optimum` is the proved algbw, and `progress` is
