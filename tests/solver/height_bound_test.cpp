@@ -287,6 +287,11 @@ TEST(HeightLowerBound, RefutesStars) {
   EXPECT_TRUE(impossible(test::jellyfish(16, 4, 5, 1)));
   EXPECT_FALSE(impossible(test::fat_tree(4)));
   EXPECT_FALSE(impossible(test::dragonfly(4, 2, 2)));
+  // One switch, where stars take all that there is.
+  test::FabricBuilder star(5);
+  const std::size_t hub = star.add_switch();
+  for (std::size_t v = 0; v < 5; ++v) star.link(v, hub, 3);
+  EXPECT_FALSE(impossible(star.build()));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -74,14 +75,21 @@ void parse(CLI::App& command, Words words) {
 
 }  // namespace
 
-SynthOptions::SynthOptions(CLI::App& command) {
+struct SynthOptions::State {
+  SynthArguments unused;  // what CLI11 stores into
+  std::vector<const CLI::Option*> options;
+};
+
+SynthOptions::SynthOptions(CLI::App& command) : state_(std::make_unique<State>()) {
   const auto present = options_of(command);
-  add_synth_arguments(command, unused_);
-  options_ = keep_what_is_passed_on(command, present);
+  add_synth_arguments(command, state_->unused);
+  state_->options = keep_what_is_passed_on(command, present);
 }
 
+SynthOptions::~SynthOptions() = default;
+
 Words SynthOptions::words() const {
-  return words_of(options_);
+  return words_of(state_->options);
 }
 
 Expected<Words> normalized(const Words& words) {

@@ -2,12 +2,16 @@
 // batch takes what `synth` takes, without a list of its own.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "forestcoll/diagnostic.hpp"
 #include "synth_options.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace forestcoll::cli::batch {
 
@@ -18,6 +22,7 @@ class SynthOptions {
  public:
   /// The options are added to `command`, which must outlive this.
   explicit SynthOptions(CLI::App& command);
+  ~SynthOptions();
   SynthOptions(const SynthOptions&) = delete;
   SynthOptions& operator=(const SynthOptions&) = delete;
 
@@ -25,8 +30,8 @@ class SynthOptions {
   [[nodiscard]] Words words() const;
 
  private:
-  SynthArguments unused_;  // what CLI11 stores into
-  std::vector<const CLI::Option*> options_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 /// The words that somebody wrote for one topology, in the form of `SynthOptions::words`. Errors
