@@ -19,6 +19,32 @@ constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max() / 2;
 
 }  // namespace
 
+// What is done most often comes first, to be inlined.
+
+inline std::span<const NegotiatedWays::Step> NegotiatedWays::ways_into(Rank rank) const {
+  const std::size_t begin = first_into_[rank.index()];
+  return std::span(into_).subspan(begin, first_into_[rank.index() + 1] - begin);
+}
+
+// What is used of it, and its toll.
+inline void NegotiatedWays::update_cost(ArcId resource) {
+  const double share =
+      static_cast<double>(capacity_[resource] - left_[resource]) * per_unit_[resource];
+  cost_[resource] =
+      toll_[resource] + static_cast<std::int64_t>(std::min(share * kUsed, double{kFull}));
+}
+
+inline void NegotiatedWays::charge(ArcId arc, std::int64_t trees) {
+  const ArcId resource = resources_.of[arc];
+  left_[resource] -= trees * resources_.weight[arc];
+  update_cost(resource);
+}
+
+inline std::int64_t NegotiatedWays::length(const Step& step, std::int64_t trees) const {
+  const bool is_full = left_[step.resource] < trees * step.weight;
+  return step.hops + cost_[step.resource] + (is_full ? full_ : 0);
+}
+
 NegotiatedWays::NegotiatedWays(const Core& core, const Resources& resources,
                                IdVector<ArcId, Capacity> capacity, RouteTable& table,
                                std::size_t targets_per_search)
@@ -35,10 +61,12 @@ NegotiatedWays::NegotiatedWays(const Core& core, const Resources& resources,
   for (const Capacity all : capacity_) {
     per_unit_.push_back(1 / static_cast<double>(std::max<Capacity>(all, 1)));
   }
-  for (std::size_t a = 0; a < core.graph.arc_count(); ++a) {
-    hops_.push_back(kHop * static_cast<std::int64_t>(core.segment(ArcId(a)).size()));
-  }
   gather_arcs();
+}
+
+NegotiatedWays::Step NegotiatedWays::step(ArcId arc, NodeId node) const {
+  return {arc, node, resources_.of[arc], resources_.weight[arc],
+          kHop * static_cast<std::int64_t>(core_.segment(arc).size())};
 }
 
 void NegotiatedWays::gather_arcs() {
@@ -47,20 +75,15 @@ void NegotiatedWays::gather_arcs() {
     const NodeId tail(v);
     for (ArcId a = core_.graph.first_out(tail); a != core_.graph.last_out(tail); ++a.value) {
       const NodeId head = core_.graph.head(a);
-      if (!core_.rank_of[head].valid()) inner_.push_back({a, head});
+      if (!core_.rank_of[head].valid()) inner_.push_back(step(a, head));
     }
   }
   first_inner_.push_back(inner_.size());
   for (const NodeId rank : core_.compute) {
     first_into_.push_back(into_.size());
-    for (const ArcId in : core_.graph.in(rank)) into_.push_back({in, core_.graph.tail(in)});
+    for (const ArcId in : core_.graph.in(rank)) into_.push_back(step(in, core_.graph.tail(in)));
   }
   first_into_.push_back(into_.size());
-}
-
-std::span<const NegotiatedWays::Step> NegotiatedWays::ways_into(Rank rank) const {
-  const std::size_t begin = first_into_[rank.index()];
-  return std::span(into_).subspan(begin, first_into_[rank.index() + 1] - begin);
 }
 
 bool NegotiatedWays::send(Rank root, std::int64_t trees, std::span<const Rank> targets,
@@ -72,11 +95,11 @@ bool NegotiatedWays::send(Rank root, std::int64_t trees, std::span<const Rank> t
     ++searches_;
     search(start, trees, mark_ends(batch));
     for (const Rank target : batch) {
-      const auto [last, tail] = last_step(start, target, trees);
-      if (!last.valid()) return false;
-      routes[target.index()] = {prefix_at(tail), SegmentId(last.value)};
-      charge(last, trees);
-      passing_[tail.index()] += trees;
+      const Step last = last_step(start, target, trees);
+      if (!last.arc.valid()) return false;
+      routes[target.index()] = {prefix_at(last.node), SegmentId(last.arc.value)};
+      charge(last.arc, trees);
+      passing_[last.node.index()] += trees;
     }
     charge_ways(start);
   }
@@ -88,9 +111,9 @@ std::size_t NegotiatedWays::mark_ends(std::span<const Rank> targets) {
   std::size_t count = 0;
   is_end_.assign(core_.graph.node_count(), false);
   for (const Rank target : targets) {
-    for (const auto& [in, tail] : ways_into(target)) {
-      if (core_.rank_of[tail].valid() || is_end_[tail.index()] != 0) continue;
-      is_end_[tail.index()] = 1;
+    for (const Step& in : ways_into(target)) {
+      if (core_.rank_of[in.node].valid() || is_end_[in.node.index()] != 0) continue;
+      is_end_[in.node.index()] = 1;
       ++count;
     }
   }
@@ -115,12 +138,12 @@ void NegotiatedWays::search(NodeId root, std::int64_t trees, std::size_t ends) {
     reached_.push_back(v);
     if (is_end_[v.index()] != 0) --ends;
     for (std::size_t i = first_inner_[v.index()]; i < first_inner_[v.index() + 1]; ++i) {
-      const auto [a, w] = inner_[i];
-      const std::int64_t through = distance + length(a, trees);
-      if (through >= distance_[w.index()]) continue;
-      distance_[w.index()] = through;
-      by_[w.index()] = a;
-      heap_.emplace_back(through, w);
+      const Step& step = inner_[i];
+      const std::int64_t through = distance + length(step, trees);
+      if (through >= distance_[step.node.index()]) continue;
+      distance_[step.node.index()] = through;
+      by_[step.node.index()] = step.arc;
+      heap_.emplace_back(through, step.node);
       std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
     }
   }
@@ -132,7 +155,7 @@ NegotiatedWays::Step NegotiatedWays::last_step(NodeId root, Rank target, std::in
   std::int64_t shortest = kFar;
   for (const Step& step : ways_into(target)) {
     if (core_.rank_of[step.node].valid() && step.node != root) continue;
-    const std::int64_t way = distance_[step.node.index()] + length(step.arc, trees);
+    const std::int64_t way = distance_[step.node.index()] + length(step, trees);
     if (way >= shortest) continue;
     shortest = way;
     best = step;
@@ -163,26 +186,6 @@ void NegotiatedWays::charge_ways(NodeId root) {
 
 void NegotiatedWays::charge(Route route, std::int64_t trees) {
   for_each_arc(table_, route, [&](ArcId arc) { charge(arc, trees); });
-}
-
-void NegotiatedWays::charge(ArcId arc, std::int64_t trees) {
-  const ArcId resource = resources_.of[arc];
-  left_[resource] -= trees * resources_.weight[arc];
-  update_cost(resource);
-}
-
-// What is used of it, and its toll.
-void NegotiatedWays::update_cost(ArcId resource) {
-  const double share =
-      static_cast<double>(capacity_[resource] - left_[resource]) * per_unit_[resource];
-  cost_[resource] =
-      toll_[resource] + static_cast<std::int64_t>(std::min(share * kUsed, double{kFull}));
-}
-
-std::int64_t NegotiatedWays::length(ArcId arc, std::int64_t trees) const {
-  const ArcId resource = resources_.of[arc];
-  const bool is_full = left_[resource] < trees * resources_.weight[arc];
-  return hops_[arc] + cost_[resource] + (is_full ? full_ : 0);
 }
 
 Int128 NegotiatedWays::raise_tolls() {

@@ -38,17 +38,21 @@ class NegotiatedWays {
   [[nodiscard]] std::int64_t searches() const { return searches_; }
 
  private:
-  // An arc and its other end.
+  // An arc and its other end, with what its length is made of.
   struct Step {
     ArcId arc;
     NodeId node;
+    ArcId resource;
+    std::int64_t weight = 0;
+    std::int64_t hops = 0;  ///< in lengths
   };
 
   void gather_arcs();
+  [[nodiscard]] Step step(ArcId arc, NodeId node) const;
   [[nodiscard]] std::span<const Step> ways_into(Rank rank) const;
   void charge(ArcId arc, std::int64_t trees);
   void update_cost(ArcId resource);
-  [[nodiscard]] std::int64_t length(ArcId arc, std::int64_t trees) const;
+  [[nodiscard]] std::int64_t length(const Step& step, std::int64_t trees) const;
   [[nodiscard]] std::size_t mark_ends(std::span<const Rank> targets);
   void search(NodeId root, std::int64_t trees, std::size_t ends);
   [[nodiscard]] Step last_step(NodeId root, Rank target, std::int64_t trees) const;
@@ -65,7 +69,6 @@ class NegotiatedWays {
   IdVector<ArcId, double> per_unit_;           ///< 1 / capacity_
   IdVector<ArcId, std::int64_t> toll_;         ///< by resource, in lengths
   IdVector<ArcId, std::int64_t> cost_;         ///< by resource: its toll and what is used of it
-  IdVector<ArcId, std::int64_t> hops_;         ///< by arc, in lengths
   std::vector<std::size_t> first_inner_, first_into_;
   std::vector<Step> inner_;  ///< to switches, by tail
   std::vector<Step> into_;   ///< to ranks, by these
