@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "topology/import/constants.hpp"
 #include "topology/import/context.hpp"
 
 namespace forestcoll::importing {
@@ -134,10 +135,22 @@ class Ways {
   }
 
   void add(PciePart part, const PcieSlot& slot, const std::string& name) {
-    graph_.edges.push_back(
-        {.a = part, .b = {Type::bridge, slot.parent}, .bandwidth = slot.bandwidth});
-    if (slot.guess.empty()) return;
-    guesses_[{slot.guess, shown(slot.bandwidth.value_or(Ratio(0))) + " GB/s"}].push_back(name);
+    PcieEdge edge{.a = part, .b = {Type::bridge, slot.parent}, .bandwidth = slot.bandwidth};
+    // Without a slot of its own, a NIC is as wide as its network, and a GPU shares the card's.
+    if (!edge.bandwidth && part.type == Type::gpu) {
+      edge.bandwidth = machine_.bridges[slot.parent].slot.bandwidth;
+    }
+    if (!edge.bandwidth && part.type == Type::gpu) {
+      edge.bandwidth = kUnknownLane * Ratio(kUnknownWidth);
+      add_guess("has no slot in the file", edge, fmt::format("GPU {}", part.index));
+    } else if (!slot.guess.empty()) {
+      add_guess(slot.guess, edge, name);
+    }
+    graph_.edges.push_back(edge);
+  }
+
+  void add_guess(const std::string& why, const PcieEdge& edge, const std::string& name) {
+    guesses_[{why, shown(edge.bandwidth.value_or(Ratio(0))) + " GB/s"}].push_back(name);
   }
 
   void join_cpus() {

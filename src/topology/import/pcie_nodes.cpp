@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/check.hpp"
 namespace forestcoll::importing {
 namespace {
 
@@ -115,6 +116,7 @@ class PcieNodes {
   [[nodiscard]] static Ratio bandwidth(const PcieEdge& edge, const std::vector<NicPort>& ports) {
     if (edge.bandwidth) return *edge.bandwidth;
     const PciePart nic = edge.a.type == PciePart::Type::nic ? edge.a : edge.b;
+    FORESTCOLL_CHECK(nic.type == PciePart::Type::nic, "PCIe links between others have a bandwidth");
     return ports[nic.index].bandwidth.value_or(Ratio(1));
   }
 
