@@ -87,6 +87,9 @@ void add_failure_options(CLI::App& command, Failures& failures) {
       .add_option("--ranks", failures.ranks,
                   "Only these GPUs, in this rank order: ids, ranges, boxes or rank numbers, with\n"
                   "commas; the others are gone")
+      ->check([](const std::string& list) {
+        return list.empty() ? std::string("the list names no GPU") : std::string();
+      })
       ->type_name("LIST")
       ->group(group);
 }

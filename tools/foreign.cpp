@@ -19,6 +19,14 @@ Diagnostics with_import_remedies(Diagnostics errors) {
   return errors;
 }
 
+// What the importer found, left out and guessed.
+Diagnostics import_warnings(const Imported& imported, const std::string& file) {
+  Diagnostics warnings = imported.warnings;
+  const Diagnostics report = report_findings(imported.report, warnings, file);
+  warnings.insert(warnings.end(), report.begin(), report.end());
+  return warnings;
+}
+
 bool is_unknown_xml(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && text[first] == '<';
@@ -43,7 +51,12 @@ Expected<CheckedImport> import_checked(Source source, std::string_view text,
   if (!imported) return imported.errors();
   std::string json = to_topology_json(imported->document);
   auto parsed = parse_topology(json, file + " (imported)", parser);
-  if (!parsed) return with_import_remedies(parsed.errors());
+  if (!parsed) {
+    Diagnostics errors = with_import_remedies(parsed.errors());
+    const Diagnostics all = import_warnings(*imported, file);
+    errors.insert(errors.end(), all.begin(), all.end());
+    return errors;
+  }
   return CheckedImport{
       .imported = *std::move(imported), .text = std::move(json), .parsed = *std::move(parsed)};
 }
@@ -67,16 +80,7 @@ Expected<ParsedTopology> parse_any(std::string_view text, const std::string& fil
     return errors;
   }
   ParsedTopology parsed = std::move(imported->parsed);
-  Diagnostics warnings = std::move(imported->imported.warnings);
-  for (const std::string& guess : imported->imported.report.guesses) {
-    warnings.push_back({.code = "I23",
-                        .severity = Severity::warning,
-                        .kind = ErrorKind::input,
-                        .file = file,
-                        .where = "",
-                        .message = "a guess: " + guess,
-                        .remedy = ""});
-  }
+  const Diagnostics warnings = import_warnings(imported->imported, file);
   parsed.warnings.insert(parsed.warnings.begin(), warnings.begin(), warnings.end());
   return parsed;
 }

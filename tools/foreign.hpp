@@ -23,8 +23,8 @@ struct CheckedImport {
                                                      const ImportOptions& options,
                                                      const TopologyOptions& parser);
 
-/// Parses a topology file, or imports a file of another format, which its content tells. Guesses
-/// become warnings (I23).
+/// Parses a topology file, or imports a file of another format, which its content tells. What was
+/// guessed and left out becomes warnings (I23, I24).
 [[nodiscard]] Expected<ParsedTopology> parse_any(std::string_view text, const std::string& file,
                                                  const TopologyOptions& parser);
 

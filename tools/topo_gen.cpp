@@ -60,6 +60,14 @@ ExitCode print_list(const Options& options, const Console& console) {
   return ExitCode::done;
 }
 
+// There is no --max-nodes here: what is larger than a file may be is asked for smaller.
+Diagnostics with_gen_remedies(Diagnostics errors) {
+  for (Diagnostic& error : errors) {
+    if (error.code == "E15") error.remedy = "Ask for a smaller fabric.";
+  }
+  return errors;
+}
+
 ExitCode run(const Options& options, const Console& console) {
   if (options.list) return print_list(options, console);
   if (options.name.empty()) {
@@ -72,7 +80,7 @@ ExitCode run(const Options& options, const Console& console) {
   const std::string text = to_topology_json(*document);
   // What cannot be read again must not be written.
   const auto parsed = parse_topology(text, options.name);
-  if (!parsed) return fail(parsed.errors(), console);
+  if (!parsed) return fail(with_gen_remedies(parsed.errors()), console);
   if (auto error = write_output(options.out, text)) return fail({*std::move(error)}, console);
   const Topology& topology = parsed->topology;
   note(console, fmt::format("{}: {}, {}, {}", topology.name, counted(topology.ranks.size(), "GPU"),

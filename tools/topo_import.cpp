@@ -82,12 +82,14 @@ Expected<ImportOptions> import_options(const Options& options) {
   return import;
 }
 
-void tell(const ImportReport& report, const Console& console) {
+void tell(const Imported& imported, const Console& console) {
+  const ImportReport& report = imported.report;
   if (!report.understood.empty()) {
     note(console, fmt::format("understood: {}", fmt::join(report.understood, ", ")));
   }
-  for (const std::string& text : report.left_out) note(console, "left out: " + text);
-  for (const std::string& text : report.guesses) note(console, "guess: " + text);
+  for (const Diagnostic& finding : report_findings(report, imported.warnings, "")) {
+    note(console, finding.message);
+  }
 }
 
 Json json_report(Source source, const CheckedImport& result) {
@@ -113,6 +115,12 @@ ExitCode run(const Options& options, const Console& console) {
                              "Give the file a name: -o topology.json.")},
                 console);
   }
+  if (!options.reading.quantize.empty()) {
+    return fail({usage_error("I08", "--quantize: an imported file keeps every bandwidth as it is",
+                             "Round where the file is used: `forestcoll bound --quantize`, or "
+                             "`forestcoll topo convert --quantize` of what is imported.")},
+                console);
+  }
   const auto parser = parser_options(options.reading);
   if (!parser) return fail(parser.errors(), console);
   const auto import = import_options(options);
@@ -125,7 +133,7 @@ ExitCode run(const Options& options, const Console& console) {
   const auto result = import_checked(*source, *text, file, *import, *parser);
   if (!result) return fail(result.errors(), console);
 
-  if (!options.json) tell(result->imported.report, console);
+  if (!options.json) tell(result->imported, console);
   print(result->imported.warnings, console);
   print(result->parsed.warnings, console);
   if (auto error = write_output(options.out, result->text)) return fail({*error}, console);
@@ -176,7 +184,7 @@ void add_machine_options(CLI::App& command, Options& options) {
       ->group(group);
   command
       .add_option("--nic-bandwidth", options.nic_bandwidth,
-                  "Of each NIC whose speed the file does not say")
+                  "Of each NIC whose speed the file does not say, or not truly")
       ->type_name("GB/s")
       ->group(group);
   command
@@ -197,6 +205,7 @@ void add_machine_options(CLI::App& command, Options& options) {
 void add_cluster_options(CLI::App& command, Options& options) {
   constexpr const char* group = "Clusters";
   command.add_option("--boxes", options.import.boxes, "So many machines like the one of the file")
+      ->check(CLI::Range(1, 100'000))
       ->capture_default_str()
       ->type_name("N")
       ->group(group);

@@ -81,14 +81,21 @@ struct ImportReport {
 struct Imported {
   TopologyDocument document;  ///< `to_topology_json` makes the topology file
   ImportReport report;
-  Diagnostics warnings;  ///< I21 a doubtful figure, I22 links that differ by direction, W05
+  /// I21 a doubtful figure or a link that is left out, I22 links that differ by direction, W05.
+  Diagnostics warnings;
 };
+
+/// The report as warnings, for those who get no report: I24 what was left out, unless `told` has a
+/// finding that says so, and I23 guesses.
+[[nodiscard]] Diagnostics report_findings(const ImportReport& report, const Diagnostics& told,
+                                          std::string_view file);
 
 /// Reads a file of another format. `file` is the name that diagnostics carry.
 /// Errors: E01 not text; I01 not a file of this source; I02 malformed or incomplete; I03 a value
 /// that is not what belongs there; I04 an unknown generation of hardware; I05 something that the
 /// file does not say and an option must; I06 no GPUs; I07 nothing joins the GPUs; I08 an option
-/// that does not fit; I09 too large. `parse_topology` of the document finds what is left.
+/// that does not fit; I09 too large; after them the warnings, and with I07 what was left out
+/// and guessed. `parse_topology` of the document finds what is left.
 /// Cost: O(text + links × log links); for matrices, of the size of the matrix.
 [[nodiscard]] Expected<Imported> import_topology(Source source, std::string_view text,
                                                  std::string_view file,

@@ -35,6 +35,31 @@ TEST(TopoImport, WritesAFileThatBoundReads) {
   EXPECT_EQ(straight.code, 0) << straight.err;
   EXPECT_EQ(nlohmann::json::parse(straight.out)["algbw"],
             nlohmann::json::parse(bound.out)["algbw"]);
+  EXPECT_THAT(straight.err, HasSubstr("left out: 2 NICs: mlx5_0, mlx5_1"));
+}
+
+// A rate without the links that are left out is to be doubted, whichever command prints it.
+TEST(TopoImport, EveryCommandSaysWhatIsLeftOut) {
+  const Scratch scratch;
+  const std::string dump =
+      scratch.write("dump.xml", with(rccl_dump(3, full_mesh(3), "908"),
+                                     "target=\"" + bus_id(2) + "\"", "target=\"0000:ee:00.0\""));
+  const std::string said = "left out: 1 xgmi link to GPUs that the file does not have";
+  const std::vector<std::vector<std::string>> commands = {{"bound"},
+                                                          {"compare"},
+                                                          {"synth", "-o", scratch / "x"},
+                                                          {"topo", "import", "auto"},
+                                                          {"topo", "show"},
+                                                          {"topo", "check"},
+                                                          {"topo", "convert", "--to", "csv"}};
+  for (std::vector<std::string> command : commands) {
+    command.push_back(dump);
+    const auto result = run(command);
+    EXPECT_EQ(result.code, 0) << command.front() << result.err;
+    const std::size_t first = result.err.find(said);
+    EXPECT_NE(first, std::string::npos) << command.front() << result.err;
+    EXPECT_EQ(result.err.find(said, first + 1), std::string::npos) << "said once";
+  }
 }
 
 TEST(TopoImport, KnownOptimaWithTheirTrees) {
@@ -68,7 +93,7 @@ TEST(TopoImport, ReportsAsJson) {
   expect_valid(json, "forestcoll-import.schema.json");
   EXPECT_EQ(json["source"], "nvidia-smi");
   EXPECT_EQ(json["compute_nodes"], 4);
-  EXPECT_EQ(json["guesses"].size(), 1U);
+  EXPECT_EQ(json["guesses"].size(), 2U);
   const auto taken = run({"topo", "import", "auto", dump, "--gpu", "a100", "--json"});
   EXPECT_EQ(taken.code, 2);
   EXPECT_THAT(taken.err, HasSubstr("I08"));
@@ -160,6 +185,23 @@ TEST(TopoImport, WhatNoRailJoinsIsToldWithTheOptionsThatDo) {
               AllOf(HasSubstr("[E09]"), HasSubstr("--fabric single"), HasSubstr("--pcie-p2p")));
   EXPECT_THAT(rails.out, IsEmpty());
   EXPECT_EQ(run({"topo", "import", "auto", dump, "--boxes", "2", "--fabric", "single"}).code, 0);
+}
+
+TEST(TopoImport, OptionsWithoutAnyEffectAreRefused) {
+  const Scratch scratch;
+  const std::string dump = scratch.write("dump.xml", NvswitchDump{}.text());
+  for (const auto& [options, message] :
+       {std::pair(std::vector<std::string>{"--quantize", "7"}, "--quantize: "),
+        {{"--gpu", "a100"}, "--gpu: this file has no use for it"},
+        {{"--boxes", "-1"}, "--boxes: "}}) {
+    std::vector<std::string> command = {"topo", "import", "auto", dump};
+    command.insert(command.end(), options.begin(), options.end());
+    const auto result = run(command);
+    EXPECT_EQ(result.code, 2);
+    EXPECT_THAT(result.err, HasSubstr(message));
+    EXPECT_THAT(result.err, Not(HasSubstr("18446744073709551615")));
+    EXPECT_THAT(result.out, IsEmpty());
+  }
 }
 
 TEST(TopoImport, HelpListsTheSources) {

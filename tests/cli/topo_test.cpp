@@ -58,6 +58,7 @@ TEST(TopoGen, WrongNamesAndParametersAreTwo) {
            {{}, "the name of a fabric is missing"},
            {{"torus", "--boxes", "3"}, "[G02]"},
            {{"torus", "--dims", "x"}, "[G03]"},
+           {{"dgx-h100", "--boxes", "99999"}, "Ask for a smaller fabric."},
            {{"dgx-h100", "--boxes", "99999", "--fabric", "single", "--bogus", "1"}, "--bogus"}}) {
     std::vector<std::string> all = {"topo", "gen"};
     all.insert(all.end(), arguments.begin(), arguments.end());

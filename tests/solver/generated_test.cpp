@@ -75,11 +75,10 @@ TEST(ClosedForm, Clusters) {
     std::int64_t gpus, inside;  ///< GB/s into a GPU
     Ratio nic, per_gpu;         ///< GB/s into the box, and beside `inside` into a GPU
   };
-  const std::vector<Box> boxes = {{"dgx-2", 16, 150, 100, 16},
-                                  {"dgx-a100", 8, 300, 200, 25},
-                                  {"dgx-h100", 8, 450, 400, 50},
-                                  {"dgx-b200", 8, 900, 400, 50},
-                                  {"mi300x", 8, 448, 400, 50}};
+  const std::vector<Box> boxes = {
+      {"dgx-1v", 8, 150, 50, Ratio(25, 2)}, {"dgx-2", 16, 150, 100, Ratio(25, 2)},
+      {"dgx-a100", 8, 300, 200, 25},        {"dgx-h100", 8, 450, 400, 50},
+      {"dgx-b200", 8, 900, 400, 50},        {"mi300x", 8, 448, 400, 50}};
   for (const Box& box : boxes) {
     for (const std::int64_t count : {2, 3, 4, 8, 16}) {
       const std::int64_t n = count * box.gpus;
@@ -102,7 +101,7 @@ TEST(ClosedForm, PublishedAnswers) {
                  {"mixed", {}, Ratio(800, 3)}});
 }
 
-// A leaf of L boxes has L·E/f of uplinks.
+// A leaf of L boxes has L·E/f of uplinks, the last one too, which may have fewer boxes.
 TEST(ClosedForm, Oversubscription) {
   std::vector<Known> known;
   for (const std::int64_t factor : {1, 2, 4, 8}) {
@@ -119,6 +118,12 @@ TEST(ClosedForm, Oversubscription) {
                       {"boxes-per-leaf", "2"},
                       {"oversubscription", f}},
                      std::min(box, around_a_box(64, 16, Ratio(2 * 400, factor)))});
+    for (const std::string fabric : {"fat-tree", "rail-spine"}) {
+      known.push_back(
+          {"dgx-a100",
+           {{"boxes", "5"}, {"fabric", fabric}, {"boxes-per-leaf", "4"}, {"oversubscription", f}},
+           std::min(around_a_box(40, 8, 200), around_a_box(40, 8, Ratio(200, factor)))});
+    }
     known.push_back({"fat-tree",
                      {{"ports", "4"}, {"oversubscription", f}},
                      std::min(around_a_node(16, 25), around_a_box(16, 2, Ratio(50, factor)))});

@@ -185,11 +185,18 @@ TEST(Generate, DigraphsShiftTheDigitsOfTheirNodes) {
   EXPECT_EQ(heads(kautz, "n5"), (Ids{"n0", "n1"}));
 }
 
+// A NIC that two GPUs share is a node for either direction: no way from one to the other.
 TEST(Generate, NeighboursShareANic) {
-  const Topology cluster = make("dgx-1v", {{"boxes", "2"}});
-  for (const auto& [gpu, nic] :
-       {std::pair("gpu0", "nic0"), {"gpu1", "nic0"}, {"gpu2", "nic1"}, {"gpu7", "nic3"}}) {
-    EXPECT_THAT(heads(cluster, std::string("box1/") + gpu), Contains(std::string("box1/") + nic));
+  using Ids = std::set<std::string>;
+  for (const std::string name : {"dgx-1v", "dgx-2"}) {
+    const Topology cluster = make(name, {{"boxes", "2"}});
+    for (const auto& [gpu, nic] : {std::pair("0", "0"), {"1", "0"}, {"2", "1"}, {"7", "3"}}) {
+      EXPECT_THAT(heads(cluster, std::string("box1/gpu") + gpu),
+                  Contains(std::string("box1/nic_out") + nic));
+    }
+    EXPECT_EQ(heads(cluster, "box1/nic_out2"), Ids{"rail2"});
+    EXPECT_EQ(heads(cluster, "box1/nic_in2"), (Ids{"box1/gpu4", "box1/gpu5"}));
+    EXPECT_THAT(heads(cluster, "rail2"), Contains("box1/nic_in2"));
   }
 }
 
@@ -239,6 +246,9 @@ TEST(Generate, RefusesWhatCannotBe) {
       {"dgx-a100", {{"boxes", "2.5"}}, "found \"2.5\""},
       {"dgx-a100", {{"boxes", "2"}, {"fabric", "none"}}, "none leaves 2 boxes"},
       {"dgx-a100", {{"boxes", "2"}, {"oversubscription", "2"}}, "no spines"},
+      {"dgx-a100", {{"boxes", "2"}, {"spines", "2"}}, "--spines: this fabric has no leaves"},
+      {"dgx-a100", {{"boxes", "2"}, {"boxes-per-leaf", "2"}}, "no leaves and spines"},
+      {"dgx-a100", {{"fabric", "fat-tree"}, {"spines", "2"}}, "no leaves and spines"},
       {"dgx-a100", {{"boxes", "2"}, {"nic-bandwidth", "0"}}, "expected a positive bandwidth"},
       {"dgx-a100", {{"boxes", "2"}, {"nic-bandwidth", "25 parsec"}}, "25 parsec"},
       {"dgx-h100",

@@ -59,7 +59,7 @@ TEST(ImportHwloc, BoardsThatNothingJoinsAreOneByAGuess) {
       machine(with(with(kMatrix, "0 0 0 100000 ", "0 0 0 0 "), "50000 100000 0 ", "50000 0 0 "));
   EXPECT_THAT(import_valid(kHwloc, apart).report.guesses,
               ElementsAre(HasSubstr("no links between 2 groups")));
-  EXPECT_THAT(import_errors(kHwloc, apart, {.split_nvswitch = true}), ElementsAre("I07"));
+  EXPECT_THAT(import_errors(kHwloc, apart, {.split_nvswitch = true}), ElementsAre("I07", "I24"));
 }
 
 TEST(ImportHwloc, NvswitchesCanBeKeptApart) {
@@ -97,8 +97,69 @@ TEST(ImportHwloc, AMatrixThatDiffersByDirectionIsTold) {
   EXPECT_THAT(arcs_of(import_fabric(kHwloc, text)), Contains("box0/gpu0 -> box0/nvsw 25"));
 }
 
+// A second matrix may repeat the first, and adds nothing then.
+TEST(ImportHwloc, MatricesOfOneNameMustAgree) {
+  EXPECT_EQ(arcs_of(import_fabric(kHwloc, machine(kMatrix + kMatrix))),
+            arcs_of(import_fabric(kHwloc, machine(kMatrix))));
+  const std::string other = with(kMatrix, "50000", "25000");
+  EXPECT_THAT(import_errors(kHwloc, machine(kMatrix + other)), Contains(HasSubstr("I03 ")));
+  EXPECT_THAT(import_messages(kHwloc, machine(kMatrix + other)),
+              HasSubstr("25000 MB/s between two devices that have 50000 MB/s above"));
+}
+
+TEST(ImportHwloc, CountsOfLinksAreNoBandwidths) {
+  const std::string counts =
+      "<distances2 type=\"OSDev\" nbobjs=\"4\" kind=\"9\" name=\"XGMIBandwidth\" "
+      "indexing=\"gp\"><indexes>200 201 202 203 </indexes><u64values>9999 1 2 1 1 9999 1 2 "
+      "2 1 9999 1 1 2 1 9999 </u64values></distances2>";
+  EXPECT_THAT(import_errors(kHwloc, machine(counts)), Contains(HasSubstr("I03 ")));
+  EXPECT_THAT(import_messages(kHwloc, machine(counts)), HasSubstr("counts of links"));
+  const std::string latencies = with(kMatrix, "kind=\"25\"", "kind=\"21\"");
+  EXPECT_THAT(import_messages(kHwloc, machine(latencies)), HasSubstr("none of bandwidths"));
+}
+
+// POWER has NVLinks between GPUs and packages.
+TEST(ImportHwloc, PackagesAreOnTheNvlinks) {
+  const std::string matrix =
+      "<distances2hetero nbobjs=\"6\" kind=\"25\" name=\"NVLinkBandwidth\"><indexes>OSDev:200 "
+      "OSDev:201 OSDev:202 OSDev:203 Package:2 Package:3 </indexes><u64values>"
+      "0 75000 0 0 75000 0 75000 0 0 0 75000 0 0 0 0 75000 0 75000 0 0 75000 0 0 75000 "
+      "75000 75000 0 0 0 0 0 0 75000 75000 0 0 </u64values></distances2hetero>";
+  std::string text = machine(matrix);
+  for (const char* package : {"\"2\"", "\"3\""}) {
+    text = with(text, "<object type=\"Package\">",
+                std::string("<object type=\"Package\" gp_index=") + package + ">");
+  }
+  EXPECT_THAT(import_valid(kHwloc, text).report.guesses,
+              Contains(HasSubstr("6 GB/s between CPUs")));
+  text = with(text, "<object type=\"Machine\">",
+              "<object type=\"Machine\"><info name=\"Architecture\" value=\"ppc64le\"/>");
+  EXPECT_THAT(import_valid(kHwloc, text).report.guesses, Not(Contains(HasSubstr("CPUs"))));
+  const Topology fabric = import_fabric(kHwloc, text);
+  EXPECT_THAT(
+      arcs_of(fabric),
+      AllOf(Contains("box0/gpu0 -> box0/gpu1 75"), Contains("box0/gpu0 -> box0/socket0 75"),
+            Contains("box0/socket1 -> box0/gpu3 75"), Contains("box0/socket0 -> box0/socket1 32")));
+  // Two GPUs leave their half of the machine through the link between the packages.
+  EXPECT_EQ(allgather(fabric), Ratio(64));
+}
+
+TEST(ImportHwloc, FunctionsOfOneCardShareItsSlot) {
+  std::string text = machine(kMatrix);
+  for (const char* bus : {"0000:30:00", "0000:31:00"}) {
+    const std::size_t at = text.rfind("<object", text.find(std::string(bus) + ".0"));
+    const std::size_t end = text.find("</object>\n", at) + 10;
+    const std::string card = text.substr(at, end - at);
+    text.insert(end, with(card, std::string(bus) + ".0", std::string(bus) + ".1"));
+  }
+  const ImportOptions options{.nic_bandwidth = Ratio(25), .boxes = 2, .fabric = "single"};
+  EXPECT_THAT(import_valid(kHwloc, text, options).report.understood, Contains("4 NICs of 25 GB/s"));
+  // Two slots of 15.75 GB/s.
+  EXPECT_EQ(allgather(import_fabric(kHwloc, text, options)), Ratio(2 * 63, 2));
+}
+
 TEST(ImportHwloc, BrokenFilesAreRefused) {
-  EXPECT_THAT(import_errors(kHwloc, machine("")), ElementsAre("I07"));
+  EXPECT_THAT(import_errors(kHwloc, machine("")), ElementsAre("I07", "I24", "I24", "I23"));
   EXPECT_THAT(import_errors(kHwloc, machine(with(kMatrix, "1000000 0 0 0 50000 0 ", ""))),
               ElementsAre(HasSubstr("I02 ")));
   EXPECT_THAT(import_messages(kHwloc, machine(with(kMatrix, "1000000 0 0 0 50000 0 ", ""))),

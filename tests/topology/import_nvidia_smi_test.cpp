@@ -46,6 +46,29 @@ TEST(ImportNvidiaSmi, OtherwiseLinksAreDirect) {
   const std::string pair = "GPU0 GPU1 CPU Affinity\nGPU0 X NV12 0-3\nGPU1 NV12 X 0-3\n";
   EXPECT_THAT(arcs_of(import_fabric(kSmi, pair, {.gpu = "a100"})),
               Contains("box0/gpu0 -> box0/gpu1 300"));
+  EXPECT_THAT(import_valid(kSmi, pair, {.gpu = "a100"}).report.guesses,
+              ElementsAre(HasSubstr("an NVSwitch would show NV12 too")));
+}
+
+// Each pair shows the links of the GPU that has fewer.
+TEST(ImportNvidiaSmi, ADeadLinkToAnNvswitchIsW05) {
+  std::string text = kSwitched;
+  for (std::size_t at = text.find("GPU0     X"); text[at] != '\n'; ++at) {
+    if (text.compare(at, 4, "NV18") == 0) text[at + 3] = '7';
+  }
+  for (const char* row : {"GPU1    NV18", "GPU2    NV18", "GPU3    NV18"}) {
+    text = with(text, row, std::string(row, 11) + "7");
+  }
+  const Imported imported = import_valid(kSmi, text, {.gpu = "h100"});
+  EXPECT_THAT(codes_of(imported.warnings), ElementsAre("W05"));
+  EXPECT_THAT(imported.warnings[0].message, HasSubstr("gpu0 (17)"));
+  EXPECT_THAT(imported.report.guesses, ElementsAre(HasSubstr("all pairs show NV17 to NV18")));
+  const Topology fabric = import_fabric(kSmi, text, {.gpu = "h100"});
+  EXPECT_THAT(arcs_of(fabric), AllOf(Contains("box0/gpu0 -> box0/nvsw 425"),
+                                     Contains("box0/gpu1 -> box0/nvsw 450")));
+  // A pair that shows less than both of its GPUs have is no switch's.
+  EXPECT_THAT(import_errors(kSmi, with(kSwitched, "NV18", "NV17"), {.gpu = "h100"}),
+              ElementsAre("I03 2:1"));
 }
 
 TEST(ImportNvidiaSmi, TheNearestGpusReachANic) {

@@ -48,6 +48,52 @@ TEST(NcclGraphs, BrokenOnesAreRefused) {
   EXPECT_EQ(detect_source(kGraphs), Source::nccl_graph);
 }
 
+// Options.
+
+TEST(ImportOptions, WithoutAnyUseAreRefused) {
+  const std::string smi = "GPU0 GPU1\nGPU0 X NV12\nGPU1 NV12 X\n";
+  const std::string nccl = NvswitchDump{}.text();
+  const std::string csv = "src,dst,bandwidth\na,b,5\n";
+  const std::string slurm = "SwitchName=s0 Nodes=n[0-1]\n";
+  const Ratio ten = 10;
+  const std::vector<std::tuple<Source, std::string, ImportOptions, std::string>> cases = {
+      {Source::nccl, nccl, {.gpu = "a100"}, "--gpu: "},
+      {Source::nccl, nccl, {.nic_bandwidth = ten}, "--nic-bandwidth: no NIC is linked on"},
+      {Source::nccl,
+       nccl,
+       {.nic_bandwidth = ten, .boxes = 2, .fabric = "rail"},
+       "--nic-bandwidth: the speeds of all NICs are known"},
+      {Source::nccl, nccl, {.compute = "*"}, "--compute: "},
+      {Source::nccl, nccl, {.box_text = nccl}, "--box: "},
+      {Source::nccl, nccl, {.uplinks = 2}, "--uplinks: "},
+      {Source::nccl, nccl, {.uplink_bandwidth = ten}, "--uplink-bandwidth: "},
+      {Source::nvidia_smi, smi, {.gpu = "a100", .split_nvswitch = true}, "--nvswitch split: "},
+      {Source::hwloc, "<topology/>", {.constants = LinkConstants::nccl}, "--bandwidths: "},
+      {Source::csv, csv, {.constants = LinkConstants::nominal}, "--bandwidths: "},
+      {Source::csv, csv, {.gpu = "a100"}, "--gpu: "},
+      {Source::csv, csv, {.nic_bandwidth = ten}, "--nic-bandwidth: "},
+      {Source::csv, csv, {.split_nvswitch = true}, "--nvswitch split: "},
+      {Source::csv, csv, {.pcie_p2p = true}, "--pcie-p2p: "},
+      {Source::csv, csv, {.host = "h"}, "--host: "},
+      {Source::slurm, slurm, {.gpu = "a100", .box_text = nccl}, "--gpu: "},
+      {Source::slurm, slurm, {.compute = "*", .box_text = nccl}, "--compute: "},
+      {Source::slurm, slurm, {.host = "h", .box_text = nccl}, "--host: "},
+      {Source::ibnetdiscover,
+       "Switch 4 \"S-1\" # \"s\"\n",
+       {.box_text = nccl, .uplinks = 2},
+       "--uplinks: "}};
+  for (const auto& [source, text, options, message] : cases) {
+    EXPECT_THAT(import_errors(source, text, options), Contains("I08")) << message;
+    EXPECT_THAT(import_messages(source, text, options), HasSubstr(message));
+  }
+}
+
+TEST(ImportOptions, TheDescriptionNamesTheSourceAlone) {
+  const std::string smi = "GPU0 GPU1\nGPU0 X NV12\nGPU1 NV12 X\n";
+  EXPECT_THAT(import_valid(Source::nvidia_smi, smi, {.gpu = "a100"}).document.description,
+              HasSubstr("nvidia-smi topo -m. "));
+}
+
 // Detection and the table of bandwidths.
 
 TEST(ImportSources, HaveNamesThatFindThem) {
@@ -84,6 +130,7 @@ TEST(ImportBandwidths, AreReadByKind) {
   EXPECT_THAT(errors("nvlink,25\nwire,3\n"), ElementsAre("I03 2:1"));
   EXPECT_THAT(errors("nvlink,0\n"), ElementsAre("I03 1:1"));
   EXPECT_THAT(errors("nvlink,fast\n"), ElementsAre("I03 1:1"));
+  EXPECT_THAT(errors("nvlink,25\nnic,25\nnvlink,30\n"), ElementsAre("I03 3:1"));
   EXPECT_THAT(errors("nvlink\n"), ElementsAre("I02 1:1"));
   EXPECT_THAT(errors("\"nvlink,25\n"), ElementsAre("I02"));
   EXPECT_THAT(errors(""), ElementsAre("E01"));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.hpp"
 
@@ -161,22 +162,38 @@ BoxModel box_model(std::string_view name) {
   return *at;
 }
 
-std::string port_prefix(const BoxModel& model) {
-  return model.pcie.empty() ? model.gpu : "nic";
+Ports ports_of(const BoxModel& model) {
+  if (model.pcie.empty()) return {model.gpu, model.gpu};
+  // A node that GPUs share both ways would be a way from one to the other.
+  if (model.nics < model.gpus) return {"nic_out", "nic_in"};
+  return {"nic", "nic"};
 }
 
 SectionText with_nics(const BoxModel& model) {
   SectionText section = model.inside;
   if (model.pcie.empty()) return section;
-  section.nodes.push_back({.ids = id_range("nic", model.nics), .type = NodeType::switch_node});
+  const Ports ports = ports_of(model);
+  const std::string gpus = id_range(model.gpu, model.gpus);
+  section.nodes.push_back({.ids = id_range(ports.send, model.nics), .type = NodeType::switch_node});
+  if (ports.one_node()) {
+    section.links.push_back(
+        pairs(gpus, id_range(ports.send, model.nics), model.pcie, 1, "pcie", kPcieLatency));
+    return section;
+  }
+  section.nodes.push_back(
+      {.ids = id_range(ports.receive, model.nics), .type = NodeType::switch_node});
   const std::size_t share = model.gpus / model.nics;
   std::string nics;
   for (std::size_t gpu = 0; gpu < model.gpus; ++gpu) {
-    nics += fmt::format("{}{}", nics.empty() ? "" : ",", gpu / share);
+    nics += fmt::format("{}{}", nics.empty() ? "[" : ",", gpu / share);
   }
-  section.links.push_back(pairs(id_range(model.gpu, model.gpus),
-                                share == 1 ? id_range("nic", model.nics) : "nic[" + nics + "]",
-                                model.pcie, 1, "pcie", kPcieLatency));
+  nics += "]";
+  for (const auto& [src, dst] :
+       {std::pair(gpus, ports.send + nics), std::pair(ports.receive + nics, gpus)}) {
+    LinkText link = pairs(src, dst, model.pcie, 1, "pcie", kPcieLatency);
+    link.full_duplex = false;
+    section.links.push_back(std::move(link));
+  }
   return section;
 }
 

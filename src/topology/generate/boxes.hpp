@@ -10,6 +10,12 @@
 
 namespace forestcoll::topology {
 
+/// Prefixes of the ids of a box's ports, on the way out of it and on the way in.
+struct Ports {
+  std::string send, receive;
+  [[nodiscard]] bool one_node() const { return send == receive; }
+};
+
 /// One kind of box: its GPUs with the links among them, and the NICs beside them.
 struct BoxModel {
   std::string name;         ///< "dgx-a100": the generator's and the template's
@@ -32,7 +38,8 @@ struct BoxModel {
 /// The box with its NICs, as a template.
 [[nodiscard]] SectionText with_nics(const BoxModel& model);
 
-/// "nic": the prefix of the ids of what is linked to the fabric.
-[[nodiscard]] std::string port_prefix(const BoxModel& model);
+/// What of the box is linked to the fabric: its NICs, or the GPUs themselves. A NIC that GPUs share
+/// is a node for either direction, so that PCIe is no way from GPU to GPU.
+[[nodiscard]] Ports ports_of(const BoxModel& model);
 
 }  // namespace forestcoll::topology

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -47,9 +48,15 @@ void check_fabric(Parameters& parameters, const FabricOptions& options, std::int
                       fmt::format("none leaves {} boxes without a way between them", boxes),
                       "Choose single, odd-even, rail, rail-spine or fat-tree.");
   }
-  if (!has_spines(options.kind) && options.oversubscription != Ratio(1)) {
+  if (has_spines(options.kind)) return;
+  if (options.oversubscription != Ratio(1)) {
     parameters.refuse("oversubscription", "this fabric has no spines",
                       "Only --fabric rail-spine and fat-tree have uplinks to save on.");
+  }
+  for (const std::string_view name : {"spines", "boxes-per-leaf"}) {
+    if (!parameters.given(name)) continue;
+    parameters.refuse(name, "this fabric has no leaves and spines",
+                      "Only --fabric rail-spine and fat-tree of several boxes have them.");
   }
 }
 
@@ -74,10 +81,14 @@ TopologyDocument cluster(const BoxModel& model, Parameters& parameters) {
     document.top = model.inside;
     return document;
   }
+  if (has_spines(options.kind)) {
+    document.description +=
+        " The uplinks of a leaf bring what enters it from below, divided by the oversubscription.";
+  }
   document.templates = {{model.name, with_nics(model)}};
   const auto count = static_cast<std::size_t>(boxes);
   document.boxes = {{id_range("box", count), model.name}};
-  add_fabric(document, {{"box", count, port_prefix(model), model.nics, nic}}, options);
+  add_fabric(document, {{"box", count, ports_of(model), model.nics, nic}}, options);
   return document;
 }
 
@@ -113,7 +124,7 @@ TopologyDocument mixed(Parameters& parameters) {
     const auto bandwidth = parse_quantity(Quantity::bandwidth, model.nic_bandwidth, 1);
     groups.push_back({parameter + std::string("-"),
                       count,
-                      "nic",
+                      ports_of(model),
                       model.nics,
                       {model.nic_bandwidth, bandwidth.value_or(1)}});
   }

@@ -37,14 +37,19 @@ std::string all_boxes_of(const BoxGroup& group) {
   return boxes_of(group, 0, group.count);
 }
 
-// "nic[0,2,4,6]": from `first` on by steps.
+// "[0,2,4,6]": from `first` on by steps.
 std::string every(const BoxGroup& group, std::size_t first, std::size_t step) {
   std::string list;
   std::size_t count = 0;
   for (std::size_t i = first; i < group.ports; i += step, ++count) {
     list += fmt::format("{}{}", list.empty() ? "" : ",", i);
   }
-  return group.port + (count == 1 ? list : "[" + list + "]");
+  return count == 1 ? list : "[" + list + "]";
+}
+
+// "[0-7]"
+std::string all(const BoxGroup& group) {
+  return id_range("", group.ports);
 }
 
 class FabricMaker {
@@ -56,8 +61,7 @@ class FabricMaker {
   void single() {
     top_.nodes.push_back(switches("ib"));
     for (const BoxGroup& group : groups_) {
-      add(all_boxes_of(group) + "/" + id_range(group.port, group.ports), "ib", group,
-          kSwitchLatency);
+      add(all_boxes_of(group), all(group), "ib", group, kSwitchLatency);
     }
   }
 
@@ -65,7 +69,7 @@ class FabricMaker {
     top_.nodes.push_back(switches("ib[0-1]"));
     for (const std::size_t parity : {0U, 1U}) {
       for (const BoxGroup& group : groups_) {
-        add(all_boxes_of(group) + "/" + every(group, parity, 2), fmt::format("ib{}", parity), group,
+        add(all_boxes_of(group), every(group, parity, 2), fmt::format("ib{}", parity), group,
             kSwitchLatency);
       }
     }
@@ -76,8 +80,8 @@ class FabricMaker {
     top_.nodes.push_back(switches(id_range("rail", rails)));
     for (std::size_t r = 0; r < rails; ++r) {
       for (const BoxGroup& group : groups_) {
-        add(fmt::format("{}/{}{}", all_boxes_of(group), group.port, r), fmt::format("rail{}", r),
-            group, kSwitchLatency);
+        add(all_boxes_of(group), std::to_string(r), fmt::format("rail{}", r), group,
+            kSwitchLatency);
       }
     }
   }
@@ -85,28 +89,24 @@ class FabricMaker {
   void rail_spine() {
     const BoxGroup& group = only_group();
     const std::size_t units = leaf_groups();
-    const std::string leaves =
-        fmt::format("{}-{}", id_range("leaf", units), id_range("", group.ports));
-    top_.nodes.push_back(switches(leaves));
+    top_.nodes.push_back(switches(fmt::format("{}-{}", id_range("leaf", units), all(group))));
     for (std::size_t unit = 0; unit < units; ++unit) {
       for (std::size_t r = 0; r < group.ports; ++r) {
-        add(fmt::format("{}/{}{}", boxes_of_leaf(unit), group.port, r),
-            fmt::format("leaf{}-{}", unit, r), group, kLeafLatency);
+        add(boxes_of_leaf(unit), std::to_string(r), fmt::format("leaf{}-{}", unit, r), group,
+            kLeafLatency);
       }
     }
-    add_spines(leaves, Ratio(static_cast<std::int64_t>(boxes_per_leaf())));
+    add_spines("-" + all(group), 1);
   }
 
   void fat_tree() {
     const BoxGroup& group = only_group();
     const std::size_t count = leaf_groups();
-    const std::string leaves = id_range("leaf", count);
-    top_.nodes.push_back(switches(leaves));
+    top_.nodes.push_back(switches(id_range("leaf", count)));
     for (std::size_t leaf = 0; leaf < count; ++leaf) {
-      add(boxes_of_leaf(leaf) + "/" + id_range(group.port, group.ports),
-          fmt::format("leaf{}", leaf), group, kLeafLatency);
+      add(boxes_of_leaf(leaf), all(group), fmt::format("leaf{}", leaf), group, kLeafLatency);
     }
-    add_spines(leaves, Ratio(static_cast<std::int64_t>(boxes_per_leaf() * group.ports)));
+    if (count > 1) add_spines("", group.ports);
   }
 
  private:
@@ -120,31 +120,50 @@ class FabricMaker {
   [[nodiscard]] std::size_t leaf_groups() const {
     return (only_group().count + boxes_per_leaf() - 1) / boxes_per_leaf();
   }
+  [[nodiscard]] std::size_t boxes_on_leaf(std::size_t leaf) const {
+    return std::min(boxes_per_leaf(), only_group().count - leaf * boxes_per_leaf());
+  }
   [[nodiscard]] std::string boxes_of_leaf(std::size_t leaf) const {
-    const std::size_t first = leaf * boxes_per_leaf();
-    return boxes_of(only_group(), first, std::min(boxes_per_leaf(), only_group().count - first));
+    return boxes_of(only_group(), leaf * boxes_per_leaf(), boxes_on_leaf(leaf));
   }
 
-  void add(std::string src, std::string dst, const BoxGroup& group, const char* latency) {
-    top_.links.push_back({.src = std::move(src),
-                          .dst = std::move(dst),
-                          .bandwidth = group.bandwidth.text,
-                          .kind = options_.link_kind,
-                          .latency = latency});
+  // `ports`: their numbers.
+  void add(const std::string& boxes, const std::string& ports, const std::string& node,
+           const BoxGroup& group, const char* latency) {
+    const bool one_node = group.port.one_node();
+    LinkText link{.src = fmt::format("{}/{}{}", boxes, group.port.send, ports),
+                  .dst = node,
+                  .bandwidth = group.bandwidth.text,
+                  .kind = options_.link_kind,
+                  .latency = latency,
+                  .full_duplex = one_node};
+    top_.links.push_back(link);
+    if (one_node) return;
+    link.src = node;
+    link.dst = fmt::format("{}/{}{}", boxes, group.port.receive, ports);
+    top_.links.push_back(std::move(link));
   }
 
-  // Every leaf has the uplinks that a full one needs, spread evenly over the spines.
-  void add_spines(const std::string& leaves, const Ratio& ports_per_leaf) {
-    if (options_.kind == FabricKind::fat_tree && leaf_groups() == 1) return;
+  // The uplinks of a leaf are what enters it from below, divided by the oversubscription and spread
+  // evenly over the spines. The last leaf may have fewer boxes. `suffix`: of the leaves' ids.
+  void add_spines(const std::string& suffix, std::size_t ports_per_box) {
     const std::string spines = id_range("spine", options_.spines);
     top_.nodes.push_back(switches(spines));
-    const Ratio uplink = ports_per_leaf * only_group().bandwidth.value /
-                         (options_.oversubscription * Ratio(std::int64_t(options_.spines)));
-    top_.links.push_back({.src = leaves,
-                          .dst = spines,
-                          .bandwidth = exact_text(uplink),
-                          .kind = "uplink",
-                          .latency = kUplinkLatency});
+    const std::size_t leaves = leaf_groups();
+    const std::size_t full = boxes_on_leaf(leaves - 1) == boxes_per_leaf() ? leaves : leaves - 1;
+    const auto add_uplinks = [&](const std::string& ids, std::size_t boxes) {
+      const Ratio below =
+          Ratio(static_cast<std::int64_t>(boxes * ports_per_box)) * only_group().bandwidth.value;
+      const Ratio uplink =
+          below / (options_.oversubscription * Ratio(std::int64_t(options_.spines)));
+      top_.links.push_back({.src = ids + suffix,
+                            .dst = spines,
+                            .bandwidth = exact_text(uplink),
+                            .kind = "uplink",
+                            .latency = kUplinkLatency});
+    };
+    add_uplinks(id_range("leaf", full), boxes_per_leaf());
+    if (full < leaves) add_uplinks(fmt::format("leaf{}", full), boxes_on_leaf(full));
   }
 
   SectionText& top_;

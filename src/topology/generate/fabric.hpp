@@ -9,6 +9,7 @@
 
 #include "forestcoll/ratio.hpp"
 #include "forestcoll/topology_text.hpp"
+#include "topology/generate/boxes.hpp"
 #include "topology/generate/parameters.hpp"
 
 namespace forestcoll::topology {
@@ -30,7 +31,7 @@ enum class FabricKind {
 struct BoxGroup {
   std::string prefix = "box";
   std::size_t count = 1;
-  std::string port = "nic";  ///< prefix of the ports' ids in a box
+  Ports port = {"nic", "nic"};
   std::size_t ports = 8;
   NamedBandwidth bandwidth;  ///< of one port
 };
@@ -40,7 +41,8 @@ struct FabricOptions {
   std::string link_kind = "ib";
   std::size_t boxes_per_leaf = 32;  ///< rail_spine and fat_tree
   std::size_t spines = 4;           ///< the same
-  Ratio oversubscription = 1;       ///< the same: what enters a leaf from below, over its uplinks
+  Ratio oversubscription = 1;       ///< the same: what enters a leaf from below, over its uplinks,
+                                    ///< of a leaf that is not full too
 };
 
 /// Adds the switches and links of the fabric at the document's top level.

@@ -66,6 +66,10 @@ const std::string& Parameters::text(std::string_view name) const {
   return given == values_.end() ? otherwise : given->second;
 }
 
+bool Parameters::given(std::string_view name) const {
+  return text(name) != standard(name);
+}
+
 void Parameters::refuse(std::string_view name, std::string_view problem, std::string_view remedy) {
   errors_.push_back({.code = "G03",
                      .message = fmt::format("--{}: {}", name, problem),

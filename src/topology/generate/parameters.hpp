@@ -37,6 +37,9 @@ class Parameters {
                                  std::size_t most_items);
   std::string choice(std::string_view name, const std::vector<std::string>& choices);
 
+  /// Whether there is a value other than the standard one.
+  [[nodiscard]] bool given(std::string_view name) const;
+
   /// G03 with words of the generator's own.
   void refuse(std::string_view name, std::string_view problem, std::string_view remedy);
 

@@ -18,9 +18,15 @@ namespace {
 std::vector<NicPort> ports_of(const Context& context, const Machine& machine) {
   std::vector<NicPort> ports;
   for (const Nic& nic : machine.nics) {
-    auto bandwidth = context.overridden("nic");
-    if (!bandwidth) bandwidth = nic.bandwidth ? nic.bandwidth : context.options.nic_bandwidth;
-    ports.push_back({.send = "", .receive = "", .name = nic.name, .bandwidth = bandwidth});
+    NicPort port{.send = "", .receive = "", .name = nic.name, .bandwidth = nic.bandwidth};
+    const bool doubtful = !nic.bandwidth || *nic.bandwidth > kMaxNicBandwidth;
+    if (const auto given = context.overridden("nic")) {
+      port.bandwidth = given;
+    } else if (doubtful && context.options.nic_bandwidth) {
+      port.bandwidth = context.options.nic_bandwidth;
+      port.by_option = true;
+    }
+    ports.push_back(std::move(port));
   }
   return ports;
 }

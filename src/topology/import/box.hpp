@@ -18,6 +18,7 @@ struct NicPort {
   std::string send, receive;       ///< ids in the template
   std::string name;                ///< "mlx5_0"
   std::optional<Ratio> bandwidth;  ///< GB/s, as the file or the options have it
+  bool by_option = false;          ///< it is that of --nic-bandwidth
   [[nodiscard]] bool is_one_node() const { return send == receive; }
 };
 

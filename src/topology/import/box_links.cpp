@@ -9,6 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "topology/import/pcie.hpp"
+
 namespace forestcoll::importing {
 namespace {
 
@@ -58,6 +60,9 @@ class LinkMaker {
 
   // CPUs that NVLink leads to are joined with each other.
   void add_between_sockets(std::vector<FlatLink>& links) const {
+    if (sockets_.size() > 1 && !machine_.cpu_link_guess.empty()) {
+      context_.report.guesses.push_back(cpu_guess(machine_));
+    }
     for (std::size_t i = 0; i < sockets_.size(); ++i) {
       for (std::size_t j = i + 1; j < sockets_.size(); ++j) {
         links.push_back({.src = sockets_[i],

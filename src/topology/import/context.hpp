@@ -43,6 +43,8 @@ inline constexpr std::size_t kMaxHosts = 100'000;
 inline constexpr std::size_t kMaxGpusOfMachine = 4096;
 inline constexpr std::size_t kMaxNicsOfMachine = 1024;
 inline constexpr std::size_t kMaxCpusOfMachine = 1024;
+/// GB/s of one NIC, 8 Tb/s: more than any has.
+inline const Ratio kMaxNicBandwidth{1000};
 /// Elements and blocks are not nested deeper than this in any file that is meant.
 inline constexpr std::size_t kMaxDepth = 64;
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "topology/import/box.hpp"
+#include "topology/import/option_use.hpp"
 #include "topology/import/ports.hpp"
 
 namespace forestcoll::importing {
@@ -219,20 +220,53 @@ void add_boxes(TopologyDocument& document, const std::vector<std::string>& names
   }
 }
 
-void add_rank_order(TopologyDocument& document, const Group& group) {
-  for (const std::string& box : compress_ids(group.names)) {
-    for (const std::string& gpus : compress_ids(group.box->gpus)) {
-      document.rank_order.push_back(box + "/" + gpus);
+// Of boxes that are all alike.
+void add_rank_order(const Box& box, const std::vector<std::string>& names,
+                    TopologyDocument& document) {
+  if (!box.ranks_differ) return;
+  for (const std::string& name : compress_ids(names)) {
+    for (const std::string& gpus : compress_ids(box.gpus)) {
+      document.rank_order.push_back(name + "/" + gpus);
     }
   }
 }
 
+// Of the hosts of one file: its ranks count over all of them. Where they do not, the hosts stand in
+// the order of the file.
+void add_rank_order_of_hosts(const Context& context, const Machines& machines,
+                             const std::vector<std::string>& names, TopologyDocument& document) {
+  std::map<std::int64_t, std::string> by_rank;
+  std::vector<std::string> by_place;
+  std::size_t ranks = 0;
+  for (std::size_t i = 0; i < machines.size(); ++i) {
+    for (const Gpu& gpu : machines[i].gpus) {
+      by_place.push_back(names[i] + "/" + gpu.id());
+      if (!gpu.rank) continue;
+      ++ranks;
+      by_rank.emplace(*gpu.rank, by_place.back());
+    }
+  }
+  if (by_rank.size() < by_place.size()) {
+    if (ranks == 0) return;
+    context.report.guesses.push_back(
+        fmt::format("the order of the ranks: the hosts' in the file, for it gives {} to {}",
+                    counted(by_rank.size(), "rank"), counted(by_place.size(), "GPU")));
+    return;
+  }
+  std::vector<std::string> in_order;
+  for (const auto& [rank, id] : by_rank) in_order.push_back(id);
+  if (in_order != by_place) document.rank_order = compress_ids(in_order);
+}
+
 // The file holds what was guessed: who reads it later must know.
-void add_metadata(const Context& context, const Machine& machine, const Box& box,
-                  TopologyDocument& document) {
+void add_metadata(const Context& context, const Machines& machines, const std::vector<Box>& boxes,
+                  const std::vector<std::string>& names, TopologyDocument& document) {
   auto& metadata = document.metadata;
-  metadata.emplace_back("source", machine.source);
-  metadata.insert(metadata.end(), box.metadata.begin(), box.metadata.end());
+  metadata.emplace_back("source", machines.front().source);
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    const std::string host = boxes.size() > 1 ? names[i] + "/" : "";
+    for (const auto& [part, text] : boxes[i].metadata) metadata.emplace_back(host + part, text);
+  }
   for (std::size_t i = 0; i < context.report.guesses.size(); ++i) {
     metadata.emplace_back(fmt::format("guess {}", i + 1), context.report.guesses[i]);
   }
@@ -281,6 +315,15 @@ void add_hosts(const std::vector<Box>& boxes, const std::vector<std::string>& na
   }
 }
 
+// NCCL writes several hosts into one file where NVLink joins them.
+void join_by_nvswitch(const Context& context, std::size_t hosts, TopologyDocument& document) {
+  add_switch(document, "nvsw");
+  context.report.guesses.push_back(
+      fmt::format("the NVLinks of the {} hosts lead to one common NVSwitch: the file shows no "
+                  "way between hosts",
+                  hosts));
+}
+
 }  // namespace
 
 std::optional<TopologyDocument> grow(const Context& context, const Machines& machines) {
@@ -293,13 +336,13 @@ std::optional<TopologyDocument> grow(const Context& context, const Machines& mac
   const BoxOptions options{.with_nics = fabric->type != FabricChoice::Type::none,
                            .shared_nvswitch = shared};
   const auto boxes = make_boxes(context, machines, options);
-  if (!boxes) return std::nullopt;
+  if (!boxes || !check_nic_bandwidth(context, *boxes)) return std::nullopt;
 
   TopologyDocument document;
   std::vector<Group> groups;
   const auto names = box_names(context.options, several ? machines.size() : context.options.boxes);
   if (several) {
-    if (shared) add_switch(document, "nvsw");
+    if (shared) join_by_nvswitch(context, machines.size(), document);
     add_hosts(*boxes, names, document, groups);
   } else {
     document.templates.push_back({.name = "machine", .section = boxes->front().section});
@@ -307,10 +350,12 @@ std::optional<TopologyDocument> grow(const Context& context, const Machines& mac
     groups.push_back({.box = &boxes->front(), .names = names});
   }
   if (!link_fabric(context, *fabric, groups, document)) return std::nullopt;
-  if (std::ranges::any_of(*boxes, &Box::ranks_differ)) {
-    for (const Group& group : groups) add_rank_order(document, group);
+  if (several) {
+    add_rank_order_of_hosts(context, machines, names, document);
+  } else {
+    add_rank_order(boxes->front(), names, document);
   }
-  add_metadata(context, machines.front(), boxes->front(), document);
+  add_metadata(context, machines, *boxes, names, document);
   return document;
 }
 

@@ -1,11 +1,13 @@
 // hwloc's XML (`lstopo --of xml`), whose matrix NVLinkBandwidth or XGMIBandwidth holds the
-// bandwidth between every two GPUs and NVSwitches in MB/s; its diagonal is a placeholder.
+// bandwidth between every two GPUs, NVSwitches and, of POWER, packages in MB/s; its diagonal is a
+// placeholder.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include "topology/import/bus_id.hpp"
 #include "topology/import/constants.hpp"
 #include "topology/import/readers.hpp"
 #include "topology/import/words.hpp"
@@ -21,6 +23,11 @@ std::optional<std::int64_t> gpu_number(std::string_view name) {
   }
   return std::nullopt;
 }
+
+// What hwloc calls HWLOC_DISTANCES_KIND_MEANS_BANDWIDTH.
+constexpr std::int64_t kMeansBandwidth = 8;
+// No NVLink or xGMI link has less: 1 GB/s. hwloc can put the numbers of links into a matrix.
+constexpr std::int64_t kLeastBandwidth = 1000;
 
 class Reader {
  public:
@@ -44,6 +51,7 @@ class Reader {
           "links between the GPUs: the file has no NVLinkBandwidth or XGMIBandwidth distances");
     }
     keep_fast_nics();
+    share_slots(machine_);
     if (machine_.nics.size() > kMaxNicsOfMachine || cpus_ > kMaxCpusOfMachine) {
       fail("I09", topology,
            fmt::format("{} NICs and {} CPUs in one machine", machine_.nics.size(), cpus_),
@@ -51,17 +59,17 @@ class Reader {
     }
     report_groups();
     if (failed_) return std::nullopt;
-    machine_.cpu_link = context_.overridden("cpu").value_or(Ratio(6));
-    machine_.cpu_link_guess =
-        context_.overridden("cpu") ? "" : "hwloc does not know the CPUs' link";
+    set_cpu_link(topology);
     return std::move(machine_);
   }
 
  private:
-  // Where a GPU or an NVSwitch stands.
+  // Where a GPU, an NVSwitch or a CPU stands.
   struct Part {
-    bool gpu = true;
+    End end = End::gpu;
     std::size_t index = 0;
+    auto operator<=>(const Part&) const = default;
+    [[nodiscard]] bool gpu() const { return end == End::gpu; }
   };
 
   void fail(std::string_view code, const pugi::xml_node& node, std::string message,
@@ -76,6 +84,7 @@ class Reader {
       const std::string_view type = object.attribute("type").value();
       std::size_t below = bridge;
       if (type == "Package" || (type == "Bridge" && bridge == kNone)) below = add_cpu();
+      if (type == "Package") parts_[object.attribute("gp_index").value()] = {End::cpu, below};
       if (type == "Bridge") below = add_bridge(object, below);
       if (type == "PCIDev") {
         read_device(object, bridge == kNone ? add_cpu() : bridge);
@@ -115,7 +124,7 @@ class Reader {
     const std::string bus = device.attribute("pci_busid").value();
     const std::string_view type = device.attribute("pci_type").value();
     if (std::string_view(device.attribute("subtype").value()) == "NVSwitch") {
-      parts_[device.attribute("gp_index").value()] = {false, nvswitches_++};
+      parts_[device.attribute("gp_index").value()] = {End::nvswitch, nvswitches_++};
       if (context_.options.split_nvswitch) {
         machine_.nvswitches.push_back(bus);
       } else if (machine_.nvswitches.empty()) {
@@ -127,7 +136,7 @@ class Reader {
       const auto number = gpu_number(os.attribute("name").value());
       if (number) {
         read_gpu(os, *number, bus, slot(device, bridge));
-        parts_[device.attribute("gp_index").value()] = {true, machine_.gpus.size() - 1};
+        parts_[device.attribute("gp_index").value()] = {End::gpu, machine_.gpus.size() - 1};
       }
     }
     if (type.starts_with("02")) read_nic(device, slot(device, bridge));
@@ -146,7 +155,7 @@ class Reader {
       }
       machine_.gpus.push_back({.dev = number, .name = bus, .slot = slot});
     }
-    parts_[os.attribute("gp_index").value()] = {true, machine_.gpus.size() - 1};
+    parts_[os.attribute("gp_index").value()] = {End::gpu, machine_.gpus.size() - 1};
   }
 
   void read_nic(const pugi::xml_node& device, const PcieSlot& slot) {
@@ -159,7 +168,11 @@ class Reader {
       fast = fast || fabrics;
     }
     nic_is_fast_.push_back(fast);
-    machine_.nics.push_back({.name = name, .offset = offset_of(device), .slot = slot});
+    machine_.nics.push_back(
+        {.name = name,
+         .offset = offset_of(device),
+         .slot = slot,
+         .card = card_of(canonical_bus(device.attribute("pci_busid").value()))});
   }
 
   // A machine's NICs for its own management carry no collectives.
@@ -190,7 +203,7 @@ class Reader {
             std::string(colon == std::string_view::npos ? word : word.substr(colon + 1)));
         if (found == parts_.end()) {
           fail("I02", indexes,
-               fmt::format("{} is no GPU and no NVSwitch of this file", quote(word)),
+               fmt::format("{} is no GPU, NVSwitch or package of this file", quote(word)),
                "Dump the topology anew, without filtering objects.");
           return std::nullopt;
         }
@@ -228,47 +241,105 @@ class Reader {
            "Is the file cut off? Dump the topology anew.");
       return;
     }
+    if (!is_bandwidth(matrix, ends->size(), *values)) return;
     const auto given = context_.overridden(kind);
     for (std::size_t i = 0; i < ends->size(); ++i) {
       for (std::size_t j = 0; j < ends->size(); ++j) {
         const std::int64_t there = (*values)[i * ends->size() + j];
         const std::int64_t back = (*values)[j * ends->size() + i];
-        if (i == j || there == 0) continue;
+        if (i == j || !is_new(matrix, {(*ends)[i], (*ends)[j]}, there) || there == 0) continue;
         add_link((*ends)[i], (*ends)[j], given.value_or(Ratio(there, 1000)),
                  given.value_or(Ratio(back, 1000)), kind);
       }
     }
   }
 
+  bool is_bandwidth(const pugi::xml_node& matrix, std::size_t size,
+                    const std::vector<std::int64_t>& values) {
+    const auto kind = natural(matrix.attribute("kind").value());
+    if (kind && *kind / kMeansBandwidth % 2 == 0) {
+      fail("I03", matrix,
+           fmt::format("a matrix of the kind {}, which is none of bandwidths", *kind),
+           "Dump the topology anew, without transforming distances.");
+      return false;
+    }
+    std::int64_t most = 0;
+    for (std::size_t at = 0; at < values.size(); ++at) {
+      if (at / size != at % size) most = std::max(most, values[at]);
+    }
+    if (most == 0 || most >= kLeastBandwidth) return true;
+    fail("I03", matrix,
+         fmt::format("values of at most {}: these are counts of links, and not MB/s", most),
+         "Dump the topology anew, without transforming distances.");
+    return false;
+  }
+
+  // Several matrices may state a pair, but must agree on it.
+  bool is_new(const pugi::xml_node& matrix, std::pair<Part, Part> ends, std::int64_t bandwidth) {
+    const auto [at, is_new] = stated_.emplace(ends, bandwidth);
+    if (!is_new && at->second != bandwidth && disagreed_.insert(matrix.offset_debug()).second) {
+      fail(
+          "I03", matrix,
+          fmt::format("{} MB/s between two devices that have {} MB/s above", bandwidth, at->second),
+          "Leave the matrix that is right in the file, and only that one.");
+    }
+    return is_new;
+  }
+
+  // As NCCL reckons it; hwloc has no figure of its own.
+  void set_cpu_link(const pugi::xml_node& topology) {
+    if ((machine_.cpu_link = context_.overridden("cpu"))) return;
+    const auto info = [](const pugi::xml_node& object, const char* name) -> std::string_view {
+      return object.find_child_by_attribute("info", "name", name).attribute("value").value();
+    };
+    const pugi::xml_node root = topology.child("object");
+    const pugi::xml_node package = root.find_node([](const pugi::xml_node& node) {
+      return std::string_view(node.attribute("type").value()) == "Package";
+    });
+    machine_.cpu_link = cpu_link(info(root, "Architecture"), info(package, "CPUVendor"),
+                                 natural(info(package, "CPUFamilyNumber")).value_or(-1),
+                                 natural(info(package, "CPUModelNumber")).value_or(-1));
+    if (machine_.cpu_link) return;
+    machine_.cpu_link = Ratio(6);
+    machine_.cpu_link_guess = "the vendor of the CPUs is unknown";
+  }
+
   void add_link(Part from, Part to, const Ratio& there, const Ratio& back,
                 const std::string& kind) {
-    const bool split = context_.options.split_nvswitch;
-    if (!from.gpu && !to.gpu && split) {
-      machine_.switch_links.push_back({.from = from.index, .to = to.index, .bandwidth = there});
-    } else if (!from.gpu && !to.gpu && !merged_) {
+    if (from.end == End::nvswitch && to.end == End::nvswitch) add_switch_link(from, to, there);
+    if (!from.gpu()) return;
+    if (to.end == End::nvswitch) {
+      join(to.index, switch_of_.emplace(from.index, to.index).first->second);
+    }
+    if (!to.gpu() && there != back) {
+      const std::string_view end = to.end == End::cpu ? "a CPU" : "an NVSwitch";
+      context_.findings.warning(
+          "I22", "",
+          fmt::format("GPU {} has {} GB/s to {}, which has {} GB/s back",
+                      machine_.gpus[from.index].dev, shown(there), end, shown(back)),
+          "The smaller of the two is taken for both. A dead link? Dump the topology anew.");
+    }
+    const Ratio bandwidth = to.gpu() ? there : std::min(there, back);
+    if (bandwidth == Ratio(0)) return;
+    const bool one_switch = to.end == End::nvswitch && !context_.options.split_nvswitch;
+    machine_.links.push_back({.gpu = from.index,
+                              .end = to.end,
+                              .target = one_switch ? 0 : to.index,
+                              .count = 1,
+                              .bandwidth = bandwidth,
+                              .kind = kind});
+  }
+
+  void add_switch_link(Part from, Part to, const Ratio& bandwidth) {
+    join(from.index, to.index);
+    if (context_.options.split_nvswitch) {
+      machine_.switch_links.push_back({.from = from.index, .to = to.index, .bandwidth = bandwidth});
+    } else if (!merged_) {
       merged_ = true;
       context_.report.left_out.emplace_back(
           "links between NVSwitches: the NVSwitches are one node (--nvswitch split keeps them "
           "apart)");
     }
-    if (!from.gpu && !to.gpu) join(from.index, to.index);
-    if (!from.gpu) return;
-    if (!to.gpu) join(to.index, switch_of_.emplace(from.index, to.index).first->second);
-    if (!to.gpu && there != back) {
-      context_.findings.warning(
-          "I22", "",
-          fmt::format("GPU {} has {} GB/s to an NVSwitch, which has {} GB/s back",
-                      machine_.gpus[from.index].dev, shown(there), shown(back)),
-          "The smaller of the two is taken for both. A dead link? Dump the topology anew.");
-    }
-    const Ratio bandwidth = to.gpu ? there : std::min(there, back);
-    if (bandwidth == Ratio(0)) return;
-    machine_.links.push_back({.gpu = from.index,
-                              .end = to.gpu ? End::gpu : End::nvswitch,
-                              .target = to.gpu || split ? to.index : 0,
-                              .count = 1,
-                              .bandwidth = bandwidth,
-                              .kind = kind});
   }
 
   // The NVSwitches of two boards are joined by links that the file may not show.
@@ -294,7 +365,9 @@ class Reader {
 
   const Context& context_;
   Machine machine_{.source = "hwloc XML"};
-  std::map<std::string, Part> parts_;  // by gp_index
+  std::map<std::string, Part> parts_;                     // by gp_index
+  std::map<std::pair<Part, Part>, std::int64_t> stated_;  // MB/s
+  std::set<std::ptrdiff_t> disagreed_;  // matrices that were complained about, by their place
   std::set<std::int64_t> devs_;
   std::vector<bool> nic_is_fast_;
   std::size_t cpus_ = 0, nvswitches_ = 0;

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "topology/import/csv_rows.hpp"
 #include "topology/import/grow.hpp"
+#include "topology/import/option_use.hpp"
 #include "topology/import/readers.hpp"
 #include "topology/text_encoding.hpp"
 #include "topology/units.hpp"
@@ -66,6 +68,7 @@ std::optional<TopologyDocument> refuse_rings(const Context& context) {
 
 std::optional<TopologyDocument> read(const Context& context, Findings& box_findings) {
   using namespace importing;
+  if (!check_options(context)) return std::nullopt;
   switch (context.source) {
     case Source::nccl:
       return from_machines(context, read_nccl);
@@ -106,6 +109,26 @@ Diagnostics joined(Diagnostics first, const Diagnostics& second) {
 
 }  // namespace
 
+Diagnostics report_findings(const ImportReport& report, const Diagnostics& told,
+                            std::string_view file) {
+  Diagnostics findings;
+  const auto add = [&](std::string code, std::string message) {
+    findings.push_back({.code = std::move(code),
+                        .severity = Severity::warning,
+                        .kind = ErrorKind::input,
+                        .file = std::string(file),
+                        .where = "",
+                        .message = std::move(message),
+                        .remedy = ""});
+  };
+  for (const std::string& what : report.left_out) {
+    const std::string message = "left out: " + what;
+    if (std::ranges::find(told, message, &Diagnostic::message) == told.end()) add("I24", message);
+  }
+  for (const std::string& guess : report.guesses) add("I23", "a guess: " + guess);
+  return findings;
+}
+
 Expected<Imported> import_topology(Source source, std::string_view text, std::string_view file,
                                    const ImportOptions& options) {
   Findings findings(file), box_findings(options.box_file);
@@ -118,12 +141,18 @@ Expected<Imported> import_topology(Source source, std::string_view text, std::st
   if (!topology::check_encoding(text, findings)) return findings.all();
   auto document = read(context, box_findings);
   if (!document || findings.has_errors() || box_findings.has_errors()) {
-    return joined(findings.all(), box_findings.all());
+    const Diagnostics told = joined(findings.all(), box_findings.all());
+    const bool apart = std::ranges::find(told, "I07", &Diagnostic::code) != told.end();
+    // What was left out may be why nothing joins the GPUs.
+    return apart ? joined(told, report_findings(result.report, told, file)) : told;
   }
   result.document = *std::move(document);
   if (result.document.description.empty()) {
-    result.document.description = fmt::format(
-        "Imported from {}. Latencies that are not written are 0.", info_of(source).description);
+    // Without what the importer needs: "the output of ibnetdiscover; needs --box".
+    const std::string_view whole = info_of(source).description;
+    result.document.description =
+        fmt::format("Imported from {}. Latencies that are not written are 0.",
+                    whole.substr(0, whole.find(';')));
   }
   result.warnings = joined(findings.warnings(), box_findings.warnings());
   return result;
@@ -141,6 +170,7 @@ Expected<std::vector<std::pair<std::string, Ratio>>> read_bandwidths(std::string
   static constexpr std::string_view kinds[] = {"nvlink", "xgmi", "c2c", "pcie",
                                                "cpu",    "nic",  "link"};
   std::vector<std::pair<std::string, Ratio>> bandwidths;
+  std::set<std::string> seen;
   for (const importing::CsvRow& row : *rows) {
     const std::string where = topology::line_and_column(text, row.offset);
     if (row.fields.size() != 2) {
@@ -149,12 +179,17 @@ Expected<std::vector<std::pair<std::string, Ratio>>> read_bandwidths(std::string
       continue;
     }
     if (row.offset == rows->front().offset && row.fields[0] == "kind") continue;  // a header
+    const bool again = !seen.insert(row.fields[0]).second;
     const auto bandwidth =
         topology::parse_quantity(topology::Quantity::bandwidth, row.fields[1], Ratio(1));
     if (std::ranges::find(kinds, row.fields[0]) == std::end(kinds)) {
       findings.error("I03", where,
                      fmt::format("unknown kind of link {}", topology::quote(row.fields[0])),
                      fmt::format("The kinds are {}.", fmt::join(kinds, ", ")));
+    } else if (again) {
+      findings.error("I03", where,
+                     fmt::format("a second bandwidth of {}", topology::quote(row.fields[0])),
+                     "Give each kind of link one.");
     } else if (!bandwidth || *bandwidth <= Ratio(0)) {
       findings.error(
           "I03", where,

@@ -45,6 +45,7 @@ struct Nic {
   std::string speed = {};  ///< as the file writes it
   std::size_t offset = 0;  ///< in the file
   PcieSlot slot = {};
+  std::string card = {};  ///< functions and ports of one card have the same; empty: not known
 };
 
 /// What a GPU's link leads to.

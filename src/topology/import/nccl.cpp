@@ -4,14 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "topology/import/bus_id.hpp"
 #include "topology/import/constants.hpp"
 #include "topology/import/nccl_links.hpp"
 #include "topology/import/readers.hpp"
+#include "topology/import/words.hpp"
 #include "topology/import/xml.hpp"
 
 namespace forestcoll::importing {
@@ -54,6 +55,7 @@ class Reader {
     if (failed_) return std::nullopt;
     number_bare_gpus();
     sort_by_dev();
+    share_slots(machine_);
     if (!read_nccl_links(context_, nodes_, classes_, machine_)) return std::nullopt;
     read_cpu_link();
     return std::move(machine_);
@@ -71,14 +73,6 @@ class Reader {
                             std::move(remedy));
     failed_ = true;
   }
-  static std::size_t net_count(const pugi::xml_node& pci) {
-    std::size_t count = 0;
-    for (const pugi::xml_node& nic : pci.children("nic")) {
-      const auto nets = nic.children("net");
-      count += static_cast<std::size_t>(std::distance(nets.begin(), nets.end()));
-    }
-    return count;
-  }
 
   // `parent`: a bridge; `slot`: how the device that the children belong to hangs on it.
   void read_children(const pugi::xml_node& node, std::size_t parent, const PcieSlot& slot) {
@@ -95,22 +89,18 @@ class Reader {
   }
 
   void read_pci(const pugi::xml_node& pci, std::size_t parent) {
-    const std::string bus = lower(pci.attribute("busid").value());
+    const std::string bus = canonical_bus(pci.attribute("busid").value());
     const std::string pci_class = lower(pci.attribute("class").value());
     classes_.emplace(bus, pci_class);
     const PcieSlot slot = read_slot(pci, parent);
     const bool device = pci.child("gpu") || pci.child("nic");
-    if (net_count(pci) > 1) {
-      // The ports of one card share its slot.
-      machine_.bridges.push_back({.name = bus, .cpu = false, .slot = slot});
-      read_children(pci, machine_.bridges.size() - 1, {});
-    } else if (device) {
+    if (device) {
       read_children(pci, parent, slot);
     } else if (pci.child("pci")) {
       machine_.bridges.push_back({.name = bus, .cpu = false, .slot = slot});
       read_children(pci, machine_.bridges.size() - 1, {});
     } else if (is_gpu_class(pci_class)) {
-      if (bus.empty() || std::ranges::find(bare_gpus_, bus) != bare_gpus_.end()) {
+      if (bus.empty() || !buses_.insert(bus).second) {
         fail("I03", pci,
              fmt::format("a GPU's bus id is {}", bus.empty() ? "missing" : "not its own"),
              "Give every GPU its own busid.");
@@ -125,14 +115,15 @@ class Reader {
       machine_.gpus.push_back({.dev = -1, .name = bus, .slot = slot});
       nodes_.push_back(pci);
     } else if (pci_class.starts_with("0x02")) {
-      machine_.nics.push_back({.name = bus, .offset = offset_of(pci), .slot = slot});
+      machine_.nics.push_back(
+          {.name = bus, .offset = offset_of(pci), .slot = slot, .card = card(pci)});
     }
   }
 
   [[nodiscard]] PcieSlot read_slot(const pugi::xml_node& pci, std::size_t parent) const {
     const std::string_view speed = pci.attribute("link_speed").value();
     const auto lane = pcie_lane(speed);
-    const std::int64_t width = pci.attribute("link_width").as_int(0);
+    const std::int64_t width = natural(pci.attribute("link_width").value()).value_or(0);
     PcieSlot slot{.parent = parent};
     if (const auto given = context_.overridden("pcie")) {
       slot.bandwidth = given;
@@ -154,7 +145,7 @@ class Reader {
   }
 
   void read_gpu(const pugi::xml_node& gpu, const PcieSlot& slot) {
-    const std::string bus = lower(gpu.parent().attribute("busid").value());
+    const std::string bus = canonical_bus(gpu.parent().attribute("busid").value());
     const auto dev = integer(context_, gpu, "dev");
     if (!dev) {
       failed_ = true;
@@ -170,6 +161,11 @@ class Reader {
            "Number the GPUs of one host apart; several hosts are told apart by host_hash.");
       return;
     }
+    if (!bus.empty() && !buses_.insert(bus).second) {
+      fail("I03", gpu, fmt::format("a second GPU has the bus id {}", bus),
+           "Give every GPU its own busid.");
+      return;
+    }
     Gpu entry{.dev = *dev, .name = bus, .slot = slot};
     if (gpu.attribute("rank")) {
       const auto rank = integer(context_, gpu, "rank");
@@ -180,12 +176,20 @@ class Reader {
     nodes_.push_back(gpu);
   }
 
+  // NCCL too merges the ports and functions of one card.
+  [[nodiscard]] std::string card(const pugi::xml_node& device) const {
+    if (std::string_view(device.name()) != "pci") return "";
+    const std::string bus = canonical_bus(device.attribute("busid").value());
+    return bus.empty() ? "the card at " + context_.place(offset_of(device)) : card_of(bus);
+  }
+
   void read_nic(const pugi::xml_node& nic, const PcieSlot& slot) {
     for (const pugi::xml_node& net : nic.children("net")) {
       Nic entry{.name = net.attribute("name").as_string("nic"),
                 .speed = net.attribute("speed").value(),
                 .offset = offset_of(net),
-                .slot = slot};
+                .slot = slot,
+                .card = card(nic.parent())};
       const auto megabits = parse_ratio(entry.speed);
       if (megabits && *megabits > Ratio(0))
         entry.bandwidth = checked_mul(*megabits, Ratio(1, 8000));
@@ -196,12 +200,14 @@ class Reader {
   // NCCL numbers the GPUs of a skeleton when it runs, in the order of their bus ids.
   void number_bare_gpus() {
     if (bare_gpus_.empty()) return;
+    // As numbers: what is longer is larger.
+    const auto number = [](const std::string& bus) { return std::pair(bus.size(), bus); };
     std::vector<std::string> order = bare_gpus_;
-    std::ranges::sort(order);
+    std::ranges::sort(order, {}, number);
     const std::int64_t first = devs_.empty() ? 0 : *devs_.rbegin() + 1;
     for (Gpu& gpu : machine_.gpus) {
       if (gpu.dev >= 0) continue;
-      const auto at = std::ranges::lower_bound(order, gpu.name) - order.begin();
+      const auto at = std::ranges::lower_bound(order, number(gpu.name), {}, number) - order.begin();
       gpu.dev = first + at;
     }
   }
@@ -224,9 +230,9 @@ class Reader {
     if (cpus_.size() < 2) return;
     if ((machine_.cpu_link = context_.overridden("cpu"))) return;
     const pugi::xml_node& cpu = cpus_.front();
-    machine_.cpu_link =
-        cpu_link(cpu.attribute("arch").value(), cpu.attribute("vendor").value(),
-                 cpu.attribute("familyid").as_int(-1), cpu.attribute("modelid").as_int(-1));
+    machine_.cpu_link = cpu_link(cpu.attribute("arch").value(), cpu.attribute("vendor").value(),
+                                 natural(cpu.attribute("familyid").value()).value_or(-1),
+                                 natural(cpu.attribute("modelid").value()).value_or(-1));
     if (machine_.cpu_link) return;
     machine_.cpu_link = Ratio(6);
     machine_.cpu_link_guess = "the vendor of the CPUs is unknown";
@@ -239,6 +245,7 @@ class Reader {
   std::vector<std::string> bare_gpus_;
   std::map<std::string, std::string> classes_;  // of every <pci>, by bus id
   std::set<std::int64_t> devs_;
+  std::set<std::string> buses_;  // of GPUs
   bool failed_ = false;
 };
 

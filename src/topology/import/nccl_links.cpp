@@ -7,14 +7,16 @@
 #include <set>
 #include <utility>
 
+#include "topology/import/bus_id.hpp"
 #include "topology/import/constants.hpp"
+#include "topology/import/words.hpp"
 #include "topology/import/xml.hpp"
 
 namespace forestcoll::importing {
 namespace {
 
-// What stands for "some NVSwitch" where a virtual machine hides the real bus ids.
-constexpr std::string_view kHiddenSwitch = "fffffff:ff:ff";
+// The domain that stands for "some NVSwitch" where a virtual machine hides the real bus ids.
+constexpr std::string_view kHiddenSwitch = "fffffff:";
 
 constexpr std::int64_t kMaxLinkCount = 1024;
 
@@ -36,11 +38,16 @@ class LinkReader {
 
   bool read(const std::vector<pugi::xml_node>& elements) {
     for (std::size_t g = 0; g < elements.size(); ++g) read_links(g, elements[g]);
-    report_loops();
+    report_left_out();
     return !failed_;
   }
 
  private:
+  struct LeftOut {
+    std::size_t count = 0, offset = 0;  // of links, and of the first of them in the file
+    std::vector<std::string> which;
+  };
+
   void fail(std::string_view code, const pugi::xml_node& node, std::string message,
             std::string remedy) {
     context_.findings.error(code, context_.place(offset_of(node)), std::move(message),
@@ -69,11 +76,9 @@ class LinkReader {
       return;
     }
     if (*count == 0) {
-      context_.report.left_out.push_back(
-          fmt::format("a {} of GPU {} with a count of 0", kind, machine_.gpus[gpu].dev));
-      return;
+      return leave_out(link, kind, "with a count of 0", 1, std::to_string(machine_.gpus[gpu].dev));
     }
-    const auto [end, target] = target_of(gpu, link, kind);
+    const auto [end, target] = target_of(gpu, link, kind, *count);
     if (end == End::left_out) return;
     const auto bandwidth = speed_of(node, kind);
     if (!bandwidth) return;
@@ -86,17 +91,12 @@ class LinkReader {
   }
 
   std::pair<End, std::size_t> target_of(std::size_t gpu, const pugi::xml_node& link,
-                                        const std::string& kind) {
-    const std::string target = lower(link.attribute("target").value());
+                                        const std::string& kind, std::int64_t count) {
+    const std::string target = canonical_bus(link.attribute("target").value());
     const std::string tclass = class_of(link, target);
-    const std::int64_t dev = machine_.gpus[gpu].dev;
-    const auto leave_out = [&](std::string why) {
-      context_.report.left_out.push_back(std::move(why));
-      return std::pair(End::left_out, std::size_t{0});
-    };
+    const std::string dev = std::to_string(machine_.gpus[gpu].dev);
     if (!target.empty() && target == machine_.gpus[gpu].name) {
-      if (loops_.empty()) first_loop_ = link;
-      loops_.push_back(std::to_string(dev));
+      leave_out(link, kind, "from a GPU to itself", count, dev);
       return {End::left_out, 0};
     }
     if (target.starts_with(kHiddenSwitch) || is_nvswitch_class(tclass)) {
@@ -111,7 +111,8 @@ class LinkReader {
            "Dump the topology anew.");
       return {End::left_out, 0};
     }
-    return leave_out(fmt::format("the {} of GPU {} to {}: no GPU of this file", kind, dev, target));
+    leave_out(link, kind, "to GPUs that the file does not have", count, dev + " to " + target);
+    return {End::left_out, 0};
   }
 
   // Files that people wrote may leave the class of the target out.
@@ -149,7 +150,7 @@ class LinkReader {
     if (const auto given = context_.overridden(kind)) return given;
     const bool xgmi = kind == "xgmi";
     const std::string generation = gpu.attribute(xgmi ? "gcn" : "sm").value();
-    const auto speed = xgmi ? xgmi_of(generation) : nvlink_of(gpu.attribute("sm").as_int(-1));
+    const auto speed = xgmi ? xgmi_of(generation) : nvlink_of(natural(generation).value_or(-1));
     if (speed) return context_.nccl_constants() ? speed->nccl : speed->nominal;
     if (unknown_.insert(kind + generation).second) {
       fail(
@@ -163,14 +164,27 @@ class LinkReader {
     return std::nullopt;
   }
 
-  void report_loops() const {
-    if (loops_.empty()) return;
-    const std::string what =
-        fmt::format("the {} of GPU {} to itself", first_loop_.name(), listed(loops_));
-    context_.findings.warning(
-        "I21", context_.place(offset_of(first_loop_)), what + " is left out",
-        "Whoever wrote the file did not know where it leads: dump it on the bare machine.");
-    context_.report.left_out.push_back(what);
+  void leave_out(const pugi::xml_node& link, const std::string& kind, const std::string& why,
+                 std::int64_t count, std::string which) {
+    auto& group = left_out_[{kind, why}];
+    if (group.which.empty()) group.offset = offset_of(link);
+    group.count += static_cast<std::size_t>(count);
+    if (std::ranges::find(group.which, which) == group.which.end()) {
+      group.which.push_back(std::move(which));
+    }
+  }
+
+  // A rate without them is wrong where they are there.
+  void report_left_out() const {
+    for (const auto& [key, group] : left_out_) {
+      const std::string what =
+          fmt::format("{} {} (GPU {})", counted(group.count, key.first + " link"), key.second,
+                      listed(group.which));
+      context_.report.left_out.push_back(what);
+      context_.findings.warning("I21", context_.place(group.offset), "left out: " + what,
+                                "If the machine has them, dump its topology anew, on the bare "
+                                "machine and with all of its GPUs.");
+    }
   }
 
   void read_c2c(std::size_t gpu, const pugi::xml_node& c2c) {
@@ -194,9 +208,8 @@ class LinkReader {
   const PciClasses& classes_;
   Machine& machine_;
   std::map<std::string, std::size_t> gpu_by_bus_;
-  std::set<std::string> unknown_;   // generations that were complained about
-  std::vector<std::string> loops_;  // GPUs that are linked to themselves
-  pugi::xml_node first_loop_;
+  std::set<std::string> unknown_;  // generations that were complained about
+  std::map<std::pair<std::string, std::string>, LeftOut> left_out_;  // by kind and reason
   bool failed_ = false;
 };
 

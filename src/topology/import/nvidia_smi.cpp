@@ -188,24 +188,27 @@ class Links {
 
   bool add_to(Machine& machine) const {
     const Ratio bandwidth = link_bandwidth();
-    const std::int64_t uniform = same_for_all();
-    const auto pairs = static_cast<std::int64_t>(matrix_.gpus) - 1;
-    const bool by_switch = uniform > 0 && pairs * uniform > model_.nvlinks;
-    if (!check_counts(by_switch ? uniform : 0)) return false;
-    if (by_switch) {
+    const auto to_switch = links_to_switch();
+    if (!check_counts(to_switch)) return false;
+    if (!to_switch.empty()) {
       machine.nvswitches.emplace_back("NVSwitch");
+      const auto [fewest, most] = std::ranges::minmax(to_switch);
       context_.report.guesses.push_back(fmt::format(
-          "an NVSwitch with {} links from each GPU: all pairs show NV{}, and a {} has {} links",
-          uniform, uniform, model_.name, model_.nvlinks));
+          "an NVSwitch with {} links from each GPU: all pairs show {}, and a {} has {} links",
+          range(fewest, most, ""), range(fewest, most, "NV"), model_.name, model_.nvlinks));
       for (std::size_t g = 0; g < matrix_.gpus; ++g) {
         machine.links.push_back({.gpu = g,
                                  .end = End::nvswitch,
                                  .target = 0,
-                                 .count = uniform,
+                                 .count = to_switch[g],
                                  .bandwidth = bandwidth,
                                  .kind = "nvlink"});
       }
       return true;
+    }
+    if (matrix_.gpus == 2 && matrix_.cells[0][1].nvlinks == model_.nvlinks) {
+      context_.report.guesses.push_back(fmt::format(
+          "direct links between the two GPUs: an NVSwitch would show NV{} too", model_.nvlinks));
     }
     for (std::size_t a = 0; a < matrix_.gpus; ++a) {
       for (std::size_t b = 0; b < matrix_.gpus; ++b) {
@@ -228,23 +231,40 @@ class Links {
     return context_.nccl_constants() ? speed.nccl : speed.nominal;
   }
 
-  // The NV# that every pair of GPUs shows; 0 where they differ.
-  [[nodiscard]] std::int64_t same_for_all() const {
-    if (matrix_.gpus < 2) return 0;
-    const std::int64_t first = matrix_.cells[0][1].nvlinks;
-    for (std::size_t a = 0; a < matrix_.gpus; ++a) {
-      for (std::size_t b = 0; b < matrix_.gpus; ++b) {
-        if (a != b && matrix_.cells[a][b].nvlinks != first) return 0;
+  // How many links each GPU has to an NVSwitch; none where the links are direct. Through a switch
+  // every pair shows as many as the GPU with fewer has (one with a dead link, maybe), and all pairs
+  // together more than there are.
+  [[nodiscard]] std::vector<std::int64_t> links_to_switch() const {
+    const std::size_t gpus = matrix_.gpus;
+    std::vector<std::int64_t> links(gpus);
+    for (std::size_t a = 0; a < gpus; ++a) {
+      for (std::size_t b = 0; b < gpus; ++b) {
+        links[a] = std::max(links[a], matrix_.cells[a][b].nvlinks);
       }
     }
-    return first;
+    bool one_switch = gpus > 1;
+    for (std::size_t a = 0; a < gpus; ++a) {
+      one_switch = one_switch && static_cast<std::int64_t>(gpus - 1) * links[a] > model_.nvlinks;
+      for (std::size_t b = 0; b < gpus; ++b) {
+        const bool fits = a == b || matrix_.cells[a][b].nvlinks == std::min(links[a], links[b]);
+        one_switch = one_switch && fits;
+      }
+    }
+    if (!one_switch) links.clear();
+    return links;
+  }
+
+  // "NV17 to NV18"
+  static std::string range(std::int64_t fewest, std::int64_t most, std::string_view prefix) {
+    if (fewest == most) return fmt::format("{}{}", prefix, most);
+    return fmt::format("{0}{1} to {0}{2}", prefix, fewest, most);
   }
 
   // A GPU cannot have more links than its model.
-  [[nodiscard]] bool check_counts(std::int64_t to_switch) const {
+  [[nodiscard]] bool check_counts(const std::vector<std::int64_t>& to_switch) const {
     for (std::size_t g = 0; g < matrix_.gpus; ++g) {
-      std::int64_t sum = to_switch;
-      for (std::size_t b = 0; to_switch == 0 && b < matrix_.gpus; ++b) {
+      std::int64_t sum = to_switch.empty() ? 0 : to_switch[g];
+      for (std::size_t b = 0; to_switch.empty() && b < matrix_.gpus; ++b) {
         sum += matrix_.cells[g][b].nvlinks;
       }
       if (sum <= model_.nvlinks) continue;

@@ -169,8 +169,7 @@ class Ways {
       }
     }
     if (cpus.size() > 1 && !machine_.cpu_link_guess.empty()) {
-      graph_.guesses.push_back(fmt::format("{}: {} GB/s between CPUs", machine_.cpu_link_guess,
-                                           shown(machine_.cpu_link.value_or(Ratio(0)))));
+      graph_.guesses.push_back(cpu_guess(machine_));
     }
   }
 
@@ -244,6 +243,11 @@ class Ways {
 };
 
 }  // namespace
+
+std::string cpu_guess(const Machine& machine) {
+  return fmt::format("{}: {} GB/s between CPUs", machine.cpu_link_guess,
+                     shown(machine.cpu_link.value_or(Ratio(0))));
+}
 
 PcieGraph nic_ways(const Machine& machine) {
   if (machine.gpus.empty() || machine.nics.empty()) return {};

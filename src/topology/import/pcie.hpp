@@ -36,6 +36,9 @@ struct PcieGraph {
 /// lowest common PCIe switch, or CPU, or across the CPUs. Cost: O(parts × depth).
 [[nodiscard]] PcieGraph nic_ways(const Machine& machine);
 
+/// How the guess of the link between CPUs is told.
+[[nodiscard]] std::string cpu_guess(const Machine& machine);
+
 /// Everything that joins the GPUs with each other, and with the NICs if wanted.
 [[nodiscard]] PcieGraph all_ways(const Machine& machine, bool with_nics);
 

@@ -8,9 +8,6 @@
 namespace forestcoll::importing {
 namespace {
 
-// 8 Tb/s in one NIC: more than any has.
-const Ratio kMaxNicBandwidth{1000};
-
 std::string names_of(const Machine& machine, const std::vector<std::size_t>& nics) {
   std::vector<std::string> names;
   for (const std::size_t nic : nics) names.push_back(machine.nics[nic].name);
@@ -39,10 +36,9 @@ bool check_bandwidths(const Context& context, const Machine& machine,
     if (ports[n].bandwidth && *ports[n].bandwidth > kMaxNicBandwidth) impossible.push_back(n);
   }
   if (!impossible.empty()) {
-    context.findings.error(
-        "I03", place_of(context, machine, impossible),
-        impossible_speed(machine, impossible, *ports[impossible[0]].bandwidth),
-        "Give the real one: --bandwidths FILE.csv with a line \"nic,25\" (GB/s).");
+    context.findings.error("I03", place_of(context, machine, impossible),
+                           impossible_speed(machine, impossible, *ports[impossible[0]].bandwidth),
+                           "Give the real one: --nic-bandwidth 25 (GB/s).");
   }
   if (!unknown.empty()) {
     context.findings.error("I05", place_of(context, machine, unknown),

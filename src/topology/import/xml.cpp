@@ -50,6 +50,15 @@ bool load_xml(const Context& context, pugi::xml_document& document) {
                            "Is the file cut off? Dump it anew.");
     return false;
   }
+  for (pugi::xml_node more = document.document_element().next_sibling(); more;
+       more = more.next_sibling()) {
+    if (more.type() != pugi::node_element) continue;
+    context.findings.error("I02", context.place(offset_of(more)),
+                           fmt::format("not well-formed XML: <{}> begins after the end of <{}>",
+                                       more.name(), document.document_element().name()),
+                           "Are these several files in one? Give each by itself.");
+    return false;
+  }
   pugi::xml_node deepest;
   if (too_deep(document, deepest)) {
     context.findings.error("I09", context.place(offset_of(deepest)),
