@@ -106,9 +106,10 @@ class Simulator {
   /// A forest has no threadblocks: every tree edge sends piece after piece as they arrive, a tree
   /// of multiplicity m counting as m flows. A plan runs once, its pipelines round by round.
   ///
-  /// Where a message needs more than 16 passes, T(P) of P passes is T(Q) plus (P − Q) times what a
-  /// pass adds between Q/4 and Q. Q, from 16 on, is doubled until what a pass adds is the same
-  /// between Q/4 and Q/2 as between Q/2 and Q, within 0.3 %, or 1 % from 64 passes on.
+  /// Where a message needs more than 32 passes, T(P) of P passes is T(Q) plus (P − Q) times what a
+  /// pass adds between Q/4 and Q. Q, from 32 on, is doubled until what a pass adds is the same over
+  /// the last three doublings, within 0.3 %, or 0.75 % from 64 passes on, and no less than the
+  /// busiest link needs for it. No time is below what the busiest link needs.
   ///
   /// `sizes` are bytes of the whole buffer. Errors: M01 where a size is not positive, M05 where
   /// the schedule gets stuck with so few slots, M06 beyond max_events, R01 where it was asked to

@@ -1,12 +1,12 @@
 #include "audit/simulate/event_run.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
-#include <queue>
-#include <tuple>
+#include <set>
+#include <utility>
 #include <vector>
 
+#include "audit/simulate/event_queue.hpp"
 #include "audit/simulate/shared_links.hpp"
 
 namespace forestcoll::audit {
@@ -15,36 +15,23 @@ namespace {
 constexpr double kSameMoment = 1 + 1e-12;  // times that only rounding tells apart
 constexpr std::int64_t kLookUp = 1 << 14;  // activities between two looks at the outside world
 
+// The times that activities and waits take, each once, ascending; lanes of the queue.
+std::vector<double> delays_of(const EventGraph& graph) {
+  std::set<double> delays;
+  double last = 0;  // the same ones follow each other
+  const auto note = [&](double delay) {
+    if (delay != std::exchange(last, delay)) delays.insert(delay);
+  };
+  for (const Activity& activity : graph.activities) note(activity.seconds);
+  for (const Wait& wait : graph.waits) note(wait.delay);
+  return {delays.begin(), delays.end()};
+}
+
 class EventRun {
  public:
   EventRun(const EventGraph& graph, std::span<const double> capacity,
            const EventRunOptions& options)
-      : graph_(graph), options_(options), links_(capacity, graph.kinds) {
-    const std::size_t n = graph.activities.size();
-    states_.resize(n);
-    in_begin_.assign(n + 1, 0);
-    out_begin_.assign(n + 1, 0);
-    for (const Wait& wait : graph.waits) {
-      ++in_begin_[index(wait.to) + 1];
-      ++out_begin_[index(wait.from) + 1];
-    }
-    for (std::size_t i = 0; i < n; ++i) {
-      in_begin_[i + 1] += in_begin_[i];
-      out_begin_[i + 1] += out_begin_[i];
-    }
-    in_.resize(graph.waits.size());
-    out_.resize(graph.waits.size());
-    tokens_.resize(graph.waits.size());
-    std::vector<std::int32_t> in(in_begin_.begin(), in_begin_.end() - 1);
-    std::vector<std::int32_t> out(out_begin_.begin(), out_begin_.end() - 1);
-    for (std::size_t w = 0; w < graph.waits.size(); ++w) {
-      const Wait& wait = graph.waits[w];
-      in_[index(in[index(wait.to)]++)] = static_cast<std::int32_t>(w);
-      out_[index(out[index(wait.from)]++)] = static_cast<std::int32_t>(w);
-      tokens_[w] = wait.initial;
-      if (wait.initial < wait.consumed) ++states_[index(wait.to)].missing;
-    }
-  }
+      : EventRun(graph, capacity, options, delays_of(graph)) {}
 
   EventRunResult run() {
     for (std::size_t a = 0; a < states_.size(); ++a) try_begin(static_cast<std::int32_t>(a));
@@ -57,7 +44,7 @@ class EventRun {
     }
     result_.seconds = std::max(now_, last_effect_);
     for (std::size_t a = 0; a < states_.size(); ++a) {
-      if (states_[a].left(graph_.activities[a]) == 0 && !states_[a].busy) continue;
+      if (states_[a].left <= 0 && !states_[a].busy) continue;
       result_.stuck = static_cast<std::int32_t>(a);
       return result_;
     }
@@ -67,22 +54,62 @@ class EventRun {
 
  private:
   struct State {
-    std::int64_t begun = 0;
+    std::int64_t left = 0;     // times that it has yet to begin
     std::int32_t missing = 0;  // waits without enough tokens
+    std::int32_t lane = -1;    // of its fixed time; −1: none
     bool busy = false;
-    [[nodiscard]] std::int64_t left(const Activity& activity) const {
-      return activity.repeats - begun;
-    }
+    bool flows = false, lasts = false;  // has a flow; its effect comes later
   };
-  // After its fixed time, an activity goes on with its flow or ends; a token arrives.
-  struct Event {
-    double time = 0;
-    bool is_token = false;
-    std::int32_t number = -1;
-    bool operator>(const Event& other) const {
-      return std::tie(time, is_token, number) > std::tie(other.time, other.is_token, other.number);
-    }
+  struct Tokens {
+    std::int64_t here = 0, produced = 1, consumed = 1;
+    std::int32_t to = -1;
+    std::int32_t lane = -1;  // of the delay; −1: none
   };
+
+  EventRun(const EventGraph& graph, std::span<const double> capacity,
+           const EventRunOptions& options, const std::vector<double>& delays)
+      : graph_(graph), options_(options), links_(capacity, graph.kinds), events_(delays) {
+    const auto lane = [&](double delay) {
+      const auto found = std::lower_bound(delays.begin(), delays.end(), delay);
+      return delay > 0 ? static_cast<std::int32_t>(found - delays.begin()) : -1;
+    };
+    const std::size_t n = graph.activities.size();
+    states_.resize(n);
+    in_begin_.assign(n + 1, 0);
+    out_begin_.assign(n + 1, 0);
+    for (std::size_t a = 0; a < n; ++a) {
+      const Activity& activity = graph.activities[a];
+      states_[a].left = activity.repeats;
+      states_[a].lane = lane(activity.seconds);
+      states_[a].flows = activity.kind >= 0 && activity.bytes > 0;
+      states_[a].lasts = activity.after > 0;
+    }
+    for (const Wait& wait : graph.waits) {
+      if (never_lacks(wait)) continue;
+      ++in_begin_[index(wait.to) + 1];
+      ++out_begin_[index(wait.from) + 1];
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      in_begin_[i + 1] += in_begin_[i];
+      out_begin_[i + 1] += out_begin_[i];
+    }
+    in_.resize(index(in_begin_[n]));
+    out_.resize(index(out_begin_[n]));
+    std::vector<std::int32_t> in(in_begin_.begin(), in_begin_.end() - 1);
+    std::vector<std::int32_t> out(out_begin_.begin(), out_begin_.end() - 1);
+    for (const Wait& wait : graph.waits) {
+      if (never_lacks(wait)) continue;
+      const std::int32_t w = out[index(wait.from)]++;
+      in_[index(in[index(wait.to)]++)] = w;
+      out_[index(w)] = {wait.initial, wait.produced, wait.consumed, wait.to, lane(wait.delay)};
+      if (wait.initial < wait.consumed) ++states_[index(wait.to)].missing;
+    }
+  }
+
+  // Whether all that will be needed is there from the beginning.
+  [[nodiscard]] bool never_lacks(const Wait& wait) const {
+    return wait.initial / wait.consumed >= activity(wait.to).repeats;
+  }
 
   static std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
   [[nodiscard]] const Activity& activity(std::int32_t a) const {
@@ -91,18 +118,16 @@ class EventRun {
 
   // The next moment at which something happens; false where there is none.
   bool advance() {
-    const double event =
-        events_.empty() ? std::numeric_limits<double>::infinity() : events_.top().time;
+    const double event = events_.empty() ? std::numeric_limits<double>::infinity() : events_.time();
     const double next = std::min(event, links_.next_end());
     if (next == std::numeric_limits<double>::infinity()) return false;
     now_ = std::max(now_, next);
-    while (!events_.empty() && events_.top().time <= now_ * kSameMoment) {
-      const Event due = events_.top();
-      events_.pop();
-      if (due.is_token) {
-        add_tokens(due.number);
+    while (!events_.empty() && events_.time() <= now_ * kSameMoment) {
+      const std::int32_t due = events_.pop();
+      if (due < 0) {
+        add_tokens(out_[index(~due)]);
       } else {
-        after_fixed_time(due.number);
+        after_fixed_time(due);
       }
     }
     links_.end_flows(now_, options_.tolerance, ended_);
@@ -122,23 +147,23 @@ class EventRun {
 
   void try_begin(std::int32_t a) {
     State& state = states_[index(a)];
-    if (state.busy || state.missing > 0 || state.left(activity(a)) <= 0) return;
+    if (state.busy || state.missing > 0 || state.left <= 0) return;
     state.busy = true;
-    ++state.begun;
+    --state.left;
     for (std::int32_t i = in_begin_[index(a)]; i < in_begin_[index(a) + 1]; ++i) {
-      const std::size_t w = index(in_[index(i)]);
-      tokens_[w] -= graph_.waits[w].consumed;
-      if (tokens_[w] < graph_.waits[w].consumed) ++state.missing;
+      Tokens& tokens = out_[index(in_[index(i)])];
+      tokens.here -= tokens.consumed;
+      if (tokens.here < tokens.consumed) ++state.missing;
     }
-    if (activity(a).seconds > 0) {
-      events_.push({now_ + activity(a).seconds, false, a});
+    if (state.lane >= 0) {
+      events_.push(state.lane, now_, a);
     } else {
       after_fixed_time(a);
     }
   }
 
   void after_fixed_time(std::int32_t a) {
-    if (activity(a).kind >= 0 && activity(a).bytes > 0) {
+    if (states_[index(a)].flows) {
       links_.begin(activity(a), a, now_);
     } else {
       ended_.push_back(a);
@@ -147,36 +172,36 @@ class EventRun {
 
   void end(std::int32_t a) {
     ++result_.ended;
-    last_effect_ = std::max(last_effect_, now_ + activity(a).after);
-    states_[index(a)].busy = false;
-    for (std::int32_t i = out_begin_[index(a)]; i < out_begin_[index(a) + 1]; ++i) {
-      const std::int32_t w = out_[index(i)];
-      if (graph_.waits[index(w)].delay > 0) {
-        events_.push({now_ + graph_.waits[index(w)].delay, true, w});
+    State& state = states_[index(a)];
+    if (state.lasts) last_effect_ = std::max(last_effect_, now_ + activity(a).after);
+    state.busy = false;
+    for (std::int32_t w = out_begin_[index(a)]; w < out_begin_[index(a) + 1]; ++w) {
+      Tokens& tokens = out_[index(w)];
+      if (tokens.lane >= 0) {
+        events_.push(tokens.lane, now_, ~w);
       } else {
-        add_tokens(w);
+        add_tokens(tokens);
       }
     }
     try_begin(a);
   }
 
-  void add_tokens(std::int32_t w) {
-    const Wait& wait = graph_.waits[index(w)];
-    std::int64_t& tokens = tokens_[index(w)];
-    const bool lacked = tokens < wait.consumed;
-    tokens += wait.produced;
-    if (!lacked || tokens < wait.consumed) return;
-    --states_[index(wait.to)].missing;
-    try_begin(wait.to);
+  void add_tokens(Tokens& tokens) {
+    const bool lacked = tokens.here < tokens.consumed;
+    tokens.here += tokens.produced;
+    if (!lacked || tokens.here < tokens.consumed) return;
+    --states_[index(tokens.to)].missing;
+    try_begin(tokens.to);
   }
 
   const EventGraph& graph_;
   const EventRunOptions& options_;
   SharedLinks links_;
   std::vector<State> states_;
-  std::vector<std::int32_t> in_, in_begin_, out_, out_begin_;  // waits by activity
-  std::vector<std::int64_t> tokens_;                           // by wait
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::vector<Tokens> out_;                  // by the activity that they come from
+  std::vector<std::int32_t> out_begin_;      // of out_, by activity
+  std::vector<std::int32_t> in_, in_begin_;  // which of out_, by activity that needs them
+  EventQueue events_;                        // activities, and ~ of tokens that arrive
   std::vector<std::int32_t> ended_, batch_;
   double now_ = 0, last_effect_ = 0;
   std::int64_t looked_ = 0;

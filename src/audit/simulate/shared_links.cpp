@@ -17,10 +17,13 @@ SharedLinks::SharedLinks(std::span<const double> capacity, std::span<const FlowK
     : capacity_(capacity),
       fixed_(kinds),
       kinds_(kinds.size()),
+      weight_(kinds.size(), 0),
+      growing_(kinds.size(), 0),
       links_(capacity.size()),
       crossing_begin_(capacity.size() + 1, 0) {
   for (const FlowKind& kind : kinds) {
     caps_.push_back(kind.most);
+    most_.push_back(kind.most);
     for (const LinkPart& part : kind.route) {
       ++crossing_begin_[static_cast<std::size_t>(part.link) + 1];
     }
@@ -65,7 +68,7 @@ void SharedLinks::begin(const Activity& activity, std::int32_t number, double no
   } else {
     serve(kind, now);
   }
-  kind.weight += activity.weight;
+  weight(activity.kind) += activity.weight;
   kind.flows.push_back({kind.served + activity.bytes, activity.bytes, activity.weight, number});
   std::push_heap(kind.flows.begin(), kind.flows.end(),
                  [](const Flow& a, const Flow& b) { return a.end > b.end; });
@@ -89,12 +92,12 @@ void SharedLinks::end_flows(double now, double tolerance, std::vector<std::int32
            (forced || kind.flows.front().end - kind.served <= near * kind.flows.front().bytes)) {
       forced = false;
       ended.push_back(kind.flows.front().activity);
-      kind.weight -= kind.flows.front().weight;
+      weight(first) -= kind.flows.front().weight;
       std::pop_heap(kind.flows.begin(), kind.flows.end(),
                     [](const Flow& a, const Flow& b) { return a.end > b.end; });
       kind.flows.pop_back();
     }
-    if (kind.flows.empty()) kind.weight = 0;
+    if (kind.flows.empty()) weight(first) = 0;
     note_change(first);
     set_next(first, now);
   }
@@ -103,38 +106,37 @@ void SharedLinks::end_flows(double now, double tolerance, std::vector<std::int32
 void SharedLinks::share_out(double now) {
   component_kinds_.clear();
   for (const std::int32_t k : changed_) {
+    if (weight(k) != at(k).shared_weight) add_kind(k);
+  }
+  if (!component_kinds_.empty()) {
+    collect_component();
+    fill(now);
+  }
+  for (const std::int32_t k : changed_) {
+    if (at(k).changed) set_next(k, now);  // at the rate that it had
     at(k).changed = false;
-    if (at(k).weight == at(k).shared_weight) {
-      set_next(k, now);  // as many as before: nothing changes for others
-    } else {
-      add_kind(k);
-    }
   }
   changed_.clear();
-  if (component_kinds_.empty()) return;
-  collect_component();
-  fill(now);
 }
 
 void SharedLinks::add_kind(std::int32_t k) {
   if (at(k).seen) return;
   at(k).seen = true;
-  at(k).shared_weight = at(k).weight;
+  at(k).shared_weight = weight(k);
   component_kinds_.push_back(k);
 }
 
 // Whether it holds anybody up, or did so until now.
 bool SharedLinks::look_at(std::int32_t l) {
-  double weight = 0, most = 0;
+  double all = 0, most = 0;
   for (const auto& [k, part] : crossing(l)) {
-    const Kind& kind = at(k);
-    if (kind.weight == 0) continue;
-    weight += kind.weight * part;
-    most += kind.weight * part * fixed(k).most;
+    if (weight(k) == 0) continue;
+    all += weight(k) * part;
+    most += weight(k) * part * most_[static_cast<std::size_t>(k)];
   }
   const double capacity = capacity_[static_cast<std::size_t>(l)];
   const bool was_tight = link(l).tight;
-  link(l) = {capacity, weight, most > capacity, true};
+  link(l) = {capacity, all, most > capacity, true};
   seen_links_.push_back(l);
   if (link(l).tight) tight_links_.push_back(l);
   return was_tight || link(l).tight;
@@ -147,7 +149,7 @@ void SharedLinks::collect_component() {
     for (const LinkPart& part : fixed(component_kinds_[i]).route) {
       if (link(part.link).seen || !look_at(part.link)) continue;
       for (const auto& [k, share] : crossing(part.link)) {
-        if (at(k).weight > 0) add_kind(k);
+        if (weight(k) > 0) add_kind(k);
       }
     }
   }
@@ -156,20 +158,18 @@ void SharedLinks::collect_component() {
 }
 
 // Summed anew each time: subtracting would leave what rounding makes of it.
-double SharedLinks::growing_weight(std::int32_t l) const {
-  double weight = 0;
-  for (const auto& [k, part] : crossing(l)) {
-    if (!at(k).frozen) weight += at(k).weight * part;
-  }
-  return weight;
+double SharedLinks::growing_weight(std::int32_t l) {
+  double all = 0;
+  for (const auto& [k, part] : crossing(l)) all += growing(k) * part;
+  return all;
 }
 
 // The links' shares only grow while others fill up, so an old share in the heap is a lower bound.
 void SharedLinks::fill(double now) {
   std::size_t left = 0;
   for (const std::int32_t k : component_kinds_) {
-    if (at(k).weight == 0) continue;
-    at(k).frozen = false;
+    if (weight(k) == 0) continue;
+    growing(k) = weight(k);
     by_cap_[at(k).cap].push_back(k);
     ++left;
   }
@@ -180,7 +180,7 @@ void SharedLinks::fill(double now) {
   while (left > 0) {
     if (shares_.empty() || caps_[cap] <= shares_.front().first) {
       for (const std::int32_t k : by_cap_[cap]) {
-        if (at(k).frozen) continue;
+        if (growing(k) == 0) continue;
         freeze(k, caps_[cap], now);
         --left;
       }
@@ -199,7 +199,7 @@ void SharedLinks::fill(double now) {
       continue;
     }
     for (const auto& [k, part] : crossing(l)) {
-      if (at(k).frozen) continue;
+      if (growing(k) == 0) continue;
       freeze(k, present, now);
       --left;
     }
@@ -208,13 +208,15 @@ void SharedLinks::fill(double now) {
 }
 
 void SharedLinks::freeze(std::int32_t k, double rate, double now) {
-  Kind& kind = at(k);
-  kind.frozen = true;
+  growing(k) = 0;
   for (const LinkPart& part : fixed(k).route) {
-    link(part.link).left -= kind.weight * part.part * rate;
+    link(part.link).left -= weight(k) * part.part * rate;
   }
+  Kind& kind = at(k);
+  if (kind.rate == rate && !kind.changed) return;  // its flows end when they were to end
   serve(kind, now);
   kind.rate = rate;
+  kind.changed = false;
   set_next(k, now);
 }
 

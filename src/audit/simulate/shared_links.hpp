@@ -47,7 +47,6 @@ class SharedLinks {
     std::int32_t activity;
   };
   struct Kind {
-    double weight = 0;         // of its flows
     double shared_weight = 0;  // for which the rates were last shared out
     double rate = 0;           // of a flow of weight 1
     double served = 0;         // to a flow of weight 1, until `since`
@@ -56,7 +55,6 @@ class SharedLinks {
     std::int32_t position = -1;                             // in heap_
     bool changed = false;
     bool seen = false;
-    bool frozen = true;       // while filling: has its rate
     std::size_t cap = 0;      // position of its `most` in caps_
     std::vector<Flow> flows;  // a heap, the next to end first
   };
@@ -74,6 +72,8 @@ class SharedLinks {
   [[nodiscard]] const FlowKind& fixed(std::int32_t kind) const {
     return fixed_[static_cast<std::size_t>(kind)];
   }
+  double& weight(std::int32_t kind) { return weight_[static_cast<std::size_t>(kind)]; }
+  double& growing(std::int32_t kind) { return growing_[static_cast<std::size_t>(kind)]; }
   Link& link(std::int32_t l) { return links_[static_cast<std::size_t>(l)]; }
   struct Crossing {
     std::int32_t kind;
@@ -87,7 +87,7 @@ class SharedLinks {
   void add_kind(std::int32_t kind);
   bool look_at(std::int32_t link);
   void fill(double now);
-  [[nodiscard]] double growing_weight(std::int32_t link) const;
+  [[nodiscard]] double growing_weight(std::int32_t link);
   void freeze(std::int32_t kind, double rate, double now);
   void set_next(std::int32_t kind, double now);
   void place(std::int32_t kind);
@@ -98,6 +98,9 @@ class SharedLinks {
   std::span<const double> capacity_;
   std::span<const FlowKind> fixed_;
   std::vector<Kind> kinds_;
+  // By kind, each in an array of its own for those who go through all that cross a link: the weight
+  // of its flows, the same while it has no rate yet and nothing afterwards, and FlowKind::most.
+  std::vector<double> weight_, growing_, most_;
   std::vector<Link> links_;
   std::vector<double> caps_;        // the different values of FlowKind::most, ascending
   std::vector<Crossing> crossing_;  // by link

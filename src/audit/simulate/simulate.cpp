@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -27,13 +28,13 @@ audit::EventGraph Simulator::Model::make(const SimulationParameters& parameters,
 
 namespace {
 
-constexpr double kAllPasses = 16;  // so many are simulated without more ado
-constexpr double kFirstRung = 4;   // passes
-// Relative change of what a pass adds. Some schedules never come to take the same time for each
-// pass; they are content with less after many.
+constexpr double kFirstRung = 4;        // passes
+constexpr std::size_t kLeastRungs = 4;  // usually enough
+constexpr double kAllPasses = 32;       // the last of them: so many are simulated without more ado
+// How much what a pass adds may change over three doublings, relatively. Some schedules never come
+// to take the same time for each pass; they are content with less after many.
 constexpr double kSteady = 3e-3;
-constexpr double kManyPasses = 64, kSteadyEnough = 1e-2;
-constexpr std::size_t kLeastRungs = 3;  // usually enough
+constexpr double kManyPasses = 64, kSteadyEnough = 7.5e-3;
 
 Diagnostic model_error(std::string code, std::string message, std::string remedy) {
   Diagnostic error;
@@ -120,28 +121,31 @@ class Sweep {
     return ladder_.back().seconds + (bytes - ladder_.back().bytes) * *slope();
   }
 
-  // Seconds that another byte takes, once that no longer changes.
+  // Seconds that another byte takes, once that no longer changes. While passes still fill gaps that
+  // the first ones left, they add less than their links need, and do so steadily.
   [[nodiscard]] std::optional<double> slope() const {
     if (ladder_.size() < kLeastRungs) return std::nullopt;
     const auto between = [](const Rung& a, const Rung& b) {
       return (b.seconds - a.seconds) / (b.bytes - a.bytes);
     };
     const Rung* last = &ladder_.back();
-    const double before = between(last[-2], last[-1]), now = between(last[-1], last[0]);
+    const std::array<double, 3> slopes = {between(last[-3], last[-2]), between(last[-2], last[-1]),
+                                          between(last[-1], last[0])};
+    const auto [least, most] = std::minmax_element(slopes.begin(), slopes.end());
     const bool many = last->bytes >= kManyPasses * runs_.full_pass();
-    if (std::abs(now - before) > (many ? kSteadyEnough : kSteady) * now) return std::nullopt;
-    return between(last[-2], last[0]);
+    if (*most - *least > (many ? kSteadyEnough : kSteady) * *most) return std::nullopt;
+    const double rounding = 2 * options_.tolerance;  // of the times at both ends
+    if (slopes.back() < link_seconds_ * (1 - kSteady - rounding)) return std::nullopt;
+    return std::max(between(last[-2], last[0]), link_seconds_);
   }
 
+  // No transfer is faster than its links, whatever the tolerance.
   std::optional<double> seconds(double bytes) {
     const audit::SizeRun& run = runs_.at(bytes);
     switch (run.end) {
       case audit::SizeRun::End::complete:
-        if (bytes > largest_) {
-          largest_ = bytes;
-          link_bytes_ = run.link_bytes;
-        }
-        return run.seconds;
+        if (bytes > largest_) note_links(bytes, run.link_bytes);
+        return std::max(run.seconds, link_seconds_ * bytes);
       case audit::SizeRun::End::stuck:
         error_ = model_error("M05",
                              "the schedule gets stuck: too few operations may be in flight on a "
@@ -161,6 +165,15 @@ class Sweep {
     return std::nullopt;
   }
 
+  void note_links(double bytes, const std::vector<double>& link_bytes) {
+    largest_ = bytes;
+    link_bytes_ = link_bytes;
+    link_seconds_ = 0;
+    for (std::size_t a = 0; a < link_bytes.size(); ++a) {
+      link_seconds_ = std::max(link_seconds_, link_bytes[a] / model_.fabric().capacity()[a]);
+    }
+  }
+
   void add_links(Simulation& simulation) const {
     const auto largest =
         std::max_element(simulation.times.begin(), simulation.times.end(),
@@ -169,9 +182,9 @@ class Sweep {
     for (std::size_t a = 0; a < link_bytes_.size(); ++a) {
       if (link_bytes_[a] == 0) continue;
       const double bytes = link_bytes_[a] * largest->bytes;
-      simulation.links.push_back({model_.name(graph.tail(ArcId(a))),
-                                  model_.name(graph.head(ArcId(a))),
-                                  bytes / model_.fabric().capacity()[a] / largest->seconds});
+      simulation.links.push_back(
+          {model_.name(graph.tail(ArcId(a))), model_.name(graph.head(ArcId(a))),
+           std::min(1.0, bytes / model_.fabric().capacity()[a] / largest->seconds)});
     }
     std::sort(simulation.links.begin(), simulation.links.end(), [](const auto& a, const auto& b) {
       return std::tie(a.src, a.dst) < std::tie(b.src, b.dst);
@@ -184,6 +197,7 @@ class Sweep {
   std::vector<Rung> ladder_;
   double largest_ = 0;  // bytes of the run that link_bytes_ is from
   std::vector<double> link_bytes_;
+  double link_seconds_ = 0;  // of the busiest link, for each byte of the buffer
   std::optional<Diagnostic> error_;
 };
 

@@ -1,0 +1,59 @@
+// The fabrics in topologies/, and schedules for them as `synth` makes them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "audit/simulate_testing.hpp"
+#include "forestcoll/baseline.hpp"
+#include "forestcoll/emit.hpp"
+#include "forestcoll/schedule.hpp"
+#include "forestcoll/synthesize.hpp"
+
+namespace audit_test {
+
+inline Topology bundled(const std::string& name) {
+  std::ifstream file(std::string(SOURCE_DIR) + "/topologies/" + name + ".json");
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  auto parsed = forestcoll::parse_topology(text, name);
+  EXPECT_TRUE(parsed) << name;
+  return parsed ? parsed->topology : Topology{};
+}
+
+inline forestcoll::CollectiveForest forest_on(const Topology& topology,
+                                              forestcoll::Collective collective,
+                                              forestcoll::TreesPerRoot trees = {}) {
+  forestcoll::SynthesizeOptions options;
+  options.collective = collective;
+  options.trees_per_root = trees;
+  const auto network = to_digraph(topology);
+  auto synthesis = forestcoll::synthesize(*network, options);
+  EXPECT_TRUE(synthesis);
+  return synthesis->forest;
+}
+
+/// "forestcoll" is ours, with a power of two of trees per root as in XML by default.
+inline forestcoll::CollectiveForest forest_by(const std::string& algorithm,
+                                              const Topology& topology,
+                                              forestcoll::Collective collective) {
+  if (algorithm == "forestcoll") {
+    return forest_on(topology, collective, {forestcoll::TreesPerRoot::Mode::power_of_two, 16});
+  }
+  const auto network = to_digraph(topology);
+  const auto baseline =
+      forestcoll::make_baseline(algorithm, topology, *network, collective, {}, {});
+  EXPECT_TRUE(baseline && baseline->forest) << algorithm;
+  return *baseline->forest;
+}
+
+inline std::string xml_of(const forestcoll::CollectiveForest& forest, const Topology& topology,
+                          const forestcoll::LowerOptions& options = {}) {
+  const auto schedule = forestcoll::lower(forest, options);
+  EXPECT_TRUE(schedule) << to_string(schedule.errors()[0]);
+  return to_msccl_xml(*schedule, forest, topology, {});
+}
+
+}  // namespace audit_test
