@@ -186,6 +186,8 @@ TEST(TopoCheck, OfWhatFailuresLeave) {
   EXPECT_THAT(check.err, HasSubstr("derated kind=nvlink to 1/2"));
   const auto ranks = run({"topo", "check", a100, "--ranks", "box0"});
   EXPECT_THAT(ranks.out, HasSubstr("ok: 8 GPUs"));
+  // An empty variable of a shell is not all GPUs.
+  EXPECT_EQ(run({"topo", "check", a100, "--ranks", ""}).code, 2);
   const Scratch scratch;
   const std::string small = scratch.write("small.json", small_topology());
   const auto cut = run({"topo", "check", "--json", a100, small, "--drop", "kind=ib"});

@@ -8,6 +8,7 @@
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
+#include "topology/fitting_options.hpp"
 
 namespace fuzz {
 namespace {
@@ -76,7 +77,8 @@ constexpr const char* kBox =
 
 void import_as(std::string_view text, forestcoll::Source source,
                const forestcoll::ImportOptions& options) {
-  const auto imported = forestcoll::import_topology(source, text, "fuzz", options);
+  const auto imported = forestcoll::import_topology(source, text, "fuzz",
+                                                    forestcoll::testing::fitting(source, options));
   if (!imported) {
     require(!imported.errors().empty(), "a failure has an error");
     return check(imported.errors());

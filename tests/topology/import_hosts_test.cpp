@@ -42,6 +42,11 @@ TEST(ImportHosts, ShareAnNvswitchByAGuess) {
   EXPECT_EQ(fabric.ranks.size(), 8U);
   EXPECT_THAT(arcs_of(fabric), Contains("box1/gpu3 -> nvsw 3609/5"));
   EXPECT_THAT(import_errors(kNccl, text, {.boxes = 2, .fabric = "rail"}), ElementsAre("I08"));
+  std::string visible = text;
+  for (std::size_t at; (at = visible.find("fffffff:ff:ff")) != std::string::npos;) {
+    visible.replace(at, 13, "0000:ab:00.0");
+  }
+  EXPECT_THAT(import_errors(kNccl, visible, {.split_nvswitch = true}), ElementsAre("I08"));
 }
 
 TEST(ImportHosts, RanksCountOverAllOfThem) {

@@ -144,6 +144,17 @@ TEST(ImportHwloc, PackagesAreOnTheNvlinks) {
   EXPECT_EQ(allgather(fabric), Ratio(64));
 }
 
+// 16 lanes of PCIe 3 are 1024/65 GB/s; six decimals of it would make k a matter of millions.
+TEST(ImportHwloc, PcieSpeedsAreExact) {
+  std::string text = machine(kMatrix);
+  for (std::size_t at; (at = text.find("\"15.75\"")) != std::string::npos;) {
+    text.replace(at, 7, "\"15.753846\"");
+  }
+  const ImportOptions options{.nic_bandwidth = Ratio(25), .boxes = 2, .fabric = "single"};
+  EXPECT_THAT(arcs_of(import_fabric(kHwloc, text, options)),
+              Contains("box0/gpu0 -> box0/cpu_out0 1024/65"));
+}
+
 TEST(ImportHwloc, FunctionsOfOneCardShareItsSlot) {
   std::string text = machine(kMatrix);
   for (const char* bus : {"0000:30:00", "0000:31:00"}) {

@@ -2,6 +2,7 @@
 // document that a topology can be parsed from, or refused.
 #include <random>
 
+#include "fitting_options.hpp"
 #include "import_testing.hpp"
 
 namespace forestcoll::testing {
@@ -113,7 +114,7 @@ TEST(ImportMutation, DamagedFilesAreRefusedInBoundedWordsOrRead) {
     for (int round = 0; round < 120; ++round) {
       std::string text = original;
       for (std::size_t times = below(random, 4); times > 0; --times) damage(text, random);
-      ++(check_import(*source, text, some_options(random)) ? read : refused);
+      ++(check_import(*source, text, fitting(*source, some_options(random))) ? read : refused);
     }
   }
   // Both happen often enough to mean something.
@@ -124,7 +125,8 @@ TEST(ImportMutation, DamagedFilesAreRefusedInBoundedWordsOrRead) {
 TEST(ImportMutation, EveryReaderRefusesWhatIsNotItsOwn) {
   for (const SourceInfo& info : import_sources()) {
     for (const std::string text : {"x", "<a/>", "{}", "[1]", "{\"graph\":3}", "a: b", "1 2 3"}) {
-      EXPECT_FALSE(check_import(info.source, text, {.gpu = "a100"})) << info.name << " " << text;
+      EXPECT_FALSE(check_import(info.source, text, fitting(info.source, {.gpu = "a100"})))
+          << info.name << " " << text;
     }
   }
 }

@@ -135,6 +135,17 @@ std::optional<Ratio> pcie_lane(std::string_view speed) {
   return Ratio(found->value, kLaneUnit);
 }
 
+Ratio exact_pcie(const Ratio& stated) {
+  const Ratio half_a_digit(1, 2'000'000);
+  for (const std::int64_t lane : {64, 128, 256}) {
+    for (std::int64_t lanes = 1; lanes <= 32; ++lanes) {
+      const Ratio exact(lanes * lane, 65);
+      if (exact - half_a_digit <= stated && stated <= exact + half_a_digit) return exact;
+    }
+  }
+  return stated;
+}
+
 std::optional<Ratio> cpu_link(std::string_view arch, std::string_view vendor, std::int64_t family,
                               std::int64_t model) {
   if (arch == "ppc64" || arch == "ppc64le") return Ratio(32);

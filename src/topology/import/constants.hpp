@@ -32,6 +32,10 @@ struct LinkSpeed {
 inline const Ratio kUnknownLane{60, 80};
 inline constexpr std::int64_t kUnknownWidth = 16;
 
+/// The exact bandwidth of a PCIe link that hwloc states in six decimals: of PCIe 3 to 5 it is
+/// lanes × GT/s / 8 × 128/130. Others are as they are stated.
+[[nodiscard]] Ratio exact_pcie(const Ratio& stated);
+
 /// GB/s between two CPUs of a machine. Nothing where the vendor is unknown.
 [[nodiscard]] std::optional<Ratio> cpu_link(std::string_view arch, std::string_view vendor,
                                             std::int64_t family, std::int64_t model);

@@ -68,6 +68,11 @@ bool check_boxes(const Context& context, const Machines& machines) {
     return refuse(fmt::format("--boxes: the file holds {} hosts already", machines.size()),
                   "Import the dump of a single machine.");
   }
+  if (options.split_nvswitch && machines.size() > 1) {
+    return refuse(
+        fmt::format("--nvswitch split: the {} hosts of the file share NVSwitches", machines.size()),
+        "Leave it out, or import the dump of a single machine.");
+  }
   if (options.boxes > 1 && options.fabric.empty()) {
     return refuse(fmt::format("--boxes {}: nothing says what joins the boxes", options.boxes),
                   "Add --fabric rail, single, odd-even or fat-tree:BOXES_PER_LEAF.");

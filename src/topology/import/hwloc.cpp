@@ -112,7 +112,7 @@ class Reader {
     if ((slot.bandwidth = context_.overridden("pcie"))) return slot;
     const auto speed = parse_ratio(object.attribute("pci_link_speed").value());
     if (speed && *speed > Ratio(0)) {
-      slot.bandwidth = speed;
+      slot.bandwidth = exact_pcie(*speed);
     } else {
       slot.bandwidth = kUnknownLane * Ratio(kUnknownWidth);
       slot.guess = "has no speed";

@@ -119,7 +119,8 @@ Diagnostics report_findings(const ImportReport& report, const Diagnostics& told,
                         .file = std::string(file),
                         .where = "",
                         .message = std::move(message),
-                        .remedy = ""});
+                        .remedy = "Where that is wrong, correct the file that `forestcoll topo "
+                                  "import` writes."});
   };
   for (const std::string& what : report.left_out) {
     const std::string message = "left out: " + what;
