@@ -38,6 +38,18 @@ std::optional<TopologyDocument> from_graph(const Context& context, Read read) {
   const auto gpus =
       std::ranges::count(graph->nodes, NodeType::compute, &importing::GraphNode::type);
   const auto count = static_cast<std::size_t>(gpus);
+  if (count < 2 || graph->links.empty()) {
+    context.findings.error(
+        count < 2 ? "I06" : "I07", "",
+        fmt::format("the file has {}, {} and {}, and a fabric has two GPUs and a "
+                    "link at least",
+                    importing::counted(count, "GPU"),
+                    importing::counted(graph->nodes.size() - count, "switch"),
+                    importing::counted(graph->links.size(), "link")),
+        "Is it complete? Of nodes without a type, --compute PATTERN names the "
+        "GPUs.");
+    return std::nullopt;
+  }
   context.report.understood.push_back(importing::counted(count, "GPU"));
   context.report.understood.push_back(importing::counted(graph->nodes.size() - count, "switch"));
   context.report.understood.push_back(importing::counted(graph->links.size(), "link"));
@@ -122,8 +134,10 @@ Expected<Imported> import_topology(Source source, std::string_view text, std::st
   }
   result.document = *std::move(document);
   if (result.document.description.empty()) {
-    result.document.description = fmt::format(
-        "Imported from {}. Latencies that are not written are 0.", info_of(source).description);
+    const std::string_view described = info_of(source).description;  // "…; needs --box"
+    result.document.description =
+        fmt::format("Imported from {}. Latencies that are not written are 0.",
+                    described.substr(0, described.find(';')));
   }
   result.warnings = joined(findings.warnings(), box_findings.warnings());
   return result;
