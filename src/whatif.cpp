@@ -10,6 +10,7 @@
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
 #include "solver/alike.hpp"
+#include "topology/pcie_direction.hpp"
 
 namespace forestcoll {
 namespace {
@@ -197,6 +198,19 @@ std::vector<NodeId> nodes_of(const Topology& topology, const std::string& box) {
   return nodes;
 }
 
+// Classes of nodes, less what is a half of some device.
+std::vector<std::vector<NodeId>> without_halves(
+    std::vector<std::vector<NodeId>> classes,
+    const std::vector<std::pair<NodeId, NodeId>>& devices) {
+  std::set<NodeId> halves;
+  for (const auto& [out, in] : devices) halves.insert({out, in});
+  for (std::vector<NodeId>& nodes : classes) {
+    std::erase_if(nodes, [&](NodeId node) { return halves.contains(node); });
+  }
+  std::erase_if(classes, [](const std::vector<NodeId>& nodes) { return nodes.empty(); });
+  return classes;
+}
+
 // Links that are of use only together: those on both sides of a switch with two neighbours.
 std::vector<Links> in_series(const Topology& topology, const std::vector<Links>& classes) {
   IdVector<NodeId, std::set<NodeId>> neighbours(topology.nodes.size());
@@ -253,6 +267,15 @@ std::vector<UpgradeEffect> candidates(const Topology& topology, const std::vecto
 
 }  // namespace
 
+std::vector<std::string> names_of(const NodeFailureEffect& effect, const Topology& topology) {
+  std::vector<std::string> names;
+  for (const NodeId node : effect.nodes) {
+    const std::string& id = topology.nodes[node].id;
+    names.push_back(effect.ways_in.empty() ? id : topology::device_of(id).value_or(id));
+  }
+  return names;
+}
+
 Expected<WhatIf> what_if(const Topology& topology, const WhatIfOptions& options) {
   FORESTCOLL_CHECK(options.root.has_value() == is_rooted(options.collective),
                    "a root exactly where one is needed");
@@ -269,14 +292,16 @@ Expected<WhatIf> what_if(const Topology& topology, const WhatIfOptions& options)
 
   // 2. Which parts are alike? One of each class stands for all.
   const Weights weights = options.root ? single_root(*network, *options.root) : shares(*network);
-  const solver::AlikeParts alike = solver::alike_parts(topology, *network, weights);
+  const auto devices = topology::device_halves(topology);
+  const solver::AlikeParts alike = solver::alike_parts(topology, *network, weights, devices);
+  const auto single_nodes = without_halves(alike.nodes, devices);
   std::vector<UpgradeEffect> upgrades = candidates(topology, alike.links);
   // A fabric without its only box is none.
   const auto boxes = alike.boxes.size() > 1 || (!alike.boxes.empty() && alike.boxes[0].size() > 1)
                          ? alike.boxes
                          : std::vector<std::vector<std::string>>();
-  const std::size_t steps =
-      alike.links.size() + alike.nodes.size() + boxes.size() + upgrades.size();
+  const std::size_t steps = alike.links.size() + single_nodes.size() + alike.pairs.size() +
+                            boxes.size() + upgrades.size();
   std::size_t done = 0;
   const auto step = [&] {
     if (options.progress) options.progress(++done, steps);
@@ -289,10 +314,22 @@ Expected<WhatIf> what_if(const Topology& topology, const WhatIfOptions& options)
     result.failures.push_back({links, *algbw});
     step();
   }
-  for (const std::vector<NodeId>& nodes : alike.nodes) {
+  for (const std::vector<NodeId>& nodes : single_nodes) {
     const auto algbw = solver.without(std::vector<NodeId>{nodes.front()});
     if (!algbw) return algbw.errors();
     result.node_failures.push_back({nodes, *algbw});
+    step();
+  }
+  for (const std::vector<std::size_t>& pairs : alike.pairs) {
+    const auto& [out, in] = devices[pairs.front()];
+    const auto algbw = solver.without(std::vector<NodeId>{out, in});
+    if (!algbw) return algbw.errors();
+    NodeFailureEffect effect{{}, *algbw};
+    for (const std::size_t pair : pairs) {
+      effect.nodes.push_back(devices[pair].first);
+      effect.ways_in.push_back(devices[pair].second);
+    }
+    result.node_failures.push_back(std::move(effect));
     step();
   }
   for (const std::vector<std::string>& names : boxes) {

@@ -3,12 +3,16 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <string_view>
 #include <system_error>
@@ -17,6 +21,8 @@ extern char** environ;  // NOLINT: POSIX has it so
 
 namespace forestcoll::cli {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 Diagnostic failure(const char* code, std::string message, std::string remedy) {
   return {.code = code,
@@ -69,21 +75,27 @@ class Child {
     return error;
   }
 
-  // Feeds the graph while the picture and the complaints come back.
-  void exchange(std::string_view graph) {
+  // Feeds the graph while the picture and the complaints come back. False when the time is over.
+  bool exchange(std::string_view graph, Clock::time_point end) {
     fcntl(in_.write_end(), F_SETFL, O_NONBLOCK);
     bool writing = true, reading = true, listening = true;
     while (writing || reading || listening) {
       std::array<pollfd, 3> polled = {{{writing ? in_.write_end() : -1, POLLOUT, 0},
                                        {reading ? out_.read_end() : -1, POLLIN, 0},
                                        {listening ? err_.read_end() : -1, POLLIN, 0}}};
-      if (poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR) return;
+      const int ready = poll(polled.data(), polled.size(), milliseconds_until(end));
+      if (ready == 0 && Clock::now() >= end) return false;
+      if (ready < 0 && errno != EINTR) return true;
+      if (ready <= 0) continue;
       if (polled[0].revents != 0) writing = feed(graph);
       if (polled[1].revents != 0) reading = collect(out_.read_end(), output);
       if (polled[2].revents != 0) listening = collect(err_.read_end(), complaint);
       if (!writing) in_.close_end(1);
     }
+    return true;
   }
+
+  void end() const { kill(pid_, SIGKILL); }
 
   // The exit code, or −1 where it did not end by itself.
   int wait() const {
@@ -97,6 +109,12 @@ class Child {
   std::string output, complaint;
 
  private:
+  // Rounded up, so that the end is not met a moment too early again and again.
+  static int milliseconds_until(Clock::time_point end) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+    return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1000));
+  }
+
   // False when there is nothing left to write, or nobody who reads.
   bool feed(std::string_view& graph) {
     const ssize_t written = write(in_.write_end(), graph.data(), graph.size());
@@ -118,7 +136,9 @@ class Child {
 
 }  // namespace
 
-Expected<std::string> render(const std::string& graph, const std::string& format) {
+Expected<std::string> render(const std::string& graph, const std::string& format, double seconds) {
+  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                      std::chrono::duration<double>(seconds));
   Child dot;
   if (const int error = dot.start(format); error != 0) {
     return failure("P01",
@@ -126,8 +146,15 @@ Expected<std::string> render(const std::string& graph, const std::string& format
                                std::generic_category().message(error)),
                    "install Graphviz, or write the graph with --dot and draw it elsewhere");
   }
-  dot.exchange(graph);
+  const bool in_time = dot.exchange(graph, end);
+  if (!in_time) dot.end();
   const int code = dot.wait();
+  if (!in_time) {
+    return failure(
+        "P04", fmt::format("Graphviz's program dot was ended after {:.6g} s", seconds),
+        "write the graph with --dot and draw it elsewhere, allow more with --time-limit, "
+        "or draw less with --detail");
+  }
   if (code == 0 && !dot.output.empty()) return std::move(dot.output);
   const std::string said = dot.complaint.substr(0, dot.complaint.find('\n'));
   // A shell and some C libraries report a program that is not there by this exit code.

@@ -4,9 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -20,19 +22,22 @@
 #include "forestcoll/topology_text.hpp"
 #include "graphviz.hpp"
 #include "io.hpp"
+#include "progress_bar.hpp"
 #include "report.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
-/// Graphviz needs minutes for more.
+/// Nobody can read more in one picture, and Graphviz needs a minute for it on a busy machine.
 constexpr std::size_t kMostItems = 1500;
+constexpr double kMostSeconds = 1e6;
 
 struct Options {
   std::string topology;
   bool json = false;
   std::string svg, png, dot;  ///< files to write; empty: none
   std::size_t detail = DrawOptions{}.detail;
+  double seconds = kPictureSeconds;  ///< of one picture
   ReadingOptions reading;
   Failures failures;
 };
@@ -55,6 +60,15 @@ Expected<Facts> find_facts(const Fabric& fabric) {
   return Facts{summarize(fabric.topology), bandwidth_between(fabric.network, first, second),
                bandwidth_between(fabric.network, second, first), best->algbw,
                find_bottleneck(fabric.network, *best->broadcast_rate, Phase::broadcast)};
+}
+
+// What is wrong with a time limit; nothing where it is one.
+std::string seconds_error(const std::string& text) {
+  double seconds = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, seconds);
+  const bool valid = error == std::errc() && end == last && seconds > 0 && seconds <= kMostSeconds;
+  return valid ? "" : fmt::format("expected a positive number of seconds, found \"{}\"", text);
 }
 
 // "box[0-3]", "n1, n7, … n9"
@@ -155,13 +169,15 @@ Expected<Drawing> make_drawing(const Options& options, const Fabric& fabric, con
 }
 
 // Returns the errors, if any.
-Diagnostics write_pictures(const Options& options, const Fabric& fabric, const Facts& facts) {
+Diagnostics write_pictures(const Options& options, const Fabric& fabric, const Facts& facts,
+                           const Console& console) {
   const auto drawing = make_drawing(options, fabric, facts);
   if (!drawing) return drawing.errors();
   for (const auto& [path, format] :
        {std::pair(options.svg, "svg"), std::pair(options.png, "png")}) {
     if (path.empty()) continue;
-    const auto picture = render(drawing->dot, format);
+    const SecondsTicker ticker("drawing", console);
+    const auto picture = render(drawing->dot, format, options.seconds);
     if (!picture) return picture.errors();
     if (auto error = write_output(path, *picture)) return {*std::move(error)};
   }
@@ -171,15 +187,20 @@ Diagnostics write_pictures(const Options& options, const Fabric& fabric, const F
 }
 
 ExitCode run(const Options& options, const Console& console) {
+  const std::vector<std::string> files = {options.svg, options.png, options.dot};
+  if (std::ranges::count(files, "-") > 1) {
+    return fail({usage_error("S04", "two pictures cannot both go to standard output",
+                             "write one of --svg, --png and --dot to a file")},
+                console);
+  }
   const auto fabric = load_fabric(options.topology, options.reading, options.failures);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, options.reading, console);
   const auto facts = find_facts(*fabric);
   if (!facts) return fail(facts.errors(), console);
-  const std::vector<std::string> files = {options.svg, options.png, options.dot};
   const bool picture = std::ranges::any_of(files, [](const auto& file) { return !file.empty(); });
   if (picture) {
-    const Diagnostics errors = write_pictures(options, *fabric, *facts);
+    const Diagnostics errors = write_pictures(options, *fabric, *facts, console);
     if (!errors.empty()) return fail(errors, console);
   }
   // A picture on standard output stands alone there.
@@ -212,6 +233,10 @@ Command add_topo_show(CLI::App& program) {
                    "each, and what is linked alike as one")
       ->capture_default_str()
       ->type_name("N");
+  command->add_option("--time-limit", options->seconds, "Give a picture up after so many seconds")
+      ->capture_default_str()
+      ->type_name("SECONDS")
+      ->check(seconds_error);
   add_failure_options(*command, options->failures);
   add_reading_options(*command, options->reading);
   command->footer(

@@ -43,11 +43,11 @@ std::string any_of(const std::vector<LinkId>& links, const Topology& topology) {
 }
 
 // "box0/nic0 (switch), or another of 16"
-std::string any_of(const std::vector<NodeId>& nodes, const Topology& topology) {
-  const TopologyNode& node = topology.nodes[nodes.front()];
+std::string any_of(const NodeFailureEffect& effect, const Topology& topology) {
+  const bool gpu = topology.nodes[effect.nodes.front()].type == NodeType::compute;
   std::string text =
-      fmt::format("{} ({})", node.id, node.type == NodeType::compute ? "GPU" : "switch");
-  if (nodes.size() > 1) text += fmt::format(", or another of {}", nodes.size());
+      fmt::format("{} ({})", names_of(effect, topology).front(), gpu ? "GPU" : "switch");
+  if (effect.nodes.size() > 1) text += fmt::format(", or another of {}", effect.nodes.size());
   return text;
 }
 
@@ -92,12 +92,14 @@ std::vector<NodeFailureEffect> node_lines(const WhatIf& what_if, const Topology&
   for (const NodeFailureEffect& failure : what_if.node_failures) {
     if (!(failure.algbw < what_if.algbw)) continue;
     const auto alike = std::ranges::find_if(lines, [&](const NodeFailureEffect& other) {
-      return other.algbw == failure.algbw && type(other) == type(failure);
+      return other.algbw == failure.algbw && type(other) == type(failure) &&
+             other.ways_in.empty() == failure.ways_in.empty();
     });
     if (alike == lines.end()) {
       lines.push_back(failure);
     } else {
       alike->nodes.insert(alike->nodes.end(), failure.nodes.begin(), failure.nodes.end());
+      alike->ways_in.insert(alike->ways_in.end(), failure.ways_in.begin(), failure.ways_in.end());
     }
   }
   return lines;
@@ -141,7 +143,7 @@ std::string of_no_cost(std::size_t count, std::string_view what) {
 // Of links, and of nodes and boxes, whose loss leaves a collective among fewer GPUs.
 std::string failures_in_words(const WhatIf& what_if, const Topology& topology,
                               const WhatIfOptions& options, std::size_t count) {
-  std::string text = fmt::format("what if one link fails ({} at {} GB/s):\n",
+  std::string text = fmt::format("what if one link fails, with all of its count ({} at {} GB/s):\n",
                                  to_string(options.collective), number(what_if.algbw));
   const std::vector<Line> links = failure_lines(what_if, topology);
   for (std::size_t i = 0; i < std::min(count, links.size()); ++i) {
@@ -156,7 +158,7 @@ std::string failures_in_words(const WhatIf& what_if, const Topology& topology,
   text += "what if one node fails (among the GPUs that are left):\n";
   const std::vector<NodeFailureEffect> nodes = node_lines(what_if, topology);
   for (std::size_t i = 0; i < std::min(count, nodes.size()); ++i) {
-    text += effect_line(nodes[i].algbw, what_if.algbw, any_of(nodes[i].nodes, topology));
+    text += effect_line(nodes[i].algbw, what_if.algbw, any_of(nodes[i], topology));
   }
   harmless = 0;
   for (const NodeFailureEffect& failure : what_if.node_failures) {
@@ -211,9 +213,8 @@ Json to_json(const WhatIf& what_if, const Topology& topology, const WhatIfOption
   }
   Json node_failures = Json::array();
   for (const NodeFailureEffect& failure : what_if.node_failures) {
-    Json ids = Json::array();
-    for (const NodeId node : failure.nodes) ids.push_back(topology.nodes[node].id);
-    node_failures.push_back({{"nodes", std::move(ids)}, {"algbw", exact(failure.algbw)}});
+    node_failures.push_back(
+        {{"nodes", names_of(failure, topology)}, {"algbw", exact(failure.algbw)}});
   }
   Json box_failures = Json::array();
   for (const BoxFailureEffect& failure : what_if.box_failures) {

@@ -36,7 +36,15 @@ struct FailureEffect {
 struct NodeFailureEffect {
   std::vector<NodeId> nodes;
   Ratio algbw;
+  /// Of NICs and PCIe switches that are two nodes, one for each direction, which fail together:
+  /// `nodes` are the ways out, and these the ways in, in the same order. Else empty.
+  std::vector<NodeId> ways_in = {};
 };
+
+/// What `Failures::drop` calls the parts of such an effect: ids of nodes, or "box0/nic3" of the two
+/// nodes "box0/nic_out3" and "box0/nic_in3".
+[[nodiscard]] std::vector<std::string> names_of(const NodeFailureEffect& effect,
+                                                const Topology& topology);
 
 /// Boxes that are alike, by name: the failure of all nodes of any one of them.
 struct BoxFailureEffect {

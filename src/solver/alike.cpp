@@ -15,6 +15,7 @@ namespace forestcoll::solver {
 namespace {
 
 using Classes = boost::disjoint_sets_with_storage<>;
+using Pairs = std::vector<std::pair<NodeId, NodeId>>;
 
 struct Box {
   std::string name;
@@ -23,13 +24,17 @@ struct Box {
 
 class Finder {
  public:
-  Finder(const Topology& topology, const Network& network)
+  Finder(const Topology& topology, const Network& network, const Pairs& pairs)
       : topology_(topology),
         network_(network),
         arcs_(network.graph.arc_count()),
         nodes_(topology.nodes.size()),
         boxes_(list_boxes()),
-        box_classes_(boxes_.size()) {}
+        box_classes_(boxes_.size()),
+        pairs_(pairs),
+        pair_classes_(pairs.size()) {
+    for (std::size_t p = 0; p < pairs.size(); ++p) pair_index_.emplace(pairs[p], p);
+  }
 
   void add(const IdVector<NodeId, NodeId>& image) {
     for (std::size_t a = 0; a < network_.graph.arc_count(); ++a) {
@@ -42,10 +47,14 @@ class Finder {
     for (std::size_t b = 0; b < boxes_.size(); ++b) {
       if (const auto other = whole_image(boxes_[b], image)) box_classes_.union_set(b, *other);
     }
+    for (std::size_t p = 0; p < pairs_.size(); ++p) {
+      const auto other = pair_index_.find({image[pairs_[p].first], image[pairs_[p].second]});
+      if (other != pair_index_.end()) pair_classes_.union_set(p, other->second);
+    }
   }
 
   AlikeParts parts() {
-    AlikeParts parts{.links = links(), .nodes = {}, .boxes = {}};
+    AlikeParts parts{.links = links(), .nodes = {}, .boxes = {}, .pairs = {}};
     std::map<std::size_t, std::size_t> index;
     for (std::size_t v = 0; v < topology_.nodes.size(); ++v) {
       if (!topology_.nodes[NodeId(v)].enabled) continue;
@@ -58,6 +67,12 @@ class Finder {
       const auto [at, is_new] = index.emplace(box_classes_.find_set(b), parts.boxes.size());
       if (is_new) parts.boxes.emplace_back();
       parts.boxes[at->second].push_back(boxes_[b].name);
+    }
+    index.clear();
+    for (std::size_t p = 0; p < pairs_.size(); ++p) {
+      const auto [at, is_new] = index.emplace(pair_classes_.find_set(p), parts.pairs.size());
+      if (is_new) parts.pairs.emplace_back();
+      parts.pairs[at->second].push_back(p);
     }
     return parts;
   }
@@ -120,12 +135,16 @@ class Finder {
   std::vector<std::optional<std::size_t>> box_of_;
   std::vector<Box> boxes_;
   Classes box_classes_;
+  const Pairs& pairs_;
+  Classes pair_classes_;
+  std::map<std::pair<NodeId, NodeId>, std::size_t> pair_index_;
 };
 
 }  // namespace
 
-AlikeParts alike_parts(const Topology& topology, const Network& network, const Weights& weights) {
-  Finder finder(topology, network);
+AlikeParts alike_parts(const Topology& topology, const Network& network, const Weights& weights,
+                       const Pairs& pairs) {
+  Finder finder(topology, network, pairs);
   for (const Symmetry& symmetry : find_symmetries(network, weights)) {
     for (const Symmetry::Generator& generator : symmetry.generators()) {
       finder.add(generator.nodes);

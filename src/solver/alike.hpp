@@ -1,7 +1,9 @@
 // Parts of a fabric that its symmetries map onto one another.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "forestcoll/id.hpp"
@@ -16,12 +18,15 @@ struct AlikeParts {
   std::vector<std::vector<LinkId>> links;  ///< as wide, as duplex and of the same kind, too
   std::vector<std::vector<NodeId>> nodes;
   std::vector<std::vector<std::string>> boxes;  ///< by name; nodes without a box are in none
+  std::vector<std::vector<std::size_t>> pairs;  ///< of those that were given
 };
 
 /// By the automorphisms that `find_symmetries` finds. Each of them was checked on every arc, so
 /// parts of one class are truly alike; parts that are alike may stand in several classes.
-/// `network` is the topology's. Cost: that of `find_symmetries`, and O(m log m) per generator.
+/// `network` is the topology's; `pairs` are nodes that count as one part. Cost: that of
+/// `find_symmetries`, and O(m log m) per generator.
 [[nodiscard]] AlikeParts alike_parts(const Topology& topology, const Network& network,
-                                     const Weights& weights);
+                                     const Weights& weights,
+                                     const std::vector<std::pair<NodeId, NodeId>>& pairs = {});
 
 }  // namespace forestcoll::solver

@@ -5,6 +5,7 @@
 
 #include "forestcoll/failures.hpp"
 #include "topology/findings.hpp"
+#include "topology/pcie_direction.hpp"
 #include "topology/select.hpp"
 #include "topology/validate.hpp"
 
@@ -54,10 +55,21 @@ class Degrader {
     const auto nodes = selector_.nodes(item, "--drop");
     if (!nodes) return nodes.errors();
     for (const NodeId node : *nodes) topology().nodes[node].enabled = false;
-    result_.changes.push_back(fmt::format(
-        "dropped {}{}", item,
-        nodes->size() == 1 ? "" : fmt::format(" ({})", counted(nodes->size(), "node"))));
+    result_.changes.push_back(
+        fmt::format("dropped {}{}", item,
+                    nodes->size() == 1 ? one_way(nodes->front())
+                                       : fmt::format(" ({})", counted(nodes->size(), "node"))));
     return std::nullopt;
+  }
+
+  // Who drops one half of a NIC may have meant the NIC.
+  [[nodiscard]] std::string one_way(NodeId node) const {
+    const auto device = topology::device_of(before_.nodes[node].id);
+    if (!device) return "";
+    for (const auto& [out, in] : topology::device_halves(before_)) {
+      if (node == out || node == in) return fmt::format(" (one direction of {})", *device);
+    }
+    return "";
   }
 
   Failure drop_links(const std::string& item) {
@@ -91,11 +103,12 @@ class Degrader {
       return error("D02", fmt::format("{} is no link with a factor", quote(item)),
                    "Write LINK=F, such as \"box0/nic0~ib0=1/2\" or \"kind=ib=0.9\".");
     }
-    const auto factor = parse_ratio(item.substr(equals + 1));
+    const std::string written = item.substr(equals + 1);
+    const auto factor = parse_ratio(written.starts_with('.') ? "0" + written : written);
     if (!factor || *factor <= Ratio(0) || *factor > Ratio(1)) {
       return error("D03",
                    fmt::format("{}: expected a factor above 0 and at most 1, found {}", name,
-                               quote(item.substr(equals + 1))),
+                               quote(written)),
                    "The factor is what is left of the bandwidth; --drop leaves nothing.");
     }
     const Selector selector(topology());

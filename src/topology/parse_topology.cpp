@@ -2,6 +2,8 @@
 // what it could read, so that one run shows everything that is wrong.
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <string_view>
 #include <utility>
 
 #include "forestcoll/topology.hpp"
@@ -10,6 +12,7 @@
 #include "topology/findings.hpp"
 #include "topology/json_value.hpp"
 #include "topology/quantize.hpp"
+#include "topology/text_encoding.hpp"
 #include "topology/validate.hpp"
 
 namespace forestcoll {
@@ -31,12 +34,32 @@ std::optional<Ratio> round_bandwidths(Topology& topology, const std::optional<Ra
   return change;
 }
 
+// Text that begins otherwise than JSON does was never meant as JSON. Which other formats are told
+// by their content, and by what?
+bool check_beginning(std::string_view text, Findings& findings) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || text[first] == '{' || text[first] == '[') return true;
+  if (!topology::check_encoding(text, findings)) return false;
+  findings.error(
+      "E01", topology::line_and_column(text, first),
+      fmt::format("neither a topology file, which begins with {{, nor a format that its content "
+                  "tells; it begins {}",
+                  topology::quote(text.substr(first, text.find_first_of("\r\n", first) - first))),
+      "Told by their content are XML with <system>, <topology> or <graphml> at the top, DOT with "
+      "graph or digraph, CSV with a first line such as src,dst,bandwidth, nvidia-smi's matrix with "
+      "GPU0 in its header, ibnetdiscover with Switch, Slurm with SwitchName=, ASTRA-sim with "
+      "topology:, ns-3 and SimAI with a line of counts and a line of switches. `forestcoll topo "
+      "import FORMAT FILE` reads a file as one of them, and says what it lacks.");
+  return false;
+}
+
 }  // namespace
 
 Expected<ParsedTopology> parse_topology(std::string_view text, std::string_view file,
                                         const TopologyOptions& options) {
   Findings findings(file);
   // 1. Text to values, with the place of each.
+  if (!check_beginning(text, findings)) return findings.all();
   const auto values = topology::parse_json(text, findings);
   if (!values) return findings.all();
   // 2. Values to the entries that the format knows.

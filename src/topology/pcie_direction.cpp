@@ -2,10 +2,22 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <string>
 #include <utility>
 
 namespace forestcoll::topology {
+namespace {
+
+constexpr std::string_view kOut = "_out", kIn = "_in";
+
+// A name before its number: "box0/nic" and "3".
+std::pair<std::string_view, std::string_view> split_number(std::string_view name) {
+  const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+  return {name.substr(0, digits), name.substr(digits)};
+}
+
+}  // namespace
 
 IdVector<NodeId, bool> pcie_directions(const Topology& topology,
                                        const std::vector<DirectedLink>& arcs) {
@@ -31,6 +43,44 @@ IdVector<NodeId, bool> pcie_directions(const Topology& topology,
     const NodeId id(i);
     const bool is_switch = topology.nodes[id].type == NodeType::switch_node;
     found[id] = is_switch && one_way[id] && !other[id];
+  }
+  return found;
+}
+
+DeviceHalves halves_of(std::string_view device) {
+  const auto [stem, number] = split_number(device);
+  const auto half = [&, stem = stem, number = number](std::string_view way) {
+    return std::string(stem).append(way).append(number);
+  };
+  return {half(kOut), half(kIn)};
+}
+
+std::optional<std::string> device_of(std::string_view half) {
+  auto [stem, number] = split_number(half);
+  for (const std::string_view way : {kOut, kIn}) {
+    if (!stem.ends_with(way)) continue;
+    stem.remove_suffix(way.size());
+    return std::string(stem).append(number);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::pair<NodeId, NodeId>> device_halves(const Topology& topology) {
+  const auto is_half = [&](NodeId id, std::string_view way) {
+    const TopologyNode& node = topology.nodes[id];
+    return node.type == NodeType::switch_node && node.enabled &&
+           split_number(node.id).first.ends_with(way);
+  };
+  std::map<std::string_view, NodeId> ways_in;
+  for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
+    if (is_half(NodeId(i), kIn)) ways_in.emplace(topology.nodes[NodeId(i)].id, NodeId(i));
+  }
+  std::vector<std::pair<NodeId, NodeId>> found;
+  for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
+    const NodeId out(i);
+    if (!is_half(out, kOut)) continue;
+    const auto in = ways_in.find(halves_of(*device_of(topology.nodes[out].id)).in);
+    if (in != ways_in.end()) found.emplace_back(out, in->second);
   }
   return found;
 }

@@ -1,6 +1,10 @@
 // Nodes that are one way on purpose.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "forestcoll/id.hpp"
@@ -15,5 +19,20 @@ namespace forestcoll::topology {
 /// kind pcie or cpu. `arcs` are the topology's. Cost: O(m log m) where there are such pairs.
 [[nodiscard]] IdVector<NodeId, bool> pcie_directions(const Topology& topology,
                                                      const std::vector<DirectedLink>& arcs);
+
+/// The two nodes that one device is, by their names: "box0/nic3" is "box0/nic_out3" and
+/// "box0/nic_in3".
+struct DeviceHalves {
+  std::string out, in;
+};
+[[nodiscard]] DeviceHalves halves_of(std::string_view device);
+
+/// The device that a node is a half of: "box0/nic3" of "box0/nic_in3". Nothing where the name is no
+/// half's.
+[[nodiscard]] std::optional<std::string> device_of(std::string_view half);
+
+/// The halves of every device whose two nodes are there and enabled, the way out first. Cost:
+/// O(n log n).
+[[nodiscard]] std::vector<std::pair<NodeId, NodeId>> device_halves(const Topology& topology);
 
 }  // namespace forestcoll::topology

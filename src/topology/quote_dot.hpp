@@ -1,20 +1,35 @@
 // Graphviz strings.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace forestcoll::topology {
 
-/// A quoted string of the DOT language. Graphviz knows one escape, of the quotation mark; a
-/// backslash at the end would escape the closing one, and is doubled there.
+/// True where a quoted string of the DOT language can hold exactly this text. Graphviz knows one
+/// escape, of the quotation mark, joins lines at a backslash, and reads two backslashes as two: an
+/// odd number of them before a quotation mark, a new line or the end cannot be said.
+[[nodiscard]] inline bool is_sayable_in_dot(std::string_view text) {
+  std::size_t backslashes = 0;
+  for (const char c : text) {
+    if ((c == '"' || c == '\n') && backslashes % 2 == 1) return false;
+    backslashes = c == '\\' ? backslashes + 1 : 0;
+  }
+  return backslashes % 2 == 0;
+}
+
+/// A quoted string of the DOT language; where it cannot hold the text, with a backslash more.
 [[nodiscard]] inline std::string quote_dot(std::string_view text) {
   std::string quoted = "\"";
+  std::size_t backslashes = 0;
   for (const char c : text) {
+    if ((c == '"' || c == '\n') && backslashes % 2 == 1) quoted += '\\';
     if (c == '"') quoted += '\\';
     quoted += c;
+    backslashes = c == '\\' ? backslashes + 1 : 0;
   }
-  if (text.ends_with('\\')) quoted += '\\';
+  if (backslashes % 2 == 1) quoted += '\\';
   return quoted + "\"";
 }
 

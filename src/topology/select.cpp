@@ -11,6 +11,7 @@
 #include "topology/findings.hpp"
 #include "topology/host_list.hpp"
 #include "topology/nearest.hpp"
+#include "topology/pcie_direction.hpp"
 
 namespace forestcoll::topology {
 namespace {
@@ -93,6 +94,11 @@ bool Selector::is_link(std::string_view text) {
 Diagnostic Selector::unknown(std::string_view id, std::string_view where) const {
   NearestText nearest(id);
   for (const TopologyNode& node : topology_.nodes) nearest.offer(node.id);
+  std::vector<std::string> devices;  // the two halves of a NIC have its name, too
+  for (const auto& [out, in] : device_halves(topology_)) {
+    devices.push_back(*device_of(topology_.nodes[out].id));
+  }
+  for (const std::string& device : devices) nearest.offer(device);
   for (const TopologyNode& node : topology_.nodes) {
     if (!node.box.empty()) nearest.offer(node.box);
   }
@@ -121,11 +127,20 @@ Expected<std::vector<NodeId>> Selector::nodes(std::string_view text, std::string
       found.push_back(node->second);
     } else if (const auto box = box_of_.find(id); box != box_of_.end()) {
       found.insert(found.end(), box->second.begin(), box->second.end());
+    } else if (const auto halves = both_halves(id)) {
+      found.insert(found.end(), halves->begin(), halves->end());
     } else {
       return unknown(id, where);
     }
   }
   return found;
+}
+
+std::optional<std::array<NodeId, 2>> Selector::both_halves(std::string_view device) const {
+  const DeviceHalves names = halves_of(device);
+  const auto out = node_of_.find(names.out), in = node_of_.find(names.in);
+  if (out == node_of_.end() || in == node_of_.end()) return std::nullopt;
+  return std::array{out->second, in->second};
 }
 
 bool Selector::is_in_use(const TopologyLink& link) const {

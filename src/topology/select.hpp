@@ -1,6 +1,8 @@
 // What a piece of text on the command line names in a topology: nodes, links, ranks.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -27,8 +29,9 @@ class Selector {
   /// True where the text has the form of links rather than nodes: "A~B", "A->B", "kind=K".
   [[nodiscard]] static bool is_link(std::string_view text);
 
-  /// The nodes that an id, a range of ids or a box's name stands for, in that order. Errors, whose
-  /// place is `where`: D01, D02.
+  /// The nodes that an id, a range of ids or a box's name stands for, in that order; of a device
+  /// that is two nodes, "nic3" of "nic_out3" and "nic_in3", both. Errors, whose place is `where`:
+  /// D01, D02.
   [[nodiscard]] Expected<std::vector<NodeId>> nodes(std::string_view text,
                                                     std::string_view where) const;
   /// The enabled links between enabled nodes that a link's text stands for, at least one, in the
@@ -40,6 +43,7 @@ class Selector {
                                                     std::string_view where) const;
 
  private:
+  [[nodiscard]] std::optional<std::array<NodeId, 2>> both_halves(std::string_view device) const;
   [[nodiscard]] Diagnostic unknown(std::string_view id, std::string_view where) const;
   [[nodiscard]] Expected<std::vector<SelectedLink>> links_of_kind(std::string_view kind,
                                                                   std::string_view where) const;

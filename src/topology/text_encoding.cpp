@@ -45,7 +45,7 @@ bool has_byte_order_mark(std::string_view text) {
 
 bool check_encoding(std::string_view text, Findings& findings) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    findings.error("E01", "", "the file is empty", "Give a topology file in JSON.");
+    findings.error("E01", "", "the file is empty", "Give a topology file, or one of the formats that are imported.");
     return false;
   }
   if (has_byte_order_mark(text)) {
@@ -58,7 +58,7 @@ bool check_encoding(std::string_view text, Findings& findings) {
     if (length == 0 || text[at] == '\0') {
       findings.error("E01", line_and_column(text, at),
                      fmt::format("not text: found the byte 0x{:02x}", byte_at(text, at)),
-                     "A topology is JSON text in UTF-8; is this a binary or compressed file?");
+                     "A topology is text in UTF-8; is this a binary or compressed file?");
       return false;
     }
     at += length;

@@ -11,6 +11,7 @@
 namespace forestcoll::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -107,6 +108,17 @@ TEST(TopoShow, APictureOnStandardOutputStandsAlone) {
   EXPECT_EQ(show.code, 0);
   EXPECT_THAT(show.out, StartsWith("graph "));
   EXPECT_THAT(show.out, Not(HasSubstr("optimum ")));
+  const auto two = run({"topo", "show", topology("torus-4x4"), "--dot", "-", "--svg", "-"});
+  EXPECT_EQ(two.code, 2);
+  EXPECT_EQ(two.out, "");
+  EXPECT_THAT(two.err, HasSubstr("[S04]"));
+}
+
+// The environment of a program dot that does what `script` says.
+std::vector<std::string> with_dot(const Scratch& scratch, const std::string& script) {
+  const std::string dot = scratch.write("dot", "#!/bin/sh\n" + script + "\n");
+  std::filesystem::permissions(dot, std::filesystem::perms::owner_all);
+  return {"PATH=" + (scratch / ".") + ":/usr/bin:/bin"};
 }
 
 TEST(TopoShow, WithoutGraphvizItSaysSo) {
@@ -121,14 +133,34 @@ TEST(TopoShow, WithoutGraphvizItSaysSo) {
 
 TEST(TopoShow, AFailingGraphvizIsQuoted) {
   const Scratch scratch;
-  const std::string dot = scratch.write("dot", "#!/bin/sh\necho 'out of ink' >&2\nexit 3\n");
-  std::filesystem::permissions(dot, std::filesystem::perms::owner_all);
   const auto show = run({"topo", "show", topology("torus-4x4"), "--svg", scratch / "a.svg"},
-                        {.environment = {"PATH=" + (scratch / ".") + ":/usr/bin:/bin"}});
+                        {.environment = with_dot(scratch, "echo 'out of ink' >&2\nexit 3")});
   EXPECT_EQ(show.code, 4);
   EXPECT_THAT(show.err, HasSubstr("out of ink"));
   EXPECT_THAT(show.err, HasSubstr("[P02]"));
   EXPECT_THAT(scratch.names(), ElementsAre("dot"));
+}
+
+TEST(TopoShow, AGraphvizThatDoesNotEndIsEnded) {
+  const Scratch scratch;
+  const auto show = run(
+      {"topo", "show", topology("torus-4x4"), "--svg", scratch / "a.svg", "--time-limit", "0.1"},
+      {.environment = with_dot(scratch, "exec sleep 50")});
+  EXPECT_EQ(show.code, 4);
+  EXPECT_THAT(show.err, AllOf(HasSubstr("[P04]"), HasSubstr("after 0.1 s"), HasSubstr("--dot")));
+  EXPECT_THAT(scratch.names(), ElementsAre("dot"));
+  for (const std::string seconds : {"0", "-1", "nan", "1e9", "x", "1s"}) {
+    EXPECT_EQ(run({"topo", "show", topology("torus-4x4"), "--time-limit", seconds}).code, 2)
+        << seconds;
+  }
+}
+
+// The largest bundled picture, within the standard limit.
+TEST(TopoShow, ALargeTorusIsDrawnInTime) {
+  const Scratch scratch;
+  const auto show = run({"topo", "show", topology("torus-8x8x8"), "--svg", scratch / "a.svg"});
+  EXPECT_EQ(show.code, 0) << show.err;
+  EXPECT_THAT(read_file(scratch / "a.svg"), HasSubstr("n7x7x7"));
 }
 
 TEST(TopoShow, APictureOfTooMuchIsRefused) {
@@ -209,7 +241,10 @@ TEST(TopoConvert, SaysWhatIsLost) {
 TEST(BoundWhatIf, TextAndJson) {
   const auto text = run({"bound", topology("dgx-a100-x4"), "--whatif", "--top", "3"});
   EXPECT_EQ(text.code, 0) << text.err;
-  EXPECT_THAT(text.out, HasSubstr("what if one link fails (allgather at 266.667 (800/3) GB/s)"));
+  EXPECT_THAT(
+      text.out,
+      HasSubstr(
+          "what if one link fails, with all of its count (allgather at 266.667 (800/3) GB/s)"));
   EXPECT_THAT(text.out, HasSubstr("or another of 32"));
   EXPECT_THAT(text.out, HasSubstr("what if one node fails (among the GPUs that are left)"));
   EXPECT_THAT(text.out, HasSubstr("box0/nvsw (switch), or another of 4"));

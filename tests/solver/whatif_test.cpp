@@ -39,10 +39,11 @@ Ratio without(const Topology& topology, const std::string& name, Collective coll
 void expect_losses_exact(const Topology& topology, Collective collective, const WhatIf& result) {
   std::set<NodeId> nodes;
   for (const NodeFailureEffect& failure : result.node_failures) {
-    for (const NodeId node : failure.nodes) {
-      EXPECT_TRUE(nodes.insert(node).second);
-      EXPECT_EQ(failure.algbw, without(topology, topology.nodes[node].id, collective))
-          << topology.name << " without " << topology.nodes[node].id;
+    for (const NodeId node : failure.nodes) EXPECT_TRUE(nodes.insert(node).second);
+    for (const NodeId node : failure.ways_in) EXPECT_TRUE(nodes.insert(node).second);
+    for (const std::string& name : names_of(failure, topology)) {
+      EXPECT_EQ(failure.algbw, without(topology, name, collective))
+          << topology.name << " without " << name;
     }
   }
   EXPECT_EQ(nodes.size(), topology.nodes.size());
@@ -99,6 +100,47 @@ void expect_all_exact(const Topology& topology, Collective collective) {
     wider.links[link].bandwidth = wider.links[link].bandwidth * Ratio(2);
     const Ratio gain = gains.contains(link) ? gains[link] : result->algbw;
     EXPECT_EQ(gain, from_scratch(wider, collective));
+  }
+}
+
+// Two boxes of four GPUs, each two of which share a NIC that is a node for either direction. What
+// is alike is not so by the halves alone: box1's first NIC is slower on the way in.
+Topology shared_nics(const std::string& slow) {
+  const auto parsed = parse_topology(
+      R"({"format":"forestcoll-topology","version":1,"templates":{"t":{
+        "nodes":[{"id":"gpu[0-3]","type":"compute"},{"id":"nvsw","type":"switch"},
+                 {"id":"nic_out[0-1]","type":"switch"},{"id":"nic_in[0-1]","type":"switch"}],
+        "links":[{"src":"gpu[0-3]","dst":"nvsw","bandwidth":100,"kind":"nvlink"},
+          {"src":"gpu[0-1]","dst":"nic_out0","bandwidth":20,"duplex":"simplex","kind":"pcie"},
+          {"src":"gpu[2-3]","dst":"nic_out1","bandwidth":20,"duplex":"simplex","kind":"pcie"},
+          {"src":"nic_in0","dst":"gpu[0-1]","bandwidth":20,"duplex":"simplex","kind":"pcie"},
+          {"src":"nic_in1","dst":"gpu[2-3]","bandwidth":20,"duplex":"simplex","kind":"pcie"}]}},
+       "boxes":[{"id":"box[0-1]","template":"t"}],"nodes":[{"id":"ib","type":"switch"}],
+       "links":[{"src":"box[0-1]/nic_out[0-1]","dst":"ib","bandwidth":25,"duplex":"simplex"},
+         {"src":"ib","dst":"box0/nic_in[0-1]","bandwidth":25,"duplex":"simplex"},
+         {"src":"ib","dst":"box1/nic_in1","bandwidth":25,"duplex":"simplex"},
+         {"src":"ib","dst":"box1/nic_in0","bandwidth":)" +
+          slow + R"(,"duplex":"simplex"}]})",
+      "nics");
+  EXPECT_TRUE(parsed);
+  return parsed->topology;
+}
+
+TEST(WhatIf, BothDirectionsOfANicFailTogether) {
+  for (const std::string slow : {"25", "10"}) {
+    const Topology topology = shared_nics(slow);
+    const auto result = what_if(topology, {});
+    ASSERT_TRUE(result);
+    expect_losses_exact(topology, Collective::allgather, *result);
+    std::size_t pairs = 0;
+    for (const NodeFailureEffect& failure : result->node_failures) {
+      for (const std::string& name : names_of(failure, topology)) {
+        EXPECT_EQ(name.find("_out"), std::string::npos);
+        EXPECT_EQ(name.find("_in"), std::string::npos);
+      }
+      pairs += failure.ways_in.size();
+    }
+    EXPECT_EQ(pairs, 4U);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -103,6 +104,45 @@ constexpr const char* kAwkward = R"({"format": "forestcoll-topology", "version":
            {"src": "c,d", "dst": "<b>&", "bandwidth": 12345678901.2345678, "duplex": "simplex"},
            {"src": "c,d", "dst": "a \"q\"", "bandwidth": 1, "enabled": false}],
  "rank_order": ["c,d", "a \"q\"", "<b>&"]})";
+
+// A name either comes back as it was, or is said to be lost; and what is written can be read.
+TEST(Convert, NamesThatDoNotSurviveAreNamed) {
+  std::size_t lost = 0;
+  for (const std::string name :
+       {R"(a)", R"(a\)", R"(a\\)", R"(a\\\)", R"(a\"b)", R"(a\\"b)", R"("a")", R"(a\n)", " a", "a ",
+        "a\tb", "a\\\nb", "a\nb", "<a&b>", "é", "subgraph", "a -- b"}) {
+    Topology topology = parse_valid(kAwkward);
+    topology.name = topology.description = name;
+    // Ids, boxes and kinds have no control characters.
+    if (name.find_first_of("\t\n") == std::string::npos) {
+      topology.nodes[NodeId(0)].id = name;
+      topology.nodes[NodeId(0)].box = name;
+      topology.links[LinkId(0)].kind = name;
+    }
+    for (const auto& [format, source] : kFormats) {
+      const Converted converted = convert(topology, format);
+      const auto imported = import_topology(source, converted.text, "round-trip");
+      ASSERT_TRUE(imported) << name << " " << to_string(imported.errors().front());
+      const Topology again = parse_valid(to_topology_json(imported->document));
+      const auto names = [](const Topology& t) {
+        std::set<std::string> all = {t.name, t.description};
+        for (const TopologyNode& node : t.nodes) {
+          if (node.enabled) all.insert({node.id, node.box});
+        }
+        for (const TopologyLink& link : t.links) {
+          if (link.enabled) all.insert(link.kind);
+        }
+        return all;
+      };
+      const bool same = names(again) == names(topology);
+      // A disabled node and a disabled link are lost every time.
+      EXPECT_EQ(same, converted.lost.size() == 2) << name << " " << info_of(source).name;
+      lost += converted.lost.size() - 2;
+      EXPECT_TRUE(import_topology(source, convert(again, format).text, "again")) << name;
+    }
+  }
+  EXPECT_EQ(lost, 4U + 2U);  // in DOT, in GraphML
+}
 
 TEST(Convert, AwkwardNamesAndNumbersThereAndBack) {
   const Topology topology = parse_valid(kAwkward);

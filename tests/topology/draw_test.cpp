@@ -16,6 +16,7 @@
 namespace forestcoll::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using topology::Edge;
@@ -126,6 +127,26 @@ TEST(Picture, DirectionsAreSummedApart) {
   EXPECT_THAT(draw(topology).dot, HasSubstr("2 links, 7 / 3 GB/s"));
 }
 
+// A NIC or a PCIe switch that is a node for either direction is one thing to look at.
+TEST(Picture, TheTwoNodesOfADeviceAreDrawnAsOne) {
+  const Topology topology = parse_valid(flat_file(
+      R"({"id":"gpu[0-1]","type":"compute"},{"id":"nic_out0","type":"switch"},
+         {"id":"nic_in0","type":"switch"},{"id":"ib","type":"switch"})",
+      R"({"src":"gpu[0-1]","dst":"ib","bandwidth":1},
+         {"src":"gpu[0-1]","dst":"nic_out0","bandwidth":20,"duplex":"simplex","kind":"pcie"},
+         {"src":"nic_in0","dst":"gpu[0-1]","bandwidth":20,"duplex":"simplex","kind":"pcie"},
+         {"src":"nic_out0","dst":"ib","bandwidth":25,"duplex":"simplex"},
+         {"src":"ib","dst":"nic_in0","bandwidth":25,"duplex":"simplex"})"));
+  const Picture picture = make_picture(topology, {.sending = {NodeId(0), NodeId(2)}});
+  EXPECT_EQ(picture.items.size(), 4U);
+  EXPECT_EQ(item(picture, "nic0").side, Side::divided);
+  ASSERT_EQ(picture.edges.size(), 5U);
+  for (const Edge& edge : picture.edges) {
+    EXPECT_EQ(edge.links, 1U);
+    EXPECT_EQ(edge.there, edge.back);
+  }
+}
+
 TEST(Picture, DirectionsStayApartWhereItemsMerge) {
   const Topology topology = parse_valid(flat_file(
       R"({"id":"a","type":"compute"},{"id":"s","type":"switch"},{"id":"b","type":"compute"})",
@@ -145,6 +166,16 @@ TEST(Draw, LayoutByWhatIsThere) {
   EXPECT_THAT(draw(make("torus")).dot, HasSubstr("layout=neato;"));
   EXPECT_THAT(draw(make("torus", {{"dims", "11x11"}})).dot, HasSubstr("layout=sfdp;"));
   EXPECT_THAT(draw(make("dragonfly")).dot, HasSubstr("layout=fdp;"));
+}
+
+// Graphviz leads edges around nodes at a cost of minutes where there are hundreds.
+TEST(Draw, ManyEdgesAreStraight) {
+  EXPECT_THAT(draw(make("torus")).dot, HasSubstr("splines=true"));
+  for (const std::string dims : {"12x12", "6x6x6", "8x8x8"}) {
+    const std::string dot = draw(make("torus", {{"dims", dims}})).dot;
+    EXPECT_THAT(dot, AllOf(HasSubstr("splines=line"), Not(HasSubstr("splines=true")))) << dims;
+  }
+  EXPECT_THAT(draw(make("dragonfly")).dot, HasSubstr("splines=line"));
 }
 
 TEST(Draw, NamesAreEscaped) {

@@ -73,6 +73,37 @@ TEST(Degrade, DropsALinkBothWaysOrOneWay) {
   EXPECT_EQ(bandwidth(turned.topology, "box0/gpu1", "box0/nic"), Ratio(0));
 }
 
+// A NIC that GPUs share is a node for either direction.
+TEST(Degrade, ANicOfTwoNodesGoesAsOne) {
+  const Topology fabric = parse_valid(flat_file(
+      R"({"id":"gpu[0-3]","type":"compute"},{"id":"nic_out[0-1]","type":"switch"},
+         {"id":"nic_in[0-1]","type":"switch"},{"id":"nvsw","type":"switch"})",
+      R"({"src":"gpu[0-3]","dst":"nvsw","bandwidth":9},
+         {"src":"gpu[0-3]","dst":"nic_out[0-1]","bandwidth":5,"duplex":"simplex","kind":"pcie"},
+         {"src":"nic_in[0-1]","dst":"gpu[0-3]","bandwidth":5,"duplex":"simplex","kind":"pcie"},
+         {"src":"nic_out[0-1]","dst":"nvsw","bandwidth":7,"duplex":"simplex"},
+         {"src":"nvsw","dst":"nic_in[0-1]","bandwidth":7,"duplex":"simplex"})"));
+  const auto left = degrade(fabric, {.drop = {"nic1"}});
+  ASSERT_TRUE(left) << to_string(left.errors().front());
+  EXPECT_EQ(bandwidth(left->topology, "gpu0", "nic_out1"), Ratio(0));
+  EXPECT_EQ(bandwidth(left->topology, "nic_in1", "gpu0"), Ratio(0));
+  EXPECT_EQ(bandwidth(left->topology, "gpu0", "nic_out0"), Ratio(5));
+  EXPECT_THAT(left->changes, ElementsAre("dropped nic1 (2 nodes)"));
+  EXPECT_THAT(degrade(fabric, {.drop = {"nic_in1"}})->changes,
+              ElementsAre("dropped nic_in1 (one direction of nic1)"));
+  const auto cable = degrade(fabric, {.drop = {"nic[0-1]~nvsw"}});
+  EXPECT_THAT(cable->changes, ElementsAre("dropped nic[0-1]~nvsw (4 links)"));
+  const auto slow = degrade(fabric, {.derate = {"nic0~nvsw=1/2"}});
+  EXPECT_EQ(bandwidth(slow->topology, "nvsw", "nic_in0"), Ratio(7, 2));
+  EXPECT_EQ(bandwidth(slow->topology, "nic_out0", "nvsw"), Ratio(7, 2));
+  EXPECT_THAT(degrade(fabric, {.drop = {"nic2"}}).errors().front().remedy, HasSubstr("nic"));
+}
+
+TEST(Degrade, AFactorMayBeginWithItsPoint) {
+  const auto left = degrade_well({.derate = {"box0/nic~ib=.5"}});
+  EXPECT_EQ(bandwidth(left.topology, "box0/nic", "ib"), Ratio(25, 2));
+}
+
 TEST(Degrade, ADroppedOneWayLinkDoesNotTurnRound) {
   for (const std::string item : {"box0/gpu0~box1/gpu0", "box0/gpu0->box1/gpu0"}) {
     const auto left = degrade_well({.drop = {item}});

@@ -77,7 +77,16 @@ TEST(ImportGrow, ThousandsOfBoxesStayAFewLines) {
   EXPECT_EQ(parse_topology(to_topology_json(document), "", {})->topology.ranks.size(), 4096U);
 }
 
-// node1 has both NICs on both leaves' switch; node10 is listed first and node2 lacks a cable.
+// An adapter's section of a fabric: its one cable, as the switch's line of it has it.
+std::string adapter(const std::string& guid, const std::string& name, const std::string& port,
+                    const std::string& speed) {
+  return fmt::format(
+      "\nvendid=0x2c9\ncaguid=0x{0}\nCa\t1 \"H-0{0}\"\t\t# \"{1}\"\n"
+      "[1]({0}) \t\"S-00{2}\t\t# lid 10 lmc 0 \"leaf\" lid 3 {3}\n",
+      guid, name, port, speed);
+}
+
+// node10 is listed first, and node2 lacks a cable.
 const std::string kFabric =
     "vendid=0x2c9\ndevid=0xd2f0\nsysimgguid=0xb8\nswitchguid=0xb8(b8)\n"
     "Switch\t40 \"S-00b8\"\t\t# \"leaf one\" enhanced port 0 lid 3 lmc 0\n"
@@ -94,10 +103,14 @@ const std::string kFabric =
     "[7]\t\"S-00b8\"[22]\t\t# \"leaf one\" lid 3 4xNDR\n"
     "[8]\t\"S-00b8\"[23]\t\t# \"leaf one\" lid 3 4xNDR\n"
     "[9]\t\"H-0a30\"[1](a30) \t\t# \"node3 mlx5_0\" lid 15 2xHDR\n"
-    "[10]\t\"H-0a31\"[1](a31) \t\t# \"node3 mlx5_1\" lid 16 4xHDR\n"
-    "\n"
-    "caguid=0xa10\nCa\t1 \"H-0a10\"\t\t# \"node10 mlx5_0\"\n"
-    "[1](a10) \t\"S-00b8\"[1]\t\t# lid 10 lmc 0 \"leaf one\" lid 3 4xHDR\n";
+    "[10]\t\"H-0a31\"[1](a31) \t\t# \"node3 mlx5_1\" lid 16 4xHDR\n" +
+    adapter("a10", "node10 mlx5_0", "b8\"[1]", "4xHDR") +
+    adapter("a11", "node10 mlx5_1", "b8\"[2]", "4xHDR") +
+    adapter("a20", "node2 mlx5_0", "b8\"[3]", "4xEDR") +
+    adapter("ff0", "Mellanox Technologies Aggregation Node", "b8\"[4]", "4xHDR") +
+    adapter("ee0", "login0 mlx5_9", "b8\"[5]", "4xHDR") +
+    adapter("a30", "node3 mlx5_0", "b9\"[9]", "2xHDR") +
+    adapter("a31", "node3 mlx5_1", "b9\"[10]", "4xHDR");
 
 ImportOptions with_box() {
   return {.box_text = kBox, .box_file = "box.xml"};
@@ -133,7 +146,8 @@ TEST(ImportIbnetdiscover, EverySpeedHasItsDataRate) {
                                     {"4xXDR", "100"},
                                     {"8xHDR", "50"},
                                     {"1xHDR", "25/4"}}) {
-    const std::string text = with(kFabric, "lid 10 4xHDR", std::string("lid 10 ") + speed);
+    const std::string here = with(kFabric, "lid 10 4xHDR", std::string("lid 10 ") + speed);
+    const std::string text = with(here, "leaf\" lid 3 4xHDR", std::string("leaf\" lid 3 ") + speed);
     EXPECT_THAT(arcs_of(import_fabric(Source::ibnetdiscover, text, with_box())),
                 Contains(std::string("node10/nic0 -> sw0 ") + rate));
   }
@@ -146,15 +160,85 @@ TEST(ImportIbnetdiscover, BrokenFilesAreRefusedWithTheirPlace) {
   EXPECT_THAT(errors("lid 10 4xHDR", "lid 10 4xABC"), ElementsAre("I02 6:1"));
   EXPECT_THAT(errors("lid 10 4xHDR", "lid 10"), ElementsAre("I02 6:1"));
   EXPECT_THAT(errors("[1]\t\"H-0a10\"[1]", "[1]\t\"H-0a10[1]"), Contains("I02 6:1"));
-  EXPECT_THAT(errors("[7]\t\"S-00b8\"", "[7]\t\"S-00bb\""), ElementsAre("I02 16:1"));
+  EXPECT_THAT(errors("[7]\t\"S-00b8\"", "[7]\t\"S-00bb\""), ElementsAre("I02 11:1"));
   EXPECT_THAT(errors("Switch\t40 \"S-00b9\"", "Switch\t40 \"S-00b8\""), Contains("I02 15:1"));
   EXPECT_THAT(errors("Switch\t40 \"S-00b9\"", "Switch\t40 S-00b9"), Contains("I02 15:1"));
+  EXPECT_THAT(errors("[2]\t\"H-", "[1]\t\"H-"), Contains("I02 7:1"));
   EXPECT_THAT(errors("vendid=0x2c9", "hello world"), ElementsAre("I02 1:1"));
   EXPECT_THAT(import_errors(Source::ibnetdiscover, "vendid=0x2c9\n", with_box()),
               ElementsAre("I01 1:1"));
   EXPECT_THAT(import_errors(Source::ibnetdiscover,
                             kFabric.substr(0, kFabric.find("mlx5_1\" lid 16")), with_box()),
               ElementsAre(HasSubstr("I02 ")));
+}
+
+// A file that ends early is no smaller fabric: what switches name has to follow.
+TEST(ImportIbnetdiscover, FilesCutBetweenTwoLinesAreRefused) {
+  std::size_t refused = 0;
+  for (std::size_t at = kFabric.find("[1]"); (at = kFabric.find('\n', at)) < kFabric.size() - 1;) {
+    const auto cut =
+        import_topology(Source::ibnetdiscover, kFabric.substr(0, ++at), "f", with_box());
+    ASSERT_FALSE(cut) << kFabric.substr(0, at);
+    EXPECT_EQ(cut.errors().front().code, "I02");
+    ++refused;
+  }
+  EXPECT_GT(refused, 40U);
+}
+
+TEST(ImportIbnetdiscover, EndsOfACableThatDisagreeAreRefused) {
+  const auto refusal = [](const std::string& what, const std::string& by) {
+    return import_messages(Source::ibnetdiscover, with(kFabric, what, by), with_box());
+  };
+  EXPECT_THAT(refusal("lid 10 4xHDR", "lid 10 1xSDR"),
+              AllOf(HasSubstr("[I02]"), HasSubstr(" 6:1:"), HasSubstr("1xSDR here and 4xHDR"),
+                    HasSubstr("24:1")));
+  EXPECT_THAT(refusal("[7]\t\"S-00b8\"[22]", "[7]\t\"S-00b8\"[21]"), HasSubstr("leads elsewhere"));
+  EXPECT_THAT(refusal("[1](a11) \t\"S-00b8\"[2]", "[1](a11) \t\"S-00b8\"[1]"),
+              HasSubstr("leads elsewhere"));
+  EXPECT_THAT(refusal("[10]\t\"H-0a31\"", "[10]\t\"H-0a32\""), HasSubstr("has no section"));
+}
+
+TEST(ImportIbnetdiscover, TwoAdaptersOfOneNameAreRefused) {
+  const std::string text = everywhere(kFabric, "node3 mlx5", "node10 mlx5");
+  EXPECT_THAT(import_messages(Source::ibnetdiscover, text, with_box()),
+              AllOf(HasSubstr("[I02]"), HasSubstr("\"H-0a30\" and \"H-0a10\" (at 6:1)"),
+                    HasSubstr("node10 mlx5_0"), HasSubstr(" 18:1:")));
+  // Of hosts that are no machines it does not matter.
+  ImportOptions options = with_box();
+  options.compute = "node2";
+  EXPECT_EQ(import_fabric(Source::ibnetdiscover, text, options).ranks.size(), 2U);
+  // Two ports of one adapter are parallel cables.
+  const std::string ports = with(with(kFabric, "[2]\t\"H-0a11\"[1](a11) \t\t# \"node10 mlx5_1\"",
+                                      "[2]\t\"H-0a10\"[2](a10) \t\t# \"node10 mlx5_0\""),
+                                 adapter("a11", "node10 mlx5_1", "b8\"[2]", "4xHDR"), "");
+  const std::string both =
+      with(ports, "\n[1](a10)", "\n[2](a10) \t\"S-00b8\"[2]\t\t# \"leaf\" lid 3 4xHDR\n[1](a10)");
+  EXPECT_THAT(arcs_of(import_fabric(Source::ibnetdiscover, both, with_box())),
+              Contains("node10/nic0 -> sw0 50"));
+}
+
+TEST(ImportIbnetdiscover, HostsWithBracketsAreNoRanges) {
+  EXPECT_THAT(import_errors(Source::ibnetdiscover, everywhere(kFabric, "node3 ", "node3[0-3] "),
+                            with_box()),
+              ElementsAre("I03 18:1"));
+}
+
+TEST(ImportIbnetdiscover, WhichHostsAreMachinesIsAGuess) {
+  const std::string text = everywhere(kFabric, "login0 mlx5_9", "login0 mlx5_0");
+  const Imported all = import_valid(Source::ibnetdiscover, text, with_box());
+  EXPECT_THAT(all.report.guesses, Contains(AllOf(HasSubstr("every host is a machine"),
+                                                 HasSubstr("login0, node[2-3,10]"))));
+  EXPECT_THAT(all.document.metadata,
+              Contains(Pair(::testing::_, HasSubstr("login0, node[2-3,10]"))));
+  ImportOptions options = with_box();
+  options.compute = "node*";
+  const Imported some = import_valid(Source::ibnetdiscover, text, options);
+  EXPECT_THAT(some.report.left_out, Contains(HasSubstr("does not name: login0")));
+  EXPECT_THAT(some.report.guesses, Not(Contains(HasSubstr("every host"))));
+  EXPECT_EQ(parse_valid(to_topology_json(some.document)).ranks.size(), 6U);
+  options.compute = "gpu*";
+  EXPECT_THAT(import_messages(Source::ibnetdiscover, text, options),
+              AllOf(HasSubstr("[I08]"), HasSubstr("gpu*"), HasSubstr("login0, node[2-3,10]")));
 }
 
 TEST(ImportIbnetdiscover, TheMachineIsAskedFor) {
@@ -216,7 +300,42 @@ TEST(ImportSlurm, BrokenFilesAreRefusedWithTheirPlace) {
   EXPECT_THAT(errors("Switches=s[0-1]", "Color=red"), ElementsAre("I02 5:1"));
   EXPECT_THAT(errors("SwitchName=top ", ""), ElementsAre("I02 5:1"));
   EXPECT_THAT(errors("switchname=s1", "SwitchName=s0"), ElementsAre("I02 3:1"));
+  EXPECT_THAT(errors("SwitchName=top", "top SwitchName=top"), ElementsAre("I02 5:1"));
+  EXPECT_THAT(errors("SwitchName=top", "SwitchName=\"top"), ElementsAre("I02 5:1"));
+  EXPECT_THAT(errors("SwitchName=top", "SwitchName=top Nodes="), ElementsAre("I02 5:1"));
   EXPECT_THAT(import_errors(Source::slurm, "# nothing\n", slurm_options()), ElementsAre("I01 1:1"));
+}
+
+TEST(ImportSlurm, QuotationMarksAndBlanksAreSlurms) {
+  const std::string same =
+      with(with(kSlurm, "SwitchName=s0 Nodes=dev[0-2]", "SwitchName = \"s0\"\tNodes= \"dev[0-2]\""),
+           "SwitchName=top Switches=s[0-1]", " SwitchName =top Switches=\"s[0-1]\" ");
+  EXPECT_EQ(arcs_of(import_fabric(Source::slurm, same, slurm_options())),
+            arcs_of(import_fabric(Source::slurm, kSlurm, slurm_options())));
+}
+
+// Each of these would give NICs or uplinks a bandwidth that they do not have.
+TEST(ImportSlurm, WhatStandsTwiceOrBelowItselfIsRefused) {
+  for (const auto& [text, line, message] :
+       {std::tuple("SwitchName=s0 Nodes=a,b\nSwitchName=s1 Nodes=b,c\n", 2,
+                   "node \"b\" stands under \"s0\" and under \"s1\""),
+        {"SwitchName=s[0-1] Nodes=a\n", 1, "node \"a\" stands under \"s0\" and under \"s1\""},
+        {"SwitchName=s0 Nodes=a[0-2],a1\n", 1, "node \"a1\" stands twice under \"s0\""},
+        {"SwitchName=s0 Nodes=a\nSwitchName=s1 Nodes=b\nSwitchName=t Switches=s[0-1],s0\n", 3,
+         "switch \"s0\" stands twice under \"t\""},
+        {"SwitchName=s0 Nodes=a Switches=s1\nSwitchName=s1 Nodes=b Switches=s0\n", 1,
+         "\"s0\" stands below itself"},
+        {"SwitchName=s0 Nodes=a,b Switches=s0\n", 1, "\"s0\" stands below itself"}}) {
+    EXPECT_THAT(import_errors(Source::slurm, text, slurm_options()),
+                ElementsAre(fmt::format("I02 {}:1", line)))
+        << text;
+    EXPECT_THAT(import_messages(Source::slurm, text, slurm_options()), HasSubstr(message));
+  }
+  // Two spines above a leaf are two uplinks.
+  const std::string spines =
+      "SwitchName=s0 Nodes=a\nSwitchName=s1 Nodes=b\nSwitchName=t[0-1] Switches=s[0-1]\n";
+  EXPECT_THAT(arcs_of(import_fabric(Source::slurm, spines, slurm_options())),
+              AllOf(Contains("s0 -> t0 80"), Contains("s0 -> t1 80"), Contains("t1 -> s1 80")));
 }
 
 }  // namespace

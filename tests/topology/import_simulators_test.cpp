@@ -121,5 +121,26 @@ TEST(ImportSimai, BrokenListsAreRefusedWithTheirPlace) {
   EXPECT_THAT(import_errors(Source::simai, "hello"), ElementsAre("I01 1:1"));
 }
 
+TEST(ImportSimai, AFabricWithoutSwitchesHasAnEmptyLine) {
+  const std::string links = "0 1 80Gbps 1us 0\n1 2 80Gbps 1us 0\n2 0 80Gbps 1us 0\n";
+  for (const std::string& text : {"3 0 3\n\n" + links, "3 0 3\n" + links}) {
+    EXPECT_EQ(detect_source(text), Source::simai);
+    EXPECT_THAT(arcs_of(import_fabric(Source::simai, text)), Contains("gpu2 -> gpu0 10"));
+  }
+}
+
+TEST(ImportAstraSim, YamlMayBeJson) {
+  const std::string text = R"({"topology": ["Ring"], "npus_count": [4], "bandwidth": [50.0]})";
+  EXPECT_EQ(detect_source(text), Source::astra_sim);
+  EXPECT_THAT(arcs_of(import_fabric(Source::astra_sim, text)), Contains("npu3 -> npu0 50"));
+}
+
+TEST(ImportAstraSim, AKeyTwiceIsRefused) {
+  EXPECT_THAT(
+      import_errors(Source::astra_sim,
+                    "topology: [Ring]\nnpus_count: [4]\nbandwidth: [50]\nbandwidth: [100]\n"),
+      ElementsAre("I02 4:1"));
+}
+
 }  // namespace
 }  // namespace forestcoll::testing

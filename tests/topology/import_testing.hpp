@@ -161,4 +161,13 @@ inline std::string with(std::string text, const std::string& what, const std::st
   return at == std::string::npos ? text : text.replace(at, what.size(), by);
 }
 
+/// The text with every `what` replaced.
+inline std::string everywhere(std::string text, const std::string& what, const std::string& by) {
+  EXPECT_NE(text.find(what), std::string::npos) << what;
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) {
+    text.replace(at, what.size(), by);
+  }
+  return text;
+}
+
 }  // namespace forestcoll::testing

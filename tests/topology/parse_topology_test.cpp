@@ -265,5 +265,18 @@ TEST(ParseTopology, SixteenThousandGpus) {
   EXPECT_EQ(topology.links.size(), 2048U * 24);
 }
 
+// Nobody who gives a list of links wants to hear of commas in JSON.
+TEST(ParseTopology, TextThatIsNoKnownFormatIsNotTakenForJson) {
+  for (const std::string text : {"a,b,10\nb,c,10\n", "nodes:\n  - gpu0\n", "\n 12 x"}) {
+    const auto parsed = parse_topology(text, "f", {});
+    ASSERT_FALSE(parsed);
+    const std::string said = to_string(parsed.errors().front());
+    EXPECT_THAT(said, ::testing::AllOf(::testing::HasSubstr("[E01]"),
+                                       ::testing::HasSubstr("src,dst,bandwidth"),
+                                       ::testing::HasSubstr("SwitchName=")));
+    EXPECT_THAT(said, ::testing::Not(::testing::HasSubstr("NaN"))) << said;
+  }
+}
+
 }  // namespace
 }  // namespace forestcoll

@@ -5,9 +5,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <set>
+#include <string>
+#include <string_view>
 
 #include "forestcoll/topology_text.hpp"
 #include "topology/convert/writers.hpp"
+#include "topology/findings.hpp"
+#include "topology/quote_dot.hpp"
 
 namespace forestcoll {
 namespace topology {
@@ -80,6 +85,39 @@ void add_lost_in_csv(const PlainGraph& graph, std::vector<std::string>& lost) {
   say_if_any(lost, alone, "node without links", "nodes without links");
 }
 
+// What the fabric and its parts are called, beside the ids.
+std::set<std::string> names_in(const PlainGraph& graph) {
+  std::set<std::string> names = {graph.topology.name, graph.topology.description};
+  for (const NodeId id : graph.nodes) names.insert(graph.topology.nodes[id].box);
+  for (const auto& arc : graph.arcs) names.insert(graph.topology.links[arc.link].kind);
+  return names;
+}
+
+std::set<std::string> with_ids(std::set<std::string> names, const PlainGraph& graph) {
+  for (const NodeId id : graph.nodes) names.insert(graph.topology.nodes[id].id);
+  return names;
+}
+
+// Names that readers of the format get otherwise than they are.
+template <class Survives>
+void add_changed_names(std::set<std::string> names, Survives survives,
+                       std::vector<std::string>& lost) {
+  std::erase_if(names, survives);
+  if (names.empty()) return;
+  const std::string first = topology::quote(*names.begin());
+  lost.push_back(names.size() == 1
+                     ? fmt::format("the exact name {}", first)
+                     : fmt::format("{} exact names, such as {}", names.size(), first));
+}
+
+// Readers of XML take blanks at the ends for layout.
+bool survives_in_xml(std::string_view name) {
+  constexpr std::string_view blanks = " \t\r\n\f\v";
+  if (name.find('\r') != std::string_view::npos) return false;
+  return name.empty() || (blanks.find(name.front()) == std::string_view::npos &&
+                          blanks.find(name.back()) == std::string_view::npos);
+}
+
 }  // namespace
 
 const std::vector<GraphFormatInfo>& graph_formats() {
@@ -124,9 +162,11 @@ Converted convert(const Topology& topology, GraphFormat format) {
       break;
     case GraphFormat::graphml:
       result.text = topology::write_graphml(graph);
+      add_changed_names(names_in(graph), survives_in_xml, result.lost);
       break;
     case GraphFormat::dot:
       result.text = topology::write_dot(graph);
+      add_changed_names(with_ids(names_in(graph), graph), topology::is_sayable_in_dot, result.lost);
       break;
     case GraphFormat::csv:
       result.text = topology::write_csv(graph);

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "topology/arcs.hpp"
+#include "topology/pcie_direction.hpp"
 
 namespace forestcoll::topology {
 namespace {
@@ -70,16 +71,29 @@ class PictureMaker {
 
   void add_items(const std::set<std::string>& collapsed) {
     std::map<std::string, std::size_t> item_of_box;
+    std::map<NodeId, NodeId> other_half;  // of a device that is two nodes: one item
+    for (const auto& [out, in] : device_halves(topology_)) {
+      other_half.emplace(out, in), other_half.emplace(in, out);
+    }
+    std::map<NodeId, std::size_t> item_of_half;
     for (std::size_t i = 0; i < topology_.nodes.size(); ++i) {
       const NodeId id(i);
       const TopologyNode& node = topology_.nodes[id];
       if (!node.enabled) continue;
       const bool gpu = node.type == NodeType::compute;
       const Side side = sends_[id] ? Side::sends : Side::receives;
+      const auto half = other_half.find(id);
       if (!collapsed.contains(node.box)) {
+        if (const auto drawn = item_of_half.find(id); drawn != item_of_half.end()) {
+          item_of_[id] = drawn->second;
+          Item& device = picture_.items[drawn->second];
+          if (device.side != side) device.side = Side::divided;
+          continue;
+        }
         item_of_[id] = picture_.items.size();
+        if (half != other_half.end()) item_of_half.emplace(half->second, item_of_[id]);
         picture_.items.push_back({gpu ? ItemKind::gpu : ItemKind::switch_node,
-                                  {node.id},
+                                  {half == other_half.end() ? node.id : *device_of(node.id)},
                                   node.box,
                                   gpu ? std::size_t{1} : 0,
                                   side,
@@ -98,7 +112,8 @@ class PictureMaker {
   void add_edges() {
     std::map<std::pair<std::size_t, std::size_t>, Edge> edges;
     std::map<std::pair<std::size_t, std::size_t>, Ratio> widest;
-    std::map<LinkId, bool> counted;
+    // Of links that lead one way each, one there and one back are one.
+    std::map<std::pair<std::size_t, std::size_t>, std::pair<std::size_t, std::size_t>> counts;
     for (const DirectedLink& arc : arcs_) {
       const std::size_t from = item_of_[arc.arc.tail], to = item_of_[arc.arc.head];
       if (from == to) continue;
@@ -108,8 +123,9 @@ class PictureMaker {
       edge.a = key.first, edge.b = key.second;
       Ratio& direction = from == edge.a ? edge.there : edge.back;
       direction = sum(direction, link.bandwidth);
-      if (!counted[arc.link]) ++edge.links;
-      counted[arc.link] = true;
+      auto& [there, back] = counts[key];
+      ++(from == edge.a ? there : back);
+      edge.links = std::max(there, back);
       if (widest[key] < link.bandwidth) {
         widest[key] = link.bandwidth;
         edge.kind = link.kind;

@@ -16,6 +16,10 @@ namespace forestcoll::topology {
 namespace {
 
 constexpr std::size_t kLongestName = 40;
+// To lead an edge around nodes, Graphviz looks at all of them: minutes for a torus of 512.
+constexpr std::size_t kMostBentEdges = 100;
+// Where there are more edges than this, they are thinner.
+constexpr std::size_t kMostWideEdges = 200;
 
 // Colours that stay apart in grey and for the colour-blind; red is the cut's.
 constexpr std::array<const char*, 6> kColors = {"#2b6cb0", "#2f855a", "#805ad5",
@@ -108,7 +112,11 @@ class PictureWriter {
     print("  layout={};\n", layout_);
     print("  graph [fontname=\"Helvetica\", fontsize=14, labelloc=b, label={}{}];\n", legend(),
           layered_ ? fmt::format(", ranksep=0.9, nodesep={}, newrank=true", labelled_ ? 0.7 : 0.15)
-                   : ", K=0.7, overlap=false, sep=\"+8\", splines=true");
+                   : fmt::format(", K=0.7, overlap=false, sep=\"+8\", {}",
+                                 picture_.edges.size() <= kMostBentEdges
+                                     ? "splines=true"
+                                     // Straight edges run below the nodes that they meet.
+                                     : "splines=line, outputorder=edgesfirst"));
     print(
         "  node [fontname=\"Helvetica\", fontsize=11, shape=box, style=filled, "
         "fillcolor=\"{}\", margin=\"0.06,0.03\", height=0.3, width=0.3];\n",
@@ -215,7 +223,9 @@ class PictureWriter {
   static bool has_label(const Edge& edge) { return edge.links > 1 || edge.there != edge.back; }
 
   [[nodiscard]] double width(const Ratio& bandwidth) const {
-    return 0.5 + 3.5 * std::sqrt(bandwidth.to_double() / widest_.to_double());
+    const double crowd = std::max(
+        1.0, static_cast<double>(picture_.edges.size()) / static_cast<double>(kMostWideEdges));
+    return 0.5 + 3.5 / std::sqrt(crowd) * std::sqrt(bandwidth.to_double() / widest_.to_double());
   }
 
   void write(const Edge& edge) {

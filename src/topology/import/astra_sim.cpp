@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <set>
 
 #include "topology/import/readers.hpp"
 #include "topology/import/words.hpp"
@@ -34,6 +35,7 @@ class AstraSim {
            "Give the network file of the analytical backend.");
       return std::nullopt;
     }
+    if (!check_keys(root)) return std::nullopt;
     const auto shapes = list(root, "topology"), counts = list(root, "npus_count");
     const auto bandwidths = list(root, "bandwidth");
     const auto latencies = root["latency"] ? list(root, "latency") : std::vector<std::string>();
@@ -61,6 +63,18 @@ class AstraSim {
         mark.is_null() ? "" : fmt::format("{}:{}", mark.line + 1, mark.column + 1);
     context_.findings.error(code, where, std::move(message), std::move(remedy));
     failed_ = true;
+  }
+
+  // YAML allows no key twice, and its reader takes the first.
+  bool check_keys(const YAML::Node& root) {
+    std::set<std::string> met;
+    for (const auto& entry : root) {
+      if (!entry.first.IsScalar() || met.insert(entry.first.Scalar()).second) continue;
+      fail("I02", entry.first.Mark(),
+           fmt::format("the key {} stands twice", quote(entry.first.Scalar())),
+           "Leave one of them out.");
+    }
+    return !failed_;
   }
 
   std::vector<std::string> list(const YAML::Node& root, const std::string& key) {

@@ -45,6 +45,11 @@ std::optional<std::vector<std::size_t>> ports_of(const NetworkCable& cable, cons
   return ports;
 }
 
+// "node[0-3], login1"
+std::string in_ranges(const std::vector<std::string>& names) {
+  return listed(compress_ids(names));
+}
+
 // Hosts that are linked alike share an entry.
 class Cabling {
  public:
@@ -91,6 +96,7 @@ class Cabling {
 
  private:
   void add_host(const NetworkCable& cable) {
+    if (!is_machine(context_.options, cable.host)) return;
     const auto ports = ports_of(cable, box_);
     if (!ports) {
       strangers_.insert(cable.host + " " + cable.nic);
@@ -101,6 +107,23 @@ class Cabling {
   }
 
   bool check_hosts() {
+    std::vector<std::string> unnamed;
+    for (const std::string& host : network_.hosts) {
+      if (!is_machine(context_.options, host)) unnamed.push_back(host);
+    }
+    if (!unnamed.empty()) {
+      context_.report.left_out.push_back("hosts that --compute does not name: " +
+                                         in_ranges(unnamed));
+    }
+    if (linked_.empty() && strangers_.empty()) {
+      context_.findings.error("I08", "",
+                              fmt::format("--compute: no host of the fabric is called {}",
+                                          quote(context_.options.compute)),
+                              fmt::format("The hosts are {}; * and ? stand for any text and any "
+                                          "letter.",
+                                          in_ranges(network_.hosts)));
+      return false;
+    }
     if (!strangers_.empty()) {
       context_.report.left_out.push_back(
           fmt::format("adapters that the machine of --box has none of the name: {}",
@@ -188,6 +211,12 @@ std::optional<TopologyDocument> join_cluster(const Context& context, const Clust
         document.rank_order.push_back(host + "/" + gpus);
       }
     }
+  }
+  if (options.compute.empty()) {
+    context.report.guesses.push_back(
+        fmt::format("every host is a machine as that of --box: {} (--compute PATTERN names those "
+                    "that are)",
+                    in_ranges(cabling.hosts())));
   }
   context.report.understood.push_back(fmt::format("{} and {}",
                                                   counted(cabling.hosts().size(), "host"),

@@ -17,10 +17,21 @@ namespace forestcoll::importing {
 namespace {
 
 // Other tools' names of our columns.
-std::string column_name(std::string_view name) {
+std::string column_name(std::string_view written) {
+  std::string name(written);
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
   if (name == "source" || name == "from") return "src";
   if (name == "target" || name == "to" || name == "destination") return "dst";
-  return std::string(name);
+  return name;
+}
+
+// What stands between the columns of a first line without commas; nothing where it is no list.
+std::string_view other_separator(const std::vector<std::string>& columns) {
+  if (columns.size() != 1) return {};
+  for (const auto& [mark, name] : {std::pair(';', "semicolons"), {'\t', "tabs"}, {'|', "bars"}}) {
+    if (columns[0].find(mark) != std::string::npos) return name;
+  }
+  return {};
 }
 
 using Ends = std::vector<std::pair<std::string, std::string>>;
@@ -56,6 +67,14 @@ bool is_directed(const Ends& lines) {
   return reached(next, start) == nodes.size() && reached(previous, start) == nodes.size();
 }
 
+// Columns without a name are nobody's.
+std::optional<std::string> listed_twice(std::vector<std::string> columns) {
+  std::ranges::sort(columns);
+  std::erase(columns, "");
+  const auto twice = std::ranges::adjacent_find(columns);
+  return twice == columns.end() ? std::nullopt : std::optional(*twice);
+}
+
 }  // namespace
 
 std::optional<Graph> read_csv(const Context& context) {
@@ -74,8 +93,18 @@ std::optional<Graph> read_csv(const Context& context) {
     return std::ranges::find(columns, name) != columns.end();
   };
   if (!has("src") || !has("dst")) {
-    context.findings.error("I01", "1:1", "expected a first line such as src,dst,bandwidth",
-                           "Name the columns.");
+    const std::string_view separator = other_separator(columns);
+    context.findings.error(
+        "I01", "1:1",
+        separator.empty() ? "expected a first line such as src,dst,bandwidth"
+                          : fmt::format("expected commas between the columns, found {}", separator),
+        separator.empty() ? "Name the columns."
+                          : "Write it with commas, and decimals with points.");
+    return std::nullopt;
+  }
+  if (const auto twice = listed_twice(columns)) {
+    context.findings.error("I02", "1:1", fmt::format("two columns are called {}", quote(*twice)),
+                           "Leave one of them out.");
     return std::nullopt;
   }
   GraphBuilder builder(context);
@@ -104,7 +133,7 @@ std::optional<Graph> read_csv(const Context& context) {
         const auto found = attributes.find(fmt::format("{}_{}", end, key));
         if (found != attributes.end()) of_node.emplace(key, found->second);
       }
-      builder.add_node(attributes[std::string(end)], of_node, where);
+      builder.add_to_node(attributes[std::string(end)], of_node, where);
     }
     for (const auto& [column, text] :
          {std::pair("topology", &name), {"description", &description}}) {
@@ -114,7 +143,8 @@ std::optional<Graph> read_csv(const Context& context) {
     ends.emplace_back(attributes["src"], attributes["dst"]);
     links.emplace_back(std::move(attributes), row.offset);
   }
-  const bool directed = has("duplex") || is_directed(ends);
+  // Where the column is there, an empty field is the topology file's default: full.
+  const bool directed = !has("duplex") && is_directed(ends);
   for (auto& [attributes, offset] : links) {
     builder.add_link(attributes["src"], attributes["dst"], attributes, directed,
                      [&context, at = offset] { return context.place(at); });

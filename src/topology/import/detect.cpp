@@ -34,9 +34,33 @@ std::string_view content_of(std::string_view text) {
   return first == std::string_view::npos ? std::string_view() : text.substr(first);
 }
 
+// Behind a DOCTYPE, which may hold declarations in brackets; nothing where it does not end.
+std::string_view behind_doctype(std::string_view text) {
+  std::size_t depth = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"' || c == '\'') {
+      at = std::min(text.find(c, at + 1), text.size());
+    } else if (text.substr(at).starts_with("<!--")) {
+      at = std::min(text.find("-->", at), text.size());
+    } else if (c == '[') {
+      ++depth;
+    } else if (c == ']' && depth > 0) {
+      --depth;
+    } else if (c == '>' && depth == 0) {
+      return text.substr(at + 1);
+    }
+  }
+  return {};
+}
+
 // The name of the root element of XML, behind declarations and comments.
 std::string_view root_element(std::string_view text) {
   while (text.starts_with("<?") || text.starts_with("<!")) {
+    if (text.starts_with("<!DOCTYPE")) {
+      text = content_of(behind_doctype(text));
+      continue;
+    }
     const std::string_view end = text.starts_with("<!--") ? "-->" : ">";
     const std::size_t close = text.find(end);
     if (close == std::string_view::npos) return {};
@@ -91,7 +115,21 @@ std::optional<Source> detect_json(std::string_view text) {
     return Source::node_link;
   }
   if (keys.has("links") && !keys.has("nodes")) return Source::sccl;
+  // YAML may be written so.
+  if (keys.has("topology") && keys.has("npus_count")) return Source::astra_sim;
   return std::nullopt;
+}
+
+bool starts_word(std::string_view line, std::string_view word) {
+  return line.size() >= word.size() &&
+         std::ranges::equal(line.substr(0, word.size()), word, [](char a, char b) {
+           return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b;
+         });
+}
+
+// In letters of either case; `word` in small ones.
+bool is_word(std::string_view text, std::string_view word) {
+  return text.size() == word.size() && starts_word(text, word);
 }
 
 bool begins_dot(std::string_view text) {
@@ -104,8 +142,9 @@ bool begins_dot(std::string_view text) {
   const std::string head(text.substr(0, std::min<std::size_t>(text.find('{'), 300)));
   const auto words = words_of(head);
   if (words.empty() || head.size() == text.size()) return false;
-  const std::string_view first = words[0] == "strict" && words.size() > 1 ? words[1] : words[0];
-  return first == "graph" || first == "digraph";
+  const bool strict = is_word(words[0], "strict") && words.size() > 1;
+  const std::string_view first = words[strict ? 1 : 0];
+  return is_word(first, "graph") || is_word(first, "digraph");
 }
 
 bool begins_matrix(std::string_view line) {
@@ -131,17 +170,28 @@ bool begins_edge_list(const std::vector<importing::Line>& lines) {
     if (auto words = words_of(line.text); !words.empty()) rows.push_back(std::move(words));
     if (rows.size() == 3) break;
   }
-  if (rows.size() < 2 || rows[0].size() < 3 || !all_numbers(rows[1])) return false;
+  if (rows.size() < 2 || rows[0].size() < 3) return false;
   const bool ns3 = rows[0].size() == 3 && all_numbers(rows[0]);
   const bool simai = rows[0].size() >= 5 && all_numbers({rows[0].begin(), rows[0].begin() + 5});
-  return (ns3 || simai) && (rows.size() < 3 || rows[2].size() >= 4);
+  if (!ns3 && !simai) return false;
+  // Without switches, the links follow at once.
+  const bool switches = rows[0][1] != "0" || simai;
+  if (!switches) return rows[1].size() >= 4;
+  return all_numbers(rows[1]) && (rows.size() < 3 || rows[2].size() >= 4);
 }
 
-bool starts_word(std::string_view line, std::string_view word) {
-  return line.size() >= word.size() &&
-         std::ranges::equal(line.substr(0, word.size()), word, [](char a, char b) {
-           return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b;
-         });
+// A first column with the name of one end. The reader refuses other separators than commas.
+bool begins_csv(std::string_view line) {
+  const std::string_view name = line.substr(line.starts_with("\"") ? 1 : 0);
+  for (const std::string_view end : {"src", "source", "from"}) {
+    if (!starts_word(name, end)) continue;
+    const std::size_t after = name.find_first_not_of("\" \t", end.size());
+    const std::string_view gap = name.substr(end.size(), std::min(after, name.size()) - end.size());
+    const bool comma = after != std::string_view::npos &&
+                       std::string_view(",;|").find(name[after]) != std::string_view::npos;
+    if (comma || gap.find('\t') != std::string_view::npos) return true;
+  }
+  return false;
 }
 
 std::optional<Source> detect_lines(std::string_view text) {
@@ -159,10 +209,7 @@ std::optional<Source> detect_lines(std::string_view text) {
       return Source::ibnetdiscover;
     }
     if (line.starts_with("topology:") || line.starts_with("npus_count:")) return Source::astra_sim;
-    const std::string_view names = line.substr(0, line.find_first_of(" \t"));
-    for (const std::string_view src : {"src,", "\"src\",", "source,", "from,"}) {
-      if (names.starts_with(src)) return Source::csv;
-    }
+    if (begins_csv(line)) return Source::csv;
   }
   return std::nullopt;
 }

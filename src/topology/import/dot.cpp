@@ -1,14 +1,21 @@
 // Graphviz DOT, read by Boost.Graph. Its parser descends into subgraphs on the stack and multiplies
 // out edges between them before anybody can object, so what could run away is refused beforehand.
+// What is legal and beyond that parser (keywords in capitals, HTML texts, names in UTF-8) becomes
+// what it knows.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/graphviz.hpp>
 #include <exception>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "topology/import/readers.hpp"
+#include "topology/quote_dot.hpp"
 
 namespace forestcoll::importing {
 namespace {
@@ -19,43 +26,58 @@ struct Bundle {
 template <class Direction>
 using DotGraph = boost::adjacency_list<boost::vecS, boost::vecS, Direction, Bundle, Bundle, Bundle>;
 
-// What a glance at the text tells: how deep it nests, and its edges' ends.
-class Outline {
+bool is_blank(char c) {
+  return std::string_view(" \t\r\n\f\v").find(c) != std::string_view::npos;
+}
+
+bool is_letter(char c) {
+  const auto u = static_cast<unsigned char>(c);
+  return u >= 0x80 || u == '_' || (u >= '0' && u <= '9') || (u >= 'a' && u <= 'z') ||
+         (u >= 'A' && u <= 'Z');
+}
+
+std::string lower(std::string_view word) {
+  std::string low(word);
+  for (char& c : low) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return low;
+}
+
+struct Refusal {
+  std::size_t offset = 0;
+  std::string reason;
+};
+
+// Rewrites the text word by word, and looks how deep it nests, and at its edges' ends.
+class Rewriter {
  public:
-  explicit Outline(std::string_view text) : text_(text) {}
+  explicit Rewriter(std::string_view text) : text_(text) {}
 
   // What would be unsafe to parse, and where.
-  std::optional<std::pair<std::size_t, std::string>> refusal() {
-    while (skip_blanks(), at_ < text_.size()) {
+  std::optional<Refusal> refusal() {
+    while (!refusal_ && (skip_blanks(), at_ < text_.size())) {
       const char c = text_[at_];
-      if (c == '{' && ++depth_ > kMaxDepth) {
-        return std::pair(at_, fmt::format("braces nested deeper than {}", kMaxDepth));
+      if (c == '"') {
+        string();
+      } else if (c == '<') {
+        html();
+      } else if (is_letter(c)) {
+        word();
+      } else if (text_.substr(at_, 2) == "->" || text_.substr(at_, 2) == "--") {
+        edge();
+      } else {
+        mark();
       }
-      if (c == '}' && depth_ > 0) --depth_;
-      if (is_edge()) {
-        const std::size_t edge = at_;
-        const char before = last_;
-        at_ += 2;
-        skip_blanks();
-        if (before == '}' || text_.substr(at_, 1) == "{" ||
-            text_.substr(at_).starts_with("subgraph")) {
-          return std::pair(edge, std::string("edges that begin or end at a whole subgraph"));
-        }
-        last_ = '-';
-        continue;
-      }
-      last_ = c;
-      if (c == '"') skip_string();
-      if (c == '<' && !skip_html()) return std::pair(at_, std::string("an HTML text without end"));
-      ++at_;
     }
-    return std::nullopt;
+    return refusal_;
   }
 
+  // A graph that says so has every edge once at most.
+  [[nodiscard]] bool is_strict() const { return strict_; }
+  [[nodiscard]] const std::string& text() const { return out_; }
+
  private:
-  [[nodiscard]] bool is_edge() const {
-    const std::string_view two = text_.substr(at_, 2);
-    return two == "->" || two == "--";
+  void refuse(std::size_t offset, std::string reason) {
+    refusal_ = Refusal{offset, std::move(reason)};
   }
 
   // Blanks and comments.
@@ -63,37 +85,95 @@ class Outline {
     while (at_ < text_.size()) {
       const std::string_view rest = text_.substr(at_);
       if (rest.starts_with("/*")) {
-        at_ = std::min(text_.find("*/", at_), text_.size() - 2) + 2;
+        at_ = std::min(text_.find("*/", at_ + 2), text_.size() - 2) + 2;
       } else if (rest.starts_with("//") || (rest.starts_with("#") && at_line_start())) {
         at_ = std::min(text_.find('\n', at_), text_.size());
-      } else if (std::string_view(" \t\r\n\f\v").find(rest[0]) != std::string_view::npos) {
+      } else if (is_blank(rest[0])) {
         ++at_;
       } else {
         return;
       }
+      out_ += ' ';
     }
   }
 
   [[nodiscard]] bool at_line_start() const { return at_ == 0 || text_[at_ - 1] == '\n'; }
 
-  void skip_string() {
-    for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
-      if (text_[at_] == '\\') ++at_;
+  // A backslash before the end of a line continues the text on the next.
+  void string() {
+    const std::size_t begin = at_;
+    out_ += '"';
+    for (++at_; at_ < text_.size() && text_[at_] != '"';) {
+      const std::string_view two = text_.substr(at_, text_[at_] == '\\' ? 2 : 1);
+      if (two != "\\\n") out_ += two;
+      at_ += two.size();
     }
+    if (at_ >= text_.size()) return refuse(begin, "a text without end");
+    out_ += text_[at_++];
+    last_ = '"';
   }
 
-  bool skip_html() {
+  void html() {
+    const std::size_t begin = at_;
     std::size_t depth = 0;
     for (; at_ < text_.size(); ++at_) {
       if (text_[at_] == '<') ++depth;
-      if (text_[at_] == '>' && --depth == 0) return true;
+      if (text_[at_] == '>' && --depth == 0) break;
     }
-    return false;
+    if (at_ == text_.size()) return refuse(begin, "an HTML text without end");
+    out_ += topology::quote_dot(text_.substr(begin + 1, at_ - begin - 1));
+    ++at_;
+    last_ = '"';
+  }
+
+  void word() {
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && is_letter(text_[at_])) ++at_;
+    const std::string_view word = text_.substr(begin, at_ - begin);
+    const std::string low = lower(word);
+    last_ = 'a';
+    if (low == "strict" && !strict_ && depth_ == 0) {
+      strict_ = true;
+    } else if (low == "graph" || low == "digraph" || low == "subgraph" || low == "node" ||
+               low == "edge" || low == "strict") {
+      out_ += low;
+    } else if (std::ranges::any_of(word, [](char c) { return (c & 0x80) != 0; })) {
+      out_ += topology::quote_dot(word);
+    } else {
+      out_ += word;
+    }
+  }
+
+  void edge() {
+    const std::size_t begin = at_;
+    const char before = last_;
+    out_ += text_.substr(at_, 2);
+    at_ += 2;
+    skip_blanks();
+    const std::string_view next = text_.substr(at_);
+    if (before == '}' || next.starts_with("{") || lower(next.substr(0, 8)) == "subgraph") {
+      refuse(begin, "edges that begin or end at a whole subgraph");
+    }
+    last_ = '-';
+  }
+
+  void mark() {
+    const char c = text_[at_];
+    if (c == '{' && ++depth_ > kMaxDepth) {
+      return refuse(at_, fmt::format("braces nested deeper than {}", kMaxDepth));
+    }
+    if (c == '}' && depth_ > 0) --depth_;
+    out_ += c;
+    last_ = c;
+    ++at_;
   }
 
   std::string_view text_;
+  std::string out_;
+  std::optional<Refusal> refusal_;
   std::size_t at_ = 0, depth_ = 0;
   char last_ = ' ';
+  bool strict_ = false;
 };
 
 // A property map that keeps whatever attribute it is given, by its name.
@@ -161,20 +241,41 @@ Attributes attributes_of(const Bundle& bundle) {
   return {bundle.attributes.begin(), bundle.attributes.end()};
 }
 
+// Graphviz draws edges of a digraph with an arrow at their heads and others with none, unless
+// `dir` says otherwise.
+bool is_one_way(const Attributes& attributes, bool directed) {
+  const auto dir = attributes.find("dir");
+  if (dir == attributes.end()) return directed;
+  return dir->second == "forward" || dir->second == "back";
+}
+
 template <class Direction>
-std::optional<Graph> read(const Context& context, bool directed) {
+std::optional<Graph> read(const Context& context, const Rewriter& rewritten, bool directed) {
   DotGraph<Direction> graph;
-  parse(std::string(context.text), graph);
+  parse(rewritten.text(), graph);
   GraphBuilder builder(context);
   const auto where = [] { return std::string(); };
   const auto name = [&](auto vertex) { return graph[vertex].attributes[kNodeName]; };
   for (std::size_t v = 0; v < num_vertices(graph); ++v) {
     builder.add_node(name(v), attributes_of(graph[v]), where);
   }
+  std::set<std::pair<std::string, std::string>> met;
   const auto [first, last] = edges(graph);
   for (auto edge = first; edge != last; ++edge) {
-    builder.add_link(name(source(*edge, graph)), name(target(*edge, graph)),
-                     attributes_of(graph[*edge]), directed, where);
+    std::string src = name(source(*edge, graph)), dst = name(target(*edge, graph));
+    const auto ends =
+        directed ? std::pair(src, dst) : std::pair<std::string, std::string>(std::minmax(src, dst));
+    if (rewritten.is_strict() && !met.insert(ends).second) {
+      context.findings.error(
+          "I02", "",
+          fmt::format("a second edge from {} to {} in a strict graph", quote(src), quote(dst)),
+          "Leave one of them out, or the word strict, for links beside each other.");
+      return std::nullopt;
+    }
+    const Attributes attributes = attributes_of(graph[*edge]);
+    const auto dir = attributes.find("dir");
+    if (dir != attributes.end() && dir->second == "back") std::swap(src, dst);
+    builder.add_link(src, dst, attributes, is_one_way(attributes, directed), where);
   }
   auto& own = graph[boost::graph_bundle].attributes;
   const std::string label = own.contains("name") ? own["name"] : own["label"];
@@ -184,17 +285,18 @@ std::optional<Graph> read(const Context& context, bool directed) {
 }  // namespace
 
 std::optional<Graph> read_dot(const Context& context) {
-  if (const auto refusal = Outline(context.text).refusal()) {
-    context.findings.error("I02", context.place(refusal->first),
-                           fmt::format("not read from DOT: {}", refusal->second),
+  Rewriter rewritten(context.text);
+  if (const auto refusal = rewritten.refusal()) {
+    context.findings.error("I02", context.place(refusal->offset),
+                           fmt::format("not read from DOT: {}", refusal->reason),
                            "Give every edge between two nodes a line of its own.");
     return std::nullopt;
   }
   try {
     try {
-      return read<boost::bidirectionalS>(context, true);
+      return read<boost::bidirectionalS>(context, rewritten, true);
     } catch (const boost::undirected_graph_error&) {
-      return read<boost::undirectedS>(context, false);
+      return read<boost::undirectedS>(context, rewritten, false);
     }
   } catch (const boost::bad_graphviz_syntax& error) {
     context.findings.error("I02", "", fmt::format("not DOT: {}", error.errmsg),

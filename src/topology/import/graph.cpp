@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "topology/import/words.hpp"
+#include "topology/nearest.hpp"
 #include "topology/units.hpp"
 
 namespace forestcoll::importing {
@@ -15,19 +17,14 @@ namespace {
 
 using topology::Quantity;
 
+constexpr std::array<std::string_view, 13> kAttributes = {
+    "type",      "box",      "rank",  "weight",  "multicast", "reduce", "enabled",
+    "bandwidth", "capacity", "count", "latency", "kind",      "duplex"};
 constexpr const char* kSmaller = "Import a smaller part of the fabric.";
 
 const std::string* find(const Attributes& attributes, std::string_view key) {
   const auto found = attributes.find(key);
   return found == attributes.end() ? nullptr : &found->second;
-}
-
-// Three names for one thing, the clearest first.
-const std::string* find_bandwidth(const Attributes& attributes) {
-  for (const std::string_view key : {"bandwidth", "capacity", "weight"}) {
-    if (const std::string* text = find(attributes, key)) return text;
-  }
-  return nullptr;
 }
 
 // What nodes must share to stand in one entry.
@@ -86,6 +83,10 @@ std::vector<std::string> rank_order(const Graph& graph) {
 
 }  // namespace
 
+bool is_read(std::string_view attribute) {
+  return std::ranges::find(kAttributes, attribute) != kAttributes.end();
+}
+
 void GraphBuilder::fail(std::string_view code, const Where& where, std::string message,
                         std::string remedy) {
   failed_ = true;
@@ -111,6 +112,7 @@ std::optional<std::size_t> GraphBuilder::node(const std::string& id, const Where
   index_.emplace(id, graph_.nodes.size());
   graph_.nodes.push_back({.id = id});
   typed_.push_back(false);
+  declared_.push_back(false);
   return graph_.nodes.size() - 1;
 }
 
@@ -129,7 +131,47 @@ void GraphBuilder::add_node(const std::string& id, const Attributes& attributes,
                             const Where& where) {
   const auto index = node(id, where);
   if (!index) return;
-  GraphNode& entry = graph_.nodes[*index];
+  if (declared_[*index]) {
+    return fail("I02", where, fmt::format("a second node is called {}", quote(id)),
+                "Give every node an id of its own.");
+  }
+  declared_[*index] = true;
+  read_node(*index, attributes, where);
+}
+
+void GraphBuilder::add_to_node(const std::string& id, const Attributes& attributes,
+                               const Where& where) {
+  const auto index = node(id, where);
+  if (!index) return;
+  Attributes& said = said_[*index];
+  for (const auto& [key, value] : attributes) {
+    const auto [before, is_new] = said.emplace(key, value);
+    if (is_new || before->second == value) continue;
+    return fail("I03", where,
+                fmt::format("the {} of {} is {} here and {} before", key, quote(id), quote(value),
+                            quote(before->second)),
+                "Say the same of a node everywhere.");
+  }
+  read_node(*index, attributes, where);
+}
+
+void GraphBuilder::require_node(const std::string& id, const Where& where) {
+  const auto found = index_.find(id);
+  if (found != index_.end() && declared_[found->second]) return;
+  topology::NearestText nearest(id);
+  if (!failed_) {  // the first is enough: this looks at every node
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (declared_[i]) nearest.offer(graph_.nodes[i].id);
+    }
+  }
+  fail("I02", where, fmt::format("an edge ends at {}, which is no node of the graph", quote(id)),
+       nearest.best().empty() ? "Add it to the nodes. Is the file cut off?"
+                              : fmt::format("Did you mean {}?", quote(nearest.best())));
+}
+
+void GraphBuilder::read_node(std::size_t index, const Attributes& attributes, const Where& where) {
+  GraphNode& entry = graph_.nodes[index];
+  const std::string& id = entry.id;
   if (const std::string* type = find(attributes, "type")) {
     const bool compute = *type == "compute" || *type == "gpu";
     if (!compute && *type != "switch") {
@@ -139,7 +181,7 @@ void GraphBuilder::add_node(const std::string& id, const Attributes& attributes,
            "Or name the GPUs: --compute PATTERN.");
     }
     entry.type = compute ? NodeType::compute : NodeType::switch_node;
-    typed_[*index] = true;
+    typed_[index] = true;
   }
   if (const std::string* box = find(attributes, "box")) entry.box = *box;
   if (const std::string* rank = find(attributes, "rank")) {
@@ -161,6 +203,44 @@ void GraphBuilder::add_node(const std::string& id, const Attributes& attributes,
   entry.enabled = truth(attributes, "enabled", entry.enabled, where);
 }
 
+// An edge's "weight" is often something else where it has a bandwidth or a capacity too.
+std::optional<Ratio> GraphBuilder::bandwidth_of(const std::string& src, const std::string& dst,
+                                                const Attributes& attributes, const Where& where) {
+  if (const auto given = context_.overridden("link")) return given;
+  std::optional<Ratio> bandwidth;
+  for (const std::string_view key : {"bandwidth", "capacity", "weight"}) {
+    const std::string* text = find(attributes, key);
+    if (text == nullptr || (bandwidth && key == "weight")) continue;
+    const auto value = topology::parse_quantity(Quantity::bandwidth, *text, Ratio(1));
+    if (!value || *value <= Ratio(0)) {
+      fail("I03", where,
+           fmt::format("the {} from {} to {}: expected a positive number of GB/s or a text such as "
+                       "\"200 Gb/s\", found {}",
+                       key, quote(src), quote(dst), quote(*text)),
+           value && *value == Ratio(0) ? "Leave out an edge that carries nothing."
+                                       : "Units are GB/s, Gb/s, MB/s, Mb/s, GiB/s, TB/s and Tb/s; "
+                                         "decimals have a point.");
+      return std::nullopt;
+    }
+    if (bandwidth && *bandwidth != *value) {
+      fail("I03", where,
+           fmt::format("the edge from {} to {} has the bandwidth {} and the capacity {}",
+                       quote(src), quote(dst), quote(*find(attributes, "bandwidth")), quote(*text)),
+           "Leave one of them out.");
+      return std::nullopt;
+    }
+    bandwidth = value;
+    weight_is_bandwidth_ = weight_is_bandwidth_ || key == "weight";
+  }
+  if (bandwidth) return bandwidth;
+  fail("I05", where,
+       fmt::format("the edge from {} to {} has no bandwidth, capacity or weight", quote(src),
+                   quote(dst)),
+       "Add one to each edge, or give all of them one: --bandwidths FILE.csv with a line "
+       "\"link,25\" (GB/s).");
+  return std::nullopt;
+}
+
 void GraphBuilder::add_link(const std::string& src, const std::string& dst,
                             const Attributes& attributes, bool directed, const Where& where) {
   const auto from = node(src, where), to = node(dst, where);
@@ -168,23 +248,12 @@ void GraphBuilder::add_link(const std::string& src, const std::string& dst,
   if (graph_.links.size() == 16 * kMaxParts) {
     return fail("I09", where, fmt::format("more than {} links", 16 * kMaxParts), kSmaller);
   }
-  auto bandwidth = context_.overridden("link");
-  const std::string* text = find_bandwidth(attributes);
-  if (!bandwidth && text == nullptr) {
-    return fail("I05", where,
-                fmt::format("the edge from {} to {} has no bandwidth, capacity or weight",
-                            quote(src), quote(dst)),
-                "Add one to each edge, or give all of them one: --bandwidths FILE.csv with a line "
-                "\"link,25\" (GB/s).");
+  if (from == to) {
+    return fail("I02", where, fmt::format("an edge leads from {} to itself", quote(src)),
+                "Leave it out: data that stays needs no link.");
   }
-  if (!bandwidth) bandwidth = topology::parse_quantity(Quantity::bandwidth, *text, Ratio(1));
-  if (!bandwidth || *bandwidth <= Ratio(0)) {
-    return fail("I03", where,
-                fmt::format("the bandwidth from {} to {}: expected a positive number of GB/s or a "
-                            "text such as \"200 Gb/s\", found {}",
-                            quote(src), quote(dst), quote(text == nullptr ? "" : *text)),
-                "Leave out an edge that carries nothing.");
-  }
+  const auto bandwidth = bandwidth_of(src, dst, attributes, where);
+  if (!bandwidth) return;
   GraphLink entry{.link = {.src = src, .dst = dst, .bandwidth = *bandwidth}};
   if (const std::string* latency = find(attributes, "latency")) {
     const auto value = topology::parse_quantity(Quantity::latency, *latency, Ratio(1));
@@ -246,6 +315,10 @@ bool GraphBuilder::decide_types() {
 
 std::optional<Graph> GraphBuilder::finish(std::string name, std::string description) {
   if (failed_ || !decide_types()) return std::nullopt;
+  if (weight_is_bandwidth_) {
+    context_.report.guesses.emplace_back(
+        "the weight of an edge is its GB/s (an attribute bandwidth says so)");
+  }
   graph_.name = std::move(name);
   graph_.description = std::move(description);
   return std::move(graph_);

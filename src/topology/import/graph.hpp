@@ -38,6 +38,8 @@ struct Graph {
 
 /// The names and values of a node's or an edge's attributes.
 using Attributes = std::map<std::string, std::string, std::less<>>;
+/// True for the attributes that are read, of nodes and of edges.
+[[nodiscard]] bool is_read(std::string_view attribute);
 /// Where in the file something stands; asked for only where that is to be told.
 using Where = std::function<std::string()>;
 
@@ -50,8 +52,13 @@ class GraphBuilder {
  public:
   explicit GraphBuilder(const Context& context) : context_(context) {}
 
-  /// A node may be named by edges first.
+  /// Declares a node, which edges may have named before. Twice is an error.
   void add_node(const std::string& id, const Attributes& attributes, const Where& where);
+  /// Adds to what is known of a node, where a file says it piece by piece. An error where it says
+  /// the contrary of what it said before.
+  void add_to_node(const std::string& id, const Attributes& attributes, const Where& where);
+  /// An error where no node of this id has been declared.
+  void require_node(const std::string& id, const Where& where);
   /// `directed`: one way, unless its attribute `duplex` says otherwise.
   void add_link(const std::string& src, const std::string& dst, const Attributes& attributes,
                 bool directed, const Where& where);
@@ -64,6 +71,9 @@ class GraphBuilder {
 
  private:
   std::optional<std::size_t> node(const std::string& id, const Where& where);
+  void read_node(std::size_t index, const Attributes& attributes, const Where& where);
+  std::optional<Ratio> bandwidth_of(const std::string& src, const std::string& dst,
+                                    const Attributes& attributes, const Where& where);
   bool truth(const Attributes& attributes, std::string_view key, bool otherwise,
              const Where& where);
   void fail(std::string_view code, const Where& where, std::string message, std::string remedy);
@@ -72,7 +82,9 @@ class GraphBuilder {
   const Context& context_;
   Graph graph_;
   std::map<std::string, std::size_t, std::less<>> index_;
-  std::vector<bool> typed_;  // of graph_.nodes
+  std::vector<bool> typed_, declared_;      // of graph_.nodes
+  std::map<std::size_t, Attributes> said_;  // piece by piece, of graph_.nodes
+  bool weight_is_bandwidth_ = false;
   bool failed_ = false;
 };
 

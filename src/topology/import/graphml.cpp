@@ -2,6 +2,8 @@
 // default and each by its own word.
 #include <fmt/format.h>
 
+#include <set>
+
 #include "topology/import/readers.hpp"
 #include "topology/import/words.hpp"
 #include "topology/import/xml.hpp"
@@ -35,8 +37,8 @@ class Reader {
     for (const pugi::xml_node& edge : graph.children("hyperedge")) {
       fail("I02", edge, "hyperedges are no links", "Write an edge for each link.");
     }
-    if (failed_) return std::nullopt;
     const Attributes of_graph = attributes(graph, "graph");
+    if (failed_) return std::nullopt;
     const auto text = [&](const char* key) {
       const auto found = of_graph.find(key);
       return found == of_graph.end() ? "" : found->second;
@@ -62,8 +64,9 @@ class Reader {
     }
   }
 
-  [[nodiscard]] Attributes attributes(const pugi::xml_node& node, std::string_view target) const {
+  Attributes attributes(const pugi::xml_node& node, std::string_view target) {
     Attributes found;
+    std::set<std::string_view> given;
     for (const auto& [id, key] : keys_) {
       if (key.otherwise && (key.target == target || key.target == "all")) {
         found.insert_or_assign(key.name, *key.otherwise);
@@ -72,6 +75,11 @@ class Reader {
     for (const pugi::xml_node& data : node.children("data")) {
       const auto key = keys_.find(data.attribute("key").value());
       if (key == keys_.end()) continue;
+      if (!given.insert(key->second.name).second) {
+        fail("I02", data, fmt::format("a second {} of one element", quote(key->second.name)),
+             "Leave one of them out.");
+        continue;
+      }
       found.insert_or_assign(key->second.name, std::string(trimmed(data.child_value())));
     }
     return found;
@@ -84,7 +92,11 @@ class Reader {
     std::string id = node.attribute("id").value();
     // Some writers number the nodes and keep their names beside.
     if (const auto name = found.find("id"); name != found.end()) id = name->second;
-    names_[node.attribute("id").value()] = id;
+    if (!names_.emplace(node.attribute("id").value(), id).second) {
+      return fail("I02", node,
+                  fmt::format("a second node has the id {}", quote(node.attribute("id").value())),
+                  "Give every node an id of its own.");
+    }
     builder.add_node(id, found, [&] { return context_.place(offset_of(node)); });
   }
 

@@ -1,8 +1,8 @@
 // The output of ibnetdiscover: every switch and adapter, with a line for each port in use:
 //   Switch  40 "S-b8599f03001a2b3c"    # "leaf1" enhanced port 0 lid 3 lmc 0
 //   [22]    "H-0c42a10300aabbcc"[1](c42a10300aabbcc)    # "node4 mlx5_0" lid 9 4xHDR
-// A cable stands at both of its ends; the switch's is read. The adapter's description says whose it
-// is: the host, and the device on it.
+// A cable stands at both of its ends, which must agree: so a file that is cut off is told from a
+// smaller fabric. The adapter's description says whose it is: the host, and the device on it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -71,11 +71,18 @@ struct Port {
   auto operator<=>(const Port&) const = default;
 };
 
-// A cable as a switch states it.
+// A cable as one of its ends states it.
 struct Cable {
   Port here, there;
-  std::string description;
+  std::string description;  // of what is there
   Ratio bandwidth;
+  std::string speed;  // "4xHDR"
+  std::size_t offset = 0;
+};
+
+// An adapter, by its description.
+struct Adapter {
+  std::string guid;
   std::size_t offset = 0;
 };
 
@@ -89,9 +96,11 @@ class Reader {
       fail("I01", 0, "no line begins with Switch: this is not ibnetdiscover's output",
            "Run ibnetdiscover on a host of the fabric, as root.");
     }
+    if (!failed_) check_ends();
     if (!failed_) connect();
     if (failed_) return std::nullopt;
     order_hosts();
+    report_left_out();
     return std::move(network_);
   }
 
@@ -111,7 +120,7 @@ class Reader {
     if (words[0] == "Switch" || words[0] == "Ca" || words[0] == "Rt") {
       read_node(line, words[0]);
     } else if (words[0].starts_with("[")) {
-      if (in_switch_) read_port(line);
+      if (!guid_.empty()) read_port(line);
     } else if (words[0].find('=') == std::string_view::npos &&
                !words[0].ends_with("guid")) {  // vendid=…, caguid=…
       malformed(line, "a switch, an adapter or a port");
@@ -124,14 +133,14 @@ class Reader {
     if (!guid || !is_guid(*guid)) {
       return malformed(line, "the name of the switch or adapter in quotation marks");
     }
-    in_switch_ = type == "Switch";
-    if (!in_switch_) return;
     guid_ = *guid;
-    const auto description = quoted(line.text, at);
-    if (!switch_of_.emplace(guid_, network_.switches.size()).second) {
-      return fail("I02", line.offset, fmt::format("a second switch is called {}", quote(guid_)),
+    if (!sections_.insert(guid_).second) {
+      return fail("I02", line.offset, fmt::format("a second section of {}", quote(guid_)),
                   "Run ibnetdiscover anew.");
     }
+    if (type != "Switch") return;
+    const auto description = quoted(line.text, at);
+    switch_of_.emplace(guid_, network_.switches.size());
     network_.switches.push_back({.id = fmt::format("sw{}", network_.switches.size()),
                                  .name = std::string(description.value_or(*guid))});
   }
@@ -146,48 +155,103 @@ class Reader {
     }
     const auto description = quoted(line.text, at);
     const auto words = words_of(line.text.substr(at));
-    std::optional<Ratio> bandwidth;
-    for (const std::string_view word : words) {
-      if (const auto speed = parse_speed(word)) bandwidth = speed;
+    const auto speed = std::ranges::find_if(
+        words, [](std::string_view word) { return parse_speed(word).has_value(); });
+    if (speed == words.end()) return malformed(line, "the speed of the cable, such as 4xHDR");
+    const Port port{guid_, *here};
+    if (!cable_at_.emplace(port, cables_.size()).second) {
+      return fail("I02", line.offset,
+                  fmt::format("a second line of port {} of {}", *here, quote(guid_)),
+                  "Run ibnetdiscover anew.");
     }
-    if (!bandwidth) return malformed(line, "the speed of the cable, such as 4xHDR");
-    cables_.push_back({.here = {guid_, *here},
+    cables_.push_back({.here = port,
                        .there = {std::string(*guid), *there},
                        .description = std::string(description.value_or("")),
-                       .bandwidth = *bandwidth,
+                       .bandwidth = *parse_speed(*speed),
+                       .speed = std::string(*speed),
                        .offset = line.offset});
+  }
+
+  void check_ends() {
+    for (const Cable& cable : cables_) {
+      check_other_end(cable);
+      if (failed_) return;
+    }
+  }
+
+  void check_other_end(const Cable& cable) {
+    constexpr const char* remedy = "Is the file cut off? Run ibnetdiscover anew.";
+    const Port& there = cable.there;
+    if (!sections_.contains(there.guid)) {
+      return fail(
+          "I02", cable.offset,
+          fmt::format("a cable leads to {}, of which the file has no section", quote(there.guid)),
+          remedy);
+    }
+    const auto found = cable_at_.find(there);
+    if (found == cable_at_.end()) {
+      return fail("I02", cable.offset,
+                  fmt::format("a cable leads to port {} of {}, of which the file has no line",
+                              there.number, quote(there.guid)),
+                  remedy);
+    }
+    const Cable& back = cables_[found->second];
+    if (back.there != cable.here) {
+      return fail("I02", cable.offset,
+                  fmt::format("the cable's other end leads elsewhere, as {} says",
+                              context_.place(back.offset)),
+                  remedy);
+    }
+    if (back.bandwidth != cable.bandwidth) {
+      fail("I02", cable.offset,
+           fmt::format("the cable has {} here and {} at its other end, {}", cable.speed, back.speed,
+                       context_.place(back.offset)),
+           "A link has one speed at a time: run ibnetdiscover anew.");
+    }
   }
 
   // Parallel cables of one speed are one entry with a count.
   void connect() {
-    std::set<std::pair<Port, Port>> seen;
     for (const Cable& cable : cables_) {
-      if (!seen.insert(std::minmax({cable.here, cable.there})).second) continue;
-      const std::size_t from = switch_of_.at(cable.here.guid);
-      const auto other = switch_of_.find(cable.there.guid);
-      if (other != switch_of_.end()) {
-        add({.from = from, .to = other->second, .bandwidth = cable.bandwidth});
-      } else if (cable.there.guid.starts_with("S-")) {
-        fail("I02", cable.offset,
-             fmt::format("a cable leads to the switch {}, which the file does not have",
-                         quote(cable.there.guid)),
-             "Is the file cut off? Run ibnetdiscover anew.");
-      } else {
-        connect_adapter(from, cable);
+      const auto here = switch_of_.find(cable.here.guid), there = switch_of_.find(cable.there.guid);
+      if (here == switch_of_.end()) {
+        if (there == switch_of_.end() && cable.here < cable.there) ++without_switch_;
+      } else if (there == switch_of_.end()) {
+        connect_adapter(here->second, cable);
+        if (failed_) return;
+      } else if (cable.here < cable.there) {  // the cable's other end is the same cable
+        add({.from = here->second, .to = there->second, .bandwidth = cable.bandwidth});
       }
     }
   }
 
   void connect_adapter(std::size_t from, const Cable& cable) {
     const auto words = words_of(cable.description);
-    if (words.size() != 2) {
+    if (words.size() != 2 || !cable.there.guid.starts_with("H-")) {
       skipped_.push_back(quote(cable.description));
       return;
     }
-    add({.from = from,
-         .host = std::string(words[0]),
-         .nic = std::string(words[1]),
-         .bandwidth = cable.bandwidth});
+    const std::string host(words[0]), nic(words[1]);
+    if (is_machine(context_.options, host)) check_name(host, cable);
+    if (failed_) return;
+    add({.from = from, .host = host, .nic = nic, .bandwidth = cable.bandwidth});
+  }
+
+  void check_name(const std::string& host, const Cable& cable) {
+    if (host.find_first_of("[]") != std::string::npos) {
+      return fail("I03", cable.offset, fmt::format("a host is called {}", quote(host)),
+                  "Names of hosts have no brackets, which stand for ranges. Correct the adapter's "
+                  "description.");
+    }
+    const Adapter adapter{cable.there.guid, cable.offset};
+    const auto [first, is_new] = adapters_.emplace(cable.description, adapter);
+    if (is_new || first->second.guid == adapter.guid) return;
+    fail("I02", cable.offset,
+         fmt::format("the adapters {} and {} (at {}) are both called {}", quote(adapter.guid),
+                     quote(first->second.guid), context_.place(first->second.offset),
+                     quote(cable.description)),
+         "Give every host a name of its own in the description of its adapters (rdma-ndd does so), "
+         "and run ibnetdiscover anew.");
   }
 
   void add(NetworkCable cable) {
@@ -212,21 +276,32 @@ class Reader {
     auto& hosts = network_.hosts;
     std::ranges::sort(hosts, {}, key);
     hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
-    if (skipped_.empty()) return;
-    context_.report.left_out.push_back(
-        fmt::format("{} whose description is not \"host device\": {}",
-                    counted(skipped_.size(), "adapter"), listed(skipped_)));
+  }
+
+  void report_left_out() {
+    if (!skipped_.empty()) {
+      context_.report.left_out.push_back(
+          fmt::format("{} whose description is not \"host device\": {}",
+                      counted(skipped_.size(), "adapter"), listed(skipped_)));
+    }
+    if (without_switch_ > 0) {
+      context_.report.left_out.push_back(
+          fmt::format("{} from adapter to adapter", counted(without_switch_, "cable")));
+    }
   }
 
   using Key = std::tuple<std::pair<std::size_t, std::size_t>, std::string, std::string, Ratio>;
   const Context& context_;
   ClusterNetwork network_;
   std::map<std::string, std::size_t> switch_of_;  // by guid
+  std::set<std::string> sections_;                // the guids of what has one
   std::vector<Cable> cables_;
+  std::map<Port, std::size_t> cable_at_;
+  std::map<std::string, Adapter> adapters_;  // by description
   std::map<Key, std::size_t> index_;
   std::vector<std::string> skipped_;
-  std::string guid_;  // of the switch whose ports are read
-  bool in_switch_ = false;
+  std::size_t without_switch_ = 0;
+  std::string guid_;  // of the section that is read
   bool failed_ = false;
 };
 

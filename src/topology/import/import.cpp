@@ -40,6 +40,18 @@ std::optional<TopologyDocument> from_graph(const Context& context, Read read) {
   const auto gpus =
       std::ranges::count(graph->nodes, NodeType::compute, &importing::GraphNode::type);
   const auto count = static_cast<std::size_t>(gpus);
+  if (count < 2 || graph->links.empty()) {
+    context.findings.error(
+        count < 2 ? "I06" : "I07", "",
+        fmt::format("the file has {}, {} and {}, and a fabric has two GPUs and a "
+                    "link at least",
+                    importing::counted(count, "GPU"),
+                    importing::counted(graph->nodes.size() - count, "switch"),
+                    importing::counted(graph->links.size(), "link")),
+        "Is it complete? Of nodes without a type, --compute PATTERN names the "
+        "GPUs.");
+    return std::nullopt;
+  }
   context.report.understood.push_back(importing::counted(count, "GPU"));
   context.report.understood.push_back(importing::counted(graph->nodes.size() - count, "switch"));
   context.report.understood.push_back(importing::counted(graph->links.size(), "link"));

@@ -24,14 +24,35 @@ void refuse(const Context& context, std::string_view code, const Place& place,
                          std::move(remedy));
 }
 
-// Texts, numbers and truths of an object; what holds more is no attribute of ours.
-void add_attributes(const JsonValue& object, Attributes& attributes) {
+// Texts, numbers and truths of an object; what holds more is no attribute of ours. False where it
+// says the contrary of what is known.
+bool add_attributes(const Context& context, const JsonValue& object, const Place& place,
+                    Attributes& attributes) {
+  bool ok = true;
   for (std::size_t i = 0; i < object.keys.size(); ++i) {
     const JsonValue& value = object.items[i];
     if (value.kind == Kind::null || value.kind == Kind::array || value.kind == Kind::object)
       continue;
-    attributes.insert_or_assign(object.keys[i], value.text);
+    const auto [known, is_new] = attributes.emplace(object.keys[i], value.text);
+    if (is_new || known->second == value.text || !is_read(object.keys[i])) continue;
+    context.findings.error("I03", place.pointer(),
+                           fmt::format("the {} is {} here and {} in the metadata", object.keys[i],
+                                       quote(known->second), quote(value.text)),
+                           "Leave one of them out.");
+    ok = false;
   }
+  return ok;
+}
+
+// Of a node or an edge, and of its metadata, where JSON Graph Format keeps them.
+std::optional<Attributes> attributes_of(const Context& context, const JsonValue& object,
+                                        const Place& place) {
+  Attributes attributes;
+  bool ok = add_attributes(context, object, place, attributes);
+  if (const JsonValue* metadata = object.find("metadata")) {
+    ok = add_attributes(context, *metadata, place, attributes) && ok;
+  }
+  return ok ? std::optional(std::move(attributes)) : std::nullopt;
 }
 
 // An id: a text or a number.
@@ -58,11 +79,12 @@ bool add_edge(const Context& context, GraphBuilder& builder, const JsonValue& ed
            "Give every edge the ids of its two nodes.");
     return false;
   }
-  Attributes attributes;
-  add_attributes(edge, attributes);
-  if (const JsonValue* metadata = edge.find("metadata")) add_attributes(*metadata, attributes);
-  builder.add_link(*source, *target, attributes, is_true(edge.find("directed"), directed),
-                   [&] { return place.pointer(); });
+  const auto attributes = attributes_of(context, edge, place);
+  if (!attributes) return false;
+  const auto where = [&] { return place.pointer(); };
+  builder.require_node(*source, where);
+  builder.require_node(*target, where);
+  builder.add_link(*source, *target, *attributes, is_true(edge.find("directed"), directed), where);
   return true;
 }
 
@@ -74,8 +96,16 @@ std::optional<Graph> read_node_link(const Context& context) {
   const Place top;
   const JsonValue* nodes = root->find("nodes");
   // networkx 3.4 renamed "links" to "edges".
-  const std::string_view key = root->find("links") != nullptr ? "links" : "edges";
-  const JsonValue* edges = root->find(key);
+  const JsonValue* links = root->find("links");
+  const JsonValue* edges = root->find("edges");
+  if (links != nullptr && edges != nullptr) {
+    refuse(context, "I02", top, "links or edges", &*root,
+           "The object has both: networkx wrote links before version 3.4, and edges since. Leave "
+           "one out.");
+    return std::nullopt;
+  }
+  const std::string_view key = links != nullptr ? "links" : "edges";
+  if (links != nullptr) edges = links;
   if (nodes == nullptr || nodes->kind != Kind::array || edges == nullptr ||
       edges->kind != Kind::array) {
     refuse(context, "I01", top, "an object with the arrays nodes and links (or edges)", &*root,
@@ -96,9 +126,9 @@ std::optional<Graph> read_node_link(const Context& context) {
       ok = false;
       continue;
     }
-    Attributes attributes;
-    add_attributes(node, attributes);
-    builder.add_node(*id, attributes, [&] { return place.pointer(); });
+    const auto attributes = attributes_of(context, node, place);
+    ok = ok && attributes.has_value();
+    if (attributes) builder.add_node(*id, *attributes, [&] { return place.pointer(); });
   }
   for (std::size_t i = 0; i < edges->items.size(); ++i) {
     const Place place(in_edges, i);
@@ -143,10 +173,9 @@ std::optional<Graph> read_json_graph(const Context& context) {
       ok = false;
       continue;
     }
-    Attributes attributes;
-    add_attributes(node, attributes);
-    if (const JsonValue* metadata = node.find("metadata")) add_attributes(*metadata, attributes);
-    builder.add_node(*id, attributes, [&] { return place.pointer(); });
+    const auto attributes = attributes_of(context, node, place);
+    ok = ok && attributes.has_value();
+    if (attributes) builder.add_node(*id, *attributes, [&] { return place.pointer(); });
   }
   const bool directed = is_true(graph->find("directed"), true);
   for (std::size_t i = 0; i < edges->items.size(); ++i) {

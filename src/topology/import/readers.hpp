@@ -46,6 +46,12 @@ struct ClusterNetwork {
   std::vector<std::string> hosts;  ///< in the order of their boxes
   std::vector<NetworkCable> cables;
 };
+/// True where a host of the network is taken for a machine of `--box`: all, or those that
+/// `ImportOptions::compute` names.
+[[nodiscard]] inline bool is_machine(const ImportOptions& options, const std::string& host) {
+  return options.compute.empty() || matches(options.compute, host);
+}
+
 [[nodiscard]] std::optional<ClusterNetwork> read_ibnetdiscover(const Context& context);
 [[nodiscard]] std::optional<ClusterNetwork> read_slurm(const Context& context);
 

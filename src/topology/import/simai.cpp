@@ -64,6 +64,8 @@ class EdgeList {
       fail("I01", 0, "expected a first line that counts nodes, switches and links");
       return false;
     }
+    // The line of no switches is empty, and such lines have been passed over.
+    if (switches_ == 0) lines_.insert(lines_.begin() + 1, {.text = "", .offset = lines_[0].offset});
     const auto found = static_cast<std::int64_t>(lines_.size()) - 2;
     if (links_ != found) {
       fail("I02", lines_.back().offset,

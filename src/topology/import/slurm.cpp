@@ -56,6 +56,32 @@ std::vector<std::string_view> split_list(std::string_view list) {
   return parts;
 }
 
+// "Key=value", which may have blanks around = and quotation marks around the value.
+struct Setting {
+  std::string_view key, value;
+};
+
+// Nothing where the line is something else from some place on, which `rest` then is.
+std::optional<std::vector<Setting>> settings_of(std::string_view line, std::string_view& rest) {
+  std::vector<Setting> settings;
+  for (rest = trimmed(line); !rest.empty(); rest = trimmed(rest)) {
+    const std::size_t equals = rest.find('=');
+    if (equals == std::string_view::npos) return std::nullopt;
+    const std::string_view key = trimmed(rest.substr(0, equals));
+    const std::string_view after = trimmed(rest.substr(equals + 1));
+    if (key.empty() || words_of(key).size() != 1) return std::nullopt;
+    const bool in_quotes = after.starts_with('"');
+    const std::size_t end = in_quotes ? after.find('"', 1) : after.find_first_of(" \t");
+    if (in_quotes && end == std::string_view::npos) return std::nullopt;
+    // "Nodes= Switches=s0" lacks a value.
+    if (after.substr(0, end).find('=') != std::string_view::npos) return std::nullopt;
+    settings.push_back({.key = key, .value = after.substr(0, end).substr(in_quotes ? 1 : 0)});
+    if (end == std::string_view::npos) break;
+    rest = after.substr(end + (in_quotes ? 1 : 0));
+  }
+  return settings;
+}
+
 struct SwitchLine {
   std::vector<std::string> nodes, switches;
   std::size_t offset = 0;
@@ -75,6 +101,7 @@ class Reader {
            "Give the topology.conf of the plugin topology/tree.");
     }
     for (std::size_t i = 0; i < lines_.size() && !failed_; ++i) connect(i);
+    if (!failed_) refuse_cycles();
     if (failed_) return std::nullopt;
     return std::move(network_);
   }
@@ -85,32 +112,33 @@ class Reader {
     failed_ = true;
   }
 
+  void unknown(const Logical& line, std::string_view found) {
+    fail("I02", line.offset,
+         fmt::format("expected SwitchName=…, Nodes=… or Switches=…, found {}", quote(found)),
+         "Only the tree plugin's topology.conf is read.");
+  }
+
   void read_line(const Logical& line) {
-    const auto words = words_of(line.text);
-    if (words.empty()) return;
+    std::string_view rest;
+    const auto settings = settings_of(line.text, rest);
+    if (!settings) return unknown(line, rest);
+    if (settings->empty()) return;
     std::vector<std::string> names;
     SwitchLine entry{.nodes = {}, .switches = {}, .offset = line.offset};
-    for (const std::string_view word : words) {
-      const std::size_t equals = word.find('=');
-      const std::string_view key = word.substr(0, equals);
-      const bool known = equals != std::string_view::npos;
-      const std::string_view value = known ? word.substr(equals + 1) : "";
-      if (known && same_word(key, "SwitchName")) {
+    for (const auto& [key, value] : *settings) {
+      if (same_word(key, "SwitchName")) {
         names = expand(value, line.offset);
-      } else if (known && same_word(key, "Nodes")) {
+      } else if (same_word(key, "Nodes")) {
         entry.nodes = expand(value, line.offset);
-      } else if (known && same_word(key, "Switches")) {
+      } else if (same_word(key, "Switches")) {
         entry.switches = expand(value, line.offset);
-      } else if (known && same_word(key, "LinkSpeed")) {
+      } else if (same_word(key, "LinkSpeed")) {
         if (!speed_seen_) {
           context_.report.left_out.emplace_back("LinkSpeed: Slurm gives it no unit and ignores it");
         }
         speed_seen_ = true;
       } else {
-        return fail(
-            "I02", line.offset,
-            fmt::format("expected SwitchName=…, Nodes=… or Switches=…, found {}", quote(word)),
-            "Only the tree plugin's topology.conf is read.");
+        return unknown(line, key);
       }
     }
     if (failed_) return;
@@ -150,9 +178,12 @@ class Reader {
   void connect(std::size_t from) {
     const SwitchLine& line = lines_[from];
     for (const std::string& node : line.nodes) {
-      if (hosts_.insert(node).second) network_.hosts.push_back(node);
+      const auto [first, is_new] = switch_of_host_.emplace(node, from);
+      if (!is_new) return refuse_twice("node", node, first->second, from);
+      network_.hosts.push_back(node);
       network_.cables.push_back({.from = from, .host = node});
     }
+    std::set<std::string_view> met;
     for (const std::string& below : line.switches) {
       const auto found = switch_of_.find(below);
       if (found == switch_of_.end()) {
@@ -160,6 +191,8 @@ class Reader {
                     fmt::format("no line describes the switch {}", quote(below)),
                     "Is the file cut off?");
       }
+      if (!met.insert(below).second) return refuse_twice("switch", below, from, from);
+      below_[from].push_back(found->second);
       const auto bandwidth = context_.options.uplink_bandwidth;
       if (!bandwidth) {
         return fail("I05", line.offset,
@@ -174,11 +207,51 @@ class Reader {
     }
   }
 
+  // Every NIC of a node would be cabled to either switch.
+  void refuse_twice(std::string_view what, const std::string& name, std::size_t first,
+                    std::size_t second) {
+    const std::string both =
+        first == second ? "twice under " + quote(network_.switches[first].name)
+                        : fmt::format("under {} and under {}", quote(network_.switches[first].name),
+                                      quote(network_.switches[second].name));
+    fail("I02", lines_[second].offset,
+         fmt::format("the {} {} stands {} (the first at {})", what, quote(name), both,
+                     context_.place(lines_[first].offset)),
+         "topology.conf cannot say which of several cables goes where: name it once, or give "
+         "ibnetdiscover's output instead.");
+  }
+
+  // Takes away switches that no other holds until none is left.
+  void refuse_cycles() {
+    std::vector<std::size_t> holders(lines_.size(), 0), open;
+    for (const auto& [above, switches] : below_) {
+      for (const std::size_t below : switches) ++holders[below];
+    }
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      if (holders[i] == 0) open.push_back(i);
+    }
+    for (std::size_t at = 0; at < open.size(); ++at) {
+      const auto found = below_.find(open[at]);
+      if (found == below_.end()) continue;
+      for (const std::size_t below : found->second) {
+        if (--holders[below] == 0) open.push_back(below);
+      }
+    }
+    if (open.size() == lines_.size()) return;
+    const auto in_cycle = static_cast<std::size_t>(
+        std::ranges::find_if(holders, [](std::size_t n) { return n > 0; }) - holders.begin());
+    fail("I02", lines_[in_cycle].offset,
+         fmt::format("the switch {} stands below itself", quote(network_.switches[in_cycle].name)),
+         "Switches= names the switches below; leave the way back out, as a link is one for both "
+         "directions.");
+  }
+
   const Context& context_;
   ClusterNetwork network_;
   std::vector<SwitchLine> lines_;  // of network_.switches
   std::map<std::string, std::size_t> switch_of_;
-  std::set<std::string> hosts_;
+  std::map<std::size_t, std::vector<std::size_t>> below_;  // switches, by the one that holds them
+  std::map<std::string, std::size_t> switch_of_host_;
   std::size_t expanded_ = 0;
   bool speed_seen_ = false;
   bool failed_ = false;
