@@ -9,12 +9,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "file_set.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/estimate.hpp"
 #include "forestcoll/schedule.hpp"
@@ -56,13 +55,6 @@ struct File {
   std::string name, text;
   Range range;
 };
-
-Diagnostic io_error(const std::string& path, const std::string& what, std::string remedy) {
-  Diagnostic error = usage_error("", what, std::move(remedy));
-  error.kind = ErrorKind::io;
-  error.file = path;
-  return error;
-}
 
 class Tuner {
  public:
@@ -206,55 +198,18 @@ class Tuner {
   std::vector<Candidate> candidates_;
 };
 
-// A runtime loads every file of the directory, so nothing else may be in it.
-std::optional<Diagnostic> refuse_directory(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return std::nullopt;
-  if (!std::filesystem::is_directory(path, error)) {
-    return usage_error("S04", fmt::format("-o: {} is no directory", path.string()),
-                       "--tune writes several files: name a directory that is empty or not there");
-  }
-  if (!std::filesystem::is_empty(path, error)) {
-    return usage_error(
-        "S04", fmt::format("-o: the directory {} is not empty", path.string()),
-        "runtimes load every file in such a directory: name one that is empty or not there");
-  }
-  return std::nullopt;
-}
-
-// All files under a temporary name, which then becomes the directory's.
-std::optional<Diagnostic> write_all(const std::filesystem::path& path,
-                                    const std::vector<File>& files) {
-  const std::filesystem::path directory = path.has_filename() ? path : path.parent_path();
-  std::filesystem::path partial = directory;
-  partial += ".partial";
-  std::error_code error;
-  std::filesystem::remove_all(partial, error);
-  std::filesystem::create_directories(partial, error);
-  if (error) {
-    return io_error(partial.string(), "cannot make the directory: " + error.message(),
-                    "choose a place where you may write");
-  }
-  std::optional<Diagnostic> failure;
-  for (const File& file : files) {
-    failure = write_output((partial / file.name).string(), file.text);
-    if (failure) break;
-  }
-  if (!failure) {
-    std::filesystem::rename(partial, directory, error);
-    if (error) {
-      failure = io_error(directory.string(), "cannot make the directory: " + error.message(), "");
-    }
-  }
-  if (failure) std::filesystem::remove_all(partial, error);
-  return failure;
+std::vector<NamedText> texts(const std::vector<File>& files) {
+  std::vector<NamedText> result;
+  for (const File& file : files) result.push_back({file.name, file.text});
+  return result;
 }
 
 }  // namespace
 
 ExitCode tune(const Fabric& fabric, const SynthArguments& arguments, const SynthRequest& request,
               const SolverRequest& solver, std::optional<Rank> root, const Console& console) {
-  if (auto error = refuse_directory(arguments.output)) return fail({*std::move(error)}, console);
+  if (auto error = refuse_directory(arguments.output, "-o"))
+    return fail({*std::move(error)}, console);
   Tuner tuner(fabric, arguments, request);
   if (const auto errors = tuner.find_candidates(solver, root, console)) {
     return fail(*errors, console);
@@ -265,7 +220,9 @@ ExitCode tune(const Fabric& fabric, const SynthArguments& arguments, const Synth
     if (!made) return fail(made.errors(), console);
     files.push_back(*std::move(made));
   }
-  if (auto error = write_all(arguments.output, files)) return fail({*std::move(error)}, console);
+  if (auto error = write_files(arguments.output, texts(files))) {
+    return fail({*std::move(error)}, console);
+  }
   note(console,
        fmt::format("{}: {} over {}, {} by size (a model, not a measurement)", fabric.topology.name,
                    to_string(request.collective), counted(fabric.topology.ranks.size(), "GPU"),
