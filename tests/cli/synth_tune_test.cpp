@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
@@ -122,6 +123,73 @@ TEST(SynthTune, LeavesNothingWhereItCannotWrite) {
       run({"synth", topology("dgx-a100-x1"), "--tune", "1M", "-o", "/proc/forestcoll/algorithms"});
   EXPECT_EQ(tuned.code, 4);
   EXPECT_THAT(tuned.err, HasSubstr("cannot make the directory"));
+}
+
+// Three GPUs on a switch: 3·k chunks divide no power of two.
+std::string three_gpus() {
+  return R"({"format": "forestcoll-topology", "version": 1, "name": "three",
+    "nodes": [{"id": "gpu[0-2]", "type": "compute"}, {"id": "sw", "type": "switch"}],
+    "links": [{"src": "gpu[0-2]", "dst": "sw", "bandwidth": 25}]})";
+}
+
+nlohmann::json tuned(const std::string& sizes, const std::vector<std::string>& more = {}) {
+  const Scratch scratch;
+  std::vector<std::string> arguments = {"synth", "-",           "--tune", sizes,
+                                        "-o",    scratch / "d", "--json"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const auto synth = run(arguments, {.input = three_gpus()});
+  EXPECT_EQ(synth.code, 0) << synth.err;
+  const auto json = nlohmann::json::parse(synth.out);
+  expect_valid(json, "forestcoll-tune.schema.json");
+  return json;
+}
+
+TEST(SynthTune, EverySizeHasAFileThatARuntimeSelectsOrIsNamed) {
+  const std::vector<std::int64_t> sizes = {100, 65536, 98304, 1048576};
+  const auto json = tuned("100,64K,96K,1M");
+  EXPECT_EQ(json["not_served"], nlohmann::json::array({100}));
+  for (const std::int64_t size : sizes) {
+    if (size == 100) continue;
+    const auto selected = [&](const nlohmann::json& file) {
+      return file["min_bytes"] <= size && size <= file["max_bytes"] &&
+             size % (4 * file["chunks"].get<std::int64_t>()) == 0;
+    };
+    EXPECT_EQ(std::count_if(json["files"].begin(), json["files"].end(), selected), 1) << size;
+  }
+  for (const auto& file : json["files"]) {
+    EXPECT_THAT(file["usable_counts"].get<std::string>(), HasSubstr("multiples of"));
+    EXPECT_GE(file["optimum"]["value"], file["algbw"]["value"]);
+  }
+}
+
+TEST(SynthTune, RefusesSizesThatNoFileServes) {
+  const Scratch scratch;
+  const auto synth =
+      run({"synth", "-", "--tune", "5,50", "-o", scratch / "d"}, {.input = three_gpus()});
+  EXPECT_EQ(synth.code, 2);
+  EXPECT_THAT(synth.err, HasSubstr("at none of these sizes would a runtime select a schedule"));
+  EXPECT_THAT(synth.err, HasSubstr("[S03]"));
+  EXPECT_THAT(scratch.names(), ElementsAre());
+}
+
+TEST(SynthTune, KeepsToTheProtocolAndTheInstancesThatAreAskedFor) {
+  for (const std::string protocol : {"Simple", "LL128"}) {
+    const auto json = tuned("4K-64M", {"--proto", protocol, "--instances", "2"});
+    for (const auto& file : json["files"]) {
+      EXPECT_EQ(file["protocol"], protocol);
+      EXPECT_EQ(file["instances"], 2);
+    }
+  }
+}
+
+TEST(SynthTune, WarnsOfTheRootAndSaysTheSms) {
+  const Scratch scratch;
+  const auto synth = run({"synth", "-", "--tune", "64K", "-o", scratch / "d", "-c", "broadcast",
+                          "--root", "0", "--target", "rccl-5.7"},
+                         {.input = three_gpus()});
+  EXPECT_EQ(synth.code, 0) << synth.err;
+  EXPECT_THAT(synth.err, HasSubstr("[W10]"));
+  EXPECT_THAT(synth.err, HasSubstr("104 SMs"));
 }
 
 }  // namespace
