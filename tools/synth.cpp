@@ -30,6 +30,7 @@
 #include "synth_options.hpp"
 #include "synth_plan.hpp"
 #include "synth_report.hpp"
+#include "synth_warnings.hpp"
 #include "tune.hpp"
 
 namespace forestcoll::cli {
@@ -44,9 +45,9 @@ std::string emit_forest(const CollectiveForest& forest, const Topology& topology
 
 // Nothing is written that the checker, which shares no code with the solver, does not accept.
 Expected<Verdict> check(const std::string& text, const Topology* topology,
-                        const SynthArguments& arguments, const Console& console) {
+                        const SynthRequest& request, const Console& console) {
   const SecondsTicker ticker("checking", console);
-  return verify(text, "<schedule>", topology, {.target = arguments.target, .sms = arguments.sms});
+  return verify(text, "<schedule>", topology, {.target = request.xml.target, .sms = request.sms});
 }
 
 // The one finding that what was asked for explains.
@@ -87,34 +88,6 @@ bool is_schedule(Format format) {
   return format == Format::msccl || format == Format::mscclpp;
 }
 
-void warn_of_root(const SynthRequest& request, const Console& console) {
-  if (!is_rooted(request.collective) || !is_schedule(request.format)) return;
-  print({Diagnostic{.code = "W10",
-                    .severity = Severity::warning,
-                    .kind = ErrorKind::input,
-                    .file = "",
-                    .where = "",
-                    .message = "the schedule is for one root, and no runtime checks that: a call "
-                               "with another root gets wrong data",
-                    .remedy = "load it only where every call has this root"}},
-        console);
-}
-
-void warn_of_routes(const CollectiveForest& forest, const Verdict& verdict, Format format,
-                    const Console& console) {
-  if (!is_schedule(format) || !verdict.algbw || *verdict.algbw >= forest.algbw) return;
-  print({Diagnostic{.code = "W11",
-                    .severity = Severity::warning,
-                    .kind = ErrorKind::input,
-                    .file = "",
-                    .where = "",
-                    .message = fmt::format("a schedule names no routes: by the fewest hops it "
-                                           "reaches {} GB/s, not {}",
-                                           number(*verdict.algbw), number(forest.algbw)),
-                    .remedy = "route as the paths of --format forest say"}},
-        console);
-}
-
 }  // namespace
 
 ExitCode synth(const SynthArguments& arguments, const Console& console, Json* summary) {
@@ -152,9 +125,10 @@ ExitCode synth(const SynthArguments& arguments, const Console& console, Json* su
     if (!made) return fail(made.errors(), console);
     baseline = *std::move(made);
   }
-  const auto solved = baseline ? Expected<Synthesis>(baseline->synthesis)
+  const auto chosen = baseline ? Expected<ChosenForest>(ChosenForest{baseline->synthesis, ""})
                                : solve_with_k(*fabric, asked, *request, *solver, limit, console);
-  if (!solved) return fail(solved.errors(), console);
+  if (!chosen) return fail(chosen.errors(), console);
+  const Synthesis* solved = &chosen->synthesis;
   seconds.rate = solved->seconds.rate;
   seconds.pack = solved->seconds.pack;
   stage.restart();
@@ -180,15 +154,17 @@ ExitCode synth(const SynthArguments& arguments, const Console& console, Json* su
   const bool drawing = request->format == Format::forest_xml || request->format == Format::dot;
   const auto verdict =
       check(drawing ? to_symmetric_forest_json(solved->forest, fabric->topology) : text,
-            &fabric->topology, arguments, console);
+            &fabric->topology, *request, console);
   if (!verdict) return report_own_bug(verdict.errors(), console);
   if (is_never_selected(*verdict)) return fail({empty_window(*verdict, request->xml)}, console);
   if (!verdict->ok) return report_own_bug(verdict->findings, console);
   seconds.verify = stage.restart();
 
   // 5. Out.
-  warn_of_root(*request, console);
-  warn_of_routes(solved->forest, *verdict, request->format, console);
+  if (is_schedule(request->format)) {
+    warn_of_root(request->collective, console);
+    warn_of_routes(solved->forest, *verdict, console);
+  }
   if (request->format != Format::none) {
     if (auto error = write_output(arguments.output, text)) {
       return fail({*std::move(error)}, console);
@@ -197,7 +173,12 @@ ExitCode synth(const SynthArguments& arguments, const Console& console, Json* su
   seconds.write = stage.restart();
   seconds.total = total.restart();
   if (baseline) note(console, baseline_line(arguments.baseline, *baseline));
-  note(console, text_report(seconds, *solved, *verdict, fabric->topology, console.verbose));
+  const ScheduleNotes notes{
+      .why = chosen->why,
+      .boxes = request->format == Format::mscclpp ? boxes_line(fabric->topology) : "",
+      .sms = request->sms,
+      .sms_are_assumed = !arguments.sms};
+  note(console, text_report(seconds, *solved, *verdict, fabric->topology, notes, console.verbose));
   std::optional<Tradeoff> tradeoff;
   if (arguments.solver.tradeoff) {
     const auto found = find_tradeoff(*fabric, asked, *solver, console);
@@ -207,7 +188,13 @@ ExitCode synth(const SynthArguments& arguments, const Console& console, Json* su
   }
   if (!arguments.json) return ExitCode::done;
   Json json = json_report(seconds, *solved, *verdict, fabric->topology);
-  if (is_schedule(request->format)) add_schedule_request(json, request->lowering, request->xml);
+  if (is_schedule(request->format)) {
+    add_schedule_request(json, request->lowering, request->xml);
+    json["chunks"] = verdict->chunks;
+    json["sms"] = request->sms;
+  }
+  if (!chosen->why.empty()) json["chosen"] = chosen->why;
+  if (request->format == Format::mscclpp) json["plan_boxes"] = plan_boxes(fabric->topology);
   if (baseline) json["algorithm"] = baseline_json(arguments.baseline, *baseline);
   if (tradeoff) json["tradeoff_by"] = tradeoff_json(*tradeoff);
   if (!fabric->changes.empty()) json["changes"] = fabric->changes;
@@ -228,14 +215,21 @@ Command add_synth(CLI::App& program) {
       "What is written has passed the checker of `forestcoll verify`. A file is written whole or\n"
       "not at all. The summary goes to standard error.\n"
       "\n"
-      "A runtime selects an XML schedule only for element counts that k divides, hence the power\n"
-      "of two by default; `-k optimal` reaches the optimum for counts that are multiples of its "
-      "k.\n"
+      "A runtime selects an XML schedule only for element counts that its chunks divide: k for an\n"
+      "allgather or reduce_scatter (counts per rank) and for broadcast and reduce, k times the\n"
+      "number of ranks for an allreduce. Hence the power of two by default; for an allreduce over "
+      "a\n"
+      "number of ranks that is none, the roots sum unequal numbers of chunks, a power of two in "
+      "all.\n"
+      "`-k optimal` reaches the optimum for counts that are multiples of its chunks. The summary\n"
+      "says which counts a file is for.\n"
       "\n"
       "algbw is the size of the data of all ranks together divided by the time. Ranks own what "
       "the\n"
-      "`weight` of their nodes says: 0 only relays and receives. MSCCL XML has equal shares only;\n"
-      "broadcast and reduce have one root, which owns everything.\n"
+      "`weight` of their nodes says: 0 only relays and receives. MSCCL XML has equal shares only,\n"
+      "but for allreduce, where nobody owns anything; broadcast and reduce have one root, which "
+      "owns\n"
+      "everything.\n"
       "\n"
       "The time limit counts from the start and stops the solver. What is written then comes from "
       "a\n"

@@ -4,17 +4,30 @@
 // spread 2^m chunks over trees than to solve at k = 2^m: the solver finds the least scale at which
 // the links carry that many trees, and what any rounding of another forest's widths reaches is such
 // a scale as well.
+//
+// More chunks take more steps, which threadblocks must take one after the other: a schedule with a
+// higher rate on the links can be slower. So the model has the last word.
 #include "synth_k.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
+#include "forestcoll/estimate.hpp"
 #include "forestcoll/schedule.hpp"
+#include "report.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
 constexpr std::int64_t finest = 128;
 constexpr std::int64_t first_fine = 32;
+constexpr std::int64_t large_message = std::int64_t{1} << 30;
+constexpr double gain_of_more_chunks = 1.05;  // by the model, which is no finer
 
 // At least half a percent more.
 bool is_worth(const Ratio& rate, const Ratio& than) {
@@ -22,35 +35,158 @@ bool is_worth(const Ratio& rate, const Ratio& than) {
   return needed && rate >= *needed;
 }
 
-bool fits(const CollectiveForest& forest, const SynthRequest& request) {
-  return request.format != Format::msccl || lower(forest, request.lowering).has_value();
+// Seconds for a large message by the model; none where the forest does not fit the target.
+std::optional<double> modelled(const CollectiveForest& forest, const Fabric& fabric,
+                               const SynthRequest& request) {
+  const auto schedule = lower(forest, request.lowering);
+  if (!schedule) return std::nullopt;
+  const auto& models = protocol_models();
+  const auto model = std::ranges::find(models, request.xml.protocol, &ProtocolModel::name);
+  return estimated_seconds(*schedule, pair_latencies(forest, fabric.topology),
+                           forest.algbw.to_double(), *model, static_cast<double>(large_message));
 }
+
+std::string name_of(const CollectiveForest& forest) {
+  if (forest.weight.empty()) return fmt::format("k = {}", forest.k);
+  std::int64_t chunks = 0;
+  for (const std::int64_t weight : forest.weight) chunks += weight * forest.k;
+  return fmt::format("{} chunks", chunks);
+}
+
+// The fastest of those that fit; none where none does. `candidates` have more and more chunks.
+std::optional<ChosenForest> choose_by_model(std::vector<Synthesis> candidates, const Fabric& fabric,
+                                            const SynthRequest& request) {
+  std::optional<std::size_t> best;
+  double least = 0;
+  std::string said;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const auto seconds = modelled(candidates[i].forest, fabric, request);
+    if (!seconds) continue;
+    said += fmt::format("{}{} {:.2f} ms", said.empty() ? "" : ", ", name_of(candidates[i].forest),
+                        *seconds * 1e3);
+    if (best && *seconds * gain_of_more_chunks > least) continue;
+    best = i;
+    least = *seconds;
+  }
+  if (!best) return std::nullopt;
+  const std::string why = candidates.size() > 1
+                              ? fmt::format("fastest for 1 GiB (model, not measurement): {}", said)
+                              : std::string();
+  return ChosenForest{std::move(candidates[*best]), why};
+}
+
+class Search {
+ public:
+  Search(const Fabric& fabric, const SynthesizeOptions& asked, const SolverRequest& solver,
+         const TimeLimit& limit, const Console& console)
+      : fabric_(fabric), asked_(asked), solver_(solver), limit_(limit), console_(console) {}
+
+  // With `best`, the best by rate up to 16: all that have a higher rate than fewer trees.
+  [[nodiscard]] std::vector<Synthesis> by_rate(Synthesis best) const {
+    std::vector<RateAtK> rows = best.tradeoff;
+    const Ratio optimum = best.forest.optimum;
+    std::vector<Synthesis> found;
+    std::optional<Ratio> rate;
+    for (const RateAtK& row : rows) {
+      if ((rate && row.algbw <= *rate) || row.k >= best.forest.k) continue;
+      auto fewer = at(fabric_, row.k);
+      if (fewer) found.push_back(*std::move(fewer));
+      rate = row.algbw;
+    }
+    found.push_back(std::move(best));
+    for (std::int64_t k = first_fine; k <= finest; k *= 2) {
+      if (!is_worth(optimum, found.back().forest.algbw)) break;
+      auto finer = at(fabric_, k);
+      if (!finer) break;
+      rows.push_back({k, finer->forest.algbw});
+      if (is_worth(finer->forest.algbw, found.back().forest.algbw)) {
+        found.push_back(*std::move(finer));
+      }
+    }
+    for (Synthesis& each : found) each.tradeoff = rows;
+    return found;
+  }
+
+  [[nodiscard]] std::vector<Synthesis> in_powers_of_two() const {
+    const auto ranks = static_cast<std::uint64_t>(fabric_.network.ranks.size());
+    std::vector<Synthesis> found;
+    Ratio before(21, 20);  // the most uneven
+    for (auto chunks = static_cast<std::int64_t>(std::bit_ceil(ranks));
+         chunks <= finest * static_cast<std::int64_t>(ranks); chunks *= 2) {
+      const std::int64_t largest = (chunks - 1) / static_cast<std::int64_t>(ranks) + 1;
+      const Ratio uneven(largest * static_cast<std::int64_t>(ranks), chunks);
+      if (uneven >= before) continue;
+      before = uneven;
+      Fabric shared = fabric_;
+      shared.network.weight = spread(chunks);
+      auto forest = at(shared, 1);
+      if (!forest) break;
+      found.push_back(*std::move(forest));
+    }
+    return found;
+  }
+
+ private:
+  // Shares that differ by one at most, the larger ones evenly among the ranks.
+  [[nodiscard]] IdVector<Rank, std::int64_t> spread(std::int64_t chunks) const {
+    const auto ranks = static_cast<std::int64_t>(fabric_.network.ranks.size());
+    IdVector<Rank, std::int64_t> shares;
+    for (std::int64_t r = 0; r < ranks; ++r) {
+      shares.push_back((r + 1) * chunks / ranks - r * chunks / ranks);
+    }
+    return shares;
+  }
+
+  // None where it cannot be solved, or the time is over.
+  [[nodiscard]] std::optional<Synthesis> at(const Fabric& fabric, std::int64_t k) const {
+    SynthesizeOptions fixed = asked_;
+    fixed.trees_per_root = {TreesPerRoot::Mode::fixed, k};
+    auto found = solve(fabric, fixed, solver_, limit_, console_);
+    if (!found || found->stopped) return std::nullopt;
+    return *std::move(found);
+  }
+
+  const Fabric& fabric_;
+  const SynthesizeOptions& asked_;
+  const SolverRequest& solver_;
+  const TimeLimit& limit_;
+  const Console& console_;
+};
 
 }  // namespace
 
-Expected<Synthesis> solve_with_k(const Fabric& fabric, const SynthesizeOptions& asked,
-                                 const SynthRequest& request, const SolverRequest& solver,
-                                 const TimeLimit& limit, const Console& console) {
+std::vector<Synthesis> in_powers_of_two(const Fabric& fabric, const SynthesizeOptions& asked,
+                                        const SynthRequest& request, const SolverRequest& solver,
+                                        const TimeLimit& limit, const Console& console) {
+  const bool is_power = std::has_single_bit(fabric.network.ranks.size());
+  if (request.collective != Collective::allreduce || request.format != Format::msccl || is_power ||
+      !fabric.network.weight.empty()) {
+    return {};
+  }
+  return Search(fabric, asked, solver, limit, console).in_powers_of_two();
+}
+
+Expected<ChosenForest> solve_with_k(const Fabric& fabric, const SynthesizeOptions& asked,
+                                    const SynthRequest& request, const SolverRequest& solver,
+                                    const TimeLimit& limit, const Console& console) {
   auto best = solve(fabric, asked, solver, limit, console);
-  if (!best || !request.automatic_k || best->stopped || asked.former != nullptr) {
-    return best;
+  if (!best) return best.errors();
+  if (!request.automatic_k || best->stopped || asked.former != nullptr) {
+    return ChosenForest{*std::move(best), ""};
   }
-  for (std::int64_t k = first_fine; k <= finest; k *= 2) {
-    if (!is_worth(best->forest.optimum, best->forest.algbw)) break;
-    SynthesizeOptions finer = asked;
-    finer.trees_per_root = {TreesPerRoot::Mode::fixed, k};
-    auto found = solve(fabric, finer, solver, limit, console);
-    if (!found || found->stopped) break;
-    auto rows = best->tradeoff;
-    rows.push_back({k, found->forest.algbw});
-    if (is_worth(found->forest.algbw, best->forest.algbw) && fits(found->forest, request)) {
-      found->seconds.rate += best->seconds.rate;
-      found->seconds.pack += best->seconds.pack;
-      best = std::move(found);
-    }
-    best->tradeoff = std::move(rows);
+  const Search search(fabric, asked, solver, limit, console);
+  auto found = search.by_rate(*std::move(best));
+  if (request.format != Format::msccl) return ChosenForest{std::move(found.back()), ""};
+  auto even = in_powers_of_two(fabric, asked, request, solver, limit, console);
+  for (Synthesis& each : even) {
+    // Its own bound is one for these shares; what counts is the one for equal shares.
+    each.forest.optimum = std::max(found.back().forest.optimum, each.forest.algbw);
+    each.tradeoff = found.back().tradeoff;
   }
-  return best;
+  if (auto chosen = choose_by_model(std::move(even), fabric, request)) return *std::move(chosen);
+  const Synthesis by_rate = found.back();
+  if (auto chosen = choose_by_model(std::move(found), fabric, request)) return *std::move(chosen);
+  return ChosenForest{by_rate, ""};  // whoever lowers it says why nothing fits
 }
 
 }  // namespace forestcoll::cli

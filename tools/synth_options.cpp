@@ -9,9 +9,10 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "report.hpp"
-#include "synth_plan.hpp"
+#include "synth_refusals.hpp"
 #include "target_options.hpp"
 
 namespace forestcoll::cli {
@@ -93,6 +94,10 @@ std::optional<Diagnostic> refuse_combination(const SynthArguments& arguments, Fo
   return std::nullopt;
 }
 
+std::string refuse_nothing(const std::string& text) {
+  return text.empty() ? "expected sizes such as 64K-1G, found nothing [S03]" : "";
+}
+
 void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
   constexpr const char* group = "Schedule";
   command.add_flag("--inplace", arguments.in_place, "For calls in place (the default)")
@@ -102,15 +107,16 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
                 "For calls out of place, which leave their input as it is; with --inplace, for\n"
                 "both")
       ->group(group);
-  command.add_option("--proto", arguments.protocol, "The protocol of all connections")
+  command
+      .add_option("--proto", arguments.protocol,
+                  "The protocol of all connections; default Simple, with --tune what is fastest")
       ->check(CLI::IsMember({"Simple", "LL", "LL128"}))
-      ->capture_default_str()
       ->group(group);
   command
       .add_option("--instances", arguments.instances,
-                  "Cut every chunk into N parts, each with threadblocks and channels of its own")
+                  "Cut every chunk into N parts, each with threadblocks and channels of its own;\n"
+                  "default 1, with --tune 1, 2 or 4")
       ->check(CLI::Range(1, most_instances).description(""))
-      ->capture_default_str()
       ->type_name("N")
       ->group(group);
   command
@@ -131,7 +137,8 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
       ->group(group);
   command
       .add_option("--max-bytes", arguments.max_bytes,
-                  "Buffer size up to which it does; default 1T, for msccl 1G")
+                  "Buffer size up to which it does, this size too; default 1T, for msccl what is\n"
+                  "below 1G")
       ->type_name("SIZE")
       ->group(group);
   command
@@ -145,13 +152,22 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
           "--tune", arguments.tune,
           "Choose k, protocol and instances for each of these sizes by a model (not a\n"
           "measurement), and write one file per range into the directory -o, which must be\n"
-          "empty or not there. 64K-1G is every power of two from 64K to 1G")
+          "empty or not there. 64K-1G is every power of two from 64K to 1G. A size whose\n"
+          "elements of 4 bytes no file's chunks divide is named as not served")
+      ->check(CLI::Validator(refuse_nothing, ""))
       ->type_name("SIZE,SIZE,...")
       ->group(group);
 }
 
+// What stands in a file as maxBytes, so that a buffer of `last` bytes is in the window.
+std::int64_t end_for(const std::string& target, std::int64_t last) {
+  const bool is_left_out = !find_target(target)->both_placements;  // the research runtime's
+  return is_left_out && last < INT64_MAX ? last + 1 : last;
+}
+
 // The default window is the target's; its upper end is known to the emitter.
-std::optional<Diagnostic> read_window(const SynthArguments& arguments, XmlOptions& xml) {
+std::optional<Diagnostic> read_window(const SynthArguments& arguments, Format format,
+                                      XmlOptions& xml) {
   std::string low = arguments.min_bytes, high = arguments.max_bytes;
   if (!arguments.sizes.empty()) {
     if (!low.empty() || !high.empty()) {
@@ -171,6 +187,11 @@ std::optional<Diagnostic> read_window(const SynthArguments& arguments, XmlOption
   if (!high.empty() || split) {
     const auto bytes = read_bytes(split ? "--sizes" : "--max-bytes", high);
     if (!bytes) return bytes.errors().front();
+    if (*bytes == 0) {
+      return usage_error(
+          "S03", fmt::format("{}: no buffer has 0 bytes", split ? "--sizes" : "--max-bytes"),
+          "in a file, a largest size of 0 would mean any size: name the largest that is meant");
+    }
     xml.max_bytes = *bytes;
   }
   const std::int64_t most = xml.max_bytes.value_or(find_target(xml.target)->default_max_bytes);
@@ -181,6 +202,7 @@ std::optional<Diagnostic> read_window(const SynthArguments& arguments, XmlOption
                     xml.min_bytes, split ? "its second" : "--max-bytes", most),
         "exchange them, or leave one of them out");
   }
+  if (xml.max_bytes && format == Format::msccl) xml.max_bytes = end_for(xml.target, most);
   return std::nullopt;
 }
 
@@ -205,29 +227,10 @@ Expected<std::vector<std::int64_t>> read_sizes(const std::string& text) {
   return sizes;
 }
 
-// --tune chooses what else would be asked for, and needs somewhere to put several files.
-std::optional<Diagnostic> refuse_with_tune(const SynthArguments& arguments, Format format) {
-  if (format != Format::msccl) {
-    return usage_error("S04", "--tune writes schedules, not forests", "leave --format out");
-  }
-  if (arguments.output == "-") {
-    return usage_error("S04", "--tune writes several files", "name a directory with -o");
-  }
-  if (!arguments.sizes.empty() || !arguments.min_bytes.empty() || !arguments.max_bytes.empty()) {
-    return usage_error("S04", "--tune gives every file its own window",
-                       "leave --sizes, --min-bytes and --max-bytes out");
-  }
-  if (arguments.protocol != "Simple" || arguments.instances != 1) {
-    return usage_error("S04", "--tune chooses the protocol and the instances",
-                       "leave --proto and --instances out");
-  }
-  return std::nullopt;
-}
-
 std::optional<Diagnostic> read_lowering(const SynthArguments& arguments, LowerOptions& lowering) {
   lowering.target = arguments.target;
-  lowering.max_threadblocks = arguments.sms;
-  lowering.instances = arguments.instances;
+  const std::int32_t sms = lowering.max_threadblocks;
+  lowering.instances = arguments.instances.value_or(1);
   lowering.forward = !arguments.unfused;
   if (arguments.out_of_place) {
     lowering.placement = arguments.in_place ? Placement::both : Placement::out_of_place;
@@ -247,8 +250,7 @@ std::optional<Diagnostic> read_lowering(const SynthArguments& arguments, LowerOp
                                      use),
                          "write --threadblocks merge for the fewest");
     }
-    lowering.max_threadblocks =
-        static_cast<std::int32_t>(std::min<std::int64_t>(*most, arguments.sms));
+    lowering.max_threadblocks = static_cast<std::int32_t>(std::min<std::int64_t>(*most, sms));
   }
   return std::nullopt;
 }
@@ -272,7 +274,9 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
       .add_option(
           "-k", arguments.trees,
           "Trees per root: `optimal` reaches the optimum; `auto` (default for msccl, mscclpp) is\n"
-          "the best power of two up to 16, or up to 128 where that gains half a percent;\n"
+          "the best power of two up to 16, or up to 128 where that gains half a percent; for\n"
+          "msccl, a smaller one that is as good for 1 GiB by the model of --tune, and 2^m chunks\n"
+          "in all for an allreduce over a number of ranks that is no power of two;\n"
           "N is exactly N; max:N is the best up to N, N up to 10000")
       ->type_name("K");
   command
@@ -300,17 +304,17 @@ Expected<SynthRequest> understand(const SynthArguments& arguments) {
   request.collective = *parse_collective(arguments.collective);
   if (auto error = refuse_combination(arguments, request.format)) return *std::move(error);
   if (auto error = refuse_with_baseline(arguments)) return *std::move(error);
-  if (request.format == Format::mscclpp) {
-    if (auto error = refuse_with_plan(arguments)) return *std::move(error);
-  }
+  if (auto error = refuse_for_format(arguments, request.format)) return *std::move(error);
   const auto trees = parse_trees(arguments.trees, request.format);
   if (!trees) return trees.errors();
   request.trees = *trees;
   request.automatic_k =
       request.trees.mode == TreesPerRoot::Mode::power_of_two && request.format != Format::mscclpp;
   request.xml.target = arguments.target;
-  request.xml.protocol = arguments.protocol;
-  if (auto error = read_window(arguments, request.xml)) return *std::move(error);
+  request.xml.protocol = arguments.protocol.empty() ? "Simple" : arguments.protocol;
+  request.sms = arguments.sms.value_or(assumed_sms(arguments.target));
+  request.lowering.max_threadblocks = request.sms;
+  if (auto error = read_window(arguments, request.format, request.xml)) return *std::move(error);
   if (auto error = read_lowering(arguments, request.lowering)) return *std::move(error);
   if (!arguments.tune.empty()) {
     if (auto error = refuse_with_tune(arguments, request.format)) return *std::move(error);

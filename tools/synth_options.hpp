@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,11 +31,11 @@ struct SynthArguments {
   std::string trees;  ///< of -k; empty: by format
   std::string format = "msccl";
   std::string target = "azure";
-  std::int32_t sms = 108;
+  std::optional<std::int32_t> sms;              ///< none: `assumed_sms` of the target
   bool in_place = false, out_of_place = false;  ///< neither: in place
-  std::string protocol = "Simple";
-  std::int32_t instances = 1;
-  std::string threadblocks;  ///< empty: as many as fit and help
+  std::string protocol;                         ///< empty: Simple, or what --tune chooses
+  std::optional<std::int32_t> instances;        ///< none: 1, or what --tune chooses
+  std::string threadblocks;                     ///< empty: as many as fit and help
   bool unfused = false;
   std::string min_bytes, max_bytes;  ///< empty: the target's whole range
   std::string sizes;                 ///< the window in one word; empty: none
@@ -55,6 +56,7 @@ struct SynthRequest {
   bool automatic_k = false;  ///< `trees` is the first choice; see synth_k.hpp
   LowerOptions lowering;
   XmlOptions xml;
+  std::int32_t sms = 0;            ///< threadblocks that a GPU holds at once
   std::vector<std::int64_t> tune;  ///< bytes, ascending; empty: one file for all
 };
 /// Errors (ErrorKind::input): S03 a value that cannot be read, S04 values that do not go together.

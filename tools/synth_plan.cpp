@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
+#include <span>
 
 #include "boxes.hpp"
 #include "forestcoll/mscclpp.hpp"
@@ -25,24 +27,6 @@ IdVector<Rank, std::int32_t> boxes_of(const Topology& topology) {
 
 }  // namespace
 
-std::optional<Diagnostic> refuse_with_plan(const SynthArguments& arguments) {
-  const auto refuse = [](const char* option, const char* remedy) {
-    return usage_error("S04", fmt::format("{} is for MSCCL XML, not for --format mscclpp", option),
-                       remedy);
-  };
-  if (arguments.protocol != "Simple") return refuse("--proto", "leave it out");
-  if (arguments.instances != 1) return refuse("--instances", "use a larger -k");
-  if (arguments.unfused) return refuse("--unfused", "leave it out");
-  if (arguments.threadblocks == "per-tree" || arguments.threadblocks == "merge") {
-    return refuse("--threadblocks merge or per-tree", "name a number");
-  }
-  if (arguments.in_place && arguments.out_of_place) {
-    return usage_error("S04", "a plan of MSCCL++ is either in place or out of place",
-                       "write one plan for each");
-  }
-  return std::nullopt;
-}
-
 Expected<std::string> plan_text(const CollectiveForest& forest, const Topology& topology,
                                 const SynthArguments& arguments, const SynthRequest& request) {
   PlanOptions options;
@@ -54,6 +38,32 @@ Expected<std::string> plan_text(const CollectiveForest& forest, const Topology& 
   if (!plan) return plan.errors();
   return to_mscclpp_json(*plan, fmt::format("forestcoll-{}-{}-k{}", topology.name,
                                             to_string(forest.collective), forest.k));
+}
+
+std::vector<std::string> plan_boxes(const Topology& topology) {
+  std::set<std::string> boxes;
+  for (const NodeId node : topology.ranks) boxes.insert(topology.nodes[node].box);
+  boxes.erase("");
+  return {boxes.begin(), boxes.end()};
+}
+
+std::string boxes_line(const Topology& topology) {
+  constexpr std::size_t most_named = 4;
+  const std::vector<std::string> boxes = plan_boxes(topology);
+  if (boxes.empty()) {
+    return "  taken for one box, as the topology names none: memory channels between all GPUs";
+  }
+  const auto alone = std::ranges::count_if(
+      topology.ranks, [&](NodeId node) { return topology.nodes[node].box.empty(); });
+  const std::size_t named = std::min(boxes.size(), most_named);
+  std::string text =
+      fmt::format("  taken for boxes: {}", fmt::join(std::span(boxes).first(named), ", "));
+  if (named < boxes.size()) text += fmt::format(" and {} more", boxes.size() - named);
+  text += ": memory channels within each, port channels between";
+  if (alone > 0) {
+    text += fmt::format("; {} of no box", counted(static_cast<std::size_t>(alone), "GPU"));
+  }
+  return text;
 }
 
 }  // namespace forestcoll::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/forest.hpp"
@@ -10,14 +11,16 @@
 
 namespace forestcoll::cli {
 
-/// S04 where options ask for what a plan does not have.
-[[nodiscard]] std::optional<Diagnostic> refuse_with_plan(const SynthArguments& arguments);
-
 /// The plan's text: memory channels within the topology's boxes, port channels between
 /// them; a topology that names no boxes is one.
 [[nodiscard]] Expected<std::string> plan_text(const CollectiveForest& forest,
                                               const Topology& topology,
                                               const SynthArguments& arguments,
                                               const SynthRequest& request);
+
+/// The boxes of the topology's GPUs, as a plan takes them, sorted; none where it names none.
+[[nodiscard]] std::vector<std::string> plan_boxes(const Topology& topology);
+/// "  taken for boxes: box0, box1: memory channels within each, port channels between"
+[[nodiscard]] std::string boxes_line(const Topology& topology);
 
 }  // namespace forestcoll::cli

@@ -43,20 +43,31 @@ std::string tradeoff_lines(const Synthesis& synthesis) {
 
 // What the schedule as a file says less of than the forest: XML and plans name no routes, and some
 // schedules need room for a second operation on a connection.
-std::string schedule_lines(const CollectiveForest& forest, const Verdict& verdict) {
+std::string schedule_lines(const CollectiveForest& forest, const Verdict& verdict,
+                           const ScheduleNotes& notes) {
   std::string text;
   if (verdict.threadblocks == 0) return text;
   if (verdict.algbw && *verdict.algbw != forest.algbw) {
     text += fmt::format("  as {}, which names no routes: {} GB/s by the fewest hops\n",
                         verdict.format == "msccl-xml" ? "XML" : "a plan", number(*verdict.algbw));
   }
-  text += fmt::format("  {} per GPU, {}, {} at most\n",
+  text += fmt::format("  {} per GPU of the {} that it {}, {}, {} at most\n",
                       counted(static_cast<std::size_t>(verdict.threadblocks), "threadblock"),
+                      notes.sms, notes.sms_are_assumed ? "is taken to hold" : "holds",
                       counted(static_cast<std::size_t>(verdict.channels), "channel"),
                       counted(static_cast<std::size_t>(verdict.steps), "step"));
   if (!verdict.free_at_one_in_flight) text += deadlock_line();
   text += fmt::format("  usable: {}\n", verdict.usable_counts);
+  if (!notes.boxes.empty()) text += notes.boxes + "\n";
   return text;
+}
+
+// Trees per root, or chunks where roots have unequal numbers of them.
+std::string trees_text(const CollectiveForest& forest, const Verdict& verdict) {
+  if (forest.weight.empty() || verdict.threadblocks == 0) return fmt::format("k = {}", forest.k);
+  const auto [least, most] = std::minmax_element(forest.weight.begin(), forest.weight.end());
+  return fmt::format("{} chunks, {} to {} of each root", verdict.chunks, *least * forest.k,
+                     *most * forest.k);
 }
 
 std::string_view placement_name(Placement placement) {
@@ -79,7 +90,8 @@ std::string statistics_line(const PackStatistics& statistics) {
 }  // namespace
 
 std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
-                        const Verdict& verdict, const Topology& topology, bool verbose) {
+                        const Verdict& verdict, const Topology& topology,
+                        const ScheduleNotes& notes, bool verbose) {
   const CollectiveForest& forest = synthesis.forest;
   const Shape shape = shape_of(forest);
   std::string text = fmt::format("{}: {} over {}\n", topology.name, to_string(forest.collective),
@@ -88,10 +100,12 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
                       percent(forest.algbw, forest.optimum), number(forest.optimum));
   text += solver_lines(synthesis);
   text += tradeoff_lines(synthesis);
-  text += fmt::format("  k = {}, {}, height {} (mean {}; no forest is lower than {})\n", forest.k,
+  if (!notes.why.empty()) text += fmt::format("  {}\n", notes.why);
+  text += fmt::format("  {}, {}, height {} (mean {}; no forest is lower than {})\n",
+                      trees_text(forest, verdict),
                       counted(static_cast<std::size_t>(shape.trees), "tree"), shape.height,
                       number(shape.mean_height), synthesis.least_height);
-  text += schedule_lines(forest, verdict);
+  text += schedule_lines(forest, verdict, notes);
   if (verbose) text += statistics_line(synthesis.statistics);
   text += fmt::format(
       "  seconds: parse {:.3f}, rate {:.3f}, pack {:.3f}, lower {:.3f}, emit {:.3f}, verify "

@@ -1,6 +1,7 @@
 // The summary of `forestcoll synth`, in text and in JSON.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "forestcoll/emit.hpp"
@@ -16,10 +17,18 @@ struct SynthSeconds {
   double parse = 0, rate = 0, pack = 0, lower = 0, emit = 0, verify = 0, write = 0, total = 0;
 };
 
+/// What the summary of a schedule says beside what its forest and its verdict know.
+struct ScheduleNotes {
+  std::string why;    ///< this k was chosen; empty: it was asked for
+  std::string boxes;  ///< a line on what a plan takes for boxes; empty: no plan
+  std::int32_t sms = 0;
+  bool sms_are_assumed = false;  ///< nobody said how many
+};
+
 /// A few lines, the last one not ended; `verbose` adds the solver's statistics.
 [[nodiscard]] std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
                                       const Verdict& verdict, const Topology& topology,
-                                      bool verbose);
+                                      const ScheduleNotes& notes, bool verbose);
 
 /// {"format": "forestcoll-synth", "version": 1, …}
 [[nodiscard]] Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis,

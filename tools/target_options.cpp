@@ -10,6 +10,8 @@ namespace forestcoll::cli {
 namespace {
 
 constexpr std::int32_t sms_at_most = 4096;
+constexpr std::int32_t sms_of_a100 = 108;
+constexpr std::int32_t cus_of_mi250 = 104;
 
 std::string refuse_unknown_target(const std::string& name) {
   if (find_target(name) != nullptr) return {};
@@ -18,16 +20,22 @@ std::string refuse_unknown_target(const std::string& name) {
 
 }  // namespace
 
-void add_target_options(CLI::App& command, std::string& target, std::int32_t& sms) {
+void add_target_options(CLI::App& command, std::string& target, std::optional<std::int32_t>& sms) {
   command.add_option("--target", target, "The runtime whose limits apply: " + known_targets())
       ->check(CLI::Validator(refuse_unknown_target, "NAME"))
       ->capture_default_str();
   command
       .add_option("--sms", sms,
-                  "Threadblocks that a GPU holds at once (its streaming multiprocessors)")
+                  fmt::format("Threadblocks that a GPU holds at once (its streaming "
+                              "multiprocessors);\ndefault {}, for RCCL {}: with more, a schedule "
+                              "hangs",
+                              sms_of_a100, cus_of_mi250))
       ->check(CLI::Range(1, sms_at_most).description(""))
-      ->capture_default_str()
       ->type_name("N");
+}
+
+std::int32_t assumed_sms(std::string_view target) {
+  return target.starts_with("rccl") ? cus_of_mi250 : sms_of_a100;
 }
 
 }  // namespace forestcoll::cli

@@ -1,20 +1,20 @@
 // For each size that is asked for, the α–β model (estimate.hpp) picks among forests of k = 1, 2, 4,
-// …, 16 trees per root and what `-k auto` takes, three protocols, and 1, 2 or 4 instances. Sizes
-// next to each other with the same choice become one file. A file's window goes from its first size
-// up to the next file's, which is moved down as far as the model has it ahead; the last one ends at
-// the last size. So windows are disjoint, and between the first size and the last no size is
-// without a file.
+// …, 16 trees per root and what `-k auto` takes, three protocols, and 1, 2 or 4 instances: those
+// whose chunks divide the size, as a runtime would pass over the others without a word. A size that
+// none of them divides is named as not served. Sizes next to each other with the same choice become
+// one file. A file's window goes from its first size up to the next file's, which is moved down as
+// far as the model has it ahead and its chunks divide the size; the last one ends at the last size.
+// So windows are disjoint. Sizes in between are served where the file's chunks divide them.
 #include "tune.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "file_set.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/estimate.hpp"
 #include "forestcoll/schedule.hpp"
@@ -24,6 +24,7 @@
 #include "report.hpp"
 #include "solve.hpp"
 #include "synth_k.hpp"
+#include "synth_warnings.hpp"
 #include "time_limit.hpp"
 
 namespace forestcoll::cli {
@@ -31,6 +32,7 @@ namespace {
 
 constexpr std::int64_t most_trees = 16;
 constexpr std::int32_t most_instances = 4;
+constexpr std::int64_t element_bytes = 4;
 
 struct Candidate {
   std::size_t synthesis;
@@ -55,14 +57,8 @@ struct Range {
 struct File {
   std::string name, text;
   Range range;
+  Verdict verdict;
 };
-
-Diagnostic io_error(const std::string& path, const std::string& what, std::string remedy) {
-  Diagnostic error = usage_error("", what, std::move(remedy));
-  error.kind = ErrorKind::io;
-  error.file = path;
-  return error;
-}
 
 class Tuner {
  public:
@@ -77,41 +73,66 @@ class Tuner {
         .collective = request_.collective, .root = root, .trees_per_root = request_.trees};
     auto best = solve_with_k(fabric_, asked, request_, solver, limit, console);
     if (!best) return best.errors();
-    syntheses_.push_back(*std::move(best));
+    syntheses_.push_back(std::move(best->synthesis));
     for (std::int64_t k = 1; request_.automatic_k && k <= most_trees; k *= 2) {
       SynthesizeOptions fixed = asked;
       fixed.trees_per_root = {TreesPerRoot::Mode::fixed, k};
       auto found = solve(fabric_, fixed, solver, limit, console);
       if (!found) return found.errors();
-      if (k != syntheses_.front().forest.k) syntheses_.push_back(*std::move(found));
+      add(*std::move(found));
     }
-    std::optional<Diagnostics> refusal;
-    for (std::size_t s = 0; s < syntheses_.size(); ++s) {
-      for (std::int32_t n = 1; n <= most_instances; n *= 2) {
-        LowerOptions lowering = request_.lowering;
-        lowering.instances = n;
-        auto schedule = lower(syntheses_[s].forest, lowering);
-        if (schedule) {
-          candidates_.push_back({s, lowering, *std::move(schedule),
-                                 pair_latencies(syntheses_[s].forest, fabric_.topology)});
-        } else if (!refusal) {
-          refusal = schedule.errors();
-        }
+    if (request_.automatic_k) {
+      for (Synthesis& each : in_powers_of_two(fabric_, asked, request_, solver, limit, console)) {
+        each.forest.optimum = std::max(syntheses_.front().forest.optimum, each.forest.algbw);
+        add(std::move(each));
       }
     }
-    return candidates_.empty() ? refusal : std::nullopt;
+    return lower_all();
   }
 
-  // What is fastest at one size. Of equals the first: fewer trees, fewer instances, Simple.
-  [[nodiscard]] Choice choose(std::int64_t bytes) const {
+  // What is fastest at one size, of what a runtime would select there; none where nothing is. Of
+  // equals the first: fewer trees, fewer instances, Simple.
+  [[nodiscard]] std::optional<Choice> choose(std::int64_t bytes) const {
     std::optional<Choice> best;
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
+      if (!serves(c, bytes)) continue;
       for (std::size_t p = 0; p < protocol_models().size(); ++p) {
+        const bool is_asked =
+            arguments_.protocol.empty() || arguments_.protocol == protocol_models()[p].name;
+        if (!is_asked) continue;
         const double seconds = estimate(c, p, bytes);
         if (!best || seconds < best->seconds) best = Choice{c, p, seconds};
       }
     }
-    return *best;
+    return best;
+  }
+
+  // Does every chunk have a whole number of elements?
+  [[nodiscard]] bool serves(std::size_t candidate, std::int64_t bytes) const {
+    return bytes % (element_bytes * candidates_[candidate].schedule.chunks) == 0;
+  }
+
+  // The sizes that no file serves.
+  [[nodiscard]] std::vector<std::int64_t> not_served() const {
+    std::vector<std::int64_t> sizes;
+    for (const std::int64_t size : request_.tune) {
+      if (!choose(size)) sizes.push_back(size);
+    }
+    return sizes;
+  }
+
+  // Where no size is served at all.
+  [[nodiscard]] Diagnostic nothing_served() const {
+    std::int64_t fewest = candidates_.front().schedule.chunks;
+    for (const Candidate& c : candidates_) fewest = std::min(fewest, c.schedule.chunks);
+    return usage_error(
+        "S03",
+        fmt::format(
+            "--tune: at none of these sizes would a runtime select a schedule: the one with "
+            "the fewest chunks has {}, and buffers are multiples of its chunks",
+            fewest),
+        fmt::format("name multiples of {} bytes ({} chunks of elements of {} bytes)",
+                    element_bytes * fewest, fewest, element_bytes));
   }
 
   [[nodiscard]] double estimate(std::size_t candidate, std::size_t protocol,
@@ -125,13 +146,14 @@ class Tuner {
   [[nodiscard]] std::vector<Range> ranges() const {
     std::vector<Range> result;
     for (const std::int64_t size : request_.tune) {
-      Choice choice = choose(size);
+      auto choice = choose(size);
+      if (!choice) continue;
       if (result.empty()) {
-        result.push_back({size, size, choice});
-      } else if (!(result.back().choice == choice)) {
-        const std::int64_t first = first_size_for(choice, result.back(), size);
+        result.push_back({size, size, *choice});
+      } else if (!(result.back().choice == *choice)) {
+        const std::int64_t first = first_size_for(*choice, result.back(), size);
         result.back().last = first - 1;
-        result.push_back({first, first, choice});
+        result.push_back({first, first, *choice});
       }
       result.back().last = size;
     }
@@ -141,7 +163,7 @@ class Tuner {
   // Halved as long as the next choice is as fast, and above what the one before is chosen for.
   [[nodiscard]] std::int64_t first_size_for(Choice& next, const Range& before,
                                             std::int64_t size) const {
-    while (size / 2 > before.last) {
+    while (size / 2 > before.last && serves(next.candidate, size / 2)) {
       const double seconds = estimate(next.candidate, next.protocol, size / 2);
       if (seconds > estimate(before.choice.candidate, before.choice.protocol, size / 2)) break;
       size /= 2;
@@ -162,35 +184,46 @@ class Tuner {
     File result{fmt::format("{}-{}gpus-{:013}-{}-k{}x{}.xml", to_string(request_.collective),
                             fabric_.topology.ranks.size(), range.first, xml.protocol,
                             synthesis.forest.k, c.lowering.instances),
-                to_msccl_xml(c.schedule, synthesis.forest, fabric_.topology, xml), range};
-    const auto verdict = verify(result.text, result.name, &fabric_.topology,
-                                {.target = arguments_.target, .sms = arguments_.sms});
+                to_msccl_xml(c.schedule, synthesis.forest, fabric_.topology, xml), range,
+                Verdict()};
+    auto verdict = verify(result.text, result.name, &fabric_.topology,
+                          {.target = arguments_.target, .sms = request_.sms});
     if (!verdict) return verdict.errors();
     if (!verdict->ok) return verdict->findings;
+    result.verdict = *std::move(verdict);
     return result;
   }
 
-  [[nodiscard]] std::string text(const Range& range) const {
+  [[nodiscard]] const CollectiveForest& forest(const File& file) const {
+    return syntheses_[candidates_[file.range.choice.candidate].synthesis].forest;
+  }
+
+  [[nodiscard]] std::string text(const File& file) const {
+    const Range& range = file.range;
     const Candidate& c = candidates_[range.choice.candidate];
-    const CollectiveForest& forest = syntheses_[c.synthesis].forest;
+    const CollectiveForest& trees = forest(file);
     const double bytes = static_cast<double>(range.first);
     return fmt::format(
         "  {:>15} to {:>15} bytes  k {:<4} {:<7} {} instance{}  {} threadblocks, {} channels  "
-        "{:.1f} "
-        "us, {:.1f} GB/s at the first",
-        range.first, range.last, forest.k, protocol_models()[range.choice.protocol].name,
+        "{:.1f} us, {:.1f} GB/s at the first\n"
+        "      {} of the optimum {} GB/s on the links; usable: {}",
+        range.first, range.last, trees.k, protocol_models()[range.choice.protocol].name,
         c.lowering.instances, c.lowering.instances == 1 ? " " : "s", c.schedule.max_threadblocks(),
-        c.schedule.channels, range.choice.seconds * 1e6, bytes / range.choice.seconds * 1e-9);
+        c.schedule.channels, range.choice.seconds * 1e6, bytes / range.choice.seconds * 1e-9,
+        percent(trees.algbw, trees.optimum), number(trees.optimum), file.verdict.usable_counts);
   }
 
   [[nodiscard]] Json json(const File& file) const {
     const Candidate& c = candidates_[file.range.choice.candidate];
-    const CollectiveForest& forest = syntheses_[c.synthesis].forest;
+    const CollectiveForest& trees = forest(file);
     return {{"file", file.name},
             {"min_bytes", file.range.first},
             {"max_bytes", file.range.last},
-            {"k", forest.k},
-            {"algbw", exact(forest.algbw)},
+            {"k", trees.k},
+            {"chunks", c.schedule.chunks},
+            {"usable_counts", file.verdict.usable_counts},
+            {"algbw", exact(trees.algbw)},
+            {"optimum", exact(trees.optimum)},
             {"protocol", protocol_models()[file.range.choice.protocol].name},
             {"instances", c.lowering.instances},
             {"threadblocks", c.schedule.max_threadblocks()},
@@ -199,6 +232,35 @@ class Tuner {
   }
 
  private:
+  // A forest that is not there yet.
+  void add(Synthesis synthesis) {
+    const auto is_same = [&](const Synthesis& other) {
+      return other.forest.k == synthesis.forest.k && other.forest.weight == synthesis.forest.weight;
+    };
+    if (std::ranges::none_of(syntheses_, is_same)) syntheses_.push_back(std::move(synthesis));
+  }
+
+  std::optional<Diagnostics> lower_all() {
+    std::optional<Diagnostics> refusal;
+    const std::int32_t fewest = arguments_.instances.value_or(1);
+    const std::int32_t most = arguments_.instances.value_or(most_instances);
+    for (std::size_t s = 0; s < syntheses_.size(); ++s) {
+      const CollectiveForest& trees = syntheses_[s].forest;
+      for (std::int32_t n = fewest; n <= most; n *= 2) {
+        LowerOptions lowering = request_.lowering;
+        lowering.instances = n;
+        auto schedule = lower(trees, lowering);
+        if (schedule) {
+          candidates_.push_back(
+              {s, lowering, *std::move(schedule), pair_latencies(trees, fabric_.topology)});
+        } else if (!refusal) {
+          refusal = schedule.errors();
+        }
+      }
+    }
+    return candidates_.empty() ? refusal : std::nullopt;
+  }
+
   const Fabric& fabric_;
   const SynthArguments& arguments_;
   const SynthRequest& request_;
@@ -206,71 +268,46 @@ class Tuner {
   std::vector<Candidate> candidates_;
 };
 
-// A runtime loads every file of the directory, so nothing else may be in it.
-std::optional<Diagnostic> refuse_directory(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return std::nullopt;
-  if (!std::filesystem::is_directory(path, error)) {
-    return usage_error("S04", fmt::format("-o: {} is no directory", path.string()),
-                       "--tune writes several files: name a directory that is empty or not there");
-  }
-  if (!std::filesystem::is_empty(path, error)) {
-    return usage_error(
-        "S04", fmt::format("-o: the directory {} is not empty", path.string()),
-        "runtimes load every file in such a directory: name one that is empty or not there");
-  }
-  return std::nullopt;
-}
-
-// All files under a temporary name, which then becomes the directory's.
-std::optional<Diagnostic> write_all(const std::filesystem::path& path,
-                                    const std::vector<File>& files) {
-  const std::filesystem::path directory = path.has_filename() ? path : path.parent_path();
-  std::filesystem::path partial = directory;
-  partial += ".partial";
-  std::error_code error;
-  std::filesystem::remove_all(partial, error);
-  std::filesystem::create_directories(partial, error);
-  if (error) {
-    return io_error(partial.string(), "cannot make the directory: " + error.message(),
-                    "choose a place where you may write");
-  }
-  std::optional<Diagnostic> failure;
-  for (const File& file : files) {
-    failure = write_output((partial / file.name).string(), file.text);
-    if (failure) break;
-  }
-  if (!failure) {
-    std::filesystem::rename(partial, directory, error);
-    if (error) {
-      failure = io_error(directory.string(), "cannot make the directory: " + error.message(), "");
-    }
-  }
-  if (failure) std::filesystem::remove_all(partial, error);
-  return failure;
+std::vector<NamedText> texts(const std::vector<File>& files) {
+  std::vector<NamedText> result;
+  for (const File& file : files) result.push_back({file.name, file.text});
+  return result;
 }
 
 }  // namespace
 
 ExitCode tune(const Fabric& fabric, const SynthArguments& arguments, const SynthRequest& request,
               const SolverRequest& solver, std::optional<Rank> root, const Console& console) {
-  if (auto error = refuse_directory(arguments.output)) return fail({*std::move(error)}, console);
+  if (auto error = refuse_directory(arguments.output, "-o"))
+    return fail({*std::move(error)}, console);
   Tuner tuner(fabric, arguments, request);
   if (const auto errors = tuner.find_candidates(solver, root, console)) {
     return fail(*errors, console);
   }
+  const std::vector<Range> ranges = tuner.ranges();
+  if (ranges.empty()) return fail({tuner.nothing_served()}, console);
   std::vector<File> files;
-  for (const Range& range : tuner.ranges()) {
+  for (const Range& range : ranges) {
     auto made = tuner.file(range);
     if (!made) return fail(made.errors(), console);
     files.push_back(*std::move(made));
   }
-  if (auto error = write_all(arguments.output, files)) return fail({*std::move(error)}, console);
+  warn_of_root(request.collective, console);
+  for (const File& file : files) warn_of_routes(tuner.forest(file), file.verdict, console);
+  if (auto error = write_files(arguments.output, texts(files))) {
+    return fail({*std::move(error)}, console);
+  }
   note(console,
-       fmt::format("{}: {} over {}, {} by size (a model, not a measurement)", fabric.topology.name,
-                   to_string(request.collective), counted(fabric.topology.ranks.size(), "GPU"),
-                   counted(files.size(), "file")));
-  for (const File& file : files) note(console, tuner.text(file.range));
+       fmt::format("{}: {} over {}, {} by size (a model, not a measurement), {} assumed per GPU",
+                   fabric.topology.name, to_string(request.collective),
+                   counted(fabric.topology.ranks.size(), "GPU"), counted(files.size(), "file"),
+                   counted(static_cast<std::size_t>(request.sms), "SM")));
+  for (const File& file : files) note(console, tuner.text(file));
+  const std::vector<std::int64_t> not_served = tuner.not_served();
+  if (!not_served.empty()) {
+    note(console, fmt::format("  not served, as no schedule's chunks divide them: {} bytes",
+                              fmt::join(not_served, ", ")));
+  }
   if (!arguments.json) return ExitCode::done;
   Json json = {{"format", "forestcoll-tune"},
                {"version", 1},
@@ -278,7 +315,9 @@ ExitCode tune(const Fabric& fabric, const SynthArguments& arguments, const Synth
                {"collective", to_string(request.collective)},
                {"compute_nodes", fabric.topology.ranks.size()},
                {"target", arguments.target},
-               {"estimate", "model, not measurement"}};
+               {"sms", request.sms},
+               {"estimate", "model, not measurement"},
+               {"not_served", not_served}};
   json["files"] = Json::array();
   for (const File& file : files) json["files"].push_back(tuner.json(file));
   if (auto error = write_output("-", to_text(json))) return fail({*std::move(error)}, console);

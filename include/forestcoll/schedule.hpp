@@ -60,7 +60,7 @@ struct RankProgram {
 
 /// The program of every rank. Buffers are cut into equal chunks, `chunks` of them in the whole
 /// collective buffer (nchunksperloop). In place: input and output alias as the collective says.
-/// `k` is the number of chunks of each root: trees per root times instances.
+/// `k` is the number of chunks of each root (of weight 1): trees per root times instances.
 struct Schedule {
   Collective collective = Collective::allgather;
   std::optional<Rank> root;
@@ -126,12 +126,13 @@ struct LowerOptions {
 /// all tree edges), so the result is free of deadlock at one operation in flight (D = 1), with
 /// every protocol. Sums are formed in one fixed order at each tree's root and handed out from
 /// there: all ranks get the same bits.
-/// REQUIRES: with equal shares, each root's multiplicities sum to k in each forest; instances ≥ 1.
+/// In an allreduce no rank owns anything: a root sums k chunks per unit of its weight.
+/// REQUIRES: each root's multiplicities sum to k times its weight in each forest; instances ≥ 1.
 /// Errors: T07 (unknown target, ErrorKind::input); ErrorKind::limit with the number, the limit and
 /// what would make it fit: T01 threadblocks, T02 steps, T03 channels, T04 chunks, T05 XML elements,
 /// T06 a target that takes no file for calls both in place and out of place, T09 ranks that own
-/// unequal shares of the data. What is far too large
-/// is refused before anything of its size is built.
+/// unequal shares of the data, in other collectives. What is far too large is refused before
+/// anything of its size is built.
 /// Cost: O(E log E) for E messages, plus overlaps of the two forests of allreduce.
 [[nodiscard]] Expected<Schedule> lower(const CollectiveForest& forest, const LowerOptions& options);
 

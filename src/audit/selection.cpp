@@ -22,6 +22,13 @@ std::string bytes_text(std::int64_t bytes) {
   return fmt::format("{} {}", bytes, units[unit]);
 }
 
+// The upper end of the window. What leaves its end out is often written with a round one.
+std::string end_text(const Program& program, const TargetRules& target, std::int64_t last) {
+  const bool is_round = program.max_bytes % 1024 == 0;
+  if (target.max_bytes_is_included || !is_round) return "to " + bytes_text(last);
+  return "to less than " + bytes_text(program.max_bytes);
+}
+
 // The buffer that counts are taken of, in the words of the collective's interface.
 std::string_view counted(Pattern pattern) {
   if (pattern == Pattern::allgather) return "elements sent per rank";
@@ -69,7 +76,7 @@ std::string usable_counts(const Program& program, const TargetRules& target, Fin
   return fmt::format("{} that are multiples of {}; {}; buffers from {} {}",
                      counted(program.pattern), step, modes_text(program),
                      bytes_text(program.min_bytes),
-                     unlimited ? "upwards" : "to " + bytes_text(program.max_bytes));
+                     unlimited ? "upwards" : end_text(program, target, last));
 }
 
 }  // namespace forestcoll::audit

@@ -68,10 +68,11 @@ void append_comments(std::string& out, const Schedule& schedule, const Collectiv
                                     : fmt::format(" in {} instances", schedule.k / forest.k);
   fmt::format_to(std::back_inserter(out),
                  "<!-- forestcoll {}: {} on {}, topology hash {:016x} -->\n"
-                 "<!-- k = {} trees per root{}, algbw {} GB/s, optimum {} GB/s -->\n",
+                 "<!-- k = {} trees per {}{}, algbw {} GB/s, optimum {} GB/s -->\n",
                  version, to_string(forest.collective), emit::plain(topology.name, 100),
-                 emit::topology_hash(topology), forest.k, instances, forest.algbw.to_string(),
-                 forest.optimum.to_string());
+                 emit::topology_hash(topology), forest.k,
+                 forest.weight.empty() ? "root" : "unit of a root's weight", instances,
+                 forest.algbw.to_string(), forest.optimum.to_string());
   if (forest.root) {
     fmt::format_to(std::back_inserter(out),
                    "<!-- The root is rank {}. No runtime checks this: a call with any other root "

@@ -15,7 +15,7 @@ struct ChunkRange {
 };
 
 /// The addressing of a collective: N·k chunks (k for broadcast and reduce), of which rank r owns
-/// r·k … r·k + k − 1.
+/// r·k … r·k + k − 1. In an allreduce no rank owns any, and there may be any number of them.
 ///
 /// What a rank starts with lies in its input. What it receives or adds up it keeps:
 ///
@@ -32,11 +32,16 @@ struct ChunkRange {
 class Addressing {
  public:
   Addressing(Collective collective, std::optional<Rank> root, Placement placement,
-             std::int64_t ranks, std::int64_t k)
-      : collective_(collective), root_(root), placement_(placement), ranks_(ranks), k_(k) {}
+             std::int64_t ranks, std::int64_t k, std::int64_t chunks)
+      : collective_(collective),
+        root_(root),
+        placement_(placement),
+        ranks_(ranks),
+        k_(k),
+        chunks_(chunks) {}
 
   /// Chunks of the whole collective.
-  [[nodiscard]] std::int64_t chunks() const { return is_rooted(collective_) ? k_ : ranks_ * k_; }
+  [[nodiscard]] std::int64_t chunks() const { return chunks_; }
   [[nodiscard]] std::int64_t input_chunks() const {
     return collective_ == Collective::allgather ? k_ : chunks();
   }
@@ -93,7 +98,7 @@ class Addressing {
   Collective collective_;
   std::optional<Rank> root_;
   Placement placement_;
-  std::int64_t ranks_, k_;
+  std::int64_t ranks_, k_, chunks_;
 };
 
 }  // namespace forestcoll::schedule

@@ -30,16 +30,23 @@ struct Lane {
   std::vector<MessageId> messages;
   std::int64_t chunks = 0;
   std::int64_t send_steps = 0, recv_steps = 0;  // upper bounds
+  std::int64_t largest = 0;                     // chunks of a message
+  std::int32_t first_level = 0, last_level = 0;
+
+  /// How long one pass over the lane takes, in times that a chunk needs for one step. Nothing of
+  /// the next pass begins before the last message of this one: its chunks one after the other, or
+  /// the levels that the data climb between its first message and its last, whichever is more.
+  [[nodiscard]] std::int64_t period() const;
 };
 
-/// Cuts a connection into `lanes` lanes with about the same number of chunks and no more than
-/// `max_steps` steps; none where that fails. Cost: O(messages · (log + lanes)).
+/// Cuts a connection into `lanes` lanes of no more than `max_steps` steps, so that the longest
+/// period is short; none where that fails. Cost: O(messages · (log + lanes)).
 [[nodiscard]] std::optional<std::vector<Lane>> cut(const Connection& connection, std::size_t lanes,
                                                    const IdVector<MessageId, Message>& messages,
                                                    const StepBounds& bounds,
                                                    std::int64_t max_steps);
 
-/// The chunks of the fullest lane.
-[[nodiscard]] std::int64_t fullest(std::span<const Lane> lanes);
+/// The period of the slowest lane.
+[[nodiscard]] std::int64_t slowest(std::span<const Lane> lanes);
 
 }  // namespace forestcoll::schedule

@@ -1,6 +1,6 @@
 // Lanes: at first one per connection, or as many as the limit on steps forces. Then, as long as
-// both ends have room, the connection with the fullest lane gets as many more as make that lane
-// emptier: data that wait for each other in one threadblock flow side by side in two. Channels are
+// both ends have room, the connection with the slowest lane gets as many more as make that lane
+// faster: data that wait for each other in one threadblock flow side by side in two. Channels are
 // numbered from the lowest that is free at both ends and belongs to the connection's rail.
 #include "schedule/lanes.hpp"
 
@@ -55,20 +55,20 @@ class Placer {
 
   void spread() {
     struct Candidate {
-      std::int64_t chunks;  // in the fullest lane
+      std::int64_t period;  // of the slowest lane
       ConnectionId connection;
       bool operator<(const Candidate& other) const {
-        return std::pair(chunks, other.connection) < std::pair(other.chunks, connection);
+        return std::pair(period, other.connection) < std::pair(other.period, connection);
       }
     };
     std::priority_queue<Candidate> queue;
     for (std::size_t c = 0; c < connections_.size(); ++c) {
-      queue.push({fullest(lanes_[ConnectionId(c)]), ConnectionId(c)});
+      queue.push({slowest(lanes_[ConnectionId(c)]), ConnectionId(c)});
     }
     while (!queue.empty()) {
       const ConnectionId c = queue.top().connection;
       queue.pop();
-      if (widen(c)) queue.push({fullest(lanes_[c]), c});
+      if (widen(c)) queue.push({slowest(lanes_[c]), c});
     }
   }
 
@@ -116,18 +116,18 @@ class Placer {
     return std::nullopt;
   }
 
-  // More lanes for `c`, as few more as make the fullest emptier. False, and nothing changed, where
+  // More lanes for `c`, as few more as make the slowest faster. False, and nothing changed, where
   // there is no room, or no gain in as many lanes as there is room for.
   bool widen(ConnectionId c) {
     const Connection& connection = connections_[c];
-    const std::int64_t before = fullest(lanes_[c]);
+    const std::int64_t before = slowest(lanes_[c]);
     const std::size_t now = lanes_[c].size();
     const std::size_t most =
         std::min(connection.messages.size(),
                  now + std::min(room(gpus_[connection.src]), room(gpus_[connection.dst])));
     for (std::size_t lanes = now + 1; lanes <= most; ++lanes) {
       auto wider = cut_into(connection, lanes);
-      if (wider && fullest(*wider) < before) return grow(c, std::move(*wider));
+      if (wider && slowest(*wider) < before) return grow(c, std::move(*wider));
     }
     return false;
   }

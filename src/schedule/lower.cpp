@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -23,10 +24,18 @@ namespace {
 
 using schedule::refusal;
 
+constexpr std::int32_t parts_of_wide_trees = 4;
 constexpr const char* kSmaller = "use a smaller -k, or write the forest with --format forest";
 
 std::size_t rank_count(const CollectiveForest& forest) {
   return forest.reduce ? forest.reduce->rank_count() : forest.broadcast->rank_count();
+}
+
+// Chunks per unit of k.
+std::int64_t shares(const CollectiveForest& forest) {
+  if (is_rooted(forest.collective)) return 1;
+  if (forest.weight.empty()) return static_cast<std::int64_t>(rank_count(forest));
+  return std::accumulate(forest.weight.begin(), forest.weight.end(), std::int64_t{0});
 }
 
 Expected<const TargetLimits*> target_for(const std::string& name) {
@@ -84,7 +93,7 @@ std::optional<Diagnostic> refuse_early(const CollectiveForest& forest, const Tar
                                target.name, target.max_children),
                    "write the forest with --format forest");
   }
-  const std::int64_t blocks = is_rooted(forest.collective) ? 1 : ranks;
+  const std::int64_t blocks = shares(forest);
   const std::int64_t most = target.max_offset + std::int64_t{1};
   const std::int64_t largest = most / blocks / options.instances;
   if (forest.k > largest) {
@@ -166,29 +175,32 @@ schedule::Addition addition_for(const TargetLimits& target, Placement placement)
   return placement == Placement::both ? schedule::Addition::aliased : schedule::Addition::apart;
 }
 
-}  // namespace
+// Does some tree carry so many chunks that it can be cut into parts?
+bool has_wide_trees(const CollectiveForest& forest, std::int64_t instances) {
+  for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
+    for (std::size_t t = 0; *phase && t < (*phase)->tree_count(); ++t) {
+      if ((*phase)->tree(TreeId(t)).multiplicity >= parts_of_wide_trees * instances)
+        return true;
+    }
+  }
+  return false;
+}
 
-Expected<Schedule> lower(const CollectiveForest& asked, const LowerOptions& options) {
-  FORESTCOLL_CHECK(asked.reduce || asked.broadcast, "a collective has a forest");
-  FORESTCOLL_CHECK(rank_count(asked) > 0, "a forest has ranks");
-  FORESTCOLL_CHECK(is_rooted(asked.collective) == asked.root.has_value(), "a root where needed");
-  FORESTCOLL_CHECK(options.instances >= 1, "instances are counted from one");
-  // 1. Does the target take it at all?
-  const auto found = target_for(options.target);
-  if (!found) return found.errors();
-  const TargetLimits& target = **found;
-  if (auto error = schedule::refuse_unequal_shares(asked)) return *error;
-  if (auto error = refuse_early(asked, target, options)) return *error;
-  const CollectiveForest forest = in_instances(asked, options.instances);
-  // 2. All tree edges as messages in one order, and what each must wait for.
+// With every wide tree in so many parts.
+Expected<Schedule> lower_in_parts(const CollectiveForest& forest, const LowerOptions& options,
+                                  const TargetLimits& target, std::int32_t parts) {
+  // 1. All tree edges as messages in one order, and what each must wait for.
   const bool per_tree = options.threadblocks == ThreadblockUse::per_tree;
   const std::size_t ranks = rank_count(forest);
-  const auto messages = schedule::order_messages(
-      forest, {.max_count = target.max_count, .instances = options.instances, .per_tree = per_tree},
-      schedule::Rails(forest, options.boxes));
+  const auto messages = schedule::order_messages(forest,
+                                                 {.max_count = target.max_count,
+                                                  .parts = parts,
+                                                  .instances = options.instances,
+                                                  .per_tree = per_tree},
+                                                 schedule::Rails(forest, options.boxes));
   const schedule::Waits waits(messages, ranks);
   const schedule::Addition addition = addition_for(target, options.placement);
-  // 3. Channels and threadblocks: as parallel as fits.
+  // 2. Channels and threadblocks: as parallel as fits.
   const std::int64_t limit =
       std::min({options.max_threadblocks, target.max_threadblocks, target.max_children});
   const auto lanes =
@@ -197,11 +209,14 @@ Expected<Schedule> lower(const CollectiveForest& asked, const LowerOptions& opti
   if (!lanes) return lanes.errors();
   std::vector<schedule::RelayGroup> groups;
   if (options.forward && target.fused_steps) groups = find_relays(messages, waits, *lanes);
-  const auto plan = plan_threadblocks(*lanes, groups, ranks, target, limit, options.threadblocks);
+  const auto plan = plan_threadblocks(
+      *lanes, groups, ranks, target,
+      {.most = limit, .use = options.threadblocks, .instances = options.instances});
   if (!plan) return plan.errors();
-  // 4. The programs.
+  // 3. The programs.
   const schedule::Addressing addressing(forest.collective, forest.root, options.placement,
-                                        static_cast<std::int64_t>(ranks), forest.k);
+                                        static_cast<std::int64_t>(ranks), forest.k,
+                                        shares(forest) * forest.k);
   const schedule::Fusion fusion = schedule::fuse(messages, waits, plan->relays);
   Schedule result;
   result.collective = forest.collective;
@@ -229,6 +244,30 @@ Expected<Schedule> lower(const CollectiveForest& asked, const LowerOptions& opti
   }
   if (auto error = refuse_finished(result, target, limit)) return *error;
   return result;
+}
+
+}  // namespace
+
+Expected<Schedule> lower(const CollectiveForest& asked, const LowerOptions& options) {
+  FORESTCOLL_CHECK(asked.reduce || asked.broadcast, "a collective has a forest");
+  FORESTCOLL_CHECK(rank_count(asked) > 0, "a forest has ranks");
+  FORESTCOLL_CHECK(is_rooted(asked.collective) == asked.root.has_value(), "a root where needed");
+  FORESTCOLL_CHECK(options.instances >= 1, "instances are counted from one");
+  // Does the target take it at all?
+  const auto found = target_for(options.target);
+  if (!found) return found.errors();
+  const TargetLimits& target = **found;
+  if (asked.collective != Collective::allreduce) {
+    if (auto error = schedule::refuse_unequal_shares(asked)) return *error;
+  }
+  if (auto error = refuse_early(asked, target, options)) return *error;
+  const CollectiveForest forest = in_instances(asked, options.instances);
+  // In parts if these fit. The fewest threadblocks have no steps to spare.
+  if (options.threadblocks != ThreadblockUse::merge && has_wide_trees(forest, options.instances)) {
+    auto schedule = lower_in_parts(forest, options, target, parts_of_wide_trees);
+    if (schedule) return schedule;
+  }
+  return lower_in_parts(forest, options, target, 1);
 }
 
 std::int32_t Schedule::max_threadblocks() const {

@@ -1,9 +1,9 @@
 // From trees to one sequence of messages.
 //
 // Chunks. The buffer of the whole collective is cut into N·k chunks, k for every root (k in all for
-// broadcast and reduce). The trees of a root share its k chunks out among them in forest order,
-// each as many as its multiplicity. Instances cut a tree's chunks into equal parts that travel
-// beside each other.
+// broadcast and reduce). In an allreduce, where nobody owns a chunk, a root of weight w has w·k.
+// The trees of a root share its chunks out among them in forest order, each as many as its
+// multiplicity. Instances cut a tree's chunks into equal parts that travel beside each other.
 //
 // Order. A message's level is the length of the longest chain of messages that must come before it:
 //   reduce     the height of the sender's subtree, so that it follows the messages of all its
@@ -24,27 +24,33 @@
 namespace forestcoll::schedule {
 namespace {
 
-struct LevelledMessage {
-  Message message;
-  std::int32_t level;
-};
+// The chunks of every root, one root after the other.
+IdVector<Rank, ChunkRange> root_chunks(const CollectiveForest& whole, std::size_t ranks) {
+  IdVector<Rank, ChunkRange> ranges;
+  std::int64_t begin = 0;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    const bool is_root = !whole.root || *whole.root == Rank(r);
+    const std::int64_t weight = whole.weight.empty() ? 1 : whole.weight[Rank(r)];
+    const std::int64_t end = begin + (is_root ? whole.k * weight : 0);
+    ranges.push_back({begin, end});
+    begin = end;
+  }
+  return ranges;
+}
 
 // The chunks of each tree.
 std::vector<ChunkRange> tree_chunks(const Forest& forest, const CollectiveForest& whole) {
-  IdVector<Rank, std::int64_t> used(forest.rank_count(), 0);
+  IdVector<Rank, ChunkRange> left = root_chunks(whole, forest.rank_count());
   std::vector<ChunkRange> ranges;
   ranges.reserve(forest.tree_count());
   for (std::size_t t = 0; t < forest.tree_count(); ++t) {
     const auto& tree = forest.tree(TreeId(t));
-    const std::int64_t block = is_rooted(whole.collective) ? 0 : tree.root.value * whole.k;
-    const std::int64_t begin = block + used[tree.root];
-    used[tree.root] += tree.multiplicity;
+    std::int64_t& begin = left[tree.root].begin;
     ranges.push_back({begin, begin + tree.multiplicity});
+    begin += tree.multiplicity;
   }
-  for (std::size_t r = 0; r < used.size(); ++r) {
-    const bool is_root = !whole.root || *whole.root == Rank(r);
-    FORESTCOLL_CHECK(used[Rank(r)] == (is_root ? whole.k : 0),
-                     "each root's multiplicities sum to k");
+  for (const ChunkRange& range : left) {
+    FORESTCOLL_CHECK(range.begin == range.end, "each root's multiplicities sum to its share");
   }
   return ranges;
 }
@@ -87,10 +93,10 @@ class Builder {
 
   IdVector<MessageId, Message> sorted() {
     std::stable_sort(messages_.begin(), messages_.end(),
-                     [](const auto& a, const auto& b) { return a.level < b.level; });
+                     [](const Message& a, const Message& b) { return a.level < b.level; });
     IdVector<MessageId, Message> result;
     result.reserve(messages_.size());
-    for (const auto& each : messages_) result.push_back(each.message);
+    for (const Message& each : messages_) result.push_back(each);
     return result;
   }
 
@@ -149,10 +155,13 @@ class Builder {
 
   void add_part(const Edge& edge, const ChunkRange& range, std::int32_t stream,
                 std::int32_t level) {
-    for (std::int64_t begin = range.begin; begin < range.end; begin += cutting_.max_count) {
-      const auto count = std::min<std::int64_t>(cutting_.max_count, range.end - begin);
-      messages_.push_back({{edge.src, edge.dst, static_cast<std::int32_t>(begin),
-                            static_cast<std::int32_t>(count), edge.reduces, stream, edge.rail},
+    const std::int64_t chunks = range.end - range.begin;
+    const std::int64_t parts = chunks >= cutting_.parts ? cutting_.parts : 1;
+    const std::int64_t most = std::min<std::int64_t>(cutting_.max_count, (chunks - 1) / parts + 1);
+    for (std::int64_t begin = range.begin; begin < range.end; begin += most) {
+      const auto count = std::min(most, range.end - begin);
+      messages_.push_back({edge.src, edge.dst, static_cast<std::int32_t>(begin),
+                           static_cast<std::int32_t>(count), edge.reduces, stream, edge.rail,
                            level});
     }
   }
@@ -162,7 +171,7 @@ class Builder {
   const Rails& rails_;
   std::size_t trees_before_ = 0;  // of the phase before
   std::vector<Reduced> reduced_;
-  std::vector<LevelledMessage> messages_;
+  std::vector<Message> messages_;
 };
 
 }  // namespace

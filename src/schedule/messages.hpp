@@ -22,6 +22,7 @@ struct Message {
   bool reduces = false;
   std::int32_t stream = 0;  ///< messages of different streams share no threadblock
   Rails::Rail rail = {};    ///< messages of different rails share no channel
+  std::int32_t level = 0;   ///< messages that must come before it, one after the other
 
   [[nodiscard]] std::int32_t end_chunk() const { return first_chunk + count; }
 };
@@ -29,14 +30,17 @@ struct Message {
 /// How trees are cut into messages.
 struct Cutting {
   std::int32_t max_count = 71;  ///< chunks of a message
+  /// Of a tree with at least so many chunks, so many messages go over each edge: a rank passes on a
+  /// message as a whole only, and what came first need not wait for the rest.
+  std::int32_t parts = 1;
   std::int32_t instances = 1;   ///< parts of each tree's chunks, each a stream of its own
   bool per_tree = false;        ///< every tree is a stream of its own
 };
 
 /// The messages of both phases in an order in which every message follows those whose data it
 /// carries.
-/// REQUIRES: chunk numbers fit 32 bits; each root's multiplicities sum to k and are multiples of
-/// the number of instances.
+/// REQUIRES: chunk numbers fit 32 bits; each root's multiplicities sum to k, in an allreduce of
+/// unequal shares to k times its weight, and are multiples of the number of instances.
 /// Cost: O(N · trees + messages · log).
 [[nodiscard]] IdVector<MessageId, Message> order_messages(const CollectiveForest& forest,
                                                           const Cutting& cutting,

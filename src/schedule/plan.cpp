@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "schedule/refusal.hpp"
@@ -167,30 +168,52 @@ class GpuPlanner {
   std::vector<const RelayGroup*> groups_;
 };
 
-Diagnostic too_many(std::size_t rank, std::size_t needed, const TargetLimits& target,
-                    std::int64_t limit, ThreadblockUse use) {
-  const bool per_tree = use == ThreadblockUse::per_tree;
+// The ranks that `rank` sends to, or those that it receives from, whichever are more: a threadblock
+// has one peer each way.
+std::size_t most_peers(const IdVector<LaneId, PlacedLane>& lanes, Rank rank) {
+  std::set<Rank> receivers, senders;
+  for (const PlacedLane& lane : lanes) {
+    if (lane.src == rank) receivers.insert(lane.dst);
+    if (lane.dst == rank) senders.insert(lane.src);
+  }
+  return std::max(receivers.size(), senders.size());
+}
+
+Diagnostic too_many(Rank rank, std::size_t needed, const IdVector<LaneId, PlacedLane>& lanes,
+                    const TargetLimits& target, const ThreadblockLimits& limits) {
+  const bool per_tree = limits.use == ThreadblockUse::per_tree;
+  const std::size_t peers = most_peers(lanes, rank);
+  std::string remedy = "use --threadblocks merge";
+  if (std::cmp_greater(peers, limits.most)) {
+    remedy = fmt::format(
+        "it has {} others to send to or to receive from, and needs at least as many threadblocks: "
+        "allow them with --sms where the GPU has more SMs, or write the forest with --format "
+        "forest",
+        peers);
+  } else if (!per_tree) {
+    remedy = fmt::format(
+        "use a smaller -k{}, allow more threadblocks where the GPU has more SMs, or write the "
+        "forest with --format forest",
+        limits.instances > 1 ? ", fewer --instances" : "");
+  }
   return refusal(
       "T01",
       fmt::format(
           "rank {} needs {} threadblocks {}, but at most {} are allowed ({} takes {}, and all "
           "must be on the GPU at once)",
-          rank, needed,
+          rank.value, needed,
           per_tree ? "with one for every edge of every tree"
                    : "even where sending and receiving share one",
-          limit, target.name, target.max_threadblocks),
-      per_tree ? "use --threadblocks merge"
-               : "use a smaller -k, fewer --instances, allow more threadblocks where the GPU has "
-                 "more SMs, or write the forest with --format forest");
+          limits.most, target.name, target.max_threadblocks),
+      std::move(remedy));
 }
 
 }  // namespace
 
 Expected<Plan> plan_threadblocks(const IdVector<LaneId, PlacedLane>& lanes,
                                  const std::vector<RelayGroup>& groups, std::size_t ranks,
-                                 const TargetLimits& target, std::int64_t max_threadblocks,
-                                 ThreadblockUse use) {
-  std::vector<GpuPlanner> planners(ranks, GpuPlanner(lanes, target, use));
+                                 const TargetLimits& target, const ThreadblockLimits& limits) {
+  std::vector<GpuPlanner> planners(ranks, GpuPlanner(lanes, target, limits.use));
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     planners[lanes[LaneId(i)].src.index()].add_sender(LaneId(i));
     planners[lanes[LaneId(i)].dst.index()].add_receiver(LaneId(i));
@@ -201,10 +224,10 @@ Expected<Plan> plan_threadblocks(const IdVector<LaneId, PlacedLane>& lanes,
   Plan result;
   std::set<std::pair<LaneId, LaneId>> joined;
   for (std::size_t r = 0; r < ranks; ++r) {
-    result.threadblocks.push_back(planners[r].plan(max_threadblocks));
+    result.threadblocks.push_back(planners[r].plan(limits.most));
     const auto& made = result.threadblocks[Rank(r)];
-    if (std::cmp_greater(made.size(), max_threadblocks)) {
-      return too_many(r, made.size(), target, max_threadblocks, use);
+    if (std::cmp_greater(made.size(), limits.most)) {
+      return too_many(Rank(r), made.size(), lanes, target, limits);
     }
     for (const ThreadblockPlan& plan : made) {
       if (plan.send.valid() && plan.recv.valid()) joined.insert({plan.recv, plan.send});

@@ -1,6 +1,7 @@
 // Which threadblock of which GPU carries which messages, on which channel.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "forestcoll/diagnostic.hpp"
@@ -21,11 +22,17 @@ struct Plan {
   std::vector<Relay> relays;  ///< those whose lanes share a threadblock
 };
 
-/// The threadblocks of every GPU, `max_threadblocks` at most; those that receive come first.
-/// `groups` are the relays that may be fused. Errors: T01.
+struct ThreadblockLimits {
+  std::int64_t most = 0;  ///< of a GPU
+  ThreadblockUse use = ThreadblockUse::spread;
+  std::int32_t instances = 1;  ///< that were asked for
+};
+
+/// The threadblocks of every GPU; those that receive come first. `groups` are the relays that may
+/// be fused. Errors: T01.
 [[nodiscard]] Expected<Plan> plan_threadblocks(const IdVector<LaneId, PlacedLane>& lanes,
                                                const std::vector<RelayGroup>& groups,
                                                std::size_t ranks, const TargetLimits& target,
-                                               std::int64_t max_threadblocks, ThreadblockUse use);
+                                               const ThreadblockLimits& limits);
 
 }  // namespace forestcoll::schedule

@@ -125,5 +125,17 @@ TEST(Algorithm, WrongRequestsAreRefused) {
   }
 }
 
+// Its roots sum unequal shares, which an allreduce may.
+TEST(BaselineSchedules, DoubleTreesOverThreeBoxesAreWritten) {
+  const Scratch scratch;
+  ASSERT_EQ(run({"topo", "gen", "dgx-a100", "--boxes", "3", "-o", scratch / "t.json"}).code, 0);
+  const auto synth = run({"synth", scratch / "t.json", "--algorithm", "double-tree", "-o",
+                          scratch / "x.xml", "--json"});
+  ASSERT_EQ(synth.code, 0) << synth.err;
+  const auto verify = run({"verify", scratch / "x.xml", "--topology", scratch / "t.json"});
+  EXPECT_EQ(verify.code, 0) << verify.out;
+  EXPECT_THAT(verify.out, HasSubstr("right: allreduce over 24 ranks"));
+}
+
 }  // namespace
 }  // namespace forestcoll::testing

@@ -57,8 +57,8 @@ TEST(Batch, MakesWhatSynthMakes) {
   EXPECT_EQ(item["input"], "a100.json");
   EXPECT_EQ(item["collective"], "allreduce");
   EXPECT_EQ(item["status"], "ok");
-  EXPECT_EQ(item["algbw"]["exact"], "6400/37");
-  EXPECT_DOUBLE_EQ(item["optimum_fraction"], (6400.0 / 37) / (520.0 / 3));
+  EXPECT_EQ(item["algbw"]["exact"], "1200/7");
+  EXPECT_DOUBLE_EQ(item["optimum_fraction"], (1200.0 / 7) / (520.0 / 3));
   EXPECT_EQ(item["height"], 2);
   EXPECT_EQ(item["outputs"][0]["path"], "a100.json/allreduce.xml");
   EXPECT_EQ(item["outputs"][0]["bytes"], files.at("a100.json/allreduce.xml").size());

@@ -130,7 +130,7 @@ TEST(Weights, AllReportsAndFormatsKnowThem) {
 }
 
 TEST(Weights, MscclCannotExpressThem) {
-  const auto synth = run({"synth", "-"}, {.input = weighted_topology()});
+  const auto synth = run({"synth", "-", "-c", "allgather"}, {.input = weighted_topology()});
   EXPECT_EQ(synth.code, 3);
   EXPECT_EQ(synth.out, "");
   EXPECT_THAT(synth.err, HasSubstr("rank 0 has weight 3, rank 2 has 0"));

@@ -33,7 +33,17 @@ TEST(Limits, Threadblocks) {
   EXPECT_THAT(error.message, HasSubstr("needs 7 threadblocks"));
   EXPECT_THAT(error.message, HasSubstr("at most 6"));
   EXPECT_THAT(error.message, HasSubstr("azure takes 1024"));
+  EXPECT_THAT(error.remedy, HasSubstr("7 others to send to")) << "no -k helps";
   EXPECT_TRUE(lower(shaped(Collective::allgather, 8, 1, star), {"azure", 7}));
+}
+
+TEST(Limits, ThreadblocksOfInstances) {
+  LowerOptions options{"azure", 10};
+  options.instances = 2;
+  const Diagnostic error = refused(shaped(Collective::allgather, 8, 1, star), options);
+  EXPECT_EQ(error.code, "T01");
+  EXPECT_THAT(error.remedy, HasSubstr("fewer --instances"));
+  EXPECT_EQ(error.remedy.find("others to send to"), std::string::npos);
 }
 
 TEST(Limits, NoThreadblocksAtAll) {
@@ -78,7 +88,9 @@ TEST(Limits, StepsOfOneMessage) {
   for (int i = 0; i < 70; ++i) reduce.push_back(i % 2 == 0 ? path(3, 0) : star(3, 0));
   const Forest broadcast = make_forest(3, {star(3, 0, 70), star(3, 1, 70), star(3, 2, 70)});
   const auto forest = collective_of(Collective::allreduce, 70, make_forest(3, reduce), broadcast);
-  const Diagnostic error = refused(forest);
+  LowerOptions whole;
+  whole.threadblocks = ThreadblockUse::merge;  // which cuts no tree into parts
+  const Diagnostic error = refused(forest, whole);
   EXPECT_EQ(error.code, "T02");
   EXPECT_EQ(error.kind, ErrorKind::limit);
   EXPECT_THAT(error.message, HasSubstr("70 steps"));

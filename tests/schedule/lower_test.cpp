@@ -1,6 +1,7 @@
 // Lowered schedules do what their collective says, on the machine of machine.hpp.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "forestcoll/schedule.hpp"
@@ -56,9 +57,9 @@ TEST(Lower, MultiplicitiesBeyondOneStep) {
 }
 
 TEST(Lower, SplitsAboveTheLargestCount) {
-  const auto schedule = expect_right(shaped(Collective::allgather, 2, 150, path));
-  EXPECT_EQ(steps_of(schedule, Operation::send), 6u);  // 71 + 71 + 8 from either side
-  EXPECT_EQ(steps_of(schedule, Operation::recv), 6u);
+  const auto schedule = expect_right(shaped(Collective::allgather, 2, 300, path));
+  EXPECT_EQ(steps_of(schedule, Operation::send), 10u);  // 71 four times, and 16, from either side
+  EXPECT_EQ(steps_of(schedule, Operation::recv), 10u);
 }
 
 // The budget of threadblocks is kept: separate, joined where it must be, spread where it can be.
@@ -111,10 +112,11 @@ TEST(Lower, WideConnectionsGetSeveralChannels) {
 }
 
 TEST(Lower, NoChannelsThatDoNotHelp) {
-  // Messages of 5, 1 and 1 chunks: a third channel would leave the 5 as they are.
-  std::vector<ParentTree> trees = {path(2, 0, 5), path(2, 0), path(2, 0), path(2, 1, 7)};
+  // Messages of 3, 1 and 1 chunks: a third channel would leave the 3 as they are.
+  std::vector<ParentTree> trees = {path(2, 0, 3), path(2, 0), path(2, 0),
+                                   path(2, 1, 3), path(2, 1), path(2, 1)};
   const Forest forest = make_forest(2, trees);
-  const auto schedule = expect_right(collective_of(Collective::allgather, 7, forest, forest));
+  const auto schedule = expect_right(collective_of(Collective::allgather, 5, forest, forest));
   EXPECT_EQ(schedule.channels, 2);
 }
 
@@ -250,6 +252,73 @@ TEST(Machine, FindsBrokenSchedules) {
     }
   }
   EXPECT_GT(mutants, 100);
+}
+
+// In an allreduce nobody owns a chunk: roots may sum any number of them.
+TEST(Lower, RootsOfAnAllreduceMaySumUnequalShares) {
+  const std::vector<ParentTree> trees = {star(4, 0, 3), path(4, 0, 2), binary(4, 2, 1),
+                                         path(4, 3, 3)};
+  const Forest forest = make_forest(4, trees);
+  CollectiveForest uneven = collective_of(Collective::allreduce, 1, forest, forest);
+  uneven.weight = IdVector<Rank, std::int64_t>(4, 0);
+  uneven.weight[Rank(0)] = 5;
+  uneven.weight[Rank(2)] = 1;
+  uneven.weight[Rank(3)] = 3;
+  for (const char* target : {"azure", "rccl-6"}) {
+    for (const auto placement : {Placement::in_place, Placement::out_of_place}) {
+      for (const int instances : {1, 2}) {
+        LowerOptions options{target, 64, placement};
+        options.instances = instances;
+        EXPECT_EQ(lowered_right(uneven, options, 3).chunks, 9 * instances);
+      }
+    }
+  }
+  for (const Collective collective : {Collective::allgather, Collective::reduce_scatter}) {
+    CollectiveForest divided = collective_of(collective, 1, forest, forest);
+    divided.weight = uneven.weight;
+    const auto refused = lower(divided, {});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.errors().front().code, "T09");
+  }
+}
+
+// Two reductions, then two broadcasts: a threadblock with one of each would be idle in between.
+TEST(Lower, ThreadblocksHoldMessagesOfLikeLevels) {
+  const Forest forest = make_forest(2, {path(2, 0), path(2, 0), path(2, 1), path(2, 1)});
+  const auto allreduce = collective_of(Collective::allreduce, 2, forest, forest);
+  const auto schedule = lowered_right(allreduce, {"azure", 4}, 3);
+  EXPECT_EQ(schedule.max_threadblocks(), 4);
+  for (const auto& program : schedule.programs) {
+    for (const auto& block : program.threadblocks) {
+      ASSERT_EQ(block.steps.size(), 2u);
+      EXPECT_EQ(block.steps[0].operation, block.steps[1].operation);
+    }
+  }
+}
+
+// What came first is passed on while the rest is on its way; where steps are scarce, in one piece.
+TEST(Lower, WideTreesGoInParts) {
+  const auto largest = [](const Schedule& schedule) {
+    std::int64_t most = 0;
+    for (const auto& program : schedule.programs) {
+      for (const auto& block : program.threadblocks) {
+        for (const auto& step : block.steps) most = std::max(most, step.count);
+      }
+    }
+    return most;
+  };
+  for (const Collective collective : all_collectives()) {
+    LowerOptions options;
+    EXPECT_EQ(largest(lowered_right(shaped(collective, 4, 10, path), options, 2)), 3);
+    EXPECT_EQ(largest(lowered_right(shaped(collective, 4, 3, path), options, 2)), 3);
+    options.threadblocks = ThreadblockUse::merge;
+    EXPECT_EQ(largest(lowered_right(shaped(collective, 4, 10, path), options, 2)), 10);
+  }
+  // 33 trees are 132 parts, and 3 threadblocks take 64 steps each.
+  const Forest forest = make_forest(2, std::vector<ParentTree>(33, path(2, 0, 4)));
+  const auto many = collective_of(Collective::broadcast, 132, forest, forest);
+  EXPECT_EQ(largest(lowered_right(many, {"azure", 2}, 2)), 4);
+  EXPECT_EQ(largest(lowered_right(many, {"azure", 3}, 2)), 1);
 }
 
 }  // namespace

@@ -1,0 +1,196 @@
+// `forestcoll synth --tune` from outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <pugixml.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/program.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+pugi::xml_node algorithm(pugi::xml_document& document, const std::string& text) {
+  EXPECT_TRUE(document.load_string(text.c_str()));
+  return document.child("algo");
+}
+
+TEST(SynthTune, WritesOneFilePerRange) {
+  const Scratch scratch;
+  const auto tuned = run({"synth", topology("dgx-a100-x2"), "--tune", "16K-1G", "-o",
+                          scratch / "algorithms", "--json"});
+  ASSERT_EQ(tuned.code, 0) << tuned.err;
+  EXPECT_THAT(tuned.err, HasSubstr("a model, not a measurement"));
+  const auto json = nlohmann::json::parse(tuned.out);
+  expect_valid(json, "forestcoll-tune.schema.json");
+  EXPECT_GE(json["files"].size(), 2U);
+  std::int64_t next = 16384;
+  std::size_t count = 0;
+  for (const auto& file : json["files"]) {
+    EXPECT_EQ(file["min_bytes"], next);
+    next = file["max_bytes"].get<std::int64_t>() + 1;
+    const std::string path = scratch / ("algorithms/" + file["file"].get<std::string>());
+    EXPECT_EQ(run({"verify", path}).code, 0);
+    pugi::xml_document document;
+    const auto algo = algorithm(document, read_file(path));
+    EXPECT_EQ(algo.attribute("minBytes").as_llong(), file["min_bytes"].get<std::int64_t>());
+    EXPECT_EQ(algo.attribute("maxBytes").as_llong(), file["max_bytes"].get<std::int64_t>());
+    EXPECT_EQ(algo.attribute("proto").value(), file["protocol"].get<std::string>());
+    ++count;
+  }
+  EXPECT_EQ(next, (std::int64_t{1} << 30) + 1);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch / "algorithms"), {}), count);
+}
+
+// There maxBytes is left out of the window.
+TEST(SynthTune, WindowsOfTheResearchRuntimeMeet) {
+  const Scratch scratch;
+  const auto tuned = run({"synth", topology("dgx-a100-x1"), "--tune", "4K,64M", "--target", "msccl",
+                          "-o", scratch / "d", "--json"});
+  ASSERT_EQ(tuned.code, 0) << tuned.err;
+  const auto json = nlohmann::json::parse(tuned.out);
+  for (const auto& file : json["files"]) {
+    const std::string path = scratch / ("d/" + file["file"].get<std::string>());
+    pugi::xml_document document;
+    EXPECT_EQ(algorithm(document, read_file(path)).attribute("maxBytes").as_llong(),
+              file["max_bytes"].get<std::int64_t>() + 1);
+  }
+}
+
+TEST(SynthTune, SmallMessagesGetALowLatencyProtocolAndLargeOnesDoNot) {
+  const Scratch scratch;
+  const auto protocol = [&](const std::string& size) {
+    const auto tuned =
+        run({"synth", topology("dgx-a100-x1"), "--tune", size, "--json", "-o", scratch / size});
+    return nlohmann::json::parse(tuned.out)["files"][0]["protocol"].get<std::string>();
+  };
+  EXPECT_EQ(protocol("4K"), "LL");
+  EXPECT_NE(protocol("256M"), "LL");
+}
+
+TEST(SynthTune, LeavesAUsedDirectoryAlone) {
+  const Scratch scratch;
+  const std::string inside = scratch.write("other.xml", "x");
+  const std::string directory = std::filesystem::path(inside).parent_path();
+  const auto tuned = run({"synth", topology("dgx-a100-x1"), "--tune", "1M", "-o", directory});
+  EXPECT_EQ(tuned.code, 2);
+  EXPECT_THAT(tuned.err, HasSubstr("is not empty"));
+  EXPECT_THAT(scratch.names(), ElementsAre("other.xml"));
+  EXPECT_EQ(run({"synth", topology("dgx-a100-x1"), "--tune", "1M", "-o", inside}).code, 2);
+}
+
+// A directory beside -o that looks like one of ours may be anybody's.
+TEST(SynthTune, TouchesNothingBesideItsDirectory) {
+  const Scratch scratch;
+  std::filesystem::create_directory(scratch / "d.partial");
+  scratch.write("d.partial/notes.txt", "precious");
+  EXPECT_EQ(run({"synth", topology("dgx-a100-x1"), "--tune", "1M", "-o", scratch / "d"}).code, 0);
+  EXPECT_THAT(scratch.names(), ElementsAre("d", "d.partial"));
+  EXPECT_EQ(read_file(scratch / "d.partial/notes.txt"), "precious");
+}
+
+// A directory that is there, and empty, is filled: by any of its names.
+TEST(SynthTune, FillsAnEmptyDirectory) {
+  for (const std::string name : {"d", "d/", "d/.", "link"}) {
+    const Scratch scratch;
+    std::filesystem::create_directory(scratch / "d");
+    std::filesystem::create_directory_symlink(scratch / "d", scratch / "link");
+    const auto tuned =
+        run({"synth", topology("dgx-a100-x1"), "--tune", "1M", "-o", scratch / name});
+    EXPECT_EQ(tuned.code, 0) << name << tuned.err;
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(scratch / "d")) {
+      names.push_back(entry.path().filename().string());
+    }
+    EXPECT_THAT(names, ElementsAre(::testing::StartsWith("allreduce-8gpus-"))) << name;
+    EXPECT_TRUE(std::filesystem::is_symlink(scratch / "link"));
+    EXPECT_THAT(scratch.names(), ElementsAre("d", "link"));
+  }
+}
+
+TEST(SynthTune, LeavesNothingWhereItCannotWrite) {
+  const Scratch scratch;
+  const auto tuned =
+      run({"synth", topology("dgx-a100-x1"), "--tune", "1M", "-o", "/proc/forestcoll/algorithms"});
+  EXPECT_EQ(tuned.code, 4);
+  EXPECT_THAT(tuned.err, HasSubstr("cannot make the directory"));
+}
+
+// Three GPUs on a switch: 3·k chunks divide no power of two.
+std::string three_gpus() {
+  return R"({"format": "forestcoll-topology", "version": 1, "name": "three",
+    "nodes": [{"id": "gpu[0-2]", "type": "compute"}, {"id": "sw", "type": "switch"}],
+    "links": [{"src": "gpu[0-2]", "dst": "sw", "bandwidth": 25}]})";
+}
+
+nlohmann::json tuned(const std::string& sizes, const std::vector<std::string>& more = {}) {
+  const Scratch scratch;
+  std::vector<std::string> arguments = {"synth", "-",           "--tune", sizes,
+                                        "-o",    scratch / "d", "--json"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const auto synth = run(arguments, {.input = three_gpus()});
+  EXPECT_EQ(synth.code, 0) << synth.err;
+  const auto json = nlohmann::json::parse(synth.out);
+  expect_valid(json, "forestcoll-tune.schema.json");
+  return json;
+}
+
+TEST(SynthTune, EverySizeHasAFileThatARuntimeSelectsOrIsNamed) {
+  const std::vector<std::int64_t> sizes = {100, 65536, 98304, 1048576};
+  const auto json = tuned("100,64K,96K,1M");
+  EXPECT_EQ(json["not_served"], nlohmann::json::array({100}));
+  for (const std::int64_t size : sizes) {
+    if (size == 100) continue;
+    const auto selected = [&](const nlohmann::json& file) {
+      return file["min_bytes"] <= size && size <= file["max_bytes"] &&
+             size % (4 * file["chunks"].get<std::int64_t>()) == 0;
+    };
+    EXPECT_EQ(std::count_if(json["files"].begin(), json["files"].end(), selected), 1) << size;
+  }
+  for (const auto& file : json["files"]) {
+    EXPECT_THAT(file["usable_counts"].get<std::string>(), HasSubstr("multiples of"));
+    EXPECT_GE(file["optimum"]["value"], file["algbw"]["value"]);
+  }
+}
+
+TEST(SynthTune, RefusesSizesThatNoFileServes) {
+  const Scratch scratch;
+  const auto synth =
+      run({"synth", "-", "--tune", "5,50", "-o", scratch / "d"}, {.input = three_gpus()});
+  EXPECT_EQ(synth.code, 2);
+  EXPECT_THAT(synth.err, HasSubstr("at none of these sizes would a runtime select a schedule"));
+  EXPECT_THAT(synth.err, HasSubstr("[S03]"));
+  EXPECT_THAT(scratch.names(), ElementsAre());
+}
+
+TEST(SynthTune, KeepsToTheProtocolAndTheInstancesThatAreAskedFor) {
+  for (const std::string protocol : {"Simple", "LL128"}) {
+    const auto json = tuned("4K-64M", {"--proto", protocol, "--instances", "2"});
+    for (const auto& file : json["files"]) {
+      EXPECT_EQ(file["protocol"], protocol);
+      EXPECT_EQ(file["instances"], 2);
+    }
+  }
+}
+
+TEST(SynthTune, WarnsOfTheRootAndSaysTheSms) {
+  const Scratch scratch;
+  const auto synth = run({"synth", "-", "--tune", "64K", "-o", scratch / "d", "-c", "broadcast",
+                          "--root", "0", "--target", "rccl-5.7"},
+                         {.input = three_gpus()});
+  EXPECT_EQ(synth.code, 0) << synth.err;
+  EXPECT_THAT(synth.err, HasSubstr("[W10]"));
+  EXPECT_THAT(synth.err, HasSubstr("104 SMs"));
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

@@ -1,0 +1,37 @@
+#include "synth_warnings.hpp"
+
+#include <fmt/format.h>
+
+#include "report.hpp"
+
+namespace forestcoll::cli {
+
+void warn_of_root(Collective collective, const Console& console) {
+  if (!is_rooted(collective)) return;
+  print({Diagnostic{.code = "W10",
+                    .severity = Severity::warning,
+                    .kind = ErrorKind::input,
+                    .file = "",
+                    .where = "",
+                    .message = "the schedule is for one root, and no runtime checks that: a call "
+                               "with another root gets wrong data",
+                    .remedy = "load it only where every call has this root"}},
+        console);
+}
+
+void warn_of_routes(const CollectiveForest& forest, const Verdict& verdict,
+                    const Console& console) {
+  if (!verdict.algbw || *verdict.algbw >= forest.algbw) return;
+  print({Diagnostic{.code = "W11",
+                    .severity = Severity::warning,
+                    .kind = ErrorKind::input,
+                    .file = "",
+                    .where = "",
+                    .message = fmt::format("a schedule names no routes: by the fewest hops it "
+                                           "reaches {} GB/s, not {}",
+                                           number(*verdict.algbw), number(forest.algbw)),
+                    .remedy = "route as the paths of --format forest say"}},
+        console);
+}
+
+}  // namespace forestcoll::cli
