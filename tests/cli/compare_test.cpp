@@ -529,6 +529,17 @@ TEST(Compare, TheChartEscapesNames) {
             "allreduce, A & B <'c'>");
 }
 
+TEST(Compare, TheChartShortensLongNames) {
+  const Scratch scratch;
+  const std::string file = scratch / "a-schedule-with-a-long-näme.json";
+  ASSERT_EQ(run({"synth", topology("torus-4x4"), "--format", "forest", "-o", file}).code, 0);
+  const auto svg =
+      compare({"--algorithms", "forestcoll", "--schedule", file, "--sizes", "1M,1G", "--svg", "-"},
+              "torus-4x4");
+  EXPECT_THAT(svg.out, HasSubstr(">a-schedule-with-a-l…</text>"));
+  EXPECT_THAT(svg.out, HasSubstr(">forestcoll</text>"));
+}
+
 TEST(Compare, SvgAndHtmlOnStandardOutputStandAlone) {
   const std::vector<std::string> few = {"--algorithms", "forestcoll", "--sizes", "1M,1G"};
   auto svg = few;

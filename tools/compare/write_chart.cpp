@@ -20,9 +20,14 @@ std::size_t slot_of(const Comparison& comparison, const ComparedRow& row) {
   return (slot - 1) % (chart_slots - 1) + 1;
 }
 
-// The name without its folders, which are too long for a chart.
+// The name without its folders, and no longer than there is room for in a chart.
 std::string short_name(const std::string& file) {
-  return std::filesystem::path(file).filename().string();
+  constexpr std::size_t most = 20;
+  std::string name = std::filesystem::path(file).filename().string();
+  if (name.size() <= most) return name;
+  std::size_t end = most - 1;
+  while ((static_cast<unsigned char>(name[end]) & 0xC0U) == 0x80U) --end;  // inside a character
+  return name.substr(0, end) + "…";
 }
 
 }  // namespace
