@@ -223,7 +223,10 @@ TEST(CompareMeasured, InEveryKindOfReport) {
   for (const std::string format : {"", "--markdown", "--latex"}) {
     std::vector<std::string> arguments = {"--measured", file};
     if (!format.empty()) arguments.push_back(format);
-    EXPECT_THAT(compare(arguments).out, HasSubstr("achieved")) << format;
+    const auto text = compare(arguments).out;
+    EXPECT_THAT(text, HasSubstr("achieved")) << format;
+    EXPECT_THAT(text, HasSubstr("beside forestcoll, trees without threadblocks (model, not"))
+        << format;
   }
   EXPECT_THAT(compare({"--csv", "--measured", file}).out, HasSubstr("measured out-of-place: "));
   EXPECT_THAT(compare({"--svg", "-", "--measured", file}).out, HasSubstr("<circle"));

@@ -227,6 +227,36 @@ TEST(CompareOptimum, IsNamedBesideThatOfTwoPhases) {
   EXPECT_FALSE(other.contains("two_phases"));
 }
 
+// 40 GPUs, no two links alike: the linear program would have 1,600 variables.
+TEST(CompareOptimum, IsNotNamedWhereItIsNotKnown) {
+  std::string links;
+  for (int i = 0; i < 40; ++i) {
+    for (int j = i + 1; j < 40; ++j) {
+      links += std::string(links.empty() ? "" : ",") + R"({"src": "n)" + std::to_string(i) +
+               R"(", "dst": "n)" + std::to_string(j) + R"(", "bandwidth": )" +
+               std::to_string(100 + i * 40 + j) + "}";
+    }
+  }
+  const Scratch scratch;
+  const std::string file =
+      scratch.write("t.json", R"({"format": "forestcoll-topology", "version": 1,
+ "nodes": [{"id": "n[0-39]", "type": "compute"}], "links": [)" +
+                                  links + "]}");
+  const std::vector<std::string> arguments = {"compare", file,      "--algorithms",
+                                              "greedy",  "--sizes", "1M"};
+  const auto text = run(arguments).out;
+  EXPECT_THAT(text, HasSubstr("reduce-scatter, then allgather (proved) "));
+  EXPECT_THAT(text, HasSubstr("of two phases"));
+  EXPECT_THAT(text, HasSubstr("[A01]; 2400 GB/s is the optimum of reduce-scatter, then"));
+  EXPECT_THAT(text, Not(HasSubstr("optimum of allreduce")));
+  auto json = arguments;
+  json.push_back("--json");
+  const auto report = nlohmann::json::parse(run(json).out);
+  expect_valid(report, "forestcoll-compare.schema.json");
+  EXPECT_EQ(report["optimum"], report["two_phases"]);
+  EXPECT_TRUE(report["allreduce_optimum"].contains("not_computed"));
+}
+
 // The same trees have one rate, whoever names them: as an algorithm, as trees and as a program.
 TEST(Compare, OneScheduleHasOneRate) {
   const Scratch scratch;

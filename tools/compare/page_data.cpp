@@ -160,6 +160,7 @@ Json page_data(const Comparison& comparison) {
   return {{"report", to_json(comparison, false)},
           {"facts", facts(comparison)},
           {"bottleneck", in_words(comparison.bottleneck, fabric.topology) + "."},
+          {"fractionTitle", fraction_title(comparison)},
           {"optimumBusbw", comparison.optimum_busbw.to_double()},
           {"nodes", std::move(nodes)},
           {"ranks", std::move(ranks)},

@@ -42,6 +42,11 @@ std::string optimum_name(const Comparison& comparison) {
   return known->split ? "optimum of allreduce (proved)" : "limit of allreduce (proved)";
 }
 
+std::string fraction_title(const Comparison& comparison) {
+  const bool unknown = comparison.allreduce && !*comparison.allreduce;
+  return unknown ? "of two phases" : "of optimum";
+}
+
 std::string optimum_in_words(const Comparison& comparison) {
   if (!comparison.allreduce) return "";
   std::string line = in_words(*comparison.allreduce, *comparison.two_phases);

@@ -19,6 +19,9 @@ constexpr const char* two_phases_name = "reduce-scatter, then allgather (proved)
 [[nodiscard]] std::string simulated(const ComparedRow& row);
 /// What `optimum` is, for its line of a table: "optimum of allreduce (proved)".
 [[nodiscard]] std::string optimum_name(const Comparison& comparison);
+/// What parts are of, for the head of a column: "of optimum", or "of two phases" where the optimum
+/// is not known.
+[[nodiscard]] std::string fraction_title(const Comparison& comparison);
 /// Of an allreduce: how its optimum and that of two phases compare, in a line; else empty.
 [[nodiscard]] std::string optimum_in_words(const Comparison& comparison);
 /// "64 KiB", "1.5 GiB".

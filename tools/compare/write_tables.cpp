@@ -67,8 +67,8 @@ std::vector<Line> optimum_lines(const Comparison& comparison, std::size_t column
 // With the time that each schedule took to make, which differs from run to run, only for the
 // terminal.
 Table rate_table(const Comparison& comparison, bool seconds = false) {
-  Table table{{"algorithm", "algbw GB/s", "of optimum", "busbw GB/s", "height", "mean", "k",
-               "trees", "tb/ch/steps", "busiest link"},
+  Table table{{"algorithm", "algbw GB/s", fraction_title(comparison), "busbw GB/s", "height",
+               "mean", "k", "trees", "tb/ch/steps", "busiest link"},
               {}};
   table.lines = optimum_lines(comparison, table.head.size());
   for (const ComparedRow& row : comparison.rows) {
@@ -123,6 +123,12 @@ Table measured_table(const MeasuredRun& run) {
                                : "-"});
   }
   return table;
+}
+
+std::string measured_heading(const Comparison& comparison, const MeasuredRun& run) {
+  return fmt::format("Measured: {}, {}, beside {}, {} ({})", run.file, run.placement, run.algorithm,
+                     in_words(find_row(comparison, run.algorithm)->simulated),
+                     model_not_measurement);
 }
 
 // What the tables leave out, and why.
@@ -269,8 +275,7 @@ std::string to_terminal(const Comparison& comparison) {
                     0);
   }
   for (const MeasuredRun& run : comparison.measured) {
-    text += fmt::format("\nMeasured: {}, {}, beside {} (the model's figures are no measurement)\n",
-                        run.file, run.placement, run.algorithm);
+    text += "\n" + measured_heading(comparison, run) + "\n";
     text += aligned(measured_table(run), 0);
   }
   const auto list = remarks(comparison);
@@ -296,8 +301,7 @@ std::string to_markdown(const Comparison& comparison) {
         "\n";
   }
   for (const MeasuredRun& run : comparison.measured) {
-    text += fmt::format("Measured: {}, {}, beside the model of {}.\n\n", run.file, run.placement,
-                        run.algorithm);
+    text += measured_heading(comparison, run) + ".\n\n";
     text += markdown(measured_table(run)) + "\n";
   }
   for (const auto& [who, what] : remarks(comparison)) text += fmt::format("- {}: {}\n", who, what);
@@ -318,9 +322,7 @@ std::string to_latex(const Comparison& comparison) {
     text += "\n" + latex(times, model_line(comparison, kind));
   }
   for (const MeasuredRun& run : comparison.measured) {
-    text +=
-        "\n" + latex(measured_table(run), fmt::format("Measured: {}, {}, beside the model of {}",
-                                                      run.file, run.placement, run.algorithm));
+    text += "\n" + latex(measured_table(run), measured_heading(comparison, run));
   }
   for (const auto& [who, what] : remarks(comparison)) text += fmt::format("% {}: {}\n", who, what);
   for (const std::string& sentence : who_wins(comparison)) {

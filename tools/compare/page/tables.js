@@ -33,7 +33,7 @@ function rateCells(row) {
 }
 
 function showRates() {
-  const head = ["algorithm", "algbw GB/s", "of the optimum", "busbw GB/s", "height (mean)", "k", "trees",
+  const head = ["algorithm", "algbw GB/s", data.fractionTitle, "busbw GB/s", "height (mean)", "k", "trees",
     "threadblocks, channels, steps", "busiest link"];
   const table = byId("rate-table");
   const cells = head.map((title, i) => element("th", i === 8 ? {class: "words"} : {}, title));
