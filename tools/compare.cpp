@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -13,6 +15,7 @@
 
 #include "command.hpp"
 #include "compare/comparison.hpp"
+#include "compare/gpu_of.hpp"
 #include "compare/make_comparison.hpp"
 #include "compare/overlay.hpp"
 #include "compare/page.hpp"
@@ -36,7 +39,7 @@ struct Options {
   std::vector<std::string> algorithms = {"all"};
   std::string sizes = "1K:4G:4";
   std::vector<std::string> schedules, measured;
-  std::string gpu = "a100", parameters;
+  std::string gpu, parameters;  ///< empty: the fabric's own GPU
   std::string nccl_graph;
   bool cross_nic = false, nccl_constants = false;
   bool json = false, csv = false, markdown = false, latex = false;
@@ -72,11 +75,48 @@ Expected<std::vector<std::string>> names_of(const Options& options, Collective c
   return names;
 }
 
-Expected<SimulationParameters> read_parameters(const Options& options) {
-  if (options.parameters.empty()) return find_simulation_parameters(options.gpu);
-  const auto text = read_input(options.parameters);
-  if (!text) return text.errors();
-  return parse_simulation_parameters(*text, display_name(options.parameters));
+// As they are asked for; else those of the GPU that the fabric names. Returns the errors, if any.
+Diagnostics choose_parameters(const Options& options, const Topology& topology,
+                              RowsRequest& request) {
+  ChosenGpu gpu{options.gpu, "as asked for"};
+  if (options.gpu.empty()) gpu = gpu_of(topology);
+  auto parameters = find_simulation_parameters(gpu.name);
+  request.gpu_chosen = gpu.reason;
+  if (!options.parameters.empty()) {
+    const auto text = read_input(options.parameters);
+    if (!text) return text.errors();
+    parameters = parse_simulation_parameters(*text, display_name(options.parameters));
+    request.gpu_chosen = "from " + display_name(options.parameters);
+  }
+  if (!parameters) return parameters.errors();
+  request.parameters = *std::move(parameters);
+  return {};
+}
+
+// A size of a list that makes no sense keeps none of the others from being simulated.
+void choose_sizes(const std::string& text, RowsRequest& request) {
+  auto all = parse_sizes(text);
+  if (all) {
+    request.sizes = *std::move(all);
+    return;
+  }
+  const bool is_list = text.find(',') != std::string::npos && text.find(':') == std::string::npos;
+  std::istringstream parts(is_list ? text : "");
+  std::set<std::int64_t> sizes;
+  for (std::string part; std::getline(parts, part, ',');) {
+    const auto size = parse_sizes(part);
+    if (size) {
+      sizes.insert(size->begin(), size->end());
+    } else {
+      request.refused_sizes.push_back({part, size.errors().front()});
+    }
+  }
+  // As a whole it makes none: a range, or too long a list.
+  if (request.refused_sizes.empty()) {
+    request.refused_sizes.push_back({text, all.errors().front()});
+  } else {
+    request.sizes.assign(sizes.begin(), sizes.end());
+  }
 }
 
 // The rings of a dump; nothing where there is no file.
@@ -99,6 +139,11 @@ std::optional<Diagnostic> refuse_combination(const Options& options) {
   if (std::ranges::count(outputs, "-") > 1) {
     return usage_error("S04", "--svg and --html both go to standard output",
                        "name a file for one of them");
+  }
+  const bool report = options.json || options.csv || options.markdown || options.latex;
+  if (report && std::ranges::count(outputs, "-") > 0) {
+    return usage_error("S04", "a picture or page and a report both go to standard output",
+                       "name a file for --svg or --html");
   }
   std::vector<std::string> inputs = {options.topology, options.parameters, options.nccl_graph};
   inputs.insert(inputs.end(), options.schedules.begin(), options.schedules.end());
@@ -143,12 +188,7 @@ ExitCode run(const Options& options, const Console& console) {
   auto names = names_of(options, request.collective);
   if (!names) return fail(names.errors(), console);
   request.algorithms = *std::move(names);
-  auto sizes = parse_sizes(options.sizes);
-  if (!sizes) return fail(sizes.errors(), console);
-  request.sizes = *std::move(sizes);
-  auto parameters = read_parameters(options);
-  if (!parameters) return fail(parameters.errors(), console);
-  request.parameters = *std::move(parameters);
+  choose_sizes(options.sizes, request);
   request.threads = options.threads;
   const auto rings = read_rings(options.nccl_graph);
   if (!rings) return fail(rings.errors(), console);
@@ -162,15 +202,21 @@ ExitCode run(const Options& options, const Console& console) {
   const auto root = find_root(fabric->topology, request.collective, options.root);
   if (!root) return fail(root.errors(), console);
   request.root = *root;
+  const Diagnostics refused = choose_parameters(options, fabric->topology, request);
+  if (!refused.empty()) return fail(refused, console);
+  const auto ranks = static_cast<std::int64_t>(fabric->topology.ranks.size());
+  std::vector<Overlay> overlays;
+  for (const std::string& measured : options.measured) {
+    auto overlay = read_overlay(request, ranks, measured);
+    if (!overlay) return fail(overlay.errors(), console);
+    print(overlay->measured.warnings, console);
+    ask_for_sizes(request, *overlay);
+    overlays.push_back(*std::move(overlay));
+  }
 
   auto comparison = make_comparison(*fabric, request, console);
   if (!comparison) return fail(comparison.errors(), console);
-  for (const std::string& measured : options.measured) {
-    const Diagnostics findings = add_measured(*comparison, measured);
-    const bool bad = std::ranges::count(findings, Severity::error, &Diagnostic::severity) > 0;
-    if (bad) return fail(findings, console);
-    print(findings, console);
-  }
+  for (const Overlay& overlay : overlays) add_measured(*comparison, overlay);
   const Diagnostics errors = write_files(*comparison, options, console);
   if (!errors.empty()) return fail(errors, console);
   // A picture or a page on standard output stands alone there.
@@ -223,9 +269,9 @@ void add_model_options(CLI::App& command, Options& options) {
       ->group(group);
   auto* gpu = command
                   .add_option("--gpu", options.gpu,
-                              fmt::format("Whose figures the simulation takes: {}",
+                              fmt::format("Whose figures the simulation takes: {}\n(default: the "
+                                          "GPU that the fabric names, else a100)",
                                           fmt::join(simulation_gpus(), ", ")))
-                  ->capture_default_str()
                   ->type_name("NAME")
                   ->group(group);
   command
@@ -293,10 +339,13 @@ Command add_compare(CLI::App& program) {
       "Rates are those of the links alone (congestion model), times are simulated: both are\n"
       "models, not measurements. An algorithm that cannot exist on the fabric says why; the\n"
       "others are compared all the same. An allreduce is compared with the best of NCCL's ring,\n"
-      "tree and NVLS. The optimum is that of schedules without reduction inside switches.\n"
-      "tb/ch/steps are threadblocks, channels and steps per GPU of the program that synth would\n"
-      "write, or the code of what keeps it from fitting. Between two sizes, the model's time for\n"
-      "a measured one is interpolated.\n"
+      "tree and NVLS. Its phases run at once, and so counts the link that both load most; its\n"
+      "optimum is that of all trees where it can be computed (see `bound`), else that of\n"
+      "reduce-scatter, then allgather. No optimum counts reduction inside switches.\n"
+      "Times are of trees, over whose edges data flows as fast as the links allow. Where a file\n"
+      "of --schedule is a program of threadblocks, the others' trees are simulated as programs\n"
+      "too, in a table of its own. tb/ch/steps are threadblocks, channels and steps per GPU of\n"
+      "that program, or the code of what keeps it from fitting.\n"
       "\n"
       "Examples:\n"
       "  forestcoll compare topologies/dgx-a100-x2.json\n"

@@ -167,8 +167,8 @@ std::string baseline_line(const BaselineArguments& arguments, const SolvedBaseli
   const Ratio& algbw = solved.synthesis.forest.algbw;
   if (algbw > solved.bound) {
     line += fmt::format(
-        "\nfaster than the {} GB/s that are the optimum of reduce-scatter then allgather: its sums "
-        "are made by few",
+        "\nfaster than the {} GB/s that are the optimum of reduce-scatter then allgather: both run "
+        "at once",
         number(solved.bound));
   }
   return line;

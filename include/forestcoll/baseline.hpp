@@ -50,9 +50,10 @@ struct BaselineResult {
 
 /// The schedule of one baseline. Each docstring in src/baseline says where it differs from what was
 /// published. A reduce-scatter is the allgather of the fabric turned round, walked backwards (rings
-/// keep their direction); an allreduce is both, one after the other, where the algorithm has no
-/// allreduce of its own. An allreduce whose parts few ranks add up (`weight`, double-tree) can beat
-/// the optimum of reduce-scatter then allgather with equal shares.
+/// keep their direction); an allreduce is both, where the algorithm has no allreduce of its own,
+/// pipelined and so at the same time: its rate is that of the link which both together load most.
+/// Such an allreduce can beat the optimum of reduce-scatter then allgather, but not
+/// `allreduce_optimum`.
 /// REQUIRES: `network` is the topology's; a root exactly where the collective has one.
 /// Errors: B01 no Hamiltonian cycle found, B02 a number of ranks that the algorithm cannot serve,
 /// B03 no switch that combines in the network, B04 too large, B05 unequal shares, B06 not a
@@ -64,9 +65,10 @@ struct BaselineResult {
                                                      std::optional<Rank> root,
                                                      const BaselineOptions& options);
 
-/// What the most loaded arc lets trees reach, in GB/s: phases one after the other, each with the
-/// loads of its own trees (multiplicity × arcs crossed). Nothing where exact arithmetic does not
-/// hold it. Cost: O(length of all routes).
+/// What the most loaded arc lets trees reach, in GB/s: 1 / max over arcs of load / bandwidth, where
+/// the load is that of the trees of all phases together (multiplicity × arcs crossed), since the
+/// phases of an allreduce run at the same time. As `verify` does for any schedule. Nothing where
+/// exact arithmetic does not hold it. Cost: O(length of all routes).
 /// REQUIRES: the forest's routes follow arcs of `network`.
 [[nodiscard]] std::optional<Ratio> congestion_algbw(const CollectiveForest& forest,
                                                     const Network& network);

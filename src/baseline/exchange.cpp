@@ -45,7 +45,7 @@ Family family_of(const Request& request, const Network& network, const Pattern& 
     const std::size_t step = highest_bit(pattern.distance(tree, child.index()));
     return pattern.sender(child.index(), step) * steps + step;
   };
-  family.note = fmt::format("{} steps", steps);
+  family.note = fmt::format("{} step{}", steps, steps == 1 ? "" : "s");
   return family;
 }
 

@@ -3,6 +3,7 @@
 #include "baseline/family.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -18,8 +19,13 @@ constexpr std::size_t most_edges = std::size_t{1} << 25;
 /// One direction of the collective.
 struct Phase {
   Family family;
-  Ratio seconds;                 ///< per GB of everybody's data
   std::optional<Forest> forest;  ///< out-trees
+};
+
+/// What trees put on the arcs, in multiplicities; `chunks` of those are everybody's data.
+struct Load {
+  IdVector<ArcId, std::int64_t> on_arc;
+  std::int64_t chunks = 0;
 };
 
 Diagnostic inexact() {
@@ -35,26 +41,51 @@ std::int64_t chunks_of(const std::vector<Forest::Tree>& trees) {
   return sum;
 }
 
-// load / (chunks × bandwidth) of the busiest arc.
-std::optional<Ratio> seconds_per_gb(const IdVector<ArcId, std::int64_t>& load, std::int64_t chunks,
-                                    const Network& network) {
+// GB/s: chunks × bandwidth / load of the busiest arc.
+std::optional<Ratio> algbw_of(const Load& load, const Network& network) {
   ArcId worst(0);
-  for (std::size_t a = 1; a < load.size(); ++a) {
+  for (std::size_t a = 1; a < load.on_arc.size(); ++a) {
     const ArcId arc(a);
-    if (Int128{load[arc]} * network.capacity[worst] > Int128{load[worst]} * network.capacity[arc]) {
+    if (Int128{load.on_arc[arc]} * network.capacity[worst] >
+        Int128{load.on_arc[worst]} * network.capacity[arc]) {
       worst = arc;
     }
   }
   const auto bandwidth = checked_mul(Ratio(network.capacity[worst]), network.unit);
-  return bandwidth ? checked_div(Ratio(load[worst], chunks), *bandwidth) : std::nullopt;
+  return bandwidth ? checked_mul(*bandwidth, Ratio(load.chunks, load.on_arc[worst])) : std::nullopt;
 }
 
-std::optional<Ratio> seconds_of(const Family& family, const Network& network) {
-  IdVector<ArcId, std::int64_t> load(network.graph.arc_count(), 0);
+Load load_of(const Family& family, const Network& network) {
+  Load load{IdVector<ArcId, std::int64_t>(network.graph.arc_count(), 0), chunks_of(family.trees)};
   for (const Hop& hop : family.hops) {
-    for (const ArcId a : arcs_of(network, hop.way)) load[a] += hop.load;
+    for (const ArcId a : arcs_of(network, hop.way)) load.on_arc[a] += hop.load;
   }
-  return seconds_per_gb(load, chunks_of(family.trees), network);
+  return load;
+}
+
+// Of trees on `backward`, walked backwards: on the arcs of `network`.
+Load turned_round(const Load& load, const Network& backward, const Network& network) {
+  Load turned{IdVector<ArcId, std::int64_t>(load.on_arc.size(), 0), load.chunks};
+  for (std::size_t a = 0; a < load.on_arc.size(); ++a) {
+    const NodeId tail = backward.graph.tail(ArcId(a)), head = backward.graph.head(ArcId(a));
+    turned.on_arc[network.graph.find(head, tail)] = load.on_arc[ArcId(a)];
+  }
+  return turned;
+}
+
+// Both at once, each of them with everybody's data. Nothing where that does not fit.
+std::optional<Load> together(const Load& a, const Load& b) {
+  const std::int64_t common = std::gcd(a.chunks, b.chunks);
+  const Int128 times_a = b.chunks / common, times_b = a.chunks / common;
+  const Int128 chunks = times_a * a.chunks;
+  if (chunks > std::numeric_limits<std::int64_t>::max()) return std::nullopt;
+  Load sum{a.on_arc, static_cast<std::int64_t>(chunks)};
+  for (std::size_t i = 0; i < a.on_arc.size(); ++i) {
+    const Int128 load = times_a * a.on_arc[ArcId(i)] + times_b * b.on_arc[ArcId(i)];
+    if (load > std::numeric_limits<std::int64_t>::max()) return std::nullopt;
+    sum.on_arc[ArcId(i)] = static_cast<std::int64_t>(load);
+  }
+  return sum;
 }
 
 /// Fills rows of routes from a family.
@@ -123,9 +154,7 @@ class ForestFiller {
 Expected<Phase> make_phase(const Network& network, const FamilyMaker& make) {
   auto family = make(network);
   if (!family) return family.errors();
-  const auto seconds = seconds_of(*family, network);
-  if (!seconds) return inexact();
-  Phase phase{*std::move(family), *seconds, std::nullopt};
+  Phase phase{*std::move(family), std::nullopt};
   const auto relaying = std::find_if(phase.family.hops.begin(), phase.family.hops.end(),
                                      [&](const Hop& hop) { return relays(network, hop.way); });
   if (relaying != phase.family.hops.end()) {
@@ -190,16 +219,27 @@ CollectiveForest combine(const Request& request, const std::optional<Phase>& bro
   return forest;
 }
 
-void add_loads(const Forest& forest, const Network& network, IdVector<ArcId, std::int64_t>& load) {
+Load load_of(const Forest& forest, const Network& network) {
+  Load load{IdVector<ArcId, std::int64_t>(network.graph.arc_count(), 0), 0};
   for (std::size_t t = 0; t < forest.tree_count(); ++t) {
     const Forest::Tree& tree = forest.tree(TreeId(t));
+    load.chunks += tree.multiplicity;
     for (std::size_t v = 0; v < forest.rank_count(); ++v) {
       if (Rank(v) == tree.root) continue;
       for (const ArcId a : arcs_of(network, forest.path(TreeId(t), Rank(v)))) {
-        load[a] += tree.multiplicity;
+        load.on_arc[a] += tree.multiplicity;
       }
     }
   }
+  return load;
+}
+
+// Nothing of a load: there is no such phase.
+std::optional<Ratio> algbw_of(const std::optional<Load>& reduce,
+                              const std::optional<Load>& broadcast, const Network& network) {
+  if (!reduce || !broadcast) return algbw_of(reduce ? *reduce : *broadcast, network);
+  const auto both = together(*reduce, *broadcast);
+  return both ? algbw_of(*both, network) : std::nullopt;
 }
 
 }  // namespace
@@ -218,10 +258,12 @@ Expected<BaselineResult> carry_out(const Request& request, const FamilyMaker& ma
   const bool outward =
       c == Collective::allgather || c == Collective::broadcast || c == Collective::allreduce;
   std::optional<Phase> broadcast, reduce;
+  std::optional<Load> broadcast_load, reduce_load;
   if (outward) {
     auto phase = make_phase(request.network, make);
     if (!phase) return phase.errors();
     broadcast = *std::move(phase);
+    broadcast_load = load_of(broadcast->family, request.network);
   }
   if (inward) {
     const Network backward = reversed(request.network);
@@ -232,10 +274,9 @@ Expected<BaselineResult> carry_out(const Request& request, const FamilyMaker& ma
       if (!phase) return phase.errors();
       reduce = *std::move(phase);
     }
+    reduce_load = turned_round(load_of(reduce->family, backward), backward, request.network);
   }
-  std::optional<Ratio> seconds = broadcast ? broadcast->seconds : Ratio(0);
-  if (reduce) seconds = checked_add(*seconds, reduce->seconds);
-  const auto algbw = seconds ? checked_div(Ratio(1), *seconds) : std::nullopt;
+  const auto algbw = algbw_of(reduce_load, broadcast_load, request.network);
   if (!algbw) return inexact();
   // What keeps a phase from being a forest is to be told.
   const bool tell_reduce = !broadcast || (reduce && broadcast->forest && !reduce->forest);
@@ -268,19 +309,10 @@ std::string name_of(const Topology& topology, Rank rank) {
 namespace forestcoll {
 
 std::optional<Ratio> congestion_algbw(const CollectiveForest& forest, const Network& network) {
-  std::optional<Ratio> seconds = Ratio(0);
-  for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
-    if (!*phase) continue;
-    IdVector<ArcId, std::int64_t> load(network.graph.arc_count(), 0);
-    baseline::add_loads(**phase, network, load);
-    std::int64_t chunks = 0;
-    for (std::size_t t = 0; t < (*phase)->tree_count(); ++t) {
-      chunks += (*phase)->tree(TreeId(t)).multiplicity;
-    }
-    const auto more = baseline::seconds_per_gb(load, chunks, network);
-    seconds = seconds && more ? checked_add(*seconds, *more) : std::nullopt;
-  }
-  return seconds ? checked_div(Ratio(1), *seconds) : std::nullopt;
+  std::optional<baseline::Load> reduce, broadcast;
+  if (forest.reduce) reduce = baseline::load_of(*forest.reduce, network);
+  if (forest.broadcast) broadcast = baseline::load_of(*forest.broadcast, network);
+  return baseline::algbw_of(reduce, broadcast, network);
 }
 
 }  // namespace forestcoll

@@ -45,7 +45,7 @@ class Greedy {
       missing -= sent;
     }
     Family family = table_.take();
-    family.note = fmt::format("{} time steps", steps);
+    family.note = fmt::format("{} time step{}", steps, steps == 1 ? "" : "s");
     return family;
   }
 

@@ -42,7 +42,7 @@ class MultiTree {
       missing -= grown;
     }
     Family family = table_.take();
-    family.note = fmt::format("{} time steps", steps);
+    family.note = fmt::format("{} time step{}", steps, steps == 1 ? "" : "s");
     return family;
   }
 

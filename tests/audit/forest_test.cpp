@@ -288,6 +288,29 @@ TEST(ForestFile, UnknownFieldsArePassedOver) {
   EXPECT_TRUE(check(file.dump(), nullptr).ok);
 }
 
+// Reduced over the switch of 100 GB/s, broadcast over that of 10: at once, the latter's links count
+// alone; in turn, 3/400 + 3/40 s per GB. A file may claim either.
+TEST(ForestOfAllreduce, RunsBothPhasesAtOnce) {
+  json file = forest("allreduce");
+  for (json& tree : file["broadcast"]) {
+    for (json& edge : tree["edges"]) edge["path"][1] = "net";
+  }
+  const Topology topology = star(4);
+  for (const char* claim : {"40/3", "400/33"}) {
+    file["algbw"]["exact"] = claim;
+    const Verdict verdict = check(file.dump(), &topology);
+    EXPECT_TRUE(verdict.ok) << explain(verdict);
+    EXPECT_EQ(verdict.algbw, Ratio(40, 3));
+    EXPECT_EQ(verdict.busiest->dst, "net");
+  }
+  for (const char* claim : {"13", "40", "12"}) {
+    file["algbw"]["exact"] = claim;
+    const Verdict verdict = check(file.dump(), &topology);
+    ASSERT_FALSE(verdict.ok) << claim;
+    EXPECT_EQ(verdict.findings.front().code, "V25");
+  }
+}
+
 // Loads of a schedule on a fabric.
 
 Verdict check_on(const Algo& algo, const Topology& topology) {

@@ -282,30 +282,6 @@ TEST(Refusals, OfUnequalShares) {
 
 // One phase is bound by the link out of the first rank, the other by the one into it, and the
 // bandwidths have no common factor.
-TEST(Refusals, OfNumbersBeyondExactArithmetic) {
-  Topology topology = test::star(3).topology;
-  for (std::size_t r = 0; r < 3; ++r) {
-    topology.nodes[topology.ranks[r]].box = "box" + std::to_string(r);
-  }
-  const NodeId first = topology.ranks.front();
-  const std::int64_t wide = std::int64_t{1} << 55;
-  IdVector<LinkId, TopologyLink> links;
-  for (TopologyLink link : topology.links) {
-    link.full_duplex = false;
-    link.bandwidth = Ratio(link.src == first ? wide - 1 : wide);
-    links.push_back(link);
-    std::swap(link.src, link.dst);
-    link.bandwidth = Ratio(link.dst == first ? wide - 3 : wide);
-    links.push_back(link);
-  }
-  topology.links = links;
-  const TestFabric fabric(std::move(topology));
-  const auto result = try_make("double-tree", fabric, Collective::allreduce);
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.errors().front().code, "E14");
-  EXPECT_EQ(result.errors().front().kind, ErrorKind::limit);
-}
-
 // Chains of direct links between boxes reach the next box only.
 TEST(Refusals, OfTreesWithoutLinks) {
   const TestFabric fabric(test::parse(R"({"format": "forestcoll-topology", "version": 1,

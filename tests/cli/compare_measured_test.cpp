@@ -83,12 +83,14 @@ TEST(CompareMeasured, AchievedOverModelled) {
   EXPECT_NEAR(out["times"][0]["algbw"].get<double>(), 10, 0.01);
   EXPECT_NEAR(out["times"][0]["busbw"].get<double>(), 18.75, 0.02);
   EXPECT_NEAR(in["times"][0]["algbw"].get<double>(), 20, 0.01);
-  // A size of the model: taken as it is. One between two: their times, interpolated.
+  // Simulated at the very size, whether or not it is among --sizes.
   const auto model = report["rows"][0]["times"];
   EXPECT_DOUBLE_EQ(out["times"][1]["modelled"].get<double>(), model[2]["algbw"].get<double>());
-  const double low = model[0]["seconds"], high = model[1]["seconds"];
-  const double seconds = low + (high - low) / 3;  // 1 MiB lies a third of the way from 512 K to 2 M
-  EXPECT_NEAR(out["times"][0]["modelled"].get<double>(), 1048576 / seconds * 1e-9, 1e-9);
+  const auto at_size =
+      nlohmann::json::parse(run({"compare", topology("dgx-a100-x2"), "--algorithms", "forestcoll",
+                                 "--sizes", "1M", "--json"})
+                                .out)["rows"][0]["times"][0];
+  EXPECT_DOUBLE_EQ(out["times"][0]["modelled"].get<double>(), at_size["algbw"].get<double>());
   EXPECT_NEAR(out["times"][0]["achieved"].get<double>(),
               out["times"][0]["algbw"].get<double>() / out["times"][0]["modelled"].get<double>(),
               1e-12);
@@ -100,12 +102,13 @@ TEST(CompareMeasured, BesideTheAlgorithmThatIsNamed) {
   EXPECT_EQ(report["measured"][0]["times"][1]["modelled"], report["rows"][1]["times"][2]["algbw"]);
 }
 
-TEST(CompareMeasured, OutsideOfTheModelsSizesThereIsNoRatio) {
+TEST(CompareMeasured, OutsideOfTheOtherSizesThereIsAModelToo) {
   const auto report =
       measured_json(std::string(heading) +
                     "        1024           256     float     sum      -1    51.20    0.02    0.04 "
                     "     0    51.20    0.02    0.04      0\n");
-  EXPECT_FALSE(report["measured"][0]["times"][0].contains("modelled"));
+  EXPECT_GT(report["measured"][0]["times"][0]["modelled"].get<double>(), 0);
+  EXPECT_EQ(report["rows"][0]["times"].size(), 3U) << "only what --sizes asks for";
 }
 
 TEST(CompareMeasured, OtherVersionsAndWrappers) {
@@ -147,6 +150,25 @@ TEST(CompareMeasured, WrongResultsAreAWarning) {
   EXPECT_THAT(result.err, HasSubstr("[N05]"));
 }
 
+TEST(CompareMeasured, WrongResultsHaveNoRatio) {
+  const std::string marked = replaced(output(), "18.75      0", "18.75     17");
+  const std::string old_marked =
+      "#       size         count    type    time   algbw   busbw  error\n"
+      "     1048576        262144   float  104.86   10.00   18.75  3.1e+02\n"
+      "  1073741824     268435456   float  10737.4  100.00  187.50  5e-07\n";
+  for (const std::string& text : {marked, old_marked}) {
+    const auto times = measured_json(text)["measured"][0]["times"];
+    EXPECT_EQ(times[0]["wrong"], true);
+    EXPECT_TRUE(times[0].contains("modelled"));
+    EXPECT_FALSE(times[0].contains("achieved"));
+    EXPECT_FALSE(times[1].contains("wrong"));
+    EXPECT_TRUE(times[1].contains("achieved"));
+    const Scratch scratch;
+    EXPECT_THAT(compare({"--measured", scratch.write("run.txt", text)}).out,
+                HasSubstr("wrong results"));
+  }
+}
+
 struct Bad {
   std::string text, code, says;
 };
@@ -164,6 +186,10 @@ TEST(CompareMeasured, ErrorsNameTheLine) {
       {replaced(output(), "10.00 ", "99.00 "), "N03", "algbw 99.00 GB/s is not size / time"},
       {replaced(output(), "# nThread", "# Collective test starting: all_gather_perf\n# nThread"),
        "N04", "this is a run of allgather"},
+      {replaced(output(), "10.00   18.75", "10.00    9.38"), "N04",
+       "run.txt: 24: busbw 9.38 is not that of allreduce over 16 ranks, 1.875 times algbw 10"},
+      {replaced(output(), " sum ", "none "), "N04", "this run only copies (redop \"none\")"},
+      {replaced(output(), "     1048576  ", "        1e30  "), "N03", "size: expected whole bytes"},
       {replaced(output(), "#  Rank 15", "#  rank 15"), "N04",
        "a run of 15 ranks, the fabric has 16"},
   };
@@ -184,7 +210,11 @@ TEST(CompareMeasured, FilesAndNamesThatAreNotThere) {
   const auto without = run({"compare", topology("dgx-a100-x2"), "--algorithms", "nccl-ring",
                             "--sizes", "1M", "--measured", file});
   EXPECT_EQ(without.code, 2);
+  EXPECT_THAT(without.err, HasSubstr("forestcoll is not among the algorithms"));
   EXPECT_THAT(without.err, HasSubstr("[N08]"));
+  const auto unknown = compare({"--measured", "quick=" + file});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("quick is not among the algorithms"));
 }
 
 TEST(CompareMeasured, InEveryKindOfReport) {
@@ -193,7 +223,10 @@ TEST(CompareMeasured, InEveryKindOfReport) {
   for (const std::string format : {"", "--markdown", "--latex"}) {
     std::vector<std::string> arguments = {"--measured", file};
     if (!format.empty()) arguments.push_back(format);
-    EXPECT_THAT(compare(arguments).out, HasSubstr("achieved")) << format;
+    const auto text = compare(arguments).out;
+    EXPECT_THAT(text, HasSubstr("achieved")) << format;
+    EXPECT_THAT(text, HasSubstr("beside forestcoll, trees without threadblocks (model, not"))
+        << format;
   }
   EXPECT_THAT(compare({"--csv", "--measured", file}).out, HasSubstr("measured out-of-place: "));
   EXPECT_THAT(compare({"--svg", "-", "--measured", file}).out, HasSubstr("<circle"));

@@ -142,7 +142,7 @@ class ChartWriter {
     if (series.points.empty()) return;
     print("<g class=\"fc-series fc-s{}\"><title>{}</title>\n", series.slot,
           escape_xml(series.name));
-    if (series.mark == Mark::line) {
+    if (is_line(series)) {
       std::vector<std::string> points;
       for (const ChartPoint& point : series.points) {
         points.push_back(fmt::format("{:.1f},{:.1f}", x(point.bytes), y(point.value)));
@@ -162,7 +162,12 @@ class ChartWriter {
           series.mark == Mark::dot ? "fc-mark" : "fc-line", x, y);
   }
 
+  static bool is_line(const ChartSeries& series) {
+    return series.mark == Mark::line || series.mark == Mark::dots;
+  }
+
   static std::string dash(const ChartSeries& series) {
+    if (series.mark == Mark::dots) return " stroke-dasharray=\"1 3\"";
     const char* pattern = series.slot == 0 ? "" : dashes[(series.slot - 1) % dashes.size()];
     return *pattern == '\0' ? "" : fmt::format(" stroke-dasharray=\"{}\"", pattern);
   }
@@ -206,7 +211,7 @@ class ChartWriter {
       const std::size_t row = i / 2;
       const double at_y = chart_.height + 4 + static_cast<double>(row) * 18;
       print("<g class=\"fc-s{}\">", series.slot);
-      if (series.mark != Mark::line) {
+      if (!is_line(series)) {
         point_mark(series, at_x + 11, at_y);
       } else {
         print(

@@ -15,7 +15,8 @@ struct ChartPoint {
   double bytes = 0, value = 0;
 };
 
-enum class Mark { line, dot, circle };
+/// A line in its slot's dashes, a dotted line, points, hollow points.
+enum class Mark { line, dots, dot, circle };
 
 struct ChartSeries {
   std::string name;

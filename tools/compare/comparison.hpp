@@ -9,6 +9,7 @@
 
 #include "bottleneck.hpp"
 #include "fabric.hpp"
+#include "forestcoll/allreduce_optimum.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/forest.hpp"
@@ -42,6 +43,10 @@ struct BusiestLink {
   double busy = 0;  ///< part of the time at the row's rate, 0 … 1
 };
 
+/// What times are of. Trees send over each of their edges as fast as the links allow; a program
+/// waits for its threadblocks too. So the two are never set against each other.
+enum class Simulated { trees, program };
+
 /// One algorithm. Where `error` is set, it does not exist on this fabric, and nothing else of the
 /// result is.
 struct ComparedRow {
@@ -50,23 +55,35 @@ struct ComparedRow {
   std::string note;           ///< what is to be known of it; may be empty
   std::optional<Diagnostic> error;
 
-  Ratio algbw, busbw;           ///< GB/s, by the congestion model
-  double optimum_fraction = 0;  ///< above 1 where switches combine data, which the bound leaves out
+  Ratio algbw, busbw;  ///< GB/s, by the congestion model: phases of an allreduce run at once
+  /// Of `Comparison::optimum`. Above 1 where switches combine data, which no optimum here does, and
+  /// for an allreduce whose optimum is known of reduce-scatter, then allgather alone.
+  double optimum_fraction = 0;
   std::optional<CollectiveForest> forest;
   std::optional<TreeShape> shape;
   std::optional<ProgramSize> program;
   std::optional<Diagnostic> program_error;  ///< why there is no program for the default target
   std::optional<BusiestLink> busiest;
   IdVector<ArcId, double> busy;  ///< of every arc, like BusiestLink::busy; empty: not known
+  Simulated simulated = Simulated::trees;
+  bool closed_form = false;  ///< `times` by a formula, like those of trees without threadblocks
   std::vector<SimulatedTime> times;
   std::optional<Diagnostic> times_error;  ///< why there are none
-  double seconds = 0;                     ///< that it took to make the schedule
+  /// Of trees, as the program that they are lowered to; made where some file is a program.
+  std::vector<SimulatedTime> program_times;
+  std::optional<Diagnostic> program_times_error;
+  std::vector<SimulatedTime> at_measured;  ///< like `times`, at the sizes of measured runs
+  std::optional<double> seconds;           ///< that it took to make the schedule; none: a file
 };
+
+/// The times of one kind; empty where the row has none.
+[[nodiscard]] const std::vector<SimulatedTime>& times_of(const ComparedRow& row, Simulated kind);
 
 /// A size of a measured run, beside the row that it is compared with.
 struct MeasuredTime {
   SimulatedTime measured;
-  std::optional<double> modelled;  ///< GB/s algbw; none where the model has no such size
+  bool wrong = false;              ///< the results were, so that the time says nothing
+  std::optional<double> modelled;  ///< GB/s algbw; none where the row cannot be simulated
 };
 
 /// One column of nccl-tests' output.
@@ -76,16 +93,28 @@ struct MeasuredRun {
   std::vector<MeasuredTime> times;
 };
 
+/// What of `--sizes` makes no sense, and why.
+struct RefusedSize {
+  std::string text;
+  Diagnostic error;
+};
+
 struct Comparison {
   const Fabric* fabric = nullptr;
   Collective collective = Collective::allreduce;
   std::optional<Rank> root;
-  Ratio optimum, optimum_busbw;  ///< GB/s, proved
+  /// GB/s, proved. Of an allreduce: by any trees where that is computed, else `two_phases`.
+  Ratio optimum, optimum_busbw;
+  /// An allreduce: the optimum of reduce-scatter, then allgather, and what `bound` says of all.
+  std::optional<Ratio> two_phases;
+  std::optional<Expected<AllreduceOptimum>> allreduce;
   Bottleneck bottleneck;
   std::vector<ComparedRow> rows;
   std::vector<std::int64_t> sizes;  ///< bytes, ascending
-  std::string gpu;                  ///< whose figures the simulation uses
-  std::string gpu_source;
+  std::vector<RefusedSize> refused_sizes;
+  std::string gpu;         ///< whose figures the simulation uses
+  std::string gpu_source;  ///< where they come from
+  std::string gpu_chosen;  ///< why these, in words
   std::vector<MeasuredRun> measured;
 };
 

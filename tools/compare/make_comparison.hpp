@@ -9,8 +9,8 @@
 namespace forestcoll::cli {
 
 /// The result does not depend on `request.threads` but for the seconds of its rows. Errors: those
-/// of the bound, and files that cannot be read.
-[[nodiscard]] Expected<Comparison> make_comparison(const Fabric& fabric, const RowsRequest& request,
+/// of the bound. Where a file is a program of threadblocks, trees are simulated as programs too.
+[[nodiscard]] Expected<Comparison> make_comparison(const Fabric& fabric, RowsRequest request,
                                                    const Console& console);
 
 }  // namespace forestcoll::cli

@@ -17,7 +17,8 @@ struct Page {
 [[nodiscard]] Page to_page(const Comparison& comparison);
 
 /// What the page's script works on: the report, the links and how busy they are, and trees.
-/// {"report", "facts", "bottleneck", "optimumBusbw", "nodes": [id], "ranks": [node],
+/// {"report", "facts", "bottleneck", "fractionTitle", "optimumBusbw", "nodes": [id], "ranks":
+/// [node],
 ///  "links": {"groups": [{"title", "first", "count"}], "ends": [[node, node]], "bandwidth"},
 ///  "busy": {ALGORITHM: [per mille]},
 ///  "trees": {ALGORITHM: [{"phase", "total", "k", "list":

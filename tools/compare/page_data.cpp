@@ -137,7 +137,8 @@ std::string facts(const Comparison& comparison) {
       ", {}", summary.switches == 1 ? "1 switch" : fmt::format("{} switches", summary.switches));
   for (const std::string& change : comparison.fabric->changes) text += "; " + change;
   if (has_times(comparison))
-    text += fmt::format("; simulated with the figures of \"{}\"", comparison.gpu);
+    text += fmt::format("; simulated with the figures of \"{}\" ({})", comparison.gpu,
+                        comparison.gpu_chosen);
   return text + ".";
 }
 
@@ -159,6 +160,7 @@ Json page_data(const Comparison& comparison) {
   return {{"report", to_json(comparison, false)},
           {"facts", facts(comparison)},
           {"bottleneck", in_words(comparison.bottleneck, fabric.topology) + "."},
+          {"fractionTitle", fraction_title(comparison)},
           {"optimumBusbw", comparison.optimum_busbw.to_double()},
           {"nodes", std::move(nodes)},
           {"ranks", std::move(ranks)},

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "boxes.hpp"
+#include "compare/closed_form.hpp"
 #include "compare/link_loads.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/parse_forest.hpp"
@@ -52,6 +53,11 @@ TreeShape shape_of(const CollectiveForest& forest) {
   return shape;
 }
 
+Diagnostic inexact(std::string message) {
+  return usage_error("E14", std::move(message),
+                     "round the bandwidths to a coarser grid with --quantize");
+}
+
 class RowMaker {
  public:
   RowMaker(const Fabric& fabric, const RowsRequest& request, const Ratio& optimum,
@@ -66,16 +72,20 @@ class RowMaker {
     } else {
       make_from_baseline(row);
     }
-    if (row.forest && !row.error) describe_forest(row);
     return row;
   }
 
-  ComparedRow of_schedule(const std::string& path, const std::string& text) {
+  ComparedRow of_schedule(const std::string& path, const Expected<std::string>& text) {
     ComparedRow row;
     row.algorithm = display_name(path);
     row.title = "Schedule from the file " + row.algorithm;
-    judge(row, text);
-    if (!row.error) simulate(row, text, row.algorithm);
+    if (!text) {
+      row.error = text.errors().front();
+      return row;
+    }
+    judge(row, *text);
+    if (row.error) return row;
+    simulate(row, *text);
     return row;
   }
 
@@ -91,8 +101,15 @@ class RowMaker {
       row.error = found.errors().front();
       return;
     }
-    set_rate(row, found->forest.algbw);
+    const auto loads = link_loads(found->forest, fabric_.network);
+    const auto algbw = loads ? rate_at(*loads) : std::nullopt;
+    if (!algbw) {
+      row.error = inexact("its exact rate does not fit 64 bits");
+      return;
+    }
+    set_rate(row, *algbw);
     row.forest = std::move(found->forest);
+    if (!row.error) describe_forest(row, loads);
   }
 
   void make_from_baseline(ComparedRow& row) {
@@ -110,19 +127,50 @@ class RowMaker {
     row.note = made->note;
     set_rate(row, made->algbw);
     row.forest = std::move(made->forest);
+    if (row.error) return;
     if (row.forest) {
       row.forest->optimum = optimum_;
+      describe_forest(row, link_loads(*row.forest, fabric_.network));
+    } else if (row.algorithm == "nvls") {
+      set_closed_form(row);
     } else {
       row.times_error = usage_error("N06", "no trees describe it", "");
     }
+  }
+
+  void set_closed_form(ComparedRow& row) const {
+    row.closed_form = true;
+    row.note = nvls_formula;
+    const auto at = [&](const std::vector<std::int64_t>& sizes) {
+      return nvls_times(fabric_, row.algbw, request_.parameters, sizes);
+    };
+    row.times = at(request_.sizes);
+    if (const auto more = request_.measured_sizes.find(row.algorithm);
+        more != request_.measured_sizes.end()) {
+      row.at_measured = at(more->second);
+    }
+  }
+
+  // GB/s: what the most loaded link allows.
+  [[nodiscard]] std::optional<Ratio> rate_at(const IdVector<ArcId, Ratio>& loads) const {
+    const Network& network = fabric_.network;
+    std::optional<Ratio> rate;
+    for (std::size_t a = 0; a < loads.size(); ++a) {
+      const ArcId arc(a);
+      if (loads[arc] == Ratio(0)) continue;
+      const auto bandwidth = checked_mul(Ratio(network.capacity[arc]), network.unit);
+      const auto allowed = bandwidth ? checked_div(*bandwidth, loads[arc]) : std::nullopt;
+      if (!allowed) return std::nullopt;
+      if (!rate || *allowed < *rate) rate = allowed;
+    }
+    return rate;
   }
 
   void set_rate(ComparedRow& row, const Ratio& algbw) const {
     const auto ranks = static_cast<std::int64_t>(fabric_.network.ranks.size());
     const auto busbw = checked_mul(algbw, busbw_factor(request_.collective, ranks));
     if (!busbw) {
-      row.error = usage_error("E14", "its exact busbw does not fit 64 bits",
-                              "round the bandwidths to a coarser grid with --quantize");
+      row.error = inexact("its exact busbw does not fit 64 bits");
       return;
     }
     row.algbw = algbw;
@@ -131,21 +179,26 @@ class RowMaker {
   }
 
   // Shape, links, program and times, all from the trees.
-  void describe_forest(ComparedRow& row) {
+  void describe_forest(ComparedRow& row, const std::optional<IdVector<ArcId, Ratio>>& loads) {
     const CollectiveForest& forest = *row.forest;
     row.shape = shape_of(forest);
-    if (const auto loads = link_loads(forest, fabric_.network)) set_links(row, *loads);
+    if (loads) set_links(row, *loads);
     const std::size_t edges = edge_count(forest);
-    if (edges <= most_edges_lowered) set_program(row);
+    if (edges <= most_edges_lowered) {
+      set_program(row);
+    } else if (request_.programs) {
+      row.program_times_error = too_many(edges, most_edges_lowered);
+    }
     if (edges > most_edges_simulated) {
-      row.times_error = usage_error(
-          "N07", fmt::format("{} tree edges are too many to be simulated here", edges),
-          fmt::format("up to {} are; compare fewer GPUs with --ranks", most_edges_simulated));
+      row.times_error = too_many(edges, most_edges_simulated);
       return;
     }
-    if (!request_.sizes.empty()) {
-      simulate(row, to_symmetric_forest_json(forest, fabric_.topology), row.algorithm);
-    }
+    simulate(row, to_symmetric_forest_json(forest, fabric_.topology));
+  }
+
+  static Diagnostic too_many(std::size_t edges, std::size_t most) {
+    return usage_error("N07", fmt::format("{} tree edges are too many to be simulated here", edges),
+                       fmt::format("up to {} are; compare fewer GPUs with --ranks", most));
   }
 
   void set_links(ComparedRow& row, const IdVector<ArcId, Ratio>& loads) const {
@@ -165,17 +218,28 @@ class RowMaker {
                               Ratio(network.capacity[busiest]) * network.unit, row.busy[busiest]};
   }
 
-  // As `synth` writes it by default.
+  // These very trees, lowered as `synth` does by default.
   void set_program(ComparedRow& row) const {
     LowerOptions options;
     options.boxes = boxes_of_nodes(fabric_.topology);
     const auto schedule = lower(*row.forest, options);
     if (!schedule) {
       row.program_error = schedule.errors().front();
+      if (request_.programs) row.program_times_error = row.program_error;
       return;
     }
     row.program = ProgramSize{schedule->chunks, schedule->max_threadblocks(), schedule->channels,
                               schedule->max_steps()};
+    if (!request_.programs || request_.sizes.empty()) return;
+    const auto simulator =
+        prepare_simulation(to_msccl_xml(*schedule, *row.forest, fabric_.topology, {}),
+                           row.algorithm, fabric_.topology);
+    auto times = simulator ? times_at(*simulator, request_.sizes) : simulator.errors();
+    if (times) {
+      row.program_times = *std::move(times);
+    } else {
+      row.program_times_error = times.errors().front();
+    }
   }
 
   // By the first runtime that takes the file, or else by the first of all.
@@ -206,8 +270,7 @@ class RowMaker {
     } else if (request_.root && verdict->root && *verdict->root != *request_.root) {
       row.error = usage_error("N08", "the schedule has another root", "name its root with --root");
     } else if (!verdict->algbw) {
-      row.error = usage_error("E14", "its exact rate on this fabric does not fit 64 bits",
-                              "round the bandwidths to a coarser grid with --quantize");
+      row.error = inexact("its exact rate on this fabric does not fit 64 bits");
     } else {
       set_rate(row, *verdict->algbw);
       describe_file(row, *verdict, text);
@@ -217,6 +280,7 @@ class RowMaker {
   void describe_file(ComparedRow& row, const Verdict& verdict, const std::string& text) {
     set_links(row, loads_of(verdict));
     if (verdict.threadblocks > 0) {
+      row.simulated = Simulated::program;
       row.program =
           ProgramSize{verdict.chunks, verdict.threadblocks, verdict.channels, verdict.steps};
       return;
@@ -238,23 +302,35 @@ class RowMaker {
     return loads;
   }
 
-  void simulate(ComparedRow& row, const std::string& text, const std::string& name) {
-    if (request_.sizes.empty()) return;
-    const auto simulator = prepare_simulation(text, name, fabric_.topology);
+  void simulate(ComparedRow& row, const std::string& text) const {
+    const auto more = request_.measured_sizes.find(row.algorithm);
+    const bool measured = more != request_.measured_sizes.end();
+    if (request_.sizes.empty()) row.times_error = request_.refused_sizes.front().error;
+    if (request_.sizes.empty() && !measured) return;
+    const auto simulator = prepare_simulation(text, row.algorithm, fabric_.topology);
     if (!simulator) {
       row.times_error = simulator.errors().front();
       return;
     }
+    if (auto times = times_at(*simulator, request_.sizes)) {
+      row.times = *std::move(times);
+    } else {
+      row.times_error = times.errors().front();
+    }
+    if (!measured) return;
+    if (auto times = times_at(*simulator, more->second)) row.at_measured = *std::move(times);
+  }
+
+  [[nodiscard]] Expected<std::vector<SimulatedTime>> times_at(
+      const Simulator& simulator, const std::vector<std::int64_t>& sizes) const {
+    if (sizes.empty()) return std::vector<SimulatedTime>();
     SimulationOptions options;
     options.max_events = most_events;
     options.threads = request_.threads;
     options.progress = progress_;
-    auto simulation = simulator->run(request_.sizes, request_.parameters, options);
-    if (simulation) {
-      row.times = std::move(simulation->times);
-    } else {
-      row.times_error = simulation.errors().front();
-    }
+    auto simulation = simulator.run(sizes, request_.parameters, options);
+    if (!simulation) return simulation.errors();
+    return std::move(simulation->times);
   }
 
   const Fabric& fabric_;
@@ -271,7 +347,7 @@ ComparedRow algorithm_row(const Fabric& fabric, const RowsRequest& request, cons
 }
 
 ComparedRow schedule_row(const Fabric& fabric, const RowsRequest& request, const Ratio& optimum,
-                         const std::string& path, const std::string& text,
+                         const std::string& path, const Expected<std::string>& text,
                          const Progress& progress) {
   return RowMaker(fabric, request, optimum, progress).of_schedule(path, text);
 }

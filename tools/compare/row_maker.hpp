@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,18 +23,22 @@ struct RowsRequest {
   std::vector<std::string> schedules;   ///< files
   BaselineOptions baseline;
   std::vector<std::int64_t> sizes;  ///< bytes
+  std::vector<RefusedSize> refused_sizes;
+  std::map<std::string, std::vector<std::int64_t>> measured_sizes;  ///< bytes, by row
+  bool programs = false;  ///< simulate trees as programs too
   SimulationParameters parameters;
-  int threads = 1;  ///< rows at a time, and sizes of a row
+  std::string gpu_chosen;  ///< why these parameters, in words
+  int threads = 1;         ///< rows at a time, and sizes of a row
 };
 
-/// What an algorithm cannot do is told in its row. `optimum` is the proved algbw, and `progress` is
-/// told of the simulation. Safe to be called by several threads at once.
+/// What an algorithm cannot do is told in its row. `optimum` is `Comparison::optimum`, and
+/// `progress` is told of the simulation. Safe to be called by several threads at once.
 [[nodiscard]] ComparedRow algorithm_row(const Fabric& fabric, const RowsRequest& request,
                                         const Ratio& optimum, const std::string& name,
                                         const Progress& progress);
-/// The schedule of a file, `text`, as the independent checker sees it.
+/// The schedule of a file, `text`, as the independent checker sees it; or why it was not read.
 [[nodiscard]] ComparedRow schedule_row(const Fabric& fabric, const RowsRequest& request,
                                        const Ratio& optimum, const std::string& path,
-                                       const std::string& text, const Progress& progress);
+                                       const Expected<std::string>& text, const Progress& progress);
 
 }  // namespace forestcoll::cli

@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <optional>
+#include <cmath>
+#include <iterator>
 #include <set>
+#include <utility>
 
 #include "compare/words.hpp"
 #include "report.hpp"
@@ -80,12 +82,13 @@ struct Stretch {
   double lead = 1;  // the loser's time over the winner's, at most
 };
 
-std::vector<Stretch> stretches(const ComparedRow& us, const Rows& others) {
+std::vector<Stretch> stretches(const ComparedRow& us, const Rows& others, Simulated kind) {
+  const auto& ours_by_size = times_of(us, kind);
   std::vector<Stretch> result;
-  for (std::size_t i = 0; i < us.times.size(); ++i) {
-    const ComparedRow* them = *std::ranges::min_element(
-        others, {}, [&](const ComparedRow* row) { return row->times[i].seconds; });
-    const double ratio = them->times[i].seconds / us.times[i].seconds;
+  for (std::size_t i = 0; i < ours_by_size.size(); ++i) {
+    const auto seconds = [&](const ComparedRow* row) { return times_of(*row, kind)[i].seconds; };
+    const ComparedRow* them = *std::ranges::min_element(others, {}, seconds);
+    const double ratio = seconds(them) / ours_by_size[i].seconds;
     const bool level = std::abs(ratio - 1) <= level_within;
     const ComparedRow* winner = level ? nullptr : ratio > 1 ? &us : them;
     if (result.empty() || result.back().winner != winner) result.push_back({winner, i, i, 1});
@@ -95,42 +98,61 @@ std::vector<Stretch> stretches(const ComparedRow& us, const Rows& others) {
   return result;
 }
 
-std::string where(const Stretch& stretch, const ComparedRow& us) {
-  const std::string first = bytes_in_words(us.times[stretch.first].bytes);
-  const std::string last = bytes_in_words(us.times[stretch.last].bytes);
-  if (stretch.first == 0 && stretch.last + 1 == us.times.size()) return "at all sizes";
+std::string where(const Stretch& stretch, const std::vector<SimulatedTime>& times) {
+  const std::string first = bytes_in_words(times[stretch.first].bytes);
+  const std::string last = bytes_in_words(times[stretch.last].bytes);
+  if (stretch.first == 0 && stretch.last + 1 == times.size()) return "at all sizes";
   if (stretch.first == stretch.last) return "at " + first;
   if (stretch.first == 0) return "up to " + last;
-  if (stretch.last + 1 == us.times.size()) return fmt::format("from {} on", first);
+  if (stretch.last + 1 == times.size()) return fmt::format("from {} on", first);
   return fmt::format("from {} to {}", first, last);
 }
 
-// Who has a rate and no times is named: nothing is known of it at a size.
-std::string untimed_in_words(const Rows& rows) {
-  std::vector<std::string> names;
-  for (const ComparedRow* row : rows) {
-    if (row->times.empty()) names.push_back(row->algorithm);
-  }
-  return names.empty() ? "" : fmt::format(" (without {}: not simulated)", fmt::join(names, ", "));
+Rows timed(const Rows& rows, Simulated kind) {
+  Rows result;
+  std::ranges::copy_if(rows, std::back_inserter(result),
+                       [&](const auto* row) { return !times_of(*row, kind).empty(); });
+  return result;
 }
 
-std::string size_sentence(const ComparedRow& us, const Rows& others, const std::string& whom) {
+std::string names_in_words(const Rows& rows) {
+  std::vector<std::string> names;
+  for (const ComparedRow* row : rows) names.push_back(row->algorithm);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// Those that would be in a comparison of this kind, were they simulated. A file that is a program
+// has no trees to be missed.
+Rows missing(const Rows& rows, Simulated kind) {
+  Rows result;
+  std::ranges::copy_if(rows, std::back_inserter(result), [&](const auto* row) {
+    const bool has_kind = kind == Simulated::program || row->simulated == Simulated::trees;
+    return has_kind && times_of(*row, kind).empty();
+  });
+  return result;
+}
+
+// "the best of …" only where nobody of them is missing: nothing is known of those at a size.
+std::string whom_in_words(const Rows& rows, const std::string& role, Simulated kind) {
+  const Rows without = missing(rows, kind);
+  if (without.empty()) return role;
+  return fmt::format("{} ({}: no times, so that nothing is said of {})",
+                     names_in_words(timed(rows, kind)), names_in_words(without),
+                     without.size() == 1 ? "it" : "them");
+}
+
+std::string size_sentence(const ComparedRow& us, const Rows& rows, const std::string& role,
+                          Simulated kind) {
   std::vector<std::string> parts;
-  for (const Stretch& stretch : stretches(us, others)) {
-    const std::string place = where(stretch, us);
+  for (const Stretch& stretch : stretches(us, timed(rows, kind), kind)) {
+    const std::string place = where(stretch, times_of(us, kind));
     parts.push_back(stretch.winner == nullptr
                         ? fmt::format("level {}", place)
                         : fmt::format("{} ahead {} (by up to {})", stretch.winner->algorithm, place,
                                       lead(stretch.lead, 1)));
   }
-  return fmt::format("By size, against {}: {}.", whom, fmt::join(parts, ", "));
-}
-
-Rows timed(const Rows& rows) {
-  Rows result;
-  std::ranges::copy_if(rows, std::back_inserter(result),
-                       [](const auto* row) { return !row->times.empty(); });
-  return result;
+  return fmt::format("By size, {}, against {}: {}.", in_words(kind),
+                     whom_in_words(rows, role, kind), fmt::join(parts, ", "));
 }
 
 }  // namespace
@@ -154,14 +176,15 @@ std::vector<std::string> who_wins(const Comparison& comparison) {
   if (const ComparedRow* best = best_of(others)) {
     sentences.push_back(rate_sentence(*us, *best, theirs.empty() ? "" : "the best of the others"));
   }
-  if (us->times.empty()) return sentences;
-  if (const Rows rows = timed(theirs); !rows.empty()) {
-    sentences.push_back(size_sentence(
-        *us, rows, (several ? nccl_words : "NCCL's rings") + untimed_in_words(theirs)));
-  }
-  if (const Rows rows = timed(others); !rows.empty()) {
-    sentences.push_back(
-        size_sentence(*us, rows, "the best of the others" + untimed_in_words(others)));
+  for (const Simulated kind : {Simulated::trees, Simulated::program}) {
+    if (times_of(*us, kind).empty()) continue;
+    for (const auto& [rows, role] :
+         {std::pair(theirs, several ? nccl_words : std::string("NCCL's rings")),
+          std::pair(others, std::string("the best of the others"))}) {
+      if (!timed(rows, kind).empty()) {
+        sentences.push_back(size_sentence(*us, rows, role, kind));
+      }
+    }
   }
   return sentences;
 }

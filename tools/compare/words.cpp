@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "allreduce_report.hpp"
 #include "report.hpp"
 
 namespace forestcoll::cli {
@@ -24,6 +25,40 @@ std::string three_digits(double value) {
 }
 
 }  // namespace
+
+std::string in_words(Simulated kind) {
+  return kind == Simulated::trees ? "trees without threadblocks" : "programs of threadblocks";
+}
+
+std::string simulated(const ComparedRow& row) {
+  if (row.closed_form) return "closed-form";
+  return row.simulated == Simulated::trees ? "trees" : "program";
+}
+
+std::string optimum_name(const Comparison& comparison) {
+  if (!comparison.allreduce) return "optimum (proved)";
+  const Expected<AllreduceOptimum>& known = *comparison.allreduce;
+  if (!known) return two_phases_name;
+  return known->split ? "optimum of allreduce (proved)" : "limit of allreduce (proved)";
+}
+
+std::string fraction_title(const Comparison& comparison) {
+  const bool unknown = comparison.allreduce && !*comparison.allreduce;
+  return unknown ? "of two phases" : "of optimum";
+}
+
+std::string optimum_in_words(const Comparison& comparison) {
+  if (!comparison.allreduce) return "";
+  std::string line = in_words(*comparison.allreduce, *comparison.two_phases);
+  line.pop_back();  // the end of the line
+  if (!*comparison.allreduce) {
+    line += fmt::format(
+        "; {} GB/s is the optimum of reduce-scatter, then allgather, which both at "
+        "once may exceed",
+        number(comparison.optimum));
+  }
+  return line;
+}
 
 std::string bytes_in_words(double bytes) {
   constexpr std::array<const char*, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};

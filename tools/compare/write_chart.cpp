@@ -20,16 +20,21 @@ std::size_t slot_of(const Comparison& comparison, const ComparedRow& row) {
   return (slot - 1) % (chart_slots - 1) + 1;
 }
 
-// The name without its folders, which are too long for a chart.
+// The name without its folders, and no longer than there is room for in a chart.
 std::string short_name(const std::string& file) {
-  return std::filesystem::path(file).filename().string();
+  constexpr std::size_t most = 20;
+  std::string name = std::filesystem::path(file).filename().string();
+  if (name.size() <= most) return name;
+  std::size_t end = most - 1;
+  while ((static_cast<unsigned char>(name[end]) & 0xC0U) == 0x80U) --end;  // inside a character
+  return name.substr(0, end) + "…";
 }
 
 }  // namespace
 
 bool has_times(const Comparison& comparison) {
   for (const ComparedRow& row : comparison.rows) {
-    if (!row.times.empty()) return true;
+    if (!row.times.empty() || !row.program_times.empty()) return true;
   }
   return false;
 }
@@ -45,12 +50,20 @@ std::string to_chart(const Comparison& comparison, int width, bool standalone) {
                                                          ? model_not_measurement
                                                          : "lines are a model, points measured");
   chart.limit = comparison.optimum.to_double();
-  chart.limit_name = fmt::format("optimum {} GB/s", number(*chart.limit));
-  for (const ComparedRow& row : comparison.rows) {
-    if (row.times.empty()) continue;
-    ChartSeries series{short_name(row.algorithm), slot_of(comparison, row), Mark::line, {}};
-    for (const SimulatedTime& time : row.times) series.points.push_back({time.bytes, time.algbw});
-    chart.series.push_back(std::move(series));
+  chart.limit_name = fmt::format("{}: {} GB/s", optimum_name(comparison), number(*chart.limit));
+  for (const Simulated kind : {Simulated::trees, Simulated::program}) {
+    for (const ComparedRow& row : comparison.rows) {
+      if (times_of(row, kind).empty()) continue;
+      const bool program = kind == Simulated::program;
+      ChartSeries series{short_name(row.algorithm) + (program ? ", program" : ""),
+                         slot_of(comparison, row),
+                         program ? Mark::dots : Mark::line,
+                         {}};
+      for (const SimulatedTime& time : times_of(row, kind)) {
+        series.points.push_back({time.bytes, time.algbw});
+      }
+      chart.series.push_back(std::move(series));
+    }
   }
   for (const MeasuredRun& run : comparison.measured) {
     ChartSeries series{fmt::format("{} {}", short_name(run.file), run.placement),
@@ -58,6 +71,7 @@ std::string to_chart(const Comparison& comparison, int width, bool standalone) {
                        run.placement == "in-place" ? Mark::circle : Mark::dot,
                        {}};
     for (const MeasuredTime& time : run.times) {
+      if (time.wrong) continue;
       series.points.push_back({time.measured.bytes, time.measured.algbw});
     }
     chart.series.push_back(std::move(series));

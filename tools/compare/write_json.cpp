@@ -1,6 +1,8 @@
 #include <string>
 
+#include "allreduce_report.hpp"
 #include "compare/winners.hpp"
+#include "compare/words.hpp"
 #include "compare/write.hpp"
 
 namespace forestcoll::cli {
@@ -24,6 +26,12 @@ Json reason(const Diagnostic& error) {
           {"where", error.where},
           {"message", error.message},
           {"remedy", error.remedy}};
+}
+
+Json times_json(const std::vector<SimulatedTime>& times) {
+  Json json = Json::array();
+  for (const SimulatedTime& time : times) json.push_back(whole_bytes(time_json(time)));
+  return json;
 }
 
 Json row_json(const ComparedRow& row, bool seconds) {
@@ -54,12 +62,12 @@ Json row_json(const ComparedRow& row, bool seconds) {
                             {"bandwidth", exact(link->bandwidth)},
                             {"busy", link->busy}};
   }
-  json["times"] = Json::array();
-  for (const SimulatedTime& time : row.times) {
-    json["times"].push_back(whole_bytes(time_json(time)));
-  }
+  if (!row.times.empty()) json["simulated"] = simulated(row);
+  json["times"] = times_json(row.times);
   if (row.times_error) json["times_error"] = reason(*row.times_error);
-  if (seconds) json["seconds"] = row.seconds;
+  if (!row.program_times.empty()) json["program_times"] = times_json(row.program_times);
+  if (row.program_times_error) json["program_times_error"] = reason(*row.program_times_error);
+  if (seconds && row.seconds) json["seconds"] = *row.seconds;
   return json;
 }
 
@@ -67,9 +75,10 @@ Json run_json(const MeasuredRun& run) {
   Json times = Json::array();
   for (const MeasuredTime& time : run.times) {
     Json entry = whole_bytes(time_json(time.measured));
+    if (time.wrong) entry["wrong"] = true;
     if (time.modelled) {
       entry["modelled"] = *time.modelled;
-      entry["achieved"] = time.measured.algbw / *time.modelled;
+      if (!time.wrong) entry["achieved"] = time.measured.algbw / *time.modelled;
     }
     times.push_back(std::move(entry));
   }
@@ -93,8 +102,20 @@ Json to_json(const Comparison& comparison, bool seconds) {
   json["model"] = {{"measured", false},
                    {"gpu", comparison.gpu},
                    {"source", comparison.gpu_source},
+                   {"chosen", comparison.gpu_chosen},
                    {"says", "model, not measurement"}};
   json["optimum"] = exact(comparison.optimum);
+  json["optimum_name"] = optimum_name(comparison);
+  if (comparison.two_phases) {
+    json["two_phases"] = exact(*comparison.two_phases);
+    json["allreduce_optimum"] = to_json(*comparison.allreduce, *comparison.two_phases);
+    json["optimum_says"] = optimum_in_words(comparison);
+  }
+  for (const RefusedSize& size : comparison.refused_sizes) {
+    Json entry = reason(size.error);
+    entry["size"] = size.text;
+    json["refused_sizes"].push_back(std::move(entry));
+  }
   json["bottleneck"] = to_json(comparison.bottleneck, topology);
   json["bottleneck"]["says"] = in_words(comparison.bottleneck, topology);
   json["who_wins"] = who_wins(comparison);

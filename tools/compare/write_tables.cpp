@@ -17,18 +17,29 @@ namespace {
 
 using Line = std::vector<std::string>;
 
+constexpr std::size_t csv_columns = 18;
+
 struct Table {
   Line head;
   std::vector<Line> lines;
 };
 
 // Sizes have rows of the time table, so that it stays as narrow as there are algorithms.
-std::vector<const ComparedRow*> timed(const Comparison& comparison) {
+std::vector<const ComparedRow*> timed(const Comparison& comparison, Simulated kind) {
   std::vector<const ComparedRow*> rows;
   for (const ComparedRow& row : comparison.rows) {
-    if (!row.times.empty()) rows.push_back(&row);
+    if (!times_of(row, kind).empty()) rows.push_back(&row);
   }
   return rows;
+}
+
+// There is a table for each kind.
+std::vector<Simulated> kinds(const Comparison& comparison) {
+  std::vector<Simulated> result;
+  for (const Simulated kind : {Simulated::trees, Simulated::program}) {
+    if (!timed(comparison, kind).empty()) result.push_back(kind);
+  }
+  return result;
 }
 
 std::string program_cell(const ComparedRow& row) {
@@ -39,14 +50,27 @@ std::string program_cell(const ComparedRow& row) {
   return row.program_error ? row.program_error->code : "-";
 }
 
+// What rows are parts of; of an allreduce, what two phases reach at best, where that is less.
+std::vector<Line> optimum_lines(const Comparison& comparison, std::size_t columns) {
+  std::vector<Line> lines = {{optimum_name(comparison), number(comparison.optimum), "100 %",
+                              number(comparison.optimum_busbw.to_double())}};
+  if (comparison.two_phases && *comparison.two_phases != comparison.optimum) {
+    const double share = comparison.two_phases->to_double() / comparison.optimum.to_double();
+    lines.push_back({two_phases_name, number(*comparison.two_phases),
+                     percent(*comparison.two_phases, comparison.optimum),
+                     number(comparison.optimum_busbw.to_double() * share)});
+  }
+  for (Line& line : lines) line.resize(columns);
+  return lines;
+}
+
 // With the time that each schedule took to make, which differs from run to run, only for the
 // terminal.
 Table rate_table(const Comparison& comparison, bool seconds = false) {
-  Table table{{"algorithm", "algbw GB/s", "of optimum", "busbw GB/s", "height", "mean", "k",
-               "trees", "tb/ch/steps", "busiest link"},
+  Table table{{"algorithm", "algbw GB/s", fraction_title(comparison), "busbw GB/s", "height",
+               "mean", "k", "trees", "tb/ch/steps", "busiest link"},
               {}};
-  table.lines.push_back({"optimum (proved)", number(comparison.optimum), "100 %",
-                         number(comparison.optimum_busbw.to_double()), "", "", "", "", "", ""});
+  table.lines = optimum_lines(comparison, table.head.size());
   for (const ComparedRow& row : comparison.rows) {
     if (row.error) continue;
     const bool trees = row.shape.has_value();
@@ -57,30 +81,30 @@ Table rate_table(const Comparison& comparison, bool seconds = false) {
          row.forest ? std::to_string(row.forest->k) : "-",
          trees ? std::to_string(row.shape->trees) : "-", program_cell(row),
          row.busiest ? fmt::format("{} -> {}", row.busiest->src, row.busiest->dst) : "-"});
-    if (seconds)
-      table.lines.back().insert(table.lines.back().end() - 1, duration_in_words(row.seconds));
+    if (seconds) {
+      table.lines.back().insert(table.lines.back().end() - 1,
+                                row.seconds ? duration_in_words(*row.seconds) : "-");
+    }
   }
   if (!seconds) return table;
   table.head.insert(table.head.end() - 1, "made in");
-  table.lines.front().insert(table.lines.front().end() - 1, "");
+  for (Line& line : table.lines) line.resize(table.head.size());
   return table;
 }
 
 // The fastest of a line is marked by `best`.
-Table time_table(const Comparison& comparison,
+Table time_table(const Comparison& comparison, Simulated kind,
                  const std::function<std::string(const std::string&)>& best, const char* micro) {
-  const auto rows = timed(comparison);
+  const auto rows = timed(comparison, kind);
   Table table{{"size"}, {}};
   for (const ComparedRow* row : rows) table.head.push_back(row->algorithm);
   for (std::size_t i = 0; i < comparison.sizes.size(); ++i) {
-    const double least = (*std::ranges::min_element(
-                              rows, {}, [&](const auto* row) { return row->times[i].seconds; }))
-                             ->times[i]
-                             .seconds;
+    const auto seconds = [&](const ComparedRow* row) { return times_of(*row, kind)[i].seconds; };
+    const double least = seconds(*std::ranges::min_element(rows, {}, seconds));
     Line line = {bytes_in_words(static_cast<double>(comparison.sizes[i]))};
     for (const ComparedRow* row : rows) {
-      const std::string cell = duration_in_words(row->times[i].seconds, micro);
-      line.push_back(row->times[i].seconds == least ? best(cell) : cell);
+      const std::string cell = duration_in_words(seconds(row), micro);
+      line.push_back(seconds(row) == least ? best(cell) : cell);
     }
     table.lines.push_back(std::move(line));
   }
@@ -91,17 +115,28 @@ Table measured_table(const MeasuredRun& run) {
   Table table{{"size", "measured GB/s", "model GB/s", "achieved"}, {}};
   for (const MeasuredTime& time : run.times) {
     const bool both = time.modelled.has_value();
-    table.lines.push_back(
-        {bytes_in_words(time.measured.bytes), short_number(time.measured.algbw),
-         both ? short_number(*time.modelled) : "-",
-         both ? fmt::format("{:.1f} %", time.measured.algbw / *time.modelled * 100) : "-"});
+    table.lines.push_back({bytes_in_words(time.measured.bytes), short_number(time.measured.algbw),
+                           both ? short_number(*time.modelled) : "-",
+                           time.wrong ? "wrong results"
+                           : both
+                               ? fmt::format("{:.1f} %", time.measured.algbw / *time.modelled * 100)
+                               : "-"});
   }
   return table;
+}
+
+std::string measured_heading(const Comparison& comparison, const MeasuredRun& run) {
+  return fmt::format("Measured: {}, {}, beside {}, {} ({})", run.file, run.placement, run.algorithm,
+                     in_words(find_row(comparison, run.algorithm)->simulated),
+                     model_not_measurement);
 }
 
 // What the tables leave out, and why.
 std::vector<std::pair<std::string, std::string>> remarks(const Comparison& comparison) {
   std::vector<std::pair<std::string, std::string>> list;
+  for (const RefusedSize& size : comparison.refused_sizes) {
+    list.emplace_back(fmt::format("size \"{}\"", size.text), why(size.error));
+  }
   for (const ComparedRow& row : comparison.rows) {
     if (row.error) list.emplace_back(row.algorithm, why(*row.error));
     if (!row.error && row.times_error) {
@@ -110,6 +145,10 @@ std::vector<std::pair<std::string, std::string>> remarks(const Comparison& compa
     if (row.program_error) {
       list.emplace_back(row.algorithm,
                         "no program for the default target: " + why(*row.program_error));
+    }
+    if (row.program_times_error && !row.program_error) {
+      list.emplace_back(row.algorithm,
+                        "not simulated as a program: " + why(*row.program_times_error));
     }
     if (!row.note.empty()) list.emplace_back(row.algorithm, row.note);
   }
@@ -123,9 +162,9 @@ std::string heading(const Comparison& comparison) {
                               counted(comparison.fabric->topology.ranks.size(), "GPU")));
 }
 
-std::string model_line(const Comparison& comparison) {
-  return fmt::format("Times by simulation with the figures of \"{}\": {}", comparison.gpu,
-                     model_not_measurement);
+std::string model_line(const Comparison& comparison, Simulated kind) {
+  return fmt::format("Times of {}, simulated with the figures of \"{}\" ({}): {}", in_words(kind),
+                     comparison.gpu, comparison.gpu_chosen, model_not_measurement);
 }
 
 // Columns as wide as their widest cell; names to the left, figures to the right.
@@ -185,7 +224,8 @@ std::string latex_cell(const std::string& cell) {
   return text;
 }
 
-std::string latex(const Table& table) {
+// `said` stands below the figures, so that no document has them without it.
+std::string latex(const Table& table, const std::string& said) {
   const auto write = [](const Line& line) {
     Line cells;
     for (const std::string& cell : line) {
@@ -201,7 +241,10 @@ std::string latex(const Table& table) {
                                  std::string(table.head.size() - 1, 'r'));
   text += write(table.head) + "  \\midrule\n";
   for (const Line& line : table.lines) text += write(line);
-  return text + "  \\bottomrule\n\\end{tabular}\n";
+  return text + fmt::format(
+                    "  \\bottomrule\n  \\multicolumn{{{}}}{{l}}{{\\footnotesize {}}} "
+                    "\\\\\n\\end{{tabular}}\n",
+                    table.head.size(), latex_cell(said));
 }
 
 std::string csv_cell(const std::string& cell) {
@@ -223,16 +266,16 @@ std::string to_terminal(const Comparison& comparison) {
   std::string text = heading(comparison) + "\n";
   text += fmt::format("Rates by the congestion model: {}\n", model_not_measurement);
   text += aligned(rate_table(comparison, true), 1);
+  if (const std::string line = optimum_in_words(comparison); !line.empty()) text += line + "\n";
   text += "bottleneck: " + in_words(comparison.bottleneck, comparison.fabric->topology) + "\n";
-  if (has_times(comparison)) {
-    text += "\n" + model_line(comparison) + "; * is the fastest\n";
+  for (const Simulated kind : kinds(comparison)) {
+    text += "\n" + model_line(comparison, kind) + "; * is the fastest\n";
     text += aligned(time_table(
-                        comparison, [](const std::string& cell) { return "*" + cell; }, "u"),
+                        comparison, kind, [](const std::string& cell) { return "*" + cell; }, "u"),
                     0);
   }
   for (const MeasuredRun& run : comparison.measured) {
-    text += fmt::format("\nMeasured: {}, {}, beside {} (the model's figures are no measurement)\n",
-                        run.file, run.placement, run.algorithm);
+    text += "\n" + measured_heading(comparison, run) + "\n";
     text += aligned(measured_table(run), 0);
   }
   const auto list = remarks(comparison);
@@ -247,17 +290,18 @@ std::string to_markdown(const Comparison& comparison) {
   std::string text = fmt::format("### {}\n\nRates by the congestion model: {}.\n\n",
                                  heading(comparison), model_not_measurement);
   text += markdown(rate_table(comparison)) + "\n";
+  if (const std::string line = optimum_in_words(comparison); !line.empty()) text += line + "\n\n";
   text += fmt::format("Bottleneck: {}.\n\n",
                       in_words(comparison.bottleneck, comparison.fabric->topology));
-  if (has_times(comparison)) {
-    text += model_line(comparison) + ".\n\n";
-    text += markdown(time_table(
-                comparison, [](const std::string& cell) { return "**" + cell + "**"; }, "µ")) +
-            "\n";
+  for (const Simulated kind : kinds(comparison)) {
+    text += model_line(comparison, kind) + ".\n\n";
+    text +=
+        markdown(time_table(
+            comparison, kind, [](const std::string& cell) { return "**" + cell + "**"; }, "µ")) +
+        "\n";
   }
   for (const MeasuredRun& run : comparison.measured) {
-    text += fmt::format("Measured: {}, {}, beside the model of {}.\n\n", run.file, run.placement,
-                        run.algorithm);
+    text += measured_heading(comparison, run) + ".\n\n";
     text += markdown(measured_table(run)) + "\n";
   }
   for (const auto& [who, what] : remarks(comparison)) text += fmt::format("- {}: {}\n", who, what);
@@ -271,19 +315,19 @@ std::string to_latex(const Comparison& comparison) {
   Table rates = rate_table(comparison);
   for (Line& line : rates.lines) line.pop_back();
   rates.head.pop_back();
-  text += latex(rates);
-  if (has_times(comparison)) {
-    text += fmt::format("% {}\n", model_line(comparison));
-    text += latex(time_table(
-        comparison, [](const std::string& cell) { return "\\textbf{" + cell + "}"; }, "u"));
+  text += latex(rates, fmt::format("Rates by the congestion model: {}", model_not_measurement));
+  for (const Simulated kind : kinds(comparison)) {
+    const Table times = time_table(
+        comparison, kind, [](const std::string& cell) { return "\\textbf{" + cell + "}"; }, "u");
+    text += "\n" + latex(times, model_line(comparison, kind));
   }
   for (const MeasuredRun& run : comparison.measured) {
-    text += fmt::format("% measured: {}, {}, beside the model of {}\n", run.file, run.placement,
-                        run.algorithm);
-    text += latex(measured_table(run));
+    text += "\n" + latex(measured_table(run), measured_heading(comparison, run));
   }
   for (const auto& [who, what] : remarks(comparison)) text += fmt::format("% {}: {}\n", who, what);
-  for (const std::string& sentence : who_wins(comparison)) text += fmt::format("% {}\n", sentence);
+  for (const std::string& sentence : who_wins(comparison)) {
+    text += fmt::format("\n{}\n", latex_cell(one_line(sentence)));
+  }
   return text;
 }
 
@@ -291,20 +335,21 @@ std::string to_csv(const Comparison& comparison) {
   std::string text =
       csv_line({"topology", "collective", "algorithm", "origin", "error", "algbw_exact", "algbw",
                 "busbw", "optimum_fraction", "height_max", "height_mean", "k", "trees", "bytes",
-                "seconds", "algbw_at_size", "busbw_at_size"});
+                "seconds", "algbw_at_size", "busbw_at_size", "simulated"});
   const std::string& name = comparison.fabric->topology.name;
   const std::string collective(to_string(comparison.collective));
   const auto plain = [](double value) { return fmt::format("{:.9g}", value); };
-  const auto sized = [&](Line line, const SimulatedTime& time) {
+  const auto sized = [&](Line line, const SimulatedTime& time, const std::string& what) {
+    line.push_back(fmt::format("{:.0f}", time.bytes));
     for (const double value : {time.seconds, time.algbw, time.busbw}) line.push_back(plain(value));
-    line.insert(line.end() - 3, fmt::format("{:.0f}", time.bytes));
+    line.push_back(what);
     text += csv_line(line);
   };
   for (const ComparedRow& row : comparison.rows) {
     Line line = {name, collective, row.algorithm, "model"};
     if (row.error) {
       line.push_back(why(*row.error));
-      line.resize(17);
+      line.resize(csv_columns);
       text += csv_line(line);
       continue;
     }
@@ -318,16 +363,20 @@ std::string to_csv(const Comparison& comparison) {
           trees ? std::to_string(row.shape->trees) : ""}) {
       line.push_back(cell);
     }
-    for (const SimulatedTime& time : row.times) sized(line, time);
-    if (!row.times.empty()) continue;
-    line.resize(17);
+    for (const SimulatedTime& time : row.times) sized(line, time, simulated(row));
+    for (const SimulatedTime& time : row.program_times) sized(line, time, "program");
+    if (!row.times.empty() || !row.program_times.empty()) continue;
+    line.resize(csv_columns);
     text += csv_line(line);
   }
   for (const MeasuredRun& run : comparison.measured) {
     Line line = {name, collective, run.algorithm,
                  fmt::format("measured {}: {}", run.placement, run.file)};
-    line.resize(13);
-    for (const MeasuredTime& time : run.times) sized(line, time.measured);
+    line.resize(csv_columns - 5);
+    for (const MeasuredTime& time : run.times) {
+      line[4] = time.wrong ? "wrong results" : "";
+      sized(line, time.measured, "");
+    }
   }
   return text;
 }

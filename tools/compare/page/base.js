@@ -5,7 +5,12 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const report = data.report;
 const rows = report.rows.filter((row) => !row.error);
-const timed = rows.filter((row) => row.times.length > 0);
+// What was simulated: trees, then programs of threadblocks, which are not compared with trees.
+const kinds = {trees: "Trees, without threadblocks", program: "Programs of threadblocks"};
+const timesOf = (row, kind) =>
+  (row.simulated === "program") === (kind === "program") ? row.times : row.program_times || [];
+const timed = Object.keys(kinds).flatMap((kind) =>
+  rows.filter((row) => timesOf(row, kind).length > 0).map((row) => ({row, kind, times: timesOf(row, kind)})));
 const byId = (id) => document.getElementById(id);
 
 // element("td", {class: "x"}, "text", child, …)
@@ -42,5 +47,6 @@ const percent = (fraction) => `${figure(Math.floor(fraction * 1e4 + 1e-6) / 100,
 // As in the charts: ours has the first colour, the others take turns with the rest.
 const others = report.rows.filter((row) => row.algorithm !== "forestcoll");
 const slot = (row) => `fc-s${row.algorithm === "forestcoll" ? 0 : (others.indexOf(row) % 11) + 1}`;
-const named = (row) =>
-  element("span", {class: "label"}, element("i", {class: `swatch ${slot(row)}`}), row.algorithm);
+// A file goes by its name; its folders are told on pointing at it.
+const named = (row) => element("span", {class: "label", title: row.algorithm},
+  element("i", {class: `swatch ${slot(row)}`}), row.algorithm.split("/").pop());

@@ -83,16 +83,33 @@ function showHeat() {
   heat.append(element("div", {class: "strip"},
     element("span", {class: "scale"}, "0 %", element("i"), "100 %"), letters));
   const strips = shown.map((row) => {
-    const canvas = element("canvas", {role: "img", "aria-label": `How busy the links are under ${row.algorithm}`});
+    const canvas = element("canvas", {role: "slider", tabindex: "0", "aria-valuemin": "0", "aria-valuenow": "0",
+      "aria-label": `How busy the links are under ${row.algorithm}: the arrow keys go from cell to cell`});
     heat.append(element("div", {class: "strip"}, element("span", {class: "name"}, named(row)), canvas));
-    const strip = {canvas, busy: data.busy[row.algorithm], cells: []};
+    const strip = {canvas, busy: data.busy[row.algorithm], cells: [], at: 0};
+    const choose = (at) => {
+      strip.at = Math.max(0, Math.min(strip.cells.length - 1, at));
+      const words = describeCell(row, strip.busy, strip.cells[strip.at]);
+      byId("heat-readout").textContent = words;
+      canvas.setAttribute("aria-valuemax", strip.cells.length - 1);
+      canvas.setAttribute("aria-valuenow", strip.at);
+      canvas.setAttribute("aria-valuetext", words);
+    };
     const tell = (event) => {
       const x = event.clientX - canvas.getBoundingClientRect().left;
-      const cell = strip.cells.find((c) => x >= c.x && x < c.x + c.width);
-      if (cell) byId("heat-readout").textContent = describeCell(row, strip.busy, cell);
+      const at = strip.cells.findIndex((c) => x >= c.x && x < c.x + c.width);
+      if (at >= 0) choose(at);
     };
+    const steps = {ArrowLeft: () => strip.at - 1, ArrowRight: () => strip.at + 1, ArrowDown: () => strip.at - 1,
+      ArrowUp: () => strip.at + 1, Home: () => 0, End: () => strip.cells.length - 1};
     canvas.addEventListener("pointermove", tell);
     canvas.addEventListener("pointerdown", tell);
+    canvas.addEventListener("focus", () => choose(strip.at));
+    canvas.addEventListener("keydown", (event) => {
+      if (!steps[event.key]) return;
+      event.preventDefault();
+      choose(steps[event.key]());
+    });
     return strip;
   });
   const draw = () => strips.forEach((strip) => {

@@ -1,20 +1,24 @@
 // Times over sizes: bars for one size, the table of all, and measured runs.
 
-// The bar list of one size; the fastest first.
+// The bar list of one size; of each kind, the fastest first.
 function showSize(index) {
-  const size = timed[0].times[index].bytes;
   const output = byId("at-size-bars");
-  const ranking = timed.map((row) => [row, row.times[index]]).sort((a, b) => a[1].seconds - b[1].seconds);
-  const most = ranking[0][1].algbw;
-  byId("at-size-name").textContent = bytes(size);
-  byId("at-size-input").setAttribute("aria-valuetext", bytes(size));
+  const most = Math.max(...timed.map((entry) => entry.times[index].algbw));
+  byId("at-size-name").textContent = bytes(timed[0].times[index].bytes);
+  byId("at-size-input").setAttribute("aria-valuetext", bytes(timed[0].times[index].bytes));
   output.replaceChildren();
-  for (const [row, time] of ranking) {
-    const fill = element("i");
-    fill.style.width = `${(time.algbw / most) * 100}%`;
-    output.append(element("span", {class: "name"}, named(row)),
-      element("span", {class: `track ${slot(row)}`}, fill),
-      element("span", {class: "value"}, `${rate(time.algbw)} GB/s `, element("small", {}, duration(time.seconds))));
+  for (const kind of Object.keys(kinds)) {
+    const ranking = timed.filter((entry) => entry.kind === kind)
+      .sort((a, b) => a.times[index].seconds - b.times[index].seconds);
+    if (ranking.length > 0) output.append(element("span", {class: "kind"}, kinds[kind]));
+    for (const {row, times} of ranking) {
+      const fill = element("i");
+      fill.style.width = `${(times[index].algbw / most) * 100}%`;
+      output.append(element("span", {class: "name"}, named(row)),
+        element("span", {class: `track ${slot(row)}`}, fill),
+        element("span", {class: "value"}, `${rate(times[index].algbw)} GB/s `,
+          element("small", {}, duration(times[index].seconds))));
+    }
   }
   markSize(index);
 }
@@ -66,17 +70,20 @@ function showSizes() {
 }
 
 function showTimes() {
-  const table = byId("time-table");
-  table.append(element("thead", {}, element("tr", {}, element("th", {}, "size"),
-    ...timed.map((row) => element("th", {}, row.algorithm)))));
+  const head = element("thead");
+  const groups = Object.keys(kinds).map((kind) => [kinds[kind], timed.filter((entry) => entry.kind === kind).length]);
+  head.append(element("tr", {}, element("th"), ...groups.filter(([, count]) => count > 0)
+    .map(([title, count]) => element("th", {colspan: count, class: "kind"}, title))));
+  head.append(element("tr", {}, element("th", {}, "size"),
+    ...timed.map((entry) => element("th", {}, named(entry.row)))));
   const body = element("tbody");
   timed[0].times.forEach((time, i) => {
-    const best = Math.min(...timed.map((row) => row.times[i].seconds));
-    const cells = timed.map((row) => element("td", row.times[i].seconds === best ? {class: "fastest"} : {},
-      duration(row.times[i].seconds)));
+    const best = (kind) => Math.min(...timed.filter((e) => e.kind === kind).map((e) => e.times[i].seconds));
+    const cells = timed.map(({kind, times}) => element("td", times[i].seconds === best(kind) ? {class: "fastest"} : {},
+      duration(times[i].seconds)));
     body.append(element("tr", {}, element("td", {}, bytes(time.bytes)), ...cells));
   });
-  table.append(body);
+  byId("time-table").append(head, body);
 }
 
 function showMeasured() {
@@ -86,7 +93,7 @@ function showMeasured() {
     const body = element("tbody");
     for (const time of run.times) {
       const cells = [bytes(time.bytes), rate(time.algbw), time.modelled ? rate(time.modelled) : "–",
-        time.achieved ? percent(time.achieved) : "–"];
+        time.wrong ? "wrong results" : time.achieved ? percent(time.achieved) : "–"];
       body.append(element("tr", {}, ...cells.map((text) => element("td", {}, text))));
     }
     table.append(body);

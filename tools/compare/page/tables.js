@@ -4,7 +4,13 @@ function showFacts() {
   byId("facts").textContent = data.facts;
   byId("bottleneck").append(element("b", {}, "The bottleneck: "), data.bottleneck);
   const drawing = document.querySelector("#drawing svg");
-  if (drawing) drawing.style.setProperty("--natural", `${drawing.width.baseVal.value}px`);
+  if (!drawing) return;
+  drawing.style.setProperty("--natural", `${drawing.width.baseVal.value}px`);
+  const tellWidth = () => {
+    byId("drawing-wide").hidden = byId("drawing").scrollWidth <= byId("drawing").clientWidth;
+  };
+  window.addEventListener("resize", tellWidth);
+  tellWidth();
 }
 
 function rateCells(row) {
@@ -27,15 +33,21 @@ function rateCells(row) {
 }
 
 function showRates() {
-  const head = ["algorithm", "algbw GB/s", "of the optimum", "busbw GB/s", "height (mean)", "k", "trees",
+  const head = ["algorithm", "algbw GB/s", data.fractionTitle, "busbw GB/s", "height (mean)", "k", "trees",
     "threadblocks, channels, steps", "busiest link"];
   const table = byId("rate-table");
   const cells = head.map((title, i) => element("th", i === 8 ? {class: "words"} : {}, title));
   table.append(element("thead", {}, element("tr", {}, ...cells)));
   const body = element("tbody");
-  const optimum = [element("td", {}, "optimum (proved)"), element("td", {title: report.optimum.exact},
-    figure(report.optimum.value)), element("td", {}, "100 %"), element("td", {}, figure(data.optimumBusbw))];
-  body.append(element("tr", {}, ...optimum, element("td", {colspan: "5"})));
+  const limit = (name, value) => {
+    const part = value.value / report.optimum.value;
+    body.append(element("tr", {class: "limit"}, element("td", {}, name), element("td", {title: value.exact}, figure(value.value)),
+      element("td", {}, percent(part)), element("td", {}, figure(data.optimumBusbw * part)), element("td", {colspan: "5"})));
+  };
+  limit(report.optimum_name, report.optimum);
+  if (report.two_phases && report.two_phases.exact !== report.optimum.exact) {
+    limit("reduce-scatter, then allgather (proved)", report.two_phases);
+  }
   for (const row of rows) {
     body.append(element("tr", row.algorithm === "forestcoll" ? {class: "ours"} : {}, ...rateCells(row)));
   }
@@ -44,10 +56,14 @@ function showRates() {
 }
 
 function showRefused() {
-  const items = [];
+  const items = report.optimum_says ? [["optimum", report.optimum_says]] : [];
+  for (const size of report.refused_sizes || []) items.push([`size ${size.size}`, `${size.message} [${size.code}]`]);
   for (const row of report.rows) {
     if (row.error) items.push([row.algorithm, `${row.error.message} [${row.error.code}]`]);
     if (row.times_error) items.push([row.algorithm, `not simulated: ${row.times_error.message} [${row.times_error.code}]`]);
+    if (row.program_times_error) {
+      items.push([row.algorithm, `not simulated as a program: ${row.program_times_error.message} [${row.program_times_error.code}]`]);
+    }
     if (row.note) items.push([row.algorithm, row.note]);
   }
   if (items.length === 0) return;
