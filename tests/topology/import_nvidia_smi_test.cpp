@@ -60,7 +60,7 @@ TEST(ImportNvidiaSmi, ADeadLinkToAnNvswitchIsW05) {
     text = with(text, row, std::string(row, 11) + "7");
   }
   const Imported imported = import_valid(kSmi, text, {.gpu = "h100"});
-  EXPECT_THAT(codes_of(imported.warnings), ElementsAre("W05"));
+  ASSERT_THAT(codes_of(imported.warnings), ElementsAre("W05"));
   EXPECT_THAT(imported.warnings[0].message, HasSubstr("gpu0 (17)"));
   EXPECT_THAT(imported.report.guesses, ElementsAre(HasSubstr("all pairs show NV17 to NV18")));
   const Topology fabric = import_fabric(kSmi, text, {.gpu = "h100"});
