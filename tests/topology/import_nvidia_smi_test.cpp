@@ -71,6 +71,17 @@ TEST(ImportNvidiaSmi, ADeadLinkToAnNvswitchIsW05) {
               ElementsAre("I03 2:1"));
 }
 
+TEST(ImportNvidiaSmi, AGpuWithoutLinksToTheNvswitchIsNamed) {
+  std::string text = with(kSwitched, "NV18    NV18    NV18    PIX     SYS ",
+                          "SYS     SYS     SYS     PIX     SYS ");
+  for (const char* row : {"GPU1    ", "GPU2    ", "GPU3    "}) {
+    text = with(text, std::string("\n") + row + "NV18", std::string("\n") + row + "SYS ");
+  }
+  EXPECT_THAT(import_errors(kSmi, text, {.gpu = "h100"}), ElementsAre("I07", "W05", "I23"));
+  EXPECT_THAT(import_messages(kSmi, text, {.gpu = "h100"}),
+              AllOf(HasSubstr("these groups of GPUs: gpu0, gpu[1-3]"), HasSubstr("gpu0 (0)")));
+}
+
 TEST(ImportNvidiaSmi, TheNearestGpusReachANic) {
   const ImportOptions options{
       .gpu = "h100", .nic_bandwidth = Ratio(50), .boxes = 2, .fabric = "rail"};
