@@ -60,7 +60,7 @@ TEST(ImportNvidiaSmi, ADeadLinkToAnNvswitchIsW05) {
     text = with(text, row, std::string(row, 11) + "7");
   }
   const Imported imported = import_valid(kSmi, text, {.gpu = "h100"});
-  EXPECT_THAT(codes_of(imported.warnings), ElementsAre("W05"));
+  ASSERT_THAT(codes_of(imported.warnings), ElementsAre("W05"));
   EXPECT_THAT(imported.warnings[0].message, HasSubstr("gpu0 (17)"));
   EXPECT_THAT(imported.report.guesses, ElementsAre(HasSubstr("all pairs show NV17 to NV18")));
   const Topology fabric = import_fabric(kSmi, text, {.gpu = "h100"});
@@ -69,6 +69,17 @@ TEST(ImportNvidiaSmi, ADeadLinkToAnNvswitchIsW05) {
   // A pair that shows less than both of its GPUs have is no switch's.
   EXPECT_THAT(import_errors(kSmi, with(kSwitched, "NV18", "NV17"), {.gpu = "h100"}),
               ElementsAre("I03 2:1"));
+}
+
+TEST(ImportNvidiaSmi, AGpuWithoutLinksToTheNvswitchIsNamed) {
+  std::string text = with(kSwitched, "NV18    NV18    NV18    PIX     SYS ",
+                          "SYS     SYS     SYS     PIX     SYS ");
+  for (const char* row : {"GPU1    ", "GPU2    ", "GPU3    "}) {
+    text = with(text, std::string("\n") + row + "NV18", std::string("\n") + row + "SYS ");
+  }
+  EXPECT_THAT(import_errors(kSmi, text, {.gpu = "h100"}), ElementsAre("I07", "W05", "I23"));
+  EXPECT_THAT(import_messages(kSmi, text, {.gpu = "h100"}),
+              AllOf(HasSubstr("these groups of GPUs: gpu0, gpu[1-3]"), HasSubstr("gpu0 (0)")));
 }
 
 TEST(ImportNvidiaSmi, TheNearestGpusReachANic) {

@@ -197,6 +197,7 @@ class Links {
           "an NVSwitch with {} links from each GPU: all pairs show {}, and a {} has {} links",
           range(fewest, most, ""), range(fewest, most, "NV"), model_.name, model_.nvlinks));
       for (std::size_t g = 0; g < matrix_.gpus; ++g) {
+        if (to_switch[g] == 0) continue;
         machine.links.push_back({.gpu = g,
                                  .end = End::nvswitch,
                                  .target = 0,
@@ -242,9 +243,11 @@ class Links {
         links[a] = std::max(links[a], matrix_.cells[a][b].nvlinks);
       }
     }
-    bool one_switch = gpus > 1;
+    // A GPU whose links are all dead has no part in this.
+    const auto linked = static_cast<std::int64_t>(gpus) - std::ranges::count(links, 0);
+    bool one_switch = linked > 1;
     for (std::size_t a = 0; a < gpus; ++a) {
-      one_switch = one_switch && static_cast<std::int64_t>(gpus - 1) * links[a] > model_.nvlinks;
+      one_switch = one_switch && (links[a] == 0 || (linked - 1) * links[a] > model_.nvlinks);
       for (std::size_t b = 0; b < gpus; ++b) {
         const bool fits = a == b || matrix_.cells[a][b].nvlinks == std::min(links[a], links[b]);
         one_switch = one_switch && fits;
