@@ -134,10 +134,11 @@ Expected<Imported> import_topology(Source source, std::string_view text, std::st
   }
   result.document = *std::move(document);
   if (result.document.description.empty()) {
-    const std::string_view described = info_of(source).description;  // "…; needs --box"
+    // Without what the importer needs: "the output of ibnetdiscover; needs --box".
+    const std::string_view whole = info_of(source).description;
     result.document.description =
         fmt::format("Imported from {}. Latencies that are not written are 0.",
-                    described.substr(0, described.find(';')));
+                    whole.substr(0, whole.find(';')));
   }
   result.warnings = joined(findings.warnings(), box_findings.warnings());
   return result;
