@@ -65,8 +65,7 @@ struct ImportOptions {
   std::string host = {};                       ///< what boxes are called; empty: box0, box1, …
   std::size_t boxes = 1;                       ///< so many machines like the one of the file
   std::string fabric = {};                     ///< rail, single, odd-even, fat-tree:BOXES[:RATIO]
-  std::string compute = {};                    ///< graphs: which node ids are GPUs, * and ? allowed;
-                                               ///< cluster files: which hosts are such machines
+  std::string compute = {};                    ///< which nodes are GPUs, which hosts boxes: * and ?
   std::string box_text = {}, box_file = {};    ///< cluster files: the dump of one machine, its name
   std::size_t uplinks = 1;                     ///< Slurm: links between two switches
   std::optional<Ratio> uplink_bandwidth = {};  ///< Slurm: GB/s of one of them
