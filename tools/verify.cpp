@@ -35,14 +35,34 @@ struct Row {
   Verdict verdict;
 };
 
-std::string text_report(const Verdict& verdict, const std::string& file) {
+// "broadcast from rank 1 over 3 ranks"
+std::string promise(const Verdict& verdict) {
+  std::string text = verdict.collective_name;
+  if (verdict.root) {
+    const bool gathers = verdict.collective == Collective::reduce;
+    text += fmt::format(" {} rank {}", gathers ? "to" : "from", verdict.root->value);
+  }
+  return text + fmt::format(" over {}", counted(static_cast<std::size_t>(verdict.ranks), "rank"));
+}
+
+std::string bits_line(const Verdict& verdict) {
+  if (!verdict.same_bits) return {};
+  if (!verdict.bit_difference) return "  bits: the same on every rank\n";
+  return fmt::format("  bits: may differ: rank {} adds up chunk {} in another order than rank 0\n",
+                     verdict.bit_difference->rank.value, verdict.bit_difference->chunk);
+}
+
+std::string wrong_report(const Verdict& verdict, const std::string& file) {
   std::string text;
   for (const Diagnostic& finding : verdict.findings) text += to_string(finding) + "\n";
-  if (!verdict.ok) {
-    return text + fmt::format("{}: WRONG: {}\n", file, counted(verdict.finding_count, "finding"));
-  }
-  text += fmt::format("{}: right: {} over {}\n", file, verdict.collective_name,
-                      counted(static_cast<std::size_t>(verdict.ranks), "rank"));
+  text += fmt::format("{}: WRONG: {}", file, counted(verdict.finding_count, "finding"));
+  const std::size_t left = verdict.finding_count - verdict.findings.size();
+  return text + (left > 0 ? fmt::format(", {} of them not shown\n", left) : "\n");
+}
+
+std::string text_report(const Verdict& verdict, const std::string& file) {
+  if (!verdict.ok) return wrong_report(verdict, file);
+  std::string text = fmt::format("{}: right: {}\n", file, promise(verdict));
   if (verdict.threadblocks > 0) {
     text += fmt::format("  {}; per GPU at most {} of {}, {}\n",
                         counted(static_cast<std::size_t>(verdict.chunks), "chunk"),
@@ -51,6 +71,7 @@ std::string text_report(const Verdict& verdict, const std::string& file) {
                         counted(static_cast<std::size_t>(verdict.channels), "channel"));
   }
   if (verdict.threadblocks > 0 && !verdict.free_at_one_in_flight) text += deadlock_line();
+  text += bits_line(verdict);
   if (!verdict.usable_counts.empty()) text += fmt::format("  usable: {}\n", verdict.usable_counts);
   if (verdict.algbw)
     text += fmt::format("  algbw on the topology: {} GB/s\n", number(*verdict.algbw));
@@ -86,25 +107,37 @@ Json json_report(const Verdict& verdict, const std::string& file) {
                  {"steps", verdict.steps},
                  {"usable_counts", verdict.usable_counts}};
   if (verdict.threadblocks > 0) report["free_at_one_in_flight"] = verdict.free_at_one_in_flight;
+  if (verdict.root) report["root"] = verdict.root->value;
+  if (verdict.same_bits) report["same_bits"] = *verdict.same_bits;
+  if (verdict.bit_difference) {
+    report["bit_difference"] = {{"rank", verdict.bit_difference->rank.value},
+                                {"chunk", verdict.bit_difference->chunk}};
+  }
   if (verdict.algbw) report["algbw"] = exact(*verdict.algbw);
   if (verdict.busiest) report["busiest"] = link_json(*verdict.busiest);
+  report["finding_count"] = verdict.finding_count;
   report["findings"] = std::move(findings);
   return report;
 }
 
+// Where one runtime runs the file, it knows more than where none does.
+const Verdict& best(const std::vector<Row>& rows) {
+  const auto right = std::ranges::find_if(rows, [](const Row& row) { return row.verdict.ok; });
+  return (right == rows.end() ? rows.front() : *right).verdict;
+}
+
 // What every runtime would do with the file, and why.
 std::string table(const std::vector<Row>& rows, const std::string& file) {
-  const Verdict& any = rows.front().verdict;
-  std::string text = fmt::format("{}: {} over {}\n", file, any.collective_name,
-                                 counted(static_cast<std::size_t>(any.ranks), "rank"));
+  std::string text = fmt::format("{}: {}\n", file, promise(best(rows)));
   for (const Row& row : rows) {
     text += fmt::format("  {:<10}{}\n", row.target, row.verdict.outcome);
     if (row.verdict.ok) {
       text += fmt::format("  {:<10}usable: {}\n", "", row.verdict.usable_counts);
     } else {
       const Diagnostic& first = row.verdict.findings.front();
-      text += fmt::format("  {:<10}{}, such as {}: {} [{}]\n", "",
-                          counted(row.verdict.finding_count, "finding"), first.where, first.message,
+      const std::string where = first.where.empty() ? "" : first.where + ": ";
+      text += fmt::format("  {:<10}{}, such as {}{} [{}]\n", "",
+                          counted(row.verdict.finding_count, "finding"), where, first.message,
                           first.code);
     }
   }
@@ -119,6 +152,22 @@ Json table_json(const std::vector<Row>& rows, const std::string& file) {
     report["targets"].push_back(std::move(verdict));
   }
   return report;
+}
+
+// A forest names its root; in a schedule it can only be seen by running it.
+void warn_of_root(const Verdict& verdict, const Console& console) {
+  if (!verdict.root || verdict.format == "forestcoll-forest") return;
+  print(
+      {Diagnostic{.code = "W10",
+                  .severity = Severity::warning,
+                  .kind = ErrorKind::input,
+                  .file = "",
+                  .where = "",
+                  .message = fmt::format("the schedule is for root {}, and no runtime checks that: "
+                                         "a call with another root gets wrong data",
+                                         verdict.root->value),
+                  .remedy = "load it only where every call has this root"}},
+      console);
 }
 
 ExitCode run_all(const Options& options, const std::string& text, const Topology* topology,
@@ -139,8 +188,9 @@ ExitCode run_all(const Options& options, const std::string& text, const Topology
   }
   const std::string report = options.json ? to_text(table_json(rows, file)) : table(rows, file);
   if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
-  const bool runs = std::ranges::any_of(rows, [](const Row& row) { return row.verdict.ok; });
-  return runs ? ExitCode::done : ExitCode::answer_is_no;
+  if (!best(rows).ok) return ExitCode::answer_is_no;
+  warn_of_root(best(rows), console);
+  return ExitCode::done;
 }
 
 std::string refuse_unknown(const std::string& name) {
@@ -177,7 +227,9 @@ ExitCode run(const Options& options, const Console& console) {
   const std::string report =
       options.json ? to_text(json_report(*verdict, file)) : text_report(*verdict, file);
   if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
-  return verdict->ok ? ExitCode::done : ExitCode::answer_is_no;
+  if (!verdict->ok) return ExitCode::answer_is_no;
+  warn_of_root(*verdict, console);
+  return ExitCode::done;
 }
 
 }  // namespace

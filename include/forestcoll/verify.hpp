@@ -28,6 +28,12 @@ struct LinkLoad {
   Ratio bandwidth;  ///< GB/s
 };
 
+/// A chunk of an allreduce that a rank adds up in another order than rank 0 does.
+struct BitDifference {
+  Rank rank;
+  std::int64_t chunk = 0;
+};
+
 /// What verification found.
 struct Verdict {
   bool ok = false;
@@ -41,6 +47,10 @@ struct Verdict {
   std::string collective_name;
   Collective collective = Collective::allgather;
   std::optional<Rank> root;  ///< of a broadcast or reduce, as its program behaves
+  /// Of a right allreduce that is a schedule: whether all ranks add up every chunk in one and the
+  /// same order. If so their results have the same bits; if not, floating-point sums may differ.
+  std::optional<bool> same_bits;
+  std::optional<BitDifference> bit_difference;  ///< the first, if they may differ
   std::int64_t ranks = 0;
   std::int64_t chunks = 0;  ///< of the whole buffer; for a forest, trees counted by multiplicity
   std::int32_t threadblocks = 0, channels = 0, steps = 0;  ///< largest over the GPUs

@@ -7,6 +7,7 @@ namespace {
 
 // Sets of ranks take at most this much memory.
 constexpr std::size_t kMaxWords = std::size_t{1} << 26;
+constexpr std::size_t kMaxSums = std::size_t{1} << 23;  // about half a GiB
 
 std::uint64_t hash_of(const std::vector<std::uint64_t>& bits) {
   std::uint64_t hash = 0x9e3779b97f4a7c15U;
@@ -45,18 +46,11 @@ std::int32_t RankSets::common(std::int32_t a, std::int32_t b) const {
 }
 
 RankSets::Union RankSets::unite(std::int32_t a, std::int32_t b) {
-  if (a > b) std::swap(a, b);
-  const std::uint64_t key = static_cast<std::uint64_t>(a) << 32 |
-                            static_cast<std::uint64_t>(static_cast<std::uint32_t>(b));
-  const auto known = unions_.find(key);
-  if (known != unions_.end()) return {known->second, std::nullopt};
   if (common(a, b) >= 0) return {-1, Refusal::overlap};
   if (bits_.size() + words_ > kMaxWords) return {-1, Refusal::memory};
   std::vector<std::uint64_t> bits(row(a), row(a) + words_);
   for (std::size_t w = 0; w < words_; ++w) bits[w] |= row(b)[w];
-  const std::int32_t set = intern(bits);
-  unions_.emplace(key, set);
-  return {set, std::nullopt};
+  return {intern(bits), std::nullopt};
 }
 
 std::int32_t RankSets::intern(const std::vector<std::uint64_t>& bits) {
@@ -69,6 +63,25 @@ std::int32_t RankSets::intern(const std::vector<std::uint64_t>& bits) {
   bits_.insert(bits_.end(), bits.begin(), bits.end());
   by_hash_.emplace(hash, set);
   return set;
+}
+
+PartialSums::PartialSums(std::int32_t ranks) : sets_(ranks) {
+  for (std::int32_t r = 0; r < ranks; ++r) ranks_.push_back(sets_.single(r));
+}
+
+PartialSums::Sum PartialSums::add(std::int32_t a, std::int32_t b) {
+  if (a > b) std::swap(a, b);
+  const std::uint64_t key = static_cast<std::uint64_t>(a) << 32 |
+                            static_cast<std::uint64_t>(static_cast<std::uint32_t>(b));
+  const auto known = added_.find(key);
+  if (known != added_.end()) return {known->second, std::nullopt};
+  if (ranks_.size() == kMaxSums) return {-1, RankSets::Refusal::memory};
+  const RankSets::Union both = sets_.unite(ranks_of(a), ranks_of(b));
+  if (both.refusal) return {-1, both.refusal};
+  const auto sum = static_cast<std::int32_t>(ranks_.size());
+  ranks_.push_back(both.set);
+  added_.emplace(key, sum);
+  return {sum, std::nullopt};
 }
 
 }  // namespace forestcoll::audit

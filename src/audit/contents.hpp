@@ -1,4 +1,5 @@
-// What a chunk holds: which ranks' contributions, and of which chunk of the collective's buffer.
+// What a chunk holds: whose contributions, added up in which order, and of which chunk of the
+// collective's buffer.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,7 @@ class RankSets {
     std::int32_t set = -1;
     std::optional<Refusal> refusal;
   };
-  /// The union of two sets that share no rank. Cost: O(ranks / 64) the first time.
+  /// The union of two sets that share no rank. Cost: O(ranks / 64).
   [[nodiscard]] Union unite(std::int32_t a, std::int32_t b);
   /// A rank that both hold, or −1.
   [[nodiscard]] std::int32_t common(std::int32_t a, std::int32_t b) const;
@@ -39,8 +40,33 @@ class RankSets {
   std::size_t words_;
   std::vector<std::uint64_t> bits_;
   std::unordered_multimap<std::uint64_t, std::int32_t> by_hash_;
-  std::unordered_map<std::uint64_t, std::int32_t> unions_;
   std::int32_t all_ = -1;
+};
+
+/// Sums of ranks' contributions, each held once and known by a number: one rank's own, or two sums
+/// added. a + b has the bits of b + a, and so is the same sum; (a + b) + c and a + (b + c) are not.
+class PartialSums {
+ public:
+  explicit PartialSums(std::int32_t ranks);
+
+  [[nodiscard]] std::int32_t single(std::int32_t rank) const { return rank; }
+  /// The ranks whose contributions a sum holds.
+  [[nodiscard]] std::int32_t ranks_of(std::int32_t sum) const {
+    return ranks_[static_cast<std::size_t>(sum)];
+  }
+  [[nodiscard]] const RankSets& sets() const { return sets_; }
+
+  struct Sum {
+    std::int32_t sum = -1;
+    std::optional<RankSets::Refusal> refusal;
+  };
+  /// Two sums that share no rank, added. Cost: O(1), and that of the union the first time.
+  [[nodiscard]] Sum add(std::int32_t a, std::int32_t b);
+
+ private:
+  RankSets sets_;
+  std::vector<std::int32_t> ranks_;                        // the set of each sum
+  std::unordered_map<std::uint64_t, std::int32_t> added_;  // by the two that were added
 };
 
 /// The content of a chunk. `index` is the chunk's place in the collective's whole buffer.
@@ -48,9 +74,8 @@ struct Content {
   static constexpr std::int32_t kUndefined = -1;  ///< never written
   static constexpr std::int32_t kPoison = -2;     ///< spoilt by an error that was reported
   std::int32_t index = 0;
-  std::int32_t set = kUndefined;
-  [[nodiscard]] bool defined() const { return set >= 0; }
-  bool operator==(const Content&) const = default;
+  std::int32_t sum = kUndefined;
+  [[nodiscard]] bool defined() const { return sum >= 0; }
 };
 
 }  // namespace forestcoll::audit

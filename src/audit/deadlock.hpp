@@ -12,7 +12,7 @@ namespace forestcoll::audit {
 /// into operations, with as many operations in flight as the protocol allows (Simple 2, LL and
 /// LL128 8). Returns whether it never gets stuck even with one in flight, which then holds for
 /// every protocol.
-/// REQUIRES: every message is matched. Cost: at most two runs of the program, chunk by chunk.
+/// REQUIRES: every message is matched. Cost: at most three runs of the program.
 [[nodiscard]] bool check_deadlock(const StepGraph& graph, std::string_view protocol,
                                   Findings& findings);
 

@@ -54,6 +54,9 @@ class ForestReader : public JsonEvents<ForestReader, Inside> {
 
   bool number(std::int64_t value);
   bool other(std::string_view found);
+  [[nodiscard]] std::string location() const {
+    return list_ == nullptr || list_->trees.empty() ? "" : ", in " + where();
+  }
 
  private:
   void wrong(std::string_view expected, std::string_view found);

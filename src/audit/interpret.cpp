@@ -19,7 +19,7 @@ class Interpreter {
             program, memory, [&graph](std::int32_t step) { return graph.place(step); }, findings),
         messages_(graph.steps.size()) {}
 
-  std::optional<std::int32_t> run(std::span<const std::int32_t> order) {
+  Results run(std::span<const std::int32_t> order) {
     for (const std::int32_t step : order) perform(step);
     return memory_.check_results();
   }
@@ -79,9 +79,8 @@ class Interpreter {
 
 }  // namespace
 
-std::optional<std::int32_t> interpret(const Program& program, const StepGraph& graph,
-                                      const MemoryMap& memory, std::span<const std::int32_t> order,
-                                      Findings& findings) {
+Results interpret(const Program& program, const StepGraph& graph, const MemoryMap& memory,
+                  std::span<const std::int32_t> order, Findings& findings) {
   return Interpreter(program, graph, memory, findings).run(order);
 }
 

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "audit/findings.hpp"
 #include "audit/memory_map.hpp"
 #include "audit/program.hpp"
 #include "audit/step_graph.hpp"
+#include "audit/symbolic_memory.hpp"
 
 namespace forestcoll::audit {
 
@@ -17,10 +17,8 @@ namespace forestcoll::audit {
 /// twice or to another chunk, out of place no write into the input. A step whose input is already
 /// wrong is not reported again.
 /// `order` is a linear order of happens-before; if the program has no race, any gives the same.
-/// Returns the root of a broadcast or reduce that ended right somewhere (the file does not name
-/// it). Cost: O(chunks moved + chunks of memory).
-std::optional<std::int32_t> interpret(const Program& program, const StepGraph& graph,
-                                      const MemoryMap& memory, std::span<const std::int32_t> order,
-                                      Findings& findings);
+/// Cost: O(chunks moved + chunks of memory).
+Results interpret(const Program& program, const StepGraph& graph, const MemoryMap& memory,
+                  std::span<const std::int32_t> order, Findings& findings);
 
 }  // namespace forestcoll::audit

@@ -21,11 +21,14 @@
 namespace forestcoll::audit {
 
 inline constexpr std::size_t kMaxJsonDepth = 64;
+inline constexpr std::size_t kMaxJsonKeys = 256;  ///< of one object
 
 /// Base of a Reader. `Inside` lists the places that a value can stand in; its first enumerator is
 /// the place outside of everything. A Reader adds `string`, `start_object` and `start_array`, which
-/// push a place, `number` and `other` (a value of any other type, in words), and hides the events
-/// that it treats differently. Every event returns whether to read on.
+/// push a place, `number`, `other` (a value of any other type, in words) and `location` (for
+/// errors:
+/// ", in …", or nothing), and hides the events that it treats differently. What stands inside of
+/// `Inside::skipped` is not looked at. Every event returns whether to read on.
 template <class Reader, class Inside>
 class JsonEvents {
  public:
@@ -45,8 +48,20 @@ class JsonEvents {
   }
   bool number_float(double, const std::string& text) { return reader().other(text); }
   bool binary(const std::vector<std::uint8_t>&) { return reader().other("binary data"); }
+  // Readers take the first or the last of two equal keys, so a file with two means nothing.
   bool key(const std::string& value) {
     key_ = value;
+    if (inside() == Inside::skipped) return true;
+    const auto first = keys_.begin() + static_cast<std::ptrdiff_t>(first_keys_.back());
+    if (std::find(first, keys_.end(), value) != keys_.end()) {
+      return refuse(fmt::format("the key \"{}\" stands twice in one object{}", value.substr(0, 40),
+                                reader().location()));
+    }
+    if (keys_.end() - first == kMaxJsonKeys) {
+      return refuse(
+          fmt::format("more than {} keys in one object{}", kMaxJsonKeys, reader().location()));
+    }
+    keys_.push_back(value);
     return true;
   }
   bool end_object() {
@@ -72,9 +87,14 @@ class JsonEvents {
       return refuse(fmt::format("nested more than {} levels deep", kMaxJsonDepth));
     }
     stack_.push_back(next);
+    first_keys_.push_back(keys_.size());
     return true;
   }
-  void pop() { stack_.pop_back(); }
+  void pop() {
+    stack_.pop_back();
+    keys_.resize(first_keys_.back());
+    first_keys_.pop_back();
+  }
   bool refuse(std::string message) {
     error_ = file_error(file_, "", std::move(message));
     return false;
@@ -90,6 +110,8 @@ class JsonEvents {
   std::string_view file_;
   std::optional<Diagnostic> error_;
   std::vector<Inside> stack_;
+  std::vector<std::string> keys_;        // of the objects around this place, one after the other
+  std::vector<std::size_t> first_keys_;  // where those of each begin
 };
 
 /// Reads all of `text`. Errors: not JSON (with line:column), or what the reader refuses.

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace forestcoll::audit {
 
 MemoryMap::MemoryMap(const Program& program, Placement placement)
@@ -18,8 +16,7 @@ MemoryMap::MemoryMap(const Program& program, Placement placement)
       placement == Placement::in_place ? whole_ : sizes_.input + sizes_.output;
   base_.push_back(0);
   for (const Gpu& gpu : program.gpus) {
-    const std::int64_t scratch = std::min(gpu.scratch_chunks, program.scratch_reach);
-    base_.push_back(base_.back() + static_cast<std::size_t>(buffers + scratch));
+    base_.push_back(base_.back() + static_cast<std::size_t>(buffers + gpu.scratch_chunks));
   }
 }
 

@@ -33,6 +33,7 @@ constexpr std::array kMeanings = {
     Meaning{Code::reduction, "runs, and is wrong"},
     Meaning{Code::result, "runs, and is wrong"},
     Meaning{Code::too_large, "is beyond this verifier"},
+    Meaning{Code::fabric, "runs, and is right, but is not for this topology"},
 };
 
 }  // namespace

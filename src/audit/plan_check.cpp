@@ -49,7 +49,7 @@ class Execution {
     for (const std::int32_t n : order) {
       if (moves_data(graph_.nodes[static_cast<std::size_t>(n)])) perform(n);
     }
-    run_.root = memory_.check_results();
+    run_.results = memory_.check_results();
     return std::move(run_);
   }
 
@@ -120,10 +120,20 @@ std::string usable_sizes(const PlanFile& plan, Findings& findings) {
                              plan.max_size));
     return "none";
   }
-  const PlanGpu& gpu = plan.gpus.front();
+  const auto unit = static_cast<std::uint64_t>(plan.alignment * plan.gpus.front().input_chunks);
+  const std::uint64_t fewest = plan.min_size == 0 ? 1 : (plan.min_size - 1) / unit + 1;
+  if (fewest > plan.max_size / unit) {
+    findings.add(Code::never_selected, Place{},
+                 fmt::format("no message of min_message_size {} to max_message_size {} is a "
+                             "multiple of {} bytes: {} input chunks, aligned to {}",
+                             plan.min_size, plan.max_size, unit, plan.gpus.front().input_chunks,
+                             plan.alignment),
+                 "raise max_message_size or use fewer chunks");
+    return "none";
+  }
   return fmt::format(
-      "input buffers whose bytes are a multiple of {}; {}; messages from {} bytes {}",
-      plan.alignment * gpu.input_chunks, plan.in_place ? "in place" : "out of place", plan.min_size,
+      "input buffers whose bytes are a multiple of {}; {}; messages from {} bytes {}", unit,
+      plan.in_place ? "in place" : "out of place", plan.min_size,
       plan.max_size == UINT64_MAX ? "upwards" : fmt::format("to {} bytes", plan.max_size));
 }
 

@@ -10,12 +10,13 @@
 #include "audit/memory_map.hpp"
 #include "audit/plan_file.hpp"
 #include "audit/program.hpp"
+#include "audit/symbolic_memory.hpp"
 
 namespace forestcoll::audit {
 
 struct PlanRun {
-  std::optional<std::int32_t> root;  ///< of a broadcast
-  Transfers transfers;               ///< chunks from rank to rank
+  Results results;
+  Transfers transfers;  ///< chunks from rank to rank
 };
 
 /// Checks that the plan ends, that nothing races, and that every rank ends with what the collective

@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <utility>
 
 #include "audit/json_events.hpp"
 #include "audit/plan_names.hpp"
+#include "audit/plan_places.hpp"
 
 namespace forestcoll::audit {
 namespace {
@@ -17,36 +17,7 @@ constexpr std::size_t kMaxOps = 1'000'000;
 constexpr std::size_t kMaxItems = 8'000'000;  // of all lists together
 constexpr std::size_t kMaxName = 40;
 
-enum class Inside {
-  nothing,
-  file,
-  gpus,
-  gpu,
-  threadblocks,
-  threadblock,
-  ops,
-  op,
-  loop,       // iter_context
-  inner_ops,  // of a pipeline
-  inner_op,
-  sources,
-  destinations,
-  slice,
-  op_channels,
-  op_semaphores,
-  channel_lists,  // of a GPU or a threadblock
-  channel_list,
-  channel_ids,
-  buffer_refs,
-  buffer_ref,
-  buffer_ids,
-  remote_buffers,
-  remote_buffer,
-  access_types,
-  semaphores,
-  semaphore,
-  skipped
-};
+using Inside = PlanPlace;
 
 class PlanReader : public JsonEvents<PlanReader, Inside> {
  public:
@@ -67,14 +38,20 @@ class PlanReader : public JsonEvents<PlanReader, Inside> {
 
   bool number(std::int64_t value);
   bool other(std::string_view found);
+  [[nodiscard]] std::string location() const {
+    const std::string text = to_string(place());
+    return text.empty() ? text : ", in " + text;
+  }
 
  private:
+  [[nodiscard]] std::string_view expected();
+  bool* flag_field();
+  std::uint64_t* size_field();
   std::int64_t* number_field();
   std::vector<std::int64_t>* number_list();
   void wrong(std::string_view expected, std::string_view found);
   [[nodiscard]] Place place() const;
 
-  bool start_list(Inside owner);
   bool start_op(Inside next);
   bool hold_another() {
     return ++items_ <= kMaxItems || refuse(fmt::format("more than {} values in lists", kMaxItems));
@@ -109,49 +86,67 @@ Place PlanReader::place() const {
 }
 
 void PlanReader::wrong(std::string_view expected, std::string_view found) {
-  findings_.add(Code::attribute, place(),
-                fmt::format("{}: expected {}, found {}", key_.substr(0, kMaxName), expected,
-                            found.substr(0, kMaxName)));
+  findings_.add(
+      Code::attribute, place(),
+      fmt::format("{}: expected {}, found {}",
+                  holds_objects(inside()) ? "an element of a list" : key_.substr(0, kMaxName),
+                  expected, found.substr(0, kMaxName)));
 }
 
-// A value of a type that no field of this name has. Fields that are not known may be anything.
+// What belongs here, in words; nothing where a value may be anything: in fields that are not known,
+// and in those whose emptiness is a finding later on.
+std::string_view PlanReader::expected() {
+  if (number_field() != nullptr || number_list() != nullptr) return "an integer";
+  if (size_field() != nullptr) return "an integer between 0 and 2^64 - 1";
+  if (flag_field() != nullptr) return "true or false";
+  if (list_in(inside(), key_, in_threadblock_)) return "a list";
+  if (holds_objects(inside())) return "an object";
+  return {};
+}
+
 bool PlanReader::other(std::string_view found) {
   if (inside() == Inside::nothing)
     return refuse(fmt::format("expected an object, found {}", found));
-  if (inside() == Inside::skipped) return true;
-  if (number_field() != nullptr || number_list() != nullptr) wrong("an integer", found);
+  if (const std::string_view wanted = expected(); !wanted.empty()) wrong(wanted, found);
   return true;
 }
 
 bool PlanReader::boolean(bool value) {
-  if (inside() == Inside::file && key_ == "inplace") {
-    plan_.in_place = value;
-    plan_.has_in_place = true;
-    return true;
-  }
-  if (inside() == Inside::file && key_ == "reuse_resources") {
-    plan_.reuses_resources = value;
-    return true;
-  }
-  return other(value ? "true" : "false");
+  bool* field = flag_field();
+  if (field == nullptr) return other(value ? "true" : "false");
+  *field = value;
+  plan_.has_in_place = plan_.has_in_place || field == &plan_.in_place;
+  return true;
 }
 
 bool PlanReader::number_unsigned(std::uint64_t value) {
-  if (inside() == Inside::file && key_ == "max_message_size") {
-    plan_.max_size = value;
-    return true;
-  }
-  if (inside() == Inside::file && key_ == "min_message_size") {
-    plan_.min_size = value;
-    return true;
-  }
-  return JsonEvents::number_unsigned(value);
+  std::uint64_t* field = size_field();
+  if (field == nullptr) return JsonEvents::number_unsigned(value);
+  *field = value;
+  return true;
+}
+
+bool* PlanReader::flag_field() {
+  if (inside() != Inside::file) return nullptr;
+  if (key_ == "inplace") return &plan_.in_place;
+  if (key_ == "reuse_resources") return &plan_.reuses_resources;
+  if (key_ == "use_double_scratch_buffer") return &plan_.doubles_scratch;
+  return nullptr;
+}
+
+std::uint64_t* PlanReader::size_field() {
+  if (inside() != Inside::file) return nullptr;
+  if (key_ == "min_message_size") return &plan_.min_size;
+  if (key_ == "max_message_size") return &plan_.max_size;
+  return nullptr;
 }
 
 std::int64_t* PlanReader::number_field() {
   switch (inside()) {
     case Inside::file:
-      return key_ == "buffer_alignment" ? &plan_.alignment : nullptr;
+      if (key_ == "buffer_alignment") return &plan_.alignment;
+      if (key_ == "num_threads_per_block") return &plan_.threads;
+      return nullptr;
     case Inside::gpu:
       if (key_ == "id") return &gpu().id;
       if (key_ == "input_chunks") return &gpu().input_chunks;
@@ -258,7 +253,7 @@ bool PlanReader::string(const std::string& value) {
     default:
       return other(value);
   }
-  return number_field() == nullptr || other(value);
+  return other(value);
 }
 
 bool PlanReader::start_op(Inside next) {
@@ -290,10 +285,10 @@ bool PlanReader::start_object(std::size_t) {
     case Inside::op:
       if (key_ == "iter_context") return push(Inside::loop);
       if (key_ == "tbg_info") op().in_group = true;
-      return push(Inside::skipped);
+      break;
     case Inside::inner_op:
       if (key_ == "tbg_info") op().in_group = true;
-      return push(Inside::skipped);
+      break;
     case Inside::sources:
     case Inside::destinations:
       if (!hold_another()) return false;
@@ -319,40 +314,7 @@ bool PlanReader::start_object(std::size_t) {
     default:
       break;
   }
-  if (inside() != Inside::skipped) other("an object");
-  return push(Inside::skipped);
-}
-
-// The lists that an object of this kind may have, by key; anything else is passed over.
-bool PlanReader::start_list(Inside owner) {
-  struct Rule {
-    Inside owner;
-    std::string_view key;
-    Inside list;
-  };
-  constexpr std::array<Rule, 19> rules = {
-      {{Inside::file, "gpus", Inside::gpus},
-       {Inside::gpu, "threadblocks", Inside::threadblocks},
-       {Inside::gpu, "channels", Inside::channel_lists},
-       {Inside::gpu, "remote_buffers", Inside::remote_buffers},
-       {Inside::gpu, "semaphores", Inside::semaphores},
-       {Inside::threadblock, "ops", Inside::ops},
-       {Inside::threadblock, "channels", Inside::channel_lists},
-       {Inside::threadblock, "remote_buffer_refs", Inside::buffer_refs},
-       {Inside::op, "src_buff", Inside::sources},
-       {Inside::op, "dst_buff", Inside::destinations},
-       {Inside::op, "channel_ids", Inside::op_channels},
-       {Inside::op, "semaphore_ids", Inside::op_semaphores},
-       {Inside::op, "ops", Inside::inner_ops},
-       {Inside::inner_op, "src_buff", Inside::sources},
-       {Inside::inner_op, "dst_buff", Inside::destinations},
-       {Inside::inner_op, "channel_ids", Inside::op_channels},
-       {Inside::inner_op, "semaphore_ids", Inside::op_semaphores},
-       {Inside::buffer_ref, "remote_buffer_ids", Inside::buffer_ids},
-       {Inside::remote_buffer, "access_channel_types", Inside::access_types}}};
-  for (const Rule& rule : rules) {
-    if (rule.owner == owner && rule.key == key_) return push(rule.list);
-  }
+  other("an object");
   return push(Inside::skipped);
 }
 
@@ -361,12 +323,10 @@ bool PlanReader::start_array(std::size_t) {
   if (owner == Inside::nothing) return refuse("expected an object, found an array");
   if (owner == Inside::file && key_ == "gpus") plan_.has_gpus = true;
   if (owner == Inside::gpu && key_ == "channels") in_threadblock_ = false;
-  if (owner == Inside::channel_list) {
-    return push(key_ == (in_threadblock_ ? "channel_ids" : "connected_to") ? Inside::channel_ids
-                                                                           : Inside::skipped);
-  }
   if (owner == Inside::op && key_ == "ops") pipeline_ = op_;
-  return start_list(owner);
+  const auto list = list_in(owner, key_, in_threadblock_);
+  if (!list) other("a list");
+  return push(list.value_or(Inside::skipped));
 }
 
 }  // namespace

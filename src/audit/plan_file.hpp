@@ -93,14 +93,16 @@ struct PlanFile {
   bool has_gpus = false;
   std::string name, collective, protocol;
   bool in_place = false, has_in_place = false;
-  bool reuses_resources = false;
+  bool reuses_resources = false, doubles_scratch = false;
   std::int64_t alignment = 16;
+  std::int64_t threads = 1024;  ///< of a threadblock
   std::uint64_t min_size = 0, max_size = UINT64_MAX;
   std::vector<PlanGpu> gpus;
 };
 
 /// Reads the file as a stream. Fields of the wrong type are findings; unknown fields are passed
-/// over. Errors: not JSON (with line:column), or more than is ever held: a million operations.
+/// over. Errors: not JSON (with line:column), a key that stands twice in one object, or more than
+/// is ever held: a million operations.
 [[nodiscard]] Expected<PlanFile> read_plan(std::string_view text, std::string_view file,
                                            Findings& findings);
 

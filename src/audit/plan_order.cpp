@@ -5,7 +5,7 @@
 namespace forestcoll::audit {
 namespace {
 
-constexpr std::size_t kNamed = 8;  // operations of a cycle that are spelt out
+constexpr std::size_t kNamed = 1'000;  // operations of a cycle that are spelt out
 
 std::string describe(const PlanFile& plan, const PlanGraph& graph, std::int32_t n) {
   const PlanGraph::Node& node = graph.nodes[static_cast<std::size_t>(n)];

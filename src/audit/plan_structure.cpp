@@ -39,6 +39,11 @@ class PlanStructure {
       add(Code::attribute, {},
           fmt::format("buffer_alignment: expected 1 to 4096, found {}", plan_.alignment));
     }
+    if (plan_.threads < 32 || plan_.threads > 1024 || plan_.threads % 32 != 0) {
+      add(Code::attribute, {},
+          fmt::format("num_threads_per_block: expected a multiple of 32 up to 1024, found {}",
+                      plan_.threads));
+    }
     if (plan_.protocol != "Simple") {
       add(Code::unsupported, {},
           fmt::format("protocol: this verifier follows \"Simple\", found \"{}\"", plan_.protocol));

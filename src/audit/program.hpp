@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -79,8 +78,6 @@ struct Program {
   bool in_place = false, out_of_place = false;
   std::int64_t min_bytes = 0, max_bytes = 0;
   std::int32_t line = 0;
-  /// Chunks of scratch that a step can name, however much of it is declared.
-  std::int64_t scratch_reach = std::numeric_limits<std::int64_t>::max();
   std::vector<Gpu> gpus;  ///< in the order of the file; by id once the structure is checked
 };
 

@@ -16,6 +16,9 @@
 namespace forestcoll::audit {
 namespace {
 
+// Offsets have 16 bits; the last step can begin at the last of them.
+constexpr std::int64_t kReach = kMaxOffset + kMaxCount;
+
 class StructureCheck {
  public:
   StructureCheck(Program& program, const TargetRules& target, std::int32_t sms, Findings& findings)
@@ -64,13 +67,11 @@ class StructureCheck {
                     fmt::format("nchunksperloop is {}, not a multiple of the {} ranks of a {}",
                                 program_.chunks, program_.ranks, to_string(program_.pattern)));
     }
-    // Offsets have 16 bits; the last step can begin at the last of them.
-    constexpr std::int64_t reach = kMaxOffset + kMaxCount;
-    if (program_.chunks > reach) {
+    if (program_.chunks > kReach) {
       findings_.add(Code::bounds, header(),
                     fmt::format("nchunksperloop is {}; with offsets of 16 bits no step reaches "
                                 "beyond chunk {}",
-                                program_.chunks, reach),
+                                program_.chunks, kReach),
                     "use fewer chunks");
     }
   }
@@ -104,6 +105,13 @@ class StructureCheck {
     const BufferSizes sizes = buffer_sizes(program_.pattern, program_.chunks, program_.ranks);
     check_chunk_count(gpu, "i_chunks", gpu.input_chunks, sizes.input);
     check_chunk_count(gpu, "o_chunks", gpu.output_chunks, sizes.output);
+    if (gpu.scratch_chunks <= kReach) return;
+    findings_.add(
+        Code::chunk_count, place_of(gpu),
+        fmt::format("s_chunks is {}; with offsets of 16 bits no step reaches beyond chunk "
+                    "{}",
+                    gpu.scratch_chunks, kReach),
+        "declare the scratch that the steps use");
   }
 
   // A buffer that is not used may be declared empty; a declared one must have its true size.

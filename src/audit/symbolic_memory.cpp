@@ -27,7 +27,7 @@ SymbolicMemory::SymbolicMemory(const Program& program, const MemoryMap& memory, 
       memory_(memory),
       place_of_(std::move(place_of)),
       findings_(findings),
-      sets_(static_cast<std::int32_t>(program.ranks)),
+      sums_(static_cast<std::int32_t>(program.ranks)),
       content_(memory.total()),
       writer_(memory.total(), -1) {
   fill_inputs();
@@ -41,7 +41,7 @@ void SymbolicMemory::fill_inputs() {
     const std::int64_t first = part ? memory_.own_part(r) : 0;
     for (std::int64_t c = 0; c < memory_.input_chunks(); ++c) {
       content_[memory_.locate(r, Buffer::input, c)] = {static_cast<std::int32_t>(first + c),
-                                                       sets_.single(r)};
+                                                       sums_.single(r)};
     }
   }
 }
@@ -73,7 +73,7 @@ void SymbolicMemory::report(Code code, const ChunkRef& chunk, std::string messag
 
 Content SymbolicMemory::read(const ChunkRef& chunk) {
   const Content value = content_[memory_.locate(chunk.rank, chunk.buffer, chunk.offset)];
-  if (value.set != Content::kUndefined) return value;
+  if (value.sum != Content::kUndefined) return value;
   report(Code::undefined_read, chunk,
          fmt::format("reads data that was never written{}", mode_text()));
   return {0, Content::kPoison};
@@ -88,12 +88,13 @@ Content SymbolicMemory::add(Content a, Content b, const ChunkRef& into) {
         fmt::format("adds data of chunk {} to data of chunk {}{}", a.index, b.index, mode_text()));
     return poison;
   }
-  const RankSets::Union both = sets_.unite(a.set, b.set);
-  if (!both.refusal) return {a.index, both.set};
+  const PartialSums::Sum both = sums_.add(a.sum, b.sum);
+  if (!both.refusal) return {a.index, both.sum};
   if (*both.refusal == RankSets::Refusal::overlap) {
     report(Code::reduction, into,
            fmt::format("adds the contribution of rank {} to chunk {} a second time{}",
-                       sets_.common(a.set, b.set), a.index, mode_text()));
+                       sums_.sets().common(sums_.ranks_of(a.sum), sums_.ranks_of(b.sum)), a.index,
+                       mode_text()));
   } else {
     report(Code::too_large, into, "too many different partial sums for this verifier to follow");
   }
@@ -115,16 +116,26 @@ const Content& SymbolicMemory::output(std::int32_t rank, std::int64_t chunk) con
   return content_[memory_.locate(rank, Buffer::output, chunk)];
 }
 
-std::optional<std::int32_t> SymbolicMemory::check_results() {
-  std::optional<std::int32_t> root;
-  if (program_.pattern == Pattern::broadcast) root = most_frequent_source();
+Results SymbolicMemory::check_results() {
+  Results results;
+  if (program_.pattern == Pattern::broadcast) results.root = most_frequent_source();
   if (program_.pattern == Pattern::reduce) {
-    root = most_complete_rank();
-    check_rank(*root, root);
-    return root;
+    results.root = most_complete_rank();
+    check_rank(*results.root, results.root);
+    return results;
   }
-  for (std::int32_t r = 0; r < ranks(); ++r) check_rank(r, root);
-  return root;
+  for (std::int32_t r = 0; r < ranks(); ++r) check_rank(r, results.root);
+  if (program_.pattern == Pattern::allreduce) results.bits = compare_bits();
+  return results;
+}
+
+std::optional<BitsDiffer> SymbolicMemory::compare_bits() const {
+  for (std::int32_t r = 1; r < ranks(); ++r) {
+    for (std::int64_t c = 0; c < memory_.output_chunks(); ++c) {
+      if (output(r, c).sum != output(0, c).sum) return BitsDiffer{r, c};
+    }
+  }
+  return std::nullopt;
 }
 
 std::int32_t SymbolicMemory::most_frequent_source() const {
@@ -132,7 +143,7 @@ std::int32_t SymbolicMemory::most_frequent_source() const {
   for (std::int32_t r = 0; r < ranks(); ++r) {
     for (std::int64_t c = 0; c < memory_.output_chunks(); ++c) {
       const Content value = output(r, c);
-      if (value.set >= 0 && value.set < ranks()) ++votes[static_cast<std::size_t>(value.set)];
+      if (value.sum >= 0 && value.sum < ranks()) ++votes[static_cast<std::size_t>(value.sum)];
     }
   }
   return static_cast<std::int32_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
@@ -144,7 +155,8 @@ std::int32_t SymbolicMemory::most_complete_rank() const {
   for (std::int32_t r = 0; r < ranks(); ++r) {
     std::int64_t complete = 0;
     for (std::int64_t c = 0; c < memory_.output_chunks(); ++c) {
-      complete += output(r, c).set == sets_.all() ? 1 : 0;
+      const Content value = output(r, c);
+      if (value.defined() && sums_.ranks_of(value.sum) == sums_.sets().all()) ++complete;
     }
     if (complete > most) {
       most = complete;
@@ -154,24 +166,24 @@ std::int32_t SymbolicMemory::most_complete_rank() const {
   return best;
 }
 
-Content SymbolicMemory::promised(std::int32_t rank, std::int64_t chunk,
-                                 std::optional<std::int32_t> root) const {
+SymbolicMemory::Promise SymbolicMemory::promised(std::int32_t rank, std::int64_t chunk,
+                                                 std::optional<std::int32_t> root) const {
   const std::int64_t part = is_divided(program_.pattern) ? program_.chunks / program_.ranks : 0;
   std::int64_t index = chunk;
-  std::int32_t set = sets_.all();
+  std::int32_t set = sums_.sets().all();
   switch (program_.pattern) {
     case Pattern::allgather:
-      set = sets_.single(static_cast<std::int32_t>(chunk / part));
+      set = sums_.sets().single(static_cast<std::int32_t>(chunk / part));
       break;
     case Pattern::reduce_scatter:
       index += memory_.own_part(rank);
       break;
     case Pattern::broadcast:
-      set = sets_.single(*root);
+      set = sums_.sets().single(*root);
       break;
     case Pattern::alltoall:  // what every rank has for this one, in the order of ranks
       index = rank * part + chunk % part;
-      set = sets_.single(static_cast<std::int32_t>(chunk / part));
+      set = sums_.sets().single(static_cast<std::int32_t>(chunk / part));
       break;
     case Pattern::allreduce:
     case Pattern::reduce:
@@ -188,10 +200,12 @@ void SymbolicMemory::check_rank(std::int32_t rank, std::optional<std::int32_t> r
 }
 
 // Neighbouring chunks that one step left wrong make one finding.
-void SymbolicMemory::check_chunk(std::int32_t rank, std::int64_t chunk, Content expected) {
+void SymbolicMemory::check_chunk(std::int32_t rank, std::int64_t chunk, Promise expected) {
   const std::size_t at = memory_.locate(rank, Buffer::output, chunk);
   const Content found = content_[at];
-  if (found == expected || found.set == Content::kPoison) {
+  const bool right =
+      found.defined() && found.index == expected.index && sums_.ranks_of(found.sum) == expected.set;
+  if (right || found.sum == Content::kPoison) {
     last_reported_writer_ = -2;
     return;
   }
@@ -204,7 +218,7 @@ void SymbolicMemory::check_chunk(std::int32_t rank, std::int64_t chunk, Content 
   findings_.add(Code::result, place, describe(found, expected) + mode_text());
 }
 
-std::string SymbolicMemory::describe(Content found, Content expected) const {
+std::string SymbolicMemory::describe(Content found, Promise expected) const {
   if (!found.defined()) return "ends without data: it is never written";
   if (found.index != expected.index) {
     return fmt::format("ends with data of chunk {} instead of chunk {}", found.index,
@@ -212,8 +226,8 @@ std::string SymbolicMemory::describe(Content found, Content expected) const {
   }
   std::vector<std::int32_t> missing, surplus;
   for (std::int32_t r = 0; r < ranks(); ++r) {
-    const bool has = sets_.contains(found.set, r);
-    const bool wants = sets_.contains(expected.set, r);
+    const bool has = sums_.sets().contains(sums_.ranks_of(found.sum), r);
+    const bool wants = sums_.sets().contains(expected.set, r);
     if (wants && !has) missing.push_back(r);
     if (has && !wants) surplus.push_back(r);
   }

@@ -14,6 +14,18 @@
 
 namespace forestcoll::audit {
 
+/// A rank whose result is summed up in another order than rank 0's, so that its bits may differ.
+struct BitsDiffer {
+  std::int32_t rank = 0;
+  std::int64_t chunk = 0;
+};
+
+/// What running a program over symbolic data tells.
+struct Results {
+  std::optional<std::int32_t> root;  ///< of a broadcast or reduce: what most chunks speak for
+  std::optional<BitsDiffer> bits;    ///< of an allreduce: the first difference, if there is one
+};
+
 /// One chunk of one rank, as a step names it.
 struct ChunkRef {
   std::int32_t rank = 0;
@@ -21,9 +33,9 @@ struct ChunkRef {
   std::int64_t offset = 0;
 };
 
-/// Every chunk holds a set of ranks, those whose contributions are summed up in it, and the place
-/// in the collective's buffer that they belong to. Copying copies the pair; reducing unites
-/// disjoint sets of one place. Sets are never removed from, so a mistake is reported where it
+/// Every chunk holds a sum of contributions of ranks, and the place in the collective's buffer that
+/// they belong to. Copying copies the pair; reducing adds sums of one place that have no rank in
+/// common. Nothing is ever taken out of a sum, so a mistake is reported where it
 /// happens and its traces ("poison") are silent. One finding per step; the rest of its chunks say
 /// the same.
 class SymbolicMemory {
@@ -43,11 +55,16 @@ class SymbolicMemory {
   [[nodiscard]] Content add(Content a, Content b, const ChunkRef& into);
   void write(const ChunkRef& chunk, Content value);
 
-  /// Checks that each rank ends with what the collective promises. Returns the root of a broadcast
-  /// or reduce: what most chunks speak for.
-  std::optional<std::int32_t> check_results();
+  /// Checks that each rank ends with what the collective promises.
+  Results check_results();
 
  private:
+  // What a chunk must hold in the end: the contributions of these ranks, in whatever order.
+  struct Promise {
+    std::int32_t index = 0;
+    std::int32_t set = -1;
+  };
+
   [[nodiscard]] std::int32_t ranks() const { return static_cast<std::int32_t>(program_.ranks); }
   [[nodiscard]] bool is_out_of_place() const {
     return memory_.placement() == Placement::out_of_place;
@@ -59,17 +76,18 @@ class SymbolicMemory {
   void report(Code code, const ChunkRef& chunk, std::string message, std::string remedy = {});
   [[nodiscard]] std::int32_t most_frequent_source() const;
   [[nodiscard]] std::int32_t most_complete_rank() const;
-  [[nodiscard]] Content promised(std::int32_t rank, std::int64_t chunk,
+  [[nodiscard]] std::optional<BitsDiffer> compare_bits() const;
+  [[nodiscard]] Promise promised(std::int32_t rank, std::int64_t chunk,
                                  std::optional<std::int32_t> root) const;
   void check_rank(std::int32_t rank, std::optional<std::int32_t> root);
-  void check_chunk(std::int32_t rank, std::int64_t chunk, Content expected);
-  [[nodiscard]] std::string describe(Content found, Content expected) const;
+  void check_chunk(std::int32_t rank, std::int64_t chunk, Promise expected);
+  [[nodiscard]] std::string describe(Content found, Promise expected) const;
 
   const Program& program_;
   const MemoryMap& memory_;
   PlaceOf place_of_;
   Findings& findings_;
-  RankSets sets_;
+  PartialSums sums_;
   std::vector<Content> content_;
   std::vector<std::int32_t> writer_;  // the step that wrote a chunk last
   std::int32_t step_ = -1, rank_ = -1;

@@ -50,6 +50,16 @@ void describe(const Program& program, Verdict& verdict) {
   }
 }
 
+// With two placements, the first difference of either.
+void note_results(const Program& program, const Results& results, Verdict& verdict) {
+  if (results.root) verdict.root = Rank(*results.root);
+  if (program.pattern != Pattern::allreduce) return;
+  verdict.same_bits = verdict.same_bits.value_or(true) && !results.bits;
+  if (results.bits && !verdict.bit_difference) {
+    verdict.bit_difference = BitDifference{Rank(results.bits->rank), results.bits->chunk};
+  }
+}
+
 void check_data(const Program& program, const StepGraph& graph, Placement placement,
                 const std::vector<std::int32_t>& order, Findings& findings, Verdict& verdict) {
   const MemoryMap memory(program, placement);
@@ -60,8 +70,7 @@ void check_data(const Program& program, const StepGraph& graph, Placement placem
     return;
   }
   check_races(graph, memory, order, findings);
-  const auto root = interpret(program, graph, memory, order, findings);
-  if (root) verdict.root = Rank(*root);
+  note_results(program, interpret(program, graph, memory, order, findings), verdict);
 }
 
 Transfers transfers_of(const StepGraph& graph) {
@@ -124,6 +133,10 @@ Verdict conclude(Verdict verdict, const Findings& findings, const VerifyOptions&
   verdict.finding_count = findings.count();
   verdict.outcome = outcome(findings);
   verdict.ok = findings.count() == 0;
+  if (!verdict.ok) {  // what is wrong has no bits to compare
+    verdict.same_bits.reset();
+    verdict.bit_difference.reset();
+  }
   return verdict;
 }
 
@@ -173,7 +186,7 @@ void run_plan(const PlanFile& plan, const Program& program, const Topology* topo
   const auto run = check_plan(plan, program, memory, findings);
   if (!run) return;
   verdict.free_at_one_in_flight = true;  // a signal never waits
-  if (run->root) verdict.root = Rank(*run->root);
+  note_results(program, run->results, verdict);
   if (topology != nullptr) check_fabric(program, run->transfers, *topology, findings, verdict);
 }
 

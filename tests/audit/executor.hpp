@@ -18,6 +18,19 @@ class Executor {
   Executor(const Algo& algo, bool in_place, int m, int depth, std::uint64_t seed)
       : algo_(algo), n_(algo.ranks()), in_place_(in_place), m_(m), depth_(depth), random_(seed) {}
 
+  /// Whether every rank ends with the same values, where a + b is b + a and (a + b) + c is another
+  /// value than a + (b + c), as with floating-point numbers.
+  bool add_in_order() {
+    in_order_ = true;
+    run();
+    for (int r = 1; r < n_; ++r) {
+      for (int c = 0; c < algo_.nchunks; ++c) {
+        if (memory(r, 'o', c) != memory(0, 'o', c)) return false;
+      }
+    }
+    return true;
+  }
+
   Outcome run() {
     const bool divided =
         algo_.coll == "allgather" || algo_.coll == "reducescatter" || algo_.coll == "alltoall";
@@ -73,20 +86,20 @@ class Executor {
     const int part = algo_.nchunks / n_;
     memory_.resize(static_cast<std::size_t>(n_));
     for (int r = 0; r < n_; ++r) {
-      auto& memory = memory_[static_cast<std::size_t>(r)];
-      memory.resize(static_cast<std::size_t>(3 * algo_.nchunks +
+      auto& chunks = memory_[static_cast<std::size_t>(r)];
+      chunks.resize(static_cast<std::size_t>(3 * algo_.nchunks +
                                              algo_.gpus[static_cast<std::size_t>(r)].s_chunks));
-      for (Value& v : memory) v = random_();
+      for (Value& v : chunks) v = random_();
       const int inputs = algo_.coll == "allgather" ? part : algo_.nchunks;
       for (int c = 0; c < inputs; ++c) {
         const int index = algo_.coll == "allgather" ? r * part + c : c;
-        at(r, 'i', c) = input_[{r, index}] = random_();
+        memory(r, 'i', c) = input_[{r, index}] = random_();
       }
     }
   }
 
   // In place all lies in the first nchunks; out of place the output has its own.
-  Value& at(int rank, char buf, int off) {
+  Value& memory(int rank, char buf, int off) {
     const int part = algo_.nchunks / n_;
     int place = off;
     if (buf == 'o' && !in_place_) place += algo_.nchunks;
@@ -95,14 +108,16 @@ class Executor {
                       (buf == 'o' && algo_.coll == "reducescatter"))) {
       place += rank * part;
     }
-    auto& memory = memory_[static_cast<std::size_t>(rank)];
+    return memory_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(place)];
+  }
+
+  // What a step names, within the sizes that the file declares.
+  Value& at(int rank, char buf, int off) {
     const Gpu& gpu = algo_.gpus[static_cast<std::size_t>(rank)];
     const int size = buf == 'i' ? gpu.i_chunks : buf == 'o' ? gpu.o_chunks : gpu.s_chunks;
-    if (off < 0 || off >= size) {
-      invalid_ = true;
-      return memory[0];
-    }
-    return memory[static_cast<std::size_t>(place)];
+    if (off >= 0 && off < size) return memory(rank, buf, off);
+    invalid_ = true;
+    return memory_[static_cast<std::size_t>(rank)][0];
   }
 
   static Key out_key(const Block& b) { return {b.rank, b.tb->send, b.tb->chan}; }
@@ -168,8 +183,11 @@ class Executor {
     }
     for (int i = 0; i < count; ++i) {
       Value& v = b.values[static_cast<std::size_t>(i)];
-      if (s.reads_src()) v += at(b.rank, s.srcbuf, s.srcoff + b.done + i);
-      if (s.type == "re") v += at(b.rank, s.dstbuf, s.dstoff + b.done + i);
+      if (s.reads_src()) {
+        const Value source = at(b.rank, s.srcbuf, s.srcoff + b.done + i);
+        v = s.receives() ? sum(v, source) : source;
+      }
+      if (s.type == "re") v = sum(v, at(b.rank, s.dstbuf, s.dstoff + b.done + i));
     }
     if (s.sends()) ++reserved_[out_key(b)];
     const bool no_peer = (s.sends() && (b.tb->send < 0 || b.tb->send >= n_)) ||
@@ -177,10 +195,14 @@ class Executor {
     if (no_peer) invalid_ = true;
   }
 
+  [[nodiscard]] Value sum(Value a, Value b) const {
+    return in_order_ ? (a ^ b) * 0x9e3779b97f4a7c15U + ((a & b) >> 7) : a + b;
+  }
+
   Value total(int chunk) {
-    Value sum = 0;
-    for (int r = 0; r < n_; ++r) sum += input_[{r, chunk}];
-    return sum;
+    Value all = 0;
+    for (int r = 0; r < n_; ++r) all += input_[{r, chunk}];
+    return all;
   }
 
   Value expected(int rank, int chunk) {
@@ -196,13 +218,13 @@ class Executor {
     for (int r = 0; r < (algo_.coll == "reduce" ? 1 : n_); ++r) {
       const int outputs = algo_.coll == "reducescatter" ? part : algo_.nchunks;
       for (int c = 0; c < outputs; ++c) {
-        if (at(r, 'o', c) != expected(r, c)) return false;
+        if (memory(r, 'o', c) != expected(r, c)) return false;
       }
       if (in_place_) continue;
       for (const auto& [key, value] : input_) {
         if (key.first != r) continue;
         const int c = algo_.coll == "allgather" ? key.second - r * part : key.second;
-        if (at(r, 'i', c) != value) return false;
+        if (memory(r, 'i', c) != value) return false;
       }
     }
     return true;
@@ -221,7 +243,13 @@ class Executor {
   std::map<Key, int> reserved_;
   std::size_t favourite_ = 0;
   bool invalid_ = false;
+  bool in_order_ = false;
 };
+
+/// Whether an allreduce leaves the same bits on every rank.
+inline bool add_in_order(const Algo& algo) {
+  return Executor(algo, algo.inplace == 1, 1, 8, 1).add_in_order();
+}
 
 /// The worst outcome over splittings and many interleavings.
 inline Outcome execute(const Algo& algo, int runs) {

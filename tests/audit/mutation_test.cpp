@@ -9,6 +9,7 @@
 
 #include "audit/builders.hpp"
 #include "audit/executor.hpp"
+#include "audit/mutant_table.hpp"
 #include "audit/race_oracle.hpp"
 #include "forestcoll/verify.hpp"
 
@@ -163,12 +164,14 @@ class Mutation : public testing::TestWithParam<int> {
     const bool runs = !structural;
     // Few runs show that what is rejected is wrong; many, that what is accepted is right.
     const Outcome outcome = execute(mutant.algo, verdict->ok ? 20 : 2);
+    const std::string kind = mutant.what.substr(0, mutant.what.find(" at "));
+    table_.add(kind, outcome != Outcome::right, !verdict->ok);
     if (outcome != Outcome::right) {
       ++wrong_;
       EXPECT_FALSE(verdict->ok) << label << ": the executor disagrees";
     }
     if (verdict->ok) {
-      ++accepted_[mutant.what.substr(0, mutant.what.find(" at "))];
+      ++accepted_[kind];
     } else {
       const bool header = label.find(" at the header") != std::string::npos;
       EXPECT_EQ(verdict->findings[0].where.substr(0, header ? 0 : 5), header ? "" : "rank ")
@@ -182,6 +185,7 @@ class Mutation : public testing::TestWithParam<int> {
   }
 
   std::int64_t mutants_ = 0, wrong_ = 0, compared_ = 0;
+  MutantTable table_;
   std::map<std::string, int> accepted_;  // and right, by kind of change
 };
 
@@ -193,6 +197,7 @@ TEST_P(Mutation, EveryMutantThatMisbehavesIsRejected) {
       judge(name, mutants[m]);
     }
   }
+  table_.print();
   EXPECT_GT(mutants_, 1'000);
   EXPECT_GT(wrong_, 500);
   EXPECT_GT(compared_, 125);

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "audit/mutant_table.hpp"
 #include "audit/plan_builders.hpp"
 #include "audit/plan_executor.hpp"
 #include "audit/random_forest.hpp"
@@ -169,6 +170,7 @@ class PlanMutation : public testing::TestWithParam<int> {};
 
 TEST_P(PlanMutation, EveryMutantThatMisbehavesIsRejected) {
   std::int64_t mutants = 0, wrong = 0;
+  MutantTable table;
   std::map<std::string, int> accepted;
   for (const Original& original : originals()) {
     const auto right = forestcoll::verify(original.plan.dump(), "x", nullptr, {});
@@ -185,17 +187,20 @@ TEST_P(PlanMutation, EveryMutantThatMisbehavesIsRejected) {
       ASSERT_TRUE(verdict.has_value()) << label;
       ++mutants;
       const Outcome outcome = execute_plan(mutant.plan, verdict->ok ? 12 : 1, original.root);
+      const std::string kind = mutant.what.substr(0, mutant.what.find(" at "));
+      table.add(kind, outcome != Outcome::right, !verdict->ok);
       if (outcome != Outcome::right) {
         ++wrong;
         EXPECT_FALSE(verdict->ok) << label << ": the executor disagrees";
       }
       if (verdict->ok) {
-        ++accepted[mutant.what.substr(0, mutant.what.find(" at "))];
+        ++accepted[kind];
       } else {
         EXPECT_FALSE(verdict->findings[0].message.empty());
       }
     }
   }
+  table.print();
   EXPECT_GT(mutants, 250);
   EXPECT_GT(wrong, 160);
   RecordProperty("mutants", static_cast<int>(mutants));

@@ -182,6 +182,60 @@ TEST(Selection, WhatIsNeverSelectedIsAFinding) {
   EXPECT_TRUE(check(algo).ok);
 }
 
+// Every rank gets all inputs in scratch, and adds them up from its own on, or from rank 0's on.
+Algo direct_allreduce(int n, bool from_own) {
+  Algo algo = empty_algo("allreduce", n, 1, false);
+  for (int r = 0; r < n; ++r) {
+    Gpu& gpu = algo.gpus[static_cast<std::size_t>(r)];
+    gpu.s_chunks = n;
+    Tb sum{-1, -1, 0, {copy('i', 0, 's', r, 1)}};
+    for (int back = 1; back < n; ++back) {
+      const int peer = (r + back) % n;
+      gpu.tbs.push_back({peer, peer, 0, {send('i', 0, 1), recv('s', peer, 1)}});
+      sum.steps.push_back(after({}, back - 1, 1));
+    }
+    const int first = from_own ? r : 0;
+    Step begin = copy('s', first, 'o', 0, 1);
+    sum.steps.push_back(after(begin, 0, 1));
+    for (int next = 1; next < n; ++next) {
+      sum.steps.push_back({"re", 's', (first + next) % n, 'o', 0, 1});
+    }
+    gpu.tbs.push_back(sum);
+  }
+  return finished(algo);
+}
+
+TEST(Bits, DependOnTheOrderOfAddition) {
+  for (const bool from_own : {false, true}) {
+    const Algo algo = direct_allreduce(3, from_own);
+    const Verdict verdict = check(algo);
+    EXPECT_TRUE(verdict.ok) << explain(verdict);
+    ASSERT_TRUE(verdict.same_bits.has_value());
+    EXPECT_EQ(*verdict.same_bits, !from_own);
+    EXPECT_EQ(verdict.bit_difference.has_value(), from_own);
+    EXPECT_EQ(add_in_order(algo), !from_own);
+  }
+  const auto first = check(direct_allreduce(3, true)).bit_difference;
+  EXPECT_EQ(first->rank.value, 1);
+  EXPECT_EQ(first->chunk, 0);
+  // (0 + 1) + 2 and 2 + (1 + 0) are one order, and two ranks have but one.
+  EXPECT_EQ(check(direct_allreduce(2, true)).same_bits, true);
+  Algo wrong = direct_allreduce(3, false);
+  wrong.gpus[0].tbs[2].steps.pop_back();
+  EXPECT_FALSE(check(wrong).same_bits.has_value());
+}
+
+// Against the executor, with an addition that minds the order.
+TEST(Bits, AgreeWithAnExecution) {
+  for (const auto& [name, algo] : small_schedules()) {
+    const Verdict verdict = check(algo);
+    EXPECT_EQ(verdict.same_bits.has_value(), algo.coll == "allreduce") << name;
+    if (verdict.same_bits) {
+      EXPECT_EQ(*verdict.same_bits, add_in_order(algo)) << name;
+    }
+  }
+}
+
 // A fan-in whose two messages arrive in the other order than they are waited for.
 Algo crossed(int in_flight_needed) {
   Algo algo = empty_algo("allgather", 2, 2 * in_flight_needed, true);
@@ -213,6 +267,29 @@ TEST(Deadlock, DependsOnWhatMayBeInFlight) {
   low_latency = crossed(9);
   low_latency.proto = "LL128";
   EXPECT_FALSE(check(low_latency).ok);
+}
+
+TEST(Deadlock, AtEverySizeOrOnlyAtLargeOnesIsSaid) {
+  // Three messages each way before anybody receives, or one that is split into three.
+  EXPECT_EQ(check(crossed(3)).findings[0].message.find("deadlock at every message size: rank 0"),
+            0U);
+  Algo ring = ring_allgather(3, 1, false, true);
+  ring.gpus[1].tbs[1].steps[0] = after(ring.gpus[1].tbs[1].steps[0], 0, 1);
+  EXPECT_EQ(
+      check(finished(ring)).findings[0].message.find("deadlock at every message size: rank 1"), 0U);
+}
+
+TEST(Deadlock, NamesEveryWaitOfALongCircle) {
+  Algo algo = low_latency(ring_allgather(20, 9, true, true));
+  const Verdict verdict = check(algo);
+  ASSERT_EQ(verdict.findings.size(), 1U) << explain(verdict);
+  for (int r = 0; r < 20; ++r) {
+    EXPECT_NE(verdict.findings[0].message.find(
+                  fmt::format("rank {}, threadblock 0, step 0 waits for room", r)),
+              std::string::npos)
+        << r;
+  }
+  EXPECT_NE(verdict.findings[0].message.find("8 of them in flight"), std::string::npos);
 }
 
 TEST(Deadlock, ShowsOnlyWhereCountsAreSplit) {

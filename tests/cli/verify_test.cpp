@@ -1,4 +1,5 @@
 // `forestcoll verify` on every runtime at once, and plans of MSCCL++ from outside.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,6 +15,16 @@ std::string schedule(const std::string& collective, const std::vector<std::strin
   std::vector<std::string> arguments = {"synth", "-", "-c", collective, "-k", "1"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   const Result synth = run(arguments, {.input = small_topology()});
+  EXPECT_EQ(synth.code, 0) << synth.err;
+  return synth.out;
+}
+
+// Over eight GPUs instead of two.
+std::string box_schedule(const std::string& collective, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments = {"synth", topology("dgx-a100-x1"), "-c", collective, "-k",
+                                        "1"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const Result synth = run(arguments);
   EXPECT_EQ(synth.code, 0) << synth.err;
   return synth.out;
 }
@@ -60,6 +71,87 @@ TEST(VerifyTargets, AreForSchedulesAlone) {
   const auto unknown = run({"verify", "-", "--target", "some"}, {.input = "<algo/>"});
   EXPECT_EQ(unknown.code, 2);
   EXPECT_THAT(unknown.err, HasSubstr("azure, rccl-5.7, rccl-6, msccl, all"));
+}
+
+// A chain over three GPUs that begins at rank 1.
+std::string chain_from_rank_1() {
+  std::string text =
+      "<algo name=\"chain\" proto=\"Simple\" nchannels=\"1\" nchunksperloop=\"1\" ngpus=\"3\" "
+      "coll=\"broadcast\" inplace=\"1\" outofplace=\"0\" minBytes=\"0\" maxBytes=\"65536\">\n";
+  const auto gpu = [&](int rank, int to, int from, const std::string& type) {
+    text += fmt::format(
+        "<gpu id=\"{}\" i_chunks=\"1\" o_chunks=\"1\" s_chunks=\"0\">\n<tb id=\"0\" send=\"{}\" "
+        "recv=\"{}\" chan=\"0\">\n<step s=\"0\" type=\"{}\" srcbuf=\"o\" srcoff=\"0\" dstbuf=\"o\" "
+        "dstoff=\"0\" cnt=\"1\" depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n</tb>\n</gpu>\n",
+        rank, to, from, type);
+  };
+  gpu(0, -1, 2, "r");
+  gpu(1, 2, -1, "s");
+  gpu(2, 0, 1, "rcs");
+  return text + "</algo>\n";
+}
+
+TEST(VerifyRoot, IsSaidWithTheHazard) {
+  const auto text = run({"verify", "-"}, {.input = chain_from_rank_1()});
+  EXPECT_EQ(text.code, 0) << text.out;
+  EXPECT_THAT(text.out, HasSubstr("right: broadcast from rank 1 over 3 ranks"));
+  EXPECT_THAT(text.err, HasSubstr("[W10]"));
+  EXPECT_THAT(text.err, HasSubstr("for root 1"));
+  const auto all = run({"verify", "-", "--target", "all"}, {.input = chain_from_rank_1()});
+  EXPECT_THAT(all.out, HasSubstr("broadcast from rank 1 over 3 ranks"));
+  EXPECT_THAT(all.err, HasSubstr("[W10]"));
+  const auto json = run({"verify", "-", "--json"}, {.input = chain_from_rank_1()});
+  const auto report = nlohmann::json::parse(json.out);
+  expect_valid(report, "forestcoll-verify.schema.json");
+  EXPECT_EQ(report["root"], 1);
+  const auto reduce = run({"verify", "-"}, {.input = schedule("reduce", {"--root", "1"})});
+  EXPECT_THAT(reduce.out, HasSubstr("right: reduce to rank 1 over"));
+  const auto forest =
+      run({"verify", "-"}, {.input = schedule("broadcast", {"--root", "1", "--format", "forest"})});
+  EXPECT_EQ(forest.code, 0) << forest.err;
+  EXPECT_THAT(forest.err, Not(HasSubstr("[W10]")));
+}
+
+TEST(VerifyBits, AreTheSameInOurSchedules) {
+  for (const std::string target : {"azure", "rccl-6"}) {
+    const auto verify = run({"verify", "-", "--target", target},
+                            {.input = box_schedule("allreduce", {"--target", target})});
+    EXPECT_THAT(verify.out, HasSubstr("bits: the same on every rank"));
+  }
+  for (const std::string format : {"msccl", "mscclpp"}) {
+    const auto verify =
+        run({"verify", "-", "--json"}, {.input = box_schedule("allreduce", {"--format", format})});
+    const auto report = nlohmann::json::parse(verify.out);
+    expect_valid(report, "forestcoll-verify.schema.json");
+    EXPECT_EQ(report["same_bits"], true);
+  }
+  const auto gather = run({"verify", "-", "--json"}, {.input = schedule("allgather")});
+  EXPECT_FALSE(nlohmann::json::parse(gather.out).contains("same_bits"));
+}
+
+TEST(VerifyFindings, ThoseThatAreNotShownAreCounted) {
+  std::string text = box_schedule("allgather");
+  std::size_t changed = 0;
+  for (std::size_t at; (at = text.find("hasdep=\"0\"")) != std::string::npos; ++changed) {
+    text.replace(at, 10, "hasdep=\"7\"");
+  }
+  ASSERT_GT(changed, 20U);
+  const auto words = run({"verify", "-"}, {.input = text});
+  EXPECT_EQ(words.code, 1);
+  EXPECT_THAT(words.out, HasSubstr(fmt::format("WRONG: {} findings, {} of them not shown\n",
+                                               changed, changed - 20)));
+  const auto json = nlohmann::json::parse(run({"verify", "-", "--json"}, {.input = text}).out);
+  expect_valid(json, "forestcoll-verify.schema.json");
+  EXPECT_EQ(json["findings"].size(), 20U);
+  EXPECT_EQ(json["finding_count"], changed);
+}
+
+TEST(VerifyTargets, AForeignTopologyIsNoFaultOfTheRuntime) {
+  const auto verify = run({"verify", "-", "--target", "all", "--topology", topology("dgx-a100-x1")},
+                          {.input = schedule("allgather")});
+  EXPECT_EQ(verify.code, 1);
+  EXPECT_THAT(verify.out, HasSubstr("runs, and is right, but is not for this topology"));
+  EXPECT_THAT(verify.out, HasSubstr("such as the schedule is for"));
 }
 
 TEST(VerifyPlan, PlansOfEveryCollectivePass) {

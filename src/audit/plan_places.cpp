@@ -1,0 +1,54 @@
+#include "audit/plan_places.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace forestcoll::audit {
+
+std::optional<PlanPlace> list_in(PlanPlace owner, std::string_view key, bool in_threadblock) {
+  struct Rule {
+    PlanPlace owner;
+    std::string_view key;
+    PlanPlace list;
+  };
+  constexpr std::array<Rule, 19> rules = {
+      {{PlanPlace::file, "gpus", PlanPlace::gpus},
+       {PlanPlace::gpu, "threadblocks", PlanPlace::threadblocks},
+       {PlanPlace::gpu, "channels", PlanPlace::channel_lists},
+       {PlanPlace::gpu, "remote_buffers", PlanPlace::remote_buffers},
+       {PlanPlace::gpu, "semaphores", PlanPlace::semaphores},
+       {PlanPlace::threadblock, "ops", PlanPlace::ops},
+       {PlanPlace::threadblock, "channels", PlanPlace::channel_lists},
+       {PlanPlace::threadblock, "remote_buffer_refs", PlanPlace::buffer_refs},
+       {PlanPlace::op, "src_buff", PlanPlace::sources},
+       {PlanPlace::op, "dst_buff", PlanPlace::destinations},
+       {PlanPlace::op, "channel_ids", PlanPlace::op_channels},
+       {PlanPlace::op, "semaphore_ids", PlanPlace::op_semaphores},
+       {PlanPlace::op, "ops", PlanPlace::inner_ops},
+       {PlanPlace::inner_op, "src_buff", PlanPlace::sources},
+       {PlanPlace::inner_op, "dst_buff", PlanPlace::destinations},
+       {PlanPlace::inner_op, "channel_ids", PlanPlace::op_channels},
+       {PlanPlace::inner_op, "semaphore_ids", PlanPlace::op_semaphores},
+       {PlanPlace::buffer_ref, "remote_buffer_ids", PlanPlace::buffer_ids},
+       {PlanPlace::remote_buffer, "access_channel_types", PlanPlace::access_types}}};
+  for (const Rule& rule : rules) {
+    if (rule.owner == owner && rule.key == key) return rule.list;
+  }
+  // Peers of a GPU, or channels of a threadblock.
+  if (owner == PlanPlace::channel_list &&
+      key == (in_threadblock ? "channel_ids" : "connected_to")) {
+    return PlanPlace::channel_ids;
+  }
+  return std::nullopt;
+}
+
+bool holds_objects(PlanPlace list) {
+  constexpr std::array<PlanPlace, 10> lists = {
+      PlanPlace::gpus,          PlanPlace::threadblocks, PlanPlace::ops,
+      PlanPlace::inner_ops,     PlanPlace::sources,      PlanPlace::destinations,
+      PlanPlace::channel_lists, PlanPlace::buffer_refs,  PlanPlace::remote_buffers,
+      PlanPlace::semaphores};
+  return std::ranges::find(lists, list) != lists.end();
+}
+
+}  // namespace forestcoll::audit
