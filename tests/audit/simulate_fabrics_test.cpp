@@ -80,11 +80,10 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         ForestsCase{"dgx-1-v100", {"forestcoll", "nccl-ring", "double-tree", "multitree", "bfb"}},
         ForestsCase{"dgx-a100-x1", {"forestcoll", "nccl-ring", "double-tree", "multitree", "bfb"}},
-        ForestsCase{"dgx-a100-x2", {"forestcoll", "nccl-ring", "double-tree", "hierarchical"}},
+        ForestsCase{"dgx-a100-x2", {"forestcoll", "double-tree", "hierarchical"}},
         ForestsCase{"dgx-a100-x2-degraded", {"double-tree", "greedy"}},
         ForestsCase{"fat-tree-4", {"forestcoll"}}, ForestsCase{"hypercube-16", {"forestcoll"}},
-        ForestsCase{"mi250-x1", {"multitree"}}, ForestsCase{"mi250-x2", {"hierarchical"}},
-        ForestsCase{"mixed-a100-h100", {"double-tree"}},
+        ForestsCase{"mi250-x1", {"multitree"}}, ForestsCase{"mixed-a100-h100", {"double-tree"}},
         ForestsCase{"torus-4x4", {"forestcoll", "greedy"}}),
     [](const auto& test) {
       std::string name = test.param.fabric;
