@@ -35,6 +35,9 @@ struct SimulationParameters {
   std::string name = "ideal";
   std::string source = {};  ///< where the figures come from, in words
   double hop_us = 0;        ///< for each link that a message crosses, beside the link's own latency
+  /// Of a GPU, that can be resident at once: a forest's messages share them, a program says itself
+  /// how many it has.
+  double threadblocks = std::numeric_limits<double>::infinity();
   ProtocolParameters simple = {};
   ProtocolParameters ll = {.efficiency = 0.5, .pass_bytes = 32768, .slots = 8};
   ProtocolParameters ll128 = {.efficiency = 0.9375, .pass_bytes = 245760, .slots = 8};
@@ -103,8 +106,11 @@ class Simulator {
   /// max–min fairly, none above what a threadblock moves. The receiver sees the message after
   /// `message_us`, the latencies of the links and `hop_us` for each. All threadblocks run over
   /// their programs pass by pass, with at most `slots` operations in flight on a connection.
-  /// A forest has no threadblocks: every tree edge sends piece after piece as they arrive, a tree
-  /// of multiplicity m counting as m flows. A plan runs once, its pipelines round by round.
+  /// A forest does not say which threadblock does what: every tree edge sends piece after piece as
+  /// they arrive, with two in flight, a tree of multiplicity m counting as m flows. As many
+  /// threadblocks copy and add as keep up with the links, so neither `threadblock_gbs` nor
+  /// `reduction_gbs` counts; where a GPU has more pieces to begin than `threadblocks`, these share
+  /// the steps. A plan runs once, its pipelines round by round.
   ///
   /// Where a message needs more than 32 passes, T(P) of P passes is T(Q) plus (P − Q) times what a
   /// pass adds between Q/4 and Q. Q, from 32 on, is doubled until what a pass adds is the same over

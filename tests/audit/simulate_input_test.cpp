@@ -82,6 +82,7 @@ json some_parameters() {
           {"version", 1},
           {"name", "mine"},
           {"hop_us", 0.5},
+          {"threadblocks", 64},
           {"protocols",
            {{"Simple", {{"step_us", 2}, {"threadblock_gbs", nullptr}, {"slots", 4}}},
             {"LL", {{"efficiency", 0.25}, {"reduction_gbs", 3.5}, {"pass_bytes", 1000}}}}}};
@@ -92,6 +93,7 @@ TEST(Parameters, AreReadByName) {
   ASSERT_TRUE(read) << to_string(read.errors()[0]);
   EXPECT_EQ(read->name, "mine");
   EXPECT_EQ(read->hop_us, 0.5);
+  EXPECT_EQ(read->threadblocks, 64);
   EXPECT_EQ(read->simple.step_us, 2);
   EXPECT_EQ(read->simple.slots, 4);
   EXPECT_TRUE(std::isinf(read->simple.threadblock_gbs));
@@ -127,6 +129,7 @@ TEST(Parameters, MistakesAreNamedWithTheirPlace) {
   expect_error(with("/name", 3), "/name", "expected a text, found 3");
   expect_error(with("/hop_us", -1), "/hop_us", "found -1");
   expect_error(with("/hop_us", nullptr), "/hop_us", "found null");
+  expect_error(with("/threadblocks", 0), "/threadblocks", "found 0");
   expect_error(with("/protocols", 1), "/protocols", "expected an object, found 1");
   expect_error(with("/protocols/simple", json::object()), "/protocols/simple", "an unknown key");
   expect_error(with("/protocols/LL", "x"), "/protocols/LL", "expected an object, found \"x\"");

@@ -23,7 +23,8 @@ TEST_P(SimulateSteady, IsWhatEveryPassTakes) {
   const auto [fabric, algorithm, collective, gpu, passes] = GetParam();
   const Topology topology = bundled(fabric);
   const auto forest = forest_by(algorithm, topology, collective);
-  const std::string xml = xml_of(forest, topology);
+  ASSERT_TRUE(forest) << algorithm;
+  const std::string xml = xml_of(*forest, topology);
   const auto parameters = *forestcoll::find_simulation_parameters(gpu);
   const auto chunks = std::stoll(xml.substr(xml.find("nchunksperloop=\"") + 16));
   const std::int64_t size = passes * chunks * 2 * (std::int64_t{1} << 20);
@@ -47,9 +48,8 @@ INSTANTIATE_TEST_SUITE_P(
                       SteadyCase{"dgx-a100-x2", "hierarchical", Collective::allreduce, "a100", 300},
                       SteadyCase{"dgx-a100-x2", "hierarchical", Collective::allgather, "a100", 300},
                       SteadyCase{"dgx-h100-x4-rail", "greedy", Collective::allgather, "ideal", 100},
-                      SteadyCase{"fat-tree-4", "greedy", Collective::allgather, "a100", 100},
                       SteadyCase{"torus-4x4", "multitree", Collective::allreduce, "ideal", 200},
-                      SteadyCase{"mi250-x1", "nccl-ring", Collective::allreduce, "mi250", 60}),
+                      SteadyCase{"mi250-x1", "nccl-ring", Collective::allreduce, "mi250", 40}),
     [](const auto& test) {
       std::string name = fmt::format("{}_{}_{}_{}", test.param.fabric, test.param.algorithm,
                                      forestcoll::to_string(test.param.collective), test.param.gpu);

@@ -96,11 +96,23 @@ TEST(SimulateChain, PiecesFollowEachOther) {
   }
 }
 
-TEST(SimulateChain, SumsAreAddedOnTheWay) {
+// As many threadblocks as it takes copy, so as many add.
+TEST(SimulateChain, SumsAreNoSlowerThanCopies) {
+  const TestTree chain{chain_parents(4)};
+  const auto down = forest_json("broadcast", 4, 1, {chain}).dump();
+  const auto up = forest_json("reduce", 4, 1, {chain}).dump();
+  for (const std::int64_t size : {kMiB, 64 * kMiB}) {
+    expect_close(seconds_for(up, row_fabric(4), size, costly()),
+                 seconds_for(down, row_fabric(4), size, costly()));
+  }
+}
+
+TEST(SimulateChain, APieceBeginsWhileTheOneBeforeIsOnItsWay) {
   SimulationParameters parameters;
-  parameters.simple.reduction_gbs = 2;
-  const auto chain = forest_json("reduce", 4, 1, {TestTree{chain_parents(4)}}).dump();
-  expect_close(seconds_for(chain, row_fabric(4), kMiB, parameters), 3 * (kMiB / 10e9 + kMiB / 2e9));
+  parameters.simple = {.step_us = 50, .pass_bytes = kMiB};  // a piece flows for 105 us
+  const auto chain = forest_json("broadcast", 3, 1, {TestTree{chain_parents(3)}}).dump();
+  expect_close(seconds_for(chain, row_fabric(3), 1000 * kMiB, parameters),
+               1001 * kMiB / 10e9 + 2 * 50e-6);
 }
 
 TEST(SimulateChain, AllreduceTurnsRoundAtTheRoot) {
@@ -136,6 +148,24 @@ TEST(SimulateStar, EveryoneAtOnceReachesTheCongestionModel) {
   expect_close(simulation.times[0].busbw, 10.0);
   ASSERT_EQ(simulation.links.size(), 2U * n);
   for (const auto& link : simulation.links) expect_close(link.busy, 1.0, link.src + link.dst);
+}
+
+TEST(SimulateStar, ManyMessagesShareThreadblocks) {
+  const int n = 17;
+  SimulationParameters parameters;
+  parameters.simple.step_us = 10;
+  for (const char* collective : {"allgather", "reduce_scatter"}) {
+    const auto stars = forest_json(collective, n, 1, rotated(star_parents(n), "s0")).dump();
+    expect_close(seconds_for(stars, star_fabric(n), n, parameters), 10e-6, collective);
+    parameters.threadblocks = 16;  // one for each message of a GPU
+    expect_close(seconds_for(stars, star_fabric(n), n, parameters), 10e-6, collective);
+    parameters.threadblocks = 5;
+    const auto simulation = simulated(stars, star_fabric(n), {n}, parameters);
+    ASSERT_EQ(simulation.times.size(), 1U);
+    expect_close(simulation.times[0].seconds, 16.0 / 5 * 10e-6, collective);
+    EXPECT_EQ(simulation.links.size(), 2U * n);
+    parameters.threadblocks = SimulationParameters{}.threadblocks;
+  }
 }
 
 TEST(SimulateStar, MultiplicityIsThatManyTrees) {

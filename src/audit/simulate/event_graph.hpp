@@ -41,6 +41,9 @@ struct EventGraph {
   std::vector<Activity> activities;
   std::vector<Wait> waits;
   std::vector<FlowKind> kinds;
+  /// Capacities of links beside the fabric's and numbered after them: workers that flows share,
+  /// whose bytes are seconds of work.
+  std::vector<double> workers;
 
   std::int32_t add(const Activity& activity) {
     activities.push_back(activity);

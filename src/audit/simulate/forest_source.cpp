@@ -16,6 +16,7 @@ namespace {
 // Of a tree, that a rank has been sent and has not passed on. Without an end to them, fast trees
 // run far ahead of slow ones and rates never settle; with few, latencies hold them up.
 constexpr std::int64_t kHeldPieces = 8;
+constexpr std::int64_t kInFlight = 2;  // pieces of an edge: one flows, one is begun
 constexpr std::size_t kMaxEdges = 8'000'000;
 
 using Permutation = std::vector<Name>;
@@ -146,22 +147,31 @@ class PhaseReader {
 
 class ForestGraph {
  public:
-  ForestGraph(GraphMaker& maker, std::size_t ranks, double unit_bytes, double thickest)
+  ForestGraph(GraphMaker& maker, const std::vector<std::int32_t>& sends, double threadblocks,
+              double unit_bytes, double thickest)
       : maker_(maker),
         pieces_(passes_for(unit_bytes * thickest, maker.protocol().pass_bytes)),
         unit_bytes_(unit_bytes / static_cast<double>(pieces_)),
-        reduced_(ranks, -1) {}
+        reduced_(sends.size(), -1),
+        step_kind_(sends.size(), -1) {
+    for (std::size_t r = 0; r < sends.size(); ++r) {
+      if (maker.step() > 0 && sends[r] > threadblocks)
+        step_kind_[r] = maker.work_kind(threadblocks);
+    }
+  }
 
   void add(const FlowPhase& phase) {
-    const auto first = static_cast<std::int32_t>(maker_.graph.activities.size());
+    edges_.clear();
     for (const FlowTree& tree : phase.trees) {
-      for (std::size_t e = tree.begin; e < tree.end; ++e) add_edge(phase.edges[e], tree);
+      for (std::size_t e = tree.begin; e < tree.end; ++e) {
+        edges_.push_back(edge_of(phase.edges[e], tree, phase.inward));
+      }
     }
     for (const FlowTree& tree : phase.trees) {
       if (phase.inward) {
-        add_up(phase, tree, first);
+        add_up(phase, tree);
       } else {
-        add_down(phase, tree, first);
+        add_down(phase, tree);
       }
     }
   }
@@ -174,14 +184,21 @@ class ForestGraph {
     }
     for (std::size_t t = 0; t < reduce.trees.size(); ++t) {
       const std::int32_t gate = reduced_[static_cast<std::size_t>(reduce.trees[t].root)];
-      for (const auto& [activity, delay] : into_root_[t]) {
-        maker_.graph.wait(activity, gate, 0, delay);
-        give_room(gate, activity);
+      for (const Edge& edge : into_root_[t]) {
+        maker_.graph.wait(edge.flow, gate, 0, edge.delay);
+        give_room(gate, edge);
       }
     }
   }
 
  private:
+  // What a piece goes through on its way: a step, then the flow; one activity where a step takes no
+  // time. The step of a piece is done while the piece before it flows.
+  struct Edge {
+    std::int32_t step, flow;
+    double delay;  // until it has arrived
+  };
+
   // Takes no time.
   std::int32_t point() {
     Activity activity;
@@ -189,69 +206,71 @@ class ForestGraph {
     return maker_.graph.add(activity);
   }
 
-  void add_edge(const FlowEdge& edge, const FlowTree& tree) {
-    Activity activity;
-    activity.repeats = pieces_;
-    activity.seconds = maker_.step();
-    activity.kind = maker_.kind(edge.route, std::numeric_limits<double>::infinity());
-    activity.bytes = maker_.on_links(unit_bytes_);
-    activity.weight = tree.multiplicity;
-    activity.after = maker_.delay(edge.route);
-    maker_.graph.add(activity);
+  Edge edge_of(const FlowEdge& edge, const FlowTree& tree, bool inward) {
+    Edge made{-1, point(), maker_.delay(edge.route)};
+    made.step = made.flow;
+    Activity& flow = maker_.graph.activities.back();
+    flow.kind = maker_.kind(edge.route, std::numeric_limits<double>::infinity());
+    flow.bytes = maker_.on_links(unit_bytes_);
+    flow.weight = tree.multiplicity;
+    flow.after = made.delay;
+    if (maker_.step() <= 0) return made;
+    made.step = point();
+    Activity& step = maker_.graph.activities.back();
+    step.kind = step_kind_[static_cast<std::size_t>(inward ? edge.down : edge.up)];
+    (step.kind < 0 ? step.seconds : step.bytes) = maker_.step();
+    maker_.graph.wait(made.step, made.flow);
+    maker_.graph.wait(made.flow, made.step, kInFlight);
+    return made;
   }
 
-  void give_room(std::int32_t passing_on, std::int32_t sender) {
-    maker_.graph.wait(passing_on, sender, kHeldPieces);
+  void give_room(std::int32_t passing_on, const Edge& sender) {
+    maker_.graph.wait(passing_on, sender.step, kHeldPieces);
   }
 
-  void add_down(const FlowPhase& phase, const FlowTree& tree, std::int32_t first) {
+  void add_down(const FlowPhase& phase, const FlowTree& tree) {
     for (std::size_t e = tree.begin; e < tree.end; ++e) {
-      const FlowEdge& edge = phase.edges[e];
-      const std::int32_t self = first + static_cast<std::int32_t>(e);
-      if (edge.above >= 0) {
-        const double delay = maker_.delay(phase.edges[static_cast<std::size_t>(edge.above)].route);
-        maker_.graph.wait(first + edge.above, self, 0, delay);
-        give_room(self, first + edge.above);
+      const Edge& self = edges_[e];
+      if (const std::int32_t up = phase.edges[e].above; up >= 0) {
+        const Edge& above = edges_[static_cast<std::size_t>(up)];
+        maker_.graph.wait(above.flow, self.step, 0, above.delay);
+        give_room(self.flow, above);
       } else if (const std::int32_t gate = reduced_[static_cast<std::size_t>(tree.root)];
                  gate >= 0) {
-        maker_.graph.wait(gate, self);
-        give_room(self, gate);
+        maker_.graph.wait(gate, self.step);
+        maker_.graph.wait(self.flow, gate, kHeldPieces);
       }
     }
   }
 
-  // Adding makes what arrives later by the time that it takes a threadblock; there are enough of
-  // them for it not to hold up the next piece.
-  void add_up(const FlowPhase& phase, const FlowTree& tree, std::int32_t first) {
-    const double adding = maker_.adding(unit_bytes_ * tree.multiplicity);
+  void add_up(const FlowPhase& phase, const FlowTree& tree) {
     into_root_.emplace_back();
     for (std::size_t e = tree.begin; e < tree.end; ++e) {
-      const FlowEdge& edge = phase.edges[e];
-      const std::int32_t self = first + static_cast<std::int32_t>(e);
-      const double delay = maker_.delay(edge.route) + adding;
-      maker_.graph.activities[static_cast<std::size_t>(self)].after = delay;
-      if (edge.above >= 0) {
-        maker_.graph.wait(self, first + edge.above, 0, delay);
-        give_room(first + edge.above, self);
+      const Edge& self = edges_[e];
+      if (const std::int32_t up = phase.edges[e].above; up >= 0) {
+        const Edge& above = edges_[static_cast<std::size_t>(up)];
+        maker_.graph.wait(self.flow, above.step, 0, self.delay);
+        give_room(above.flow, self);
       } else {
-        into_root_.back().emplace_back(self, delay);
+        into_root_.back().push_back(self);
       }
     }
   }
 
   GraphMaker& maker_;
   std::int64_t pieces_;
-  double unit_bytes_;                  // of a piece of a tree of multiplicity 1
-  std::vector<std::int32_t> reduced_;  // by root: what its broadcast waits for
-  // Of every tree of the inward phase: what its root waits for, and how much longer.
-  std::vector<std::vector<std::pair<std::int32_t, double>>> into_root_;
+  double unit_bytes_;                         // of a piece of a tree of multiplicity 1
+  std::vector<Edge> edges_;                   // of the phase
+  std::vector<std::int32_t> reduced_;         // by root: what its broadcast waits for
+  std::vector<std::int32_t> step_kind_;       // by rank; −1: a threadblock for each of its edges
+  std::vector<std::vector<Edge>> into_root_;  // of every tree of the inward phase
 };
 
 }  // namespace
 
 ForestSource::ForestSource(const ForestFile& forest, const Topology& topology, std::int64_t units,
                            Fabric& fabric, Findings& findings)
-    : units_(static_cast<double>(units)) {
+    : units_(static_cast<double>(units)), sends_(fabric.network().ranks.size(), 0) {
   PhaseReader reader(forest, topology, fabric);
   const bool sums = forest.collective == "reduce_scatter" || forest.collective == "reduce";
   for (const auto& [list, inward] :
@@ -266,6 +285,9 @@ ForestSource::ForestSource(const ForestFile& forest, const Topology& topology, s
   }
   for (const FlowPhase& phase : phases_) {
     for (const FlowTree& tree : phase.trees) thickest_ = std::max(thickest_, tree.multiplicity);
+    for (const FlowEdge& edge : phase.edges) {
+      ++sends_[static_cast<std::size_t>(phase.inward ? edge.down : edge.up)];
+    }
   }
 }
 
@@ -276,7 +298,7 @@ double ForestSource::full_pass(const SimulationParameters& parameters) const {
 EventGraph ForestSource::make(const Fabric& fabric, const SimulationParameters& parameters,
                               double bytes) const {
   GraphMaker maker(fabric, parameters, parameters.simple);
-  ForestGraph graph(maker, fabric.network().ranks.size(), bytes / units_, thickest_);
+  ForestGraph graph(maker, sends_, parameters.threadblocks, bytes / units_, thickest_);
   for (std::size_t p = 0; p < phases_.size(); ++p) {
     if (p > 0) graph.begin_broadcast(phases_[p - 1]);
     graph.add(phases_[p]);

@@ -43,8 +43,8 @@ class ForestSource {
   ///
   /// Every tree's share is cut into equally many pieces, no more of them than keep those of the
   /// thickest tree below what a pass carries. An edge sends one piece after the other, each as soon
-  /// as it has arrived and, on the way to a root, is added; it runs at
-  /// most eight ahead of those that pass on what it sends. In an allreduce, a
+  /// as it has arrived, and begins one while the one before is on its way; it runs at most eight
+  /// ahead of those that pass on what it sends. Sums keep up with what arrives. In an allreduce, a
   /// root sends a piece down once it has it from all of its trees.
   [[nodiscard]] EventGraph make(const Fabric& fabric, const SimulationParameters& parameters,
                                 double bytes) const;
@@ -52,7 +52,8 @@ class ForestSource {
  private:
   std::vector<FlowPhase> phases_;
   double units_ = 1;
-  double thickest_ = 1;  ///< multiplicity
+  double thickest_ = 1;              ///< multiplicity
+  std::vector<std::int32_t> sends_;  ///< edges that leave each rank, over all phases
 };
 
 }  // namespace forestcoll::audit

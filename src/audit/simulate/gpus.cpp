@@ -13,7 +13,8 @@ namespace {
 constexpr std::array<GpuParameters, 4> kGpus = {{
     {"a100", R"json({
   "format": "forestcoll-simulation-parameters", "version": 1, "name": "a100",
-  "source": "steps, messages and threadblocks: cost model of NCCL 2.19 (src/graph/tuning.cc: NVLink ring 0.6, 1.9, 3.4 us, network ring 2.7, 4.0, 14.0 us, Ampere 24 GB/s a channel in Simple, 20 in LL128), as far as latencies of links leave room; LL's threadblock and all reductions: assumed",
+  "source": "steps, messages and threadblocks: cost model of NCCL 2.19 (src/graph/tuning.cc: NVLink ring 0.6, 1.9, 3.4 us, network ring 2.7, 4.0, 14.0 us, Ampere 24 GB/s a channel in Simple, 20 in LL128), as far as latencies of links leave room; LL's threadblock and all reductions: assumed; at most one threadblock is resident on each of the 108 multiprocessors",
+  "threadblocks": 108,
   "protocols": {
     "Simple": { "step_us": 1.0, "message_us": 1.0, "network_message_us": 10.0, "threadblock_gbs": 24, "reduction_gbs": 20, "pass_bytes": 2097152, "slots": 2 },
     "LL": { "step_us": 0.2, "message_us": 0, "network_message_us": 0, "efficiency": 0.5, "threadblock_gbs": 6, "reduction_gbs": 6, "pass_bytes": 32768, "slots": 8 },
@@ -22,7 +23,8 @@ constexpr std::array<GpuParameters, 4> kGpus = {{
 })json"},
     {"h100", R"json({
   "format": "forestcoll-simulation-parameters", "version": 1, "name": "h100",
-  "source": "steps, messages and threadblocks: cost model of NCCL 2.19 (src/graph/tuning.cc: NVLink ring 0.6, 1.9, 3.4 us, network ring 2.7, 4.0, 14.0 us, Hopper 38.7 GB/s a channel in Simple, 36.7 in LL128), as far as latencies of links leave room; LL's threadblock and all reductions: assumed",
+  "source": "steps, messages and threadblocks: cost model of NCCL 2.19 (src/graph/tuning.cc: NVLink ring 0.6, 1.9, 3.4 us, network ring 2.7, 4.0, 14.0 us, Hopper 38.7 GB/s a channel in Simple, 36.7 in LL128), as far as latencies of links leave room; LL's threadblock and all reductions: assumed; at most one threadblock is resident on each of the 132 multiprocessors",
+  "threadblocks": 132,
   "protocols": {
     "Simple": { "step_us": 1.0, "message_us": 1.0, "network_message_us": 10.0, "threadblock_gbs": 38.7, "reduction_gbs": 32, "pass_bytes": 2097152, "slots": 2 },
     "LL": { "step_us": 0.2, "message_us": 0, "network_message_us": 0, "efficiency": 0.5, "threadblock_gbs": 9, "reduction_gbs": 9, "pass_bytes": 32768, "slots": 8 },
@@ -31,7 +33,8 @@ constexpr std::array<GpuParameters, 4> kGpus = {{
 })json"},
     {"v100", R"json({
   "format": "forestcoll-simulation-parameters", "version": 1, "name": "v100",
-  "source": "steps, messages and threadblocks: cost model of NCCL 2.19 (src/graph/tuning.cc: NVLink ring 0.6, 1.9, 3.4 us, network ring 2.7, 4.0, 14.0 us, Volta 26.5 GB/s a channel in Simple, 20 in LL128), as far as latencies of links leave room; LL's threadblock and all reductions: assumed",
+  "source": "steps, messages and threadblocks: cost model of NCCL 2.19 (src/graph/tuning.cc: NVLink ring 0.6, 1.9, 3.4 us, network ring 2.7, 4.0, 14.0 us, Volta 26.5 GB/s a channel in Simple, 20 in LL128), as far as latencies of links leave room; LL's threadblock and all reductions: assumed; at most one threadblock is resident on each of the 80 multiprocessors",
+  "threadblocks": 80,
   "protocols": {
     "Simple": { "step_us": 1.0, "message_us": 1.7, "network_message_us": 10.0, "threadblock_gbs": 26.5, "reduction_gbs": 20, "pass_bytes": 2097152, "slots": 2 },
     "LL": { "step_us": 0.2, "message_us": 0, "network_message_us": 0, "efficiency": 0.5, "threadblock_gbs": 6, "reduction_gbs": 6, "pass_bytes": 32768, "slots": 8 },
@@ -40,7 +43,8 @@ constexpr std::array<GpuParameters, 4> kGpus = {{
 })json"},
     {"mi250", R"json({
   "format": "forestcoll-simulation-parameters", "version": 1, "name": "mi250",
-  "source": "steps and messages: cost model of RCCL (src/graph/tuning.cc: xGMI ring 1.5, 1.5, 4.5 us, network ring 2.0, 2.0, 24.1 us); threadblocks and reductions: assumed; LL128 is not in use there",
+  "source": "steps and messages: cost model of RCCL (src/graph/tuning.cc: xGMI ring 1.5, 1.5, 4.5 us, network ring 2.0, 2.0, 24.1 us); threadblocks and reductions: assumed; LL128 is not in use there; at most one threadblock is resident on each of the 104 compute units of a die",
+  "threadblocks": 104,
   "protocols": {
     "Simple": { "step_us": 1.5, "message_us": 3.0, "network_message_us": 22.6, "threadblock_gbs": 20, "reduction_gbs": 16, "pass_bytes": 2097152, "slots": 2 },
     "LL": { "step_us": 0.5, "message_us": 1.0, "network_message_us": 1.5, "efficiency": 0.5, "threadblock_gbs": 6, "reduction_gbs": 6, "pass_bytes": 32768, "slots": 8 },

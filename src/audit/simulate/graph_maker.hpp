@@ -45,6 +45,13 @@ class GraphMaker {
     }
     return at->second;
   }
+  /// The kind of flows that are done by so many workers, each by no more than one.
+  [[nodiscard]] std::int32_t work_kind(double workers) {
+    const std::size_t link = fabric_.capacity().size() + graph.workers.size();
+    graph.workers.push_back(workers);
+    graph.kinds.push_back({{{static_cast<std::int32_t>(link), 1}}, 1});
+    return static_cast<std::int32_t>(graph.kinds.size() - 1);
+  }
   /// What links carry for so many bytes of data.
   [[nodiscard]] double on_links(double bytes) const { return bytes / protocol_.efficiency; }
   /// From the end of a send over the route until the receiver sees it, seconds.

@@ -106,10 +106,12 @@ class ParameterReader {
     if (json.value("version", Json()) != 1) {
       wrong("/version", "expected 1, found " + found(json.value("version", Json())));
     }
-    check_keys(json, "", {"format", "version", "name", "source", "hop_us", "protocols"});
+    check_keys(json, "",
+               {"format", "version", "name", "source", "hop_us", "threadblocks", "protocols"});
     parameters.name = text(json, "name").value_or("custom");
     parameters.source = text(json, "source").value_or("");
     read_number(json, "", "hop_us", 0, 1e9, false, parameters.hop_us);
+    read_number(json, "", "threadblocks", 1, kMost, true, parameters.threadblocks);
     if (!json.contains("protocols")) return;
     const Json& protocols = json["protocols"];
     if (!protocols.is_object()) {

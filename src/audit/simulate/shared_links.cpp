@@ -15,16 +15,17 @@ constexpr double kRounding = 1e-9;
 
 SharedLinks::SharedLinks(std::span<const double> capacity, std::span<const FlowKind> kinds)
     : capacity_(capacity),
-      fixed_(kinds),
+      hot_(kinds.size()),
       kinds_(kinds.size()),
-      weight_(kinds.size(), 0),
-      growing_(kinds.size(), 0),
+      route_begin_(1, 0),
       links_(capacity.size()),
       crossing_begin_(capacity.size() + 1, 0) {
-  for (const FlowKind& kind : kinds) {
-    caps_.push_back(kind.most);
-    most_.push_back(kind.most);
-    for (const LinkPart& part : kind.route) {
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    hot_[k].most = kinds[k].most;
+    caps_.push_back(kinds[k].most);
+    route_.insert(route_.end(), kinds[k].route.begin(), kinds[k].route.end());
+    route_begin_.push_back(static_cast<std::int32_t>(route_.size()));
+    for (const LinkPart& part : kinds[k].route) {
       ++crossing_begin_[static_cast<std::size_t>(part.link) + 1];
     }
   }
@@ -49,14 +50,20 @@ std::span<const SharedLinks::Crossing> SharedLinks::crossing(std::int32_t link) 
   return {crossing_.data() + crossing_begin_[l], crossing_.data() + crossing_begin_[l + 1]};
 }
 
-void SharedLinks::serve(Kind& kind, double now) {
-  kind.served += kind.rate * (now - kind.since);
+std::span<const LinkPart> SharedLinks::route(std::int32_t kind) const {
+  const auto k = static_cast<std::size_t>(kind);
+  return {route_.data() + route_begin_[k], route_.data() + route_begin_[k + 1]};
+}
+
+void SharedLinks::serve(std::int32_t number, double now) {
+  Kind& kind = at(number);
+  kind.served += hot(number).rate * (now - kind.since);
   kind.since = now;
 }
 
 void SharedLinks::note_change(std::int32_t kind) {
-  if (at(kind).changed) return;
-  at(kind).changed = true;
+  if (hot(kind).changed) return;
+  hot(kind).changed = true;
   changed_.push_back(kind);
 }
 
@@ -66,9 +73,9 @@ void SharedLinks::begin(const Activity& activity, std::int32_t number, double no
     kind.served = 0;
     kind.since = now;
   } else {
-    serve(kind, now);
+    serve(activity.kind, now);
   }
-  weight(activity.kind) += activity.weight;
+  hot(activity.kind).weight += activity.weight;
   kind.flows.push_back({kind.served + activity.bytes, activity.bytes, activity.weight, number});
   std::push_heap(kind.flows.begin(), kind.flows.end(),
                  [](const Flow& a, const Flow& b) { return a.end > b.end; });
@@ -83,21 +90,21 @@ void SharedLinks::end_flows(double now, double tolerance, std::vector<std::int32
     const bool due = kind.next <= now;
     if (!due) {
       const Flow& flow = kind.flows.front();
-      const double served = kind.served + kind.rate * (now - kind.since);
+      const double served = kind.served + hot(first).rate * (now - kind.since);
       if (flow.end - served > near * flow.bytes) return;
     }
-    serve(kind, now);
+    serve(first, now);
     bool forced = due;  // rounding must not keep it alive
     while (!kind.flows.empty() &&
            (forced || kind.flows.front().end - kind.served <= near * kind.flows.front().bytes)) {
       forced = false;
       ended.push_back(kind.flows.front().activity);
-      weight(first) -= kind.flows.front().weight;
+      hot(first).weight -= kind.flows.front().weight;
       std::pop_heap(kind.flows.begin(), kind.flows.end(),
                     [](const Flow& a, const Flow& b) { return a.end > b.end; });
       kind.flows.pop_back();
     }
-    if (kind.flows.empty()) weight(first) = 0;
+    if (kind.flows.empty()) hot(first).weight = 0;
     note_change(first);
     set_next(first, now);
   }
@@ -106,37 +113,40 @@ void SharedLinks::end_flows(double now, double tolerance, std::vector<std::int32
 void SharedLinks::share_out(double now) {
   component_kinds_.clear();
   for (const std::int32_t k : changed_) {
-    if (weight(k) != at(k).shared_weight) add_kind(k);
+    if (hot(k).weight != at(k).shared_weight) add_kind(k);
   }
   if (!component_kinds_.empty()) {
     collect_component();
     fill(now);
   }
   for (const std::int32_t k : changed_) {
-    if (at(k).changed) set_next(k, now);  // at the rate that it had
-    at(k).changed = false;
+    if (hot(k).changed) set_next(k, now);  // at the rate that it had
+    hot(k).changed = false;
   }
   changed_.clear();
 }
 
 void SharedLinks::add_kind(std::int32_t k) {
-  if (at(k).seen) return;
-  at(k).seen = true;
-  at(k).shared_weight = weight(k);
+  if (hot(k).seen) return;
+  hot(k).seen = true;
+  at(k).shared_weight = hot(k).weight;
   component_kinds_.push_back(k);
 }
 
 // Whether it holds anybody up, or did so until now.
 bool SharedLinks::look_at(std::int32_t l) {
-  double all = 0, most = 0;
+  double weight = 0, most = 0;
+  std::int32_t kinds = 0;
   for (const auto& [k, part] : crossing(l)) {
-    if (weight(k) == 0) continue;
-    all += weight(k) * part;
-    most += weight(k) * part * most_[static_cast<std::size_t>(k)];
+    const Hot& kind = hot(k);
+    if (kind.weight == 0) continue;
+    ++kinds;
+    weight += kind.weight * part;
+    most += kind.weight * part * kind.most;
   }
   const double capacity = capacity_[static_cast<std::size_t>(l)];
   const bool was_tight = link(l).tight;
-  link(l) = {capacity, all, most > capacity, true};
+  link(l) = {capacity, weight, kinds, most > capacity, true};
   seen_links_.push_back(l);
   if (link(l).tight) tight_links_.push_back(l);
   return was_tight || link(l).tight;
@@ -146,30 +156,23 @@ void SharedLinks::collect_component() {
   seen_links_.clear();
   tight_links_.clear();
   for (std::size_t i = 0; i < component_kinds_.size(); ++i) {
-    for (const LinkPart& part : fixed(component_kinds_[i]).route) {
+    for (const LinkPart& part : route(component_kinds_[i])) {
       if (link(part.link).seen || !look_at(part.link)) continue;
       for (const auto& [k, share] : crossing(part.link)) {
-        if (weight(k) > 0) add_kind(k);
+        if (hot(k).weight > 0) add_kind(k);
       }
     }
   }
   for (const std::int32_t l : seen_links_) link(l).seen = false;
-  for (const std::int32_t k : component_kinds_) at(k).seen = false;
-}
-
-// Summed anew each time: subtracting would leave what rounding makes of it.
-double SharedLinks::growing_weight(std::int32_t l) {
-  double all = 0;
-  for (const auto& [k, part] : crossing(l)) all += growing(k) * part;
-  return all;
+  for (const std::int32_t k : component_kinds_) hot(k).seen = false;
 }
 
 // The links' shares only grow while others fill up, so an old share in the heap is a lower bound.
 void SharedLinks::fill(double now) {
   std::size_t left = 0;
   for (const std::int32_t k : component_kinds_) {
-    if (weight(k) == 0) continue;
-    growing(k) = weight(k);
+    if (hot(k).weight == 0) continue;
+    hot(k).growing = true;
     by_cap_[at(k).cap].push_back(k);
     ++left;
   }
@@ -180,7 +183,7 @@ void SharedLinks::fill(double now) {
   while (left > 0) {
     if (shares_.empty() || caps_[cap] <= shares_.front().first) {
       for (const std::int32_t k : by_cap_[cap]) {
-        if (growing(k) == 0) continue;
+        if (!hot(k).growing) continue;
         freeze(k, caps_[cap], now);
         --left;
       }
@@ -190,16 +193,15 @@ void SharedLinks::fill(double now) {
     std::pop_heap(shares_.begin(), shares_.end(), std::greater<>());
     const auto [share, l] = shares_.back();
     shares_.pop_back();
-    const double weight = growing_weight(l);
-    if (weight <= 0) continue;
-    const double present = std::max(share, link(l).left / weight);
+    if (link(l).growing == 0) continue;
+    const double present = std::max(share, link(l).left / link(l).weight);
     if (present > share * (1 + kRounding)) {
       shares_.emplace_back(present, l);
       std::push_heap(shares_.begin(), shares_.end(), std::greater<>());
       continue;
     }
     for (const auto& [k, part] : crossing(l)) {
-      if (growing(k) == 0) continue;
+      if (!hot(k).growing) continue;
       freeze(k, present, now);
       --left;
     }
@@ -208,13 +210,16 @@ void SharedLinks::fill(double now) {
 }
 
 void SharedLinks::freeze(std::int32_t k, double rate, double now) {
-  growing(k) = 0;
-  for (const LinkPart& part : fixed(k).route) {
-    link(part.link).left -= weight(k) * part.part * rate;
+  Hot& kind = hot(k);
+  kind.growing = false;
+  for (const LinkPart& part : route(k)) {
+    Link& crossed = link(part.link);
+    crossed.left -= kind.weight * part.part * rate;
+    crossed.weight -= kind.weight * part.part;
+    --crossed.growing;
   }
-  Kind& kind = at(k);
   if (kind.rate == rate && !kind.changed) return;  // its flows end when they were to end
-  serve(kind, now);
+  serve(k, now);
   kind.rate = rate;
   kind.changed = false;
   set_next(k, now);
@@ -225,8 +230,9 @@ void SharedLinks::set_next(std::int32_t k, double now) {
   if (kind.flows.empty()) {
     kind.next = kNever;
   } else {
-    const double left = kind.flows.front().end - kind.served - kind.rate * (now - kind.since);
-    kind.next = now + std::max(0.0, left) / kind.rate;
+    const double rate = hot(k).rate;
+    const double left = kind.flows.front().end - kind.served - rate * (now - kind.since);
+    kind.next = now + std::max(0.0, left) / rate;
   }
   place(k);
 }

@@ -37,7 +37,7 @@ class SharedLinks {
   /// Cost: O(n log n) in what shares links with them.
   void share_out(double now);
   /// Of each flow of a kind that has any, bytes per second.
-  [[nodiscard]] double rate(std::int32_t kind) const { return at(kind).rate; }
+  [[nodiscard]] double rate(std::int32_t kind) const { return hot(kind).rate; }
 
  private:
   struct Flow {
@@ -46,22 +46,29 @@ class SharedLinks {
     double weight;
     std::int32_t activity;
   };
+  // What is needed of every kind that crosses a link, apart from the rest of it.
+  struct Hot {
+    double weight = 0;     // of its flows
+    double most = 0;       // FlowKind::most
+    double rate = 0;       // of a flow of weight 1
+    bool changed = false;  // flows have begun or ended
+    bool seen = false;
+    bool growing = false;  // while filling: has no rate yet
+  };
   struct Kind {
     double shared_weight = 0;  // for which the rates were last shared out
-    double rate = 0;           // of a flow of weight 1
     double served = 0;         // to a flow of weight 1, until `since`
     double since = 0;
     double next = std::numeric_limits<double>::infinity();  // end of its first flow
     std::int32_t position = -1;                             // in heap_
-    bool changed = false;
-    bool seen = false;
-    std::size_t cap = 0;      // position of its `most` in caps_
-    std::vector<Flow> flows;  // a heap, the next to end first
+    std::size_t cap = 0;                                    // position of its `most` in caps_
+    std::vector<Flow> flows;                                // a heap, the next to end first
   };
   struct Link {
-    double left = 0;     // while filling: capacity that is not given away
-    double weight = 0;   // of all that crosses it
-    bool tight = false;  // when it was last looked at
+    double left = 0;           // while filling: capacity that is not given away
+    double weight = 0;         // while filling: of the kinds that cross it and have no rate yet
+    std::int32_t growing = 0;  // so many kinds; 0 whatever rounding leaves of their weight
+    bool tight = false;        // when it was last looked at
     bool seen = false;
   };
 
@@ -69,25 +76,24 @@ class SharedLinks {
     return kinds_[static_cast<std::size_t>(kind)];
   }
   Kind& at(std::int32_t kind) { return kinds_[static_cast<std::size_t>(kind)]; }
-  [[nodiscard]] const FlowKind& fixed(std::int32_t kind) const {
-    return fixed_[static_cast<std::size_t>(kind)];
+  [[nodiscard]] const Hot& hot(std::int32_t kind) const {
+    return hot_[static_cast<std::size_t>(kind)];
   }
-  double& weight(std::int32_t kind) { return weight_[static_cast<std::size_t>(kind)]; }
-  double& growing(std::int32_t kind) { return growing_[static_cast<std::size_t>(kind)]; }
+  Hot& hot(std::int32_t kind) { return hot_[static_cast<std::size_t>(kind)]; }
   Link& link(std::int32_t l) { return links_[static_cast<std::size_t>(l)]; }
   struct Crossing {
     std::int32_t kind;
     double part;
   };
   [[nodiscard]] std::span<const Crossing> crossing(std::int32_t link) const;
+  [[nodiscard]] std::span<const LinkPart> route(std::int32_t kind) const;
 
   void note_change(std::int32_t kind);
-  static void serve(Kind& kind, double now);
+  void serve(std::int32_t kind, double now);
   void collect_component();
   void add_kind(std::int32_t kind);
   bool look_at(std::int32_t link);
   void fill(double now);
-  [[nodiscard]] double growing_weight(std::int32_t link);
   void freeze(std::int32_t kind, double rate, double now);
   void set_next(std::int32_t kind, double now);
   void place(std::int32_t kind);
@@ -96,11 +102,10 @@ class SharedLinks {
   void put(std::size_t position, std::int32_t kind);
 
   std::span<const double> capacity_;
-  std::span<const FlowKind> fixed_;
+  std::vector<Hot> hot_;
   std::vector<Kind> kinds_;
-  // By kind, each in an array of its own for those who go through all that cross a link: the weight
-  // of its flows, the same while it has no rate yet and nothing afterwards, and FlowKind::most.
-  std::vector<double> weight_, growing_, most_;
+  std::vector<LinkPart> route_;  // by kind
+  std::vector<std::int32_t> route_begin_;
   std::vector<Link> links_;
   std::vector<double> caps_;        // the different values of FlowKind::most, ascending
   std::vector<Crossing> crossing_;  // by link

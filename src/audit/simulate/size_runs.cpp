@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "audit/simulate/event_run.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 // By link, of each byte of the buffer.
 std::vector<double> loads_of(const EventGraph& graph, double bytes, std::size_t links) {
-  std::vector<double> loads(links, 0);
+  std::vector<double> loads(links + graph.workers.size(), 0);
   for (const Activity& activity : graph.activities) {
     if (activity.kind < 0) continue;
     const double all =
@@ -23,6 +24,7 @@ std::vector<double> loads_of(const EventGraph& graph, double bytes, std::size_t 
       loads[static_cast<std::size_t>(part.link)] += all * part.part;
     }
   }
+  loads.resize(links);
   return loads;
 }
 
@@ -56,7 +58,10 @@ SizeRun SizeRuns::simulate(double bytes) {
     run.end = SizeRun::End::too_many;
     return run;
   }
-  run.link_bytes = loads_of(graph, bytes, model_.fabric().capacity().size());
+  const std::span<const double> links = model_.fabric().capacity();
+  run.link_bytes = loads_of(graph, bytes, links.size());
+  std::vector<double> capacity(links.begin(), links.end());
+  capacity.insert(capacity.end(), graph.workers.begin(), graph.workers.end());
   const double passes_each = passes(bytes) / activities;
   std::int64_t told = 0;
   EventRunOptions options;
@@ -65,7 +70,7 @@ SizeRun SizeRuns::simulate(double bytes) {
   options.progress = [&](std::int64_t ended) {
     report(static_cast<double>(ended - std::exchange(told, ended)) * passes_each);
   };
-  const EventRunResult result = run_events(graph, model_.fabric().capacity(), options);
+  const EventRunResult result = run_events(graph, capacity, options);
   options.progress(result.ended);
   run.seconds = result.seconds;
   run.end = result.complete     ? SizeRun::End::complete
