@@ -65,7 +65,7 @@ TEST(Estimate, LatenciesOfRoutes) {
 
 // As many threadblocks as fit are not slower than one for each edge of each tree, by the model.
 TEST(Estimate, FewerThreadblocksThanTreesHaveEdgesAreNotSlower) {
-  for (const char* name : {"dgx-a100-x1", "dgx-a100-x2", "mi250-x1", "dgx-1-v100"}) {
+  for (const char* name : {"dgx-a100-x1", "dgx-a100-x2", "dgx-a100-x4", "mi250-x1", "dgx-1-v100"}) {
     const auto parsed =
         parse_topology(read_file("topologies/" + std::string(name) + ".json"), name);
     ASSERT_TRUE(parsed);
