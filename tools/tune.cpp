@@ -116,7 +116,9 @@ class Tuner {
   [[nodiscard]] std::vector<std::int64_t> not_served() const {
     std::vector<std::int64_t> sizes;
     for (const std::int64_t size : request_.tune) {
-      if (!choose(size)) sizes.push_back(size);
+      bool is_served = false;
+      for (std::size_t c = 0; c < candidates_.size(); ++c) is_served |= serves(c, size);
+      if (!is_served) sizes.push_back(size);
     }
     return sizes;
   }

@@ -90,13 +90,11 @@ class Cutter {
     std::size_t left = connection_.messages.size();
     for (const MessageId m : connection_.messages) {
       const bool is_needed = left-- + result.size() <= lanes_;
-      if (!result.empty() && !is_needed && has_room(result.back(), m)) {
-        Lane longer = result.back();
-        add(longer, m);
-        if (longer.period() <= period) {
-          result.back() = std::move(longer);
-          continue;
-        }
+      const bool goes_on = !result.empty() && !is_needed && has_room(result.back(), m) &&
+                           period_with(result.back(), m) <= period;
+      if (goes_on) {
+        add(result.back(), m);
+        continue;
       }
       if (result.size() == lanes_ || !has_room(Lane(), m)) return std::nullopt;
       add(result.emplace_back(), m);
@@ -107,6 +105,17 @@ class Cutter {
   [[nodiscard]] bool has_room(const Lane& lane, MessageId m) const {
     return lane.send_steps + bounds_.send(m) <= max_steps_ &&
            lane.recv_steps + bounds_.recv(m) <= max_steps_;
+  }
+
+  // Of the lane with one message more. REQUIRES: it has one.
+  [[nodiscard]] std::int64_t period_with(const Lane& lane, MessageId m) const {
+    const Message& message = messages_[m];
+    Lane longer;
+    longer.chunks = lane.chunks + message.count;
+    longer.largest = std::max<std::int64_t>(lane.largest, message.count);
+    longer.first_level = std::min(lane.first_level, message.level);
+    longer.last_level = std::max(lane.last_level, message.level);
+    return longer.period();
   }
 
   void add(Lane& lane, MessageId m) const {
