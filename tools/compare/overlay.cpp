@@ -123,8 +123,7 @@ void ask_for_sizes(RowsRequest& request, const Overlay& overlay) {
     }
   }
   std::ranges::sort(sizes);
-  const auto again = std::ranges::unique(sizes);
-  sizes.erase(again.begin(), again.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
 }
 
 void add_measured(Comparison& comparison, const Overlay& overlay) {
