@@ -26,6 +26,7 @@ struct Options {
   std::string schedule;
   std::string topology;
   VerifyOptions verify;
+  bool target_given = false;
   bool json = false;
 };
 
@@ -170,6 +171,12 @@ void warn_of_root(const Verdict& verdict, const Console& console) {
       console);
 }
 
+ExitCode refuse_target(const Console& console) {
+  return fail({usage_error("S04", "--target is for runtimes that load MSCCL XML; this file is not",
+                           "leave --target out")},
+              console);
+}
+
 ExitCode run_all(const Options& options, const std::string& text, const Topology* topology,
                  const Console& console) {
   std::vector<Row> rows;
@@ -179,11 +186,7 @@ ExitCode run_all(const Options& options, const std::string& text, const Topology
     asked.target = target;
     auto verdict = verify(text, file, topology, asked);
     if (!verdict) return fail(verdict.errors(), console);
-    if (verdict->format != "msccl-xml") {
-      return fail({usage_error("S04", "--target all compares runtimes that load MSCCL XML",
-                               "leave --target out")},
-                  console);
-    }
+    if (verdict->format != "msccl-xml") return refuse_target(console);
     rows.push_back({target, *std::move(verdict)});
   }
   const std::string report = options.json ? to_text(table_json(rows, file)) : table(rows, file);
@@ -224,6 +227,7 @@ ExitCode run(const Options& options, const Console& console) {
   };
   const auto verdict = judge();
   if (!verdict) return fail(verdict.errors(), console);
+  if (options.target_given && verdict->format != "msccl-xml") return refuse_target(console);
   const std::string report =
       options.json ? to_text(json_report(*verdict, file)) : text_report(*verdict, file);
   if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
@@ -254,6 +258,7 @@ Command add_verify(CLI::App& program) {
                       "of what each would do with the file",
                       fmt::join(verify_targets(), ", "), every_target))
       ->check(CLI::Validator(refuse_unknown, "NAME"))
+      ->each([options](const std::string&) { options->target_given = true; })
       ->capture_default_str();
   command
       ->add_option("--sms", options->verify.sms,

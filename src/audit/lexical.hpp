@@ -15,8 +15,9 @@ inline constexpr std::size_t kMaxFileBytes = std::size_t{256} << 20;
 inline constexpr std::size_t kMaxFileElements = 2'000'000;
 
 /// Adds a finding for every construct that is well-formed XML and yet fails, or is misread, in a
-/// runtime. Returns an error only where the text is too large or not text. Text that is not
-/// well-formed is left to the XML parser proper. Cost: one pass, no memory.
+/// runtime, and one where it cannot read on to the end. Returns an error only where the text is too
+/// large or not text. What else is not well-formed is left to the XML parser proper. Cost: one
+/// pass, no memory.
 [[nodiscard]] std::optional<Diagnostic> check_lexical_rules(std::string_view text,
                                                             std::string_view file,
                                                             const LineIndex& lines,

@@ -68,6 +68,13 @@ TEST(VerifyTargets, AreForSchedulesAlone) {
                           {.input = schedule("allgather", {"--format", "forest"})});
   EXPECT_EQ(forest.code, 2);
   EXPECT_THAT(forest.err, HasSubstr("[S04]"));
+  for (const char* format : {"forest", "mscclpp"}) {
+    const auto one = run({"verify", "-", "--target", "azure"},
+                         {.input = schedule("allgather", {"--format", format})});
+    EXPECT_EQ(one.code, 2);
+    EXPECT_THAT(one.err, HasSubstr("[S04]"));
+    EXPECT_EQ(one.out, "");
+  }
   const auto unknown = run({"verify", "-", "--target", "some"}, {.input = "<algo/>"});
   EXPECT_EQ(unknown.code, 2);
   EXPECT_THAT(unknown.err, HasSubstr("azure, rccl-5.7, rccl-6, msccl, all"));
