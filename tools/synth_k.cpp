@@ -81,17 +81,20 @@ class Search {
          const TimeLimit& limit, const Console& console)
       : fabric_(fabric), asked_(asked), solver_(solver), limit_(limit), console_(console) {}
 
-  // With `best`, the best by rate up to 16: all that have a higher rate than fewer trees.
-  [[nodiscard]] std::vector<Synthesis> by_rate(Synthesis best) const {
+  // With `best`, the best by rate up to 16: as XML, all that have a higher rate than fewer trees.
+  // Where it does not fit the target, it stays alone.
+  [[nodiscard]] std::vector<Synthesis> by_rate(Synthesis best, const SynthRequest& request) const {
+    const bool is_schedule = request.format == Format::msccl;
+    if (is_schedule && !lower(best.forest, request.lowering)) return one(std::move(best));
     std::vector<RateAtK> rows = best.tradeoff;
     const Ratio optimum = best.forest.optimum;
     std::vector<Synthesis> found;
     std::optional<Ratio> rate;
     for (const RateAtK& row : rows) {
-      if ((rate && row.algbw <= *rate) || row.k >= best.forest.k) continue;
+      if (!is_schedule || (rate && row.algbw <= *rate) || row.k >= best.forest.k) continue;
+      rate = row.algbw;
       auto fewer = at(fabric_, row.k);
       if (fewer) found.push_back(*std::move(fewer));
-      rate = row.algbw;
     }
     found.push_back(std::move(best));
     for (std::int64_t k = first_fine; k <= finest; k *= 2) {
@@ -127,6 +130,12 @@ class Search {
   }
 
  private:
+  static std::vector<Synthesis> one(Synthesis synthesis) {
+    std::vector<Synthesis> result;
+    result.push_back(std::move(synthesis));
+    return result;
+  }
+
   // Shares that differ by one at most, the larger ones evenly among the ranks.
   [[nodiscard]] IdVector<Rank, std::int64_t> spread(std::int64_t chunks) const {
     const auto ranks = static_cast<std::int64_t>(fabric_.network.ranks.size());
@@ -175,7 +184,7 @@ Expected<ChosenForest> solve_with_k(const Fabric& fabric, const SynthesizeOption
     return ChosenForest{*std::move(best), ""};
   }
   const Search search(fabric, asked, solver, limit, console);
-  auto found = search.by_rate(*std::move(best));
+  auto found = search.by_rate(*std::move(best), request);
   if (request.format != Format::msccl) return ChosenForest{std::move(found.back()), ""};
   auto even = in_powers_of_two(fabric, asked, request, solver, limit, console);
   for (Synthesis& each : even) {
