@@ -249,7 +249,8 @@ Command add_topo_import(CLI::App& program) {
                     "Report on standard output as JSON (format forestcoll-import, version 1)");
   command
       ->add_option("--compute", options->import.compute,
-                   "Graphs: the ids of the GPUs, where nodes have no type; * and ? as in a shell")
+                   "Graphs: the ids of the GPUs, where nodes have no type; ibnetdiscover and\n"
+                   "Slurm: the hosts that are machines of --box; * and ? as in a shell")
       ->type_name("PATTERN");
   add_machine_options(*command, *options);
   add_cluster_options(*command, *options);

@@ -179,8 +179,7 @@ schedule::Addition addition_for(const TargetLimits& target, Placement placement)
 bool has_wide_trees(const CollectiveForest& forest, std::int64_t instances) {
   for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
     for (std::size_t t = 0; *phase && t < (*phase)->tree_count(); ++t) {
-      if ((*phase)->tree(TreeId(t)).multiplicity >= parts_of_wide_trees * instances)
-        return true;
+      if ((*phase)->tree(TreeId(t)).multiplicity >= parts_of_wide_trees * instances) return true;
     }
   }
   return false;

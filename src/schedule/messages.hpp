@@ -33,8 +33,8 @@ struct Cutting {
   /// Of a tree with at least so many chunks, so many messages go over each edge: a rank passes on a
   /// message as a whole only, and what came first need not wait for the rest.
   std::int32_t parts = 1;
-  std::int32_t instances = 1;   ///< parts of each tree's chunks, each a stream of its own
-  bool per_tree = false;        ///< every tree is a stream of its own
+  std::int32_t instances = 1;  ///< parts of each tree's chunks, each a stream of its own
+  bool per_tree = false;       ///< every tree is a stream of its own
 };
 
 /// The messages of both phases in an order in which every message follows those whose data it

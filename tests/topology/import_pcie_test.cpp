@@ -22,15 +22,11 @@ std::string two_gpus(const std::string& first) {
 constexpr const char* kPorts = R"(<nic><net name="a" dev="0" speed="200000" port="1"/>)"
                                R"(<net name="b" dev="1" speed="200000" port="1"/></nic>)";
 
-TEST(ImportPcie, AGpuOnACardOfSeveralPortsSharesItsSlot) {
+TEST(ImportPcie, ADeviceThatIsAGpuAndANicIsRefused) {
   const std::string card =
       R"(<pci busid="0000:02:00.0" class="0x030200" link_speed="16 GT/s" link_width="8">{})" +
       std::string(kPorts) + "</pci>";
-  const std::string text = two_gpus(card);
-  const ImportOptions options{.boxes = 2, .fabric = "rail"};
-  EXPECT_THAT(arcs_of(import_fabric(Source::nccl, text, options)),
-              Contains("box0/gpu0 -> box0/pcie_out0 12"));
-  EXPECT_THAT(import_valid(Source::nccl, text, options).report.guesses, IsEmpty());
+  EXPECT_THAT(import_errors(Source::nccl, two_gpus(card)), Contains(HasSubstr("I03")));
 }
 
 TEST(ImportPcie, AGpuWithoutASlotIsGuessedAt) {

@@ -76,7 +76,7 @@ TEST(ImportOptions, WithoutAnyUseAreRefused) {
       {Source::csv, csv, {.pcie_p2p = true}, "--pcie-p2p: "},
       {Source::csv, csv, {.host = "h"}, "--host: "},
       {Source::slurm, slurm, {.gpu = "a100", .box_text = nccl}, "--gpu: "},
-      {Source::slurm, slurm, {.compute = "*", .box_text = nccl}, "--compute: "},
+      {Source::hwloc, "<topology/>", {.compute = "*"}, "--compute: "},
       {Source::slurm, slurm, {.host = "h", .box_text = nccl}, "--host: "},
       {Source::ibnetdiscover,
        "Switch 4 \"S-1\" # \"s\"\n",

@@ -93,8 +93,10 @@ class Reader {
     const std::string pci_class = lower(pci.attribute("class").value());
     classes_.emplace(bus, pci_class);
     const PcieSlot slot = read_slot(pci, parent);
-    const bool device = pci.child("gpu") || pci.child("nic");
-    if (device) {
+    if (pci.child("gpu") && pci.child("nic")) {
+      fail("I03", pci, fmt::format("the device {} is both a GPU and a NIC", quote(bus)),
+           "Every <pci> of a device holds one of the two; dump the topology anew.");
+    } else if (pci.child("gpu") || pci.child("nic")) {
       read_children(pci, parent, slot);
     } else if (pci.child("pci")) {
       machine_.bridges.push_back({.name = bus, .cpu = false, .slot = slot});

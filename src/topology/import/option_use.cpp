@@ -50,7 +50,8 @@ bool check_options(const Context& context) {
       {"--uplinks", options.uplinks != 1, context.source == Source::slurm, "Slurm"},
       {"--uplink-bandwidth", options.uplink_bandwidth.has_value(), context.source == Source::slurm,
        "Slurm"},
-      {"--compute", !options.compute.empty(), !network && !is_machine(context.source), "graphs"},
+      {"--compute", !options.compute.empty(), !is_machine(context.source),
+       "graphs, and hosts of a network"},
   };
   bool fits = true;
   for (const Use& use : uses) {

@@ -136,10 +136,7 @@ class Ways {
 
   void add(PciePart part, const PcieSlot& slot, const std::string& name) {
     PcieEdge edge{.a = part, .b = {Type::bridge, slot.parent}, .bandwidth = slot.bandwidth};
-    // Without a slot of its own, a NIC is as wide as its network, and a GPU shares the card's.
-    if (!edge.bandwidth && part.type == Type::gpu) {
-      edge.bandwidth = machine_.bridges[slot.parent].slot.bandwidth;
-    }
+    // A NIC without a slot of its own is as wide as its network.
     if (!edge.bandwidth && part.type == Type::gpu) {
       edge.bandwidth = kUnknownLane * Ratio(kUnknownWidth);
       add_guess("has no slot in the file", edge, fmt::format("GPU {}", part.index));
