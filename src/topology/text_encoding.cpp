@@ -45,7 +45,8 @@ bool has_byte_order_mark(std::string_view text) {
 
 bool check_encoding(std::string_view text, Findings& findings) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    findings.error("E01", "", "the file is empty", "Give a topology file, or one of the formats that are imported.");
+    findings.error("E01", "", "the file is empty",
+                   "Give a topology file, or one of the formats that are imported.");
     return false;
   }
   if (has_byte_order_mark(text)) {
