@@ -24,6 +24,10 @@ void add_target_options(CLI::App& command, std::string& target, std::optional<st
   command.add_option("--target", target, "The runtime whose limits apply: " + known_targets())
       ->check(CLI::Validator(refuse_unknown_target, "NAME"))
       ->capture_default_str();
+  add_sms_option(command, sms);
+}
+
+void add_sms_option(CLI::App& command, std::optional<std::int32_t>& sms) {
   command
       .add_option("--sms", sms,
                   fmt::format("Threadblocks that a GPU holds at once (its streaming "

@@ -15,6 +15,9 @@ namespace forestcoll::cli {
 /// Adds `--target` and `--sms`; an unknown target is a usage error that lists the known ones.
 void add_target_options(CLI::App& command, std::string& target, std::optional<std::int32_t>& sms);
 
+/// Adds `--sms` alone.
+void add_sms_option(CLI::App& command, std::optional<std::int32_t>& sms);
+
 /// Threadblocks that a GPU of the target holds at once, where nobody said: those of the smallest
 /// GPU that the runtime is used on. 104 for RCCL (MI250), 108 for the others (A100).
 [[nodiscard]] std::int32_t assumed_sms(std::string_view target);

@@ -16,6 +16,7 @@
 #include "io.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
+#include "target_options.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -25,8 +26,9 @@ constexpr const char* every_target = "all";
 struct Options {
   std::string schedule;
   std::string topology;
-  VerifyOptions verify;
+  std::string target = VerifyOptions{}.target;
   bool target_given = false;
+  std::optional<std::int32_t> sms;
   bool json = false;
 };
 
@@ -177,14 +179,16 @@ ExitCode refuse_target(const Console& console) {
               console);
 }
 
+VerifyOptions asked_for(const std::string& target, const Options& options) {
+  return {.target = target, .sms = options.sms.value_or(assumed_sms(target))};
+}
+
 ExitCode run_all(const Options& options, const std::string& text, const Topology* topology,
                  const Console& console) {
   std::vector<Row> rows;
   const std::string file = display_name(options.schedule);
   for (const std::string& target : verify_targets()) {
-    VerifyOptions asked = options.verify;
-    asked.target = target;
-    auto verdict = verify(text, file, topology, asked);
+    auto verdict = verify(text, file, topology, asked_for(target, options));
     if (!verdict) return fail(verdict.errors(), console);
     if (verdict->format != "msccl-xml") return refuse_target(console);
     rows.push_back({target, *std::move(verdict)});
@@ -217,13 +221,14 @@ ExitCode run(const Options& options, const Console& console) {
   }
   const auto text = read_input(options.schedule);
   if (!text) return fail(text.errors(), console);
-  if (options.verify.target == every_target) {
+  if (options.target == every_target) {
     return run_all(options, *text, topology ? &topology->topology : nullptr, console);
   }
   const std::string file = display_name(options.schedule);
   const auto judge = [&] {
     const SecondsTicker ticker("checking", console);
-    return verify(*text, file, topology ? &topology->topology : nullptr, options.verify);
+    return verify(*text, file, topology ? &topology->topology : nullptr,
+                  asked_for(options.target, options));
   };
   const auto verdict = judge();
   if (!verdict) return fail(verdict.errors(), console);
@@ -253,19 +258,14 @@ Command add_verify(CLI::App& program) {
       ->type_name("FILE");
   command
       ->add_option(
-          "--target", options->verify.target,
+          "--target", options->target,
           fmt::format("The runtime whose rules apply to MSCCL XML: {}; or {}, for a table\n"
                       "of what each would do with the file",
                       fmt::join(verify_targets(), ", "), every_target))
       ->check(CLI::Validator(refuse_unknown, "NAME"))
       ->each([options](const std::string&) { options->target_given = true; })
       ->capture_default_str();
-  command
-      ->add_option("--sms", options->verify.sms,
-                   "Threadblocks that a GPU holds at once (its streaming multiprocessors)")
-      ->check(CLI::Range(1, 4096).description(""))
-      ->capture_default_str()
-      ->type_name("N");
+  add_sms_option(*command, options->sms);
   command->add_flag("--json", options->json,
                     "Report as JSON (format forestcoll-verify, version 1)");
   command->footer(

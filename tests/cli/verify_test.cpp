@@ -153,6 +153,19 @@ TEST(VerifyFindings, ThoseThatAreNotShownAreCounted) {
   EXPECT_EQ(json["finding_count"], changed);
 }
 
+TEST(VerifyTargets, TakeAGpuToHoldWhatTheirsDo) {
+  const Scratch scratch;
+  const std::string file = scratch / "x.xml";
+  ASSERT_EQ(run({"synth", topology("torus-4x4"), "-k", "4", "--target", "rccl-5.7", "--sms", "108",
+                 "-o", file})
+                .code,
+            0);
+  const auto assumed = run({"verify", file, "--target", "rccl-5.7"});
+  EXPECT_EQ(assumed.code, 1);
+  EXPECT_THAT(assumed.out, HasSubstr("104"));
+  EXPECT_EQ(run({"verify", file, "--target", "rccl-5.7", "--sms", "108"}).code, 0);
+}
+
 TEST(VerifyTargets, AForeignTopologyIsNoFaultOfTheRuntime) {
   const auto verify = run({"verify", "-", "--target", "all", "--topology", topology("dgx-a100-x1")},
                           {.input = schedule("allgather")});
