@@ -1,63 +1,32 @@
 // Damaged dumps: whatever is done to them, importing ends, with errors in bounded words or with a
 // document that a topology can be parsed from, or refused.
-#include <random>
-
+#include "damage.hpp"
 #include "fitting_options.hpp"
 #include "import_testing.hpp"
 
 namespace forestcoll::testing {
 namespace {
 
-using Random = std::mt19937;
-
-std::size_t below(Random& random, std::size_t bound) {
-  return random() % bound;
-}
-
-void damage(std::string& text, Random& random) {
-  static const std::vector<std::string> pieces = {"0",
-                                                  "-1",
-                                                  "9999999999999999999",
-                                                  "1e400",
-                                                  "[0-99999999]",
-                                                  "<",
-                                                  "</",
-                                                  ">",
-                                                  "\"",
-                                                  "{",
-                                                  "}",
-                                                  "\t",
-                                                  "\n",
-                                                  ",",
-                                                  "GPU0",
-                                                  "gpu",
-                                                  "1/3",
-                                                  "\xFF",
-                                                  "NV18",
-                                                  "0000:02:00.0"};
-  if (text.empty()) return;
-  const std::size_t at = below(random, text.size());
-  switch (below(random, 5)) {
-    case 0:
-      text[at] = static_cast<char>(random() % 256);
-      break;
-    case 1:
-      text.erase(at, 1 + below(random, 40));
-      break;
-    case 2:
-      text.insert(at, pieces[below(random, pieces.size())]);
-      break;
-    case 3: {
-      const std::string copied = text.substr(at, 1 + below(random, 120));
-      text.insert(below(random, text.size()), copied);
-      break;
-    }
-    default: {
-      const std::size_t digit = text.find_first_of("0123456789", at);
-      if (digit != std::string::npos) text[digit] = static_cast<char>('0' + random() % 10);
-    }
-  }
-}
+const std::vector<std::string> kPieces = {"0",
+                                          "-1",
+                                          "9999999999999999999",
+                                          "1e400",
+                                          "[0-99999999]",
+                                          "<",
+                                          "</",
+                                          ">",
+                                          "\"",
+                                          "{",
+                                          "}",
+                                          "\t",
+                                          "\n",
+                                          ",",
+                                          "GPU0",
+                                          "gpu",
+                                          "1/3",
+                                          "\xFF",
+                                          "NV18",
+                                          "0000:02:00.0"};
 
 // What people give who have the file at hand.
 ImportOptions some_options(Random& random) {
@@ -113,7 +82,7 @@ TEST(ImportMutation, DamagedFilesAreRefusedInBoundedWordsOrRead) {
     Random random(7);
     for (int round = 0; round < 120; ++round) {
       std::string text = original;
-      for (std::size_t times = below(random, 4); times > 0; --times) damage(text, random);
+      for (std::size_t times = below(random, 4); times > 0; --times) damage(text, kPieces, random);
       ++(check_import(*source, text, fitting(*source, some_options(random))) ? read : refused);
     }
   }

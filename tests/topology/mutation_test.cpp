@@ -1,69 +1,36 @@
 // Damaged files: whatever is done to a text, parsing ends, with a bounded list of findings or with
 // a topology that holds what its type promises.
-#include <random>
-
+#include "damage.hpp"
 #include "forestcoll/network.hpp"
 #include "topology_testing.hpp"
 
 namespace forestcoll {
 namespace {
 
-using Random = std::mt19937;
+using testing::below;
+using testing::damage;
+using testing::Random;
 
-std::size_t below(Random& random, std::size_t bound) {
-  return random() % bound;
-}
-
-// One of the ways in which files are damaged.
-void damage(std::string& text, Random& random) {
-  static const std::vector<std::string> pieces = {"0",
-                                                  "-",
-                                                  "9999999999",
-                                                  "1e308",
-                                                  "[0-99999999]",
-                                                  "[",
-                                                  "]",
-                                                  "{",
-                                                  "}",
-                                                  "\"",
-                                                  ",",
-                                                  ":",
-                                                  "null",
-                                                  "true",
-                                                  "/",
-                                                  "\\u0000",
-                                                  "\xFF",
-                                                  "e",
-                                                  "[0-9][0-9][0-9][0-9][0-9][0-9][0-9]",
-                                                  "0.000000000000001"};
-  if (text.empty()) return;
-  const std::size_t at = below(random, text.size());
-  switch (below(random, 6)) {
-    case 0:
-      text[at] = static_cast<char>(random() % 256);
-      break;
-    case 1:
-      text.resize(at);
-      break;
-    case 2:
-      text.erase(at, 1 + below(random, 20));
-      break;
-    case 3:
-      text.insert(at, pieces[below(random, pieces.size())]);
-      break;
-    case 4: {
-      const std::string copied = text.substr(at, 1 + below(random, 80));
-      text.insert(below(random, text.size()), copied);
-      break;
-    }
-    default: {
-      // A digit is the likeliest to give a valid file with other content.
-      const std::size_t digit = text.find_first_of("0123456789", at);
-      if (digit != std::string::npos) text[digit] = static_cast<char>('0' + random() % 10);
-      break;
-    }
-  }
-}
+const std::vector<std::string> kPieces = {"0",
+                                          "-",
+                                          "9999999999",
+                                          "1e308",
+                                          "[0-99999999]",
+                                          "[",
+                                          "]",
+                                          "{",
+                                          "}",
+                                          "\"",
+                                          ",",
+                                          ":",
+                                          "null",
+                                          "true",
+                                          "/",
+                                          "\\u0000",
+                                          "\xFF",
+                                          "e",
+                                          "[0-9][0-9][0-9][0-9][0-9][0-9][0-9]",
+                                          "0.000000000000001"};
 
 void expect_sound(const Topology& topology) {
   ASSERT_GE(topology.ranks.size(), 2U);
@@ -96,7 +63,8 @@ TEST(Mutation, DamagedFilesAreRefusedInBoundedWordsOrRead) {
     Random random(11);
     for (int round = 0; round < 400; ++round) {
       std::string text = original;
-      for (std::size_t times = 1 + below(random, 3); times > 0; --times) damage(text, random);
+      for (std::size_t times = 1 + below(random, 3); times > 0; --times)
+        damage(text, kPieces, random);
       const auto parsed = parse_topology(text, "damaged.json", options);
       if (parsed) {
         ++read;
