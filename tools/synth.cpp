@@ -162,7 +162,7 @@ ExitCode synth(const SynthArguments& arguments, const Console& console, Json* su
 
   // 5. Out.
   if (is_schedule(request->format)) {
-    warn_of_root(request->collective, console);
+    if (is_rooted(request->collective)) warn_of_root("one root", console);
     warn_of_routes(solved->forest, *verdict, console);
   }
   if (request->format != Format::none) {

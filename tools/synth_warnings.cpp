@@ -6,15 +6,15 @@
 
 namespace forestcoll::cli {
 
-void warn_of_root(Collective collective, const Console& console) {
-  if (!is_rooted(collective)) return;
+void warn_of_root(const std::string& root, const Console& console) {
   print({Diagnostic{.code = "W10",
                     .severity = Severity::warning,
                     .kind = ErrorKind::input,
                     .file = "",
                     .where = "",
-                    .message = "the schedule is for one root, and no runtime checks that: a call "
-                               "with another root gets wrong data",
+                    .message = fmt::format("the schedule is for {}, and no runtime checks that: a "
+                                           "call with another root gets wrong data",
+                                           root),
                     .remedy = "load it only where every call has this root"}},
         console);
 }

@@ -294,7 +294,7 @@ ExitCode tune(const Fabric& fabric, const SynthArguments& arguments, const Synth
     if (!made) return fail(made.errors(), console);
     files.push_back(*std::move(made));
   }
-  warn_of_root(request.collective, console);
+  if (is_rooted(request.collective)) warn_of_root("one root", console);
   for (const File& file : files) warn_of_routes(tuner.forest(file), file.verdict, console);
   if (auto error = write_files(arguments.output, texts(files))) {
     return fail({*std::move(error)}, console);

@@ -16,6 +16,7 @@
 #include "io.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
+#include "synth_warnings.hpp"
 #include "target_options.hpp"
 
 namespace forestcoll::cli {
@@ -158,19 +159,9 @@ Json table_json(const std::vector<Row>& rows, const std::string& file) {
 }
 
 // A forest names its root; in a schedule it can only be seen by running it.
-void warn_of_root(const Verdict& verdict, const Console& console) {
+void warn_of_seen_root(const Verdict& verdict, const Console& console) {
   if (!verdict.root || verdict.format == "forestcoll-forest") return;
-  print(
-      {Diagnostic{.code = "W10",
-                  .severity = Severity::warning,
-                  .kind = ErrorKind::input,
-                  .file = "",
-                  .where = "",
-                  .message = fmt::format("the schedule is for root {}, and no runtime checks that: "
-                                         "a call with another root gets wrong data",
-                                         verdict.root->value),
-                  .remedy = "load it only where every call has this root"}},
-      console);
+  warn_of_root(fmt::format("root {}", verdict.root->value), console);
 }
 
 ExitCode refuse_target(const Console& console) {
@@ -196,7 +187,7 @@ ExitCode run_all(const Options& options, const std::string& text, const Topology
   const std::string report = options.json ? to_text(table_json(rows, file)) : table(rows, file);
   if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
   if (!best(rows).ok) return ExitCode::answer_is_no;
-  warn_of_root(best(rows), console);
+  warn_of_seen_root(best(rows), console);
   return ExitCode::done;
 }
 
@@ -237,7 +228,7 @@ ExitCode run(const Options& options, const Console& console) {
       options.json ? to_text(json_report(*verdict, file)) : text_report(*verdict, file);
   if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
   if (!verdict->ok) return ExitCode::answer_is_no;
-  warn_of_root(*verdict, console);
+  warn_of_seen_root(*verdict, console);
   return ExitCode::done;
 }
 
