@@ -25,13 +25,13 @@
 #include "report.hpp"
 #include "solve.hpp"
 #include "stopwatch.hpp"
-#include "synth_baseline.hpp"
-#include "synth_k.hpp"
-#include "synth_options.hpp"
-#include "synth_plan.hpp"
-#include "synth_report.hpp"
-#include "synth_warnings.hpp"
-#include "tune.hpp"
+#include "synth/baseline.hpp"
+#include "synth/k.hpp"
+#include "synth/options.hpp"
+#include "synth/plan.hpp"
+#include "synth/tune.hpp"
+#include "synth/write_report.hpp"
+#include "warnings.hpp"
 
 namespace forestcoll::cli {
 namespace {

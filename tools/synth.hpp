@@ -3,7 +3,7 @@
 
 #include "command.hpp"
 #include "report.hpp"
-#include "synth_options.hpp"
+#include "synth/options.hpp"
 
 namespace forestcoll::cli {
 

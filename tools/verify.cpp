@@ -16,8 +16,8 @@
 #include "io.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
-#include "synth_warnings.hpp"
 #include "target_options.hpp"
+#include "warnings.hpp"
 
 namespace forestcoll::cli {
 namespace {

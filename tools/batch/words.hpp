@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "forestcoll/diagnostic.hpp"
-#include "synth_options.hpp"
+#include "synth/options.hpp"
 
 namespace CLI {
 class App;

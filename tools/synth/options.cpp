@@ -1,4 +1,4 @@
-#include "synth_options.hpp"
+#include "synth/options.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "report.hpp"
-#include "synth_refusals.hpp"
+#include "synth/refusals.hpp"
 #include "target_options.hpp"
 
 namespace forestcoll::cli {

@@ -1,6 +1,6 @@
 // Files are written into a fresh directory under a name that nothing else has. A new directory is
 // that one, renamed; into one that is there already, the files are moved one by one.
-#include "file_set.hpp"
+#include "synth/file_set.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "synth_refusals.hpp"
+#include "synth/refusals.hpp"
 
 #include <fmt/format.h>
 

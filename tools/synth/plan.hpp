@@ -7,7 +7,7 @@
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/topology.hpp"
-#include "synth_options.hpp"
+#include "synth/options.hpp"
 
 namespace forestcoll::cli {
 

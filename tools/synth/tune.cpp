@@ -5,7 +5,7 @@
 // one file. A file's window goes from its first size up to the next file's, which is moved down as
 // far as the model has it ahead and its chunks divide the size; the last one ends at the last size.
 // So windows are disjoint. Sizes in between are served where the file's chunks divide them.
-#include "tune.hpp"
+#include "synth/tune.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "file_set.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/estimate.hpp"
 #include "forestcoll/schedule.hpp"
@@ -23,9 +22,10 @@
 #include "io.hpp"
 #include "report.hpp"
 #include "solve.hpp"
-#include "synth_k.hpp"
-#include "synth_warnings.hpp"
+#include "synth/file_set.hpp"
+#include "synth/k.hpp"
 #include "time_limit.hpp"
+#include "warnings.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -7,7 +7,7 @@
 //
 // More chunks take more steps, which threadblocks must take one after the other: a schedule with a
 // higher rate on the links can be slower. So the model has the last word.
-#include "synth_k.hpp"
+#include "synth/k.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "synth_baseline.hpp"
+#include "synth/baseline.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "forestcoll/pack.hpp"
 #include "io.hpp"
 #include "stopwatch.hpp"
-#include "synth_options.hpp"
+#include "synth/options.hpp"
 
 namespace forestcoll::cli {
 namespace {

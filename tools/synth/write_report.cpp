@@ -1,4 +1,4 @@
-#include "synth_report.hpp"
+#include "synth/write_report.hpp"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 #include "forestcoll/synthesize.hpp"
 #include "solve.hpp"
 #include "solver_options.hpp"
-#include "synth_options.hpp"
+#include "synth/options.hpp"
 #include "time_limit.hpp"
 
 namespace forestcoll::cli {

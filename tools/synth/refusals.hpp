@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "forestcoll/diagnostic.hpp"
-#include "synth_options.hpp"
+#include "synth/options.hpp"
 
 namespace forestcoll::cli {
 

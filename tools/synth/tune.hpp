@@ -6,7 +6,7 @@
 #include "command.hpp"
 #include "fabric.hpp"
 #include "solver_options.hpp"
-#include "synth_options.hpp"
+#include "synth/options.hpp"
 
 namespace forestcoll::cli {
 

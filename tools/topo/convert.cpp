@@ -1,4 +1,6 @@
 // `forestcoll topo convert`: a topology in the format of another tool.
+#include "forestcoll/convert.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,7 +12,6 @@
 
 #include "command.hpp"
 #include "fabric.hpp"
-#include "forestcoll/convert.hpp"
 #include "io.hpp"
 #include "report.hpp"
 

@@ -1,4 +1,4 @@
-#include "synth_warnings.hpp"
+#include "warnings.hpp"
 
 #include <fmt/format.h>
 

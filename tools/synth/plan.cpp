@@ -1,4 +1,4 @@
-#include "synth_plan.hpp"
+#include "synth/plan.hpp"
 
 #include <fmt/format.h>
 

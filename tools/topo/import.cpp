@@ -1,4 +1,6 @@
 // `forestcoll topo import`: a topology file from a dump of a machine, or from another tool's file.
+#include "forestcoll/import.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,7 +14,6 @@
 #include "command.hpp"
 #include "fabric.hpp"
 #include "foreign.hpp"
-#include "forestcoll/import.hpp"
 #include "io.hpp"
 #include "report.hpp"
 

@@ -12,7 +12,7 @@
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "solver_options.hpp"
-#include "synth_baseline.hpp"
+#include "synth/baseline.hpp"
 
 namespace CLI {
 class App;
@@ -53,7 +53,7 @@ struct SynthRequest {
   Format format = Format::msccl;
   Collective collective = Collective::allreduce;
   TreesPerRoot trees;
-  bool automatic_k = false;  ///< `trees` is the first choice; see synth_k.hpp
+  bool automatic_k = false;  ///< `trees` is the first choice; see k.hpp
   LowerOptions lowering;
   XmlOptions xml;
   std::int32_t sms = 0;            ///< threadblocks that a GPU holds at once
