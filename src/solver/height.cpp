@@ -1,12 +1,12 @@
 #include "solver/height.hpp"
 
 #include <algorithm>
-#include <random>
+#include <bit>
 #include <utility>
 
+#include "solver/height_anneal.hpp"
+#include "solver/height_descent.hpp"
 #include "solver/height_flat.hpp"
-#include "solver/height_groups.hpp"
-#include "solver/height_moves.hpp"
 #include "solver/height_rows.hpp"
 #include "solver/height_shortest.hpp"
 
@@ -16,163 +16,134 @@ namespace {
 // Edges that are no matter for memory: 256 MB.
 constexpr std::size_t kSmallForest = std::size_t{1} << 25;
 
-// One edge in so many is exchanged at random before the next descent.
-constexpr std::size_t kShakenShare = 32;
+// How many pieces the trees of a root come to, at first.
+constexpr std::int64_t kPieces = 8;
 
-// Forests up to this size are worked on edge by edge; the index of that takes some 30 bytes for an
-// edge.
-std::size_t most_edges(Effort effort) {
-  return std::size_t{1} << (effort == Effort::fast ? 21 : effort == Effort::normal ? 23 : 25);
-}
+/// What a search may cost. Packing takes 50 to 150 ns for an edge, a step of a descent some few, a
+/// proposal of an exchange 70 for 32 ranks and 150 for 256.
+struct Budget {
+  std::size_t most_edges = 0;  ///< of forests that are worked on; indices take some 30 bytes each
+  std::size_t annealed = 0;    ///< edges up to which trees are annealed
+  std::int64_t proposals = 0;  ///< of the first round; the next has twice as many
+  std::int64_t steps = 0;      ///< of each descent
+  int rounds = 0;
+  MoveLimits limits = {};
+};
 
-// Splitting makes forests larger: up to four times, more where they are small.
-std::size_t most_trees(const TreeRows& rows) {
-  constexpr std::size_t small = std::size_t{1} << 18;
-  return std::max(4 * rows.routes.size(), small) / rows.core.compute.size();
-}
-
-// A step is some nanoseconds; packing takes 50 to 150 for an edge. Small forests may take longer
-// than that.
-std::int64_t steps_for(Effort effort, std::int64_t edges) {
+// Small forests may take longer than their packing: 10 to 50 ms in ordinary searches.
+Budget budget_for(Effort effort, std::size_t size, std::size_t ranks) {
+  const auto edges = static_cast<std::int64_t>(size);
+  const auto n = static_cast<std::int64_t>(ranks);
   switch (effort) {
     case Effort::fast:
-      return 4 * edges + std::min<std::int64_t>(200 * edges, 500'000);
+      return {.most_edges = 1 << 21,
+              .steps = 4 * edges + std::min<std::int64_t>(200 * edges, 500'000)};
     case Effort::normal:
-      return 16 * edges + std::min<std::int64_t>(16'000 * edges, 4'000'000);
+      return {.most_edges = 1 << 23,
+              .annealed = 1 << 14,
+              .proposals =
+                  std::min(400 * edges, std::clamp<std::int64_t>(25'000'000 / n, 100'000, 400'000)),
+              .steps = 16 * edges + std::min<std::int64_t>(16'000 * edges, 200'000),
+              .rounds = 3};
     case Effort::max:
-      return 256 * edges + std::min<std::int64_t>(8'000'000 * edges, 10'000'000'000);
+      return {.most_edges = 1 << 25,
+              .annealed = 1 << 22,
+              .proposals = std::clamp<std::int64_t>(100 * edges, 2'000'000, 20'000'000),
+              .steps = 256 * edges + std::min<std::int64_t>(8'000'000 * edges, 100'000'000),
+              .rounds = 6,
+              .limits = {3, 24, 96, 1 << 14, 200'000}};
   }
-  return 0;
+  return {};
 }
-
-// This part of all steps without a node fewer at the greatest depth, and the search ends.
-constexpr std::int64_t kPatience = 2;
-
-class Lowering {
- public:
-  Lowering(const TreeRows& rows, Resources& resources, std::int32_t bound, Effort effort,
-           const std::stop_token& stop)
-      : rows_(rows),
-        groups_(wide_groups(rows.core)),
-        moves_(rows_, resources, most_trees(rows)),
-        bound_(bound),
-        stop_(stop) {
-    const auto edges = static_cast<std::int64_t>(rows.routes.size());
-    budget_ = steps_for(effort, edges);
-    if (effort == Effort::max) limits_ = {3, 24, 96, 1 << 14, 200'000};
-  }
-
-  void run() {
-    descend(bound_ + 1);
-    // Stuck: edges exchanged at random, no path being made as long as the longest, and again.
-    auto best = tallest_nodes();
-    for (std::int64_t since = moves_.steps(); tallest() > bound_ && !spent();) {
-      shake();
-      descend(tallest());
-      if (const auto now = tallest_nodes(); now < best) {
-        best = now;
-        since = moves_.steps();
-      }
-      if (moves_.steps() - since > budget_ / kPatience) break;
-    }
-    rows_.join_equal_trees();
-  }
-
- private:
-  [[nodiscard]] bool spent() const { return moves_.steps() >= budget_ || stop_.stop_requested(); }
-
-  // The tallest trees first, and all of one height before the next, down to height `last`: what
-  // they take from lower trees is then settled when those have their turn.
-  void descend(std::int32_t last) {
-    for (std::int32_t height = tallest(); height >= last && !spent();) {
-      bool progress = false;
-      for (std::size_t t = 0; t < rows_.tree_count() && !spent(); ++t) {
-        if (rows_.height(t) == height) progress |= lower(t, height);
-      }
-      // Where the tallest do not get lower, the others still may.
-      height = progress ? std::min(tallest(), height) : height - 1;
-    }
-  }
-
-  void shake() {
-    const std::int32_t limit = tallest() - 1;
-    const std::size_t edges = rows_.tree_count() * rows_.ranks();
-    for (std::size_t i = 0; i < edges / kShakenShare + 4 && !spent(); ++i) {
-      const std::size_t at = random_() % edges;
-      const TreeEdge edge{at / rows_.ranks(), at % rows_.ranks()};
-      if (rows_.route(edge).valid()) moves_.shake(edge, limit);
-      if (groups_.empty()) continue;
-      const std::vector<Rank>& group = groups_[random_() % groups_.size()];
-      moves_.exchange_group(edge.tree, group, limit, true);
-    }
-  }
-
-  // The greatest height, and how many nodes are that deep.
-  [[nodiscard]] std::pair<std::int32_t, std::size_t> tallest_nodes() {
-    const std::int32_t height = tallest();
-    std::size_t count = 0;
-    for (std::size_t t = 0; t < rows_.tree_count(); ++t) {
-      if (rows_.height(t) == height) count += rows_.count_from(t, height);
-    }
-    return {height, count};
-  }
-
-  [[nodiscard]] std::int32_t tallest() {
-    std::int32_t height = 0;
-    for (std::size_t t = 0; t < rows_.tree_count(); ++t) height = std::max(height, rows_.height(t));
-    return height;
-  }
-
-  // Moves nodes on the tree's longest paths until it is lower, or none can be moved any more.
-  bool lower(std::size_t t, std::int32_t height) {
-    bool any = false;
-    while (rows_.height(t) == height && !spent()) {
-      critical_.clear();
-      for (std::size_t v = 0; v < rows_.ranks(); ++v) {
-        const std::int32_t depth = rows_.depth({t, v});
-        if (depth >= 2 && depth + rows_.below({t, v}) == height) critical_.push_back(v);
-      }
-      std::stable_sort(critical_.begin(), critical_.end(), [&](std::size_t a, std::size_t b) {
-        return rows_.depth({t, a}) > rows_.depth({t, b});
-      });
-      const auto any_critical = [&](auto&& step) {
-        return std::any_of(critical_.begin(), critical_.end(), [&](std::size_t v) {
-          return !spent() && step(TreeEdge{t, v});
-        });
-      };
-      const std::int32_t limit = height - 1;
-      if (!any_critical([&](TreeEdge edge) { return moves_.exchange(edge, limit); }) &&
-          !exchange_groups(t, limit) &&
-          !any_critical([&](TreeEdge edge) { return moves_.move(edge, limit, limits_); })) {
-        break;
-      }
-      any = true;
-    }
-    return any;
-  }
-
-  bool exchange_groups(std::size_t t, std::int32_t limit) {
-    return std::any_of(groups_.begin(), groups_.end(), [&](const std::vector<Rank>& group) {
-      return !spent() && moves_.exchange_group(t, group, limit, false);
-    });
-  }
-
-  HeightRows rows_;
-  std::vector<std::vector<Rank>> groups_;
-  HeightMoves moves_;
-  std::int32_t bound_;
-  const std::stop_token& stop_;
-  MoveLimits limits_;
-  std::int64_t budget_ = 0;
-  std::vector<std::size_t> critical_;
-  std::mt19937_64 random_{0};  ///< the same on every machine
-};
 
 std::int32_t max_height(const TreeRows& rows) {
   std::int32_t height = 0;
   for (const Forest::Tree& tree : rows.trees) height = std::max(height, tree.height);
   return height;
 }
+
+// The most trees that one root has.
+std::int64_t trees_per_root(const TreeRows& rows) {
+  IdVector<Rank, std::int64_t> trees(rows.core.compute.size(), 0);
+  for (const Forest::Tree& tree : rows.trees) trees[tree.root] += tree.multiplicity;
+  return *std::max_element(trees.begin(), trees.end());
+}
+
+/// A descent; and where that does not do, rounds of random exchanges and of descent, with pieces
+/// smaller and searches longer every time.
+class Rounds {
+ public:
+  Rounds(const TreeRows& rows, Resources& resources, const Orbits& orbits, std::int32_t bound,
+         Effort effort, const Budget& budget, const std::stop_token& stop)
+      : rows_(rows),
+        resources_(resources),
+        orbits_(orbits),
+        bound_(bound),
+        effort_(effort),
+        budget_(budget),
+        stop_(stop) {}
+
+  void run() {
+    if (rows_.routes.size() > budget_.annealed) {
+      descend();
+      return;
+    }
+    const State packed = state();
+    const std::int64_t pieces = std::max<std::int64_t>(trees_per_root(rows_) / kPieces, 1);
+    auto piece = std::bit_floor(static_cast<std::uint64_t>(pieces));
+    descend();
+    State best = state();
+    if (!is_good(best, 0)) restore(packed);
+    for (int round = 0; round < budget_.rounds && !is_good(best, round); ++round) {
+      anneal_heights(rows_, orbits_, bound_, static_cast<std::int64_t>(piece),
+                     budget_.proposals << round, stop_);
+      descend();
+      if (State now = state(); now.measure < best.measure) best = std::move(now);
+      piece = std::max<std::uint64_t>(piece / 2, 1);
+    }
+    restore(best);
+  }
+
+ private:
+  struct State {
+    /// The greatest height, and then how high trees are altogether.
+    std::pair<std::int32_t, Int128> measure;
+    std::vector<Forest::Tree> trees;
+    std::vector<Route> routes;
+    IdVector<ArcId, Capacity> residual;
+  };
+
+  [[nodiscard]] State state() const {
+    Int128 sum = 0;
+    for (const Forest::Tree& tree : rows_.trees) sum += Int128{tree.multiplicity} * tree.height;
+    return {{max_height(rows_), sum}, rows_.trees, rows_.routes, resources_.residual};
+  }
+
+  void restore(const State& state) {
+    rows_.trees = state.trees;
+    rows_.routes = state.routes;
+    resources_.residual = state.residual;
+  }
+
+  // More than one round is for trees that are much too high, or for those who ask for it.
+  [[nodiscard]] bool is_good(const State& state, int round) const {
+    const std::int32_t height = state.measure.first;
+    if (stop_.stop_requested() || height <= bound_) return true;
+    return effort_ != Effort::max && round > 0 && 2 * height <= 3 * bound_;
+  }
+
+  void descend() {
+    descend_heights(rows_, resources_, bound_, budget_.steps, budget_.limits, stop_);
+  }
+
+  const TreeRows& rows_;
+  Resources& resources_;
+  const Orbits& orbits_;
+  std::int32_t bound_;
+  Effort effort_;
+  const Budget& budget_;
+  const std::stop_token& stop_;
+};
 
 }  // namespace
 
@@ -184,8 +155,8 @@ Resources plain_resources(const IdVector<ArcId, Capacity>& residual) {
   return resources;
 }
 
-void lower_heights(const TreeRows& rows, Resources& resources, std::int32_t bound, Effort effort,
-                   const std::stop_token& stop) {
+void lower_heights(const TreeRows& rows, Resources& resources, const Orbits& orbits,
+                   std::int32_t bound, Effort effort, const std::stop_token& stop) {
   if (max_height(rows) <= bound) return;
   // Forests that can be had whole and cannot be beaten.
   if (bound == 1 && pack_flat(rows, resources, 1, stop)) return;
@@ -196,8 +167,9 @@ void lower_heights(const TreeRows& rows, Resources& resources, std::int32_t boun
     HeightRows(rows).join_equal_trees();
     return;
   }
-  if (rows.routes.size() > most_edges(effort)) return;
-  Lowering(rows, resources, bound, effort, stop).run();
+  const Budget budget = budget_for(effort, rows.routes.size(), rows.core.compute.size());
+  if (rows.routes.size() > budget.most_edges) return;
+  Rounds(rows, resources, orbits, bound, effort, budget, stop).run();
 }
 
 }  // namespace forestcoll::solver

@@ -12,6 +12,7 @@
 #include "forestcoll/network.hpp"
 #include "forestcoll/pack.hpp"
 #include "solver/core.hpp"
+#include "solver/orbits.hpp"
 
 namespace forestcoll::solver {
 
@@ -40,18 +41,17 @@ struct Resources {
 
 /// Makes the trees lower where they are higher than `bound`. First by whole forests of stars, of
 /// two levels, or of breadth-first trees, where the capacities allow one (height_flat.hpp,
-/// height_shortest.hpp). Else edge by edge, the tallest trees first: two trees exchange the ways by
-/// which they reach a node, or all that reaches a group of ranks; a rank moves to spare capacity,
-/// or to capacity whose user can move in turn (an ejection chain); trees are split where their
-/// multiplicities differ; where nothing lowers the tallest, random exchanges that do no harm to
-/// them open new ways. Every step keeps the trees spanning, the loads within capacity and the
-/// multiplicities per root. Afterwards the trees are in order of their roots, their heights and
-/// `resources.residual` right.
+/// height_shortest.hpp). Else edge by edge (height_descent.hpp); and where that is not enough, by
+/// random exchanges (height_anneal.hpp) and edge by edge again, a few times. Every step keeps the
+/// trees spanning, the loads within capacity and the multiplicities per root. Afterwards the trees
+/// are in order of their roots, their heights and `resources.residual` right. `orbits` says what
+/// the trees stand for: images under its group are trees as well.
 ///
 /// Nothing is done, at O(trees), where no tree is higher than `bound`, and nothing edge by edge
-/// where there are too many: 2^21, 2^23, 2^25 by `effort`. Cost: bounded in steps, in proportion
-/// to the size of the forest, by `effort`; the result is the same on every machine.
-void lower_heights(const TreeRows& rows, Resources& resources, std::int32_t bound, Effort effort,
-                   const std::stop_token& stop);
+/// where there are too many: 2^21, 2^23, 2^25 by `effort`; random exchanges end at 0, 2^14, 2^22
+/// edges. Cost: bounded in steps by `effort`: some of the size of the forest, or of 10 to 200 ms
+/// where that is more; at the greatest effort of a minute. The result is the same on every machine.
+void lower_heights(const TreeRows& rows, Resources& resources, const Orbits& orbits,
+                   std::int32_t bound, Effort effort, const std::stop_token& stop);
 
 }  // namespace forestcoll::solver

@@ -207,6 +207,9 @@ class CutHeights {
 
   // The lowest trees that can fill one entry.
   void judge_arc(std::int64_t needed) {
+    std::int64_t low_enough = 0;
+    for (const auto& [low, trees] : lows_) low_enough += low <= height_ ? trees : 0;
+    if (low_enough >= needed) return;
     std::sort(lows_.begin(), lows_.end());
     for (const auto& [low, trees] : lows_) {
       if (needed <= 0) return;
@@ -225,7 +228,7 @@ class CutHeights {
         if (side[network_.ranks[r].index()]) continue;
         std::size_t usable = 0;
         for (std::size_t e = 0; e < count; ++e) {
-          if (low_[r * count + e] <= height_) usable |= std::size_t{1} << e;
+          usable |= static_cast<std::size_t>(low_[r * count + e] <= height_) << e;
         }
         trees_by_[usable] += trees(Rank(r));
       }

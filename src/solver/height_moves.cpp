@@ -1,16 +1,8 @@
 #include "solver/height_moves.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace forestcoll::solver {
-namespace {
-
-// Users of each arc that a random exchange chooses from.
-constexpr std::size_t kShakeUsers = 2;
-
-}  // namespace
-
 HeightMoves::HeightMoves(HeightRows& rows, Resources& resources, std::size_t most_trees)
     : rows_(rows),
       resources_(resources),
@@ -115,7 +107,7 @@ bool HeightMoves::move(TreeEdge edge, std::int32_t limit, const MoveLimits& limi
   amount_ = rows_.tree(edge.tree).multiplicity;
   weight_base_ = std::max(0, limit - 40);
   while (true) {
-    if (exchange_best(edge, limit, 1)) return true;
+    if (exchange_best(edge, limit)) return true;
     begin_step(edge);
     for (int chain = 0; chain <= limits.chain; ++chain) {
       if (place(edge, limit, chain)) {
@@ -134,23 +126,14 @@ bool HeightMoves::exchange(TreeEdge edge, std::int32_t limit) {
   limits_ = MoveLimits{};
   amount_ = rows_.tree(edge.tree).multiplicity;
   weight_base_ = std::max(0, limit - 40);
-  return exchange_best(edge, limit, 1);
+  return exchange_best(edge, limit);
 }
 
-bool HeightMoves::shake(TreeEdge edge, std::int32_t limit) {
-  refresh_index();
-  limits_.users = kShakeUsers;
-  amount_ = rows_.tree(edge.tree).multiplicity;
-  weight_base_ = std::max(0, limit - 40);
-  return exchange_best(edge, limit, std::numeric_limits<std::int64_t>::min() / 2);
-}
-
-bool HeightMoves::exchange_group(std::size_t tree, std::span<const Rank> group, std::int32_t limit,
-                                 bool random) {
+bool HeightMoves::exchange_group(std::size_t tree, std::span<const Rank> group,
+                                 std::int32_t limit) {
   refresh_index();
   const std::size_t trees = rows_.tree_count();
-  std::size_t asked = 0;
-  for (std::size_t i = 0; i < trees && asked < (random ? kShakeUsers : trees); ++i) {
+  for (std::size_t i = 0; i < trees; ++i) {
     next_tree_ = next_tree_ + 1 < trees ? next_tree_ + 1 : 0;
     ++steps_;
     const Rank root = rows_.tree(tree).root;
@@ -160,24 +143,22 @@ bool HeightMoves::exchange_group(std::size_t tree, std::span<const Rank> group, 
       return std::find(group.begin(), group.end(), r) != group.end();
     };
     if (next_tree_ == tree || (root != other_root && (has(root) || has(other_root)))) continue;
-    ++asked;
-    if (exchange_parts(tree, next_tree_, group, limit, random)) return true;
+    if (exchange_parts(tree, next_tree_, group, limit)) return true;
   }
   return false;
 }
 
 // Of the tree with the larger multiplicity only a part takes part.
 bool HeightMoves::exchange_parts(std::size_t tree, std::size_t other, std::span<const Rank> group,
-                                 std::int32_t limit, bool random) {
+                                 std::int32_t limit) {
   const std::int64_t ours = rows_.tree(tree).multiplicity;
   const std::int64_t theirs = rows_.tree(other).multiplicity;
-  if (ours == theirs) return exchange_with(tree, other, group, limit, random);
-  if (random || !may_split()) return false;
+  if (ours == theirs) return exchange_with(tree, other, group, limit);
+  if (!may_split()) return false;
   const std::size_t larger = ours > theirs ? tree : other;
   const std::size_t copy = rows_.split(larger, std::min(ours, theirs));
   steps_ += static_cast<std::int64_t>(rows_.ranks());
-  if (!exchange_with(ours > theirs ? copy : tree, ours > theirs ? other : copy, group, limit,
-                     random)) {
+  if (!exchange_with(ours > theirs ? copy : tree, ours > theirs ? other : copy, group, limit)) {
     rows_.unsplit(larger, copy);
     return false;
   }
@@ -186,7 +167,7 @@ bool HeightMoves::exchange_parts(std::size_t tree, std::size_t other, std::span<
 }
 
 bool HeightMoves::exchange_with(std::size_t tree, std::size_t other, std::span<const Rank> group,
-                                std::int32_t limit, bool random) {
+                                std::int32_t limit) {
   steps_ += static_cast<std::int64_t>(4 * rows_.ranks());
   const auto too_deep = [&] {
     return rows_.count_from(tree, limit + 1) + rows_.count_from(other, limit + 1);
@@ -194,7 +175,7 @@ bool HeightMoves::exchange_with(std::size_t tree, std::size_t other, std::span<c
   const std::size_t before = too_deep();
   const bool valid = rows_.exchange(tree, other, group);
   const bool deeper = valid && (rows_.height(tree) > limit + 1 || rows_.height(other) > limit + 1);
-  if (!valid || deeper || (random ? too_deep() > before : too_deep() >= before)) {
+  if (!valid || deeper || too_deep() >= before) {
     rows_.exchange(tree, other, group);
     return false;
   }
@@ -263,10 +244,10 @@ bool HeightMoves::push_out(const Candidate& candidate, std::int32_t limit, int c
 
 // At each node on the edge's route: the best exchange with another edge of the ways by which the
 // two get there. Loads stay as they are.
-bool HeightMoves::exchange_best(TreeEdge edge, std::int32_t limit, std::int64_t least_gain) {
+bool HeightMoves::exchange_best(TreeEdge edge, std::int32_t limit) {
   const Core& core = rows_.core();
   arcs_of(rows_.route(edge), ours_);
-  best_.gain = least_gain - 1;
+  best_.gain = 0;
   for (std::size_t i = ours_.size(); i-- > 0;) {
     const auto passed = std::span<const ArcId>(ours_).first(i + 1);
     const auto rest = std::span<const ArcId>(ours_).subspan(i + 1);
@@ -274,7 +255,7 @@ bool HeightMoves::exchange_best(TreeEdge edge, std::int32_t limit, std::int64_t 
       judge_users(edge, into, passed, rest, limit);
     }
   }
-  if (best_.gain < least_gain) return false;
+  if (best_.gain == 0) return false;
   const TreeEdge user = best_.user;
   begin_step(edge);
   end_step(rows_.route_along(best_.arcs));

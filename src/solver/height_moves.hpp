@@ -36,15 +36,10 @@ class HeightMoves {
   /// `move` with nothing but the best exchange of two routes.
   bool exchange(TreeEdge edge, std::int32_t limit);
 
-  /// Exchanges the edge's route with that of one of a few others, good or bad, but with no path
-  /// through the two longer than `limit`.
-  bool shake(TreeEdge edge, std::int32_t limit);
-
   /// Exchanges the routes that reach the group's ranks between the tree and another one (of the
   /// one with the larger multiplicity a part), so that fewer nodes are deeper than `limit` in the
-  /// two; with `random` a few others are asked, and it is enough that none is.
-  bool exchange_group(std::size_t tree, std::span<const Rank> group, std::int32_t limit,
-                      bool random);
+  /// two.
+  bool exchange_group(std::size_t tree, std::span<const Rank> group, std::int32_t limit);
 
   [[nodiscard]] std::int64_t steps() const { return steps_; }
 
@@ -75,7 +70,7 @@ class HeightMoves {
                                                    bool through_full);
   bool place(TreeEdge edge, std::int32_t limit, int chain);
   bool push_out(const Candidate& candidate, std::int32_t limit, int chain);
-  bool exchange_best(TreeEdge edge, std::int32_t limit, std::int64_t least_gain);
+  bool exchange_best(TreeEdge edge, std::int32_t limit);
   void judge_users(TreeEdge edge, ArcId into, std::span<const ArcId> passed,
                    std::span<const ArcId> rest, std::int32_t limit);
   bool replace(std::span<const ArcId> arcs, TreeEdge user, std::int32_t limit, int chain);
@@ -96,9 +91,9 @@ class HeightMoves {
   void refresh_index();
   [[nodiscard]] bool may_split() const { return rows_.tree_count() < most_trees_; }
   bool exchange_parts(std::size_t tree, std::size_t other, std::span<const Rank> group,
-                      std::int32_t limit, bool random);
+                      std::int32_t limit);
   bool exchange_with(std::size_t tree, std::size_t other, std::span<const Rank> group,
-                     std::int32_t limit, bool random);
+                     std::int32_t limit);
 
   HeightRows& rows_;
   Resources& resources_;

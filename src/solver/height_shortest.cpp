@@ -160,11 +160,14 @@ class ShortestTrees {
 
   // One tree per unit of multiplicity.
   bool expand(std::size_t max_edges) {
+    std::size_t left = max_edges / ranks_;
     for (const Forest::Tree& tree : rows_.trees) {
-      for (std::int64_t i = 0; i < tree.multiplicity; ++i) {
-        if ((trees_.size() + 1) * ranks_ > max_edges) return false;
-        trees_.push_back({tree.root, 1, 0});
-      }
+      const auto count = static_cast<std::size_t>(tree.multiplicity);
+      if (count > left) return false;
+      left -= count;
+    }
+    for (const Forest::Tree& tree : rows_.trees) {
+      trees_.insert(trees_.end(), static_cast<std::size_t>(tree.multiplicity), {tree.root, 1, 0});
     }
     return true;
   }

@@ -123,7 +123,7 @@ class TreePacking {
     for (std::size_t r = 0; r < left.size(); ++r) left[Rank(r)] = packer.state().owed(Rank(r));
     part = store_.take();
     const IdVector<ArcId, Capacity> none(core_.graph.arc_count(), 0);
-    lower(part, resources_of(orbits_, owes_any(left) ? none : rest.capacity));
+    lower(part, resources_of(orbits_, owes_any(left) ? none : rest.capacity), orbits_);
     return true;
   }
 
@@ -140,7 +140,7 @@ class TreePacking {
     for (std::size_t a = 0; a < residual.size(); ++a) {
       residual[ArcId(a)] = packer.state().residual(ArcId(a));
     }
-    lower(part, plain_resources(residual));
+    lower(part, plain_resources(residual), each);
     return true;
   }
 
@@ -161,12 +161,12 @@ class TreePacking {
     };
   }
 
-  void lower(TreePart& part, Resources resources) {
+  void lower(TreePart& part, Resources resources, const Orbits& orbits) {
     const bool tall = std::any_of(part.trees.begin(), part.trees.end(), [&](const auto& tree) {
       return tree.height > least_height_.distance;
     });
     if (!tall) return;
-    lower_heights({core_, store_.table(), part.trees, part.routes}, resources,
+    lower_heights({core_, store_.table(), part.trees, part.routes}, resources, orbits,
                   least_height_.exact(), options_.effort, options_.stop);
   }
 

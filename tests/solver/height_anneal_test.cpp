@@ -1,0 +1,156 @@
+#include "solver/height_anneal.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <stop_token>
+#include <vector>
+
+#include "solver/height_testing.hpp"
+#include "solver/orbits.hpp"
+#include "support/fabrics.hpp"
+
+namespace forestcoll {
+namespace {
+
+using test::complete_fabric;
+using test::random_rows;
+using test::Rows;
+
+constexpr std::int64_t kAll = std::int64_t{1} << 40;  ///< a piece larger than any tree
+
+void anneal(Rows& rows, std::int32_t bound, std::int64_t piece, std::int64_t proposals) {
+  anneal_heights(rows.view(), solver::trivial_orbits(rows.core), bound, piece, proposals, {});
+}
+
+TEST(AnnealHeights, ExchangesTheEdgesIntoANode) {
+  Rows rows(complete_fabric(4));
+  rows.add(1, {0, 0, 1, 2});  // 0 → 1 → 2 → 3
+  rows.add(1, {1, 1, 1, 0});  // 1 → 0 → 3, 1 → 2: node 3 changes places
+  rows.fit_capacities(0);
+  anneal(rows, 2, kAll, 20'000);
+  EXPECT_EQ(rows.flaw(), "");
+  EXPECT_EQ(rows.max_height(), 2);
+}
+
+TEST(AnnealHeights, OnlyEqualMultiplicitiesExchange) {
+  for (const std::int64_t piece : {std::int64_t{1}, kAll}) {
+    Rows rows(complete_fabric(4));
+    rows.add(1, {0, 0, 1, 2});
+    rows.add(2, {1, 1, 1, 0});
+    rows.fit_capacities(0);
+    anneal(rows, 2, piece, 20'000);
+    EXPECT_EQ(rows.flaw(), "");
+    EXPECT_EQ(rows.max_height(), piece == 1 ? 2 : 3);
+    EXPECT_EQ(rows.trees.size(), piece == 1 ? 3U : 2U);
+  }
+}
+
+TEST(AnnealHeights, SplitsIntoPowersOfTwo) {
+  Rows rows(complete_fabric(3));
+  rows.add(45, {0, 0, 1});
+  rows.fit_capacities(0);
+  anneal(rows, 1, 8, 400);
+  std::map<std::int64_t, int> pieces;
+  for (const auto& tree : rows.trees) ++pieces[tree.multiplicity];
+  EXPECT_EQ(pieces, (std::map<std::int64_t, int>{{8, 5}, {4, 1}, {1, 1}}));
+  EXPECT_EQ(rows.flaw(), "");
+}
+
+// What every arc carries stays as it is, whether trees get lower or not.
+TEST(AnnealHeights, KeepsEveryLoadOnRandomFabrics) {
+  int changed = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    Rows rows = random_rows(seed, seed % 4 > 1);
+    const auto rooted = rows.rooted();
+    const auto loads = rows.loads();
+    const auto routes = rows.routes;
+    anneal(rows, 1, 1, 4000);
+    ASSERT_EQ(rows.flaw(), "") << "seed " << seed;
+    ASSERT_EQ(rows.rooted(), rooted) << "seed " << seed;
+    ASSERT_EQ(rows.loads(), loads) << "seed " << seed;
+    changed += rows.routes != routes;
+  }
+  EXPECT_GT(changed, 300);
+}
+
+// Links between any two of twelve ranks, turned by two. One base tree is a path from rank 0, the
+// other one a star from rank 1; images stand for the other roots. What all images carry must stay,
+// and be carried by trees.
+TEST(AnnealHeights, ImagesOfOthersExchangeToo) {
+  constexpr std::size_t n = 12;
+  Rows rows(complete_fabric(n));
+  Symmetry::Generator turn{static_cast<std::int32_t>(n / 2), {}, {}};
+  for (std::size_t v = 0; v < n; ++v) {
+    turn.nodes.push_back(NodeId((v + 2) % n));
+    turn.ranks.push_back(Rank((v + 2) % n));
+  }
+  const Symmetry group({turn});
+  const auto orbits = solver::make_orbits(rows.core, group);
+  ASSERT_TRUE(orbits);
+  std::vector<std::size_t> there(n), other(n);
+  for (std::size_t v = 0; v < n; ++v) {
+    there[v] = v == 0 ? 0 : v - 1;
+    other[v] = 1;
+  }
+  rows.add(3, there);
+  rows.add(3, other);
+  const auto images_of = [&] {
+    std::map<ArcId, std::int64_t> loads;
+    for (std::size_t t = 0; t < rows.trees.size(); ++t) {
+      for (std::size_t v = 0; v < n; ++v) {
+        const Route route = rows.routes[t * n + v];
+        if (!route.valid()) continue;
+        for (std::size_t i = 0; i < group.size(); ++i) {
+          loads[orbits->arcs.apply(group.element(i), ArcId(route.last.value))] +=
+              rows.trees[t].multiplicity;
+        }
+      }
+    }
+    return loads;
+  };
+  const auto loads = images_of();
+  const std::int32_t before = rows.max_height();
+  ASSERT_EQ(before, static_cast<std::int32_t>(n) - 1);
+  anneal_heights(rows.view(), *orbits, 1, 1, 100'000, {});
+  EXPECT_EQ(images_of(), loads);
+  EXPECT_LT(rows.max_height(), before);
+  for (std::size_t t = 0; t < rows.trees.size(); ++t) {
+    EXPECT_EQ(rows.height_of(t, rows.trees[t].root.index()), rows.trees[t].height);
+  }
+}
+
+TEST(AnnealHeights, LeavesTreesAloneThatAreTooHighForPotentials) {
+  constexpr std::size_t n = 80;
+  Rows rows(complete_fabric(n));
+  std::vector<std::size_t> path(n, 0);
+  for (std::size_t v = 1; v < n; ++v) path[v] = v - 1;
+  rows.add(3, path);
+  rows.fit_capacities(0);
+  const auto routes = rows.routes;
+  anneal(rows, 1, 1, 1000);
+  EXPECT_EQ(rows.routes, routes);
+}
+
+TEST(AnnealHeights, IsTheSameEachTime) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Rows first = random_rows(seed, false), second = random_rows(seed, false);
+    anneal(first, 1, 1, 4000);
+    anneal(second, 1, 1, 4000);
+    EXPECT_EQ(first.routes, second.routes);
+  }
+}
+
+TEST(AnnealHeights, StopsWhereItIsAskedTo) {
+  Rows rows = random_rows(3, false);
+  const auto loads = rows.loads();
+  std::stop_source source;
+  source.request_stop();
+  anneal_heights(rows.view(), solver::trivial_orbits(rows.core), 1, 1, kAll, source.get_token());
+  EXPECT_EQ(rows.flaw(), "");
+  EXPECT_EQ(rows.loads(), loads);
+}
+
+}  // namespace
+}  // namespace forestcoll
