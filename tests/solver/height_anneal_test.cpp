@@ -75,6 +75,33 @@ TEST(AnnealHeights, KeepsEveryLoadOnRandomFabrics) {
   EXPECT_GT(changed, 300);
 }
 
+// Two switches side by side, passed in either order: where one way goes on as another one did, it
+// could come back to a switch.
+TEST(AnnealHeights, RoutesPassASwitchOnce) {
+  test::FabricBuilder builder(4, 2);
+  for (std::size_t v = 0; v < 4; ++v) {
+    builder.link(v, 4, 1);
+    builder.link(v, 5, 1);
+  }
+  builder.link(4, 5, 1);
+  Rows rows(builder.build());
+  const auto arc = [&](std::size_t from, std::size_t to) {
+    return rows.core.graph.find(NodeId(from), NodeId(to));
+  };
+  for (const std::size_t first : {4U, 5U}) {
+    const std::size_t second = 9 - first;
+    const PrefixId one = rows.table.extend(PrefixId(0), SegmentId(arc(0, first).index()));
+    const PrefixId two = rows.table.extend(one, SegmentId(arc(first, second).index()));
+    for (std::size_t v = 0; v < 4; ++v) {
+      rows.routes.push_back(v == 0 ? Route{} : Route{two, SegmentId(arc(second, v).index())});
+    }
+    rows.trees.push_back({Rank(0), 1, 1});
+  }
+  rows.fit_capacities(0);
+  anneal(rows, 0, 1, 20'000);
+  EXPECT_EQ(rows.flaw(), "");
+}
+
 // Links between any two of twelve ranks, turned by two. One base tree is a path from rank 0, the
 // other one a star from rank 1; images stand for the other roots. What all images carry must stay,
 // and be carried by trees.

@@ -125,6 +125,10 @@ struct Rows {
           if (nodes.back() != core.compute[u]) return name + " has a route to elsewhere";
           for (std::size_t i = 1; i + 1 < nodes.size(); ++i) {
             if (core.rank_of[nodes[i]].valid()) return name + " passes through a rank";
+            if (std::find(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(i),
+                          nodes[i]) != nodes.begin() + static_cast<std::ptrdiff_t>(i)) {
+              return name + " passes a switch twice";
+            }
           }
           u = table.origin(route.prefix).index();
         }
