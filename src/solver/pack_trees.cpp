@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "solver/height.hpp"
-#include "solver/height_flat.hpp"
-#include "solver/height_shortest.hpp"
+#include "solver/height/flat.hpp"
+#include "solver/height/height.hpp"
+#include "solver/height/shortest.hpp"
 #include "solver/packer.hpp"
 #include "solver/tree_store.hpp"
 

@@ -1,5 +1,3 @@
-#include "solver/height_anneal.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -7,6 +5,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "solver/height/anneal.hpp"
 #include "solver/height_testing.hpp"
 #include "solver/orbits.hpp"
 #include "support/fabrics.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "forestcoll/pack.hpp"
-#include "solver/height_cuts.hpp"
+#include "solver/height/cuts.hpp"
 #include "solver/linear_program.hpp"
 #include "support/fabrics.hpp"
 

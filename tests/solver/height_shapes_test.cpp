@@ -1,5 +1,3 @@
-#include "solver/height_shapes.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,8 @@
 #include <optional>
 #include <random>
 #include <vector>
+
+#include "solver/height/shapes.hpp"
 
 namespace forestcoll {
 namespace {

@@ -1,4 +1,4 @@
-#include "solver/height.hpp"
+#include "solver/height/height.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 
 #include "forestcoll/forest.hpp"
 #include "solver/core.hpp"
-#include "solver/height.hpp"
+#include "solver/height/height.hpp"
 #include "support/fabrics.hpp"
 
 namespace forestcoll::test {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "forestcoll/pack.hpp"
-#include "solver/height_flat.hpp"
-#include "solver/height_shortest.hpp"
+#include "solver/height/flat.hpp"
+#include "solver/height/shortest.hpp"
 #include "solver/height_testing.hpp"
 #include "support/fabrics.hpp"
 

@@ -40,9 +40,9 @@ struct Resources {
 [[nodiscard]] Resources plain_resources(const IdVector<ArcId, Capacity>& residual);
 
 /// Makes the trees lower where they are higher than `bound`. First by whole forests of stars, of
-/// two levels, or of breadth-first trees, where the capacities allow one (height_flat.hpp,
-/// height_shortest.hpp). Else edge by edge (height_descent.hpp); and where that is not enough, by
-/// random exchanges (height_anneal.hpp) and edge by edge again, a few times. Every step keeps the
+/// two levels, or of breadth-first trees, where the capacities allow one (flat.hpp,
+/// shortest.hpp). Else edge by edge (descent.hpp); and where that is not enough, by
+/// random exchanges (anneal.hpp) and edge by edge again, a few times. Every step keeps the
 /// trees spanning, the loads within capacity and the multiplicities per root. Afterwards the trees
 /// are in order of their roots, their heights and `resources.residual` right. `orbits` says what
 /// the trees stand for: images under its group are trees as well.

@@ -1,4 +1,4 @@
-#include "solver/height_flat.hpp"
+#include "solver/height/flat.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "solver/height_routes.hpp"
-#include "solver/negotiated_ways.hpp"
+#include "solver/height/negotiated_ways.hpp"
+#include "solver/height/routes.hpp"
 
 namespace forestcoll::solver {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <stop_token>
 
-#include "solver/height.hpp"
+#include "solver/height/height.hpp"
 
 namespace forestcoll::solver {
 

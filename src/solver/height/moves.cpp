@@ -1,4 +1,4 @@
-#include "solver/height_moves.hpp"
+#include "solver/height/moves.hpp"
 
 #include <algorithm>
 

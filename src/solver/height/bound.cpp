@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "forestcoll/pack.hpp"
-#include "solver/height_cuts.hpp"
+#include "solver/height/cuts.hpp"
 
 namespace forestcoll {
 namespace {

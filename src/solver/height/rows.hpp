@@ -11,8 +11,8 @@
 #include "forestcoll/forest.hpp"
 #include "forestcoll/id.hpp"
 #include "solver/core.hpp"
-#include "solver/height.hpp"
-#include "solver/height_routes.hpp"
+#include "solver/height/height.hpp"
+#include "solver/height/routes.hpp"
 
 namespace forestcoll::solver {
 

@@ -1,4 +1,4 @@
-#include "solver/height_groups.hpp"
+#include "solver/height/groups.hpp"
 
 #include <algorithm>
 #include <boost/pending/disjoint_sets.hpp>

@@ -8,7 +8,7 @@
 
 #include "forestcoll/forest.hpp"
 #include "solver/core.hpp"
-#include "solver/height.hpp"
+#include "solver/height/height.hpp"
 
 namespace forestcoll::solver {
 

@@ -1,4 +1,4 @@
-#include "solver/negotiated_ways.hpp"
+#include "solver/height/negotiated_ways.hpp"
 
 #include <algorithm>
 #include <functional>

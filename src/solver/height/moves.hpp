@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "forestcoll/id.hpp"
-#include "solver/height_rows.hpp"
+#include "solver/height/rows.hpp"
 
 namespace forestcoll::solver {
 

@@ -1,10 +1,10 @@
-#include "solver/height_descent.hpp"
+#include "solver/height/descent.hpp"
 
 #include <algorithm>
 #include <vector>
 
-#include "solver/height_groups.hpp"
-#include "solver/height_rows.hpp"
+#include "solver/height/groups.hpp"
+#include "solver/height/rows.hpp"
 
 namespace forestcoll::solver {
 namespace {

@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <stop_token>
 
-#include "solver/height.hpp"
-#include "solver/height_moves.hpp"
+#include "solver/height/height.hpp"
+#include "solver/height/moves.hpp"
 
 namespace forestcoll::solver {
 
 /// The tallest trees first, and all of one height before the next: two trees exchange the ways by
 /// which they reach a node, or all that reaches a group of ranks; a rank moves to spare capacity,
-/// or to capacity whose user can move in turn (height_moves.hpp); trees are split where their
+/// or to capacity whose user can move in turn (moves.hpp); trees are split where their
 /// multiplicities differ. Ends where no tree is higher than `bound`, where nothing lowers any, or
 /// after `steps` of some nanoseconds. Afterwards the trees are in order of their roots, and equal
 /// ones joined.

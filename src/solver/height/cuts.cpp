@@ -8,7 +8,7 @@
 //  * for any arcs A into X, the roots that can enter low enough through one of A must have as many
 //    trees as A has capacity (Hall's condition).
 // A single rank is entered exactly once anyway; its last point holds less the capacity to spare.
-#include "solver/height_cuts.hpp"
+#include "solver/height/cuts.hpp"
 
 #include <algorithm>
 #include <limits>

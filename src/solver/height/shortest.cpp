@@ -1,4 +1,4 @@
-#include "solver/height_shortest.hpp"
+#include "solver/height/shortest.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "solver/height_shapes.hpp"
+#include "solver/height/shapes.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,14 +1,14 @@
-#include "solver/height.hpp"
+#include "solver/height/height.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <utility>
 
-#include "solver/height_anneal.hpp"
-#include "solver/height_descent.hpp"
-#include "solver/height_flat.hpp"
-#include "solver/height_rows.hpp"
-#include "solver/height_shortest.hpp"
+#include "solver/height/anneal.hpp"
+#include "solver/height/descent.hpp"
+#include "solver/height/flat.hpp"
+#include "solver/height/rows.hpp"
+#include "solver/height/shortest.hpp"
 
 namespace forestcoll::solver {
 namespace {

@@ -1,4 +1,4 @@
-#include "solver/height_routes.hpp"
+#include "solver/height/routes.hpp"
 
 #include <vector>
 

@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <stop_token>
 
-#include "solver/height.hpp"
+#include "solver/height/height.hpp"
 #include "solver/orbits.hpp"
 
 namespace forestcoll::solver {
 
 /// Trees exchange, at random, the ways by which they reach a node, or all that reaches a group of
 /// ranks; so loads stay as they are. An exchange is made where it raises the potential (see
-/// height_shapes.hpp) by less than a threshold, which falls to nothing: threshold accepting (Dueck,
+/// shapes.hpp) by less than a threshold, which falls to nothing: threshold accepting (Dueck,
 /// Scheuer 1990). The trees of a symmetric forest exchange with the images of others. Trees of
 /// large multiplicity are split into pieces of `piece`, a power of two, and of smaller ones, as
 /// only equal multiplicities exchange. Ends early where none is higher than `bound`; the trees may

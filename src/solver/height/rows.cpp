@@ -1,4 +1,4 @@
-#include "solver/height_rows.hpp"
+#include "solver/height/rows.hpp"
 
 #include <algorithm>
 #include <map>

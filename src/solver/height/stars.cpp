@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "forestcoll/ratio.hpp"
-#include "solver/height_cuts.hpp"
+#include "solver/height/cuts.hpp"
 
 namespace forestcoll::solver {
 namespace {

@@ -1,4 +1,4 @@
-#include "solver/height_anneal.hpp"
+#include "solver/height/anneal.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "forestcoll/ratio.hpp"
-#include "solver/height_groups.hpp"
-#include "solver/height_routes.hpp"
-#include "solver/height_shapes.hpp"
+#include "solver/height/groups.hpp"
+#include "solver/height/routes.hpp"
+#include "solver/height/shapes.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -87,9 +87,7 @@ class Annealing {
   };
 
   // Uniform enough, and the same with every standard library. REQUIRES: n < 2^32.
-  std::size_t below(std::size_t n) {
-    return (std::uint64_t{random_()} * n) >> 32;
-  }
+  std::size_t below(std::size_t n) { return (std::uint64_t{random_()} * n) >> 32; }
 
   [[nodiscard]] Route& route(Edge edge) {
     return rows_.routes[edge.tree * ranks_ + edge.node.index()];
