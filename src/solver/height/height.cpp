@@ -48,9 +48,9 @@ Budget budget_for(Effort effort, std::size_t size, std::size_t ranks) {
     case Effort::max:
       return {.most_edges = 1 << 25,
               .annealed = 1 << 22,
-              .proposals = std::clamp<std::int64_t>(100 * edges, 2'000'000, 20'000'000),
+              .proposals = std::clamp<std::int64_t>(100 * edges, 2'000'000, 10'000'000),
               .steps = 256 * edges + std::min<std::int64_t>(8'000'000 * edges, 100'000'000),
-              .rounds = 6,
+              .rounds = 5,
               .limits = {3, 24, 96, 1 << 14, 200'000}};
   }
   return {};
