@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <stop_token>
+#include <utility>
 #include <vector>
 
 #include "solver/height/anneal.hpp"
@@ -18,9 +19,11 @@ using test::random_rows;
 using test::Rows;
 
 constexpr std::int64_t kAll = std::int64_t{1} << 40;  ///< a piece larger than any tree
+constexpr std::size_t kMany = 1000;                   ///< trees
 
 void anneal(Rows& rows, std::int32_t bound, std::int64_t piece, std::int64_t proposals) {
-  anneal_heights(rows.view(), solver::trivial_orbits(rows.core), bound, piece, proposals, {});
+  anneal_heights(rows.view(), solver::trivial_orbits(rows.core), bound, kMany, piece, proposals,
+                 {});
 }
 
 TEST(AnnealHeights, ExchangesTheEdgesIntoANode) {
@@ -55,6 +58,20 @@ TEST(AnnealHeights, SplitsIntoPowersOfTwo) {
   for (const auto& tree : rows.trees) ++pieces[tree.multiplicity];
   EXPECT_EQ(pieces, (std::map<std::int64_t, int>{{8, 5}, {4, 1}, {1, 1}}));
   EXPECT_EQ(rows.flaw(), "");
+}
+
+TEST(AnnealHeights, SplitsIntoNoMoreThanAllowed) {
+  // 45 = 5 · 8 + 4 + 1 = 2 · 16 + 8 + 4 + 1 = 32 + 8 + 4 + 1.
+  for (const auto& [most, trees] :
+       {std::pair(7, 7U), std::pair(6, 5U), std::pair(4, 4U), std::pair(3, 1U)}) {
+    Rows rows(complete_fabric(3));
+    rows.add(45, {0, 0, 1});
+    rows.fit_capacities(0);
+    anneal_heights(rows.view(), solver::trivial_orbits(rows.core), 1,
+                   static_cast<std::size_t>(most), 8, 400, {});
+    EXPECT_EQ(rows.trees.size(), trees);
+    EXPECT_EQ(rows.flaw(), "");
+  }
 }
 
 // What every arc carries stays as it is, whether trees get lower or not.
@@ -139,7 +156,7 @@ TEST(AnnealHeights, ImagesOfOthersExchangeToo) {
   const auto loads = images_of();
   const std::int32_t before = rows.max_height();
   ASSERT_EQ(before, static_cast<std::int32_t>(n) - 1);
-  anneal_heights(rows.view(), *orbits, 1, 1, 100'000, {});
+  anneal_heights(rows.view(), *orbits, 1, kMany, 1, 100'000, {});
   EXPECT_EQ(images_of(), loads);
   EXPECT_LT(rows.max_height(), before);
   for (std::size_t t = 0; t < rows.trees.size(); ++t) {
@@ -173,7 +190,8 @@ TEST(AnnealHeights, StopsWhereItIsAskedTo) {
   const auto loads = rows.loads();
   std::stop_source source;
   source.request_stop();
-  anneal_heights(rows.view(), solver::trivial_orbits(rows.core), 1, 1, kAll, source.get_token());
+  anneal_heights(rows.view(), solver::trivial_orbits(rows.core), 1, kMany, 1, kAll,
+                 source.get_token());
   EXPECT_EQ(rows.flaw(), "");
   EXPECT_EQ(rows.loads(), loads);
 }

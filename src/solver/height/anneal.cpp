@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -21,6 +22,28 @@ constexpr std::size_t kGroupShare = 5;
 
 // Trees may become higher than they were by so much on the way.
 constexpr std::int32_t kHeadroom = 8;
+
+std::size_t pieces(const std::vector<Forest::Tree>& trees, std::uint64_t piece) {
+  std::size_t count = 0;
+  for (const Forest::Tree& tree : trees) {
+    const auto trees_of_it = static_cast<std::uint64_t>(tree.multiplicity);
+    count += trees_of_it / piece + static_cast<std::size_t>(std::popcount(trees_of_it % piece));
+  }
+  return count;
+}
+
+// The power of two to split into; nothing where even the largest makes too many.
+std::optional<std::uint64_t> piece_for(const std::vector<Forest::Tree>& trees,
+                                       std::size_t most_trees, std::int64_t piece) {
+  std::uint64_t most = 0;
+  for (const Forest::Tree& tree : trees) {
+    most = std::max(most, std::bit_floor(static_cast<std::uint64_t>(tree.multiplicity)));
+  }
+  for (auto p = std::bit_floor(static_cast<std::uint64_t>(piece)); p <= most; p *= 2) {
+    if (pieces(trees, p) <= most_trees) return p;
+  }
+  return std::nullopt;
+}
 
 // Into as many pieces of `piece` as there are, and the rest into smaller powers of two.
 void split_trees(const TreeRows& rows, std::uint64_t piece) {
@@ -297,11 +320,12 @@ std::int32_t tallest(const std::vector<Forest::Tree>& trees) {
 }  // namespace
 
 void anneal_heights(const TreeRows& rows, const Orbits& orbits, std::int32_t bound,
-                    std::int64_t piece, std::int64_t proposals, const std::stop_token& stop) {
+                    std::size_t most_trees, std::int64_t piece, std::int64_t proposals,
+                    const std::stop_token& stop) {
   const std::int32_t before = tallest(rows.trees);
   const auto base_bits = TreeShapes::base_bits_for(before + kHeadroom, rows.core.compute.size());
   if (!base_bits) return;
-  split_trees(rows, static_cast<std::uint64_t>(piece));
+  if (const auto p = piece_for(rows.trees, most_trees, piece)) split_trees(rows, *p);
   Annealing(rows, orbits, *base_bits).run(bound, proposals, stop);
 }
 

@@ -9,21 +9,14 @@
 namespace forestcoll::solver {
 namespace {
 
-// Splitting makes forests larger: up to four times, more where they are small.
-std::size_t most_trees(const TreeRows& rows) {
-  constexpr std::size_t small = std::size_t{1} << 18;
-  return std::max(4 * rows.routes.size(), small) / rows.core.compute.size();
-}
-
 class Descent {
  public:
-  Descent(const TreeRows& rows, Resources& resources, std::int64_t steps, const MoveLimits& limits,
+  Descent(const TreeRows& rows, Resources& resources, const DescentLimits& limits,
           const std::stop_token& stop)
       : rows_(rows),
         groups_(wide_groups(rows.core)),
-        moves_(rows_, resources, most_trees(rows)),
+        moves_(rows_, resources, limits.most_trees),
         limits_(limits),
-        most_steps_(steps),
         stop_(stop) {}
 
   // All of one height before the next: what they take from lower trees is then settled when those
@@ -42,7 +35,7 @@ class Descent {
 
  private:
   [[nodiscard]] bool spent() const {
-    return moves_.steps() >= most_steps_ || stop_.stop_requested();
+    return moves_.steps() >= limits_.steps || stop_.stop_requested();
   }
 
   [[nodiscard]] std::int32_t tallest() {
@@ -64,7 +57,7 @@ class Descent {
       const std::int32_t limit = height - 1;
       if (!any_critical([&](TreeEdge edge) { return moves_.exchange(edge, limit); }) &&
           !exchange_groups(t, limit) &&
-          !any_critical([&](TreeEdge edge) { return moves_.move(edge, limit, limits_); })) {
+          !any_critical([&](TreeEdge edge) { return moves_.move(edge, limit, limits_.moves); })) {
         break;
       }
       any = true;
@@ -93,8 +86,7 @@ class Descent {
   HeightRows rows_;
   std::vector<std::vector<Rank>> groups_;
   HeightMoves moves_;
-  MoveLimits limits_;
-  std::int64_t most_steps_;
+  const DescentLimits& limits_;
   const std::stop_token& stop_;
   std::vector<std::size_t> critical_;
 };
@@ -102,8 +94,8 @@ class Descent {
 }  // namespace
 
 void descend_heights(const TreeRows& rows, Resources& resources, std::int32_t bound,
-                     std::int64_t steps, const MoveLimits& limits, const std::stop_token& stop) {
-  Descent(rows, resources, steps, limits, stop).run(bound);
+                     const DescentLimits& limits, const std::stop_token& stop) {
+  Descent(rows, resources, limits, stop).run(bound);
 }
 
 }  // namespace forestcoll::solver

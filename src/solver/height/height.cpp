@@ -1,7 +1,6 @@
 #include "solver/height/height.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "solver/height/anneal.hpp"
@@ -26,30 +25,36 @@ struct Budget {
   std::size_t annealed = 0;    ///< edges up to which trees are annealed
   std::int64_t proposals = 0;  ///< of the first round; the next has twice as many
   std::int64_t steps = 0;      ///< of each descent
+  std::size_t most_trees = 0;  ///< that splitting may make of them
   int rounds = 0;
   MoveLimits limits = {};
 };
 
-// Small forests may take longer than their packing: 10 to 50 ms in ordinary searches.
+// Small forests may take longer than their packing, 10 to 50 ms in ordinary searches, and come to
+// more than four times as many trees.
 Budget budget_for(Effort effort, std::size_t size, std::size_t ranks) {
   const auto edges = static_cast<std::int64_t>(size);
   const auto n = static_cast<std::int64_t>(ranks);
+  const std::size_t most_trees = std::max(4 * size, std::size_t{1} << 18) / ranks;
   switch (effort) {
     case Effort::fast:
       return {.most_edges = 1 << 21,
-              .steps = 4 * edges + std::min<std::int64_t>(200 * edges, 500'000)};
+              .steps = 4 * edges + std::min<std::int64_t>(200 * edges, 500'000),
+              .most_trees = most_trees};
     case Effort::normal:
       return {.most_edges = 1 << 23,
               .annealed = 1 << 14,
               .proposals =
                   std::min(400 * edges, std::clamp<std::int64_t>(25'000'000 / n, 100'000, 400'000)),
               .steps = 16 * edges + std::min<std::int64_t>(16'000 * edges, 200'000),
+              .most_trees = most_trees,
               .rounds = 3};
     case Effort::max:
       return {.most_edges = 1 << 25,
-              .annealed = 1 << 22,
+              .annealed = 1 << 21,
               .proposals = std::clamp<std::int64_t>(100 * edges, 2'000'000, 10'000'000),
               .steps = 256 * edges + std::min<std::int64_t>(8'000'000 * edges, 100'000'000),
+              .most_trees = most_trees,
               .rounds = 5,
               .limits = {3, 24, 96, 1 << 14, 200'000}};
   }
@@ -89,17 +94,16 @@ class Rounds {
       return;
     }
     const State packed = state();
-    const std::int64_t pieces = std::max<std::int64_t>(trees_per_root(rows_) / kPieces, 1);
-    auto piece = std::bit_floor(static_cast<std::uint64_t>(pieces));
+    std::int64_t piece = std::max<std::int64_t>(trees_per_root(rows_) / kPieces, 1);
     descend();
     State best = state();
     if (!is_good(best, 0)) restore(packed);
     for (int round = 0; round < budget_.rounds && !is_good(best, round); ++round) {
-      anneal_heights(rows_, orbits_, bound_, static_cast<std::int64_t>(piece),
-                     budget_.proposals << round, stop_);
+      anneal_heights(rows_, orbits_, bound_, budget_.most_trees, piece, budget_.proposals << round,
+                     stop_);
       descend();
       if (State now = state(); now.measure < best.measure) best = std::move(now);
-      piece = std::max<std::uint64_t>(piece / 2, 1);
+      piece = std::max<std::int64_t>(piece / 2, 1);
     }
     restore(best);
   }
@@ -133,7 +137,8 @@ class Rounds {
   }
 
   void descend() {
-    descend_heights(rows_, resources_, bound_, budget_.steps, budget_.limits, stop_);
+    descend_heights(rows_, resources_, bound_, {budget_.most_trees, budget_.steps, budget_.limits},
+                    stop_);
   }
 
   const TreeRows& rows_;

@@ -48,7 +48,7 @@ struct Resources {
 /// the trees stand for: images under its group are trees as well.
 ///
 /// Nothing is done, at O(trees), where no tree is higher than `bound`, and nothing edge by edge
-/// where there are too many: 2^21, 2^23, 2^25 by `effort`; random exchanges end at 0, 2^14, 2^22
+/// where there are too many: 2^21, 2^23, 2^25 by `effort`; random exchanges end at 0, 2^14, 2^21
 /// edges. Cost: bounded in steps by `effort`: some of the size of the forest, or of 10 to 200 ms
 /// where that is more; at the greatest effort of a minute. The result is the same on every machine.
 void lower_heights(const TreeRows& rows, Resources& resources, const Orbits& orbits,
