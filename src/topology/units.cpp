@@ -66,4 +66,10 @@ std::optional<Ratio> parse_quantity(Quantity quantity, std::string_view text,
   return unit ? checked_mul(*value, *unit) : std::nullopt;
 }
 
+std::string with_slash(std::string_view bandwidth) {
+  if (!bandwidth.ends_with("bps")) return std::string(bandwidth);
+  bandwidth.remove_suffix(2);
+  return std::string(bandwidth) + "/s";
+}
+
 }  // namespace forestcoll::topology

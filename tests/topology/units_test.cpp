@@ -45,6 +45,22 @@ TEST(Units, NothingElseIsANumber) {
   EXPECT_EQ(parse_quantity(Quantity::number, "1 GB/s", 1), std::nullopt);
 }
 
+TEST(Units, BitsASecondWithTheirSlash) {
+  for (const auto& [written, meant] : {std::pair("100Gbps", Ratio(25, 2)),
+                                       {"100 Gbps", Ratio(25, 2)},
+                                       {"800000Mbps", Ratio(100)},
+                                       {"1.6 Tbps", Ratio(200)},
+                                       {"25 GB/s", Ratio(25)}}) {
+    EXPECT_EQ(bandwidth(with_slash(written).c_str()), meant) << written;
+  }
+  // Bytes are not written so.
+  for (const std::string text : {"25 GBps", "25 gbps", "bps", "", "25"}) {
+    EXPECT_EQ(with_slash(text) == text, !text.ends_with("bps")) << text;
+  }
+  EXPECT_EQ(bandwidth(with_slash("25 gbps").c_str()), std::nullopt);
+  EXPECT_EQ(bandwidth(with_slash("bps").c_str()), std::nullopt);
+}
+
 TEST(Units, WhatDoesNotFitIsNotRounded) {
   EXPECT_EQ(bandwidth("1e30"), std::nullopt);
   EXPECT_EQ(bandwidth("1e-30"), std::nullopt);
