@@ -36,9 +36,9 @@ struct Converted {
 };
 
 /// Every format but our own has one directed edge per direction of every link, with the attributes
-/// `bandwidth` (GB/s), `latency` (µs) and `kind`, and on the nodes `type`, `rank`, `box`, `weight`,
-/// `multicast` and `reduce`. Numbers are exact: a decimal where one is, else text such as "1000/3".
-/// Cost: linear.
+/// `bandwidth` (GB/s), `cables` (how many it is the sum of, where several), `latency` (µs) and
+/// `kind`, and on the nodes `type`, `rank`, `box`, `weight`, `multicast` and `reduce`. Numbers are
+/// exact: a decimal where one is, else text such as "1000/3". Cost: linear.
 [[nodiscard]] Converted convert(const Topology& topology, GraphFormat format);
 
 }  // namespace forestcoll

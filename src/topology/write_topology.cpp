@@ -136,6 +136,12 @@ std::string decimal(std::int64_t num, int places) {
   return (num < 0 ? "-" : "") + digits;
 }
 
+// GB/s of one of a link's cables; nothing where no file can say it exactly.
+std::optional<Ratio> of_one_cable(const TopologyLink& link) {
+  const auto single = checked_div(link.bandwidth, Ratio(link.count));
+  return single && parse_ratio(exact_text(*single)) == single ? single : std::nullopt;
+}
+
 // Where an id is a prefix and a plain number at its end: both.
 struct Numbered {
   std::string_view prefix;
@@ -221,10 +227,12 @@ TopologyDocument flat_document(const Topology& topology) {
     if (node.type == NodeType::compute && node.enabled) by_appearance.push_back(node.id);
   }
   for (const TopologyLink& link : topology.links) {
+    const auto single = of_one_cable(link);
     document.top.links.push_back({.src = topology.nodes[link.src].id,
                                   .dst = topology.nodes[link.dst].id,
-                                  .bandwidth = exact_text(link.bandwidth),
+                                  .bandwidth = exact_text(single.value_or(link.bandwidth)),
                                   .kind = link.kind,
+                                  .count = single ? link.count : 1,
                                   .latency = exact_text(link.latency),
                                   .full_duplex = link.full_duplex,
                                   .enabled = link.enabled});

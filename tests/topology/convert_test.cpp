@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
@@ -24,6 +26,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 const std::vector<std::pair<GraphFormat, Source>> kFormats = {
@@ -56,16 +59,19 @@ void expect_same_fabric(const Topology& a, const Topology& b, const std::string&
   };
   EXPECT_EQ(ranks(a), ranks(b)) << what;
   const auto arcs = [](const Topology& t) {
-    std::map<std::tuple<std::string, std::string, std::string>, std::pair<Ratio, Ratio>> sums;
+    std::map<std::tuple<std::string, std::string, std::string>,
+             std::tuple<Ratio, Ratio, std::int64_t>>
+        sums;
     for (const TopologyLink& link : t.links) {
       if (!link.enabled || !t.nodes[link.src].enabled || !t.nodes[link.dst].enabled) continue;
       for (const bool back : {false, true}) {
         if (back && !link.full_duplex) continue;
         const std::string &src = t.nodes[back ? link.dst : link.src].id,
                           &dst = t.nodes[back ? link.src : link.dst].id;
-        auto& [bandwidth, latency] = sums[{src, dst, link.kind}];
+        auto& [bandwidth, latency, cables] = sums[{src, dst, link.kind}];
         bandwidth = bandwidth + link.bandwidth;
         latency = link.latency;
+        cables += link.count;
       }
     }
     return sums;
@@ -150,6 +156,25 @@ TEST(Convert, AwkwardNamesAndNumbersThereAndBack) {
     expect_same_fabric(topology, there_and_back(topology, format, source),
                        std::to_string(static_cast<int>(format)));
   }
+}
+
+// The bandwidth is the whole link's, for readers who know no cables.
+TEST(Convert, CablesStayBesideTheirSum) {
+  const Topology topology = parse_valid(read_file(source_path("topologies/dgx-a100-x2.json")));
+  const nlohmann::json graph =
+      nlohmann::json::parse(convert(topology, GraphFormat::networkx).text)["edges"];
+  EXPECT_EQ(graph[0]["bandwidth"], 300);
+  EXPECT_EQ(graph[0]["cables"], 12);
+  for (const auto& [format, source] : kFormats) {
+    const Topology again = there_and_back(topology, format, source);
+    expect_same_fabric(topology, again, std::string(info_of(source).name));
+    const auto bundles = std::ranges::count_if(
+        again.links, [](const TopologyLink& link) { return link.count == 12; });
+    EXPECT_EQ(bundles, 16) << info_of(source).name;
+  }
+  EXPECT_THAT(convert(topology, GraphFormat::csv).text, HasSubstr(",cables,"));
+  const Topology single = parse_valid(to_topology_json(*generate("ring")));
+  EXPECT_THAT(convert(single, GraphFormat::csv).text, Not(HasSubstr("cables")));
 }
 
 TEST(Convert, NamesStay) {
