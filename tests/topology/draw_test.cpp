@@ -89,6 +89,30 @@ TEST(Picture, LargeFabricsBoxByBox) {
   EXPECT_EQ(std::ranges::count(picture.edges, true, &Edge::crosses), 1);
 }
 
+// 32 leaves of 4 boxes, of which box0 stands apart: what is left are two leaves and their boxes.
+TEST(Picture, LeavesWithTheirBoxesShareAnItemWhereThereAreMany) {
+  const Topology topology = make("dgx-a100", {{"boxes", "128"}, {"fabric", "fat-tree"}});
+  std::vector<NodeId> sending;
+  for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
+    if (topology.nodes[NodeId(i)].box != "box0") sending.push_back(NodeId(i));
+  }
+  const Picture picture = make_picture(topology, {.sending = sending});
+  EXPECT_EQ(picture.items.size(), 6U);
+  EXPECT_EQ(item(picture, "box4").sets, 31U);
+  EXPECT_EQ(item(picture, "box4").names.size(), 124U);
+  EXPECT_EQ(item(picture, "leaf31").names.size(), 31U);
+  EXPECT_EQ(item(picture, "leaf0").names.size(), 1U);
+  EXPECT_EQ(item(picture, "box1").names.size(), 3U);
+  EXPECT_EQ(item(picture, "spine0").sets, 1U);
+  const std::string dot = draw(topology, {.sending = sending}).dot;
+  EXPECT_THAT(dot, HasSubstr("31 times 4 boxes of 8 GPUs"));
+  EXPECT_THAT(dot, HasSubstr("31 switches"));
+  EXPECT_THAT(dot, HasSubstr("992 links, 24800 GB/s"));
+  // Where few are left to draw, each leaf stays apart.
+  const Topology few = make("dgx-a100", {{"boxes", "32"}, {"fabric", "fat-tree"}});
+  EXPECT_EQ(make_picture(few, {}).items.size(), 8U + 8 + 1);
+}
+
 TEST(Picture, DividedBoxesStayWholeUnlessThereAreMany) {
   const Topology topology = make("dgx-h100", {{"boxes", "32"}, {"fabric", "rail"}});
   const Picture one = make_picture(topology, {.sending = all_but(topology, NodeId(3))});
@@ -187,6 +211,21 @@ TEST(Draw, NamesAreEscaped) {
   EXPECT_THAT(dot, HasSubstr("&lt;b&gt;&amp;"));
   EXPECT_THAT(dot, HasSubstr("x &lt; y"));
   EXPECT_THAT(dot, HasSubstr("label=\"a\\\"<\""));
+}
+
+// Rows keep the order of the file, and names of boxes stand beside arcs.
+TEST(Draw, RowsKeepTheirOrder) {
+  const std::string switched = draw(make("dgx-a100", {{"boxes", "2"}, {"fabric", "rail"}})).dot;
+  EXPECT_THAT(switched, AllOf(HasSubstr("remincross=false"), Not(HasSubstr("margin=3"))));
+  EXPECT_THAT(switched,
+              HasSubstr("i34 -- i35 -- i36 -- i37 -- i38 -- i39 -- i40 -- i41 [style=invis]"));
+  const std::string direct = draw(make("mi250", {{"boxes", "2"}, {"fabric", "single"}})).dot;
+  EXPECT_THAT(direct, HasSubstr("labeljust=l; margin=32;"));
+}
+
+TEST(Draw, TheLegendCountsCables) {
+  EXPECT_THAT(draw(make("dgx-a100")).dot, HasSubstr("nvlink</font> 300 GB/s = 12 x 25>"));
+  EXPECT_THAT(draw(make("mixed")).dot, HasSubstr("nvlink</font> 300 to 450 GB/s"));
 }
 
 TEST(Draw, OneWayLinksHaveArrows) {
