@@ -284,6 +284,24 @@ TEST(ImportSlurm, NodesAreMachinesOnTheirSwitches) {
   EXPECT_THAT(imported.report.left_out, Contains(HasSubstr("LinkSpeed")));
 }
 
+TEST(ImportIbnetdiscover, TheSpeedOfANicIsThatOfItsCable) {
+  ImportOptions options = with_box();
+  options.nic_bandwidth = Ratio(50);
+  EXPECT_THAT(import_errors(Source::ibnetdiscover, kFabric, options), ElementsAre("I08"));
+  options.nic_bandwidth.reset();
+  options.bandwidths = {{"nic", Ratio(3)}};
+  for (const std::string& arc : arcs_of(import_fabric(Source::ibnetdiscover, kFabric, options))) {
+    if (arc.find("nic") == std::string::npos || arc.find("gpu") != std::string::npos) continue;
+    EXPECT_TRUE(arc.ends_with(" 3") || arc.ends_with(" 6")) << arc;
+  }
+}
+
+TEST(ImportSlurm, ASpeedThatTheMachineHasIsNotAskedFor) {
+  ImportOptions options = slurm_options();
+  options.nic_bandwidth = Ratio(50);
+  EXPECT_THAT(import_errors(Source::slurm, kSlurm, options), ElementsAre("I08"));
+}
+
 TEST(ImportSlurm, WhatIsMissingIsAskedFor) {
   EXPECT_THAT(import_errors(Source::slurm, kSlurm, with_box()), ElementsAre("I05 5:1"));
   EXPECT_THAT(import_messages(Source::slurm, kSlurm, with_box()), HasSubstr("--uplink-bandwidth"));

@@ -8,6 +8,7 @@
 
 #include "topology/import/box.hpp"
 #include "topology/import/grow.hpp"
+#include "topology/import/option_use.hpp"
 #include "topology/import/ports.hpp"
 
 namespace forestcoll::importing {
@@ -194,7 +195,16 @@ std::optional<TopologyDocument> join_cluster(const Context& context, const Clust
                        "Give the dump of a machine of the fabric, with its NICs.");
     box.reset();
   }
-  if (box && !speeds_known && !check_bandwidths(inside, *machine, box->ports)) box.reset();
+  if (box && speeds_known && options.nic_bandwidth) {
+    context.findings.error(
+        "I08", "", "--nic-bandwidth: the file has the speed of every cable",
+        "Leave it out, or overrule it: --bandwidths FILE.csv with a line \"nic,25\" (GB/s).");
+    box.reset();
+  }
+  if (box && !speeds_known) {
+    const bool known = check_bandwidths(inside, *machine, box->ports);
+    if (!known || !check_nic_bandwidth(inside, {*box})) box.reset();
+  }
   if (!box) return std::nullopt;
 
   TopologyDocument document;
