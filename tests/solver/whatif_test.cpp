@@ -217,6 +217,18 @@ TEST(WhatIf, OneCableOfABundle) {
                                              "nic~sw*[2]*1"}));
 }
 
+// As wide, and alike but for the number of their cables.
+TEST(WhatIf, BundlesOfDifferentCablesAreNotAlike) {
+  const auto parsed = parse_topology(R"({"format":"forestcoll-topology","version":1,
+      "nodes":[{"id":"g[0-3]","type":"compute"},{"id":"sw","type":"switch"}],
+      "links":[{"src":"g[0-1]","dst":"sw","bandwidth":25,"count":12},
+               {"src":"g[2-3]","dst":"sw","bandwidth":75,"count":4}]})",
+                                     "alike");
+  ASSERT_TRUE(parsed);
+  expect_all_exact(parsed->topology, Collective::allgather);
+  EXPECT_EQ(what_if(parsed->topology)->cable_failures.size(), 2U);
+}
+
 TEST(WhatIf, LinksThatNoTextTellsApartHaveNone) {
   const auto parsed = parse_topology(R"({"format":"forestcoll-topology","version":1,
       "nodes":[{"id":"g[0-1]","type":"compute"}],

@@ -137,6 +137,15 @@ TEST(Degrade, DropsCables) {
   }
 }
 
+TEST(Degrade, CablesThatAreGoneAreNotDroppedAgain) {
+  for (const std::string second : {"g0~sw*6", "g0->sw*6", "kind=nvlink*6"}) {
+    const auto left = degrade(bundles(), {.drop = {"g0~sw*7", second}});
+    ASSERT_FALSE(left) << second;
+    EXPECT_THAT(left.errors().front().message, HasSubstr("has 5 cables left"));
+  }
+  EXPECT_TRUE(degrade(bundles(), {.drop = {"g0->sw*7", "sw->g0*6"}}));
+}
+
 TEST(Degrade, ADerateKeepsTheCables) {
   const auto left = degrade(bundles(), {.drop = {"g0~sw*2"}, .derate = {"g0~sw=1/2"}});
   ASSERT_TRUE(left);
