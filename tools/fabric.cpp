@@ -107,10 +107,11 @@ Expected<TopologyOptions> parser_options(const ReadingOptions& options) {
   return parser;
 }
 
-Expected<ParsedTopology> read_topology(const std::string& path, const TopologyOptions& options) {
+Expected<ParsedTopology> read_topology(const std::string& path, const TopologyOptions& options,
+                                       std::string* metadata) {
   const auto text = read_input(path);
   if (!text) return text.errors();
-  auto parsed = parse_any(*text, display_name(path), options);
+  auto parsed = parse_any(*text, display_name(path), options, metadata);
   if (parsed && parsed->topology.name.empty()) parsed->topology.name = name_by_file(path);
   return parsed;
 }

@@ -1,5 +1,7 @@
 // The layout of the bundled files: an entry per line, keys in the order in which the format's table
 // names them, defaults left out.
+#include "topology/write_topology.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -120,7 +122,7 @@ std::string templates_of(const std::vector<TemplateText>& templates) {
   return join(items, "  ");
 }
 
-std::string metadata_of(const std::vector<std::pair<std::string, std::string>>& metadata) {
+std::string metadata_text(const std::vector<std::pair<std::string, std::string>>& metadata) {
   std::vector<std::string> items;
   items.reserve(metadata.size());
   for (const auto& [key, value] : metadata) items.push_back(quoted(key) + ": " + quoted(value));
@@ -189,16 +191,15 @@ class Run {
 
 }  // namespace
 
-std::string to_topology_json(const TopologyDocument& document) {
+std::string topology::to_topology_json(const TopologyDocument& document,
+                                       std::string_view metadata) {
   std::vector<std::string> items = {"\"format\": \"forestcoll-topology\"", "\"version\": 1"};
   const auto text = [&](const char* key, const std::string& value) {
     if (!value.empty()) items.push_back(fmt::format("\"{}\": {}", key, quoted(value)));
   };
   text("name", document.name);
   text("description", document.description);
-  if (!document.metadata.empty()) {
-    items.push_back("\"metadata\": " + metadata_of(document.metadata));
-  }
+  if (!metadata.empty()) items.push_back(fmt::format("\"metadata\": {}", metadata));
   items.emplace_back(R"("units": { "bandwidth": "GB/s", "latency": "us" })");
   if (!document.templates.empty()) {
     items.push_back("\"templates\": " + templates_of(document.templates));
@@ -211,6 +212,11 @@ std::string to_topology_json(const TopologyDocument& document) {
   array("links", document.top.links);
   array("rank_order", document.rank_order);
   return join(items, "") + "\n";
+}
+
+std::string to_topology_json(const TopologyDocument& document) {
+  return topology::to_topology_json(
+      document, document.metadata.empty() ? "" : metadata_text(document.metadata));
 }
 
 TopologyDocument flat_document(const Topology& topology) {

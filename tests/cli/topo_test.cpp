@@ -197,6 +197,23 @@ TEST(TopoConvert, RoundTripsGiveTheSameBound) {
   }
 }
 
+TEST(TopoConvert, TheMetadataStaysOrIsNamed) {
+  const Scratch scratch;
+  const std::string file = scratch / "gen.json", graph = scratch / "gen.dot";
+  EXPECT_EQ(run({"topo", "gen", "mi250", "-o", file}).code, 0);
+  const auto metadata = [](const std::string& text) {
+    return nlohmann::json::parse(text).value("metadata", nlohmann::json());
+  };
+  EXPECT_FALSE(metadata(read_file(file)).empty());
+  EXPECT_EQ(metadata(run({"topo", "convert", file, "--to", "topology"}).out),
+            metadata(read_file(file)));
+  const auto dot = run({"topo", "convert", file, "-o", graph});
+  EXPECT_THAT(dot.err, HasSubstr("no place for it: the metadata"));
+  // What an import guessed stands in the file that it becomes.
+  const std::string list = scratch.write("list.csv", "src,dst,bandwidth\na,b,1\n");
+  EXPECT_THAT(run({"topo", "convert", list, "--to", "topology"}).out, HasSubstr("\"guess 1\""));
+}
+
 TEST(TopoConvert, FormatByExtension) {
   const Scratch scratch;
   EXPECT_EQ(run({"topo", "convert", topology("torus-4x4"), "-o", scratch / "t.graphml"}).code, 0);

@@ -16,6 +16,7 @@
 
 #include "forestcoll/generate.hpp"
 #include "forestcoll/import.hpp"
+#include "forestcoll/metadata.hpp"
 #include "forestcoll/network.hpp"
 #include "topology/quote_dot.hpp"
 #include "topology/topology_testing.hpp"
@@ -175,6 +176,34 @@ TEST(Convert, CablesStayBesideTheirSum) {
   EXPECT_THAT(convert(topology, GraphFormat::csv).text, HasSubstr(",cables,"));
   const Topology single = parse_valid(to_topology_json(*generate("ring")));
   EXPECT_THAT(convert(single, GraphFormat::csv).text, Not(HasSubstr("cables")));
+}
+
+// Numbers stay as they are written, whatever a double would make of them.
+TEST(Convert, MetadataStaysInOurOwnFormat) {
+  const std::string value = R"({
+    "source": "a \"data sheet\"",
+    "figures": [1.10, 12345678901234567890, -0e1, null, true, {"a": {}, "b": []}]
+  })";
+  const std::string file = R"({"format":"forestcoll-topology","version":1,"metadata":)" + value +
+                           R"(,"nodes":[{"id":"g[0-1]","type":"compute"}],
+                             "links":[{"src":"g0","dst":"g1","bandwidth":1}]})";
+  EXPECT_EQ(metadata_of(file), value);
+  const Topology topology = parse_valid(file);
+  const Converted same = convert(topology, GraphFormat::topology, metadata_of(file));
+  EXPECT_THAT(same.lost, IsEmpty());
+  EXPECT_EQ(metadata_of(same.text), value);
+  EXPECT_EQ(parse_valid(same.text).links.size(), 1U);
+  for (const auto& [format, source] : kFormats) {
+    EXPECT_THAT(convert(topology, format, value).lost, ElementsAre("the metadata"));
+    EXPECT_THAT(convert(topology, format).lost, IsEmpty());
+  }
+  for (const auto& [text, found] : {std::pair("{}", ""),
+                                    {"{\"metadata\": {}}", "{}"},
+                                    {"{\"metadata\": 3}", "3"},
+                                    {"{\"metadata\": [1,2]}", "[1, 2]"},
+                                    {"not JSON", ""}}) {
+    EXPECT_EQ(metadata_of(text), found) << text;
+  }
 }
 
 TEST(Convert, NamesStay) {

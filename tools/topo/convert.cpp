@@ -44,13 +44,14 @@ ExitCode run(const Options& options, const Console& console) {
   if (!format) return fail(format.errors(), console);
   const auto parser = parser_options(options.reading);
   if (!parser) return fail(parser.errors(), console);
-  const auto parsed = read_topology(options.topology, *parser);
+  std::string metadata;
+  const auto parsed = read_topology(options.topology, *parser, &metadata);
   if (!parsed) return fail(parsed.errors(), console);
   print(parsed->warnings, console);
   const auto degraded = degrade(parsed->topology, options.failures);
   if (!degraded) return fail(degraded.errors(), console);
   for (const std::string& change : degraded->changes) note(console, change);
-  const Converted converted = convert(degraded->topology, *format);
+  const Converted converted = convert(degraded->topology, *format, metadata);
   if (auto error = write_output(options.out, converted.text)) {
     return fail({*std::move(error)}, console);
   }
