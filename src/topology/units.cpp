@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "forestcoll/bandwidth.hpp"
+
 namespace forestcoll::topology {
 namespace {
 
@@ -73,3 +75,13 @@ std::string with_slash(std::string_view bandwidth) {
 }
 
 }  // namespace forestcoll::topology
+
+namespace forestcoll {
+
+std::optional<Ratio> parse_bandwidth(std::string_view text) {
+  using topology::Quantity;
+  const auto value = topology::parse_quantity(Quantity::bandwidth, topology::with_slash(text), 1);
+  return value && *value > 0 ? value : std::nullopt;
+}
+
+}  // namespace forestcoll

@@ -229,6 +229,25 @@ TEST(WhatIf, BundlesOfDifferentCablesAreNotAlike) {
   EXPECT_EQ(what_if(parsed->topology)->cable_failures.size(), 2U);
 }
 
+// Two links of a GPU to one NIC that differ in the direction back alone.
+TEST(WhatIf, LinksToADeviceAreAlikeBothWaysOrNot) {
+  const auto parsed = parse_topology(R"({"format":"forestcoll-topology","version":1,
+      "nodes":[{"id":"g[0-1]","type":"compute"},{"id":"nic_out","type":"switch"},
+               {"id":"nic_in","type":"switch"}],
+      "links":[{"src":"g[0-1]","dst":"nic_out","bandwidth":10,"duplex":"simplex"},
+               {"src":"g[0-1]","dst":"nic_out","bandwidth":10,"duplex":"simplex"},
+               {"src":"nic_in","dst":"g[0-1]","bandwidth":2,"duplex":"simplex"},
+               {"src":"nic_in","dst":"g[0-1]","bandwidth":3,"duplex":"simplex"},
+               {"src":"nic_out","dst":"nic_in","bandwidth":100,"duplex":"simplex"}]})",
+                                     "both ways");
+  ASSERT_TRUE(parsed);
+  const auto result = what_if(parsed->topology);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->failures.size(), 3U);
+  expect_failures_exact(result->failures, parsed->topology, Collective::allgather,
+                        parsed->topology.links.size());
+}
+
 TEST(WhatIf, LinksThatNoTextTellsApartHaveNone) {
   const auto parsed = parse_topology(R"({"format":"forestcoll-topology","version":1,
       "nodes":[{"id":"g[0-1]","type":"compute"}],

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "forestcoll/bandwidth.hpp"
+
 namespace forestcoll::topology {
 namespace {
 
@@ -59,6 +61,9 @@ TEST(Units, BitsASecondWithTheirSlash) {
   }
   EXPECT_EQ(bandwidth(with_slash("25 gbps").c_str()), std::nullopt);
   EXPECT_EQ(bandwidth(with_slash("bps").c_str()), std::nullopt);
+  EXPECT_EQ(parse_bandwidth("400Gbps"), Ratio(50));
+  EXPECT_EQ(parse_bandwidth("0"), std::nullopt);
+  EXPECT_EQ(parse_bandwidth("-1"), std::nullopt);
 }
 
 TEST(Units, WhatDoesNotFitIsNotRounded) {

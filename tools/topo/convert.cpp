@@ -82,11 +82,10 @@ Command add_topo_convert(CLI::App& program) {
   add_failure_options(*command, options->failures);
   add_reading_options(*command, options->reading);
   command->footer(
-      "Extensions: .json is our own format, .graphml, .dot or .gv, and .csv are those; networkx "
-      "and\n"
-      "json-graph need --to. Graphs have one directed edge per direction of every link; numbers "
-      "are\n"
-      "exact. What a format cannot say is named on standard error.\n"
+      "Extensions: .json is our own format, .graphml, .dot or .gv, and .csv are those;\n"
+      "networkx and json-graph need --to. Graphs have one directed edge per direction of\n"
+      "every link; numbers are exact, and a bandwidth is that of all the cables that the\n"
+      "attribute `cables` counts. What a format cannot say is named on standard error.\n"
       "\n"
       "Examples:\n"
       "  forestcoll topo convert fabric.json -o fabric.graphml\n"
