@@ -119,6 +119,8 @@ TEST(Picture, DividedBoxesStayWholeUnlessThereAreMany) {
   EXPECT_EQ(item(one, "box0/gpu3").side, Side::receives);
   EXPECT_EQ(item(one, "box0/gpu3").cluster, "box0");
   EXPECT_EQ(item(one, "box1").names.size(), 31U);
+  // The other boxes are next to the rails, and these are below the NICs of the one.
+  EXPECT_GT(item(one, "rail0").level, item(one, "box0/nic0").level);
   std::vector<NodeId> gpus_0;
   for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
     if (topology.nodes[NodeId(i)].id.ends_with("gpu0")) gpus_0.push_back(NodeId(i));
@@ -190,6 +192,10 @@ TEST(Draw, LayoutByWhatIsThere) {
   EXPECT_THAT(draw(make("torus")).dot, HasSubstr("layout=neato;"));
   EXPECT_THAT(draw(make("torus", {{"dims", "11x11"}})).dot, HasSubstr("layout=sfdp;"));
   EXPECT_THAT(draw(make("dragonfly")).dot, HasSubstr("layout=fdp;"));
+  // One box is the whole picture.
+  const Topology box = parse_valid(flat_file(R"({"id":"g[0-2]","type":"compute","box":"b"})",
+                                             R"({"src":"g[0-1]","dst":"g2","bandwidth":1})"));
+  EXPECT_THAT(draw(box).dot, HasSubstr("layout=neato;"));
 }
 
 // Graphviz leads edges around nodes at a cost of minutes where there are hundreds.

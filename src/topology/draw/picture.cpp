@@ -298,6 +298,23 @@ class PictureMaker {
         reached.push_back(j);
       }
     }
+    lower_the_fabric();
+  }
+
+  // What joins boxes stands below all of them, be some drawn whole and others as one.
+  void lower_the_fabric() {
+    std::size_t deepest = 0, highest = picture_.items.size();
+    const auto joins = [](const Item& item) {
+      return item.kind == ItemKind::switch_node && item.cluster.empty();
+    };
+    for (const Item& item : picture_.items) {
+      if (!item.cluster.empty()) deepest = std::max(deepest, item.level);
+      if (joins(item)) highest = std::min(highest, item.level);
+    }
+    if (highest > deepest) return;
+    for (Item& item : picture_.items) {
+      if (joins(item)) item.level += deepest + 1 - highest;
+    }
   }
 
   const Topology& topology_;

@@ -87,12 +87,13 @@ class PictureWriter {
   }
 
   // Rows where switches join what is above them; a spring model where items of one row are linked
-  // to each other across boxes, one that knows boxes if there are any.
+  // to each other across boxes, one that knows boxes if there are several.
   void choose_layout() {
-    bool switches = false, boxes = false, flat = false;
+    bool switches = false, flat = false;
+    std::set<std::string_view> boxes;
     for (const Item& item : picture_.items) {
       switches = switches || item.kind == ItemKind::switch_node;
-      boxes = boxes || !item.cluster.empty();
+      boxes.insert(item.cluster);
     }
     for (const Edge& edge : picture_.edges) {
       const Item &a = picture_.items[edge.a], &b = picture_.items[edge.b];
@@ -101,7 +102,7 @@ class PictureWriter {
     layered_ = switches && !flat;
     if (layered_) {
       layout_ = "dot";
-    } else if (boxes) {
+    } else if (boxes.size() > 1) {
       layout_ = "fdp";
     } else {
       layout_ = picture_.items.size() > 100 ? "sfdp" : "neato";
