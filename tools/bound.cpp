@@ -306,9 +306,10 @@ Command add_bound(CLI::App& program) {
   command->add_flag("--json", options->json, "Report as JSON (format forestcoll-bound, version 1)");
   command->add_flag("--check", options->check,
                     "Compute the rate again by bisection, in independent code; they must agree");
-  command->add_flag("--whatif", options->whatif,
-                    "Rank the links, nodes and boxes by what their failure costs, and the upgrades "
-                    "that pay, each solved exactly");
+  command->add_flag(
+      "--whatif", options->whatif,
+      "Rank the links, their single cables, nodes and boxes by what their failure costs, "
+      "and the upgrades that pay, each solved exactly");
   command
       ->add_option("--top", options->top,
                    "List the N largest links of the bottleneck, and N lines of --whatif (the "

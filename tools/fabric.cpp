@@ -72,8 +72,8 @@ void add_failure_options(CLI::App& command, Failures& failures) {
   command
       .add_option(
           "--drop", failures.drop,
-          "Leave out a link (A~B both ways, A->B one way, kind=K), a node or a box; ids and\n"
-          "ranges such as box[0-1]/nic3; several times")
+          "Leave out a link (A~B both ways, A->B one way, kind=K), one of its parallel cables\n"
+          "(A~B*1, kind=K*1), a node or a box; ids and ranges such as box[0-1]/nic3; several times")
       ->allow_extra_args(false)
       ->type_name("LINK|NODE")
       ->group(group);
@@ -107,10 +107,11 @@ Expected<TopologyOptions> parser_options(const ReadingOptions& options) {
   return parser;
 }
 
-Expected<ParsedTopology> read_topology(const std::string& path, const TopologyOptions& options) {
+Expected<ParsedTopology> read_topology(const std::string& path, const TopologyOptions& options,
+                                       std::string* metadata) {
   const auto text = read_input(path);
   if (!text) return text.errors();
-  auto parsed = parse_any(*text, display_name(path), options);
+  auto parsed = parse_any(*text, display_name(path), options, metadata);
   if (parsed && parsed->topology.name.empty()) parsed->topology.name = name_by_file(path);
   return parsed;
 }

@@ -34,9 +34,10 @@ void add_failure_options(CLI::App& command, Failures& failures);
 [[nodiscard]] Expected<TopologyOptions> parser_options(const ReadingOptions& options);
 
 /// Reads and checks one file; `path` may be "-". A topology without a name gets the file's, without
-/// its extension, or "topology".
+/// its extension, or "topology". `metadata`, if asked for, is set as `parse_any` does.
 [[nodiscard]] Expected<ParsedTopology> read_topology(const std::string& path,
-                                                     const TopologyOptions& options);
+                                                     const TopologyOptions& options,
+                                                     std::string* metadata = nullptr);
 
 /// A topology and its digraph, ready to be solved.
 struct Fabric {

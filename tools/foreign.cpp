@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "forestcoll/metadata.hpp"
+
 namespace forestcoll::cli {
 namespace {
 
@@ -62,10 +64,11 @@ Expected<CheckedImport> import_checked(Source source, std::string_view text,
 }
 
 Expected<ParsedTopology> parse_any(std::string_view text, const std::string& file,
-                                   const TopologyOptions& parser) {
+                                   const TopologyOptions& parser, std::string* metadata) {
   const auto source = detect_source(text);
   if (!source) {
     if (is_unknown_xml(text)) return unknown_xml(file);
+    if (metadata != nullptr) *metadata = metadata_of(text);
     return parse_topology(text, file, parser);
   }
   auto imported = import_checked(*source, text, file, {}, parser);
@@ -79,6 +82,7 @@ Expected<ParsedTopology> parse_any(std::string_view text, const std::string& fil
     }
     return errors;
   }
+  if (metadata != nullptr) *metadata = metadata_of(imported->text);
   ParsedTopology parsed = std::move(imported->parsed);
   const Diagnostics warnings = import_warnings(imported->imported, file);
   parsed.warnings.insert(parsed.warnings.begin(), warnings.begin(), warnings.end());

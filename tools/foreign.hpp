@@ -24,8 +24,10 @@ struct CheckedImport {
                                                      const TopologyOptions& parser);
 
 /// Parses a topology file, or imports a file of another format, which its content tells. What was
-/// guessed and left out becomes warnings (I23, I24).
+/// guessed and left out becomes warnings (I23, I24). `metadata`, if asked for, is set to what
+/// `metadata_of` finds in the topology file, or in the one that the import makes.
 [[nodiscard]] Expected<ParsedTopology> parse_any(std::string_view text, const std::string& file,
-                                                 const TopologyOptions& parser);
+                                                 const TopologyOptions& parser,
+                                                 std::string* metadata = nullptr);
 
 }  // namespace forestcoll::cli

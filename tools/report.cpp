@@ -95,6 +95,17 @@ std::string deadlock_line() {
          "runtime's FIFO, which holds 2 in Simple, 8 in LL and LL128\n";
 }
 
+std::string cable_bandwidth(const Ratio& bandwidth, std::int64_t cables) {
+  const auto single = checked_div(bandwidth, Ratio(cables));
+  return single ? number(*single) : number(bandwidth.to_double() / static_cast<double>(cables));
+}
+
+std::string bandwidth_in_words(const Ratio& bandwidth, std::int64_t cables) {
+  const std::string text = number(bandwidth) + " GB/s";
+  if (cables == 1) return text;
+  return fmt::format("{} = {} x {}", text, cables, cable_bandwidth(bandwidth, cables));
+}
+
 std::string counted(std::size_t count, std::string_view singular) {
   return fmt::format("{} {}{}", count, singular, count == 1 ? "" : "s");
 }

@@ -1,6 +1,7 @@
 // What is told: findings and notes on standard error, numbers in text and in JSON.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -34,6 +35,10 @@ void note(const Console& console, std::string_view line);
 [[nodiscard]] std::string number(double value);
 /// "346.667 (1040/3)", or "200" where that is exact.
 [[nodiscard]] std::string number(const Ratio& value);
+/// The `number` of one of so many parallel cables: "25" of 300 GB/s and 12.
+[[nodiscard]] std::string cable_bandwidth(const Ratio& bandwidth, std::int64_t cables);
+/// "300 GB/s = 12 x 25" of 12 parallel cables, "300 GB/s" of one.
+[[nodiscard]] std::string bandwidth_in_words(const Ratio& bandwidth, std::int64_t cables);
 /// "100 %" only where `part` equals `whole`; rounded down otherwise.
 [[nodiscard]] std::string percent(const Ratio& part, const Ratio& whole);
 /// Of a schedule that could deadlock with a single operation in flight on a connection.

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace forestcoll::cli {
@@ -15,43 +18,61 @@ std::string name_of(LinkId id, const Topology& topology) {
                      topology.nodes[link.dst].id);
 }
 
-// "nvlink 300 GB/s", "16 pcie 25 GB/s and 16 ib 25 GB/s"
+// "nvlink 300 GB/s = 12 x 25", "16 pcie 25 GB/s and 16 ib 25 GB/s"
 std::string kinds_of(const std::vector<LinkId>& links, const Topology& topology, bool counts) {
-  std::map<std::pair<std::string, Ratio>, std::size_t> kinds;
+  std::map<std::tuple<std::string, Ratio, std::int64_t>, std::size_t> kinds;
   for (const LinkId id : links) {
-    ++kinds[{topology.links[id].kind, topology.links[id].bandwidth}];
+    const TopologyLink& link = topology.links[id];
+    ++kinds[{link.kind, link.bandwidth, link.count}];
   }
   std::string text;
   std::size_t listed = 0;
-  for (const auto& [kind, count] : kinds) {
+  for (const auto& [kind_of, number_of] : kinds) {
     if (listed == 3) return text + ", …";
     ++listed;
     if (!text.empty()) text += ", ";
-    if (counts) text += fmt::format("{} ", count);
-    if (!kind.first.empty()) text += kind.first + " ";
-    text += number(kind.second) + " GB/s";
+    if (counts) text += fmt::format("{} ", number_of);
+    const auto& [kind, bandwidth, cables] = kind_of;
+    if (!kind.empty()) text += kind + " ";
+    text += bandwidth_in_words(bandwidth, cables);
   }
   return text;
 }
 
-// "box0/gpu0 ~ box0/nvsw (nvlink 300 GB/s), or another of 16"
-std::string any_of(const std::vector<LinkId>& links, const Topology& topology) {
-  std::string text = fmt::format("{} ({})", name_of(links.front(), topology),
-                                 kinds_of({links.front()}, topology, false));
-  if (links.size() > 1) text += fmt::format(", or another of {}", links.size());
-  return text;
+std::string or_another(std::size_t count) {
+  return count > 1 ? fmt::format(", or another of {}", count) : "";
+}
+
+// Where no text for --drop means this link alone, its ends.
+std::string name_of(const FailureEffect& failure, const Topology& topology) {
+  if (auto text = drop_text(failure, topology)) return *std::move(text);
+  const LinkId first = failure.links.front();
+  return fmt::format("{}{}, of several links between them", failure.one_cable ? "a cable of " : "",
+                     name_of(first, topology));
+}
+
+// "box0/gpu0~box0/nvsw (nvlink 300 GB/s = 12 x 25), or another of 16",
+// "box0/gpu0~box0/nvsw*1 (one of 12 cables, nvlink 25 GB/s), or another of 16"
+std::string in_words(const FailureEffect& failure, const Topology& topology) {
+  const LinkId first = failure.links.front();
+  const TopologyLink& link = topology.links[first];
+  const std::string what =
+      failure.one_cable
+          ? fmt::format("one of {} cables, {}{}{} GB/s", link.count, link.kind,
+                        link.kind.empty() ? "" : " ", cable_bandwidth(link.bandwidth, link.count))
+          : kinds_of({first}, topology, false);
+  return fmt::format("{} ({}){}", name_of(failure, topology), what,
+                     or_another(failure.links.size()));
 }
 
 // "box0/nic0 (switch), or another of 16"
 std::string any_of(const NodeFailureEffect& effect, const Topology& topology) {
   const bool gpu = topology.nodes[effect.nodes.front()].type == NodeType::compute;
-  std::string text =
-      fmt::format("{} ({})", names_of(effect, topology).front(), gpu ? "GPU" : "switch");
-  if (effect.nodes.size() > 1) text += fmt::format(", or another of {}", effect.nodes.size());
-  return text;
+  return fmt::format("{} ({}){}", names_of(effect, topology).front(), gpu ? "GPU" : "switch",
+                     or_another(effect.nodes.size()));
 }
 
-// Effects that read alike: of one size, on links of the same kinds.
+// Upgrades that read alike: of one size, on links of the same kinds.
 struct Line {
   Ratio algbw;
   std::string kinds;
@@ -74,11 +95,24 @@ void add(std::vector<Line>& lines, Line line) {
   }
 }
 
-std::vector<Line> failure_lines(const WhatIf& what_if, const Topology& topology) {
-  std::vector<Line> lines;
-  for (const FailureEffect& failure : what_if.failures) {
+// Failures that read alike are one line: as dear, of links as wide and of one kind.
+std::vector<FailureEffect> failure_lines(const std::vector<FailureEffect>& failures,
+                                         const WhatIf& what_if, const Topology& topology) {
+  std::vector<FailureEffect> lines;
+  const auto kind = [&](const FailureEffect& failure) {
+    return kinds_of({failure.links.front()}, topology, false);
+  };
+  for (const FailureEffect& failure : failures) {
     if (failure.algbw == what_if.algbw) continue;
-    add(lines, {failure.algbw, kinds_of({failure.links.front()}, topology, false), failure.links});
+    const auto alike = std::ranges::find_if(lines, [&](const FailureEffect& other) {
+      return other.algbw == failure.algbw && kind(other) == kind(failure) &&
+             other.ways_back.empty() == failure.ways_back.empty();
+    });
+    if (alike == lines.end()) {
+      lines.push_back(failure);
+    } else {
+      alike->links.insert(alike->links.end(), failure.links.begin(), failure.links.end());
+    }
   }
   return lines;
 }
@@ -117,7 +151,10 @@ std::vector<Line> upgrade_lines(const WhatIf& what_if, const Topology& topology)
 }
 
 std::string in_words(const Line& line, const Topology& topology) {
-  if (!line.together) return any_of(line.links, topology);
+  if (!line.together) {
+    return fmt::format("{} ({}){}", name_of(line.links.front(), topology), line.kinds,
+                       or_another(line.links.size()));
+  }
   std::string text = fmt::format("{} together, such as {}: {}", counted(line.links.size(), "link"),
                                  name_of(line.links.front(), topology), line.kinds);
   if (line.sets > 1) text += fmt::format(", or another of {} such sets", line.sets);
@@ -140,27 +177,39 @@ std::string of_no_cost(std::size_t count, std::string_view what) {
   return count == 0 ? "" : fmt::format("  no cost:  {}\n", counted(count, what));
 }
 
+std::string link_failures_in_words(const std::vector<FailureEffect>& failures,
+                                   const WhatIf& what_if, const Topology& topology,
+                                   std::size_t count) {
+  std::string text;
+  const std::vector<FailureEffect> lines = failure_lines(failures, what_if, topology);
+  for (std::size_t i = 0; i < std::min(count, lines.size()); ++i) {
+    text += effect_line(lines[i].algbw, what_if.algbw, in_words(lines[i], topology));
+  }
+  std::size_t harmless = 0;
+  for (const FailureEffect& failure : failures) {
+    if (failure.algbw == what_if.algbw) harmless += failure.links.size();
+  }
+  return text + of_no_cost(harmless, "link");
+}
+
 // Of links, and of nodes and boxes, whose loss leaves a collective among fewer GPUs.
 std::string failures_in_words(const WhatIf& what_if, const Topology& topology,
                               const WhatIfOptions& options, std::size_t count) {
-  std::string text = fmt::format("what if one link fails, with all of its count ({} at {} GB/s):\n",
-                                 to_string(options.collective), number(what_if.algbw));
-  const std::vector<Line> links = failure_lines(what_if, topology);
-  for (std::size_t i = 0; i < std::min(count, links.size()); ++i) {
-    text += effect_line(links[i].algbw, what_if.algbw, in_words(links[i], topology));
+  std::string text =
+      fmt::format("what if one link fails, with all of its cables ({} at {} GB/s):\n",
+                  to_string(options.collective), number(what_if.algbw));
+  text += link_failures_in_words(what_if.failures, what_if, topology, count);
+  if (!what_if.cable_failures.empty()) {
+    text += "what if one cable fails, of a link that has several:\n";
+    text += link_failures_in_words(what_if.cable_failures, what_if, topology, count);
   }
-  std::size_t harmless = 0;
-  for (const FailureEffect& failure : what_if.failures) {
-    if (failure.algbw == what_if.algbw) harmless += failure.links.size();
-  }
-  text += of_no_cost(harmless, "link");
 
   text += "what if one node fails (among the GPUs that are left):\n";
   const std::vector<NodeFailureEffect> nodes = node_lines(what_if, topology);
   for (std::size_t i = 0; i < std::min(count, nodes.size()); ++i) {
     text += effect_line(nodes[i].algbw, what_if.algbw, any_of(nodes[i], topology));
   }
-  harmless = 0;
+  std::size_t harmless = 0;
   for (const NodeFailureEffect& failure : what_if.node_failures) {
     if (!(failure.algbw < what_if.algbw)) harmless += failure.nodes.size();
   }
@@ -170,9 +219,7 @@ std::string failures_in_words(const WhatIf& what_if, const Topology& topology,
   text += "what if one box fails (among the GPUs that are left):\n";
   for (std::size_t i = 0; i < std::min(count, what_if.box_failures.size()); ++i) {
     const auto& [boxes, algbw] = what_if.box_failures[i];
-    text += effect_line(
-        algbw, what_if.algbw,
-        boxes.front() + (boxes.size() == 1 ? "" : fmt::format(", or another of {}", boxes.size())));
+    text += effect_line(algbw, what_if.algbw, boxes.front() + or_another(boxes.size()));
   }
   return text;
 }
@@ -184,7 +231,20 @@ Json names(const std::vector<LinkId>& links, const Topology& topology) {
     list.push_back({{"src", topology.nodes[link.src].id},
                     {"dst", topology.nodes[link.dst].id},
                     {"kind", link.kind},
-                    {"bandwidth", exact(link.bandwidth)}});
+                    {"bandwidth", exact(link.bandwidth)},
+                    {"count", link.count}});
+  }
+  return list;
+}
+
+Json to_json(const std::vector<FailureEffect>& failures, const Topology& topology) {
+  Json list = Json::array();
+  for (const FailureEffect& failure : failures) {
+    Json entry = {{"links", names(failure.links, topology)}};
+    if (!failure.ways_back.empty()) entry["ways_back"] = names(failure.ways_back, topology);
+    entry["algbw"] = exact(failure.algbw);
+    if (auto text = drop_text(failure, topology)) entry["drop"] = *std::move(text);
+    list.push_back(std::move(entry));
   }
   return list;
 }
@@ -206,11 +266,6 @@ std::string in_words(const WhatIf& what_if, const Topology& topology, const What
 }
 
 Json to_json(const WhatIf& what_if, const Topology& topology, const WhatIfOptions& options) {
-  Json failures = Json::array();
-  for (const FailureEffect& failure : what_if.failures) {
-    failures.push_back(
-        {{"links", names(failure.links, topology)}, {"algbw", exact(failure.algbw)}});
-  }
   Json node_failures = Json::array();
   for (const NodeFailureEffect& failure : what_if.node_failures) {
     node_failures.push_back(
@@ -229,7 +284,8 @@ Json to_json(const WhatIf& what_if, const Topology& topology, const WhatIfOption
   return {{"collective", to_string(options.collective)},
           {"algbw", exact(what_if.algbw)},
           {"factor", exact(options.factor)},
-          {"failures", std::move(failures)},
+          {"failures", to_json(what_if.failures, topology)},
+          {"cable_failures", to_json(what_if.cable_failures, topology)},
           {"node_failures", std::move(node_failures)},
           {"box_failures", std::move(box_failures)},
           {"upgrades", std::move(upgrades)}};

@@ -36,9 +36,12 @@ struct Converted {
 };
 
 /// Every format but our own has one directed edge per direction of every link, with the attributes
-/// `bandwidth` (GB/s), `latency` (µs) and `kind`, and on the nodes `type`, `rank`, `box`, `weight`,
-/// `multicast` and `reduce`. Numbers are exact: a decimal where one is, else text such as "1000/3".
+/// `bandwidth` (GB/s), `cables` (how many it is the sum of, where several), `latency` (µs) and
+/// `kind`, and on the nodes `type`, `rank`, `box`, `weight`, `multicast` and `reduce`. Numbers are
+/// exact: a decimal where one is, else text such as "1000/3". `metadata` is that of the topology's
+/// file, as `metadata_of` gives it: our own format keeps it, the others have no place for it.
 /// Cost: linear.
-[[nodiscard]] Converted convert(const Topology& topology, GraphFormat format);
+[[nodiscard]] Converted convert(const Topology& topology, GraphFormat format,
+                                std::string_view metadata = {});
 
 }  // namespace forestcoll

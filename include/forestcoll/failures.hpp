@@ -13,8 +13,10 @@ namespace forestcoll {
 ///   node     "box0/nic3", "box[0-1]/nic[0-7]"
 ///   link     "A~B": all links that join a node of A and a node of B; "A->B": in that direction
 ///            alone; "kind=ib": all links of that kind
+///   cables   "A~B*2", "A->B*2", "kind=ib*2": 2 of the parallel cables (`count`) of each such link.
+///            An id that itself ends in *2 is written B*[2] at the end of a link.
 struct Failures {
-  std::vector<std::string> drop = {};    ///< links and nodes that are gone
+  std::vector<std::string> drop = {};    ///< links, cables and nodes that are gone
   std::vector<std::string> derate = {};  ///< "LINK=F", 0 < F ≤ 1: F of the link's bandwidth is left
   /// Only these compute nodes take part, in this rank order: ids, ranges of ids, rank numbers and
   /// ranges of them, with commas between. The others are gone. Empty: all.
@@ -30,8 +32,9 @@ struct DegradedTopology {
 
 /// The fabric that is left. Drops first, then derates, then ranks, each in order. Errors: D01 a
 /// name that nothing has (the nearest is suggested), D02 an item that cannot be read, D03 a factor
-/// out of range, D04 a rank that cannot be one, and E07 to E09 where the rest is no fabric.
-/// Cost: linear in the fabric per item.
+/// out of range or more cables than there are, D04 a rank that cannot be one, E07 to E09 where the
+/// rest is no fabric, and E14 where a bandwidth gets too fine for exact arithmetic. Cost: linear in
+/// the fabric per item.
 [[nodiscard]] Expected<DegradedTopology> degrade(const Topology& topology,
                                                  const Failures& failures);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -19,10 +20,11 @@ struct BoxSummary {
   std::size_t gpus = 0, switches = 0;  ///< in each
 };
 
-/// Links of one kind and bandwidth.
+/// Links of one kind, bandwidth and number of cables.
 struct LinkSummary {
   std::string kind;
-  Ratio bandwidth;  ///< GB/s of each, per direction
+  Ratio bandwidth;          ///< GB/s of each, per direction
+  std::int64_t cables = 1;  ///< in each
   std::size_t count = 0;
   std::size_t one_way = 0;  ///< of these
 };

@@ -69,7 +69,8 @@ struct TopologyDocument {
 [[nodiscard]] std::string to_topology_json(const TopologyDocument& document);
 
 /// The topology as a flat document: a node or link per entry, ranges and templates gone.
-/// `parse_topology` gives the same topology again.
+/// `parse_topology` gives the same topology again; only where the bandwidth of one of several
+/// cables is too fine for a file do they become one of the same sum.
 [[nodiscard]] TopologyDocument flat_document(const Topology& topology);
 
 /// The shortest exact text of a number for a file: "25", "370.8", and "1000/3" where no decimal

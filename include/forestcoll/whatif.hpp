@@ -25,11 +25,22 @@ struct WhatIfOptions {
 };
 
 /// Links that are alike by a symmetry of the fabric: the failure of any one of them has this
-/// effect. A link is one of the topology, with all of its `count`.
+/// effect.
 struct FailureEffect {
   std::vector<LinkId> links;
-  Ratio algbw;  ///< GB/s without one of them; 0 where that cuts compute nodes off
+  Ratio algbw;             ///< GB/s without one of them; 0 where that cuts compute nodes off
+  bool one_cable = false;  ///< one cable of the link's `count` fails; otherwise all of them
+  /// Of links to NICs and PCIe switches that are two nodes, one for each direction: `links` lead to
+  /// one end of the two nodes and these back, in the same order, and both fail together. Else
+  /// empty.
+  std::vector<LinkId> ways_back = {};
 };
+
+/// The text that `Failures::drop` takes for the failure of the first of these links, such as
+/// "box0/gpu0~box0/nvsw*1". Nothing where several links join the same two nodes, so that their
+/// names do not tell which one is meant. Cost: O(n + m).
+[[nodiscard]] std::optional<std::string> drop_text(const FailureEffect& effect,
+                                                   const Topology& topology);
 
 /// Nodes that are alike; the same of them. The collective is then one among the compute nodes that
 /// are left, and algbw also 0 where those are fewer than two, own nothing, or lack the root.
@@ -61,6 +72,8 @@ struct UpgradeEffect {
 struct WhatIf {
   Ratio algbw;                               ///< GB/s of the fabric as it is
   std::vector<FailureEffect> failures = {};  ///< every enabled link once, the dearest first
+  /// Every enabled link of several cables once, likewise: what the loss of one cable costs.
+  std::vector<FailureEffect> cable_failures = {};
   std::vector<NodeFailureEffect> node_failures = {};  ///< every enabled node once, likewise
   std::vector<BoxFailureEffect> box_failures = {};    ///< every box once, where there are several
   std::vector<UpgradeEffect> upgrades =
@@ -69,12 +82,12 @@ struct WhatIf {
   std::int64_t proved = 0;  ///< upgrades that a cut shows to be of no use, unsolved
 };
 
-/// The optimum of every fabric that lacks one link, one node or one box, and of those where a class
-/// of links that are alike, or of links in series (a NIC's two sides), or a whole kind, or one
-/// link, is wider. Exact: each is solved again, from the narrowest of the cuts met so far; an
-/// upgrade is left out unsolved only where it misses one of the bottleneck's cuts, and so proves
-/// itself useless. Errors: E14. Cost: a rate per class of links, of nodes and of boxes, and per
-/// upgrade that crosses all known cuts.
+/// The optimum of every fabric that lacks one link, one cable of a link, one node or one box, and
+/// of those where a class of links that are alike, or of links in series (a NIC's two sides), or a
+/// whole kind, or one link, is wider. Exact: each is solved again, from the narrowest of the cuts
+/// met so far; an upgrade is left out unsolved only where it misses one of the bottleneck's cuts,
+/// and so proves itself useless. Errors: E14. Cost: a rate per class of links (two where they have
+/// several cables), of nodes and of boxes, and per upgrade that crosses all known cuts.
 [[nodiscard]] Expected<WhatIf> what_if(const Topology& topology, const WhatIfOptions& options = {});
 
 }  // namespace forestcoll

@@ -15,7 +15,6 @@ namespace forestcoll::solver {
 namespace {
 
 using Classes = boost::disjoint_sets_with_storage<>;
-using Pairs = std::vector<std::pair<NodeId, NodeId>>;
 
 struct Box {
   std::string name;
@@ -24,22 +23,25 @@ struct Box {
 
 class Finder {
  public:
-  Finder(const Topology& topology, const Network& network, const Pairs& pairs)
+  Finder(const Topology& topology, const Network& network, const JointParts& joint)
       : topology_(topology),
         network_(network),
         arcs_(network.graph.arc_count()),
         nodes_(topology.nodes.size()),
         boxes_(list_boxes()),
         box_classes_(boxes_.size()),
-        pairs_(pairs),
-        pair_classes_(pairs.size()) {
-    for (std::size_t p = 0; p < pairs.size(); ++p) pair_index_.emplace(pairs[p], p);
+        joint_(joint),
+        pair_classes_(joint.nodes.size()),
+        arc_pair_classes_(joint.links.size()) {
+    for (std::size_t p = 0; p < joint.nodes.size(); ++p) pair_index_.emplace(joint.nodes[p], p);
+    for (std::size_t p = 0; p < joint.links.size(); ++p) {
+      arc_pair_index_.emplace(arcs_of(joint.links[p]), p);
+    }
   }
 
   void add(const IdVector<NodeId, NodeId>& image) {
     for (std::size_t a = 0; a < network_.graph.arc_count(); ++a) {
-      const Arc& from = network_.graph.arcs()[a];
-      arcs_.union_set(a, arc(image[from.tail], image[from.head]));
+      arcs_.union_set(a, image_of(a, image));
     }
     for (std::size_t v = 0; v < topology_.nodes.size(); ++v) {
       nodes_.union_set(v, image[NodeId(v)].index());
@@ -47,14 +49,21 @@ class Finder {
     for (std::size_t b = 0; b < boxes_.size(); ++b) {
       if (const auto other = whole_image(boxes_[b], image)) box_classes_.union_set(b, *other);
     }
-    for (std::size_t p = 0; p < pairs_.size(); ++p) {
-      const auto other = pair_index_.find({image[pairs_[p].first], image[pairs_[p].second]});
+    const auto& pairs = joint_.nodes;
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+      const auto other = pair_index_.find({image[pairs[p].first], image[pairs[p].second]});
       if (other != pair_index_.end()) pair_classes_.union_set(p, other->second);
+    }
+    for (const auto& [arcs, p] : arc_pair_index_) {
+      const auto other =
+          arc_pair_index_.find({image_of(arcs.first, image), image_of(arcs.second, image)});
+      if (other != arc_pair_index_.end()) arc_pair_classes_.union_set(p, other->second);
     }
   }
 
   AlikeParts parts() {
-    AlikeParts parts{.links = links(), .nodes = {}, .boxes = {}, .pairs = {}};
+    AlikeParts parts{
+        .links = links(), .nodes = {}, .boxes = {}, .pairs = {}, .joint_links = joint_links()};
     std::map<std::size_t, std::size_t> index;
     for (std::size_t v = 0; v < topology_.nodes.size(); ++v) {
       if (!topology_.nodes[NodeId(v)].enabled) continue;
@@ -69,7 +78,7 @@ class Finder {
       parts.boxes[at->second].push_back(boxes_[b].name);
     }
     index.clear();
-    for (std::size_t p = 0; p < pairs_.size(); ++p) {
+    for (std::size_t p = 0; p < joint_.nodes.size(); ++p) {
       const auto [at, is_new] = index.emplace(pair_classes_.find_set(p), parts.pairs.size());
       if (is_new) parts.pairs.emplace_back();
       parts.pairs[at->second].push_back(p);
@@ -99,6 +108,17 @@ class Finder {
     return found.index();
   }
 
+  [[nodiscard]] std::size_t image_of(std::size_t a, const IdVector<NodeId, NodeId>& image) const {
+    const Arc& from = network_.graph.arcs()[a];
+    return arc(image[from.tail], image[from.head]);
+  }
+
+  [[nodiscard]] std::pair<std::size_t, std::size_t> arcs_of(
+      const std::pair<LinkId, LinkId>& links) const {
+    const TopologyLink &there = topology_.links[links.first], &back = topology_.links[links.second];
+    return {arc(there.src, there.dst), arc(back.src, back.dst)};
+  }
+
   // The box that is the image of all of this one; nothing where the image is no box.
   [[nodiscard]] std::optional<std::size_t> whole_image(
       const Box& box, const IdVector<NodeId, NodeId>& image) const {
@@ -110,7 +130,7 @@ class Finder {
   }
 
   std::vector<std::vector<LinkId>> links() {
-    using Key = std::tuple<std::size_t, bool, Ratio, std::string>;
+    using Key = std::tuple<std::size_t, bool, Ratio, std::int64_t, std::string>;
     std::map<Key, std::size_t> index;
     std::vector<std::vector<LinkId>> classes;
     for (std::size_t i = 0; i < topology_.links.size(); ++i) {
@@ -121,10 +141,27 @@ class Finder {
       }
       std::size_t orbit = arcs_.find_set(arc(link.src, link.dst));
       if (link.full_duplex) orbit = std::min(orbit, arcs_.find_set(arc(link.dst, link.src)));
-      const auto [at, is_new] =
-          index.emplace(Key{orbit, link.full_duplex, link.bandwidth, link.kind}, classes.size());
+      const auto [at, is_new] = index.emplace(
+          Key{orbit, link.full_duplex, link.bandwidth, link.count, link.kind}, classes.size());
       if (is_new) classes.emplace_back();
       classes[at->second].push_back(LinkId(i));
+    }
+    return classes;
+  }
+
+  std::vector<std::vector<std::size_t>> joint_links() {
+    using Key = std::tuple<std::size_t, Ratio, Ratio, std::int64_t, std::string>;
+    std::map<Key, std::size_t> index;
+    std::vector<std::vector<std::size_t>> classes;
+    for (std::size_t p = 0; p < joint_.links.size(); ++p) {
+      const TopologyLink &there = topology_.links[joint_.links[p].first],
+                         &back = topology_.links[joint_.links[p].second];
+      const std::size_t orbit =
+          arc_pair_classes_.find_set(arc_pair_index_.at(arcs_of(joint_.links[p])));
+      const auto [at, is_new] = index.emplace(
+          Key{orbit, there.bandwidth, back.bandwidth, there.count, there.kind}, classes.size());
+      if (is_new) classes.emplace_back();
+      classes[at->second].push_back(p);
     }
     return classes;
   }
@@ -135,16 +172,18 @@ class Finder {
   std::vector<std::optional<std::size_t>> box_of_;
   std::vector<Box> boxes_;
   Classes box_classes_;
-  const Pairs& pairs_;
+  const JointParts& joint_;
   Classes pair_classes_;
+  Classes arc_pair_classes_;  // parallel links share the arcs, and so the first one's class
   std::map<std::pair<NodeId, NodeId>, std::size_t> pair_index_;
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> arc_pair_index_;
 };
 
 }  // namespace
 
 AlikeParts alike_parts(const Topology& topology, const Network& network, const Weights& weights,
-                       const Pairs& pairs) {
-  Finder finder(topology, network, pairs);
+                       const JointParts& joint) {
+  Finder finder(topology, network, joint);
   for (const Symmetry& symmetry : find_symmetries(network, weights)) {
     for (const Symmetry::Generator& generator : symmetry.generators()) {
       finder.add(generator.nodes);

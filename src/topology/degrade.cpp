@@ -33,6 +33,7 @@ class Degrader {
         return *std::move(error);
       }
     }
+    if (auto error = take_out()) return *std::move(error);
     for (const std::string& item : failures.derate) {
       if (auto error = derate(item)) return *std::move(error);
     }
@@ -72,27 +73,92 @@ class Degrader {
     return "";
   }
 
+  // Cables of a link that are gone, by direction.
+  struct Gone {
+    std::int64_t forward = 0, backward = 0;
+  };
+
   Failure drop_links(const std::string& item) {
-    const auto links = selector_.links(item, "--drop");
+    const auto [name, cables] = selector_.cables(item);
+    const auto links = selector_.links(name, "--drop");
     if (!links) return links.errors();
+    if (cables == 0) {
+      return error("D02", "--drop", fmt::format("{} drops nothing", quote(item)),
+                   "Write how many of its cables each link loses, such as A~B*1.");
+    }
+    gone_.resize(before_.links.size());
     for (const SelectedLink& selected : *links) {
-      TopologyLink& link = topology().links[selected.link];
-      const TopologyLink& before = before_.links[selected.link];
-      gone_.resize(before_.links.size());
-      SelectedLink& gone = gone_[selected.link.index()];
-      gone.forward |= selected.forward;
-      gone.backward |= selected.backward;
-      const bool forward_left = !gone.forward;
-      const bool backward_left = before.full_duplex && !gone.backward;
-      link.enabled = forward_left || backward_left;
-      link.full_duplex = forward_left && backward_left;
-      if (!forward_left && backward_left) {
-        link.src = before.dst;
-        link.dst = before.src;
+      const std::int64_t count = before_.links[selected.link].count;
+      Gone& gone = gone_[selected.link.index()];
+      for (const auto& [chosen, number] : {std::pair(selected.forward, &gone.forward),
+                                           std::pair(selected.backward, &gone.backward)}) {
+        if (!chosen) continue;
+        if (cables && *cables > count - *number)
+          return too_few_cables(item, selected.link, *number);
+        *number = cables ? *number + *cables : count;
       }
     }
-    result_.changes.push_back(fmt::format("dropped {} ({})", item, counted(links->size(), "link")));
+    result_.changes.push_back(
+        cables ? fmt::format(
+                     "dropped {}{} of {} ({})", counted(static_cast<std::size_t>(*cables), "cable"),
+                     links->size() == 1 ? "" : " each", name, counted(links->size(), "link"))
+               : fmt::format("dropped {} ({})", item, counted(links->size(), "link")));
     return std::nullopt;
+  }
+
+  [[nodiscard]] Failure too_few_cables(const std::string& item, LinkId id,
+                                       std::int64_t gone) const {
+    const TopologyLink& link = before_.links[id];
+    return error("D03", "--drop",
+                 fmt::format("{}: the link of {} and {} has {} left", item,
+                             quote(before_.nodes[link.src].id), quote(before_.nodes[link.dst].id),
+                             counted(static_cast<std::size_t>(link.count - gone), "cable")),
+                 "Drop fewer, or the whole link without a number after it.");
+  }
+
+  // Puts what was dropped of links into effect.
+  Failure take_out() {
+    for (std::size_t i = 0; i < gone_.size(); ++i) {
+      const LinkId id(i);
+      const TopologyLink& before = before_.links[id];
+      const Gone& gone = gone_[i];
+      if (gone.forward == 0 && gone.backward == 0) continue;
+      const std::int64_t forward = before.count - gone.forward;
+      const std::int64_t backward = before.full_duplex ? before.count - gone.backward : 0;
+      const auto there = with_cables(before, forward), back = with_cables(before, backward);
+      if (!there || !back) {
+        return error(
+            "E14", "--drop",
+            fmt::format("the bandwidth of the cables left between {} and {} is too fine for "
+                        "exact arithmetic",
+                        quote(before_.nodes[before.src].id), quote(before_.nodes[before.dst].id)),
+            "Drop the whole link, or write its bandwidth with fewer digits.", ErrorKind::limit);
+      }
+      TopologyLink& link = topology().links[id];
+      link = forward > 0 ? *there : *back;
+      link.full_duplex = before.full_duplex && forward == backward;
+      link.enabled = before.enabled && (forward > 0 || backward > 0);
+      if (forward == backward || backward == 0) continue;
+      TopologyLink other = *back;
+      std::swap(other.src, other.dst);
+      other.full_duplex = false;
+      if (forward > 0) {
+        topology().links.push_back(std::move(other));
+      } else {
+        link = std::move(other);
+      }
+    }
+    return std::nullopt;
+  }
+
+  // The link with so many of its cables; as it was with none, which is for the caller to disable.
+  static std::optional<TopologyLink> with_cables(TopologyLink link, std::int64_t cables) {
+    if (cables == 0 || cables == link.count) return link;
+    const auto left = checked_mul(link.bandwidth, Ratio(cables, link.count));
+    if (!left) return std::nullopt;
+    link.bandwidth = *left;
+    link.count = cables;
+    return link;
   }
 
   // "LINK=F", on what is left after the drops and the derates before it.
@@ -100,13 +166,13 @@ class Degrader {
     const std::size_t equals = item.rfind('=');
     const std::string name = item.substr(0, equals);
     if (equals == std::string::npos || !Selector::is_link(name)) {
-      return error("D02", fmt::format("{} is no link with a factor", quote(item)),
+      return error("D02", "--derate", fmt::format("{} is no link with a factor", quote(item)),
                    "Write LINK=F, such as \"box0/nic0~ib0=1/2\" or \"kind=ib=0.9\".");
     }
     const std::string written = item.substr(equals + 1);
     const auto factor = parse_ratio(written.starts_with('.') ? "0" + written : written);
     if (!factor || *factor <= Ratio(0) || *factor > Ratio(1)) {
-      return error("D03",
+      return error("D03", "--derate",
                    fmt::format("{}: expected a factor above 0 and at most 1, found {}", name,
                                quote(written)),
                    "The factor is what is left of the bandwidth; --drop leaves nothing.");
@@ -116,7 +182,8 @@ class Degrader {
     if (!links) return links.errors();
     for (const SelectedLink& selected : *links) {
       if (!slow_down(selected, *factor)) {
-        return error("E14", fmt::format("{} makes a bandwidth too fine for exact arithmetic", item),
+        return error("E14", "--derate",
+                     fmt::format("{} makes a bandwidth too fine for exact arithmetic", item),
                      "Use a factor with a smaller denominator.", ErrorKind::limit);
       }
     }
@@ -149,7 +216,7 @@ class Degrader {
     for (const NodeId node : *ranks) {
       chosen[node.index()] = true;
       if (topology().nodes[node].enabled) continue;
-      return error("D04", fmt::format("{} is dropped", quote(topology().nodes[node].id)),
+      return error("D04", "--ranks", fmt::format("{} is dropped", quote(topology().nodes[node].id)),
                    "List only compute nodes that are left.");
     }
     for (const NodeId node : topology().ranks) {
@@ -161,9 +228,8 @@ class Degrader {
     return std::nullopt;
   }
 
-  static Failure error(std::string code, std::string message, std::string remedy,
-                       ErrorKind kind = ErrorKind::input) {
-    const std::string_view where = code == "D04" ? "--ranks" : "--derate";
+  static Failure error(std::string code, std::string_view where, std::string message,
+                       std::string remedy, ErrorKind kind = ErrorKind::input) {
     Diagnostic found =
         selection_error(std::move(code), where, std::move(message), std::move(remedy));
     found.kind = kind;
@@ -173,7 +239,7 @@ class Degrader {
   const Topology& before_;
   Selector selector_;
   DegradedTopology result_;
-  std::vector<SelectedLink> gone_;  ///< by LinkId: directions dropped so far
+  std::vector<Gone> gone_;  ///< by LinkId; empty where no link is dropped
 };
 
 }  // namespace

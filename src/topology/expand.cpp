@@ -346,6 +346,7 @@ class Expander {
     link.src = NodeId(src);
     link.dst = NodeId(dst);
     link.bandwidth = entry.bandwidth;
+    link.count = entry.cables;
     link.latency = entry.latency;
     link.full_duplex = entry.full_duplex;
     link.enabled = entry.enabled;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace forestcoll::topology {
@@ -81,6 +83,40 @@ std::vector<std::pair<NodeId, NodeId>> device_halves(const Topology& topology) {
     if (!is_half(out, kOut)) continue;
     const auto in = ways_in.find(halves_of(*device_of(topology.nodes[out].id)).in);
     if (in != ways_in.end()) found.emplace_back(out, in->second);
+  }
+  return found;
+}
+
+std::vector<std::pair<LinkId, LinkId>> device_links(
+    const Topology& topology, const std::vector<std::pair<NodeId, NodeId>>& devices) {
+  if (devices.empty()) return {};
+  std::map<NodeId, NodeId> other_half;
+  for (const auto& [out, in] : devices) {
+    other_half.emplace(out, in), other_half.emplace(in, out);
+  }
+  const auto counterpart = [&](NodeId node) {
+    const auto half = other_half.find(node);
+    return half == other_half.end() ? node : half->second;
+  };
+  using Key = std::tuple<NodeId, NodeId, std::string_view, std::int64_t>;
+  std::map<Key, std::deque<LinkId>> waiting;  // links without their counterpart
+  std::vector<std::pair<LinkId, LinkId>> found;
+  for (std::size_t i = 0; i < topology.links.size(); ++i) {
+    const LinkId id(i);
+    const TopologyLink& link = topology.links[id];
+    const NodeId src = counterpart(link.dst), dst = counterpart(link.src);
+    const bool at_device = src != link.dst || dst != link.src;
+    if (!at_device || link.full_duplex || src == link.src || !link.enabled ||
+        !topology.nodes[link.src].enabled || !topology.nodes[link.dst].enabled) {
+      continue;
+    }
+    const auto other = waiting.find({src, dst, link.kind, link.count});
+    if (other != waiting.end() && !other->second.empty()) {
+      found.emplace_back(other->second.front(), id);
+      other->second.pop_front();
+    } else {
+      waiting[{link.src, link.dst, link.kind, link.count}].push_back(id);
+    }
   }
   return found;
 }

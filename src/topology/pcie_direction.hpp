@@ -35,4 +35,10 @@ struct DeviceHalves {
 /// O(n log n).
 [[nodiscard]] std::vector<std::pair<NodeId, NodeId>> device_halves(const Topology& topology);
 
+/// Links to such devices: two of one way each, one to or from a half and one from or to the other
+/// half, of one kind and with as many cables. The first in the topology comes first. `devices` are
+/// `device_halves`. Cost: O(m log m) where there are devices.
+[[nodiscard]] std::vector<std::pair<LinkId, LinkId>> device_links(
+    const Topology& topology, const std::vector<std::pair<NodeId, NodeId>>& devices);
+
 }  // namespace forestcoll::topology

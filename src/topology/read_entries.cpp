@@ -72,12 +72,12 @@ void read_latency(const Fields& fields, const Ratio& unit, LinkEntry& entry, Fin
 }
 
 // How many parallel links there are: nothing, and E05, where that is out of range.
-std::optional<Ratio> read_count(const Fields& fields, Findings& findings) {
+std::optional<std::int64_t> read_count(const Fields& fields, Findings& findings) {
   const JsonValue* written = fields.find("count");
-  if (written == nullptr) return Ratio(1);
+  if (written == nullptr) return 1;
   const auto count = fields.quantity("count", Quantity::number, 1);
   const bool is_number = written->kind == JsonValue::Kind::number;
-  if (is_number && count && *count > 0 && count->den() == 1) return count;
+  if (is_number && count && *count > 0 && count->den() == 1) return count->num();
   findings.error("E05", fields.pointer("count"),
                  fmt::format("expected a positive whole number, found {}", describe(*written)),
                  "Use \"enabled\": false to take a link out.");
@@ -98,6 +98,15 @@ std::optional<Ratio> read_derate(const Fields& fields, Findings& findings) {
 
 void report_bandwidth(const Fields& fields, const Place& place, Findings& findings) {
   const JsonValue* written = fields.find("bandwidth");
+  if (written != nullptr && written->kind == JsonValue::Kind::string) {
+    const std::string slashed = with_slash(written->text);
+    const auto value = parse_quantity(Quantity::bandwidth, slashed, 1);
+    if (slashed != written->text && value && *value > 0) {
+      return findings.error("E05", fields.pointer("bandwidth"),
+                            fmt::format("unknown unit in {}", describe(*written)),
+                            fmt::format("Write {}.", quote(slashed)));
+    }
+  }
   findings.error("E05", written == nullptr ? place.pointer() : fields.pointer("bandwidth"),
                  fmt::format("expected a bandwidth such as 25 or \"200 Gb/s\", found {}",
                              written == nullptr ? "none" : describe(*written)),
@@ -117,7 +126,8 @@ void read_bandwidth(const Fields& fields, const Place& place, const Ratio& unit,
   const JsonValue& written = *fields.find("bandwidth");
   entry.single = *single;
   entry.text = written.text;
-  const auto parallel = checked_mul(*single, *count);
+  entry.cables = *count;
+  const auto parallel = checked_mul(*single, Ratio(*count));
   const auto total = parallel ? checked_mul(*parallel, *derate) : std::nullopt;
   entry.readable = total.has_value();
   if (total) {
@@ -127,7 +137,7 @@ void read_bandwidth(const Fields& fields, const Place& place, const Ratio& unit,
   findings.error("E05", place.pointer(),
                  fmt::format("bandwidth {} × count {} × derate {} is too large or too fine for "
                              "exact arithmetic",
-                             describe(written), count->to_string(), derate->to_string()),
+                             describe(written), *count, derate->to_string()),
                  "Write fewer digits.");
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <set>
@@ -49,8 +50,9 @@ std::vector<std::string_view> split_list(std::string_view list) {
   return items;
 }
 
-std::optional<std::size_t> parse_number(std::string_view text) {
-  std::size_t value = 0;
+template <class Integer>
+std::optional<Integer> parse_number(std::string_view text) {
+  Integer value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
@@ -59,8 +61,9 @@ std::optional<std::size_t> parse_number(std::string_view text) {
 // "4" and "4-7".
 std::optional<std::pair<std::size_t, std::size_t>> parse_range(std::string_view text) {
   const auto dash = text.find('-');
-  const auto first = parse_number(text.substr(0, dash));
-  const auto last = dash == std::string_view::npos ? first : parse_number(text.substr(dash + 1));
+  const auto first = parse_number<std::size_t>(text.substr(0, dash));
+  const auto last =
+      dash == std::string_view::npos ? first : parse_number<std::size_t>(text.substr(dash + 1));
   if (!first || !last) return std::nullopt;
   return std::pair(*first, *last);
 }
@@ -162,6 +165,21 @@ Expected<std::vector<SelectedLink>> Selector::links_of_kind(std::string_view kin
       "D01", where, fmt::format("no link is of kind {}", quote(kind)),
       kinds.empty() ? "The links of this topology have no kind; name them by their ends, A~B."
                     : fmt::format("The kinds are {}.", fmt::join(kinds, ", ")));
+}
+
+CableText Selector::cables(std::string_view text) const {
+  const std::size_t star = text.rfind('*');
+  if (star == std::string_view::npos) return {text, std::nullopt};
+  const auto count = parse_number<std::int64_t>(text.substr(star + 1));
+  if (!count || *count < 0) return {text, std::nullopt};
+  if (text.starts_with(kKind)) {
+    const std::string_view kind = text.substr(kKind.size());
+    const bool whole = std::ranges::any_of(topology_.links, [&](const TopologyLink& link) {
+      return link.kind == kind && is_in_use(link);
+    });
+    if (whole) return {text, std::nullopt};
+  }
+  return {text.substr(0, star), count};
 }
 
 Expected<std::vector<SelectedLink>> Selector::links(std::string_view text,

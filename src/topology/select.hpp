@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,12 @@ namespace forestcoll::topology {
 struct SelectedLink {
   LinkId link;
   bool forward = false, backward = false;  ///< src to dst, dst to src
+};
+
+/// The text of a link without the count of cables at its end, and that count: "A~B" and 2.
+struct CableText {
+  std::string_view link;
+  std::optional<std::int64_t> cables;  ///< nothing: all of them
 };
 
 /// Answers questions about one topology, which must outlive it.
@@ -38,6 +45,9 @@ class Selector {
   /// order of the topology. Errors: D01, D02. Cost: O(m).
   [[nodiscard]] Expected<std::vector<SelectedLink>> links(std::string_view text,
                                                           std::string_view where) const;
+  /// Takes "*2" off the end of a link's text, unless it belongs to the name of a kind that is
+  /// there.
+  [[nodiscard]] CableText cables(std::string_view text) const;
   /// Compute nodes from a list with commas, each once. Errors: D01, D02, D04.
   [[nodiscard]] Expected<std::vector<NodeId>> ranks(std::string_view list,
                                                     std::string_view where) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "base/check.hpp"
@@ -51,15 +52,16 @@ void add_nodes(const Topology& topology, TopologySummary& summary) {
 }
 
 void add_links(const Topology& topology, TopologySummary& summary) {
-  std::map<std::pair<std::string, Ratio>, LinkSummary> links;
+  std::map<std::tuple<std::string, Ratio, std::int64_t>, LinkSummary> links;
   for (const TopologyLink& link : topology.links) {
     if (!is_usable(topology, link)) {
       ++summary.disabled_links;
       continue;
     }
-    LinkSummary& of_kind = links[{link.kind, Ratio(0) - link.bandwidth}];
+    LinkSummary& of_kind = links[{link.kind, Ratio(0) - link.bandwidth, link.count}];
     of_kind.kind = link.kind;
     of_kind.bandwidth = link.bandwidth;
+    of_kind.cables = link.count;
     ++of_kind.count;
     of_kind.one_way += link.full_duplex ? 0 : 1;
   }

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "forestcoll/bandwidth.hpp"
+
 namespace forestcoll::topology {
 namespace {
 
@@ -66,4 +68,20 @@ std::optional<Ratio> parse_quantity(Quantity quantity, std::string_view text,
   return unit ? checked_mul(*value, *unit) : std::nullopt;
 }
 
+std::string with_slash(std::string_view bandwidth) {
+  if (!bandwidth.ends_with("bps")) return std::string(bandwidth);
+  bandwidth.remove_suffix(2);
+  return std::string(bandwidth) + "/s";
+}
+
 }  // namespace forestcoll::topology
+
+namespace forestcoll {
+
+std::optional<Ratio> parse_bandwidth(std::string_view text) {
+  using topology::Quantity;
+  const auto value = topology::parse_quantity(Quantity::bandwidth, topology::with_slash(text), 1);
+  return value && *value > 0 ? value : std::nullopt;
+}
+
+}  // namespace forestcoll

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "forestcoll/topology_text.hpp"
 #include "topology/arcs.hpp"
 #include "topology/pcie_direction.hpp"
 #include "topology/validate.hpp"
@@ -30,7 +31,7 @@ class Sum {
 };
 
 std::string in_gbs(const Ratio& bandwidth) {
-  return bandwidth.to_string() + " GB/s";
+  return exact_text(bandwidth) + " GB/s";
 }
 
 class Warnings {

@@ -1,5 +1,7 @@
 // The layout of the bundled files: an entry per line, keys in the order in which the format's table
 // names them, defaults left out.
+#include "topology/write_topology.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -120,7 +122,7 @@ std::string templates_of(const std::vector<TemplateText>& templates) {
   return join(items, "  ");
 }
 
-std::string metadata_of(const std::vector<std::pair<std::string, std::string>>& metadata) {
+std::string metadata_text(const std::vector<std::pair<std::string, std::string>>& metadata) {
   std::vector<std::string> items;
   items.reserve(metadata.size());
   for (const auto& [key, value] : metadata) items.push_back(quoted(key) + ": " + quoted(value));
@@ -134,6 +136,12 @@ std::string decimal(std::int64_t num, int places) {
   if (digits.size() < width) digits.insert(0, width - digits.size(), '0');
   if (places > 0) digits.insert(digits.size() - static_cast<std::size_t>(places), ".");
   return (num < 0 ? "-" : "") + digits;
+}
+
+// GB/s of one of a link's cables; nothing where no file can say it exactly.
+std::optional<Ratio> of_one_cable(const TopologyLink& link) {
+  const auto single = checked_div(link.bandwidth, Ratio(link.count));
+  return single && parse_ratio(exact_text(*single)) == single ? single : std::nullopt;
 }
 
 // Where an id is a prefix and a plain number at its end: both.
@@ -183,16 +191,15 @@ class Run {
 
 }  // namespace
 
-std::string to_topology_json(const TopologyDocument& document) {
+std::string topology::to_topology_json(const TopologyDocument& document,
+                                       std::string_view metadata) {
   std::vector<std::string> items = {"\"format\": \"forestcoll-topology\"", "\"version\": 1"};
   const auto text = [&](const char* key, const std::string& value) {
     if (!value.empty()) items.push_back(fmt::format("\"{}\": {}", key, quoted(value)));
   };
   text("name", document.name);
   text("description", document.description);
-  if (!document.metadata.empty()) {
-    items.push_back("\"metadata\": " + metadata_of(document.metadata));
-  }
+  if (!metadata.empty()) items.push_back(fmt::format("\"metadata\": {}", metadata));
   items.emplace_back(R"("units": { "bandwidth": "GB/s", "latency": "us" })");
   if (!document.templates.empty()) {
     items.push_back("\"templates\": " + templates_of(document.templates));
@@ -205,6 +212,11 @@ std::string to_topology_json(const TopologyDocument& document) {
   array("links", document.top.links);
   array("rank_order", document.rank_order);
   return join(items, "") + "\n";
+}
+
+std::string to_topology_json(const TopologyDocument& document) {
+  return topology::to_topology_json(
+      document, document.metadata.empty() ? "" : metadata_text(document.metadata));
 }
 
 TopologyDocument flat_document(const Topology& topology) {
@@ -221,10 +233,12 @@ TopologyDocument flat_document(const Topology& topology) {
     if (node.type == NodeType::compute && node.enabled) by_appearance.push_back(node.id);
   }
   for (const TopologyLink& link : topology.links) {
+    const auto single = of_one_cable(link);
     document.top.links.push_back({.src = topology.nodes[link.src].id,
                                   .dst = topology.nodes[link.dst].id,
-                                  .bandwidth = exact_text(link.bandwidth),
+                                  .bandwidth = exact_text(single.value_or(link.bandwidth)),
                                   .kind = link.kind,
+                                  .count = single ? link.count : 1,
                                   .latency = exact_text(link.latency),
                                   .full_duplex = link.full_duplex,
                                   .enabled = link.enabled});

@@ -204,6 +204,9 @@ TEST(Compare, WithoutGraphvizThePageSaysSo) {
                           {.environment = {"PATH=/nowhere"}});
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("[P01]"));
+  // Nothing that this command cannot do.
+  EXPECT_THAT(result.err, HasSubstr("`forestcoll topo show`, whose --dot"));
+  EXPECT_THAT(result.err, Not(HasSubstr("write the graph")));
   EXPECT_THAT(read_file(scratch / "report.html"), HasSubstr("Not drawn: cannot start Graphviz"));
 }
 

@@ -86,13 +86,14 @@ TEST(TopoImport, ReportsAsJson) {
   const Scratch scratch;
   const std::string dump = scratch.write("dump.txt", kSmi);
   const auto imported =
-      run({"topo", "import", "auto", dump, "--gpu", "a100", "--nic-bandwidth", "25", "--boxes", "2",
-           "--fabric", "single", "--json", "-o", scratch / "x"});
+      run({"topo", "import", "auto", dump, "--gpu", "a100", "--nic-bandwidth", "200Gbps", "--boxes",
+           "2", "--fabric", "single", "--json", "-o", scratch / "x"});
   ASSERT_EQ(imported.code, 0) << imported.err;
   const auto json = nlohmann::json::parse(imported.out);
   expect_valid(json, "forestcoll-import.schema.json");
   EXPECT_EQ(json["source"], "nvidia-smi");
   EXPECT_EQ(json["compute_nodes"], 4);
+  EXPECT_THAT(read_file(scratch / "x"), HasSubstr("\"bandwidth\": 25, \"duplex\""));
   EXPECT_EQ(json["guesses"].size(), 2U);
   const auto taken = run({"topo", "import", "auto", dump, "--gpu", "a100", "--json"});
   EXPECT_EQ(taken.code, 2);

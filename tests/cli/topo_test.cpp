@@ -77,7 +77,7 @@ TEST(TopoShow, SummaryInWords) {
   EXPECT_THAT(show.out, StartsWith("2x DGX A100\n"));
   EXPECT_THAT(show.out, HasSubstr("16 GPUs, 20 switch nodes"));
   EXPECT_THAT(show.out, HasSubstr("2 of 8 GPUs and 9 switch nodes: box[0-1]"));
-  EXPECT_THAT(show.out, HasSubstr("16 of 300 GB/s, nvlink"));
+  EXPECT_THAT(show.out, HasSubstr("16 of 300 GB/s = 12 x 25, nvlink"));
   EXPECT_THAT(show.out, HasSubstr("nvlink: 2 islands"));
   EXPECT_THAT(show.out, HasSubstr("200 GB/s from the first half of the ranks"));
   EXPECT_THAT(show.out, HasSubstr("346.667 (1040/3) GB/s allgather"));
@@ -197,6 +197,23 @@ TEST(TopoConvert, RoundTripsGiveTheSameBound) {
   }
 }
 
+TEST(TopoConvert, TheMetadataStaysOrIsNamed) {
+  const Scratch scratch;
+  const std::string file = scratch / "gen.json", graph = scratch / "gen.dot";
+  EXPECT_EQ(run({"topo", "gen", "mi250", "-o", file}).code, 0);
+  const auto metadata = [](const std::string& text) {
+    return nlohmann::json::parse(text).value("metadata", nlohmann::json());
+  };
+  EXPECT_FALSE(metadata(read_file(file)).empty());
+  EXPECT_EQ(metadata(run({"topo", "convert", file, "--to", "topology"}).out),
+            metadata(read_file(file)));
+  const auto dot = run({"topo", "convert", file, "-o", graph});
+  EXPECT_THAT(dot.err, HasSubstr("no place for it: the metadata"));
+  // What an import guessed stands in the file that it becomes.
+  const std::string list = scratch.write("list.csv", "src,dst,bandwidth\na,b,1\n");
+  EXPECT_THAT(run({"topo", "convert", list, "--to", "topology"}).out, HasSubstr("\"guess 1\""));
+}
+
 TEST(TopoConvert, FormatByExtension) {
   const Scratch scratch;
   EXPECT_EQ(run({"topo", "convert", topology("torus-4x4"), "-o", scratch / "t.graphml"}).code, 0);
@@ -244,7 +261,10 @@ TEST(BoundWhatIf, TextAndJson) {
   EXPECT_THAT(
       text.out,
       HasSubstr(
-          "what if one link fails, with all of its count (allgather at 266.667 (800/3) GB/s)"));
+          "what if one link fails, with all of its cables (allgather at 266.667 (800/3) GB/s)"));
+  EXPECT_THAT(text.out, HasSubstr("box0/gpu0~box0/nvsw (nvlink 300 GB/s = 12 x 25), or another"));
+  EXPECT_THAT(text.out, HasSubstr("what if one cable fails, of a link that has several:\n"
+                                  "  no cost:  32 links"));
   EXPECT_THAT(text.out, HasSubstr("or another of 32"));
   EXPECT_THAT(text.out, HasSubstr("what if one node fails (among the GPUs that are left)"));
   EXPECT_THAT(text.out, HasSubstr("box0/nvsw (switch), or another of 4"));
@@ -257,6 +277,9 @@ TEST(BoundWhatIf, TextAndJson) {
   std::size_t links = 0;
   for (const auto& failure : report["what_if"]["failures"]) links += failure["links"].size();
   EXPECT_EQ(links, 96U);
+  EXPECT_EQ(report["what_if"]["cable_failures"][0]["links"].size(), 32U);
+  EXPECT_EQ(report["what_if"]["cable_failures"][0]["links"][0]["count"], 12);
+  EXPECT_EQ(report["what_if"]["cable_failures"][0]["drop"], "box0/gpu0~box0/nvsw*1");
   EXPECT_EQ(report["what_if"]["box_failures"][0]["boxes"].size(), 4U);
   std::size_t nodes = 0;
   for (const auto& failure : report["what_if"]["node_failures"]) nodes += failure["nodes"].size();
@@ -264,6 +287,23 @@ TEST(BoundWhatIf, TextAndJson) {
   // A GPU without NVLink has its NIC left; a box without a NIC seven of eight.
   EXPECT_EQ(report["what_if"]["failures"][0]["algbw"]["exact"], "800/31");
   EXPECT_EQ(report["what_if"]["failures"][1]["algbw"]["exact"], "700/3");
+}
+
+// One GPU of a box without NICs is as good as its cables.
+TEST(BoundWhatIf, OneCableOfABundle) {
+  const auto text = run({"bound", topology("dgx-a100-x1"), "--whatif"});
+  EXPECT_THAT(text.out,
+              HasSubstr("gpu0~nvsw*1 (one of 12 cables, nvlink 25 GB/s), or another of 8"));
+  const auto report =
+      nlohmann::json::parse(run({"bound", "--json", topology("dgx-a100-x1"), "--whatif"}).out);
+  expect_valid(report, "forestcoll-bound.schema.json");
+  const auto& cable = report["what_if"]["cable_failures"][0];
+  const auto dropped =
+      run({"bound", "--json", topology("dgx-a100-x1"), "--drop", cable["drop"].get<std::string>()});
+  EXPECT_EQ(dropped.code, 0) << dropped.err;
+  EXPECT_THAT(dropped.err, HasSubstr("dropped 1 cable of gpu0~nvsw (1 link)"));
+  EXPECT_EQ(nlohmann::json::parse(dropped.out)["algbw"]["allgather"], cable["algbw"]);
+  EXPECT_EQ(cable["algbw"]["exact"], "2200/7");
 }
 
 TEST(BoundWhatIf, OfOneCollective) {

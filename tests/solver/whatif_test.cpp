@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -62,23 +64,55 @@ void expect_losses_exact(const Topology& topology, Collective collective, const 
   EXPECT_TRUE(std::ranges::is_sorted(result.box_failures, {}, &BoxFailureEffect::algbw));
 }
 
+// Every link of the failures once, against the fabric without it or without one of its cables.
+void expect_failures_exact(const std::vector<FailureEffect>& failures, const Topology& topology,
+                           Collective collective, std::size_t links) {
+  std::set<LinkId> met;
+  for (const FailureEffect& failure : failures) {
+    for (std::size_t i = 0; i < failure.links.size(); ++i) {
+      Topology without = topology;
+      std::vector<LinkId> gone = {failure.links[i]};
+      if (!failure.ways_back.empty()) gone.push_back(failure.ways_back[i]);
+      for (const LinkId id : gone) {
+        EXPECT_TRUE(met.insert(id).second);
+        TopologyLink& link = without.links[id];
+        link.enabled = failure.one_cable;
+        if (failure.one_cable) link.bandwidth = link.bandwidth * Ratio(link.count - 1, link.count);
+        link.count = 1;
+      }
+      EXPECT_EQ(failure.algbw, from_scratch(without, collective).value_or(Ratio(0)))
+          << topology.name << " without " << topology.nodes[topology.links[failure.links[i]].src].id
+          << " " << topology.nodes[topology.links[failure.links[i]].dst].id << failure.one_cable;
+    }
+  }
+  EXPECT_EQ(met.size(), links);
+  EXPECT_TRUE(std::ranges::is_sorted(failures, {}, &FailureEffect::algbw));
+}
+
+// What a failure is called, --drop takes and leaves as much.
+void expect_names_drop(const Topology& topology, Collective collective, const WhatIf& result) {
+  for (const auto* failures : {&result.failures, &result.cable_failures}) {
+    for (const FailureEffect& failure : *failures) {
+      const auto text = drop_text(failure, topology);
+      ASSERT_TRUE(text) << topology.name;
+      EXPECT_EQ(text->ends_with("*1"), failure.one_cable) << *text;
+      EXPECT_EQ(failure.algbw, without(topology, *text, collective)) << topology.name << *text;
+    }
+  }
+}
+
+std::size_t bundles_in(const Topology& topology) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      topology.links, [](const TopologyLink& link) { return link.count > 1; }));
+}
+
 void expect_all_exact(const Topology& topology, Collective collective) {
   const auto result = what_if(topology, {.collective = collective});
   ASSERT_TRUE(result);
   EXPECT_EQ(result->algbw, from_scratch(topology, collective));
-  std::set<LinkId> met;
-  for (const FailureEffect& failure : result->failures) {
-    for (const LinkId link : failure.links) {
-      EXPECT_TRUE(met.insert(link).second);
-      Topology without = topology;
-      without.links[link].enabled = false;
-      EXPECT_EQ(failure.algbw, from_scratch(without, collective).value_or(Ratio(0)))
-          << topology.name << " without " << topology.nodes[topology.links[link].src].id << " "
-          << topology.nodes[topology.links[link].dst].id;
-    }
-  }
-  EXPECT_EQ(met.size(), topology.links.size());
-  EXPECT_TRUE(std::ranges::is_sorted(result->failures, {}, &FailureEffect::algbw));
+  expect_failures_exact(result->failures, topology, collective, topology.links.size());
+  expect_failures_exact(result->cable_failures, topology, collective, bundles_in(topology));
+  expect_names_drop(topology, collective, *result);
   expect_losses_exact(topology, collective, *result);
 
   // Every single link is either listed with its gain, or brings none.
@@ -132,6 +166,8 @@ TEST(WhatIf, BothDirectionsOfANicFailTogether) {
     const auto result = what_if(topology, {});
     ASSERT_TRUE(result);
     expect_losses_exact(topology, Collective::allgather, *result);
+    expect_failures_exact(result->failures, topology, Collective::allgather, topology.links.size());
+    expect_names_drop(topology, Collective::allgather, *result);
     std::size_t pairs = 0;
     for (const NodeFailureEffect& failure : result->node_failures) {
       for (const std::string& name : names_of(failure, topology)) {
@@ -141,8 +177,120 @@ TEST(WhatIf, BothDirectionsOfANicFailTogether) {
       pairs += failure.ways_in.size();
     }
     EXPECT_EQ(pairs, 4U);
+    // Eight links of GPUs to NICs and four of NICs to the switch, each one there and one back.
+    std::size_t joint = 0;
+    for (const FailureEffect& failure : result->failures) {
+      if (failure.ways_back.empty()) continue;
+      EXPECT_EQ(failure.ways_back.size(), failure.links.size());
+      joint += failure.links.size();
+      EXPECT_EQ(drop_text(failure, topology)->find("_out"), std::string::npos);
+    }
+    EXPECT_EQ(joint, 12U);
   }
 }
+
+// Three GPUs on a switch: 12 cables, 4 of which one is lost in box1's, and a link beside them.
+TEST(WhatIf, OneCableOfABundle) {
+  const auto parsed = parse_topology(R"({"format":"forestcoll-topology","version":1,
+      "nodes":[{"id":"g[0-2]","type":"compute"},{"id":"sw*2","type":"switch"},
+               {"id":"nic_out","type":"switch"},{"id":"nic_in","type":"switch"}],
+      "links":[{"src":"g[0-1]","dst":"sw*2","bandwidth":25,"count":12},
+               {"src":"g2","dst":"sw*2","bandwidth":75,"count":4},
+               {"src":"g0","dst":"g1","bandwidth":10},
+               {"src":"g[0-2]","dst":"nic_out","bandwidth":10,"count":2,"duplex":"simplex"},
+               {"src":"nic_in","dst":"g[0-2]","bandwidth":10,"count":2,"duplex":"simplex"},
+               {"src":"nic_out","dst":"sw*2","bandwidth":5,"count":3,"duplex":"simplex"},
+               {"src":"sw*2","dst":"nic_in","bandwidth":5,"count":3,"duplex":"simplex"}]})",
+                                     "bundles");
+  ASSERT_TRUE(parsed);
+  for (const Collective collective : {Collective::allgather, Collective::allreduce}) {
+    expect_all_exact(parsed->topology, collective);
+  }
+  const auto result = what_if(parsed->topology);
+  ASSERT_TRUE(result);
+  std::vector<std::string> texts;
+  for (const FailureEffect& failure : result->cable_failures) {
+    texts.push_back(*drop_text(failure, parsed->topology));
+  }
+  std::ranges::sort(texts);
+  EXPECT_EQ(texts, (std::vector<std::string>{"g0~nic*1", "g0~sw*[2]*1", "g2~nic*1", "g2~sw*[2]*1",
+                                             "nic~sw*[2]*1"}));
+}
+
+// As wide, and alike but for the number of their cables.
+TEST(WhatIf, BundlesOfDifferentCablesAreNotAlike) {
+  const auto parsed = parse_topology(R"({"format":"forestcoll-topology","version":1,
+      "nodes":[{"id":"g[0-3]","type":"compute"},{"id":"sw","type":"switch"}],
+      "links":[{"src":"g[0-1]","dst":"sw","bandwidth":25,"count":12},
+               {"src":"g[2-3]","dst":"sw","bandwidth":75,"count":4}]})",
+                                     "alike");
+  ASSERT_TRUE(parsed);
+  expect_all_exact(parsed->topology, Collective::allgather);
+  EXPECT_EQ(what_if(parsed->topology)->cable_failures.size(), 2U);
+}
+
+// Two links of a GPU to one NIC that differ in the direction back alone.
+TEST(WhatIf, LinksToADeviceAreAlikeBothWaysOrNot) {
+  const auto parsed = parse_topology(R"({"format":"forestcoll-topology","version":1,
+      "nodes":[{"id":"g[0-1]","type":"compute"},{"id":"nic_out","type":"switch"},
+               {"id":"nic_in","type":"switch"}],
+      "links":[{"src":"g[0-1]","dst":"nic_out","bandwidth":10,"duplex":"simplex"},
+               {"src":"g[0-1]","dst":"nic_out","bandwidth":10,"duplex":"simplex"},
+               {"src":"nic_in","dst":"g[0-1]","bandwidth":2,"duplex":"simplex"},
+               {"src":"nic_in","dst":"g[0-1]","bandwidth":3,"duplex":"simplex"},
+               {"src":"nic_out","dst":"nic_in","bandwidth":100,"duplex":"simplex"}]})",
+                                     "both ways");
+  ASSERT_TRUE(parsed);
+  const auto result = what_if(parsed->topology);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->failures.size(), 3U);
+  expect_failures_exact(result->failures, parsed->topology, Collective::allgather,
+                        parsed->topology.links.size());
+}
+
+TEST(WhatIf, LinksThatNoTextTellsApartHaveNone) {
+  const auto parsed = parse_topology(R"({"format":"forestcoll-topology","version":1,
+      "nodes":[{"id":"g[0-1]","type":"compute"}],
+      "links":[{"src":"g0","dst":"g1","bandwidth":25,"count":2},
+               {"src":"g0","dst":"g1","bandwidth":10}]})",
+                                     "parallel");
+  const auto result = what_if(parsed->topology);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->failures.size(), 2U);
+  for (const auto* failures : {&result->failures, &result->cable_failures}) {
+    for (const FailureEffect& failure : *failures) {
+      EXPECT_EQ(drop_text(failure, parsed->topology), std::nullopt);
+    }
+  }
+}
+
+class BundledWhatIf : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(BundledWhatIf, NamesDropWhatTheyName) {
+  std::ifstream file(std::string(SOURCE_DIR "/topologies/") + GetParam() + ".json");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const Topology topology = parse_topology(text, GetParam())->topology;
+  for (const Collective collective : {Collective::allgather, Collective::allreduce}) {
+    const auto result = what_if(topology, {.collective = collective});
+    ASSERT_TRUE(result);
+    std::size_t cables = 0;
+    for (const FailureEffect& failure : result->cable_failures) cables += failure.links.size();
+    EXPECT_EQ(cables, bundles_in(topology));
+    expect_names_drop(topology, collective, *result);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, BundledWhatIf,
+                         ::testing::Values("dgx-1-v100", "dgx-a100-x1", "dgx-a100-x2",
+                                           "dgx-a100-x2-degraded", "dgx-a100-x4",
+                                           "dgx-h100-x4-rail", "dgx-h100-x4-rail-2to1",
+                                           "dragonfly-72", "fat-tree-4", "hypercube-16", "mi250-x1",
+                                           "mi250-x2", "mixed-a100-h100", "torus-4x4"),
+                         [](const auto& name) {
+                           std::string word = name.param;
+                           std::ranges::replace(word, '-', '_');
+                           return word;
+                         });
 
 TEST(WhatIf, IsExactOnSymmetricFabrics) {
   expect_all_exact(make("dgx-a100", {{"boxes", "2"}, {"fabric", "odd-even"}}),

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
@@ -14,6 +16,7 @@
 
 #include "forestcoll/generate.hpp"
 #include "forestcoll/import.hpp"
+#include "forestcoll/metadata.hpp"
 #include "forestcoll/network.hpp"
 #include "topology/quote_dot.hpp"
 #include "topology/topology_testing.hpp"
@@ -24,6 +27,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 const std::vector<std::pair<GraphFormat, Source>> kFormats = {
@@ -56,16 +60,19 @@ void expect_same_fabric(const Topology& a, const Topology& b, const std::string&
   };
   EXPECT_EQ(ranks(a), ranks(b)) << what;
   const auto arcs = [](const Topology& t) {
-    std::map<std::tuple<std::string, std::string, std::string>, std::pair<Ratio, Ratio>> sums;
+    std::map<std::tuple<std::string, std::string, std::string>,
+             std::tuple<Ratio, Ratio, std::int64_t>>
+        sums;
     for (const TopologyLink& link : t.links) {
       if (!link.enabled || !t.nodes[link.src].enabled || !t.nodes[link.dst].enabled) continue;
       for (const bool back : {false, true}) {
         if (back && !link.full_duplex) continue;
         const std::string &src = t.nodes[back ? link.dst : link.src].id,
                           &dst = t.nodes[back ? link.src : link.dst].id;
-        auto& [bandwidth, latency] = sums[{src, dst, link.kind}];
+        auto& [bandwidth, latency, cables] = sums[{src, dst, link.kind}];
         bandwidth = bandwidth + link.bandwidth;
         latency = link.latency;
+        cables += link.count;
       }
     }
     return sums;
@@ -149,6 +156,53 @@ TEST(Convert, AwkwardNamesAndNumbersThereAndBack) {
   for (const auto& [format, source] : kFormats) {
     expect_same_fabric(topology, there_and_back(topology, format, source),
                        std::to_string(static_cast<int>(format)));
+  }
+}
+
+// The bandwidth is the whole link's, for readers who know no cables.
+TEST(Convert, CablesStayBesideTheirSum) {
+  const Topology topology = parse_valid(read_file(source_path("topologies/dgx-a100-x2.json")));
+  const nlohmann::json graph =
+      nlohmann::json::parse(convert(topology, GraphFormat::networkx).text)["edges"];
+  EXPECT_EQ(graph[0]["bandwidth"], 300);
+  EXPECT_EQ(graph[0]["cables"], 12);
+  for (const auto& [format, source] : kFormats) {
+    const Topology again = there_and_back(topology, format, source);
+    expect_same_fabric(topology, again, std::string(info_of(source).name));
+    const auto bundles = std::ranges::count_if(
+        again.links, [](const TopologyLink& link) { return link.count == 12; });
+    EXPECT_EQ(bundles, 16) << info_of(source).name;
+  }
+  EXPECT_THAT(convert(topology, GraphFormat::csv).text, HasSubstr(",cables,"));
+  const Topology single = parse_valid(to_topology_json(*generate("ring")));
+  EXPECT_THAT(convert(single, GraphFormat::csv).text, Not(HasSubstr("cables")));
+}
+
+// Numbers stay as they are written, whatever a double would make of them.
+TEST(Convert, MetadataStaysInOurOwnFormat) {
+  const std::string value = R"({
+    "source": "a \"data sheet\"",
+    "figures": [1.10, 12345678901234567890, -0e1, null, true, {"a": {}, "b": []}]
+  })";
+  const std::string file = R"({"format":"forestcoll-topology","version":1,"metadata":)" + value +
+                           R"(,"nodes":[{"id":"g[0-1]","type":"compute"}],
+                             "links":[{"src":"g0","dst":"g1","bandwidth":1}]})";
+  EXPECT_EQ(metadata_of(file), value);
+  const Topology topology = parse_valid(file);
+  const Converted same = convert(topology, GraphFormat::topology, metadata_of(file));
+  EXPECT_THAT(same.lost, IsEmpty());
+  EXPECT_EQ(metadata_of(same.text), value);
+  EXPECT_EQ(parse_valid(same.text).links.size(), 1U);
+  for (const auto& [format, source] : kFormats) {
+    EXPECT_THAT(convert(topology, format, value).lost, ElementsAre("the metadata"));
+    EXPECT_THAT(convert(topology, format).lost, IsEmpty());
+  }
+  for (const auto& [text, found] : {std::pair("{}", ""),
+                                    {"{\"metadata\": {}}", "{}"},
+                                    {"{\"metadata\": 3}", "3"},
+                                    {"{\"metadata\": [1,2]}", "[1, 2]"},
+                                    {"not JSON", ""}}) {
+    EXPECT_EQ(metadata_of(text), found) << text;
   }
 }
 

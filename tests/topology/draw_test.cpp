@@ -89,12 +89,38 @@ TEST(Picture, LargeFabricsBoxByBox) {
   EXPECT_EQ(std::ranges::count(picture.edges, true, &Edge::crosses), 1);
 }
 
+// 32 leaves of 4 boxes, of which box0 stands apart: what is left are two leaves and their boxes.
+TEST(Picture, LeavesWithTheirBoxesShareAnItemWhereThereAreMany) {
+  const Topology topology = make("dgx-a100", {{"boxes", "128"}, {"fabric", "fat-tree"}});
+  std::vector<NodeId> sending;
+  for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
+    if (topology.nodes[NodeId(i)].box != "box0") sending.push_back(NodeId(i));
+  }
+  const Picture picture = make_picture(topology, {.sending = sending});
+  EXPECT_EQ(picture.items.size(), 6U);
+  EXPECT_EQ(item(picture, "box4").sets, 31U);
+  EXPECT_EQ(item(picture, "box4").names.size(), 124U);
+  EXPECT_EQ(item(picture, "leaf31").names.size(), 31U);
+  EXPECT_EQ(item(picture, "leaf0").names.size(), 1U);
+  EXPECT_EQ(item(picture, "box1").names.size(), 3U);
+  EXPECT_EQ(item(picture, "spine0").sets, 1U);
+  const std::string dot = draw(topology, {.sending = sending}).dot;
+  EXPECT_THAT(dot, HasSubstr("31 times 4 boxes of 8 GPUs"));
+  EXPECT_THAT(dot, HasSubstr("31 switches"));
+  EXPECT_THAT(dot, HasSubstr("992 links, 24800 GB/s"));
+  // Where few are left to draw, each leaf stays apart.
+  const Topology few = make("dgx-a100", {{"boxes", "32"}, {"fabric", "fat-tree"}});
+  EXPECT_EQ(make_picture(few, {}).items.size(), 8U + 8 + 1);
+}
+
 TEST(Picture, DividedBoxesStayWholeUnlessThereAreMany) {
   const Topology topology = make("dgx-h100", {{"boxes", "32"}, {"fabric", "rail"}});
   const Picture one = make_picture(topology, {.sending = all_but(topology, NodeId(3))});
   EXPECT_EQ(item(one, "box0/gpu3").side, Side::receives);
   EXPECT_EQ(item(one, "box0/gpu3").cluster, "box0");
   EXPECT_EQ(item(one, "box1").names.size(), 31U);
+  // The other boxes are next to the rails, and these are below the NICs of the one.
+  EXPECT_GT(item(one, "rail0").level, item(one, "box0/nic0").level);
   std::vector<NodeId> gpus_0;
   for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
     if (topology.nodes[NodeId(i)].id.ends_with("gpu0")) gpus_0.push_back(NodeId(i));
@@ -166,6 +192,10 @@ TEST(Draw, LayoutByWhatIsThere) {
   EXPECT_THAT(draw(make("torus")).dot, HasSubstr("layout=neato;"));
   EXPECT_THAT(draw(make("torus", {{"dims", "11x11"}})).dot, HasSubstr("layout=sfdp;"));
   EXPECT_THAT(draw(make("dragonfly")).dot, HasSubstr("layout=fdp;"));
+  // One box is the whole picture.
+  const Topology box = parse_valid(flat_file(R"({"id":"g[0-2]","type":"compute","box":"b"})",
+                                             R"({"src":"g[0-1]","dst":"g2","bandwidth":1})"));
+  EXPECT_THAT(draw(box).dot, HasSubstr("layout=neato;"));
 }
 
 // Graphviz leads edges around nodes at a cost of minutes where there are hundreds.
@@ -187,6 +217,21 @@ TEST(Draw, NamesAreEscaped) {
   EXPECT_THAT(dot, HasSubstr("&lt;b&gt;&amp;"));
   EXPECT_THAT(dot, HasSubstr("x &lt; y"));
   EXPECT_THAT(dot, HasSubstr("label=\"a\\\"<\""));
+}
+
+// Rows keep the order of the file, and names of boxes stand beside arcs.
+TEST(Draw, RowsKeepTheirOrder) {
+  const std::string switched = draw(make("dgx-a100", {{"boxes", "2"}, {"fabric", "rail"}})).dot;
+  EXPECT_THAT(switched, AllOf(HasSubstr("remincross=false"), Not(HasSubstr("margin=3"))));
+  EXPECT_THAT(switched,
+              HasSubstr("i34 -- i35 -- i36 -- i37 -- i38 -- i39 -- i40 -- i41 [style=invis]"));
+  const std::string direct = draw(make("mi250", {{"boxes", "2"}, {"fabric", "single"}})).dot;
+  EXPECT_THAT(direct, HasSubstr("labeljust=l; margin=32;"));
+}
+
+TEST(Draw, TheLegendCountsCables) {
+  EXPECT_THAT(draw(make("dgx-a100")).dot, HasSubstr("nvlink</font> 300 GB/s = 12 x 25>"));
+  EXPECT_THAT(draw(make("mixed")).dot, HasSubstr("nvlink</font> 300 to 450 GB/s"));
 }
 
 TEST(Draw, OneWayLinksHaveArrows) {

@@ -99,6 +99,79 @@ TEST(Degrade, ANicOfTwoNodesGoesAsOne) {
   EXPECT_THAT(degrade(fabric, {.drop = {"nic2"}}).errors().front().remedy, HasSubstr("nic"));
 }
 
+// Two GPUs with 12 cables of 25 to a switch and one of 50 to another, whose ids look like counts.
+Topology bundles() {
+  return parse_valid(flat_file(
+      R"({"id":"g[0-1]","type":"compute"},{"id":"sw","type":"switch"},{"id":"sw*2","type":"switch"})",
+      R"({"src":"g[0-1]","dst":"sw","bandwidth":25,"count":12,"kind":"nvlink"},
+         {"src":"g[0-1]","dst":"sw*2","bandwidth":50,"kind":"ib*2"})"));
+}
+
+TEST(Degrade, DropsCables) {
+  struct Case {
+    std::vector<std::string> drop;
+    int there, back;  // GB/s that are left between g0 and sw
+    std::string said;
+  };
+  for (const Case& example : std::vector<Case>{
+           {{"g0~sw*1"}, 275, 275, "dropped 1 cable of g0~sw (1 link)"},
+           {{"sw~g0*5"}, 175, 175, "dropped 5 cables of sw~g0 (1 link)"},
+           {{"g0->sw*1"}, 275, 300, "dropped 1 cable of g0->sw (1 link)"},
+           {{"sw->g0*3"}, 300, 225, "dropped 3 cables of sw->g0 (1 link)"},
+           {{"g[0-1]~sw*12"}, 0, 0, "dropped 12 cables each of g[0-1]~sw (2 links)"},
+           {{"kind=nvlink*2"}, 250, 250, "dropped 2 cables each of kind=nvlink (2 links)"},
+           {{"g0~sw*1", "g0~sw*2"}, 225, 225, "dropped 1 cable of g0~sw (1 link)"},
+           {{"g0->sw*12", "g0~sw"}, 0, 0, "dropped 12 cables of g0->sw (1 link)"},
+           {{"g0->sw*12", "sw->g0*1"}, 0, 275, "dropped 12 cables of g0->sw (1 link)"},
+           {{"g0~sw*[2]"}, 300, 300, "dropped g0~sw*[2] (1 link)"},
+           {{"kind=ib*2"}, 300, 300, "dropped kind=ib*2 (2 links)"}}) {
+    const auto left = degrade(bundles(), {.drop = example.drop});
+    ASSERT_TRUE(left) << example.said << to_string(left.errors().front());
+    EXPECT_EQ(bandwidth(left->topology, "g0", "sw"), Ratio(example.there)) << example.said;
+    EXPECT_EQ(bandwidth(left->topology, "sw", "g0"), Ratio(example.back)) << example.said;
+    EXPECT_EQ(left->changes.front(), example.said);
+    for (const TopologyLink& link : left->topology.links) {
+      if (!link.enabled || link.kind != "nvlink") continue;
+      EXPECT_EQ(link.bandwidth, Ratio(25 * link.count)) << example.said;
+    }
+  }
+}
+
+TEST(Degrade, CablesThatAreGoneAreNotDroppedAgain) {
+  for (const std::string second : {"g0~sw*6", "g0->sw*6", "kind=nvlink*6"}) {
+    const auto left = degrade(bundles(), {.drop = {"g0~sw*7", second}});
+    ASSERT_FALSE(left) << second;
+    EXPECT_THAT(left.errors().front().message, HasSubstr("has 5 cables left"));
+  }
+  EXPECT_TRUE(degrade(bundles(), {.drop = {"g0->sw*7", "sw->g0*6"}}));
+}
+
+TEST(Degrade, ADerateKeepsTheCables) {
+  const auto left = degrade(bundles(), {.drop = {"g0~sw*2"}, .derate = {"g0~sw=1/2"}});
+  ASSERT_TRUE(left);
+  EXPECT_EQ(left->topology.links[LinkId(0)].count, 10);
+  EXPECT_EQ(bandwidth(left->topology, "g0", "sw"), Ratio(125));
+}
+
+TEST(Degrade, SaysWhatIsWrongWithCables) {
+  Topology fine = bundles();
+  fine.links[LinkId(0)].bandwidth = Ratio(1, 4000000000000000037);
+  for (const auto& [topology, item, code, says] :
+       {std::tuple(bundles(), "g0~sw*0", "D02", "drops nothing"),
+        std::tuple(bundles(), "g0~sw*13", "D03", "\"g0\" and \"sw\" has 12 cables left"),
+        std::tuple(bundles(), "g0~sw*[2]*2", "D03", "has 1 cable left"),
+        std::tuple(bundles(), "g0~sw*-1", "D01", "no node and no box is called \"sw*-1\""),
+        std::tuple(bundles(), "g0~sw*99999999999999999999", "D01", "no node and no box"),
+        std::tuple(bundles(), "g0~sx*2", "D01", "no node and no box is called \"sx\""),
+        std::tuple(fine, "g0~sw*1", "E14", "too fine for exact arithmetic")}) {
+    const auto left = degrade(topology, {.drop = {item}});
+    ASSERT_FALSE(left) << item;
+    EXPECT_EQ(left.errors().front().code, code) << item;
+    EXPECT_EQ(left.errors().front().where, "--drop") << item;
+    EXPECT_THAT(to_string(left.errors().front()), HasSubstr(says));
+  }
+}
+
 TEST(Degrade, AFactorMayBeginWithItsPoint) {
   const auto left = degrade_well({.derate = {"box0/nic~ib=.5"}});
   EXPECT_EQ(bandwidth(left.topology, "box0/nic", "ib"), Ratio(25, 2));

@@ -284,6 +284,58 @@ TEST(ImportSlurm, NodesAreMachinesOnTheirSwitches) {
   EXPECT_THAT(imported.report.left_out, Contains(HasSubstr("LinkSpeed")));
 }
 
+TEST(ImportIbnetdiscover, TheSpeedOfANicIsThatOfItsCable) {
+  ImportOptions options = with_box();
+  options.nic_bandwidth = Ratio(50);
+  EXPECT_THAT(import_errors(Source::ibnetdiscover, kFabric, options), ElementsAre("I08"));
+  options.nic_bandwidth.reset();
+  options.bandwidths = {{"nic", Ratio(3)}};
+  for (const std::string& arc : arcs_of(import_fabric(Source::ibnetdiscover, kFabric, options))) {
+    if (arc.find("nic") == std::string::npos || arc.find("gpu") != std::string::npos) continue;
+    EXPECT_TRUE(arc.ends_with(" 3") || arc.ends_with(" 6")) << arc;
+  }
+}
+
+// nvidia-smi's matrix has no speed of a NIC: that of the cable is the NIC's on PCIe too.
+TEST(ImportIbnetdiscover, AMachineWhoseNicsHaveNoSpeed) {
+  const std::string matrix =
+      "        GPU0    GPU1    NIC0    NIC1    NIC2    CPU Affinity    NUMA Affinity\n"
+      "GPU0     X      NV18    PIX     PIX     PIX     0-55            0\n"
+      "GPU1    NV18     X      PIX     PIX     PIX     0-55            0\n"
+      "NIC0    PIX     PIX      X      PIX     PIX\n"
+      "NIC1    PIX     PIX     PIX      X      PIX\n"
+      "NIC2    PIX     PIX     PIX     PIX      X\n"
+      "\nNIC Legend:\n\n  NIC0: mlx5_0\n  NIC1: mlx5_1\n  NIC2: eth7\n";
+  ImportOptions options{.gpu = "h100", .box_text = matrix, .box_file = "matrix.txt"};
+  const Imported imported = import_valid(Source::ibnetdiscover, kFabric, options);
+  EXPECT_THAT(imported.report.left_out, Contains("1 NIC without a cable in the network: eth7"));
+  EXPECT_THAT(imported.report.understood, Contains("2 NICs of 25 GB/s"));
+  const auto arcs = arcs_of(parse_valid(to_topology_json(imported.document)));
+  EXPECT_THAT(arcs, Contains("node10/pcie_out0 -> node10/nic_out0 25"));
+  EXPECT_THAT(arcs, Not(Contains(HasSubstr("nic_out2"))));
+  for (const std::string& arc : arcs) EXPECT_FALSE(arc.ends_with(" 1")) << arc;
+  // Two cables to one NIC bring twice as much, whatever --bandwidths gives each.
+  const std::string first = adapter("a10", "node10 mlx5_0", "b8\"[1]", "4xHDR");
+  std::string twice = with(
+      kFabric, first, first + "[2](a10) \t\"S-00b8\"[5]\t\t# lid 10 lmc 0 \"leaf\" lid 3 4xHDR\n");
+  twice = with(twice, adapter("ee0", "login0 mlx5_9", "b8\"[5]", "4xHDR"), "");
+  twice = with(twice, "[5]\t\"H-0ee0\"[1](ee0) \t\t# \"login0 mlx5_9\"",
+               "[5]\t\"H-0a10\"[2](a10) \t\t# \"node10 mlx5_0\"");
+  EXPECT_THAT(arcs_of(import_fabric(Source::ibnetdiscover, twice, options)),
+              AllOf(Contains("node10/pcie_out0 -> node10/nic_out0 50"),
+                    Contains("node10/nic_out0 -> sw0 50")));
+  options.bandwidths = {{"nic", Ratio(10)}};
+  EXPECT_THAT(arcs_of(import_fabric(Source::ibnetdiscover, twice, options)),
+              AllOf(Contains("node10/pcie_out0 -> node10/nic_out0 20"),
+                    Contains("node10/nic_out0 -> sw0 20")));
+}
+
+TEST(ImportSlurm, ASpeedThatTheMachineHasIsNotAskedFor) {
+  ImportOptions options = slurm_options();
+  options.nic_bandwidth = Ratio(50);
+  EXPECT_THAT(import_errors(Source::slurm, kSlurm, options), ElementsAre("I08"));
+}
+
 TEST(ImportSlurm, WhatIsMissingIsAskedFor) {
   EXPECT_THAT(import_errors(Source::slurm, kSlurm, with_box()), ElementsAre("I05 5:1"));
   EXPECT_THAT(import_messages(Source::slurm, kSlurm, with_box()), HasSubstr("--uplink-bandwidth"));

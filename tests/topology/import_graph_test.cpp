@@ -270,6 +270,31 @@ TEST(ImportGraph, ParallelEdgesAddUp) {
   EXPECT_THAT(arcs_of(import_fabric(Source::dot, dot)), ElementsAre("a -> b 19", "b -> a 19"));
 }
 
+TEST(ImportGraph, BitsASecondAsPeopleWriteThem) {
+  for (const std::string text : {"100Gbps", "100 Gb/s", "100 Gbps", "12.5"}) {
+    EXPECT_THAT(arcs_of(import_fabric(Source::csv, "src,dst,bandwidth\na,b," + text + "\n")),
+                ElementsAre("a -> b 25/2", "b -> a 25/2"))
+        << text;
+  }
+  EXPECT_THAT(import_errors(Source::csv, "src,dst,bandwidth\na,b,100gbit\n"),
+              ElementsAre("I03 2:1"));
+}
+
+TEST(ImportGraph, CablesAreThoseOfTheSumAndCountMultiplies) {
+  const std::string dot =
+      "graph { a -- b [bandwidth=300, cables=12]; b -- c [bandwidth=6, count=2, cables=3] }";
+  const Topology topology = import_fabric(Source::dot, dot);
+  EXPECT_THAT(arcs_of(topology), ElementsAre("a -> b 300", "b -> a 300", "b -> c 12", "c -> b 12"));
+  EXPECT_EQ(topology.links[LinkId(0)].count, 12);
+  EXPECT_EQ(topology.links[LinkId(1)].count, 6);
+  for (const std::string cables :
+       {"0", "-1", "1.5", "x", "9223372036854775807, bandwidth=\"1/3\""}) {
+    EXPECT_THAT(import_errors(Source::dot, "graph { a -- b [bandwidth=1, cables=" + cables + "] }"),
+                ElementsAre("I03"))
+        << cables;
+  }
+}
+
 TEST(ImportGraph, DisabledPartsStayOutOfTheDigraph) {
   const std::string dot =
       "graph { a -- b [bandwidth=5]; a -- b [bandwidth=7, enabled=false]; c [enabled=0] }";

@@ -47,6 +47,16 @@ TEST(ImportNccl, EveryGenerationHasItsConstants) {
               nominal * Ratio(16))
         << sm;
   }
+  // What is reckoned and not stated is a guess.
+  for (const auto& [constants, guesses] :
+       {std::pair(LinkConstants::nominal, 1U), {LinkConstants::by_source, 0U}}) {
+    const auto report =
+        import_valid(kNccl, rccl_dump(4, full_mesh(4), "gfx908"), {.constants = constants}).report;
+    ASSERT_EQ(report.guesses.size(), guesses);
+    if (guesses > 0) {
+      EXPECT_THAT(report.guesses[0], HasSubstr("xgmi of gfx908 has 46 GB/s: a third of the half"));
+    }
+  }
   // The MI100's three links have 276 GB/s together, both directions counted: 46 each way.
   for (const auto& [gcn, rccl, amd] : {std::tuple("gfx908", 24, 46),
                                        {"908", 24, 46},

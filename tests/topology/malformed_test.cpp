@@ -139,7 +139,7 @@ TEST(Messages, AreForPeople) {
             "--max-nodes.\n");
   EXPECT_EQ(
       words("w05-degraded-box.json"),
-      "bad.json: /boxes/0: warning: the links of box \"b2\" sum to 225 GB/s, those of 2 boxes "
+      "bad.json: /boxes/0: warning: the links of box \"b2\" sum to 212.5 GB/s, those of 2 boxes "
       "of template \"t\" to 250 GB/s [W05]\n"
       "  Is it degraded, or is a link missing from the file?\n");
 }

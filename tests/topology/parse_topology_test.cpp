@@ -187,6 +187,25 @@ TEST(ParseTopology, QuantizeRoundsToTheNearestPositiveMultiple) {
   EXPECT_EQ(parsed->quantize_change, Ratio(4));
 }
 
+TEST(ParseTopology, BitsASecondAreWrittenWithASlash) {
+  const auto findings = testing::findings_of(
+      flat_file(kGpus, R"({"src":"gpu0","dst":"gpu1","bandwidth":"100Gbps"})"));
+  ASSERT_EQ(testing::codes_of(findings), (std::vector<std::string>{"E05 /links/0/bandwidth"}));
+  EXPECT_EQ(findings[0].remedy, "Write \"100Gb/s\".");
+}
+
+// The sum is what is rounded.
+TEST(ParseTopology, QuantizeKeepsTheCables) {
+  TopologyOptions options;
+  options.quantize = Ratio(7);
+  const auto parsed =
+      parse_topology(flat_file(kGpus, R"({"src":"gpu0","dst":"gpu1","bandwidth":25,"count":12})"),
+                     "test.json", options);
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->topology.links[LinkId(0)].count, 12);
+  EXPECT_EQ(parsed->topology.links[LinkId(0)].bandwidth, Ratio(301));
+}
+
 TEST(ParseTopology, QuantizeMustBePositiveAndNotAbsurd) {
   for (const Ratio& step : {Ratio(0), Ratio(-1), Ratio(1, 9'000'000'000'000'000'000)}) {
     TopologyOptions options;

@@ -37,6 +37,21 @@ TEST(Summary, CountsBoxesAndLinks) {
   EXPECT_EQ(summary.links[0].count, 8U);
   EXPECT_EQ(summary.links[1].bandwidth, Ratio(25));
   EXPECT_EQ(summary.links[1].count, 16U);
+  EXPECT_EQ(summary.links[1].cables, 1);
+  EXPECT_EQ(summary.links[2].kind, "nvlink");
+  EXPECT_EQ(summary.links[2].bandwidth, Ratio(450));
+  EXPECT_EQ(summary.links[2].count, 8U) << "links, not cables";
+  EXPECT_EQ(summary.links[2].cables, 18);
+}
+
+TEST(Summary, BundlesOfOneWidthAndDifferentCablesStayApart) {
+  const TopologySummary summary =
+      summarize(parse_valid(flat_file(R"({"id":"g[0-2]","type":"compute"})",
+                                      R"({"src":"g[0-1]","dst":"g2","bandwidth":50,"count":2},
+                   {"src":"g0","dst":"g1","bandwidth":100})")));
+  ASSERT_EQ(summary.links.size(), 2U);
+  EXPECT_EQ(summary.links[0].cables, 1);
+  EXPECT_EQ(summary.links[1].cables, 2);
 }
 
 TEST(Summary, IslandsByKind) {

@@ -104,6 +104,7 @@ void expect_same(const Topology& a, const Topology& b) {
     EXPECT_EQ(x.src, y.src);
     EXPECT_EQ(x.dst, y.dst);
     EXPECT_EQ(x.bandwidth, y.bandwidth);
+    EXPECT_EQ(x.count, y.count);
     EXPECT_EQ(x.latency, y.latency);
     EXPECT_EQ(x.full_duplex, y.full_duplex);
     EXPECT_EQ(x.enabled, y.enabled);
@@ -116,8 +117,27 @@ TEST(TopologyText, FlatDocumentIsTheSameTopology) {
   const std::string text = to_topology_json(flat_document(topology));
   expect_same(parse_valid(text), topology);
   EXPECT_THAT(text, HasSubstr("\"rank_order\": [\n    \"b\",\n    \"a[0-1]\"\n  ]"));
-  EXPECT_THAT(text, HasSubstr("\"bandwidth\": \"3000/7\""));
+  EXPECT_THAT(text, HasSubstr("\"bandwidth\": \"1000/7\", \"count\": 3"));
   EXPECT_THAT(text, HasSubstr("\"bandwidth\": 370.8"));
+}
+
+TEST(TopologyText, CablesStay) {
+  const auto file = [](const std::string& link) {
+    return flat_file(R"({"id":"g[0-1]","type":"compute"})",
+                     R"({"src":"g0","dst":"g1",)" + link + "}");
+  };
+  const Topology topology = parse_valid(file(R"("bandwidth":25,"count":12,"derate":"1/3")"));
+  EXPECT_EQ(topology.links[LinkId(0)].count, 12);
+  EXPECT_EQ(topology.links[LinkId(0)].bandwidth, Ratio(100));
+  const std::string text = to_topology_json(flat_document(topology));
+  EXPECT_THAT(text, HasSubstr(R"("bandwidth": "25/3", "count": 12)"));
+  expect_same(parse_valid(text), topology);
+  // A third of what is as fine as a file can be: one cable of the same sum.
+  Topology fine = topology;
+  fine.links[LinkId(0)].bandwidth = Ratio(1, 9'000'000'000'000'000'001);
+  const Topology again = parse_valid(to_topology_json(flat_document(fine)));
+  EXPECT_EQ(again.links[LinkId(0)].count, 1);
+  EXPECT_EQ(again.links[LinkId(0)].bandwidth, fine.links[LinkId(0)].bandwidth);
 }
 
 TEST(TopologyText, FlatDocumentsOfAllBundledFiles) {

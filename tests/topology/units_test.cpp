@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "forestcoll/bandwidth.hpp"
+
 namespace forestcoll::topology {
 namespace {
 
@@ -43,6 +45,25 @@ TEST(Units, NothingElseIsANumber) {
     EXPECT_EQ(bandwidth(text), std::nullopt) << text;
   }
   EXPECT_EQ(parse_quantity(Quantity::number, "1 GB/s", 1), std::nullopt);
+}
+
+TEST(Units, BitsASecondWithTheirSlash) {
+  for (const auto& [written, meant] : {std::pair("100Gbps", Ratio(25, 2)),
+                                       {"100 Gbps", Ratio(25, 2)},
+                                       {"800000Mbps", Ratio(100)},
+                                       {"1.6 Tbps", Ratio(200)},
+                                       {"25 GB/s", Ratio(25)}}) {
+    EXPECT_EQ(bandwidth(with_slash(written).c_str()), meant) << written;
+  }
+  // Bytes are not written so.
+  for (const std::string text : {"25 GBps", "25 gbps", "bps", "", "25"}) {
+    EXPECT_EQ(with_slash(text) == text, !text.ends_with("bps")) << text;
+  }
+  EXPECT_EQ(bandwidth(with_slash("25 gbps").c_str()), std::nullopt);
+  EXPECT_EQ(bandwidth(with_slash("bps").c_str()), std::nullopt);
+  EXPECT_EQ(parse_bandwidth("400Gbps"), Ratio(50));
+  EXPECT_EQ(parse_bandwidth("0"), std::nullopt);
+  EXPECT_EQ(parse_bandwidth("-1"), std::nullopt);
 }
 
 TEST(Units, WhatDoesNotFitIsNotRounded) {

@@ -51,8 +51,16 @@ Expected<std::string> picture(const Comparison& comparison) {
                        "give the nodes boxes, which are drawn as one");
   }
   auto svg = render(drawing.dot, "svg");
-  if (!svg) return svg.errors();
-  return inline_svg(*svg);
+  if (svg) return inline_svg(*svg);
+  // The picture alone has options that this command has not.
+  Diagnostics errors = svg.errors();
+  for (Diagnostic& error : errors) {
+    error.remedy =
+        "draw the fabric alone with `forestcoll topo show`, whose --dot needs no Graphviz";
+    if (error.code == "P01") error.remedy = "install Graphviz, or " + error.remedy;
+    if (error.code == "P04") error.remedy += " and whose --time-limit and --detail help";
+  }
+  return errors;
 }
 
 std::string paragraphs(const std::vector<std::string>& sentences) {

@@ -44,13 +44,14 @@ ExitCode run(const Options& options, const Console& console) {
   if (!format) return fail(format.errors(), console);
   const auto parser = parser_options(options.reading);
   if (!parser) return fail(parser.errors(), console);
-  const auto parsed = read_topology(options.topology, *parser);
+  std::string metadata;
+  const auto parsed = read_topology(options.topology, *parser, &metadata);
   if (!parsed) return fail(parsed.errors(), console);
   print(parsed->warnings, console);
   const auto degraded = degrade(parsed->topology, options.failures);
   if (!degraded) return fail(degraded.errors(), console);
   for (const std::string& change : degraded->changes) note(console, change);
-  const Converted converted = convert(degraded->topology, *format);
+  const Converted converted = convert(degraded->topology, *format, metadata);
   if (auto error = write_output(options.out, converted.text)) {
     return fail({*std::move(error)}, console);
   }
@@ -81,11 +82,10 @@ Command add_topo_convert(CLI::App& program) {
   add_failure_options(*command, options->failures);
   add_reading_options(*command, options->reading);
   command->footer(
-      "Extensions: .json is our own format, .graphml, .dot or .gv, and .csv are those; networkx "
-      "and\n"
-      "json-graph need --to. Graphs have one directed edge per direction of every link; numbers "
-      "are\n"
-      "exact. What a format cannot say is named on standard error.\n"
+      "Extensions: .json is our own format, .graphml, .dot or .gv, and .csv are those;\n"
+      "networkx and json-graph need --to. Graphs have one directed edge per direction of\n"
+      "every link; numbers are exact, and a bandwidth is that of all the cables that the\n"
+      "attribute `cables` counts. What a format cannot say is named on standard error.\n"
       "\n"
       "Examples:\n"
       "  forestcoll topo convert fabric.json -o fabric.graphml\n"

@@ -14,6 +14,7 @@
 #include "command.hpp"
 #include "fabric.hpp"
 #include "foreign.hpp"
+#include "forestcoll/bandwidth.hpp"
 #include "io.hpp"
 #include "report.hpp"
 
@@ -45,11 +46,11 @@ Expected<Source> chosen_source(const std::string& name, std::string_view text,
 
 Expected<std::optional<Ratio>> positive(const std::string& option, const std::string& text) {
   if (text.empty()) return std::optional<Ratio>();
-  const auto value = parse_ratio(text);
-  if (value && *value > Ratio(0)) return value;
+  const auto value = parse_bandwidth(text);
+  if (value) return value;
   return usage_error(
       "I08", fmt::format("{}: expected a positive number of GB/s, found \"{}\"", option, text),
-      "Write a number such as 25.");
+      "Write a number such as 25, or with its unit \"200 Gb/s\".");
 }
 
 std::optional<Diagnostics> set_bandwidths(const std::string& choice, ImportOptions& options) {

@@ -102,9 +102,10 @@ std::string in_text(const Facts& facts, const Fabric& fabric) {
     line("boxes", counted(summary.gpus_without_box, "GPU") + " in none");
   }
   for (const LinkSummary& links : summary.links) {
-    line("links", fmt::format("{} of {} GB/s{}{}", links.count, number(links.bandwidth),
-                              links.kind.empty() ? "" : ", " + links.kind,
-                              links.one_way > 0 ? fmt::format(", {} one way", links.one_way) : ""));
+    line("links",
+         fmt::format("{} of {}{}{}", links.count, bandwidth_in_words(links.bandwidth, links.cables),
+                     links.kind.empty() ? "" : ", " + links.kind,
+                     links.one_way > 0 ? fmt::format(", {} one way", links.one_way) : ""));
   }
   for (const auto& [kind, count] : summary.islands) {
     line("joined by", fmt::format("{}: {}", kind.empty() ? "links without a kind" : kind,
@@ -136,6 +137,7 @@ Json in_json(const Facts& facts, const Fabric& fabric) {
     links.push_back({{"kind", group.kind},
                      {"bandwidth", exact(group.bandwidth)},
                      {"count", group.count},
+                     {"cables", group.cables},
                      {"one_way", group.one_way}});
   }
   return {{"format", "forestcoll-topo-show"},

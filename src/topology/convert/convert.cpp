@@ -13,6 +13,7 @@
 #include "topology/convert/writers.hpp"
 #include "topology/findings.hpp"
 #include "topology/quote_dot.hpp"
+#include "topology/write_topology.hpp"
 
 namespace forestcoll {
 namespace topology {
@@ -38,6 +39,7 @@ std::vector<std::vector<Attribute>> node_attributes(const PlainGraph& graph) {
 
 std::vector<Attribute> edge_attributes(const TopologyLink& link) {
   std::vector<Attribute> attributes = {{"bandwidth", exact_text(link.bandwidth), true}};
+  if (link.count != 1) attributes.push_back({"cables", std::to_string(link.count), true});
   if (link.latency != Ratio(0)) {
     attributes.push_back({"latency", exact_text(link.latency), true});
   }
@@ -145,12 +147,13 @@ std::optional<GraphFormat> graph_format_of_file(std::string_view path) {
   return path.ends_with(".gv") ? std::optional(GraphFormat::dot) : std::nullopt;
 }
 
-Converted convert(const Topology& topology, GraphFormat format) {
+Converted convert(const Topology& topology, GraphFormat format, std::string_view metadata) {
   if (format == GraphFormat::topology) {
-    return {to_topology_json(flat_document(topology)), {}};
+    return {topology::to_topology_json(flat_document(topology), metadata), {}};
   }
   const PlainGraph graph = plain_graph(topology);
   Converted result{"", disabled_parts(topology)};
+  if (!metadata.empty()) result.lost.emplace_back("the metadata");
   switch (format) {
     case GraphFormat::topology:
       break;

@@ -50,6 +50,11 @@ class Table {
     add_of_ends("box", [](const TopologyNode& node) { return field(node.box); });
     add_ranks();
     add_seldom();
+    const bool bundles = std::ranges::any_of(
+        graph_.arcs, [&](const DirectedLink& arc) { return topology_.links[arc.link].count != 1; });
+    if (bundles) {
+      add_of_link("cables", [](const TopologyLink& link) { return std::to_string(link.count); });
+    }
     // Of the whole fabric: in the first row.
     add_of_fabric("topology", topology_.name);
     add_of_fabric("description", topology_.description);

@@ -17,7 +17,7 @@ struct Key {
   const char* of;
 };
 // Bandwidths, latencies and weights are text, because a double would round them.
-constexpr std::array<Key, 11> kKeys = {{{"name", "graph"},
+constexpr std::array<Key, 12> kKeys = {{{"name", "graph"},
                                         {"description", "graph"},
                                         {"type", "node"},
                                         {"rank", "node"},
@@ -26,11 +26,13 @@ constexpr std::array<Key, 11> kKeys = {{{"name", "graph"},
                                         {"multicast", "node"},
                                         {"reduce", "node"},
                                         {"bandwidth", "edge"},
+                                        {"cables", "edge"},
                                         {"latency", "edge"},
                                         {"kind", "edge"}}};
 
 const char* type_of(std::string_view key) {
   if (key == "rank") return "int";
+  if (key == "cables") return "long";
   return key == "multicast" || key == "reduce" ? "boolean" : "string";
 }
 

@@ -28,7 +28,7 @@ struct Attribute {
 
 /// `type`, `rank`, `box`, `weight`, `multicast`, `reduce`: those that say something.
 [[nodiscard]] std::vector<std::vector<Attribute>> node_attributes(const PlainGraph& graph);
-/// `bandwidth`, `latency`, `kind`.
+/// `bandwidth`, `cables`, `latency`, `kind`.
 [[nodiscard]] std::vector<Attribute> edge_attributes(const TopologyLink& link);
 
 [[nodiscard]] std::string write_networkx(const PlainGraph& graph);

@@ -15,6 +15,8 @@ namespace forestcoll::topology {
 namespace {
 
 constexpr std::size_t kMostDividedBoxes = 4;
+// With more items than these in one picture, leaves with their boxes share an item too.
+constexpr std::size_t kMostItemsApart = 24;
 
 Ratio sum(const Ratio& a, const Ratio& b) {
   return checked_add(a, b).value_or(a);
@@ -38,7 +40,7 @@ class PictureMaker {
     add_items(small ? std::set<std::string>() : collapsed_boxes());
     add_edges();
     if (!small) {
-      while (merge_alike()) {
+      while (merge_alike() || (picture_.items.size() > kMostItemsApart && merge_stars())) {
       }
     }
     set_levels();
@@ -147,29 +149,93 @@ class PictureMaker {
       neighbours[edge.b].emplace_back(edge.a, edge.back, edge.there, edge.kind, edge.crosses,
                                       edge.links);
     }
-    using Alike = std::tuple<ItemKind, std::string, std::size_t, Side, std::vector<Neighbour>>;
+    using Alike = std::tuple<ItemKind, std::size_t, Side, std::size_t, std::vector<Neighbour>>;
     std::map<Alike, std::size_t> first;
+    std::vector<std::size_t> into(picture_.items.size());
+    for (std::size_t i = 0; i < picture_.items.size(); ++i) {
+      const Item& item = picture_.items[i];
+      into[i] = i;
+      if (!item.cluster.empty()) continue;  // drawn whole
+      std::ranges::sort(neighbours[i]);
+      into[i] = first.emplace(Alike{item.kind, item.gpus, item.side, item.sets, neighbours[i]}, i)
+                    .first->second;
+    }
+    return merge(into, false);
+  }
+
+  // What items at the ends of one edge each must share.
+  using Ray = std::tuple<ItemKind, std::size_t, Side, std::size_t, std::size_t, Neighbour>;
+
+  // One round for items that differ in what hangs on them alone, such as leaves with the same
+  // spines and as many boxes: they are merged, and what hangs on them is.
+  bool merge_stars() {
+    const std::size_t n = picture_.items.size();
+    std::vector<std::vector<std::size_t>> edges_of(n);
+    for (std::size_t e = 0; e < picture_.edges.size(); ++e) {
+      edges_of[picture_.edges[e].a].push_back(e);
+      edges_of[picture_.edges[e].b].push_back(e);
+    }
+    const auto hangs = [&](std::size_t i) {
+      return edges_of[i].size() == 1 && picture_.items[i].cluster.empty();
+    };
+    using Star = std::tuple<ItemKind, std::size_t, Side, std::size_t, std::vector<Ray>,
+                            std::vector<Neighbour>>;
+    std::map<Star, std::pair<std::size_t, std::vector<std::size_t>>>
+        first;  // with what hangs on it
+    std::vector<std::size_t> into(n);
+    for (std::size_t i = 0; i < n; ++i) into[i] = i;
+    for (std::size_t i = 0; i < n; ++i) {
+      const Item& item = picture_.items[i];
+      if (hangs(i) || !item.cluster.empty()) continue;
+      std::vector<std::pair<Ray, std::size_t>> rays;
+      std::vector<Neighbour> others;
+      for (const std::size_t e : edges_of[i]) {
+        const Edge& edge = picture_.edges[e];
+        const bool away = edge.a == i;
+        const std::size_t j = away ? edge.b : edge.a;
+        const Item& end = picture_.items[j];
+        const Neighbour link(hangs(j) ? 0 : j, away ? edge.there : edge.back,
+                             away ? edge.back : edge.there, edge.kind, edge.crosses, edge.links);
+        if (hangs(j)) {
+          rays.emplace_back(Ray{end.kind, end.gpus, end.side, end.names.size(), end.sets, link}, j);
+        } else {
+          others.push_back(link);
+        }
+      }
+      if (rays.empty()) continue;
+      std::ranges::sort(rays);
+      std::ranges::sort(others);
+      std::vector<Ray> like;
+      std::vector<std::size_t> ends;
+      for (const auto& [ray, end] : rays) like.push_back(ray), ends.push_back(end);
+      const auto [at, is_new] =
+          first.emplace(Star{item.kind, item.names.size(), item.side, item.sets, like, others},
+                        std::pair(i, ends));
+      if (is_new) continue;
+      into[i] = at->second.first;
+      for (std::size_t r = 0; r < ends.size(); ++r) into[ends[r]] = at->second.second[r];
+    }
+    return merge(into, true);
+  }
+
+  // Every item becomes part of the one named; false where all are their own.
+  bool merge(const std::vector<std::size_t>& into, bool as_sets) {
     std::vector<std::size_t> becomes(picture_.items.size());
     std::vector<Item> items;
     for (std::size_t i = 0; i < picture_.items.size(); ++i) {
-      Item& item = picture_.items[i];
-      std::ranges::sort(neighbours[i]);
-      const bool drawn_whole = !item.cluster.empty();
-      const auto [at, is_new] =
-          drawn_whole
-              ? std::pair(first.end(), true)
-              : first.emplace(Alike{item.kind, item.cluster, item.gpus, item.side, neighbours[i]},
-                              items.size());
-      if (is_new) {
-        becomes[i] = items.size();
-        items.push_back(std::move(item));
-      } else {
-        becomes[i] = at->second;
-        auto& names = items[at->second].names;
-        names.insert(names.end(), item.names.begin(), item.names.end());
-      }
+      if (into[i] != i) continue;
+      becomes[i] = items.size();
+      items.push_back(std::move(picture_.items[i]));
     }
     const bool changed = items.size() < picture_.items.size();
+    for (std::size_t i = 0; i < picture_.items.size(); ++i) {
+      if (into[i] == i) continue;
+      becomes[i] = becomes[into[i]];
+      Item& whole = items[becomes[i]];
+      const Item& part = picture_.items[i];
+      whole.names.insert(whole.names.end(), part.names.begin(), part.names.end());
+      if (as_sets || part.sets > 1) whole.sets += part.sets;
+    }
     picture_.items = std::move(items);
     if (changed) move_edges(becomes);
     return changed;
@@ -231,6 +297,23 @@ class PictureMaker {
         picture_.items[j].level = picture_.items[reached[at]].level + 1;
         reached.push_back(j);
       }
+    }
+    lower_the_fabric();
+  }
+
+  // What joins boxes stands below all of them, be some drawn whole and others as one.
+  void lower_the_fabric() {
+    std::size_t deepest = 0, highest = picture_.items.size();
+    const auto joins = [](const Item& item) {
+      return item.kind == ItemKind::switch_node && item.cluster.empty();
+    };
+    for (const Item& item : picture_.items) {
+      if (!item.cluster.empty()) deepest = std::max(deepest, item.level);
+      if (joins(item)) highest = std::min(highest, item.level);
+    }
+    if (highest > deepest) return;
+    for (Item& item : picture_.items) {
+      if (joins(item)) item.level += deepest + 1 - highest;
     }
   }
 

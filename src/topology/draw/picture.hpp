@@ -26,6 +26,9 @@ struct Item {
   std::size_t gpus = 0;            ///< in one of them
   Side side = Side::receives;
   std::size_t level = 0;  ///< from top to bottom
+  /// The names are so many sets, each linked to a set of its own at the other end: the boxes of 31
+  /// leaves.
+  std::size_t sets = 1;
 };
 
 /// All links between two items, both directions. `a` < `b`.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <set>
@@ -86,12 +87,13 @@ class PictureWriter {
   }
 
   // Rows where switches join what is above them; a spring model where items of one row are linked
-  // to each other across boxes, one that knows boxes if there are any.
+  // to each other across boxes, one that knows boxes if there are several.
   void choose_layout() {
-    bool switches = false, boxes = false, flat = false;
+    bool switches = false, flat = false;
+    std::set<std::string_view> boxes;
     for (const Item& item : picture_.items) {
       switches = switches || item.kind == ItemKind::switch_node;
-      boxes = boxes || !item.cluster.empty();
+      boxes.insert(item.cluster);
     }
     for (const Edge& edge : picture_.edges) {
       const Item &a = picture_.items[edge.a], &b = picture_.items[edge.b];
@@ -100,7 +102,7 @@ class PictureWriter {
     layered_ = switches && !flat;
     if (layered_) {
       layout_ = "dot";
-    } else if (boxes) {
+    } else if (boxes.size() > 1) {
       layout_ = "fdp";
     } else {
       layout_ = picture_.items.size() > 100 ? "sfdp" : "neato";
@@ -111,7 +113,9 @@ class PictureWriter {
     print("graph {} {{\n", quote_dot(topology_.name));
     print("  layout={};\n", layout_);
     print("  graph [fontname=\"Helvetica\", fontsize=14, labelloc=b, label={}{}];\n", legend(),
-          layered_ ? fmt::format(", ranksep=0.9, nodesep={}, newrank=true", labelled_ ? 0.7 : 0.15)
+          // A second look for crossings would turn the rows of a box round.
+          layered_ ? fmt::format(", ranksep=0.9, nodesep={}, newrank=true, remincross=false",
+                                 labelled_ ? 0.7 : 0.15)
                    : fmt::format(", K=0.7, overlap=false, sep=\"+8\", {}",
                                  picture_.edges.size() <= kMostBentEdges
                                      ? "splines=true"
@@ -126,20 +130,16 @@ class PictureWriter {
 
   // An HTML-like label: the kinds of links in their colours.
   [[nodiscard]] std::string legend() const {
-    std::map<std::string, std::set<Ratio>> bandwidths;
+    std::map<std::string, std::set<std::pair<Ratio, std::int64_t>>> bandwidths;
     for (const TopologyLink& link : topology_.links) {
-      if (link.enabled) bandwidths[link.kind].insert(link.bandwidth);
+      if (link.enabled) bandwidths[link.kind].emplace(link.bandwidth, link.count);
     }
     std::vector<std::string> kinds;
     for (const auto& [kind, values] : bandwidths) {
-      const std::string range =
-          values.size() == 1
-              ? number(*values.begin())
-              : fmt::format("{} to {}", number(*values.begin()), number(*values.rbegin()));
       const auto color = kinds_.find(kind);
-      kinds.push_back(fmt::format("<font color=\"{}\">{}</font> {} GB/s",
+      kinds.push_back(fmt::format("<font color=\"{}\">{}</font> {}",
                                   color == kinds_.end() ? "#000000" : kColors[color->second],
-                                  kind.empty() ? "links" : html(kind), range));
+                                  kind.empty() ? "links" : html(kind), range(values)));
     }
     std::string text =
         fmt::format("<<b>{}</b><br/>{}", html(topology_.name), fmt::join(kinds, "&#160;&#160; "));
@@ -147,6 +147,16 @@ class PictureWriter {
       text += fmt::format("<br/><font color=\"{}\">{}</font>", kCutColor, html(options_.caption));
     }
     return text + ">";
+  }
+
+  // "25 GB/s", "300 GB/s = 12 x 25", "16 to 50 GB/s".
+  static std::string range(const std::set<std::pair<Ratio, std::int64_t>>& links) {
+    const auto& [least, cables] = *links.begin();
+    const Ratio& most = links.rbegin()->first;
+    if (least != most) return fmt::format("{} to {} GB/s", number(least), number(most));
+    const auto single = checked_div(least, Ratio(cables));
+    if (links.size() > 1 || cables == 1 || !single) return number(least) + " GB/s";
+    return fmt::format("{} GB/s = {} x {}", number(least), cables, number(*single));
   }
 
   // Items by cluster; the same level in one row.
@@ -160,8 +170,8 @@ class PictureWriter {
       if (box.empty()) continue;
       print(
           "  subgraph cluster_{} {{\n    label={}; color=\"#a0aec0\"; style=rounded; labelloc=t; "
-          "labeljust=l;\n",
-          number++, quote_dot(box));
+          "labeljust=l;{}\n",
+          number++, quote_dot(box), margin(box, items));
       for (const std::size_t i : items) write("    ", i);
       out_ += "  }\n";
     }
@@ -169,16 +179,28 @@ class PictureWriter {
     if (layered_) rows();
   }
 
-  // One row per level, and within a box from left to right as the file has it.
+  // Links along the uppermost row run above it as arcs: the box's name needs a place beside them.
+  [[nodiscard]] std::string margin(const std::string& box,
+                                   const std::vector<std::size_t>& items) const {
+    std::size_t top = picture_.items[items.front()].level;
+    for (const std::size_t i : items) top = std::min(top, picture_.items[i].level);
+    const bool arcs = std::ranges::any_of(picture_.edges, [&](const Edge& edge) {
+      const Item &a = picture_.items[edge.a], &b = picture_.items[edge.b];
+      return a.cluster == box && b.cluster == box && a.level == top && b.level == top;
+    });
+    return layered_ && arcs
+               ? fmt::format(" margin={};", std::min<std::size_t>(8 + 6 * box.size(), 80))
+               : "";
+  }
+
+  // One row per level, and within a box, or outside of all, from left to right as the file has it.
   void rows() {
     std::map<std::size_t, std::vector<std::string>> levels;
     std::map<std::pair<std::size_t, std::string>, std::vector<std::string>> in_box;
     for (std::size_t i = 0; i < picture_.items.size(); ++i) {
       const Item& item = picture_.items[i];
       levels[item.level].push_back(fmt::format("i{}", i));
-      if (!item.cluster.empty()) {
-        in_box[{item.level, item.cluster}].push_back(fmt::format("i{}", i));
-      }
+      in_box[{item.level, item.cluster}].push_back(fmt::format("i{}", i));
     }
     for (const auto& [level, items] : levels) {
       print("  {{ rank=same; {}; }}\n", fmt::join(items, "; "));
@@ -196,15 +218,18 @@ class PictureWriter {
   }
 
   static std::string label(const Item& item) {
-    const std::size_t count = item.names.size();
+    const std::size_t count = item.names.size(), each = count / item.sets;
+    const std::string times = item.sets > 1 ? fmt::format("{} times ", item.sets) : "";
     if (item.kind == ItemKind::box) {
-      const std::string each = fmt::format("{} GPU{}", item.gpus, item.gpus == 1 ? "" : "s");
-      return count == 1 ? fmt::format("{}\\n{}", item.names.front(), each)
-                        : fmt::format("{} boxes of {}\\n{}", count, each, joined(item.names));
+      const std::string gpus = fmt::format("{} GPU{}", item.gpus, item.gpus == 1 ? "" : "s");
+      return count == 1 ? fmt::format("{}\\n{}", item.names.front(), gpus)
+                        : fmt::format("{}{} box{} of {}\\n{}", times, each, each == 1 ? "" : "es",
+                                      gpus, joined(item.names));
     }
     if (count == 1) return short_name(item);
-    return fmt::format("{} {}\\n{}", count, item.kind == ItemKind::gpu ? "GPUs" : "switches",
-                       joined(item.names));
+    const std::string_view what = item.kind == ItemKind::gpu ? "GPUs" : "switches";
+    return each == 1 ? fmt::format("{} {}\\n{}", count, what, joined(item.names))
+                     : fmt::format("{}{} {}\\n{}", times, each, what, joined(item.names));
   }
 
   void write(const char* indent, std::size_t i) {
@@ -221,6 +246,13 @@ class PictureWriter {
 
   // The legend says the rest.
   static bool has_label(const Edge& edge) { return edge.links > 1 || edge.there != edge.back; }
+
+  // Blanks keep it off a slanting line.
+  [[nodiscard]] std::string beside(const Edge& edge, const std::string& bandwidth) const {
+    const std::string text =
+        edge.links > 1 ? fmt::format("{} links, {} GB/s", edge.links, bandwidth) : bandwidth;
+    return layered_ ? "    " + text + "    " : text;
+  }
 
   [[nodiscard]] double width(const Ratio& bandwidth) const {
     const double crowd = std::max(
@@ -241,11 +273,7 @@ class PictureWriter {
     if (!one_way && there != back) label = fmt::format("{} / {}", number(there), number(back));
     print("  i{} -- i{} [color=\"{}\", penwidth={:.2f}, dir={}{}{}, tooltip={}];\n", from, to,
           color, edge.crosses ? std::max(2.0, width(wider)) : width(wider), direction,
-          has_label(edge) ? fmt::format(", label={}",
-                                        quote_dot(edge.links > 1 ? fmt::format("{} links, {} GB/s",
-                                                                               edge.links, label)
-                                                                 : label))
-                          : "",
+          has_label(edge) ? fmt::format(", label={}", quote_dot(beside(edge, label))) : "",
           picture_.items[from].level == picture_.items[to].level && layered_ ? ", constraint=false"
                                                                              : "",
           quote_dot(fmt::format("{} GB/s {}", label, edge.kind)));

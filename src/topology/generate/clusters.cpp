@@ -42,8 +42,18 @@ std::string title(const BoxModel& model, std::size_t boxes, const FabricOptions&
   return text;
 }
 
+// What one box alone has no use for.
+void check_alone(Parameters& parameters, const FabricOptions& options) {
+  for (const std::string_view name :
+       {"fabric", "nic-bandwidth", "oversubscription", "boxes-per-leaf", "spines"}) {
+    const bool says_so = name == "fabric" && options.kind == FabricKind::none;
+    if (!parameters.given(name) || says_so) continue;
+    parameters.refuse(name, "one box has no fabric", "Leave it out, or ask for more --boxes.");
+  }
+}
+
 void check_fabric(Parameters& parameters, const FabricOptions& options, std::int64_t boxes) {
-  if (options.kind == FabricKind::none && boxes > 1) {
+  if (options.kind == FabricKind::none) {
     parameters.refuse("fabric",
                       fmt::format("none leaves {} boxes without a way between them", boxes),
                       "Choose single, odd-even, rail, rail-spine or fat-tree.");
@@ -65,8 +75,12 @@ TopologyDocument cluster(const BoxModel& model, Parameters& parameters) {
   FabricOptions options = read_fabric(parameters);
   const NamedBandwidth nic = parameters.bandwidth("nic-bandwidth");
   const bool alone = boxes == 1;
-  if (alone) options.kind = FabricKind::none;
-  check_fabric(parameters, options, boxes);
+  if (alone) {
+    check_alone(parameters, options);
+    options.kind = FabricKind::none;
+  } else {
+    check_fabric(parameters, options, boxes);
+  }
 
   std::string fabric = "none";
   for (const std::string& name : fabric_names()) {

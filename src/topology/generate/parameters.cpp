@@ -67,7 +67,7 @@ const std::string& Parameters::text(std::string_view name) const {
 }
 
 bool Parameters::given(std::string_view name) const {
-  return text(name) != standard(name);
+  return values_.contains(std::string(name));
 }
 
 void Parameters::refuse(std::string_view name, std::string_view problem, std::string_view remedy) {
@@ -87,8 +87,9 @@ std::int64_t Parameters::integer(std::string_view name, std::int64_t least, std:
 }
 
 NamedBandwidth Parameters::bandwidth(std::string_view name) {
-  const auto value = parse_quantity(Quantity::bandwidth, text(name), 1);
-  if (value && *value > 0) return {text(name), *value};
+  const std::string written = with_slash(text(name));
+  const auto value = parse_quantity(Quantity::bandwidth, written, 1);
+  if (value && *value > 0) return {written, *value};
   refuse(name,
          fmt::format("expected a positive bandwidth such as 25 or \"200 Gb/s\", found {}",
                      quote(text(name))),

@@ -37,7 +37,7 @@ class Parameters {
                                  std::size_t most_items);
   std::string choice(std::string_view name, const std::vector<std::string>& choices);
 
-  /// Whether there is a value other than the standard one.
+  /// Whether a value was given, be it the standard one.
   [[nodiscard]] bool given(std::string_view name) const;
 
   /// G03 with words of the generator's own.

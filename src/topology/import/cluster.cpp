@@ -8,6 +8,7 @@
 
 #include "topology/import/box.hpp"
 #include "topology/import/grow.hpp"
+#include "topology/import/option_use.hpp"
 #include "topology/import/ports.hpp"
 
 namespace forestcoll::importing {
@@ -33,6 +34,39 @@ std::optional<Machine> read_box(const Context& context) {
     return std::nullopt;
   }
   return std::move(machines->front());
+}
+
+// A NIC's speed is what its cables bring, at the host where that is most: a dump may not have it,
+// or that of one port alone. NICs of which neither says a speed are no part of the network.
+void take_speeds_of_cables(const Context& context, const ClusterNetwork& network,
+                           Machine& machine) {
+  std::map<std::pair<std::string, std::string>, Ratio> at_host;
+  for (const NetworkCable& cable : network.cables) {
+    if (cable.to || !is_machine(context.options, cable.host)) continue;
+    const auto cables = checked_mul(*cable.bandwidth, Ratio(cable.count));
+    Ratio& sum = at_host[{cable.host, cable.nic}];
+    sum = cables ? checked_add(sum, *cables).value_or(sum) : sum;
+  }
+  std::map<std::string, Ratio> most;
+  for (const auto& [adapter, sum] : at_host) {
+    Ratio& speed = most[adapter.second];
+    speed = std::max(speed, sum);
+  }
+  std::vector<std::string> unknown;
+  bool any = false;
+  for (Nic& nic : machine.nics) {
+    const auto speed = most.find(nic.name);
+    if (speed != most.end()) {
+      nic.bandwidth = speed->second;
+      any = true;
+    } else if (!nic.bandwidth) {
+      unknown.push_back(nic.name);
+    }
+  }
+  if (!any || unknown.empty()) return;
+  std::erase_if(machine.nics, [](const Nic& nic) { return !nic.bandwidth; });
+  context.report.left_out.push_back(fmt::format("{} without a cable in the network: {}",
+                                                counted(unknown.size(), "NIC"), listed(unknown)));
 }
 
 // A cable's NICs: the one that it names, or all. Nothing where the box has none of that name.
@@ -179,22 +213,36 @@ std::optional<TopologyDocument> join_cluster(const Context& context, const Clust
         "Add --box FILE: the dump of one of the machines (NCCL's topology XML, for example).");
     return std::nullopt;
   }
-  const Context inside{.text = options.box_text,
-                       .source = detect_source(options.box_text).value_or(context.source),
-                       .options = options,
-                       .findings = box_findings,
-                       .report = context.report};
-  const auto machine = read_box(inside);
-  auto box = machine ? make_box(inside, *machine, {.with_nics = true}) : std::nullopt;
   const bool speeds_known = std::ranges::all_of(network.cables, [](const NetworkCable& cable) {
     return cable.to.has_value() || cable.bandwidth.has_value();
   });
+  ImportOptions of_box = options;
+  // Given for a kind, it is each cable's already.
+  if (speeds_known)
+    std::erase_if(of_box.bandwidths, [](const auto& b) { return b.first == "nic"; });
+  const Context inside{.text = options.box_text,
+                       .source = detect_source(options.box_text).value_or(context.source),
+                       .options = of_box,
+                       .findings = box_findings,
+                       .report = context.report};
+  auto machine = read_box(inside);
+  if (machine && speeds_known) take_speeds_of_cables(inside, network, *machine);
+  auto box = machine ? make_box(inside, *machine, {.with_nics = true}) : std::nullopt;
   if (box && box->ports.empty()) {
     box_findings.error("I08", "", "--box: the machine has no NICs",
                        "Give the dump of a machine of the fabric, with its NICs.");
     box.reset();
   }
-  if (box && !speeds_known && !check_bandwidths(inside, *machine, box->ports)) box.reset();
+  if (box && speeds_known && options.nic_bandwidth) {
+    context.findings.error(
+        "I08", "", "--nic-bandwidth: the file has the speed of every cable",
+        "Leave it out, or overrule it: --bandwidths FILE.csv with a line \"nic,25\" (GB/s).");
+    box.reset();
+  }
+  if (box && !speeds_known) {
+    const bool known = check_bandwidths(inside, *machine, box->ports);
+    if (!known || !check_nic_bandwidth(inside, {*box})) box.reset();
+  }
   if (!box) return std::nullopt;
 
   TopologyDocument document;

@@ -27,13 +27,20 @@ constexpr std::array<Nvlink, 8> kNvlinks = {{
     {103, 50, 401},
 }};
 
+// The MI100's data sheet has no figure of one link and one direction.
+constexpr std::string_view kMi100 =
+    "a third of the half of the 276 GB/s that AMD's data sheet gives the MI100's three links in "
+    "both "
+    "directions";
+
 struct Xgmi {
   std::string_view gcn;
   std::int64_t nominal, nccl;
+  std::string_view reckoned = {};
 };
 constexpr std::array<Xgmi, 9> kXgmis = {{
-    {"908", 46, 24},
-    {"gfx908", 46, 24},
+    {"908", 46, 24, kMi100},
+    {"gfx908", 46, 24, kMi100},
     {"910", 50, 36},
     {"gfx90a", 50, 36},
     {"940", 64, 48},
@@ -122,7 +129,7 @@ std::optional<LinkSpeed> xgmi_of(std::string_view gcn) {
   const std::string_view name = gcn.substr(0, gcn.find(':'));
   const auto found = std::ranges::find(kXgmis, name, &Xgmi::gcn);
   if (found == kXgmis.end()) return std::nullopt;
-  return LinkSpeed{.nominal = found->nominal, .nccl = found->nccl};
+  return LinkSpeed{.nominal = found->nominal, .nccl = found->nccl, .reckoned = found->reckoned};
 }
 
 std::string known_xgmis() {

@@ -14,6 +14,8 @@ namespace forestcoll::importing {
 struct LinkSpeed {
   Ratio nominal;  ///< the vendor's figure
   Ratio nccl;     ///< the constant of NCCL's src/graph/topo.h, or of RCCL's
+  /// Where the vendor's figure had to be reckoned: how. Empty: it is stated as it is.
+  std::string_view reckoned = {};
 };
 
 /// NVLink of a compute capability such as 80; nothing where no NVLink of it is known.

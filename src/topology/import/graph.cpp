@@ -17,9 +17,9 @@ namespace {
 
 using topology::Quantity;
 
-constexpr std::array<std::string_view, 13> kAttributes = {
-    "type",      "box",      "rank",  "weight",  "multicast", "reduce", "enabled",
-    "bandwidth", "capacity", "count", "latency", "kind",      "duplex"};
+constexpr std::array<std::string_view, 14> kAttributes = {
+    "type",      "box",      "rank",  "weight", "multicast", "reduce", "enabled",
+    "bandwidth", "capacity", "count", "cables", "latency",   "kind",   "duplex"};
 constexpr const char* kSmaller = "Import a smaller part of the fabric.";
 
 const std::string* find(const Attributes& attributes, std::string_view key) {
@@ -211,15 +211,17 @@ std::optional<Ratio> GraphBuilder::bandwidth_of(const std::string& src, const st
   for (const std::string_view key : {"bandwidth", "capacity", "weight"}) {
     const std::string* text = find(attributes, key);
     if (text == nullptr || (bandwidth && key == "weight")) continue;
-    const auto value = topology::parse_quantity(Quantity::bandwidth, *text, Ratio(1));
+    const auto value =
+        topology::parse_quantity(Quantity::bandwidth, topology::with_slash(*text), Ratio(1));
     if (!value || *value <= Ratio(0)) {
       fail("I03", where,
            fmt::format("the {} from {} to {}: expected a positive number of GB/s or a text such as "
                        "\"200 Gb/s\", found {}",
                        key, quote(src), quote(dst), quote(*text)),
            value && *value == Ratio(0) ? "Leave out an edge that carries nothing."
-                                       : "Units are GB/s, Gb/s, MB/s, Mb/s, GiB/s, TB/s and Tb/s; "
-                                         "decimals have a point.");
+                                       : fmt::format("Units are {} (Gbps is Gb/s); decimals have a "
+                                                     "point.",
+                                                     topology::known_units(Quantity::bandwidth)));
       return std::nullopt;
     }
     if (bandwidth && *bandwidth != *value) {
@@ -239,6 +241,35 @@ std::optional<Ratio> GraphBuilder::bandwidth_of(const std::string& src, const st
        "Add one to each edge, or give all of them one: --bandwidths FILE.csv with a line "
        "\"link,25\" (GB/s).");
   return std::nullopt;
+}
+
+// `count` multiplies the bandwidth, `cables` are those that it is the sum of.
+bool GraphBuilder::read_counts(const Attributes& attributes, FlatLink& link, const Where& where) {
+  std::int64_t count = 1, cables = 1;
+  for (const auto& [key, value] : {std::pair("count", &count), std::pair("cables", &cables)}) {
+    const std::string* text = find(attributes, key);
+    if (text == nullptr) continue;
+    const auto number = natural(*text);
+    if (!number || *number == 0) {
+      fail("I03", where, fmt::format("{}: found {}", key, quote(*text)),
+           "Give a whole number of parallel links, at least 1.");
+      return false;
+    }
+    *value = *number;
+  }
+  const auto single = checked_div(link.bandwidth, Ratio(cables));
+  const auto all = checked_mul(Ratio(count), Ratio(cables));
+  if (!single || !all) {
+    fail("I03", where,
+         fmt::format(
+             "{} GB/s, count {} and cables {} are too large or too fine for exact arithmetic",
+             link.bandwidth.to_string(), count, cables),
+         "Write fewer digits.");
+    return false;
+  }
+  link.bandwidth = *single;
+  link.count = all->num();
+  return true;
 }
 
 void GraphBuilder::add_link(const std::string& src, const std::string& dst,
@@ -263,14 +294,7 @@ void GraphBuilder::add_link(const std::string& src, const std::string& dst,
     }
     entry.link.latency = *value;
   }
-  if (const std::string* count = find(attributes, "count")) {
-    const auto value = natural(*count);
-    if (!value || *value == 0) {
-      return fail("I03", where, fmt::format("count: found {}", quote(*count)),
-                  "Give a whole number of parallel links, at least 1.");
-    }
-    entry.link.count = *value;
-  }
+  if (!read_counts(attributes, entry.link, where)) return;
   if (const std::string* kind = find(attributes, "kind")) entry.link.kind = *kind;
   entry.link.full_duplex = !directed;
   if (const std::string* duplex = find(attributes, "duplex")) {

@@ -45,8 +45,9 @@ using Where = std::function<std::string()>;
 
 /// Makes a graph of nodes and edges with attributes:
 ///   nodes: type (compute or switch), box, rank, weight, multicast, reduce, enabled
-///   edges: bandwidth (or capacity, or weight: GB/s, or with a unit), count, latency (µs), kind,
-///          duplex (full or simplex), enabled
+///   edges: bandwidth (or capacity, or weight: GB/s, or with a unit), cables (that the bandwidth is
+///          the sum of), count (that multiplies both), latency (µs), kind, duplex (full or
+///          simplex), enabled
 /// Other attributes are ignored.
 class GraphBuilder {
  public:
@@ -74,6 +75,7 @@ class GraphBuilder {
   void read_node(std::size_t index, const Attributes& attributes, const Where& where);
   std::optional<Ratio> bandwidth_of(const std::string& src, const std::string& dst,
                                     const Attributes& attributes, const Where& where);
+  bool read_counts(const Attributes& attributes, FlatLink& link, const Where& where);
   bool truth(const Attributes& attributes, std::string_view key, bool otherwise,
              const Where& where);
   void fail(std::string_view code, const Where& where, std::string message, std::string remedy);

@@ -234,7 +234,8 @@ class Reader {
     const std::string host(words[0]), nic(words[1]);
     if (is_machine(context_.options, host)) check_name(host, cable);
     if (failed_) return;
-    add({.from = from, .host = host, .nic = nic, .bandwidth = cable.bandwidth});
+    const auto given = context_.overridden("nic");
+    add({.from = from, .host = host, .nic = nic, .bandwidth = given ? given : cable.bandwidth});
   }
 
   void check_name(const std::string& host, const Cable& cable) {

@@ -146,12 +146,24 @@ class LinkReader {
     return at;
   }
 
+  // Once for all links of a kind.
+  void guess(const std::string& kind, const std::string& generation, const LinkSpeed& speed) {
+    std::string text = fmt::format("{} of {} has {} GB/s: {}", kind, generation,
+                                   shown(speed.nominal), speed.reckoned);
+    auto& guesses = context_.report.guesses;
+    if (std::ranges::find(guesses, text) == guesses.end()) guesses.push_back(std::move(text));
+  }
+
   std::optional<Ratio> speed_of(const pugi::xml_node& gpu, const std::string& kind) {
     if (const auto given = context_.overridden(kind)) return given;
     const bool xgmi = kind == "xgmi";
     const std::string generation = gpu.attribute(xgmi ? "gcn" : "sm").value();
     const auto speed = xgmi ? xgmi_of(generation) : nvlink_of(natural(generation).value_or(-1));
-    if (speed) return context_.nccl_constants() ? speed->nccl : speed->nominal;
+    if (speed && context_.nccl_constants()) return speed->nccl;
+    if (speed) {
+      if (!speed->reckoned.empty()) guess(kind, generation, *speed);
+      return speed->nominal;
+    }
     if (unknown_.insert(kind + generation).second) {
       fail(
           "I04", gpu,

@@ -73,7 +73,7 @@ class MatrixReader {
     matrix_.offsets.resize(matrix_.labels.size());
     for (; at_ < lines_.size(); ++at_) {
       const auto words = words_of(lines_[at_].text);
-      if (words.size() == 1 && words[0] == "Legend:") break;
+      if (!words.empty() && words.back() == "Legend:") break;  // or "NIC Legend:"
       const auto row =
           words.empty() ? matrix_.labels.end() : std::ranges::find(matrix_.labels, words[0]);
       if (row != matrix_.labels.end()) {

@@ -1,0 +1,63 @@
+// The optimum of one fabric after another, each a small change from the first.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "forestcoll/collective.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/id.hpp"
+#include "forestcoll/network.hpp"
+#include "forestcoll/rate.hpp"
+#include "forestcoll/ratio.hpp"
+#include "forestcoll/topology.hpp"
+
+namespace forestcoll::solver {
+
+/// Every result is GB/s of algbw, exact, and 0 where compute nodes are cut off. Each is solved from
+/// the narrowest of the cuts met so far. Errors: E14 where a number does not fit. Cost: a rate
+/// each.
+class ChangedFabric {
+ public:
+  /// REQUIRES: a root exactly where the collective needs one.
+  ChangedFabric(const Topology& topology, Collective collective, std::optional<Rank> root);
+
+  /// The fabric as it is.
+  [[nodiscard]] Expected<Ratio> solve();
+  [[nodiscard]] Expected<Ratio> without(const std::vector<LinkId>& links);
+  /// With one cable less in each of the links. REQUIRES: they have several.
+  [[nodiscard]] Expected<Ratio> without_a_cable(const std::vector<LinkId>& links);
+  /// Among the compute nodes that are left; 0 also where fewer than two are, or none has data.
+  [[nodiscard]] Expected<Ratio> without(const std::vector<NodeId>& nodes);
+  /// With links of `factor` times their bandwidth.
+  [[nodiscard]] Expected<Ratio> widened(const std::vector<LinkId>& links, const Ratio& factor);
+
+  /// False where a known bottleneck of the fabric as it is has none of these links across it: to
+  /// widen them is of no use. Only for one phase: of two, one can gain alone.
+  [[nodiscard]] bool may_pay(const std::vector<LinkId>& links) const;
+  /// Keeps the cut of the last solution, whose rate was that of the fabric as it is.
+  void keep_tight_cut();
+
+  [[nodiscard]] std::int64_t solved() const { return solved_; }
+
+ private:
+  using Cuts = std::vector<std::vector<NodeId>>;
+
+  [[nodiscard]] Expected<Ratio> scaled(const std::vector<LinkId>& links,
+                                       const std::vector<Ratio>& factors);
+  [[nodiscard]] bool has_work() const;
+  [[nodiscard]] static Cuts usable(const Cuts& cuts, const Network& network);
+  [[nodiscard]] std::optional<Ratio> phase(const Network& network, Cuts& cuts);
+
+  Topology topology_;
+  Collective collective_;
+  std::vector<NodeId> ranks_;  // of the whole fabric
+  NodeId root_;                // invalid: the collective has none
+  Cuts forward_cuts_, backward_cuts_;
+  std::vector<NodeId> last_cut_;
+  std::vector<std::vector<bool>> tight_;  // flags of the side that sends the data
+  std::int64_t solved_ = 0;
+};
+
+}  // namespace forestcoll::solver
