@@ -26,8 +26,8 @@ enum class Quantity {
 [[nodiscard]] std::optional<Ratio> parse_quantity(Quantity quantity, std::string_view text,
                                                   const Ratio& default_unit);
 
-/// Bits a second with their slash: "100Gbps" becomes "100Gb/s", any other text stays. For texts that
-/// are not of a topology file, which knows its own units alone.
+/// Bits a second with their slash: "100Gbps" becomes "100Gb/s", any other text stays. For texts
+/// that are not of a topology file, which knows its own units alone.
 [[nodiscard]] std::string with_slash(std::string_view bandwidth);
 
 }  // namespace forestcoll::topology
