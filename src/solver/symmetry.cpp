@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "base/mix.hpp"
@@ -20,6 +20,9 @@ constexpr int kMaxChoices = 256;
 
 // Hops from which differences between nodes are seen.
 constexpr int kMaxRounds = 64;
+
+// Ranks of the longest run that is compared with others: of a box, or some boxes.
+constexpr std::size_t kMaxRun = 256;
 
 using base::mix;
 
@@ -247,24 +250,53 @@ IdVector<NodeId, std::uint64_t> colours_of(const Network& network, const Weights
   return colours;
 }
 
-// The ranks of the most common kind of block of equal size in rank order; all where all blocks of
-// some size are alike.
+// Names of all runs of `size` ranks, by their first: runs that look alike have the same.
+std::vector<std::uint64_t> name_runs(const std::vector<std::uint64_t>& colours, std::size_t size) {
+  // A polynomial in an odd number, modulo 2^64.
+  constexpr std::uint64_t base = 0x9E3779B97F4A7C15U;
+  std::uint64_t name = 0, highest = 1;
+  for (std::size_t i = 1; i < size; ++i) highest *= base;
+  std::vector<std::uint64_t> names;
+  for (std::size_t i = 0; i < colours.size(); ++i) {
+    if (i >= size) name -= highest * colours[i - size];
+    name = name * base + colours[i];
+    if (i + 1 >= size) names.push_back(name);
+  }
+  return names;
+}
+
+// The ranks of the most common kind of run in rank order: boxes, racks. Runs need not begin at
+// multiples of their size, as a rank may be missing.
 std::vector<Rank> largest_class(const Network& network, const Weights& weights) {
   const std::size_t ranks = network.ranks.size();
-  const auto colours = colours_of(network, weights);
+  const auto node_colours = colours_of(network, weights);
+  std::vector<std::uint64_t> colours;
+  for (const NodeId v : network.ranks) colours.push_back(mix(node_colours[v]));
+  if (std::set<std::uint64_t>(colours.begin(), colours.end()).size() == ranks) return {};
+
+  struct Runs {
+    std::size_t count = 0, end = 0;  ///< disjoint ones, and where the last one ends
+  };
   std::vector<Rank> best;
-  for (std::size_t size = 1; size < ranks && best.size() < ranks; ++size) {
-    if (ranks % size != 0) continue;
-    std::map<std::uint64_t, std::vector<Rank>> classes;
-    for (std::size_t first = 0; first < ranks; first += size) {
-      std::uint64_t name = 0;
-      for (std::size_t r = first; r < first + size; ++r) {
-        name = mix(name + colours[network.ranks[r]]);
-      }
-      for (std::size_t r = first; r < first + size; ++r) classes[name].push_back(Rank(r));
+  for (std::size_t size = 1; size <= std::min(kMaxRun, ranks / 2) && best.size() + size <= ranks;
+       ++size) {
+    const auto names = name_runs(colours, size);
+    std::unordered_map<std::uint64_t, Runs> runs;
+    std::pair<std::size_t, std::uint64_t> most = {1, 0};
+    for (std::size_t first = 0; first < names.size(); ++first) {
+      Runs& alike = runs[names[first]];
+      if (first < alike.end) continue;
+      alike = {alike.count + 1, first + size};
+      if (alike.count > most.first) most = {alike.count, names[first]};
     }
-    for (auto& [name, members] : classes) {
-      if (members.size() > std::max(size, best.size())) best = std::move(members);
+    if (most.first == 1 || most.first * size <= best.size()) continue;
+    best.clear();
+    for (std::size_t first = 0; first < names.size();) {
+      if (names[first] != most.second) {
+        ++first;
+        continue;
+      }
+      for (std::size_t i = 0; i < size; ++i, ++first) best.emplace_back(first);
     }
   }
   return best;

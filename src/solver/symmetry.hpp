@@ -15,10 +15,11 @@ namespace forestcoll::solver {
 ///
 /// Looked for are the symmetries that rank orders show: read a rank as a number with digits (box,
 /// GPU; x, y, z) and turn one digit by one. Where a part of the fabric is not like the rest (a box
-/// with a broken cable), the largest class of blocks that colour refinement (Weisfeiler, Leman
-/// 1968) cannot tell apart is turned and the other ranks stay. Each shift of ranks is extended to
-/// the switches by colour refinement and then checked on every arc, so what is returned is proved.
-/// Cost: O(divisors of N · m log n) at worst; most candidates fall at the first arc.
+/// with a broken cable or a GPU less), the largest class of runs of ranks that colour refinement
+/// (Weisfeiler, Leman 1968) cannot tell apart is turned and the other ranks stay. Each shift of
+/// ranks is extended to the switches by colour refinement and then checked on every arc, so what is
+/// returned is proved. Cost: O(divisors of N · m log n) at worst; most candidates fall at the first
+/// arc.
 [[nodiscard]] std::vector<Symmetry> find_symmetries(const Network& network, const Weights& weights);
 
 }  // namespace forestcoll::solver

@@ -132,6 +132,33 @@ TEST(FindSymmetries, LeavesADamagedBoxAlone) {
   }
 }
 
+// As with a failed GPU: the other boxes are turned, wherever the one with a rank less stands.
+Network without_rank(const Network& network, Rank gone) {
+  Network rest = network;
+  rest.ranks.erase(rest.ranks.begin() + gone.value);
+  rest.weight = {};
+  for (std::size_t r = 0; r < network.ranks.size(); ++r) {
+    Rank& rank = rest.rank_of[network.ranks[r]];
+    if (rank == gone) {
+      rank = Rank();
+    } else if (rank > gone) {
+      --rank.value;
+    }
+  }
+  return rest;
+}
+
+TEST(FindSymmetries, LeavesABoxAloneThatLacksARank) {
+  for (const std::size_t gone : {0U, 7U, 43U, 127U}) {
+    const Network network = without_rank(test::dgx_a100(16), Rank(gone));
+    const Weights weights = uniform_weights(network);
+    const auto groups = solver::find_symmetries(network, weights);
+    ASSERT_FALSE(groups.empty()) << gone;
+    expect_group(network, weights, groups.front());
+    EXPECT_GE(groups.front().size(), 15U) << gone;
+  }
+}
+
 TEST(FindSymmetries, FindsNoneWhereThereIsNone) {
   test::FabricBuilder builder(4);
   builder.link(0, 1, 1);
