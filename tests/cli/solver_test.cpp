@@ -162,6 +162,17 @@ TEST(TimeLimit, IsNotMentionedWhereThereWasTime) {
   EXPECT_EQ(limited.out, run({"synth", topology("dgx-a100-x2")}).out);
 }
 
+TEST(TimeLimit, BeforeTheOptimumIsKnownThereIsABoundAndNoFile) {
+  const Scratch scratch;
+  ASSERT_EQ(run({"topo", "gen", "torus", "--dims", "32x32", "-o", scratch / "t.json"}).code, 0);
+  const auto synth = run({"synth", scratch / "t.json", "-c", "allgather", "--format", "forest",
+                          "--time-limit", "1e-9", "-o", scratch / "f.json"});
+  EXPECT_EQ(synth.code, 3) << synth.err;
+  EXPECT_THAT(synth.err, HasSubstr("a cut proves that it is 4096/1023 GB/s at most"));
+  EXPECT_THAT(synth.err, HasSubstr("[R01]"));
+  EXPECT_THAT(scratch.names(), ::testing::ElementsAre("t.json"));
+}
+
 TEST(TimeLimit, WithoutAnAnswerThatFitsItDoesNotFit) {
   const Scratch scratch;
   auto arguments = long_search({"--time-limit", "0.3", "-o", scratch / "s.xml", "--sms", "1"});

@@ -119,5 +119,20 @@ TEST(Stopped, ASearchOverKThatHasNotBegunGivesAnAnswerToo) {
   EXPECT_EQ(synthesis->forest.k, 1);
 }
 
+TEST(Stopped, WithoutTheOptimumThereIsNoForestButABound) {
+  const Network network = test::torus_with_narrow_corner();
+  const SynthesizeOptions options = stopped_at_once(Collective::allreduce);
+  const std::vector<Diagnostics> refusals = {
+      synthesize(network, options).errors(), rate_by_height(network, options).errors(),
+      rate_by_k(network, Collective::allreduce, {}, 4, options.packing.stop).errors()};
+  for (const Diagnostics& errors : refusals) {
+    EXPECT_EQ(errors.front().code, "R01");
+    EXPECT_EQ(errors.front().kind, ErrorKind::limit);
+    EXPECT_EQ(errors.front().message,
+              "asked to stop before the optimal rate was known: a cut proves that it is 5120/1023 "
+              "GB/s at most; whether it is less is open, and there is no forest");
+  }
+}
+
 }  // namespace
 }  // namespace forestcoll
