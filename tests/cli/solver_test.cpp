@@ -87,6 +87,25 @@ TEST(Warm, KeepsTreesAtTheNewOptimum) {
   }
 }
 
+TEST(Warm, ASymmetricForestIsAsGoodAsItsTrees) {
+  const Scratch scratch;
+  for (const auto& [name, dropped] : {std::pair("dgx-a100-x4", "box0/nic3"),
+                                      {"torus-4x4", "n0x0~n0x1"},
+                                      {"mi250-x2", "box0/die3~ib"}}) {
+    std::vector<std::string> after;
+    for (const std::string format : {"forest", "forest-symmetric"}) {
+      const std::string before = scratch / format;
+      ASSERT_EQ(run({"synth", topology(name), "--format", format, "-o", before}).code, 0);
+      const auto warm = run({"synth", topology(name), "--format", "forest", "--drop", dropped,
+                             "--effort", "fast", "--warm", before});
+      ASSERT_EQ(warm.code, 0) << warm.err;
+      EXPECT_THAT(warm.err, Not(HasSubstr(": 0 kept")));
+      after.push_back(warm.out);
+    }
+    EXPECT_EQ(after[0], after[1]) << name;
+  }
+}
+
 TEST(Warm, SaysWhatIsWrongWithTheFormerForest) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-a100-x2");
