@@ -56,6 +56,36 @@ TEST(QuickForest, IsAForestAtTheRateThatItClaims) {
   }
 }
 
+TEST(QuickForest, IsMadeOfImagesWhereThatIsBetterOrMuchFaster) {
+  for (const Network& network : {test::dgx_a100(3), test::h100_rails(3, 1), test::fat_tree(4)}) {
+    const Weights weights = uniform_weights(network);
+    const Packing packing = solver::quick_forest(network, weights);
+    EXPECT_LT(packing.forest.base_trees().size(), packing.forest.tree_count());
+    EXPECT_EQ(test::find_forest_flaw(network, weights, packing.scaling, packing.forest), "");
+    expect_tight(network, packing);
+  }
+  const Network large = test::torus({64, 64});
+  const Packing packing = solver::quick_forest(large, uniform_weights(large));
+  EXPECT_EQ(packing.forest.tree_count(), 4096U);
+  EXPECT_LT(packing.forest.base_trees().size(), 8U);
+}
+
+TEST(QuickForest, RootsThatNothingMovesAddToTheLoadsOfImages) {
+  // Five alike on a switch, and one with a link of its own to each of them.
+  test::FabricBuilder builder(6, 1);
+  for (std::size_t r = 0; r < 5; ++r) {
+    builder.link(r, 6, 4);
+    builder.link(r, 5, 1);
+  }
+  const Network network = builder.build();
+  Weights weights = uniform_weights(network);
+  weights[Rank(std::size_t{5})] = 3;
+  const Packing packing = solver::quick_forest(network, weights);
+  EXPECT_EQ(test::find_forest_flaw(network, weights, packing.scaling, packing.forest), "");
+  EXPECT_TRUE(packing.forest.has_images(packing.forest.base_trees().front()));
+  expect_tight(network, packing);
+}
+
 TEST(QuickForest, IsNotFarFromTheOptimumOnEasyFabrics) {
   for (const Network& network : {test::dgx_a100(4), test::torus({4, 4}), test::fat_tree(4)}) {
     const Weights weights = uniform_weights(network);
