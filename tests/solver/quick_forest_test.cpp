@@ -71,15 +71,17 @@ TEST(QuickForest, IsMadeOfImagesWhereThatIsBetterOrMuchFaster) {
 }
 
 TEST(QuickForest, RootsThatNothingMovesAddToTheLoadsOfImages) {
-  // Five alike on a switch, and one with a link of its own to each of them.
-  test::FabricBuilder builder(6, 1);
+  // Five alike on a switch, and two with links of their own to each of them.
+  test::FabricBuilder builder(7, 1);
   for (std::size_t r = 0; r < 5; ++r) {
-    builder.link(r, 6, 4);
+    builder.link(r, 7, 4);
     builder.link(r, 5, 1);
+    builder.link(r, 6, 1);
   }
   const Network network = builder.build();
   Weights weights = uniform_weights(network);
   weights[Rank(std::size_t{5})] = 3;
+  weights[Rank(std::size_t{6})] = 9;
   const Packing packing = solver::quick_forest(network, weights);
   EXPECT_EQ(test::find_forest_flaw(network, weights, packing.scaling, packing.forest), "");
   EXPECT_TRUE(packing.forest.has_images(packing.forest.base_trees().front()));
