@@ -181,7 +181,7 @@ ExitCode synth(const SynthArguments& arguments, const Console& console, Json* su
   note(console, text_report(seconds, *solved, *verdict, fabric->topology, notes, console.verbose));
   std::optional<Tradeoff> tradeoff;
   if (arguments.solver.tradeoff) {
-    const auto found = find_tradeoff(*fabric, asked, *solver, console);
+    const auto found = find_tradeoff(*fabric, asked, *solver, limit, console);
     if (!found) return fail(found.errors(), console);
     tradeoff = *found;
     note(console, tradeoff_lines(*tradeoff));

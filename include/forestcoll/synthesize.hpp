@@ -96,7 +96,8 @@ struct RateAtHeight {
 };
 
 /// What lower trees cost, at the k that `options` asks for; the highest trees first. `max_height`
-/// and `former` are not looked at. Errors: those of `synthesize`. Cost: that of packing several
+/// and `former` are not looked at. Where `options.packing.stop` asks to give up, the rows so far.
+/// Errors: those of `synthesize`; R01 without any row. Cost: that of packing several
 /// times per row.
 [[nodiscard]] Expected<std::vector<RateAtHeight>> rate_by_height(const Network& network,
                                                                  const SynthesizeOptions& options);

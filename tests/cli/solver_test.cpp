@@ -192,6 +192,17 @@ TEST(TimeLimit, BeforeTheOptimumIsKnownThereIsABoundAndNoFile) {
   EXPECT_THAT(scratch.names(), ::testing::ElementsAre("t.json"));
 }
 
+TEST(TimeLimit, EndsTheTradeoffToo) {
+  const auto synth = run({"synth", topology("dgx-a100-x2"), "--format", "none", "--json",
+                          "--tradeoff", "--time-limit", "1e-9"});
+  ASSERT_EQ(synth.code, 0) << synth.err;
+  const auto json = nlohmann::json::parse(synth.out);
+  expect_valid(json, "forestcoll-synth.schema.json");
+  EXPECT_EQ(json["tradeoff_by"]["stopped"], true);
+  EXPECT_TRUE(json["tradeoff_by"]["by_height"].empty());
+  EXPECT_THAT(synth.err, HasSubstr("there may be more rows"));
+}
+
 TEST(TimeLimit, WithoutAnAnswerThatFitsItDoesNotFit) {
   const Scratch scratch;
   auto arguments = long_search({"--time-limit", "0.3", "-o", scratch / "s.xml", "--sms", "1"});
