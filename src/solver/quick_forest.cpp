@@ -25,8 +25,8 @@
 namespace forestcoll::solver {
 namespace {
 
-// Tree edges up to which two forests are made: a part of a second.
-constexpr std::size_t kMaxEdgesTwice = std::size_t{1} << 20;
+// Tree edges up to which two forests are made: about a second.
+constexpr std::size_t kMaxEdgesTwice = std::size_t{1} << 22;
 
 // The network as it stands, each arc for itself.
 Core plain_core(const Network& network) {
