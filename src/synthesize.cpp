@@ -17,6 +17,7 @@ using solver::algbw_of;
 using solver::common_k;
 using solver::Phase;
 using solver::ScaleAndK;
+using solver::was_stopped;
 
 bool has_reduce(Collective c) {
   return c == Collective::reduce_scatter || c == Collective::reduce || c == Collective::allreduce;
@@ -33,7 +34,8 @@ bool is_symmetric(const Network& a, const Network& b) {
 
 /// The networks, weights and phases of one collective: out-trees first, in-trees last.
 struct Problem {
-  Problem(const Network& fabric, Collective collective, std::optional<Rank> root)
+  Problem(const Network& fabric, Collective collective, std::optional<Rank> root,
+          const std::stop_token& stop = {})
       : network(fabric),
         backward(reversed(fabric)),
         weights(root ? single_root(fabric, *root) : shares(fabric)),
@@ -42,10 +44,10 @@ struct Problem {
         shared(reduce && broadcast && is_symmetric(fabric, backward)) {
     FORESTCOLL_CHECK(root.has_value() == is_rooted(collective),
                      "a root exactly where one is needed");
-    if (broadcast) phases.push_back({network, weights, optimal_rate(network, weights), 1});
+    if (broadcast) phases.push_back({network, weights, optimal_rate(network, weights, {}, stop)});
     if (shared) phases.back().times = 2;
     if (reduce && !shared) {
-      phases.push_back({backward, weights, optimal_rate(backward, weights), 1});
+      phases.push_back({backward, weights, optimal_rate(backward, weights, {}, stop)});
     }
   }
   Problem(const Problem&) = delete;
@@ -73,12 +75,24 @@ Expected<Ratio> optimum_of(const Problem& problem) {
   return algbw_of(problem.phases, at);
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+// A forest is packed at the optimum; where that is not known yet, there is none.
+std::optional<Diagnostics> refuse_open_rate(const Problem& problem) {
+  const auto is_known = [](const Phase& phase) { return phase.rate.optimal; };
+  if (std::all_of(problem.phases.begin(), problem.phases.end(), is_known)) return std::nullopt;
+  auto most = optimum_of(problem);
+  if (!most) return most.errors();
+  return Diagnostics{
+      {.code = "R01",
+       .kind = ErrorKind::limit,
+       .message = "asked to stop before the optimal rate was known: a cut proves "
+                  "that it is " +
+                  most->to_string() +
+                  " GB/s at most; whether it is less is open, and there is no forest",
+       .remedy = "give it more time"}};
 }
 
-bool was_stopped(const Diagnostics& errors) {
-  return errors.front().code == "R01";
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 Diagnostic former_misfit(std::string message) {
@@ -235,7 +249,8 @@ Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& 
 
   // 1. What is the best possible? The cuts are the proof.
   auto start = std::chrono::steady_clock::now();
-  const Problem problem(network, options.collective, options.root);
+  const Problem problem(network, options.collective, options.root, options.packing.stop);
+  if (auto errors = refuse_open_rate(problem)) return *std::move(errors);
   result.broadcast_rate = problem.broadcast_rate();
   result.reduce_rate = problem.reduce_rate();
   auto optimum = optimum_of(problem);
@@ -280,9 +295,11 @@ Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& 
 }
 
 Expected<std::vector<RateAtK>> rate_by_k(const Network& network, Collective collective,
-                                         std::optional<Rank> root, std::int64_t most) {
-  const Problem problem(network, collective, root);
-  auto planned = solver::plan(problem.phases, {TreesPerRoot::Mode::power_of_two, most}, {});
+                                         std::optional<Rank> root, std::int64_t most,
+                                         const std::stop_token& stop) {
+  const Problem problem(network, collective, root, stop);
+  if (auto errors = refuse_open_rate(problem)) return *std::move(errors);
+  auto planned = solver::plan(problem.phases, {TreesPerRoot::Mode::power_of_two, most}, stop);
   if (!planned) return planned.errors();
   auto k =
       common_k(problem.phases.front().rate.inverse.den(), problem.phases.back().rate.inverse.den());
@@ -311,7 +328,8 @@ const HeightAtRate* best_within(const std::vector<HeightAtRate>& rows, std::int3
 
 Expected<std::vector<RateAtHeight>> rate_by_height(const Network& network,
                                                    const SynthesizeOptions& options) {
-  const Problem problem(network, options.collective, options.root);
+  const Problem problem(network, options.collective, options.root, options.packing.stop);
+  if (auto errors = refuse_open_rate(problem)) return *std::move(errors);
   auto planned = solver::plan(problem.phases, options.trees_per_root, options.packing.stop);
   if (!planned) return planned.errors();
   std::vector<std::vector<HeightAtRate>> of_phase;

@@ -11,6 +11,10 @@ namespace {
 
 constexpr std::int64_t largest_k_of_tradeoff = 16;
 
+bool was_stopped(const Diagnostics& errors) {
+  return errors.front().code == "R01";
+}
+
 }  // namespace
 
 Expected<std::optional<CollectiveForest>> load_former(const std::string& path,
@@ -37,16 +41,23 @@ Expected<Synthesis> solve(const Fabric& fabric, SynthesizeOptions asked,
 }
 
 Expected<Tradeoff> find_tradeoff(const Fabric& fabric, SynthesizeOptions asked,
-                                 const SolverRequest& request, const Console& console) {
-  auto by_k = rate_by_k(fabric.network, asked.collective, asked.root, largest_k_of_tradeoff);
-  if (!by_k) return by_k.errors();
+                                 const SolverRequest& request, const TimeLimit& limit,
+                                 const Console& console) {
+  Tradeoff found;
+  auto by_k =
+      rate_by_k(fabric.network, asked.collective, asked.root, largest_k_of_tradeoff, limit.token());
+  if (!by_k && !was_stopped(by_k.errors())) return by_k.errors();
+  if (by_k) found.by_k = *std::move(by_k);
   ProgressBar bar("heights", console);
   asked.packing = {.progress = [&bar](double done) { bar.update(done); },
+                   .stop = limit.token(),
                    .effort = request.effort,
                    .threads = request.threads};
   auto by_height = rate_by_height(fabric.network, asked);
-  if (!by_height) return by_height.errors();
-  return Tradeoff{*std::move(by_k), *std::move(by_height)};
+  if (!by_height && !was_stopped(by_height.errors())) return by_height.errors();
+  if (by_height) found.by_height = *std::move(by_height);
+  found.stopped = limit.token().stop_requested();
+  return found;
 }
 
 }  // namespace forestcoll::cli

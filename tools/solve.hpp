@@ -24,9 +24,9 @@ namespace forestcoll::cli {
                                         const SolverRequest& request, const TimeLimit& limit,
                                         const Console& console);
 
-/// The rates of other k and of lower trees.
+/// The rates of other k and of lower trees; when the time is over, those found by then.
 [[nodiscard]] Expected<Tradeoff> find_tradeoff(const Fabric& fabric, SynthesizeOptions asked,
-                                               const SolverRequest& request,
+                                               const SolverRequest& request, const TimeLimit& limit,
                                                const Console& console);
 
 }  // namespace forestcoll::cli

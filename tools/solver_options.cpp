@@ -45,7 +45,9 @@ void add_effort_options(CLI::App& command, SolverArguments& arguments) {
       ->capture_default_str();
   command
       .add_option("-j,--threads", arguments.threads,
-                  "Threads (default: all processors); what is written does not depend on it")
+                  "Threads (default: all processors); what is written does not depend on it. They\n"
+                  "share the tests of a packing, most of the work on fabrics of thousands of GPUs\n"
+                  "that are not symmetric; elsewhere they gain little")
       ->type_name("N");
   command
       .add_option("--time-limit", arguments.time_limit,

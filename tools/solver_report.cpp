@@ -75,6 +75,7 @@ std::string tradeoff_lines(const Tradeoff& tradeoff) {
     text += fmt::format("    height {:<4} mean {:<8} k = {:<6} {:>16} GB/s\n", row.height,
                         number(row.mean_height), row.k, number(row.algbw));
   }
+  if (tradeoff.stopped) text += "  stopped by the time limit: there may be more rows\n";
   text.pop_back();
   return text;
 }
@@ -113,7 +114,9 @@ Json tradeoff_json(const Tradeoff& tradeoff) {
                          {"k", row.k},
                          {"algbw", exact(row.algbw)}});
   }
-  return {{"by_k", std::move(by_k)}, {"by_height", std::move(by_height)}};
+  Json json = {{"by_k", std::move(by_k)}, {"by_height", std::move(by_height)}};
+  if (tradeoff.stopped) json["stopped"] = true;
+  return json;
 }
 
 }  // namespace forestcoll::cli

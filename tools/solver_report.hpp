@@ -14,6 +14,7 @@ namespace forestcoll::cli {
 struct Tradeoff {
   std::vector<RateAtK> by_k;
   std::vector<RateAtHeight> by_height;
+  bool stopped = false;  ///< by the time limit: rows may be missing
 };
 
 /// Lines of the summary: why the rate is below what the cuts allow, whether the time was over, and

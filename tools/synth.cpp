@@ -181,7 +181,7 @@ ExitCode synth(const SynthArguments& arguments, const Console& console, Json* su
   note(console, text_report(seconds, *solved, *verdict, fabric->topology, notes, console.verbose));
   std::optional<Tradeoff> tradeoff;
   if (arguments.solver.tradeoff) {
-    const auto found = find_tradeoff(*fabric, asked, *solver, console);
+    const auto found = find_tradeoff(*fabric, asked, *solver, limit, console);
     if (!found) return fail(found.errors(), console);
     tradeoff = *found;
     note(console, tradeoff_lines(*tradeoff));
@@ -235,7 +235,8 @@ Command add_synth(CLI::App& program) {
       "a\n"
       "quick forest, checked like any other; the exit code is 0, or 3 where that cannot be "
       "written\n"
-      "either. Interrupted or terminated (130, 143), nothing is left half-written.\n"
+      "either, or where not even the optimum was known: then the message has the bound that is\n"
+      "proved so far. Interrupted or terminated (130, 143), nothing is left half-written.\n"
       "\n"
       "Examples:\n"
       "  forestcoll synth topologies/dgx-a100-x2.json -o allreduce.xml\n"

@@ -32,8 +32,8 @@ struct HeightAtRate {
 
 /// How much rate lower trees cost at `scaling.k` trees per unit of weight: from the forest that
 /// `pack` finds at `scaling` down to the least height possible, rates falling. Rows that are both
-/// higher and slower than another are left out.
-/// Errors: those of `pack`. Cost: that of `pack_within_height` per row.
+/// higher and slower than another are left out. Where `options.stop` asks to give up, those so far.
+/// Errors: those of `pack`; R01 without any row. Cost: that of `pack_within_height` per row.
 [[nodiscard]] Expected<std::vector<HeightAtRate>> rate_against_height(
     const Network& network, const Weights& weights, const Scaling& scaling,
     const PackOptions& options = {});

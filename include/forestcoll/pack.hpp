@@ -25,9 +25,11 @@ struct Scaling {
 [[nodiscard]] Scaling scale_to_optimum(const Network& network, const Rate& rate);
 
 /// The least U for which ⌊U·b_e⌋ carries k trees per unit of weight; exact, by jumping over
-/// violated cuts. Errors: E14 where k is too large for exact arithmetic.
+/// violated cuts. Errors: E14 where k is too large for exact arithmetic, R01 where `stop` asked to
+/// give up (see `optimal_rate`).
 [[nodiscard]] Expected<Scaling> scale_to_k(const Network& network, const Weights& weights,
-                                           const Rate& rate, std::int64_t k);
+                                           const Rate& rate, std::int64_t k,
+                                           const std::stop_token& stop = {});
 
 /// No forest with these roots is lower, whatever its rate: the largest number of hops from a root
 /// to a rank, any way through switches counted as one hop.

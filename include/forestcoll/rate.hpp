@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "forestcoll/digraph.hpp"
@@ -30,6 +31,9 @@ struct RateStatistics {
 struct Rate {
   Ratio inverse;   ///< 1/x* = bottleneck.weight / bottleneck.exit, per unit of capacity
   Cut bottleneck;  ///< the proof: anybody can add it up
+  /// False where it was stopped on the way: no rate is above 1/inverse, which `bottleneck` proves
+  /// as ever, but whether one is as high is open.
+  bool optimal = true;
   RateStatistics statistics;
 };
 
@@ -49,8 +53,11 @@ using Weights = IdVector<Rank, std::int64_t>;
 [[nodiscard]] Rate optimal_rate(const Network& network, const Weights& weights);
 /// The same, begun from the narrowest of these sending sides, where that is narrower than every
 /// single node's: for a fabric that is like one solved before.
+/// Where `stop` asks to give up, the narrowest cut so far; what is a matter of milliseconds is done
+/// all the same.
 /// REQUIRES: none of them holds every compute node.
 [[nodiscard]] Rate optimal_rate(const Network& network, const Weights& weights,
-                                std::span<const std::vector<NodeId>> known_cuts);
+                                std::span<const std::vector<NodeId>> known_cuts,
+                                const std::stop_token& stop = {});
 
 }  // namespace forestcoll

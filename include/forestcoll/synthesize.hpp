@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "forestcoll/collective.hpp"
@@ -26,7 +27,8 @@ struct SynthesizeOptions {
   /// Trees to keep, of the same collective and root: see `repack`. Not together with `max_height`.
   const CollectiveForest* former = nullptr;
   /// Where `packing.stop` asks to give up: a forest that is made at once, at a lower rate, for each
-  /// phase that is not packed yet, instead of the error R01.
+  /// phase that is not packed yet, instead of the error R01. While the optimal rate is not known
+  /// there is none, and the error says what is proved of that.
   bool answer_when_stopped = false;
 };
 
@@ -78,10 +80,12 @@ struct Bound {
                                              const SynthesizeOptions& options);
 
 /// What k trees per root allow: for the powers of two up to `most`, and for the k that reaches
-/// the optimum. Errors: E14. Cost: `scale_to_k` per row.
+/// the optimum. Where `stop` asks to give up, for the k so far. Errors: E14; R01 where not even the
+/// optimum was known. Cost: `scale_to_k` per row.
 [[nodiscard]] Expected<std::vector<RateAtK>> rate_by_k(const Network& network,
                                                        Collective collective,
-                                                       std::optional<Rank> root, std::int64_t most);
+                                                       std::optional<Rank> root, std::int64_t most,
+                                                       const std::stop_token& stop = {});
 
 /// The best rate found for trees no higher than `height`.
 struct RateAtHeight {
@@ -92,7 +96,8 @@ struct RateAtHeight {
 };
 
 /// What lower trees cost, at the k that `options` asks for; the highest trees first. `max_height`
-/// and `former` are not looked at. Errors: those of `synthesize`. Cost: that of packing several
+/// and `former` are not looked at. Where `options.packing.stop` asks to give up, the rows so far.
+/// Errors: those of `synthesize`; R01 without any row. Cost: that of packing several
 /// times per row.
 [[nodiscard]] Expected<std::vector<RateAtHeight>> rate_by_height(const Network& network,
                                                                  const SynthesizeOptions& options);

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxDepth = 64;
 constexpr std::size_t kMaxEdges = 50'000'000;
+constexpr std::size_t kMaxGenerators = 32;
 constexpr std::size_t kMaxPathNodes = 500'000'000;
 
 class Reader {
@@ -24,7 +25,10 @@ class Reader {
   [[nodiscard]] Diagnostic error() const { return error_; }
 
   bool null() { return value(); }
-  bool boolean(bool) { return value(); }
+  bool boolean(bool value) {
+    if (place() == "/LIST[]/images") tree().images = value;
+    return true;
+  }
   bool number_integer(std::int64_t number) { return integer(number); }
   bool number_unsigned(std::uint64_t number) {
     if (number > static_cast<std::uint64_t>(INT64_MAX)) return refuse("is beyond 64 bits");
@@ -51,6 +55,8 @@ class Reader {
       tree().root = intern(text);
     } else if (at == "/LIST[]/edges[]/path[]") {
       return path_node(text);
+    } else if (at == "/symmetry/LIST[]/cycles[][]") {
+      generator().cycles.back().push_back(intern(text));
     }
     return true;
   }
@@ -58,11 +64,11 @@ class Reader {
   bool start_object(std::size_t) { return open('{'); }
   bool key(std::string& key) {
     path_.resize(begins_.back());
-    const bool top = begins_.size() == 1;
+    const bool top = begins_.size() == 1 || (begins_.size() == 2 && path_ == "/symmetry");
     const auto list = std::find(list_names.begin(), list_names.end(), key);
     if (top && list != list_names.end()) {
       list_ = static_cast<std::size_t>(list - list_names.begin());
-      path_ += "/LIST";
+      path_ += "/LIST";  // also below /symmetry
     } else {
       path_ += "/" + key;
     }
@@ -105,6 +111,11 @@ class Reader {
       document_.lists[list_]->push_back({});
       tree().edges_begin = tree().edges_end = document_.edge_begin.size() - 1;
     }
+    if (kind == '{' && path_ == "/symmetry/LIST[]") {
+      if (document_.symmetry[list_].size() == kMaxGenerators) return refuse("too many generators");
+      document_.symmetry[list_].emplace_back();
+    }
+    if (kind == '[' && path_ == "/symmetry/LIST[]/cycles[]") generator().cycles.emplace_back();
     if (kind == '{' && path_ == "/LIST[]/edges[]" && document_.edge_begin.size() > kMaxEdges) {
       return refuse("too many edges");
     }
@@ -127,6 +138,8 @@ class Reader {
       document_.weights.push_back(number);
     } else if (at == "/LIST[]/multiplicity") {
       tree().multiplicity = number;
+    } else if (at == "/symmetry/LIST[]/order") {
+      generator().order = number;
     }
     return true;
   }
@@ -146,6 +159,7 @@ class Reader {
     return at->second;
   }
 
+  DocumentGenerator& generator() { return document_.symmetry[list_].back(); }
   DocumentTree& tree() { return document_.lists[list_]->back(); }
 
   bool refuse(std::string message) {

@@ -19,6 +19,13 @@ struct DocumentTree {
   Name root = -1;
   std::int64_t multiplicity = 0;
   std::size_t edges_begin = 0, edges_end = 0;
+  bool images = false;  ///< version 2: stands for its images under the list's symmetry too
+};
+
+/// Version 2: a permutation of nodes by its cycles, and the order that the file gives it.
+struct DocumentGenerator {
+  std::int64_t order = 0;
+  std::vector<std::vector<Name>> cycles;
 };
 
 /// The lists of trees, in the order of `list_names`.
@@ -32,6 +39,7 @@ struct ForestDocument {
   std::vector<Name> ranks;
   std::vector<std::int64_t> weights;
   std::array<std::optional<std::vector<DocumentTree>>, 3> lists;
+  std::array<std::vector<DocumentGenerator>, 3> symmetry;  ///< of each list
   std::vector<std::uint32_t> edge_begin = {0};  ///< path e is path_nodes[edge_begin[e], [e + 1])
   std::vector<Name> path_nodes;
   std::vector<std::string> names;

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
 
 #include "emit/forest_document.hpp"
+#include "emit/forest_symmetry.hpp"
 #include "forestcoll/route_builder.hpp"
 
 namespace forestcoll {
@@ -19,6 +21,8 @@ namespace {
 using emit::DocumentTree;
 using emit::ForestDocument;
 using emit::Name;
+
+constexpr std::size_t kMaxEdges = 50'000'000;
 
 class ForestParser {
  public:
@@ -49,10 +53,11 @@ class ForestParser {
 
  private:
   bool parse_header(CollectiveForest& forest) {
-    if (document_.format != "forestcoll-forest" || document_.version != 1) {
-      return fail("F01", "/format",
-                  fmt::format("expected format \"forestcoll-forest\", version 1, found \"{}\", {}",
-                              document_.format.substr(0, 40), document_.version));
+    if (document_.format != "forestcoll-forest" || document_.version < 1 || document_.version > 2) {
+      return fail(
+          "F01", "/format",
+          fmt::format("expected format \"forestcoll-forest\", version 1 or 2, found \"{}\", {}",
+                      document_.format.substr(0, 40), document_.version));
     }
     const auto collective = parse_collective(document_.collective);
     if (!collective) return fail("F01", "/collective", "no collective of that name");
@@ -117,25 +122,64 @@ class ForestParser {
 
   std::optional<Forest> parse_list(std::size_t list, bool inward) {
     const std::vector<DocumentTree>& written = *document_.lists[list];
+    const auto symmetry = parse_symmetry(list);
+    if (!symmetry) return std::nullopt;
+    const auto [order, moved] = those_with_images_first(written);
+    if (!is_bounded(list, moved * symmetry->size() + (written.size() - moved))) return std::nullopt;
     RouteBuilder builder(ranks_);
     std::vector<Forest::Tree> trees;
     std::vector<Route> routes(written.size() * ranks_.size());
     std::int64_t left = std::numeric_limits<std::int64_t>::max() / 2;
-    for (std::size_t t = 0; t < written.size(); ++t) {
+    for (std::size_t row = 0; row < written.size(); ++row) {
+      const std::size_t t = order[row];
       place_ = fmt::format("/{}/{}", emit::list_names[list], t);
       const Rank root = written[t].root < 0 ? Rank() : rank(written[t].root);
       if (!root.valid()) return failed("the root is not a rank");
-      if (written[t].multiplicity < 1 || written[t].multiplicity > left) {
+      const auto images = static_cast<std::int64_t>(row < moved ? symmetry->size() : 1);
+      if (written[t].multiplicity < 1 || written[t].multiplicity > left / images) {
         return failed("expected a positive multiplicity");
       }
-      left -= written[t].multiplicity;
-      const std::span row(routes.data() + t * ranks_.size(), ranks_.size());
-      if (!parse_edges(written[t], root, inward, builder, row)) return std::nullopt;
+      left -= written[t].multiplicity * images;
+      const std::span ways(routes.data() + row * ranks_.size(), ranks_.size());
+      if (!parse_edges(written[t], root, inward, builder, ways)) return std::nullopt;
       const auto height = measure(root);
       if (!height) return std::nullopt;
       trees.push_back({root, written[t].multiplicity, *height});
     }
-    return Forest(builder.take(), std::move(trees), std::move(routes));
+    return Forest(builder.take(), std::move(trees), std::move(routes), *symmetry, moved);
+  }
+
+  // The trivial one in version 1.
+  std::optional<Symmetry> parse_symmetry(std::size_t list) {
+    if (document_.version == 1) return Symmetry();
+    place_ = fmt::format("/symmetry/{}", emit::list_names[list]);
+    std::string flaw;
+    auto symmetry =
+        emit::make_symmetry(document_.symmetry[list], {topology_, nodes_, rank_of_}, flaw);
+    if (!symmetry) return failed(std::move(flaw));
+    return symmetry;
+  }
+
+  // The trees in the order in which a Forest wants them, and how many stand for images too.
+  [[nodiscard]] std::pair<std::vector<std::size_t>, std::size_t> those_with_images_first(
+      const std::vector<DocumentTree>& written) const {
+    std::vector<std::size_t> order(written.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto rest = std::stable_partition(order.begin(), order.end(), [&](std::size_t t) {
+      return document_.version == 2 && written[t].images;
+    });
+    return {order, static_cast<std::size_t>(rest - order.begin())};
+  }
+
+  // Whoever goes on from a forest looks at every edge of every image.
+  bool is_bounded(std::size_t list, std::size_t trees) {
+    if (trees <= kMaxEdges / (ranks_.size() - 1)) return true;
+    fail("F02", fmt::format("/{}", emit::list_names[list]),
+         fmt::format("{} trees with all images over {} ranks: more than {} edges", trees,
+                     ranks_.size(), kMaxEdges));
+    error_->kind = ErrorKind::limit;
+    error_->remedy = "pack the fabric that is left from scratch";
+    return false;
   }
 
   // Every rank but the root gets its route, and its parent.

@@ -27,7 +27,9 @@
 
 namespace forestcoll::graph {
 
-class SinkFlow {
+// Several stand side by side, one per thread: what one of them writes shall share no line of the
+// cache with what another reads.
+class alignas(128) SinkFlow {
  public:
   using Amount = std::int64_t;
 

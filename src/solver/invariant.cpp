@@ -1,5 +1,6 @@
 #include "solver/invariant.hpp"
 
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -14,8 +15,8 @@ namespace {
 // Beyond this many arcs the images of a tree in progress are not modelled.
 constexpr std::size_t kMaxSourceArcs = 4'000'000;
 
-// Sinks that are worth a thread of their own: the first flow of a stretch gathers all the demand.
-constexpr std::size_t kLeastStretch = 128;
+// Arcs from which on a test is worth several threads: below, it takes less than waking them.
+constexpr std::size_t kLeastArcs = 256;
 
 // The core with one more node per image of the tree in progress: its source, which leads to every
 // rank. What the tree has reached may pass its data on. Arcs of the sources follow the core's, by
@@ -44,7 +45,8 @@ IdVector<Rank, std::size_t> positions(const Core& core) {
 Invariant::Invariant(const PackingState& state, int threads)
     : state_(state),
       core_(state.core()),
-      flows_(static_cast<std::size_t>(std::max(threads, 1)), graph::SinkFlow(core_.graph)),
+      flows_(static_cast<std::size_t>(std::clamp(threads, 1, tbb::info::default_concurrency())),
+             graph::SinkFlow(core_.graph)),
       edge_flow_(core_.graph),
       position_(positions(core_)) {
   // At a root first, so that for a single root its cuts come first.
@@ -89,44 +91,41 @@ bool Invariant::test(const Repair& repair) {
 }
 
 // The first sink from `begin` on that lacks something, where all before `begin` hold; fills
-// violated_. Each thread takes a stretch of the sinks and goes by the sinks before its stretch as
-// if they held: if one does not, its cut is the answer, and what later threads found is void. The
-// minimum cut nearest a sink does not depend on the flow that shows it, and so neither does the
-// answer on the number of threads.
+// violated_. Each thread takes the next few sinks again and again, and goes by those that others
+// have taken as if they held: if one does not, its cut is the answer, and what was found at later
+// ones is void. The minimum cut nearest a sink does not depend on the flow that shows it, and so
+// neither does the answer on the number of threads.
 std::size_t Invariant::first_violated(std::size_t begin, std::int64_t demand) {
-  const std::size_t stretches =
-      std::clamp<std::size_t>((order_.size() - begin) / kLeastStretch, 1, flows_.size());
-  const auto bound = [&](std::size_t i) { return begin + (order_.size() - begin) * i / stretches; };
-  std::vector<std::size_t> found(stretches);
+  SinkQueue queue(begin, order_.size());
   const auto test = [&](std::size_t i) {
-    graph::SinkFlow& flow = flows_[i];
-    flow.reset(capacity_, supply_);
-    for (std::size_t s = 0; s < bound(i); ++s) merge(flow, order_[s]);
-    found[i] = test_range(flow, bound(i), bound(i + 1), demand);
+    if (const auto sink = test_taken(flows_[i], queue, demand)) queue.report(*sink, i);
   };
-  if (stretches == 1) {
+  if (flows_.size() == 1 || core_.graph.arc_count() < kLeastArcs) {
     test(0);
   } else {
-    tbb::task_arena arena(std::min(static_cast<int>(stretches), tbb::info::default_concurrency()));
-    arena.execute([&] { tbb::parallel_for(std::size_t{0}, stretches, test); });
+    tbb::task_arena arena(static_cast<int>(flows_.size()));
+    arena.execute([&] { tbb::parallel_for(std::size_t{0}, flows_.size(), test); });
   }
-  for (std::size_t i = 0; i < stretches; ++i) {
-    if (found[i] == bound(i + 1)) continue;
-    violated_ = flows_[i].tight_sink_side(order_[found[i]]);
-    return found[i];
-  }
-  return order_.size();
+  const auto first = queue.first();
+  if (!first) return order_.size();
+  violated_ = flows_[first->finder].tight_sink_side(order_[first->sink]);
+  return first->sink;
 }
 
-// The first sink of the range that lacks something, `end` if none.
-std::size_t Invariant::test_range(graph::SinkFlow& flow, std::size_t begin, std::size_t end,
-                                  std::int64_t demand) const {
-  for (std::size_t s = begin; s < end; ++s) {
-    if (flow.is_merged(order_[s])) continue;
-    if (!flow.send(order_[s], demand)) return s;
-    merge(flow, order_[s]);
+// The first sink that lacks something among those that this call takes from the queue.
+std::optional<std::size_t> Invariant::test_taken(graph::SinkFlow& flow, SinkQueue& queue,
+                                                 std::int64_t demand) const {
+  std::size_t s = 0;
+  while (const auto taken = queue.take()) {
+    if (s == 0) flow.reset(capacity_, supply_);
+    for (; s < taken->begin; ++s) merge(flow, order_[s]);
+    for (; s < taken->end; ++s) {
+      if (flow.is_merged(order_[s])) continue;
+      if (!flow.send(order_[s], demand)) return s;
+      merge(flow, order_[s]);
+    }
   }
-  return end;
+  return std::nullopt;
 }
 
 SinkSide Invariant::test_edge(NodeId x, NodeId y) {

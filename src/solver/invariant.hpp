@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "forestcoll/id.hpp"
 #include "graph/sink_flow.hpp"
 #include "solver/demand_check.hpp"
 #include "solver/packing_state.hpp"
+#include "solver/sink_queue.hpp"
 
 namespace forestcoll::solver {
 
@@ -47,8 +49,8 @@ class Invariant {
   std::int64_t load();
   void add_sources();
   [[nodiscard]] std::size_t first_violated(std::size_t begin, std::int64_t demand);
-  std::size_t test_range(graph::SinkFlow& flow, std::size_t begin, std::size_t end,
-                         std::int64_t demand) const;
+  std::optional<std::size_t> test_taken(graph::SinkFlow& flow, SinkQueue& queue,
+                                        std::int64_t demand) const;
 
   const PackingState& state_;
   const Core& core_;

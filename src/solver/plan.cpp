@@ -39,10 +39,11 @@ Expected<Ratio> algbw_at(const std::vector<Phase>& phases, const std::vector<Sca
   return algbw_of(phases, at);
 }
 
-Expected<std::vector<Scaling>> scalings_at(const std::vector<Phase>& phases, std::int64_t k) {
+Expected<std::vector<Scaling>> scalings_at(const std::vector<Phase>& phases, std::int64_t k,
+                                           const std::stop_token& stop) {
   std::vector<Scaling> scalings;
   for (const Phase& phase : phases) {
-    auto scaling = scale_to_k(phase.network, phase.weights, phase.rate, k);
+    auto scaling = scale_to_k(phase.network, phase.weights, phase.rate, k, stop);
     if (!scaling) return scaling.errors();
     scalings.push_back(*std::move(scaling));
   }
@@ -76,6 +77,10 @@ Expected<Plan> plan_optimum(const std::vector<Phase>& phases) {
 
 }  // namespace
 
+bool was_stopped(const Diagnostics& errors) {
+  return errors.front().code == "R01";
+}
+
 Expected<Ratio> algbw_of(const std::vector<Phase>& phases, const std::vector<ScaleAndK>& at) {
   std::optional<Ratio> algbw;
   for (std::size_t i = 0; i < phases.size(); ++i) {
@@ -106,7 +111,11 @@ Expected<Plan> plan(const std::vector<Phase>& phases, const TreesPerRoot& asked,
       result.stopped = true;
       break;
     }
-    auto scalings = scalings_at(phases, k);
+    auto scalings = scalings_at(phases, k, stop);
+    if (!scalings && was_stopped(scalings.errors())) {
+      result.stopped = true;
+      break;
+    }
     if (!scalings) return scalings.errors();
     auto algbw = algbw_at(phases, *scalings);
     if (!algbw) return algbw.errors();

@@ -35,6 +35,9 @@ struct ScaleAndK {
 /// Phases that cut the data into the same chunks. Error E14.
 [[nodiscard]] Expected<std::int64_t> common_k(std::int64_t a, std::int64_t b);
 
+/// Is this what a stage says that was asked to stop?
+[[nodiscard]] bool was_stopped(const Diagnostics& errors);
+
 struct Plan {
   std::vector<Scaling> scalings;  ///< one per phase; none where it was stopped before the first k
   Ratio algbw;                    ///< GB/s, of all phases: what the cuts allow

@@ -15,6 +15,7 @@
 #include "base/check.hpp"
 #include "graph/sink_flow.hpp"
 #include "solver/sink_order.hpp"
+#include "solver/stop_looks.hpp"
 
 namespace forestcoll {
 namespace {
@@ -85,7 +86,7 @@ Rate optimal_rate(const Network& network, const Weights& weights) {
 }
 
 Rate optimal_rate(const Network& network, const Weights& weights,
-                  std::span<const std::vector<NodeId>> known_cuts) {
+                  std::span<const std::vector<NodeId>> known_cuts, const std::stop_token& stop) {
   FORESTCOLL_CHECK(network.ranks.size() >= 2, "a rate needs two compute nodes");
   const std::int64_t all = total(weights);
   const std::size_t n = network.graph.node_count();
@@ -122,8 +123,13 @@ Rate optimal_rate(const Network& network, const Weights& weights,
   };
 
   load();
+  solver::StopLooks looks(network, stop);
   for (const NodeId sink : solver::locality_order(network.graph, network.capacity, network.ranks,
                                                   network.ranks.front())) {
+    if (looks.stopped_before_sink()) {
+      rate.optimal = false;
+      break;
+    }
     for (++rate.statistics.flows; !flow.send(sink, all * rate.inverse.den());
          ++rate.statistics.flows) {
       rate.bottleneck = measure(network, weights, flow.tight_sink_side(sink));

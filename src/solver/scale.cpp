@@ -11,12 +11,14 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <span>
 
 #include "base/check.hpp"
 #include "forestcoll/pack.hpp"
 #include "graph/sink_flow.hpp"
 #include "solver/demand_check.hpp"
 #include "solver/sink_order.hpp"
+#include "solver/stop_looks.hpp"
 
 namespace forestcoll {
 namespace {
@@ -62,6 +64,13 @@ Diagnostic too_many_trees(std::int64_t k) {
           .remedy = "ask for fewer trees per root with -k"};
 }
 
+Diagnostic stopped() {
+  return {.code = "R01",
+          .kind = ErrorKind::limit,
+          .message = "asked to stop before the rate at this k was known",
+          .remedy = "give it more time"};
+}
+
 }  // namespace
 
 IdVector<ArcId, Capacity> solver::floor_capacities(const Network& network, const Ratio& scale) {
@@ -84,7 +93,7 @@ Scaling scale_to_optimum(const Network& network, const Rate& rate) {
 }
 
 Expected<Scaling> scale_to_k(const Network& network, const Weights& weights, const Rate& rate,
-                             std::int64_t k) {
+                             std::int64_t k, const std::stop_token& stop) {
   FORESTCOLL_CHECK(k >= 1, "k must be positive");
   constexpr Int128 kLimit = Int128{1} << 61;
   const std::int64_t all = std::accumulate(weights.begin(), weights.end(), std::int64_t{0});
@@ -133,7 +142,11 @@ Expected<Scaling> scale_to_k(const Network& network, const Weights& weights, con
   };
   const auto order =
       solver::locality_order(network.graph, network.capacity, network.ranks, network.ranks.front());
-  if (!solver::check_all(flow, order, all * k, raise)) return too_many_trees(k);
+  solver::StopLooks looks(network, stop);
+  for (const NodeId& sink : order) {
+    if (looks.stopped_before_sink()) return stopped();
+    if (!solver::check_all(flow, std::span(&sink, 1), all * k, raise)) return too_many_trees(k);
+  }
   return Scaling{k, scale, solver::floor_capacities(network, scale)};
 }
 

@@ -87,6 +87,25 @@ TEST(Warm, KeepsTreesAtTheNewOptimum) {
   }
 }
 
+TEST(Warm, ASymmetricForestIsAsGoodAsItsTrees) {
+  const Scratch scratch;
+  for (const auto& [name, dropped] : {std::pair("dgx-a100-x4", "box0/nic3"),
+                                      {"torus-4x4", "n0x0~n0x1"},
+                                      {"mi250-x2", "box0/die3~ib"}}) {
+    std::vector<std::string> after;
+    for (const std::string format : {"forest", "forest-symmetric"}) {
+      const std::string before = scratch / format;
+      ASSERT_EQ(run({"synth", topology(name), "--format", format, "-o", before}).code, 0);
+      const auto warm = run({"synth", topology(name), "--format", "forest", "--drop", dropped,
+                             "--effort", "fast", "--warm", before});
+      ASSERT_EQ(warm.code, 0) << warm.err;
+      EXPECT_THAT(warm.err, Not(HasSubstr(": 0 kept")));
+      after.push_back(warm.out);
+    }
+    EXPECT_EQ(after[0], after[1]) << name;
+  }
+}
+
 TEST(Warm, SaysWhatIsWrongWithTheFormerForest) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-a100-x2");
@@ -160,6 +179,28 @@ TEST(TimeLimit, IsNotMentionedWhereThereWasTime) {
   EXPECT_EQ(limited.code, 0) << limited.err;
   EXPECT_THAT(limited.err, Not(HasSubstr("stopped")));
   EXPECT_EQ(limited.out, run({"synth", topology("dgx-a100-x2")}).out);
+}
+
+TEST(TimeLimit, BeforeTheOptimumIsKnownThereIsABoundAndNoFile) {
+  const Scratch scratch;
+  ASSERT_EQ(run({"topo", "gen", "torus", "--dims", "32x32", "-o", scratch / "t.json"}).code, 0);
+  const auto synth = run({"synth", scratch / "t.json", "-c", "allgather", "--format", "forest",
+                          "--time-limit", "1e-9", "-o", scratch / "f.json"});
+  EXPECT_EQ(synth.code, 3) << synth.err;
+  EXPECT_THAT(synth.err, HasSubstr("a cut proves that it is 4096/1023 GB/s at most"));
+  EXPECT_THAT(synth.err, HasSubstr("[R01]"));
+  EXPECT_THAT(scratch.names(), ::testing::ElementsAre("t.json"));
+}
+
+TEST(TimeLimit, EndsTheTradeoffToo) {
+  const auto synth = run({"synth", topology("dgx-a100-x2"), "--format", "none", "--json",
+                          "--tradeoff", "--time-limit", "1e-9"});
+  ASSERT_EQ(synth.code, 0) << synth.err;
+  const auto json = nlohmann::json::parse(synth.out);
+  expect_valid(json, "forestcoll-synth.schema.json");
+  EXPECT_EQ(json["tradeoff_by"]["stopped"], true);
+  EXPECT_TRUE(json["tradeoff_by"]["by_height"].empty());
+  EXPECT_THAT(synth.err, HasSubstr("there may be more rows"));
 }
 
 TEST(TimeLimit, WithoutAnAnswerThatFitsItDoesNotFit) {

@@ -58,6 +58,77 @@ TEST(ParseForest, RanksThatAreDisabledByNowAreKnown) {
   EXPECT_TRUE(parse_forest(text, "f.json", topology));
 }
 
+// Four ranks on a switch that turn in a circle, and one more that stays: a tree with its images,
+// one without.
+std::string symmetric_text() {
+  return R"({"format":"forestcoll-forest","version":2,"topology":"t","collective":"allgather","k":1,)"
+         R"("algbw":{"exact":"50","value":50.0},"optimum":{"exact":"50","value":50.0},)"
+         R"("ranks":["gpu0","gpu1","gpu2","gpu3","gpu4"],)"
+         R"("symmetry":{"trees":[{"order":4,"cycles":[["gpu0","gpu1","gpu2","gpu3"]]}]},)"
+         R"("trees":[{"root":"gpu4","multiplicity":1,"height":1,"edges":[)"
+         R"({"src":"gpu4","dst":"gpu0","path":["gpu4","sw","gpu0"]},)"
+         R"({"src":"gpu4","dst":"gpu1","path":["gpu4","sw","gpu1"]},)"
+         R"({"src":"gpu4","dst":"gpu2","path":["gpu4","sw","gpu2"]},)"
+         R"({"src":"gpu4","dst":"gpu3","path":["gpu4","sw","gpu3"]}]},)"
+         R"({"root":"gpu1","multiplicity":1,"height":2,"images":true,"edges":[)"
+         R"({"src":"gpu1","dst":"gpu2","path":["gpu1","sw","gpu2"]},)"
+         R"({"src":"gpu1","dst":"gpu4","path":["gpu1","sw","gpu4"]},)"
+         R"({"src":"gpu2","dst":"gpu3","path":["gpu2","sw","gpu3"]},)"
+         R"({"src":"gpu2","dst":"gpu0","path":["gpu2","sw","gpu0"]}]}]})";
+}
+
+TEST(ParseForest, WorksOutTheImagesOfVersionTwo) {
+  const Topology topology = switched(5);
+  const auto forest = parse_forest(symmetric_text(), "f.json", topology);
+  ASSERT_TRUE(forest) << to_string(forest.errors().front());
+  ASSERT_EQ(forest->broadcast->tree_count(), 5U);
+  for (std::size_t t = 0; t < 5; ++t) {
+    EXPECT_EQ(forest->broadcast->tree(TreeId(t)).root, Rank(t));
+    EXPECT_EQ(forest->broadcast->tree(TreeId(t)).height, t == 4 ? 1 : 2);
+  }
+  // gpu1 feeds gpu2 and gpu4 in the file; two turns on, gpu3 feeds gpu0 and gpu4.
+  EXPECT_EQ(forest->broadcast->parent(TreeId(3), Rank(0)), Rank(3));
+  EXPECT_EQ(forest->broadcast->parent(TreeId(3), Rank(4)), Rank(3));
+  EXPECT_EQ(forest->broadcast->parent(TreeId(3), Rank(2)), Rank(0));
+  // Written out, it is a file of version 1 that says the same.
+  const std::string written = to_forest_json(*forest, topology);
+  const auto again = parse_forest(written, "f.json", topology);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(to_forest_json(*again, topology), written);
+}
+
+TEST(ParseForest, SaysWhatIsWrongWithASymmetry) {
+  struct Flaw {
+    std::string from, to, says;
+    ErrorKind kind = ErrorKind::input;
+  };
+  const std::string cycle = R"([["gpu0","gpu1","gpu2","gpu3"]])";
+  const std::vector<Flaw> flaws = {
+      {"\"order\":4", "\"order\":0", "expected a positive order"},
+      {"\"order\":4", "\"order\":4294967296", "expected a positive order"},
+      {"\"order\":4", "\"order\":6", "a cycle of 4 nodes does not come round in 6 steps"},
+      {cycle, "[[]]", "a cycle of 0 nodes"},
+      {cycle, R"([["gpu0","gpu1"],["gpu1","gpu2"]])", "a node stands in its cycles twice"},
+      {cycle, R"([["gpu0","sw"]])", "a node moves to the place of one of another kind"},
+      {cycle, cycle + R"(},{"order":2,"cycles":[["gpu0","gpu1"]])",
+       "two generators do not commute"},
+      {cycle, cycle + R"(},{"order":1073741824,"cycles":[])", "more than 50000000 edges",
+       ErrorKind::limit},
+      {cycle, cycle + R"(},{"order":2147483647,"cycles":[])", "more images than 2^32"},
+  };
+  for (const Flaw& flaw : flaws) {
+    std::string text = symmetric_text();
+    const auto at = text.find(flaw.from);
+    ASSERT_NE(at, std::string::npos) << flaw.from;
+    text.replace(at, flaw.from.size(), flaw.to);
+    const auto forest = parse_forest(text, "f.json", switched(5));
+    ASSERT_FALSE(forest) << flaw.says;
+    EXPECT_EQ(forest.errors().front().code, "F02");
+    EXPECT_EQ(forest.errors().front().kind, flaw.kind);
+    EXPECT_THAT(forest.errors().front().message, HasSubstr(flaw.says));
+  }
+}
+
 struct Edit {
   std::string from, to;
   std::string code, says;
@@ -78,7 +149,7 @@ TEST(ParseForest, SaysWhatIsWrong) {
       {"{\"format\"", "[{\"format\"", "F01", "expected an object"},
       {"]}]}]}", "]}]}", "F01", "no well-formed JSON"},
       {"forestcoll-forest", "forestcoll-bound", "F01", "found \"forestcoll-bound\""},
-      {"\"version\":1", "\"version\":7", "F01", "version 1"},
+      {"\"version\":1", "\"version\":7", "F01", "version 1 or 2"},
       {"allgather", "gather", "F01", "no collective of that name"},
       {"allgather", "allreduce", "F01", "\"reduce\" and \"broadcast\""},
       {"allgather", "broadcast", "F01", "have a root"},

@@ -56,6 +56,38 @@ TEST(QuickForest, IsAForestAtTheRateThatItClaims) {
   }
 }
 
+TEST(QuickForest, IsMadeOfImagesWhereThatIsBetterOrMuchFaster) {
+  for (const Network& network : {test::dgx_a100(3), test::h100_rails(3, 1), test::fat_tree(4)}) {
+    const Weights weights = uniform_weights(network);
+    const Packing packing = solver::quick_forest(network, weights);
+    EXPECT_LT(packing.forest.base_trees().size(), packing.forest.tree_count());
+    EXPECT_EQ(test::find_forest_flaw(network, weights, packing.scaling, packing.forest), "");
+    expect_tight(network, packing);
+  }
+  const Network large = test::torus({64, 64});
+  const Packing packing = solver::quick_forest(large, uniform_weights(large));
+  EXPECT_EQ(packing.forest.tree_count(), 4096U);
+  EXPECT_LT(packing.forest.base_trees().size(), 8U);
+}
+
+TEST(QuickForest, RootsThatNothingMovesAddToTheLoadsOfImages) {
+  // Five alike on a switch, and two with links of their own to each of them.
+  test::FabricBuilder builder(7, 1);
+  for (std::size_t r = 0; r < 5; ++r) {
+    builder.link(r, 7, 4);
+    builder.link(r, 5, 1);
+    builder.link(r, 6, 1);
+  }
+  const Network network = builder.build();
+  Weights weights = uniform_weights(network);
+  weights[Rank(std::size_t{5})] = 3;
+  weights[Rank(std::size_t{6})] = 9;
+  const Packing packing = solver::quick_forest(network, weights);
+  EXPECT_EQ(test::find_forest_flaw(network, weights, packing.scaling, packing.forest), "");
+  EXPECT_TRUE(packing.forest.has_images(packing.forest.base_trees().front()));
+  expect_tight(network, packing);
+}
+
 TEST(QuickForest, IsNotFarFromTheOptimumOnEasyFabrics) {
   for (const Network& network : {test::dgx_a100(4), test::torus({4, 4}), test::fat_tree(4)}) {
     const Weights weights = uniform_weights(network);
@@ -117,6 +149,21 @@ TEST(Stopped, ASearchOverKThatHasNotBegunGivesAnAnswerToo) {
   EXPECT_TRUE(synthesis->stopped);
   EXPECT_TRUE(synthesis->tradeoff.empty());
   EXPECT_EQ(synthesis->forest.k, 1);
+}
+
+TEST(Stopped, WithoutTheOptimumThereIsNoForestButABound) {
+  const Network network = test::torus_with_narrow_corner();
+  const SynthesizeOptions options = stopped_at_once(Collective::allreduce);
+  const std::vector<Diagnostics> refusals = {
+      synthesize(network, options).errors(), rate_by_height(network, options).errors(),
+      rate_by_k(network, Collective::allreduce, {}, 4, options.packing.stop).errors()};
+  for (const Diagnostics& errors : refusals) {
+    EXPECT_EQ(errors.front().code, "R01");
+    EXPECT_EQ(errors.front().kind, ErrorKind::limit);
+    EXPECT_EQ(errors.front().message,
+              "asked to stop before the optimal rate was known: a cut proves that it is 5120/1023 "
+              "GB/s at most; whether it is less is open, and there is no forest");
+  }
 }
 
 }  // namespace

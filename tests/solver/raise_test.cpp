@@ -1,6 +1,8 @@
 // What was lost where the scale asked for could not be packed: said exactly.
 #include <gtest/gtest.h>
 
+#include <stop_token>
+
 #include "forestcoll/synthesize.hpp"
 #include "support/fabrics.hpp"
 
@@ -55,6 +57,26 @@ TEST(Raise, RowsOfTheTradeoffFallWithTheHeight) {
     EXPECT_LT((*rows)[i].height, (*rows)[i - 1].height);
     EXPECT_LE((*rows)[i].algbw, (*rows)[i - 1].algbw);
   }
+}
+
+TEST(Raise, AStopLeavesTheRowsSoFar) {
+  SynthesizeOptions options{.collective = Collective::allgather};
+  const Network network = test::direct_boxes(2, 8);
+  const auto all = rate_by_height(network, options);
+  ASSERT_TRUE(all);
+  ASSERT_GT(all->size(), 1U);
+  std::stop_source source;
+  bool first_is_done = false;
+  options.packing.stop = source.get_token();
+  options.packing.progress = [&](double done) {
+    if (first_is_done && done < 1) source.request_stop();
+    first_is_done |= done >= 1;
+  };
+  const auto some = rate_by_height(network, options);
+  ASSERT_TRUE(some) << some.errors().front().message;
+  ASSERT_EQ(some->size(), 1U);
+  EXPECT_EQ(some->front().height, all->front().height);
+  EXPECT_EQ(some->front().algbw, all->front().algbw);
 }
 
 }  // namespace

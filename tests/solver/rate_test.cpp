@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <random>
+#include <stop_token>
 #include <vector>
 
 #include "support/fabrics.hpp"
@@ -141,6 +142,32 @@ TEST(OptimalRate, OfTwoNodesIsTheNarrowerDirection) {
   builder.arc(0, 1, 7);
   builder.arc(1, 0, 3);
   EXPECT_EQ(allgather_algbw(builder.build()), Ratio(6));
+}
+
+TEST(OptimalRate, StoppedIsABoundThatItsCutProves) {
+  const Network network = test::torus_with_narrow_corner();
+  const Weights weights = uniform_weights(network);
+  const Rate best = optimal_rate(network, weights);
+  EXPECT_TRUE(best.optimal);
+  EXPECT_EQ(best.inverse, Ratio(1022, 6));
+
+  std::stop_source source;
+  source.request_stop();
+  const Rate stopped = optimal_rate(network, weights, {}, source.get_token());
+  EXPECT_FALSE(stopped.optimal);
+  EXPECT_LT(stopped.statistics.flows, best.statistics.flows);
+  EXPECT_LT(stopped.inverse, best.inverse);
+  EXPECT_EQ(stopped.inverse, Ratio(stopped.bottleneck.weight, stopped.bottleneck.exit));
+}
+
+TEST(OptimalRate, OfASmallFabricIsNotWorthAStop) {
+  std::stop_source source;
+  source.request_stop();
+  const Network network = test::dgx_a100(2);
+  const Weights weights = uniform_weights(network);
+  const Rate rate = optimal_rate(network, weights, {}, source.get_token());
+  EXPECT_TRUE(rate.optimal);
+  EXPECT_EQ(rate.inverse, optimal_rate(network, weights).inverse);
 }
 
 }  // namespace

@@ -110,5 +110,17 @@ TEST(ScaleToK, TakesCoprimeCapacitiesUpToABillion) {
   }
 }
 
+TEST(ScaleToK, SaysThatItWasStopped) {
+  const Network network = test::torus_with_narrow_corner();
+  const Weights weights = uniform_weights(network);
+  const Rate rate = optimal_rate(network, weights);
+  ASSERT_TRUE(scale_to_k(network, weights, rate, 1));
+  std::stop_source source;
+  source.request_stop();
+  const auto stopped = scale_to_k(network, weights, rate, 1, source.get_token());
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.errors().front().code, "R01");
+}
+
 }  // namespace
 }  // namespace forestcoll

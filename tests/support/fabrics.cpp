@@ -238,6 +238,17 @@ Network derated(const Network& network, NodeId a, NodeId b, const Ratio& factor)
   return result;
 }
 
+Network torus_with_narrow_corner() {
+  const Network whole = torus({32, 32});
+  const auto is_corner = [](NodeId v) { return v.index() >= 1022; };
+  FabricBuilder builder(1024);
+  for (const Arc& arc : whole.graph.arcs()) {
+    const int ends = (is_corner(arc.tail) ? 1 : 0) + (is_corner(arc.head) ? 1 : 0);
+    builder.arc(arc.tail.index(), arc.head.index(), ends == 0 ? 3 : ends == 1 ? 1 : 9);
+  }
+  return builder.build();
+}
+
 Network random_fabric(std::uint64_t seed, const RandomOptions& options) {
   std::mt19937_64 random(seed);
   const std::size_t compute = 2 + random() % (options.max_compute - 1);

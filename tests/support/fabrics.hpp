@@ -50,6 +50,10 @@ Network direct_boxes(std::size_t boxes, std::size_t size);
 /// takes them out. REQUIRES: compute nodes come first, as in all fabrics of this file.
 Network derated(const Network& network, NodeId a, NodeId b, const Ratio& factor);
 
+/// A torus of 32 × 32 whose last two nodes are hard to reach together, which no cut around one node
+/// shows: 1/x* = 1022/6. The flows take long enough for a stop to be seen.
+Network torus_with_narrow_corner();
+
 struct RandomOptions {
   std::size_t max_compute = 5, max_switches = 3;
   Capacity max_capacity = 6;
