@@ -165,7 +165,7 @@ class TreePacking {
     const bool tall = std::any_of(part.trees.begin(), part.trees.end(), [&](const auto& tree) {
       return tree.height > least_height_.distance;
     });
-    if (!tall) return;
+    if (!tall || options_.stop.stop_requested()) return;
     lower_heights({core_, store_.table(), part.trees, part.routes}, resources, orbits,
                   least_height_.exact(), options_.effort, options_.stop);
   }
