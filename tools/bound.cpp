@@ -20,6 +20,7 @@
 #include "forestcoll/verify.hpp"
 #include "forestcoll/whatif.hpp"
 #include "io.hpp"
+#include "named_files.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
 #include "whatif_report.hpp"
@@ -27,6 +28,7 @@
 namespace forestcoll::cli {
 namespace {
 
+constexpr std::size_t kMostLines = 1'000'000;
 constexpr std::size_t kUsualChanges = 10;  ///< lines of --whatif where --top does not say
 
 struct Options {
@@ -263,6 +265,9 @@ Expected<WhatIf> explore(const Fabric& fabric, WhatIfOptions options, const Cons
 }
 
 ExitCode run(const Options& options, const Console& console) {
+  if (auto error = refuse_clashes({{"topology file", options.topology}}, {{"the report", "-"}})) {
+    return fail({*std::move(error)}, console);
+  }
   const auto fabric = load_fabric(options.topology, options.reading, options.failures);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, options.reading, console);
@@ -314,7 +319,7 @@ Command add_bound(CLI::App& program) {
       ->add_option("--top", options->top,
                    "List the N largest links of the bottleneck, and N lines of --whatif (the "
                    "report in text)")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(CLI::Range(std::size_t{1}, kMostLines).description(""))
       ->type_name("N");
   add_failure_options(*command, options->failures);
   add_reading_options(*command, options->reading);

@@ -25,6 +25,7 @@
 #include "forestcoll/import.hpp"
 #include "forestcoll/simulate.hpp"
 #include "io.hpp"
+#include "named_files.hpp"
 #include "report.hpp"
 
 namespace forestcoll::cli {
@@ -134,23 +135,25 @@ Expected<std::optional<NcclGraph>> read_rings(const std::string& path) {
   return error;
 }
 
-std::optional<Diagnostic> refuse_combination(const Options& options) {
-  const std::vector<std::string> outputs = {options.svg, options.html};
-  if (std::ranges::count(outputs, "-") > 1) {
-    return usage_error("S04", "--svg and --html both go to standard output",
-                       "name a file for one of them");
+// A picture or a page on standard output stands alone there, unless a report is asked for.
+bool prints_report(const Options& options) {
+  const bool asked = options.json || options.csv || options.markdown || options.latex;
+  return asked || (options.svg != "-" && options.html != "-");
+}
+
+std::optional<Diagnostic> refuse_files(const Options& options, const RowsRequest& request) {
+  std::vector<NamedFile> inputs = {{"topology file", options.topology},
+                                   {"--parameters file", options.parameters},
+                                   {"--nccl-graph file", options.nccl_graph}};
+  for (const std::string& schedule : options.schedules) {
+    inputs.push_back({"--schedule file", schedule});
   }
-  const bool report = options.json || options.csv || options.markdown || options.latex;
-  if (report && std::ranges::count(outputs, "-") > 0) {
-    return usage_error("S04", "a picture or page and a report both go to standard output",
-                       "name a file for --svg or --html");
+  for (const std::string& measured : options.measured) {
+    inputs.push_back({"--measured file", measured_path(request, measured)});
   }
-  std::vector<std::string> inputs = {options.topology, options.parameters, options.nccl_graph};
-  inputs.insert(inputs.end(), options.schedules.begin(), options.schedules.end());
-  if (std::ranges::count(inputs, "-") > 1) {
-    return usage_error("S04", "only one file can be standard input", "name the others");
-  }
-  return std::nullopt;
+  return refuse_clashes(inputs, {{"--svg", options.svg},
+                                 {"--html", options.html},
+                                 {"the report", prints_report(options) ? "-" : ""}});
 }
 
 std::string report(const Comparison& comparison, const Options& options) {
@@ -181,13 +184,13 @@ Diagnostics write_files(const Comparison& comparison, const Options& options,
 }
 
 ExitCode run(const Options& options, const Console& console) {
-  if (auto error = refuse_combination(options)) return fail({*std::move(error)}, console);
   RowsRequest request;
   request.collective = *parse_collective(options.collective);
   request.schedules = options.schedules;
   auto names = names_of(options, request.collective);
   if (!names) return fail(names.errors(), console);
   request.algorithms = *std::move(names);
+  if (auto error = refuse_files(options, request)) return fail({*std::move(error)}, console);
   choose_sizes(options.sizes, request);
   request.threads = options.threads;
   const auto rings = read_rings(options.nccl_graph);
@@ -219,8 +222,7 @@ ExitCode run(const Options& options, const Console& console) {
   for (const Overlay& overlay : overlays) add_measured(*comparison, overlay);
   const Diagnostics errors = write_files(*comparison, options, console);
   if (!errors.empty()) return fail(errors, console);
-  // A picture or a page on standard output stands alone there.
-  if (options.svg == "-" || options.html == "-") return ExitCode::done;
+  if (!prints_report(options)) return ExitCode::done;
   if (auto error = write_output("-", report(*comparison, options))) {
     return fail({*std::move(error)}, console);
   }

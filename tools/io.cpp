@@ -21,6 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include "links.hpp"
+
 namespace forestcoll::cli {
 namespace {
 
@@ -223,7 +225,7 @@ int write_path(const std::string& path, std::string_view text, bool force_to_dis
   if (stat(path.c_str(), &status) != 0) {
     if (errno != ENOENT) return errno;
     if (path.empty() || path.back() == '/') return path.empty() ? ENOENT : EISDIR;
-    return replace_file(path, text, mode_of_new_files(), force_to_disk);
+    return replace_file(end_of_links(path), text, mode_of_new_files(), force_to_disk);
   }
   if (S_ISDIR(status.st_mode)) return EISDIR;
   if (!S_ISREG(status.st_mode)) return write_device(path, text);

@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <new>
+#include <exception>
 #include <string>
 #include <vector>
 
 #include "command.hpp"
+#include "exceptions.hpp"
 #include "forestcoll/version.hpp"
 #include "io.hpp"
 #include "report.hpp"
@@ -32,29 +33,36 @@ constexpr const char* footer =
     "  0   done\n"
     "  1   the answer is no: a check or an item of a batch failed\n"
     "  2   usage, or a wrong input\n"
-    "  3   does not fit: a target's limits, exact arithmetic, time or memory\n"
+    "  3   does not fit: a target's limits, exact arithmetic, time, memory or threads\n"
     "  4   cannot read or write a file\n"
     "  70  a bug of ours\n"
     "  130, 143  interrupted (Ctrl-C), terminated; no file is left half-written\n"
     "\n"
     "`forestcoll COMMAND --help` explains a command.";
 
+// The command whose words come last: `topo show` of `forestcoll topo show`.
+const CLI::App& innermost(const CLI::App& program) {
+  const CLI::App* app = &program;
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  return *app;
+}
+
 // CLI11 speaks of arguments and subcommands; people know commands.
 std::string in_words(const CLI::App& program, const CLI::ParseError& error) {
-  const std::vector<std::string> rest = program.remaining();
-  if (!program.get_subcommands().empty() || (rest.empty() && error.get_name() != "RequiredError")) {
-    return error.what();
-  }
+  const CLI::App& last = innermost(program);
+  const std::vector<std::string> rest = program.remaining(true);
+  const bool is_missing = rest.empty() && error.get_name() == "RequiredError";
+  if (last.get_require_subcommand_min() == 0 || (rest.empty() && !is_missing)) return error.what();
   std::string known;
   for (const CLI::App* command :
-       program.get_subcommands([](const CLI::App* app) { return !app->get_group().empty(); })) {
+       last.get_subcommands([](const CLI::App* app) { return !app->get_group().empty(); })) {
     known += (known.empty() ? "" : ", ") + command->get_name();
   }
-  const bool is_option = !rest.empty() && rest.front().starts_with('-');
-  if (is_option) return fmt::format("there is no option {} before the command", rest.front());
-  return rest.empty()
-             ? fmt::format("a command is missing: one of {}", known)
-             : fmt::format("there is no command \"{}\"; there are {}", rest.front(), known);
+  if (is_missing) return fmt::format("a command is missing: one of {}", known);
+  if (rest.front().starts_with('-')) {
+    return fmt::format("there is no option {} before the command", rest.front());
+  }
+  return fmt::format("there is no command \"{}\"; there are {}", rest.front(), known);
 }
 
 void print_usage_error(const CLI::App& program, const CLI::ParseError& error) {
@@ -106,7 +114,13 @@ ExitCode run(int argc, char** argv) {
 
   const auto chosen = std::ranges::find_if(
       commands, [](const Command& command) { return command.parser->parsed(); });
-  return chosen->run(console);
+  try {
+    return chosen->run(console);
+  } catch (const std::exception& error) {
+    return report_exception(error, [chosen](const std::string& option) {
+      return chosen->parser->get_option_no_throw(option) != nullptr;
+    });
+  }
 }
 
 }  // namespace
@@ -118,14 +132,8 @@ int main(int argc, char** argv) {
   try {
     forestcoll::cli::prepare_process();
     code = forestcoll::cli::run(argc, argv);
-  } catch (const std::bad_alloc&) {
-    std::fputs(
-        "forestcoll: out of memory; no file is left half-written\n"
-        "  use a smaller -k or fewer --ranks, or a machine with more memory\n",
-        stderr);
-    code = ExitCode::does_not_fit;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "forestcoll: internal error: {}; please report it\n", error.what());
+    code = forestcoll::cli::report_exception(error, [](const std::string&) { return false; });
   }
   return static_cast<int>(code);
 }

@@ -13,6 +13,7 @@
 #include "command.hpp"
 #include "fabric.hpp"
 #include "io.hpp"
+#include "named_files.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
 
@@ -111,13 +112,12 @@ Expected<SimulationParameters> read_parameters(const Options& options) {
   return parse_simulation_parameters(*text, display_name(options.parameters));
 }
 
-bool reads_standard_input_twice(const Options& options) {
-  return (options.schedule == "-") + (options.topology == "-") + (options.parameters == "-") > 1;
-}
-
 ExitCode run(const Options& options, const Console& console) {
-  if (reads_standard_input_twice(options)) {
-    return fail({usage_error("S04", "only one of the files can be standard input", "")}, console);
+  if (auto error = refuse_clashes({{"schedule file", options.schedule},
+                                   {"topology file", options.topology},
+                                   {"--parameters file", options.parameters}},
+                                  {{"the report", "-"}})) {
+    return fail({*std::move(error)}, console);
   }
   const auto sizes = parse_sizes(options.sizes);
   if (!sizes) return fail(sizes.errors(), console);

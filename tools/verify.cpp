@@ -14,6 +14,7 @@
 #include "command.hpp"
 #include "fabric.hpp"
 #include "io.hpp"
+#include "named_files.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
 #include "target_options.hpp"
@@ -199,9 +200,10 @@ std::string refuse_unknown(const std::string& name) {
 }
 
 ExitCode run(const Options& options, const Console& console) {
-  if (options.schedule == "-" && options.topology == "-") {
-    return fail({usage_error("S04", "only one of the two files can be standard input", "")},
-                console);
+  if (auto error =
+          refuse_clashes({{"schedule file", options.schedule}, {"topology file", options.topology}},
+                         {{"the report", "-"}})) {
+    return fail({*std::move(error)}, console);
   }
   std::optional<ParsedTopology> topology;
   if (!options.topology.empty()) {

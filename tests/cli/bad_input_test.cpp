@@ -218,6 +218,21 @@ TEST(Output, ReplacesAFileAndKeepsItsModeAndLinks) {
   EXPECT_THAT(scratch.names(), ElementsAre("link.xml", "target.xml"));
 }
 
+TEST(Output, ADanglingLinkIsFollowed) {
+  const Scratch scratch;
+  std::filesystem::create_directory(scratch / "d");
+  std::filesystem::create_symlink("d/second", scratch / "first");
+  std::filesystem::create_symlink(scratch / "target.xml", scratch / "d/second");
+  const auto synth = run({"synth", topology("dgx-a100-x1"), "-o", scratch / "first"});
+  EXPECT_EQ(synth.code, 0) << synth.err;
+  EXPECT_TRUE(std::filesystem::is_symlink(scratch / "first"));
+  EXPECT_TRUE(std::filesystem::is_symlink(scratch / "d/second"));
+  EXPECT_THAT(read_file(scratch / "target.xml"), HasSubstr("<algo"));
+  EXPECT_THAT(scratch.names(), ElementsAre("d", "first", "target.xml"));
+  std::filesystem::create_symlink("loop", scratch / "loop");
+  EXPECT_EQ(run({"synth", topology("dgx-a100-x1"), "-o", scratch / "loop"}).code, 4);
+}
+
 TEST(Output, DevicesAreNotReplaced) {
   EXPECT_EQ(run({"synth", topology("dgx-a100-x1"), "-o", "/dev/null"}).code, 0);
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));

@@ -169,6 +169,14 @@ TEST(Bound, TopListsLinks) {
   EXPECT_THAT(bound.out, Not(HasSubstr("nic0")));
 }
 
+TEST(Bound, TopIsAtLeastOne) {
+  for (const std::string number : {"0", "-1", "x"}) {
+    const auto bound = run({"bound", topology("dgx-a100-x2"), "--top", number});
+    EXPECT_EQ(bound.code, 2);
+    EXPECT_THAT(bound.err, HasSubstr("--top: Value " + number + " not in range 1 to 1000000\n"));
+  }
+}
+
 TEST(Bound, QuantizeIsReported) {
   const auto bound = run({"bound", topology("dgx-a100-x2"), "--quantize", "7"});
   EXPECT_EQ(bound.code, 0);

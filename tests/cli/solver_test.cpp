@@ -264,10 +264,15 @@ TEST(OutOfMemory, IsSaidAndLeavesNoFile) {
           with_memory(100 * megabyte));
   EXPECT_EQ(synth.code, 3);
   EXPECT_THAT(synth.err, HasSubstr("forestcoll: out of memory; no file is left half-written"));
+  EXPECT_THAT(synth.err, HasSubstr("use a smaller -k, fewer --ranks, a smaller fabric, or "));
   EXPECT_THAT(scratch.names(), ::testing::ElementsAre("star.json"));
   const auto read = run({"topo", "check", "/dev/zero"}, with_memory(200 * megabyte));
   EXPECT_EQ(read.code, 3);
   EXPECT_THAT(read.err, HasSubstr("out of memory"));
+  EXPECT_THAT(read.err, HasSubstr("use fewer --ranks, a smaller fabric, or "));
+  const auto verify = run({"verify", "/dev/zero"}, with_memory(200 * megabyte));
+  EXPECT_EQ(verify.code, 3);
+  EXPECT_THAT(verify.err, HasSubstr("use a smaller fabric, or a machine"));
 }
 #endif
 
@@ -355,6 +360,14 @@ TEST(Program, KnowsItsCommands) {
   const auto none = run({});
   EXPECT_EQ(none.code, 2);
   EXPECT_THAT(none.err, StartsWith("forestcoll: a command is missing: one of synth"));
+  const auto topo = run({"topo"});
+  EXPECT_EQ(topo.code, 2);
+  EXPECT_THAT(topo.err, StartsWith("forestcoll: a command is missing: one of check, gen, show"));
+  EXPECT_THAT(topo.err, HasSubstr("`forestcoll topo --help`"));
+  const auto drawing = run({"topo", "draw", "x"});
+  EXPECT_EQ(drawing.code, 2);
+  EXPECT_THAT(drawing.err, StartsWith("forestcoll: there is no command \"draw\"; there are check"));
+  EXPECT_THAT(run({"batch"}).err, HasSubstr("a directory of topologies is missing"));
   const auto option = run({"--frobnicate"});
   EXPECT_EQ(option.code, 2);
   EXPECT_THAT(option.err, HasSubstr("there is no option --frobnicate"));

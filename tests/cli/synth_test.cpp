@@ -228,6 +228,10 @@ TEST(Synth, UsageErrors) {
       {{file, "--max-bytes", "-5"}, "--max-bytes: expected a number of bytes"},
       {{file, "--max-bytes", "9999999T"}, "--max-bytes: expected a number of bytes"},
       {{file, "--min-bytes", "2K", "--max-bytes", "1K"}, "[S04]"},
+      {{file, "--min-bytes", "2T"}, "is above 1099511627776, up to which a runtime selects"},
+      {{file, "--tune", "1G-64K", "-o", "d"}, "write the smaller size first: 64K-1G"},
+      {{file, "--tune", "2T", "-o", "d"}, "expected sizes up to 1T, found \"2T\""},
+      {{file, "--tune", "1M", "-o", ""}, "name a directory with -o"},
       {{file, "--quantize", "0"}, "--quantize: expected a positive number"},
       {{file, "--quantize", "x"}, "--quantize: expected a positive number"},
       {{file, "--json"}, "[S04]"},
@@ -244,21 +248,15 @@ TEST(Synth, UsageErrors) {
   }
 }
 
-TEST(Synth, DoesNotOverwriteItsInput) {
-  const Scratch scratch;
-  const std::string file = scratch.write("t.json", small_topology());
-  const auto synth = run({"synth", file, "-o", file});
-  EXPECT_EQ(synth.code, 2);
-  EXPECT_THAT(synth.err, HasSubstr("[S04]"));
-  EXPECT_EQ(read_file(file), small_topology());
-}
-
 TEST(Synth, VerboseAndQuiet) {
   const auto plain = run({"synth", topology("dgx-a100-x1")});
   const auto verbose = run({"--verbose", "synth", topology("dgx-a100-x1")});
   const auto quiet = run({"synth", topology("dgx-a100-x2-degraded"), "-q"});
   EXPECT_THAT(plain.err, Not(HasSubstr("packing:")));
   EXPECT_THAT(verbose.err, HasSubstr("packing:"));
+  const auto one =
+      run({"--verbose", "synth", topology("dgx-1-v100"), "--format", "none", "-k", "1"});
+  EXPECT_THAT(one.err, HasSubstr("packing: 1 cut, 1 check, "));
   EXPECT_EQ(quiet.err, "");  // not even W05
   EXPECT_EQ(quiet.code, 0);
 }

@@ -94,6 +94,10 @@ std::optional<double> modelled_algbw(const ComparedRow& row, double bytes) {
 
 }  // namespace
 
+std::string measured_path(const RowsRequest& request, const std::string& argument) {
+  return split(request, argument).second;
+}
+
 Expected<Overlay> read_overlay(const RowsRequest& request, std::int64_t ranks,
                                const std::string& argument) {
   const auto [name, path] = split(request, argument);

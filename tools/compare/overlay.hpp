@@ -17,6 +17,9 @@ struct Overlay {
   MeasuredFile measured;
 };
 
+/// The FILE of `[ALGORITHM=]FILE`.
+[[nodiscard]] std::string measured_path(const RowsRequest& request, const std::string& argument);
+
 /// Reads `[ALGORITHM=]FILE` for the rows of `request` (ours where none is named) on `ranks` GPUs.
 /// Errors: those of reading, N01, N02 and N03 (see `read_nccl_tests`), N04 a run of another
 /// collective or number of ranks, also where the busbw of its rows shows it, N08 no such row.

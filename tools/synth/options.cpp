@@ -5,12 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "named_files.hpp"
 #include "report.hpp"
 #include "synth/refusals.hpp"
 #include "target_options.hpp"
@@ -87,11 +87,12 @@ std::optional<Diagnostic> refuse_combination(const SynthArguments& arguments, Fo
     return usage_error("S04", "--json puts the summary on standard output, where the schedule is",
                        "name a file for the schedule with -o, or write none with --format none");
   }
-  std::error_code error;
-  if (std::filesystem::equivalent(arguments.topology, arguments.output, error)) {
-    return usage_error("S04", "-o names the topology file itself", "write to another file");
-  }
-  return std::nullopt;
+  const bool writes = format != Format::none;
+  return refuse_clashes(
+      {{"topology file", arguments.topology},
+       {"--warm file", arguments.solver.warm},
+       {"--nccl-graph file", arguments.baseline.nccl_graph}},
+      {{"-o", writes ? arguments.output : ""}, {"--json", arguments.json ? "-" : ""}});
 }
 
 std::string refuse_nothing(const std::string& text) {
@@ -195,6 +196,13 @@ std::optional<Diagnostic> read_window(const SynthArguments& arguments, Format fo
     xml.max_bytes = *bytes;
   }
   const std::int64_t most = xml.max_bytes.value_or(find_target(xml.target)->default_max_bytes);
+  if (xml.min_bytes > most && !xml.max_bytes) {
+    return usage_error("S04",
+                       fmt::format("--min-bytes {} is above {}, up to which a runtime selects the "
+                                   "schedule where --max-bytes does not say otherwise",
+                                   xml.min_bytes, most),
+                       "name a --max-bytes above it, or a smaller --min-bytes");
+  }
   if (xml.min_bytes > most) {
     return usage_error(
         "S04",
@@ -215,7 +223,12 @@ Expected<std::vector<std::int64_t>> read_sizes(const std::string& text) {
     const std::size_t dash = item.find('-');
     const auto first = parse_bytes(item.substr(0, dash));
     const auto last = dash == std::string::npos ? first : parse_bytes(item.substr(dash + 1));
-    if (!first || !last || *first < 1 || *last < *first || *last > largest_size) {
+    if (first && last && *last < *first) {
+      return usage_error("S03", fmt::format("--tune: the range \"{}\" runs backwards", item),
+                         fmt::format("write the smaller size first: {}-{}", item.substr(dash + 1),
+                                     item.substr(0, dash)));
+    }
+    if (!first || !last || *first < 1 || *last > largest_size) {
       return usage_error("S03", fmt::format("--tune: expected sizes up to 1T, found \"{}\"", item),
                          "write sizes such as 64K,1M,16M or a range such as 64K-1G");
     }
@@ -277,7 +290,7 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
           "the best power of two up to 16, or up to 128 where that gains half a percent; for\n"
           "msccl, a smaller one that is as good for 1 GiB by the model of --tune, and 2^m chunks\n"
           "in all for an allreduce over a number of ranks that is no power of two;\n"
-          "N is exactly N; max:N is the best up to N, N up to 10000")
+          "N is exactly N; max:N, with N up to 10000, is the best up to N")
       ->type_name("K");
   command
       .add_option("--format", arguments.format,

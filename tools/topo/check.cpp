@@ -11,6 +11,7 @@
 #include "command.hpp"
 #include "fabric.hpp"
 #include "io.hpp"
+#include "named_files.hpp"
 #include "report.hpp"
 
 namespace forestcoll::cli {
@@ -95,6 +96,11 @@ Json json_report(const std::vector<Checked>& all) {
 }
 
 ExitCode run(const Options& options, const Console& console) {
+  std::vector<NamedFile> inputs;
+  for (const std::string& path : options.files) inputs.push_back({"topology file", path});
+  if (auto error = refuse_clashes(inputs, {{"the report", "-"}})) {
+    return fail({*std::move(error)}, console);
+  }
   const auto parser = parser_options(options.reading);
   if (!parser) return fail(parser.errors(), console);
   std::vector<Checked> all;

@@ -13,6 +13,7 @@
 #include "command.hpp"
 #include "fabric.hpp"
 #include "io.hpp"
+#include "named_files.hpp"
 #include "report.hpp"
 
 namespace forestcoll::cli {
@@ -40,6 +41,9 @@ Expected<GraphFormat> chosen_format(const Options& options) {
 }
 
 ExitCode run(const Options& options, const Console& console) {
+  if (auto error = refuse_clashes({{"topology file", options.topology}}, {{"-o", options.out}})) {
+    return fail({*std::move(error)}, console);
+  }
   const auto format = chosen_format(options);
   if (!format) return fail(format.errors(), console);
   const auto parser = parser_options(options.reading);

@@ -16,6 +16,7 @@
 #include "foreign.hpp"
 #include "forestcoll/bandwidth.hpp"
 #include "io.hpp"
+#include "named_files.hpp"
 #include "report.hpp"
 
 namespace forestcoll::cli {
@@ -53,10 +54,15 @@ Expected<std::optional<Ratio>> positive(const std::string& option, const std::st
       "Write a number such as 25, or with its unit \"200 Gb/s\".");
 }
 
+// Whether --bandwidths names a file, not one of the tables.
+bool is_file(const std::string& bandwidths) {
+  return bandwidths != "nominal" && bandwidths != "nccl" && bandwidths != "by-source";
+}
+
 std::optional<Diagnostics> set_bandwidths(const std::string& choice, ImportOptions& options) {
   if (choice == "nominal") options.constants = LinkConstants::nominal;
   if (choice == "nccl") options.constants = LinkConstants::nccl;
-  if (choice == "nominal" || choice == "nccl" || choice == "by-source") return std::nullopt;
+  if (!is_file(choice)) return std::nullopt;
   const auto text = read_input(choice);
   if (!text) return text.errors();
   auto bandwidths = read_bandwidths(*text, display_name(choice));
@@ -116,6 +122,13 @@ ExitCode run(const Options& options, const Console& console) {
     return fail({usage_error("I08", "--json: standard output is taken by the topology file",
                              "Give the file a name: -o topology.json.")},
                 console);
+  }
+  if (auto error = refuse_clashes(
+          {{"imported file", options.file},
+           {"--box file", options.box},
+           {"--bandwidths file", is_file(options.bandwidths) ? options.bandwidths : ""}},
+          {{"-o", options.out}, {"--json", options.json ? "-" : ""}})) {
+    return fail({*std::move(error)}, console);
   }
   if (!options.reading.quantize.empty()) {
     return fail({usage_error("I08", "--quantize: an imported file keeps every bandwidth as it is",

@@ -22,6 +22,7 @@
 #include "forestcoll/topology_text.hpp"
 #include "graphviz.hpp"
 #include "io.hpp"
+#include "named_files.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
 
@@ -190,10 +191,14 @@ Diagnostics write_pictures(const Options& options, const Fabric& fabric, const F
 
 ExitCode run(const Options& options, const Console& console) {
   const std::vector<std::string> files = {options.svg, options.png, options.dot};
-  if (std::ranges::count(files, "-") > 1) {
-    return fail({usage_error("S04", "two pictures cannot both go to standard output",
-                             "write one of --svg, --png and --dot to a file")},
-                console);
+  // A picture on standard output stands alone there.
+  const bool reports = options.json || std::ranges::count(files, "-") == 0;
+  if (auto error = refuse_clashes({{"topology file", options.topology}},
+                                  {{"--svg", options.svg},
+                                   {"--png", options.png},
+                                   {"--dot", options.dot},
+                                   {"the report", reports ? "-" : ""}})) {
+    return fail({*std::move(error)}, console);
   }
   const auto fabric = load_fabric(options.topology, options.reading, options.failures);
   if (!fabric) return fail(fabric.errors(), console);
@@ -205,8 +210,7 @@ ExitCode run(const Options& options, const Console& console) {
     const Diagnostics errors = write_pictures(options, *fabric, *facts, console);
     if (!errors.empty()) return fail(errors, console);
   }
-  // A picture on standard output stands alone there.
-  if (std::ranges::count(files, "-") > 0) return ExitCode::done;
+  if (!reports) return ExitCode::done;
   const std::string report =
       options.json ? to_text(in_json(*facts, *fabric)) : in_text(*facts, *fabric);
   if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
