@@ -237,7 +237,12 @@ class Batch {
              .task = [this](std::size_t item) { return task_of(items_[item]); },
              .footprint = [this](std::size_t item) { return items_[item].footprint; },
              .finished = [this](Finished finished) { return settle(std::move(finished)); },
-             .tick = [this] { progress_->tick(); }},
+             .tick = [this] { progress_->tick(); },
+             .waiting =
+                 [this](std::size_t running) {
+                   progress_->say(fmt::format("waiting for {} to end; asked again, ends at once",
+                                              counted(running, "item")));
+                 }},
             here ? *here : *everywhere_, gate);
   }
 

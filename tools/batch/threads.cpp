@@ -53,6 +53,7 @@ class Threads : public Runner {
 
   [[nodiscard]] std::size_t running() const override { return load_.running(); }
   void stop() override {}
+  [[nodiscard]] bool can_abandon() const override { return false; }
 
  private:
   Load load_;
