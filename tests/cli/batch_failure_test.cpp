@@ -214,6 +214,26 @@ TEST(BatchFailure, AFullDiskLeavesNothingHalf) {
   EXPECT_EQ(batch.report()["counts"]["cached"], 1);
 }
 
+#ifndef WITH_ADDRESS_SANITIZER
+// Without room for a heap of their own, threads would fetch every piece of memory as a new page.
+TEST(BatchFailure, ThreadsShareHeapsWhereAddressSpaceIsShort) {
+  const BatchDirectories batch;
+  for (const char* name : {"a.json", "b.json"}) {
+    batch.add(name, read_file(topology("dgx-a100-x1")));
+  }
+  const auto new_pages = [&](const RunOptions& options) {
+    rusage before = {}, after = {};
+    getrusage(RUSAGE_CHILDREN, &before);
+    EXPECT_EQ(batch.run({"--in-process", "--force"}, options).code, 0);
+    getrusage(RUSAGE_CHILDREN, &after);
+    return after.ru_minflt - before.ru_minflt;
+  };
+  const auto usual = new_pages({});
+  constexpr rlim_t megabyte = rlim_t{1} << 20;
+  EXPECT_LT(new_pages(with_address_space(150 * megabyte)), 2 * usual);
+}
+#endif
+
 TEST(BatchFailure, WhereNothingCanBeWrittenOneItemFails) {
   const BatchDirectories batch;
   batch.add("a.json", pair_topology("10"));
