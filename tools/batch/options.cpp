@@ -202,9 +202,9 @@ void add_batch_arguments(CLI::App& command, Arguments& arguments) {
                   .description(""))
       ->capture_default_str()
       ->type_name("NAME,...");
-  add_list(command, "--target", arguments.targets, "The runtimes: " + known_targets())
+  add_list(command, "--target", arguments.targets,
+           fmt::format("The runtimes: {}; default {}", known_targets(), SynthArguments().target))
       ->check(CLI::Validator(refuse_unknown_target, ""))
-      ->capture_default_str()
       ->type_name("NAME,...");
   add_list(command, "-k", arguments.trees,
            "Trees per root, as for `synth`: optimal, auto, N, max:N; default by --format")
