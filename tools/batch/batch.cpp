@@ -15,6 +15,7 @@
 #include "batch/discovery.hpp"
 #include "batch/execution.hpp"
 #include "batch/mpi.hpp"
+#include "batch/overwriting.hpp"
 #include "batch/plan.hpp"
 #include "batch/probing.hpp"
 #include "batch/progress.hpp"
@@ -84,6 +85,7 @@ class Batch {
     }
     // 3. What they hold, by a look at each.
     if (const auto errors = make_items(*assignments, gate)) return code(fail(*errors, console_));
+    if (const auto error = refuse_overwriting(files())) return code(fail({*error}, console_));
     if (request_.shard) keep(share_of(*request_.shard, items_));
     // 4. What is there already.
     for (const Item& item : items_) results_.items.push_back(untouched(item));
@@ -170,6 +172,22 @@ class Batch {
       return Diagnostics{error};
     }
     return std::nullopt;
+  }
+
+  // Those of all shards: they may lie in one directory.
+  [[nodiscard]] FilesOfBatch files() const {
+    FilesOfBatch files{.inputs = {arguments_.manifest},
+                       .outputs = {},
+                       .directory = arguments_.output,
+                       .report = report_name(request_.shard),
+                       .junit = request_.outcome.junit,
+                       .baseline = arguments_.outcome.baseline};
+    for (const Item& item : items_) {
+      files.inputs.push_back(path_in(arguments_.directory, item.input));
+      files.outputs.push_back(path_in(arguments_.output, item.record));
+      if (!item.output.empty()) files.outputs.push_back(path_in(arguments_.output, item.output));
+    }
+    return files;
   }
 
   void keep(const std::vector<std::size_t>& share) {

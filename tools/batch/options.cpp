@@ -72,6 +72,7 @@ void add_selection_options(CLI::App& command, Arguments& arguments) {
   command
       .add_option("--manifest", arguments.manifest,
                   "Only the topologies that this JSON file lists, with options for each")
+      ->check(file_name())
       ->type_name("FILE")
       ->group(group);
 }
