@@ -138,6 +138,20 @@ int Background::end(int signal_number) {
 int Background::wait() {
   int status = 0;
   waitpid(pid_, &status, 0);
+  return code_of(status);
+}
+
+int Background::wait_at_most_seconds(int seconds) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  int status = 0;
+  while (waitpid(pid_, &status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() > until) return end(SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return code_of(status);
+}
+
+int Background::code_of(int status) {
   pid_ = -1;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

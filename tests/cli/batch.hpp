@@ -66,8 +66,11 @@ class Background {
   /// Sends a signal, waits for the end and returns the exit code, or 128 + signal.
   int end(int signal_number);
   int wait();
+  /// As `wait`; where it does not end in this time, it is killed, and the exit code is 128 + KILL.
+  int wait_at_most_seconds(int seconds);
 
  private:
+  int code_of(int status);  // of a child that was waited for
   pid_t pid_ = -1;
 };
 

@@ -98,6 +98,44 @@ TEST_F(BatchWithOneThatHangs, StoppedOnDemandItReportsWhatIsDone) {
   EXPECT_EQ(batch_.run().code, 0);
 }
 
+// Threads cannot be abandoned: the first signal waits for what runs, and says so.
+TEST_F(BatchWithOneThatHangs, AskedTwiceThreadsEndAtOnce) {
+  for (const auto& [first, second] : {std::pair(SIGINT, SIGINT), std::pair(SIGINT, SIGTERM),
+                                      std::pair(SIGTERM, SIGTERM), std::pair(SIGHUP, SIGINT)}) {
+    fs::remove_all(batch_.out() + "/a.json");
+    Background running(batch_.words({"--in-process", "-j", "2", "--exclude", "z.json"}),
+                       batch_ / "err");
+    // The one that hangs is dearer: where this one has begun, that one has.
+    ASSERT_TRUE(eventually([&] { return fs::exists(batch_.out() + "/a.json"); }));
+    kill(running.pid(), first);
+    ASSERT_TRUE(eventually([&] {
+      return read_file(batch_ / "err").find("to end; asked again, ends at once") !=
+             std::string::npos;
+    }));
+    EXPECT_EQ(kill(running.pid(), 0), 0) << "the first one waits";
+    kill(running.pid(), second);
+    EXPECT_EQ(running.wait_at_most_seconds(5), 128 + second);
+    EXPECT_THAT(read_file(batch_ / "err"), HasSubstr("waiting for "));
+  }
+}
+
+// The next item does not begin; what is done is reported.
+TEST(BatchFailure, AskedOnceThreadsFinishWhatTheyBegan) {
+  const BatchDirectories batch;
+  constexpr int items = 12;
+  for (int i = 10; i < 10 + items; ++i) {
+    batch.add(std::to_string(i) + ".json", read_file(topology("dgx-a100-x2")));
+  }
+  Background running(batch.words({"--in-process", "-j", "1"}), batch / "err");
+  ASSERT_TRUE(eventually([&] { return fs::exists(batch.out() + "/10.json"); }));
+  EXPECT_EQ(running.end(SIGINT), 130);
+  EXPECT_THAT(read_file(batch / "err"), HasSubstr("stopped on demand"));
+  const auto counts = batch.report()["counts"];
+  EXPECT_GE(counts["ok"], 1) << "what had begun";
+  EXPECT_GE(counts["skipped"], 1);
+  EXPECT_EQ(counts["failed"], 0);
+}
+
 TEST_F(BatchWithOneThatHangs, KilledItLeavesNoChildAndTheNextRunCompletes) {
   Background running(batch_.words({"-j", "2"}), batch_ / "err");
   ASSERT_TRUE(eventually([&] { return others_are_made() && running.children().size() == 1; }));
@@ -175,6 +213,26 @@ TEST(BatchFailure, AFullDiskLeavesNothingHalf) {
   EXPECT_EQ(batch.run().code, 0);
   EXPECT_EQ(batch.report()["counts"]["cached"], 1);
 }
+
+#ifndef WITH_ADDRESS_SANITIZER
+// Without room for a heap of their own, threads would fetch every piece of memory as a new page.
+TEST(BatchFailure, ThreadsShareHeapsWhereAddressSpaceIsShort) {
+  const BatchDirectories batch;
+  for (const char* name : {"a.json", "b.json"}) {
+    batch.add(name, read_file(topology("dgx-a100-x1")));
+  }
+  const auto new_pages = [&](const RunOptions& options) {
+    rusage before = {}, after = {};
+    getrusage(RUSAGE_CHILDREN, &before);
+    EXPECT_EQ(batch.run({"--in-process", "--force"}, options).code, 0);
+    getrusage(RUSAGE_CHILDREN, &after);
+    return after.ru_minflt - before.ru_minflt;
+  };
+  const auto usual = new_pages({});
+  constexpr rlim_t megabyte = rlim_t{1} << 20;
+  EXPECT_LT(new_pages(with_address_space(150 * megabyte)), 2 * usual);
+}
+#endif
 
 TEST(BatchFailure, WhereNothingCanBeWrittenOneItemFails) {
   const BatchDirectories batch;

@@ -68,6 +68,13 @@ Result run(const std::vector<std::string>& arguments, const RunOptions& options)
   return result;
 }
 
+RunOptions with_address_space(rlim_t bytes) {
+  return {.before_exec = [bytes] {
+    const rlimit limit = {.rlim_cur = bytes, .rlim_max = bytes};
+    setrlimit(RLIMIT_AS, &limit);
+  }};
+}
+
 Scratch::Scratch() {
   std::string name = (std::filesystem::temp_directory_path() / "forestcoll-test-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) std::abort();

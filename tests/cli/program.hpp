@@ -1,11 +1,22 @@
 // Runs the program from outside, and keeps what it did.
 #pragma once
 
+#include <sys/resource.h>
+
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+// The address sanitizer needs all address space.
+#if defined(__SANITIZE_ADDRESS__)
+#define WITH_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WITH_ADDRESS_SANITIZER 1
+#endif
+#endif
 
 namespace forestcoll::testing {
 
@@ -23,6 +34,9 @@ struct RunOptions {
 
 /// `forestcoll ARGUMENTS`, at most a minute.
 Result run(const std::vector<std::string>& arguments, const RunOptions& options = {});
+
+/// As with `ulimit -v`, but in bytes.
+RunOptions with_address_space(rlim_t bytes);
 
 /// A directory of its own, removed at the end.
 class Scratch {

@@ -15,6 +15,7 @@
 #include "batch/discovery.hpp"
 #include "batch/execution.hpp"
 #include "batch/mpi.hpp"
+#include "batch/overwriting.hpp"
 #include "batch/plan.hpp"
 #include "batch/probing.hpp"
 #include "batch/progress.hpp"
@@ -79,8 +80,12 @@ class Batch {
     // 2. Which topologies there are, and what is to be made of them.
     auto assignments = find_assignments();
     if (!assignments) return code(fail(assignments.errors(), console_));
+    if (const auto error = refuse_root_in_vain(request_.standard.words, *assignments)) {
+      return code(fail({*error}, console_));
+    }
     // 3. What they hold, by a look at each.
     if (const auto errors = make_items(*assignments, gate)) return code(fail(*errors, console_));
+    if (const auto error = refuse_overwriting(files())) return code(fail({*error}, console_));
     if (request_.shard) keep(share_of(*request_.shard, items_));
     // 4. What is there already.
     for (const Item& item : items_) results_.items.push_back(untouched(item));
@@ -96,7 +101,7 @@ class Batch {
   static int code(ExitCode exit_code) { return static_cast<int>(exit_code); }
 
   Expected<std::vector<Assignment>> find_assignments() {
-    if (const auto errors = refuse(items_of(request_.standard))) return *errors;
+    if (const auto errors = refuse(request_.standard)) return *errors;
     std::error_code error;
     if (!fs::is_directory(path_in(arguments_.directory, ""), error)) {
       return io_problem(arguments_.directory, "cannot read: it is no directory",
@@ -108,7 +113,7 @@ class Batch {
       auto listed = parse_manifest(*text, display_name(arguments_.manifest), request_.standard);
       if (!listed) return listed.errors();
       for (const Assignment& assignment : *listed) {
-        const auto errors = refuse(items_of(assignment));
+        const auto errors = refuse(assignment);
         if (!errors) continue;
         Diagnostics placed = *errors;
         for (Diagnostic& found : placed) {
@@ -133,14 +138,18 @@ class Batch {
     return assignments;
   }
 
+  [[nodiscard]] Belief belief_in(const std::string& input) const {
+    if (!arguments_.manifest.empty()) return Belief::named;
+    return input.ends_with(".json") ? Belief::looks_like_one : Belief::none;
+  }
+
   std::optional<Diagnostics> make_items(const std::vector<Assignment>& assignments,
                                         SignalGate& gate) {
     std::vector<ProbeTask> tasks;
     for (const Assignment& assignment : assignments) {
-      const bool listed = !arguments_.manifest.empty();
       tasks.push_back({.path = path_in(arguments_.directory, assignment.input),
                        .words = assignment.words,
-                       .must_be_topology = listed || assignment.input.ends_with(".json")});
+                       .belief = belief_in(assignment.input)});
     }
     const auto probes = probe_all(tasks,
                                   {.jobs = request_.limits.jobs,
@@ -163,6 +172,22 @@ class Batch {
       return Diagnostics{error};
     }
     return std::nullopt;
+  }
+
+  // Those of all shards: they may lie in one directory.
+  [[nodiscard]] FilesOfBatch files() const {
+    FilesOfBatch files{.inputs = {arguments_.manifest},
+                       .outputs = {},
+                       .directory = arguments_.output,
+                       .report = report_name(request_.shard),
+                       .junit = request_.outcome.junit,
+                       .baseline = arguments_.outcome.baseline};
+    for (const Item& item : items_) {
+      files.inputs.push_back(path_in(arguments_.directory, item.input));
+      files.outputs.push_back(path_in(arguments_.output, item.record));
+      if (!item.output.empty()) files.outputs.push_back(path_in(arguments_.output, item.output));
+    }
+    return files;
   }
 
   void keep(const std::vector<std::size_t>& share) {
@@ -237,7 +262,12 @@ class Batch {
              .task = [this](std::size_t item) { return task_of(items_[item]); },
              .footprint = [this](std::size_t item) { return items_[item].footprint; },
              .finished = [this](Finished finished) { return settle(std::move(finished)); },
-             .tick = [this] { progress_->tick(); }},
+             .tick = [this] { progress_->tick(); },
+             .waiting =
+                 [this](std::size_t running) {
+                   progress_->say(fmt::format("waiting for {} to end; asked again, ends at once",
+                                              counted(running, "item")));
+                 }},
             here ? *here : *everywhere_, gate);
   }
 

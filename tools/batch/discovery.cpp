@@ -40,6 +40,10 @@ bool any_matches(const std::vector<std::string>& patterns, const std::string& pa
                              [&](const std::string& pattern) { return matches(pattern, path); });
 }
 
+std::string below(const std::string& directory, const std::string& name) {
+  return directory.empty() ? name : directory + "/" + name;
+}
+
 class Walk {
  public:
   explicit Walk(const DiscoveryOptions& options) : options_(options) {
@@ -80,19 +84,27 @@ class Walk {
   void read(const std::string& directory, std::vector<std::string>& directories,
             std::vector<std::string>& links) {
     std::error_code error;
+    std::vector<std::string> found;
+    std::set<std::string> records;
     fs::directory_iterator entries(path_in(options_.directory, directory), error);
     for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
       const std::string name = entries->path().filename().string();
-      if (name.starts_with('.')) continue;
-      std::string path = directory.empty() ? name : directory + "/" + name;
+      if (name.starts_with('.')) {
+        if (name.ends_with(".batch")) records.insert(name);
+        continue;
+      }
+      std::string path = below(directory, name);
       std::error_code ignored;  // a link that leads nowhere is no directory, and a file
       if (!entries->is_directory(ignored)) {
-        if (is_wanted(name, path)) files_.push_back(std::move(path));
+        if (is_wanted(name, path)) found.push_back(name);
       } else if (!any_matches(options_.exclude, path)) {
         (entries->is_symlink(ignored) ? links : directories).push_back(std::move(path));
       }
     }
     if (error) error_ = cannot_read(path_in(options_.directory, directory), error);
+    for (const std::string& name : found) {
+      if (!records.contains("." + name + ".batch")) files_.push_back(below(directory, name));
+    }
   }
 
   [[nodiscard]] bool is_wanted(const std::string& name, const std::string& path) const {

@@ -17,8 +17,8 @@ struct DiscoveryOptions {
 
 /// Paths relative to `directory`, sorted by their bytes. Links to directories are followed; each
 /// directory is entered once, by its own path if it has one there, so that circles end. Hidden
-/// files and directories, and JSON Schemas (*.schema.json), are left out. Errors (ErrorKind::io): a
-/// directory that cannot be read.
+/// files and directories, JSON Schemas (*.schema.json), and what a batch made (a file NAME beside
+/// its record .NAME.batch), are left out. Errors (ErrorKind::io): a directory that cannot be read.
 [[nodiscard]] Expected<std::vector<std::string>> discover(const DiscoveryOptions& options);
 
 /// A pattern with a "/" is for the whole relative path, one without for its last part. `*`, `?` and

@@ -28,11 +28,12 @@ void start_what_fits(std::list<std::size_t>& waiting, const Execution& execution
 
 void execute(const Execution& execution, Runner& runner, SignalGate& gate) {
   std::list<std::size_t> waiting(execution.order.begin(), execution.order.end());
-  bool stopping = false;
+  bool stopping = false, asked_to_stop = false;
   while (true) {
-    if (gate.stop_signal() != 0 && !stopping) {
-      stopping = true;
+    if (gate.stop_signal() != 0 && !asked_to_stop) {
+      stopping = asked_to_stop = true;
       gate.let_through();  // whoever asks twice does not want to wait
+      if (!runner.can_abandon() && runner.running() > 0) execution.waiting(runner.running());
     }
     if (stopping) {
       waiting.clear();

@@ -17,10 +17,13 @@ struct Execution {
   /// Called as items end; false: start no more, and abandon what runs.
   std::function<bool(Finished finished)> finished;
   std::function<void()> tick;  ///< called again and again
+  /// Called where a signal asked to stop, and `running` items cannot be abandoned.
+  std::function<void(std::size_t running)> waiting;
 };
 
 /// Of the items that are left, the first that `runner` has room for is started, until none is left
-/// or `gate` was asked to stop. Returns when nothing runs any more.
+/// or `gate` was asked to stop; asked again, the program ends at once. Returns when nothing runs
+/// any more.
 void execute(const Execution& execution, Runner& runner, SignalGate& gate);
 
 }  // namespace forestcoll::cli::batch

@@ -16,7 +16,7 @@ namespace forestcoll::cli::batch {
 /// What tells the items of one topology apart.
 struct Variant {
   std::string collective, target;
-  std::string trees;  ///< of -k, as written: "auto", "optimal", "8", "max:32"
+  std::string trees;  ///< of -k, as written: "auto", "optimal", "8"; "own" with --algorithm
 };
 
 /// One schedule to be made. Paths are relative: `input` to the directory of topologies, the others

@@ -83,6 +83,11 @@ class Reader {
       const auto own = normalized(texts(json["options"], where + "/options"));
       if (own) {
         result.words = overridden(standard_.words, *own);
+        if (has_root_in_vain(*own, result.collectives)) {
+          add(where + "/options",
+              fmt::format("--root: {} has no root", fmt::join(result.collectives, ", ")),
+              "leave --root out, or add broadcast or reduce to \"collectives\"");
+        }
       } else {
         add(where + "/options", own.errors().front().message, own.errors().front().remedy);
       }

@@ -13,9 +13,10 @@ namespace forestcoll::cli::batch {
 /// What is to be made of one topology.
 struct Assignment {
   std::string input;  ///< relative to the directory of topologies
-  std::vector<std::string> collectives, targets;
-  std::vector<std::string> trees;  ///< of -k; empty: by format
-  Words words;                     ///< the other options of `synth`
+  std::vector<std::string> collectives;
+  std::vector<std::string> targets;  ///< empty: the default
+  std::vector<std::string> trees;    ///< of -k; empty: by format, or those of --algorithm
+  Words words;                       ///< the other options of `synth`
 };
 
 /// Reads {"format": "forestcoll-batch-manifest", "version": 1, "topologies": [{"path", "options",

@@ -16,6 +16,7 @@
 #include "batch/discovery.hpp"
 #include "batch/hash.hpp"
 #include "batch/outcome.hpp"
+#include "batch/overwriting.hpp"
 #include "io.hpp"
 
 namespace forestcoll::cli::batch {
@@ -134,11 +135,16 @@ Expected<Results> joined(std::vector<Part>& parts) {
   return all;
 }
 
+fs::path record_of(const OutputFile& file) {
+  const fs::path path = file.path;
+  return path.parent_path() / ("." + path.filename().string() + ".batch");
+}
+
 // Each output, checked against its hash, and its record, so that the next run reuses it.
 std::optional<Diagnostic> copy(const OutputFile& file, const std::string& from,
                                const std::string& to) {
   const fs::path path = file.path;
-  const fs::path record = path.parent_path() / ("." + path.filename().string() + ".batch");
+  const fs::path record = record_of(file);
   std::error_code error;
   fs::create_directories(path_in(to, path.parent_path().string()), error);
   const auto text = read_input(path_in(from, file.path));
@@ -166,6 +172,28 @@ std::optional<Diagnostic> copy_outputs(const std::vector<Part>& parts, const std
   return std::nullopt;
 }
 
+FilesOfBatch files_of(const Arguments& arguments, const std::vector<Part>& parts,
+                      const std::string& to) {
+  FilesOfBatch files{.inputs = {},
+                     .outputs = {},
+                     .directory = to,
+                     .report = report_name(std::nullopt),
+                     .junit = arguments.outcome.junit,
+                     .baseline = arguments.outcome.baseline};
+  for (const Part& part : parts) {
+    files.inputs.push_back(part.file);
+    for (const ItemResult& item : part.results.items) {
+      for (const OutputFile& file : item.outputs) {
+        for (const std::string& directory : {part.directory, to}) {
+          files.outputs.push_back(path_in(directory, file.path));
+          files.outputs.push_back(path_in(directory, record_of(file).string()));
+        }
+      }
+    }
+  }
+  return files;
+}
+
 ExitCode run(const Arguments& arguments, const Console& console) {
   const auto request = understand(arguments.outcome);
   if (!request) return fail(request.errors(), console);
@@ -183,6 +211,9 @@ ExitCode run(const Arguments& arguments, const Console& console) {
     std::ranges::move(*found, std::back_inserter(parts));
   }
   if (const auto error = refuse(parts)) return fail({*error}, console);
+  if (const auto found = refuse_overwriting(files_of(arguments, parts, to))) {
+    return fail({*found}, console);
+  }
   std::error_code error;
   fs::create_directories(path_in(to, ""), error);
   const auto lock = Lock::take(to, std::nullopt);

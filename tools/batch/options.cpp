@@ -72,6 +72,7 @@ void add_selection_options(CLI::App& command, Arguments& arguments) {
   command
       .add_option("--manifest", arguments.manifest,
                   "Only the topologies that this JSON file lists, with options for each")
+      ->check(file_name())
       ->type_name("FILE")
       ->group(group);
 }
@@ -202,9 +203,9 @@ void add_batch_arguments(CLI::App& command, Arguments& arguments) {
                   .description(""))
       ->capture_default_str()
       ->type_name("NAME,...");
-  add_list(command, "--target", arguments.targets, "The runtimes: " + known_targets())
+  add_list(command, "--target", arguments.targets,
+           fmt::format("The runtimes: {}; default {}", known_targets(), SynthArguments().target))
       ->check(CLI::Validator(refuse_unknown_target, ""))
-      ->capture_default_str()
       ->type_name("NAME,...");
   add_list(command, "-k", arguments.trees,
            "Trees per root, as for `synth`: optimal, auto, N, max:N; default by --format")

@@ -19,7 +19,7 @@ struct Arguments {
   std::string directory, output, manifest;
   bool all = false;
   std::vector<std::string> include, exclude;
-  std::vector<std::string> collectives = {"allreduce"}, targets = {"azure"}, trees;
+  std::vector<std::string> collectives = {"allreduce"}, targets, trees;
   std::string jobs, memory, time_limit;  ///< empty: by the machine; by the machine; none
   bool force = false, fail_fast = false, in_process = false, mpi = false;
   std::string shard;  ///< "1/4"; empty: everything

@@ -31,10 +31,19 @@ Diagnostics write_reports(const Results& results, const OutcomeRequest& request,
 
 }  // namespace
 
+CLI::Validator file_name() {
+  return {
+      [](const std::string& name) {
+        return std::string(name.empty() ? "expected the name of a file, found nothing [S03]" : "");
+      },
+      ""};
+}
+
 void add_outcome_options(CLI::App& command, OutcomeArguments& arguments) {
   constexpr const char* group = "Report";
   command.add_flag("--json", arguments.json, "The report on standard output as well")->group(group);
   command.add_option("--junit", arguments.junit, "A JUnit XML file, which CI systems read")
+      ->check(file_name())
       ->type_name("FILE")
       ->group(group);
   command
@@ -45,6 +54,7 @@ void add_outcome_options(CLI::App& command, OutcomeArguments& arguments) {
       .add_option("--baseline", arguments.baseline,
                   "report.json of an earlier run: a rate that fell, a height that grew, a file\n"
                   "that changed and an item that fails now are failures (exit code 1)")
+      ->check(file_name())
       ->type_name("FILE")
       ->group(group);
   command
@@ -61,9 +71,15 @@ Expected<OutcomeRequest> understand(const OutcomeArguments& arguments) {
   request.junit = arguments.junit;
   request.json = arguments.json;
   request.annotate = arguments.annotate;
-  if (arguments.json && arguments.annotate) {
-    return usage_error("S04", "--json and --annotate both write to standard output",
-                       "take the report from report.json");
+  std::vector<const char*> on_standard_output;
+  if (arguments.json) on_standard_output.push_back("--json");
+  if (arguments.annotate) on_standard_output.push_back("--annotate");
+  if (arguments.junit == "-") on_standard_output.push_back("--junit -");
+  if (on_standard_output.size() > 1) {
+    return usage_error("S04",
+                       fmt::format("{} and {} both write to standard output", on_standard_output[0],
+                                   on_standard_output[1]),
+                       "take the report from report.json, or name a file with --junit");
   }
   for (const std::string& text : arguments.allow) {
     auto allowance = parse_allowance(text);

@@ -31,6 +31,19 @@ std::string standard_trees(const std::string& format) {
   return format == "msccl" || format == "mscclpp" ? "auto" : "optimal";
 }
 
+// In reports, for those that --algorithm brings along; -k is for forestcoll's own trees.
+constexpr const char* trees_of_others = "own";
+
+bool has_trees_of_others(const Words& words) {
+  const std::string own = BaselineArguments().algorithm;
+  return value_of(words, "--algorithm", own) != own;
+}
+
+// Only in XML something depends on the target.
+bool is_for_targets(const std::string& format) {
+  return format == "msccl";
+}
+
 // Those that are there twice, once; in the order in which they first come.
 std::vector<std::string> distinct(const std::vector<std::string>& values) {
   std::set<std::string> seen;
@@ -51,9 +64,11 @@ std::string in_file_name(std::string text) {
 std::vector<Item> items_of(const Assignment& assignment) {
   const std::string format = value_of(assignment.words, "--format", "msccl");
   const auto collectives = distinct(assignment.collectives);
-  const auto targets = distinct(assignment.targets);
+  auto targets = distinct(assignment.targets);
+  if (targets.empty()) targets.push_back(SynthArguments().target);
   auto trees = distinct(assignment.trees);
-  if (trees.empty()) trees.push_back(standard_trees(format));
+  const bool others = trees.empty() && has_trees_of_others(assignment.words);
+  if (trees.empty()) trees.push_back(others ? trees_of_others : standard_trees(format));
   std::vector<Item> items;
   for (const std::string& collective : collectives) {
     for (const std::string& target : targets) {
@@ -62,10 +77,9 @@ std::vector<Item> items_of(const Assignment& assignment) {
         item.input = assignment.input;
         item.variant = {collective, target, k};
         item.words = for_collective(assignment.words, collective);
-        for (const auto& [name, value] : {std::pair("--collective=", collective),
-                                          std::pair("--target=", target), std::pair("-k", k)}) {
-          item.words.push_back(name + value);
-        }
+        item.words.push_back("--collective=" + collective);
+        if (is_for_targets(format)) item.words.push_back("--target=" + target);
+        if (!others) item.words.push_back("-k" + k);
         std::string name = collective;
         if (targets.size() > 1) name += "-" + target;
         if (trees.size() > 1) name += "-k" + in_file_name(k);
@@ -79,11 +93,29 @@ std::vector<Item> items_of(const Assignment& assignment) {
   return items;
 }
 
-std::optional<Diagnostics> refuse(const std::vector<Item>& items) {
-  for (const Item& item : items) {
+std::optional<Diagnostics> refuse(const Assignment& assignment) {
+  const std::string format = value_of(assignment.words, "--format", "msccl");
+  if (!assignment.targets.empty() && !is_for_targets(format)) {
+    return Diagnostics{
+        usage_error("S04", fmt::format("--target is for MSCCL XML, not for --format {}", format),
+                    "leave --target out, or write --format msccl")};
+  }
+  for (const Item& item : items_of(assignment)) {
     if (const auto arguments = parse_words(item.words); !arguments) return arguments.errors();
   }
   return std::nullopt;
+}
+
+std::optional<Diagnostic> refuse_root_in_vain(const Words& common,
+                                              const std::vector<Assignment>& assignments) {
+  const auto in_vain = [&common](const Assignment& assignment) {
+    return has_root_in_vain(common, assignment.collectives);
+  };
+  if (assignments.empty() || !std::ranges::all_of(assignments, in_vain)) return std::nullopt;
+  return usage_error(
+      "S02",
+      fmt::format("--root: {} has no root", fmt::join(assignments.front().collectives, ", ")),
+      "leave --root out, or ask for -c broadcast or -c reduce");
 }
 
 void apply(const Probe& probe, Item& item) {

@@ -15,8 +15,13 @@ namespace forestcoll::cli::batch {
 /// The items of one topology, each with its own output.
 [[nodiscard]] std::vector<Item> items_of(const Assignment& assignment);
 
-/// S03, S04: the options of an item are none that `synth` takes.
-[[nodiscard]] std::optional<Diagnostics> refuse(const std::vector<Item>& items);
+/// S03, S04, B09: the options of an item are none that `synth` takes, or all targets would get the
+/// same.
+[[nodiscard]] std::optional<Diagnostics> refuse(const Assignment& assignment);
+
+/// S02: `common` names a root, and nothing that is to be made has one.
+[[nodiscard]] std::optional<Diagnostic> refuse_root_in_vain(
+    const Words& common, const std::vector<Assignment>& assignments);
 
 /// Adds what the probe found: key, cost and footprint.
 void apply(const Probe& probe, Item& item);

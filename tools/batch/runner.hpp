@@ -43,8 +43,10 @@ class Runner {
   /// What ended since the last call. Where something ends, SIGCHLD comes, if `interval` is long.
   [[nodiscard]] virtual std::vector<Finished> poll() = 0;
   [[nodiscard]] virtual std::size_t running() const = 0;
-  /// Abandons what runs; `poll` gives it back. Threads cannot be abandoned: these finish.
+  /// Abandons what runs, if it can; `poll` gives it back.
   virtual void stop() = 0;
+  /// Threads cannot be abandoned: these finish.
+  [[nodiscard]] virtual bool can_abandon() const { return true; }
   /// How long it may take until `poll` should be called again.
   [[nodiscard]] virtual int interval_ms() const { return 100; }
 };

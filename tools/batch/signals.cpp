@@ -12,14 +12,14 @@ constexpr std::array stop_signals = {SIGINT, SIGTERM, SIGHUP};
 }  // namespace
 
 SignalGate::SignalGate() {
-  sigemptyset(&held_back_);
-  for (const int number : stop_signals) sigaddset(&held_back_, number);
-  sigaddset(&held_back_, SIGCHLD);
+  sigemptyset(&awaited_);
+  for (const int number : stop_signals) sigaddset(&awaited_, number);
+  sigaddset(&awaited_, SIGCHLD);
   // Where it is ignored, the system takes children away before they are waited for.
   struct sigaction standard = {};
   standard.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &standard, &child_before_);
-  pthread_sigmask(SIG_BLOCK, &held_back_, &before_);
+  pthread_sigmask(SIG_BLOCK, &awaited_, &before_);
 }
 
 SignalGate::~SignalGate() {
@@ -31,14 +31,17 @@ void SignalGate::wait(std::chrono::milliseconds at_most) {
   timespec time = {};
   time.tv_sec = at_most.count() / 1000;
   time.tv_nsec = at_most.count() % 1000 * 1'000'000;
-  const int number = sigtimedwait(&held_back_, nullptr, &time);
+  const int number = sigtimedwait(&awaited_, nullptr, &time);
   if (number > 0 && number != SIGCHLD && stop_signal_ == 0) stop_signal_ = number;
 }
 
-void SignalGate::let_through() const {
+void SignalGate::let_through() {
   sigset_t stopping;
   sigemptyset(&stopping);
-  for (const int number : stop_signals) sigaddset(&stopping, number);
+  for (const int number : stop_signals) {
+    sigaddset(&stopping, number);
+    sigdelset(&awaited_, number);  // what is waited for is taken away, blocked or not
+  }
   pthread_sigmask(SIG_UNBLOCK, &stopping, nullptr);
 }
 

@@ -20,12 +20,12 @@ class SignalGate {
   /// The first of the signals that ask to stop, or 0.
   [[nodiscard]] int stop_signal() const { return stop_signal_; }
   /// The next signal that asks to stop ends the program at once.
-  void let_through() const;
+  void let_through();
   /// What children must be given back.
   [[nodiscard]] const sigset_t& mask_before() const { return before_; }
 
  private:
-  sigset_t held_back_ = {}, before_ = {};
+  sigset_t awaited_ = {}, before_ = {};
   struct sigaction child_before_ = {};
   int stop_signal_ = 0;
 };

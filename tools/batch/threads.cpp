@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "batch/machine.hpp"
 #include "batch/runner.hpp"
 #include "stopwatch.hpp"
 
@@ -53,6 +54,7 @@ class Threads : public Runner {
 
   [[nodiscard]] std::size_t running() const override { return load_.running(); }
   void stop() override {}
+  [[nodiscard]] bool can_abandon() const override { return false; }
 
  private:
   Load load_;
@@ -65,6 +67,7 @@ class Threads : public Runner {
 }  // namespace
 
 std::unique_ptr<Runner> run_in_process(const RunnerLimits& limits) {
+  share_heaps(limits.jobs + 1);
   return std::make_unique<Threads>(limits);
 }
 

@@ -54,7 +54,7 @@ std::vector<ProbeTask> parse_probe_tasks(const Json& json) {
   for (const Json& task : json.at("probe")) {
     tasks.push_back({.path = task.at(0).get<std::string>(),
                      .words = task.at(1).get<Words>(),
-                     .must_be_topology = task.at(2).get<bool>()});
+                     .belief = static_cast<Belief>(task.at(2).get<std::uint8_t>())});
   }
   return tasks;
 }
@@ -95,7 +95,7 @@ std::string encode(const Task& task) {
 std::string encode(const std::vector<ProbeTask>& tasks) {
   Json list = Json::array();
   for (const ProbeTask& task : tasks) {
-    list.push_back(Json::array({task.path, task.words, task.must_be_topology}));
+    list.push_back(Json::array({task.path, task.words, static_cast<std::uint8_t>(task.belief)}));
   }
   Json json = Json::object();
   json["probe"] = std::move(list);

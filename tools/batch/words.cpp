@@ -73,6 +73,11 @@ void parse(CLI::App& command, Words words) {
   command.parse(std::move(words));
 }
 
+bool has_root(const std::string& name) {
+  const auto collective = parse_collective(name);
+  return collective && is_rooted(*collective);
+}
+
 }  // namespace
 
 struct SynthOptions::State {
@@ -117,11 +122,14 @@ Words overridden(const Words& common, const Words& own) {
 }
 
 Words for_collective(Words words, const std::string& collective) {
-  const auto known = parse_collective(collective);
-  if (known && !is_rooted(*known)) {
+  if (!has_root(collective)) {
     std::erase_if(words, [](const std::string& word) { return name_of(word) == "--root"; });
   }
   return words;
+}
+
+bool has_root_in_vain(const Words& words, const std::vector<std::string>& collectives) {
+  return !value_of(words, "--root", "").empty() && std::ranges::none_of(collectives, has_root);
 }
 
 Expected<SynthArguments> parse_words(const Words& words) {

@@ -44,6 +44,10 @@ class SynthOptions {
 /// Without --root where the collective has none.
 [[nodiscard]] Words for_collective(Words words, const std::string& collective);
 
+/// Whether they name a root, and none of the collectives has one.
+[[nodiscard]] bool has_root_in_vain(const Words& words,
+                                    const std::vector<std::string>& collectives);
+
 /// What `synth` would be asked. Errors: S03, S04.
 [[nodiscard]] Expected<SynthArguments> parse_words(const Words& words);
 

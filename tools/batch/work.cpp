@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <array>
 #include <exception>
 #include <filesystem>
 #include <map>
 #include <new>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -95,7 +98,23 @@ bool is_regular(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
-Probe nothing_of_ours() {
+// Files that this program writes and reads, and that are no topologies.
+constexpr std::array<std::string_view, 15> other_formats = {
+    "forestcoll-batch",   "forestcoll-batch-manifest", "forestcoll-bound",
+    "forestcoll-compare", "forestcoll-forest",         "forestcoll-generators",
+    "forestcoll-import",  "forestcoll-simulation",     "forestcoll-simulation-parameters",
+    "forestcoll-synth",   "forestcoll-topo-check",     "forestcoll-topo-show",
+    "forestcoll-tune",    "forestcoll-verify",         "forestcoll-verify-targets"};
+
+bool is_other_file_of_ours(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return false;
+  const auto format = json.find("format");
+  if (format == json.end() || !format->is_string()) return false;
+  return std::ranges::find(other_formats, format->get<std::string>()) != other_formats.end();
+}
+
+Probe no_topology() {
   Probe result;
   result.is_topology = false;
   return result;
@@ -116,17 +135,20 @@ Expected<TopologyOptions> options_of(const Words& words) {
 Probe probe_unguarded(const ProbeTask& task, const Expected<TopologyOptions>& options) {
   std::error_code error;
   if (fs::exists(task.path, error) && !is_regular(task.path)) {
-    if (!task.must_be_topology) return nothing_of_ours();
+    if (task.belief == Belief::none) return no_topology();
     return failed_probe(item_error("IO", fs::is_directory(task.path, error)
                                              ? "cannot read: it is a directory"
                                              : "cannot read: it is no regular file"));
   }
   const auto text = read_input(task.path, largest_topology);
-  if (!task.must_be_topology && (!text || !is_importable(*text))) return nothing_of_ours();
+  if (task.belief == Belief::none && (!text || !is_importable(*text))) return no_topology();
   if (!text) return failed_probe(first_error(text.errors()));
   if (!options) return failed_probe(first_error(options.errors()));
   const auto parsed = parse_any(*text, task.path, *options);
-  if (!parsed) return failed_probe(first_error(parsed.errors()));
+  if (!parsed) {
+    if (task.belief != Belief::named && is_other_file_of_ours(*text)) return no_topology();
+    return failed_probe(first_error(parsed.errors()));
+  }
   Probe result;
   result.fingerprint = topology_fingerprint(parsed->topology);
   result.gpus = parsed->topology.ranks.size();

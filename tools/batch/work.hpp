@@ -32,11 +32,16 @@ struct Answer {
 /// an error like others (J03).
 [[nodiscard]] Answer perform(const Task& task);
 
-/// A file to be looked at before anything is made of it.
+/// How sure it is that a file is a topology: somebody named it; its name is that of a topology, but
+/// may be that of a report or a schedule as well; it may be anything.
+enum class Belief : std::uint8_t { named, looks_like_one, none };
+
+/// A file to be looked at before anything is made of it. What is no topology is an error as far as
+/// `belief` goes.
 struct ProbeTask {
   std::string path;
   Words words;
-  bool must_be_topology = true;  ///< false: a file that is nothing we know is no error
+  Belief belief = Belief::named;
 };
 
 /// What a file holds.
