@@ -188,8 +188,9 @@ Expected<ChosenForest> solve_with_k(const Fabric& fabric, const SynthesizeOption
   if (request.format != Format::msccl) return ChosenForest{std::move(found.back()), ""};
   auto even = in_powers_of_two(fabric, asked, request, solver, limit, console);
   for (Synthesis& each : even) {
-    // Its own bound is one for these shares; what counts is the one for equal shares.
-    each.forest.optimum = std::max(found.back().forest.optimum, each.forest.algbw);
+    // Its own bound is one for these shares; what counts is the one for equal shares, which it can
+    // be above.
+    each.forest.optimum = found.back().forest.optimum;
     each.tradeoff = found.back().tradeoff;
   }
   if (auto chosen = choose_by_model(std::move(even), fabric, request)) return *std::move(chosen);
