@@ -10,7 +10,8 @@
 
 namespace forestcoll::cli {
 
-/// {"value", "at_most", "gap"}, with "exact" where the optimum is proved; or {"not_computed"}.
+/// {"at_most"}, with "value" and "gap" where floating point finds the optimum, and "exact" where it
+/// is proved; or {"not_computed"}.
 /// `two_phases` is the algbw of reduce-scatter, then allgather.
 [[nodiscard]] Json to_json(const Expected<AllreduceOptimum>& optimum, const Ratio& two_phases);
 

@@ -90,6 +90,15 @@ std::string percent(const Ratio& part, const Ratio& whole) {
   return fmt::format("{:.2f} %", std::min(std::floor(share * hundredths) / 100, 99.99));
 }
 
+std::string of_optimum(const Ratio& algbw, const Ratio& optimum) {
+  if (algbw <= optimum) {
+    return fmt::format("{} of the optimum {} GB/s", percent(algbw, optimum), number(optimum));
+  }
+  return fmt::format(
+      "above the {} GB/s that are the optimum of reduce_scatter, then allgather, in equal shares",
+      number(optimum));
+}
+
 std::string deadlock_line() {
   return "  not free of deadlock with one operation in flight on a connection: it relies on the "
          "runtime's FIFO, which holds 2 in Simple, 8 in LL and LL128\n";

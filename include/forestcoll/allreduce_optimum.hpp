@@ -32,8 +32,9 @@ struct AllreduceOptimum {
   /// the optimum is not known exactly.
   std::optional<AllreduceSplit> split = {};
   /// GB/s: `upper` with a split; without one what the linear program is worth in floating point,
-  /// which may be on either side of the optimum.
-  double value = 0;
+  /// where that is a millionth below `upper` at most, and never above it. None where floating point
+  /// fails: then the optimum is between reduce-scatter, then allgather, and `upper`.
+  std::optional<double> value = {};
   AllreduceStatistics statistics;
 };
 
@@ -53,7 +54,8 @@ struct AllreduceLimits {
 /// good on most fabrics whose ranks are alike. On others it can lose up to half: a rank behind a
 /// weak link sends and receives everything once, and while it does one, the link's other direction
 /// is idle. It never loses more: the optimum's two phases cross every cut one way or the other, so
-/// either phase could have as much alone. What ranks own (`network.weight`) does not matter. Not in
+/// either phase could have as much alone; for the same reason no cut with ranks on both sides is
+/// narrower than the optimum. What ranks own (`network.weight`) does not matter. Not in
 /// the class: results that are computed in several places at once, as by recursive doubling.
 ///
 /// Where both directions of every link are alike, a tree can be used both ways, from any root: the
@@ -71,12 +73,14 @@ struct AllreduceLimits {
 /// arcs and ranks that the fabric's symmetries exchange share a variable, and where both
 /// directions of all links are alike, so do reduce and broadcast.
 ///
-/// Programs are solved in floating point; both answers are then rounded to simple fractions and
-/// proved in exact arithmetic, each by itself.
+/// Programs are solved in floating point, without the part of an arc's capacity that no trees can
+/// use; both answers are then rounded to simple fractions and proved in exact arithmetic, each by
+/// itself. Where the second proof fails, the bound is the narrowest cut if that is less.
 /// REQUIRES: at least two compute nodes, all of which reach one another.
 /// Errors: A01 (limit) where the program has more variables, or needs more rounds, than `limits`
-/// says, A02 (limit) where floating point fails, E14 where the exact optimum does not fit.
-/// Cost: per round a dual simplex and two maximum flows per orbit of ranks.
+/// says, E14 where the exact optimum does not fit.
+/// Cost: per round a dual simplex and two maximum flows per orbit of ranks; two maximum flows per
+/// rank where capacities are far apart or a proof fails.
 [[nodiscard]] Expected<AllreduceOptimum> allreduce_optimum(const Network& network,
                                                            const AllreduceLimits& limits = {});
 

@@ -28,7 +28,7 @@ class ForestCheck {
     if (!findings_.blocked() && facts_.network) {
       check_claim(facts_, *topology_, loads_, findings_, verdict_);
     }
-    compare_with_optimum(facts_, findings_);
+    compare_with_optimum(facts_, verdict_.collective, findings_);
   }
 
  private:

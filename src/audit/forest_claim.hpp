@@ -17,7 +17,9 @@ void check_claim(const ForestFacts& facts, const Topology& topology,
                  const std::vector<std::vector<std::int64_t>>& loads, Findings& findings,
                  Verdict& verdict);
 
-/// Needs no topology: no forest is faster than the best one.
-void compare_with_optimum(const ForestFacts& facts, Findings& findings);
+/// Needs no topology: no forest is faster than the best one. The optimum of an allreduce is that of
+/// one phase after the other; both at once are at most twice as fast, as each phase alone could
+/// have the links that both of them have.
+void compare_with_optimum(const ForestFacts& facts, Collective collective, Findings& findings);
 
 }  // namespace forestcoll::audit

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "forestcoll/rate.hpp"
 #include "graph/sink_flow.hpp"
 #include "solver/allreduce_program.hpp"
 #include "solver/allreduce_proof.hpp"
@@ -28,6 +29,12 @@ using solver::Term;
 // less; what is left is for the exact proofs.
 constexpr double kTolerance = 1e-8;
 
+// How near the exact bound the program's worth has to be to be believed, as a fraction.
+constexpr double kAgreement = 1e-6;
+
+// Capacities that are this far apart are cut down first.
+constexpr double kWideRange = 1e5;
+
 // Flows count the solution in so many parts of all capacity together.
 constexpr double kParts = 1LL << 54;
 
@@ -36,6 +43,31 @@ Diagnostic refusal(std::string code, std::string message, std::string remedy) {
           .kind = ErrorKind::limit,
           .message = std::move(message),
           .remedy = std::move(remedy)};
+}
+
+// The least capacity from one set of nodes to the rest with ranks on both sides; no allreduce is
+// faster. For a set T, let X be all data and x(T) what is rooted in T: X - x(T) has to enter T to
+// be broadcast, and x(T), what is rooted outside the rest, has to leave the rest to be reduced.
+Capacity narrowest_cut(const Network& network) {
+  const Weights root = single_root(network, Rank(0));
+  return std::min(optimal_rate(network, root).bottleneck.exit,
+                  optimal_rate(reversed(network), root).bottleneck.exit);
+}
+
+bool has_wide_range(const Network& network) {
+  const auto [least, most] = std::ranges::minmax(network.capacity);
+  return static_cast<double>(most) > kWideRange * static_cast<double>(least);
+}
+
+// What trees can use of each arc. X trees of either phase have N - 1 edges each, none of which
+// takes an arc twice, and X is at most the narrowest cut. So much smaller a capacity than another
+// one would be lost in the tolerances of floating point.
+Network without_excess(Network network, Capacity narrowest) {
+  const Int128 uses = 2 * (static_cast<Int128>(network.ranks.size()) - 1);
+  for (Capacity& capacity : network.capacity) {
+    capacity = static_cast<Capacity>(std::min<Int128>(capacity, uses * narrowest));
+  }
+  return network;
 }
 
 class CutGeneration {
@@ -58,20 +90,13 @@ class CutGeneration {
             "");
       }
       ++statistics_.rounds;
-      if (!solver_.solve()) return not_solved();
+      if (!solver_.solve()) return bound_by_cut();
       read_values();
     } while (add_violated_cuts());
     return conclude();
   }
 
  private:
-  static Diagnostic not_solved() {
-    return refusal("A02",
-                   "the linear program of the allreduce optimum was not solved: its numbers are "
-                   "too far apart for floating point",
-                   "round the bandwidths to a coarser grid with --quantize");
-  }
-
   // Capacities are divided by the largest one, so that numbers are near 1.
   void begin() {
     for (const Capacity capacity : network_.capacity) {
@@ -139,27 +164,52 @@ class CutGeneration {
     return added;
   }
 
+  // Of the last program that was solved.
   Expected<AllreduceOptimum> conclude() const {
+    const auto proved = solver::prove_upper(program_, rows_, prices());
+    const auto exact =
+        proved ? solver::prove_reached(network_, program_, rows_, values_, *proved) : std::nullopt;
+    auto optimum = exact ? bounded_by(*proved) : bound_by_cut(proved);
+    if (!optimum) return optimum;
+    if (exact) {
+      optimum->split = split_of(*exact);
+      optimum->value = optimum->upper.to_double();
+      return optimum;
+    }
+    const double upper = optimum->upper.to_double();
+    const double value = std::min(worth() * network_.unit.to_double(), upper);
+    if (value >= upper * (1 - kAgreement)) optimum->value = value;
+    return optimum;
+  }
+
+  [[nodiscard]] std::vector<double> prices() const {
     std::vector<double> prices;
     const std::size_t rows = rows_.capacity.size() + rows_.balance.size() + rows_.cuts.size();
     for (std::size_t i = 0; i < rows; ++i) prices.push_back(solver_.price(i));
-    const auto proved = solver::prove_upper(program_, rows_, prices);
-    if (!proved) return not_solved();
-    const auto upper = checked_mul(*proved, network_.unit);
-    if (!upper) {
-      return refusal("E14", "the exact allreduce optimum of this fabric does not fit 64 bits",
-                     "round the bandwidths to a coarser grid with --quantize");
-    }
-    AllreduceOptimum optimum{.upper = *upper, .statistics = statistics_};
+    return prices;
+  }
+
+  // In the network's units.
+  [[nodiscard]] double worth() const {
+    double sum = 0;
     for (const Term& root : program_.objective()) {
-      optimum.value += static_cast<double>(root.coefficient) * values_[root.variable] *
-                       network_.unit.to_double();
+      sum += static_cast<double>(root.coefficient) * values_[root.variable];
     }
-    if (const auto exact = solver::prove_reached(network_, program_, rows_, values_, *proved)) {
-      optimum.split = split_of(*exact);
-      optimum.value = upper->to_double();
-    }
-    return optimum;
+    return sum;
+  }
+
+  // Where floating point did not find all of it.
+  [[nodiscard]] Expected<AllreduceOptimum> bound_by_cut(
+      const std::optional<Ratio>& proved = std::nullopt) const {
+    const Ratio cut(narrowest_cut(network_));
+    return bounded_by(proved ? std::min(*proved, cut) : cut);
+  }
+
+  [[nodiscard]] Expected<AllreduceOptimum> bounded_by(const Ratio& limit) const {
+    const auto upper = checked_mul(limit, network_.unit);
+    if (upper) return AllreduceOptimum{.upper = *upper, .statistics = statistics_};
+    return refusal("E14", "the exact allreduce optimum of this fabric does not fit 64 bits",
+                   "round the bandwidths to a coarser grid with --quantize");
   }
 
   AllreduceSplit split_of(const solver::ExactSolution& solution) const {
@@ -189,6 +239,10 @@ class CutGeneration {
 
 Expected<AllreduceOptimum> allreduce_optimum(const Network& network,
                                              const AllreduceLimits& limits) {
+  if (has_wide_range(network)) {
+    Network usable = without_excess(network, narrowest_cut(network));
+    if (usable.capacity != network.capacity) return allreduce_optimum(usable, limits);
+  }
   const AllreduceProgram program(network);
   if (program.variables() > limits.variables) {
     return refusal("A01",

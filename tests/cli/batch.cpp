@@ -88,6 +88,16 @@ nlohmann::json without_seconds(nlohmann::json report) {
   return report;
 }
 
+std::string island_topology() {
+  return R"({"format": "forestcoll-topology", "version": 1, "name": "islands",
+             "nodes": [{"id": "g[0-5]", "type": "compute"}, {"id": "s[0-2]", "type": "switch"}],
+             "links": [{"src": "g[0-1]", "dst": "s0", "bandwidth": 10},
+                       {"src": "g[2-3]", "dst": "s1", "bandwidth": 20},
+                       {"src": "g[4-5]", "dst": "s2", "bandwidth": 5},
+                       {"src": "s0", "dst": "s1", "bandwidth": 3},
+                       {"src": "s1", "dst": "s2", "bandwidth": 2}]})";
+}
+
 std::string pair_topology(const std::string& bandwidth) {
   return R"({"format": "forestcoll-topology", "version": 1,
  "nodes": [{"id": "gpu[0-1]", "type": "compute"}],

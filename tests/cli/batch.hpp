@@ -50,6 +50,8 @@ nlohmann::json without_seconds(nlohmann::json report);
 
 /// Two GPUs with a link of this bandwidth.
 std::string pair_topology(const std::string& bandwidth);
+/// Three pairs of GPUs, joined by weak links in a row.
+std::string island_topology();
 
 /// `forestcoll ARGUMENTS` in the background, killed at the end at the latest.
 class Background {

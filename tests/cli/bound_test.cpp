@@ -156,6 +156,25 @@ TEST(Bound, SaysThatTheBestAllreduceIsABound) {
   EXPECT_THAT(run({"bound", file}).out, HasSubstr("proved is no more than"));
 }
 
+// What everything passes is the limit, however far above it other links are.
+TEST(Bound, TheBestAllreduceIsKnownWhereBandwidthsAreFarApart) {
+  const Scratch scratch;
+  const std::string file = scratch.write("t.json", R"(
+    {"format": "forestcoll-topology", "version": 1,
+     "nodes": [{"id": "g[0-2]", "type": "compute"}, {"id": "sw", "type": "switch"}],
+     "links": [{"src": "g0", "dst": "sw", "bandwidth": 25},
+               {"src": "g1", "dst": "sw", "bandwidth": 300000000},
+               {"src": "g2", "dst": "sw", "bandwidth": "1/3"}]})");
+  const auto& optimum = bound_json({file})["allreduce_optimum"];
+  EXPECT_EQ(optimum["exact"], "1/3");
+  EXPECT_EQ(optimum["at_most"]["exact"], "1/3");
+  const auto compared =
+      run({"compare", file, "--sizes", "1M", "--algorithms", "forestcoll", "--json"});
+  const auto report = nlohmann::json::parse(compared.out);
+  EXPECT_EQ(report["allreduce_optimum"], optimum);
+  EXPECT_EQ(report["optimum"]["exact"], "1/3");
+}
+
 TEST(Bound, RootAddsTheRootedCollectives) {
   const auto json = bound_json({topology("dgx-a100-x2"), "--root", "box1/gpu3"});
   EXPECT_EQ(json["algbw"].size(), 5U);

@@ -2,12 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "cli/batch.hpp"
 #include "cli/program.hpp"
 
 namespace forestcoll::testing {
@@ -362,6 +365,42 @@ TEST(SynthSchedule, TheModelHasTheLastWordOnTheNumberOfChunks) {
   EXPECT_EQ(schedule["k"], 1);
   EXPECT_THAT(schedule["chosen"].get<std::string>(), HasSubstr("(model, not measurement): k = 1 "));
   EXPECT_LT(seconds(), of_eight);
+}
+
+// Merged threadblocks wait for one another: the choice has to see that as `simulate` does.
+TEST(SynthSchedule, ChoosesByWhatSimulateSays) {
+  const Scratch scratch;
+  const std::string fabric = topology("dgx-1-v100");
+  const auto synth = run({"synth", fabric, "--json", "-o", scratch / "x"});
+  const auto schedule = nlohmann::json::parse(synth.out);
+  const auto simulated =
+      run({"simulate", scratch / "x", fabric, "--sizes", "1G", "--gpu", "v100", "--json"});
+  const auto seconds = nlohmann::json::parse(simulated.out)["times"][0]["seconds"].get<double>();
+  std::array<char, 64> said{};
+  std::snprintf(said.data(), said.size(), "k = %d %.2f ms", schedule["k"].get<int>(),
+                seconds * 1e3);
+  EXPECT_THAT(schedule["chosen"].get<std::string>(), HasSubstr(said.data()));
+}
+
+// Six GPUs on weak links between boxes: 2^m chunks give the roots unequal shares, which are faster
+// than equal ones can be.
+TEST(SynthSchedule, AllreducesAboveTheOptimumOfEqualSharesSaySo) {
+  const Scratch scratch;
+  const std::string fabric = scratch.write("islands.json", island_topology());
+  const auto bound = nlohmann::json::parse(run({"bound", fabric, "--json"}).out);
+  const auto synth = run({"synth", fabric, "--json", "-o", scratch / "x"});
+  const auto schedule = nlohmann::json::parse(synth.out);
+  expect_valid(schedule, "forestcoll-synth.schema.json");
+  EXPECT_EQ(schedule["optimum"], bound["algbw"]["allreduce"]);
+  EXPECT_EQ(schedule["optimum"]["exact"], "3/2");
+  EXPECT_GT(schedule["algbw"]["value"], 1.5);
+  EXPECT_THAT(synth.err, HasSubstr("GB/s, above the 1.5 GB/s that are the optimum of "
+                                   "reduce_scatter, then allgather, in equal shares\n"));
+  EXPECT_THAT(synth.err, HasSubstr("by the fewest hops, both phases at once\n"));
+  EXPECT_THAT(run({"synth", fabric}).out, HasSubstr("optimum 3/2 GB/s -->"));
+  const auto tuned = run({"synth", fabric, "--tune", "1M,1G", "-o", scratch / "tuned"});
+  EXPECT_EQ(tuned.code, 0) << tuned.err;
+  EXPECT_THAT(tuned.err, HasSubstr("above the 1.5 GB/s"));
 }
 
 TEST(SynthSchedule, UsageErrors) {

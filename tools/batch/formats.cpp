@@ -98,7 +98,8 @@ std::string items_markdown(const Results& results) {
     std::string rate, part, height;
     if (item.figures) {
       rate = number(item.figures->algbw);
-      part = number(item.figures->optimum_fraction * 100) + " %";
+      const auto& fraction = item.figures->optimum_fraction;
+      part = fraction ? number(*fraction * 100) + " %" : "above";
       height = std::to_string(item.figures->height);
     }
     text += row({item.input, item.variant.collective, item.variant.target, item.variant.trees,
@@ -170,10 +171,11 @@ std::string to_csv(const Results& results) {
         item.variant.trees, to_string(item.status),  output.path,
         output.hash};
     if (item.figures) {
-      fields.insert(fields.end(), {fmt::format("{}", item.figures->algbw.to_double()),
-                                   item.figures->algbw.to_string(),
-                                   fmt::format("{}", item.figures->optimum_fraction),
-                                   std::to_string(item.figures->height)});
+      const auto& fraction = item.figures->optimum_fraction;
+      fields.insert(
+          fields.end(),
+          {fmt::format("{}", item.figures->algbw.to_double()), item.figures->algbw.to_string(),
+           fraction ? fmt::format("{}", *fraction) : "", std::to_string(item.figures->height)});
     } else {
       fields.insert(fields.end(), 4, "");
     }

@@ -36,8 +36,9 @@ std::optional<std::string> text_at(const Json& json, const char* key) {
 }
 
 // A quotient below one that rounds to one is not the optimum.
-double fraction(const Ratio& part, const Ratio& whole) {
-  if (part == whole) return 1;
+std::optional<double> fraction(const Ratio& part, const Ratio& whole) {
+  if (part > whole) return std::nullopt;
+  if (part == whole) return 1.0;
   return std::min(part.to_double() / whole.to_double(), std::nextafter(1.0, 0.0));
 }
 
@@ -165,20 +166,23 @@ std::optional<ItemResult> parse_result(const Json& json) {
 
 void add_figures(Json& json, const Figures& figures) {
   json["algbw"] = exact(figures.algbw);
-  json["optimum_fraction"] = figures.optimum_fraction;
+  json["optimum_fraction"] =
+      figures.optimum_fraction ? Json(*figures.optimum_fraction) : Json(nullptr);
   json["height"] = figures.height;
 }
 
 std::optional<Figures> parse_figures(const Json& json) {
   const auto algbw = json.find("algbw"), part = json.find("optimum_fraction"),
              height = json.find("height");
-  if (algbw == json.end() || part == json.end() || height == json.end() || !part->is_number() ||
-      !height->is_number_integer()) {
+  if (algbw == json.end() || part == json.end() || height == json.end() ||
+      !(part->is_number() || part->is_null()) || !height->is_number_integer()) {
     return std::nullopt;
   }
   const auto rate = parse_exact(*algbw);
   if (!rate) return std::nullopt;
-  return Figures{*rate, part->get<double>(), height->get<std::int64_t>()};
+  std::optional<double> share;
+  if (part->is_number()) share = part->get<double>();
+  return Figures{*rate, share, height->get<std::int64_t>()};
 }
 
 std::optional<Figures> figures_of_summary(const Json& summary) {

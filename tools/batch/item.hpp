@@ -56,7 +56,8 @@ struct OutputFile {
 /// What a successful run found.
 struct Figures {
   Ratio algbw;
-  double optimum_fraction = 0;  ///< 1 only where algbw is the optimum
+  /// 1 only where algbw is the optimum; none where it is above it.
+  std::optional<double> optimum_fraction = {};
   std::int64_t height = 0;
 };
 

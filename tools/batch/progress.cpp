@@ -71,9 +71,11 @@ std::string line_of(const ItemResult& result) {
     line += fmt::format(": {}{}{} [{}]", error.where, error.where.empty() ? "" : ": ",
                         error.message, error.code);
   } else if (result.figures) {
-    line += fmt::format(": {} GB/s, {} %, height {}", number(result.figures->algbw),
-                        number(std::floor(result.figures->optimum_fraction * 1e4) / 100),
-                        result.figures->height);
+    const auto& fraction = result.figures->optimum_fraction;
+    line += fmt::format(
+        ": {} GB/s, {}, height {}", number(result.figures->algbw),
+        fraction ? number(std::floor(*fraction * 1e4) / 100) + " %" : "above the optimum",
+        result.figures->height);
   }
   if (result.status == Status::ok) line += fmt::format(", {:.3f} s", result.seconds);
   return line;

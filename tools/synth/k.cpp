@@ -17,33 +17,21 @@
 #include <optional>
 #include <utility>
 
-#include "forestcoll/estimate.hpp"
 #include "forestcoll/schedule.hpp"
 #include "report.hpp"
+#include "synth/large_message.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
 constexpr std::int64_t finest = 128;
 constexpr std::int64_t first_fine = 32;
-constexpr std::int64_t large_message = std::int64_t{1} << 30;
 constexpr double gain_of_more_chunks = 1.05;  // by the model, which is no finer
 
 // At least half a percent more.
 bool is_worth(const Ratio& rate, const Ratio& than) {
   const auto needed = checked_mul(than, Ratio(201, 200));
   return needed && rate >= *needed;
-}
-
-// Seconds for a large message by the model; none where the forest does not fit the target.
-std::optional<double> modelled(const CollectiveForest& forest, const Fabric& fabric,
-                               const SynthRequest& request) {
-  const auto schedule = lower(forest, request.lowering);
-  if (!schedule) return std::nullopt;
-  const auto& models = protocol_models();
-  const auto model = std::ranges::find(models, request.xml.protocol, &ProtocolModel::name);
-  return estimated_seconds(*schedule, pair_latencies(forest, fabric.topology),
-                           forest.algbw.to_double(), *model, static_cast<double>(large_message));
 }
 
 std::string name_of(const CollectiveForest& forest) {
@@ -56,11 +44,12 @@ std::string name_of(const CollectiveForest& forest) {
 // The fastest of those that fit; none where none does. `candidates` have more and more chunks.
 std::optional<ChosenForest> choose_by_model(std::vector<Synthesis> candidates, const Fabric& fabric,
                                             const SynthRequest& request) {
+  const LargeMessageTimes times = large_message_times(candidates, fabric, request);
   std::optional<std::size_t> best;
   double least = 0;
   std::string said;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const auto seconds = modelled(candidates[i].forest, fabric, request);
+    const std::optional<double>& seconds = times.seconds[i];
     if (!seconds) continue;
     said += fmt::format("{}{} {:.2f} ms", said.empty() ? "" : ", ", name_of(candidates[i].forest),
                         *seconds * 1e3);
@@ -70,7 +59,8 @@ std::optional<ChosenForest> choose_by_model(std::vector<Synthesis> candidates, c
   }
   if (!best) return std::nullopt;
   const std::string why = candidates.size() > 1
-                              ? fmt::format("fastest for 1 GiB (model, not measurement): {}", said)
+                              ? fmt::format("fastest for 1 GiB ({}, not measurement): {}",
+                                            times.simulated ? "model" : "coarse model", said)
                               : std::string();
   return ChosenForest{std::move(candidates[*best]), why};
 }
@@ -188,8 +178,9 @@ Expected<ChosenForest> solve_with_k(const Fabric& fabric, const SynthesizeOption
   if (request.format != Format::msccl) return ChosenForest{std::move(found.back()), ""};
   auto even = in_powers_of_two(fabric, asked, request, solver, limit, console);
   for (Synthesis& each : even) {
-    // Its own bound is one for these shares; what counts is the one for equal shares.
-    each.forest.optimum = std::max(found.back().forest.optimum, each.forest.algbw);
+    // Its own bound is one for these shares; what counts is the one for equal shares, which it can
+    // be above.
+    each.forest.optimum = found.back().forest.optimum;
     each.tradeoff = found.back().tradeoff;
   }
   if (auto chosen = choose_by_model(std::move(even), fabric, request)) return *std::move(chosen);

@@ -22,9 +22,9 @@ struct ChosenForest {
 /// What is asked for by number is solved as asked. Else, of the powers of two up to 16, and of
 /// those up to 128 that gain at least half a percent each (their trees carry several chunks each,
 /// so that uneven trees share the data out more exactly), those count that have a higher rate than
-/// all smaller ones and, as XML, fit the target. XML gets the one that is fastest for 1 GiB by the
-/// model of --tune, the smallest of those within half a percent; forests the one with the highest
-/// rate. An allreduce over a number of ranks that is no power of two gets one of
+/// all smaller ones and, as XML, fit the target. XML gets the one that is fastest for 1 GiB as
+/// `simulate` has it, and one of more chunks only where it gains 5 % by them; forests the one with
+/// the highest rate. An allreduce over a number of ranks that is no power of two gets one of
 /// `in_powers_of_two`, if one fits. Rows of the larger powers that were tried are in `tradeoff`.
 /// Cost: that of `solve`, at most ten times.
 [[nodiscard]] Expected<ChosenForest> solve_with_k(const Fabric& fabric,

@@ -92,7 +92,7 @@ class Tuner {
     }
     if (request_.automatic_k) {
       for (Synthesis& each : in_powers_of_two(fabric_, asked, request_, solver, limit, console)) {
-        each.forest.optimum = std::max(syntheses_.front().forest.optimum, each.forest.algbw);
+        each.forest.optimum = syntheses_.front().forest.optimum;  // of equal shares
         add(std::move(each));
       }
     }
@@ -217,12 +217,12 @@ class Tuner {
     return fmt::format(
         "  {:>11} to {:>11}  k {:<4} {:<7} {} instance{}  {} threadblocks, {} channels  "
         "{:.1f} us, {:.1f} GB/s at the first\n"
-        "      {} of the optimum {} GB/s on the links; usable: {}",
+        "      {} on the links; usable: {}",
         exact_bytes(range.first), exact_bytes(range.last), trees.k,
         protocol_models()[range.choice.protocol].name, c.lowering.instances,
         c.lowering.instances == 1 ? " " : "s", c.schedule.max_threadblocks(), c.schedule.channels,
         range.choice.seconds * 1e6, bytes / range.choice.seconds * 1e-9,
-        percent(trees.algbw, trees.optimum), number(trees.optimum), file.verdict.usable_counts);
+        of_optimum(trees.algbw, trees.optimum), file.verdict.usable_counts);
   }
 
   [[nodiscard]] Json json(const File& file) const {

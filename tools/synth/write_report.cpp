@@ -48,8 +48,9 @@ std::string schedule_lines(const CollectiveForest& forest, const Verdict& verdic
   std::string text;
   if (verdict.threadblocks == 0) return text;
   if (verdict.algbw && *verdict.algbw != forest.algbw) {
-    text += fmt::format("  as {}, which names no routes: {} GB/s by the fewest hops\n",
-                        verdict.format == "msccl-xml" ? "XML" : "a plan", number(*verdict.algbw));
+    text += fmt::format("  as {}, which names no routes: {} GB/s by the fewest hops{}\n",
+                        verdict.format == "msccl-xml" ? "XML" : "a plan", number(*verdict.algbw),
+                        forest.collective == Collective::allreduce ? ", both phases at once" : "");
   }
   text += fmt::format("  {} per GPU of the {} that it {}, {}, {} at most\n",
                       counted(static_cast<std::size_t>(verdict.threadblocks), "threadblock"),
@@ -100,8 +101,8 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
   const Shape shape = shape_of(forest);
   std::string text = fmt::format("{}: {} over {}\n", topology.name, to_string(forest.collective),
                                  counted(topology.ranks.size(), "GPU"));
-  text += fmt::format("  algbw {} GB/s, {} of the optimum {} GB/s\n", number(forest.algbw),
-                      percent(forest.algbw, forest.optimum), number(forest.optimum));
+  text += fmt::format("  algbw {} GB/s, {}\n", number(forest.algbw),
+                      of_optimum(forest.algbw, forest.optimum));
   text += solver_lines(synthesis);
   text += tradeoff_lines(synthesis);
   if (!notes.why.empty()) text += fmt::format("  {}\n", notes.why);
