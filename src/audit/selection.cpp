@@ -73,8 +73,10 @@ std::string usable_counts(const Program& program, const TargetRules& target, Fin
                  "raise maxBytes or use fewer chunks");
     return "none";
   }
-  return fmt::format("{} that are multiples of {}; {}; buffers from {} {}",
-                     counted(program.pattern), step, modes_text(program),
+  const std::string counts =
+      step == 1 ? fmt::format("any number of {}", counted(program.pattern))
+                : fmt::format("{} that are multiples of {}", counted(program.pattern), step);
+  return fmt::format("{}; {}; buffers from {} {}", counts, modes_text(program),
                      bytes_text(program.min_bytes),
                      unlimited ? "upwards" : end_text(program, target, last));
 }

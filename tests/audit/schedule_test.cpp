@@ -146,6 +146,8 @@ TEST(Schedule, UnknownTargetIsAnError) {
 }
 
 TEST(Selection, CountsInWords) {
+  EXPECT_EQ(check(ring_allgather(4, 1, false, true)).usable_counts.rfind("any number of el", 0),
+            0U);
   EXPECT_NE(check(ring_allgather(4, 3, false, true)).usable_counts.find("multiples of 3"),
             std::string::npos);
   EXPECT_NE(check(ring_allreduce(4, 3, 1, true)).usable_counts.find("multiples of 12"),

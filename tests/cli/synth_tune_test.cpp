@@ -30,6 +30,8 @@ TEST(SynthTune, WritesOneFilePerRange) {
                           scratch / "algorithms", "--json"});
   ASSERT_EQ(tuned.code, 0) << tuned.err;
   EXPECT_THAT(tuned.err, HasSubstr("a model, not a measurement"));
+  EXPECT_THAT(tuned.err, HasSubstr("  16 KiB to "));
+  EXPECT_THAT(tuned.err, HasSubstr(" to       1 GiB  k "));
   const auto json = nlohmann::json::parse(tuned.out);
   expect_valid(json, "forestcoll-tune.schema.json");
   EXPECT_GE(json["files"].size(), 2U);
@@ -141,6 +143,8 @@ nlohmann::json tuned(const std::string& sizes, const std::vector<std::string>& m
   EXPECT_EQ(synth.code, 0) << synth.err;
   const auto json = nlohmann::json::parse(synth.out);
   expect_valid(json, "forestcoll-tune.schema.json");
+  const bool is_said = synth.err.find("chunks divide them: 100 B\n") != std::string::npos;
+  EXPECT_EQ(is_said, !json["not_served"].empty()) << synth.err;
   return json;
 }
 

@@ -57,7 +57,7 @@ std::optional<Diagnostic> refuse_with_tune(const SynthArguments& arguments, Form
   if (format != Format::msccl) {
     return usage_error("S04", "--tune writes schedules, not forests", "leave --format out");
   }
-  if (arguments.output == "-") {
+  if (arguments.output == "-" || arguments.output.empty()) {
     return usage_error("S04", "--tune writes several files", "name a directory with -o");
   }
   if (!arguments.sizes.empty() || !arguments.min_bytes.empty() || !arguments.max_bytes.empty()) {

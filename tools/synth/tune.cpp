@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,14 @@ namespace {
 constexpr std::int64_t most_trees = 16;
 constexpr std::int32_t most_instances = 4;
 constexpr std::int64_t element_bytes = 4;
+
+// The largest unit in which it is a whole number: "64 KiB", "131071 B".
+std::string exact_bytes(std::int64_t bytes) {
+  constexpr std::array<const char*, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  for (; bytes >= 1024 && bytes % 1024 == 0 && unit + 1 < units.size(); ++unit) bytes /= 1024;
+  return fmt::format("{} {}", bytes, units[unit]);
+}
 
 struct Candidate {
   std::size_t synthesis;
@@ -206,12 +215,13 @@ class Tuner {
     const CollectiveForest& trees = forest(file);
     const double bytes = static_cast<double>(range.first);
     return fmt::format(
-        "  {:>15} to {:>15} bytes  k {:<4} {:<7} {} instance{}  {} threadblocks, {} channels  "
+        "  {:>11} to {:>11}  k {:<4} {:<7} {} instance{}  {} threadblocks, {} channels  "
         "{:.1f} us, {:.1f} GB/s at the first\n"
         "      {} of the optimum {} GB/s on the links; usable: {}",
-        range.first, range.last, trees.k, protocol_models()[range.choice.protocol].name,
-        c.lowering.instances, c.lowering.instances == 1 ? " " : "s", c.schedule.max_threadblocks(),
-        c.schedule.channels, range.choice.seconds * 1e6, bytes / range.choice.seconds * 1e-9,
+        exact_bytes(range.first), exact_bytes(range.last), trees.k,
+        protocol_models()[range.choice.protocol].name, c.lowering.instances,
+        c.lowering.instances == 1 ? " " : "s", c.schedule.max_threadblocks(), c.schedule.channels,
+        range.choice.seconds * 1e6, bytes / range.choice.seconds * 1e-9,
         percent(trees.algbw, trees.optimum), number(trees.optimum), file.verdict.usable_counts);
   }
 
@@ -307,8 +317,10 @@ ExitCode tune(const Fabric& fabric, const SynthArguments& arguments, const Synth
   for (const File& file : files) note(console, tuner.text(file));
   const std::vector<std::int64_t> not_served = tuner.not_served();
   if (!not_served.empty()) {
-    note(console, fmt::format("  not served, as no schedule's chunks divide them: {} bytes",
-                              fmt::join(not_served, ", ")));
+    std::vector<std::string> sizes;
+    for (const std::int64_t size : not_served) sizes.push_back(exact_bytes(size));
+    note(console, fmt::format("  not served, as no schedule's chunks divide them: {}",
+                              fmt::join(sizes, ", ")));
   }
   if (!arguments.json) return ExitCode::done;
   Json json = {{"format", "forestcoll-tune"},

@@ -83,8 +83,12 @@ std::string_view placement_name(Placement placement) {
 }
 
 std::string statistics_line(const PackStatistics& statistics) {
-  return fmt::format("  packing: {} cuts, {} checks, {} trees taken back, {} splits\n",
-                     statistics.cuts, statistics.checks, statistics.repairs, statistics.splits);
+  const auto count = [](auto number, std::string_view singular) {
+    return counted(static_cast<std::size_t>(number), singular);
+  };
+  return fmt::format("  packing: {}, {}, {} taken back, {}\n", count(statistics.cuts, "cut"),
+                     count(statistics.checks, "check"), count(statistics.repairs, "tree"),
+                     count(statistics.splits, "split"));
 }
 
 }  // namespace
