@@ -122,7 +122,7 @@ TEST_F(BatchWithOneThatHangs, AskedTwiceThreadsEndAtOnce) {
 // The next item does not begin; what is done is reported.
 TEST(BatchFailure, AskedOnceThreadsFinishWhatTheyBegan) {
   const BatchDirectories batch;
-  constexpr int items = 12;
+  constexpr int items = 60;
   for (int i = 10; i < 10 + items; ++i) {
     batch.add(std::to_string(i) + ".json", read_file(topology("dgx-a100-x2")));
   }

@@ -52,7 +52,7 @@ class BatchFiles : public ::testing::Test {
 TEST_F(BatchFiles, JunitTakesNothingsPlace) {
   fs::create_symlink(batch_.in() + "/a.json", batch_ / "link.xml");
   fs::create_directory_symlink(batch_.out(), batch_ / "link");
-  const Words more = {"--manifest", batch_ / "manifest.json", "--baseline",
+  const Words more = {"--in-process", "--manifest", batch_ / "manifest.json", "--baseline",
                       batch_ / "baseline.json"};
   for (const auto& [path, what] : std::vector<std::pair<std::string, std::string>>{
            {batch_.in() + "/a.json", "an input"},
