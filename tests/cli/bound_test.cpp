@@ -165,7 +165,8 @@ TEST(Bound, TheBestAllreduceIsKnownWhereBandwidthsAreFarApart) {
      "links": [{"src": "g0", "dst": "sw", "bandwidth": 25},
                {"src": "g1", "dst": "sw", "bandwidth": 300000000},
                {"src": "g2", "dst": "sw", "bandwidth": "1/3"}]})");
-  const auto& optimum = bound_json({file})["allreduce_optimum"];
+  const auto json = bound_json({file});
+  const auto& optimum = json["allreduce_optimum"];
   EXPECT_EQ(optimum["exact"], "1/3");
   EXPECT_EQ(optimum["at_most"]["exact"], "1/3");
   const auto compared =
