@@ -83,13 +83,6 @@ std::string number(const Ratio& value) {
   return fmt::format("{} ({})", rounded, value.to_string());
 }
 
-std::string percent(const Ratio& part, const Ratio& whole) {
-  if (part == whole) return "100 %";
-  constexpr double hundredths = 10'000;
-  const double share = part.to_double() / whole.to_double();
-  return fmt::format("{:.2f} %", std::min(std::floor(share * hundredths) / 100, 99.99));
-}
-
 std::string deadlock_line() {
   return "  not free of deadlock with one operation in flight on a connection: it relies on the "
          "runtime's FIFO, which holds 2 in Simple, 8 in LL and LL128\n";

@@ -39,8 +39,6 @@ void note(const Console& console, std::string_view line);
 [[nodiscard]] std::string cable_bandwidth(const Ratio& bandwidth, std::int64_t cables);
 /// "300 GB/s = 12 x 25" of 12 parallel cables, "300 GB/s" of one.
 [[nodiscard]] std::string bandwidth_in_words(const Ratio& bandwidth, std::int64_t cables);
-/// "100 %" only where `part` equals `whole`; rounded down otherwise.
-[[nodiscard]] std::string percent(const Ratio& part, const Ratio& whole);
 /// Of a schedule that could deadlock with a single operation in flight on a connection.
 [[nodiscard]] std::string deadlock_line();
 /// "1 link", "8 links".

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "batch/results.hpp"
+#include "share.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {
@@ -98,7 +99,7 @@ std::string items_markdown(const Results& results) {
     std::string rate, part, height;
     if (item.figures) {
       rate = number(item.figures->algbw);
-      part = number(item.figures->optimum_fraction * 100) + " %";
+      part = percent(item.figures->optimum_fraction);
       height = std::to_string(item.figures->height);
     }
     text += row({item.input, item.variant.collective, item.variant.target, item.variant.trees,

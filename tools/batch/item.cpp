@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 #include <utility>
+
+#include "share.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {
@@ -33,12 +34,6 @@ std::optional<std::string> text_at(const Json& json, const char* key) {
   const auto found = json.find(key);
   if (found == json.end() || !found->is_string()) return std::nullopt;
   return found->get<std::string>();
-}
-
-// A quotient below one that rounds to one is not the optimum.
-double fraction(const Ratio& part, const Ratio& whole) {
-  if (part == whole) return 1;
-  return std::min(part.to_double() / whole.to_double(), std::nextafter(1.0, 0.0));
 }
 
 }  // namespace
@@ -189,7 +184,7 @@ std::optional<Figures> figures_of_summary(const Json& summary) {
   const auto algbw = parse_exact(summary["algbw"]), optimum = parse_exact(summary["optimum"]);
   const Json& height = summary["height"]["max"];
   if (!algbw || !optimum || !height.is_number_integer()) return std::nullopt;
-  return Figures{*algbw, fraction(*algbw, *optimum), height.get<std::int64_t>()};
+  return Figures{*algbw, share(*algbw, *optimum), height.get<std::int64_t>()};
 }
 
 std::string printable(const std::string& name) {

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "report.hpp"
+#include "share.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {
@@ -71,9 +72,8 @@ std::string line_of(const ItemResult& result) {
     line += fmt::format(": {}{}{} [{}]", error.where, error.where.empty() ? "" : ": ",
                         error.message, error.code);
   } else if (result.figures) {
-    line += fmt::format(": {} GB/s, {} %, height {}", number(result.figures->algbw),
-                        number(std::floor(result.figures->optimum_fraction * 1e4) / 100),
-                        result.figures->height);
+    line += fmt::format(": {} GB/s, {}, height {}", number(result.figures->algbw),
+                        percent(result.figures->optimum_fraction), result.figures->height);
   }
   if (result.status == Status::ok) line += fmt::format(", {:.3f} s", result.seconds);
   return line;
