@@ -12,6 +12,7 @@
 
 #include "command.hpp"
 #include "fabric.hpp"
+#include "file_option.hpp"
 #include "io.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
@@ -145,6 +146,11 @@ ExitCode run(const Options& options, const Console& console) {
   };
   const auto simulation = simulate();
   if (!simulation) return fail(simulation.errors(), console);
+  if (options.every_pass && simulation->schedule == "forestcoll-forest") {
+    return fail({usage_error("S04", "--every-pass is for programs, and a forest has no passes",
+                             "leave --every-pass out")},
+                console);
+  }
   const std::string report = options.json ? to_text(json_report(*simulation, *parameters, file))
                                           : text_report(*simulation, *parameters, file);
   if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
@@ -179,6 +185,7 @@ Command add_simulate(CLI::App& program) {
   command
       ->add_option("--parameters", options->parameters,
                    "Figures of your own, from a JSON file (forestcoll-simulation-parameters)")
+      ->check(CLI::Validator(refuse_no_name, ""))
       ->excludes(gpu)
       ->type_name("FILE");
   command->add_flag("--every-pass", options->every_pass,

@@ -64,7 +64,10 @@ std::vector<Item> items_of(const Assignment& assignment) {
         item.words = for_collective(assignment.words, collective);
         for (const auto& [name, value] : {std::pair("--collective=", collective),
                                           std::pair("--target=", target), std::pair("-k", k)}) {
-          item.words.push_back(name + value);
+          // Only MSCCL's runtimes differ; `synth` refuses them with other formats.
+          if (name != std::string_view("--target=") || format == "msccl") {
+            item.words.push_back(name + value);
+          }
         }
         std::string name = collective;
         if (targets.size() > 1) name += "-" + target;
