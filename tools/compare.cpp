@@ -21,12 +21,14 @@
 #include "compare/page.hpp"
 #include "compare/write.hpp"
 #include "fabric.hpp"
+#include "file_option.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/import.hpp"
 #include "forestcoll/simulate.hpp"
 #include "io.hpp"
 #include "named_files.hpp"
 #include "report.hpp"
+#include "synth/baseline.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -156,6 +158,23 @@ std::optional<Diagnostic> refuse_files(const Options& options, const RowsRequest
                                  {"the report", prints_report(options) ? "-" : ""}});
 }
 
+// What says nothing to the algorithms that are compared.
+std::optional<Diagnostic> refuse_for_algorithms(const Options& options,
+                                                const std::vector<std::string>& names) {
+  const bool rings = std::ranges::any_of(names, has_box_rings);
+  const bool nccl_ring = std::ranges::find(names, "nccl-ring") != names.end();
+  for (const auto& [option, given, fits] :
+       {std::tuple("--nccl-graph", !options.nccl_graph.empty(), rings),
+        std::tuple("--nccl-constants", options.nccl_constants, rings),
+        std::tuple("--cross-nic", options.cross_nic, nccl_ring)}) {
+    if (!given || fits) continue;
+    return usage_error(
+        "S04", fmt::format("{} says nothing to --algorithms {}", option, fmt::join(names, ",")),
+        "add nccl-ring to them, or leave it out");
+  }
+  return std::nullopt;
+}
+
 std::string report(const Comparison& comparison, const Options& options) {
   if (options.json) return to_text(to_json(comparison, true));
   if (options.csv) return to_csv(comparison);
@@ -189,6 +208,8 @@ ExitCode run(const Options& options, const Console& console) {
   request.schedules = options.schedules;
   auto names = names_of(options, request.collective);
   if (!names) return fail(names.errors(), console);
+  if (auto error = refuse_for_algorithms(options, *names))
+    return fail({*std::move(error)}, console);
   request.algorithms = *std::move(names);
   if (auto error = refuse_files(options, request)) return fail({*std::move(error)}, console);
   choose_sizes(options.sizes, request);
@@ -249,6 +270,7 @@ void add_algorithm_options(CLI::App& command, Options& options) {
   command
       .add_option("--nccl-graph", options.nccl_graph,
                   "nccl-ring has exactly the rings of this dump (NCCL_GRAPH_DUMP_FILE)")
+      ->check(CLI::Validator(refuse_no_name, ""))
       ->type_name("FILE")
       ->group(group);
   command.add_flag("--cross-nic", options.cross_nic, "nccl-ring between boxes: mirror odd rings")
@@ -279,6 +301,7 @@ void add_model_options(CLI::App& command, Options& options) {
   command
       .add_option("--parameters", options.parameters,
                   "Figures of a GPU from a file, as for `forestcoll simulate`")
+      ->check(CLI::Validator(refuse_no_name, ""))
       ->type_name("FILE")
       ->excludes(gpu)
       ->group(group);
@@ -303,12 +326,14 @@ void add_output_options(CLI::App& command, Options& options) {
     for (std::size_t j = 0; j < i; ++j) formats[i]->excludes(formats[j]);
   }
   command.add_option("--svg", options.svg, "Draw algbw over size; - is standard output")
+      ->check(CLI::Validator(refuse_no_name, ""))
       ->type_name("FILE")
       ->group(group);
   command
       .add_option("--html", options.html,
                   "Write a page that needs no network: fabric, bottleneck, chart, busy links,\n"
                   "trees and tables (Graphviz draws the fabric)")
+      ->check(CLI::Validator(refuse_no_name, ""))
       ->type_name("FILE")
       ->group(group);
 }

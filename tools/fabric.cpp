@@ -32,7 +32,11 @@ std::optional<Rank> rank_with_id(const Topology& topology, const std::string& id
 // What a topology without a name is called; in UTF-8, as JSON wants it.
 std::string name_by_file(const std::string& path) {
   if (path == "-") return "topology";
-  return Json::parse(to_text(std::filesystem::path(path).stem().string())).get<std::string>();
+  auto name = Json::parse(to_text(std::filesystem::path(path).stem().string())).get<std::string>();
+  // As in a topology file, names have no control characters.
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '_');
+  return name;
 }
 
 }  // namespace
@@ -108,7 +112,7 @@ Expected<TopologyOptions> parser_options(const ReadingOptions& options) {
 }
 
 Expected<ParsedTopology> read_topology(const std::string& path, const TopologyOptions& options,
-                                       std::string* metadata) {
+                                       Metadata* metadata) {
   const auto text = read_input(path);
   if (!text) return text.errors();
   auto parsed = parse_any(*text, display_name(path), options, metadata);

@@ -10,6 +10,7 @@
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/failures.hpp"
+#include "forestcoll/metadata.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
 
@@ -37,7 +38,7 @@ void add_failure_options(CLI::App& command, Failures& failures);
 /// its extension, or "topology". `metadata`, if asked for, is set as `parse_any` does.
 [[nodiscard]] Expected<ParsedTopology> read_topology(const std::string& path,
                                                      const TopologyOptions& options,
-                                                     std::string* metadata = nullptr);
+                                                     Metadata* metadata = nullptr);
 
 /// A topology and its digraph, ready to be solved.
 struct Fabric {

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "forestcoll/metadata.hpp"
-
 namespace forestcoll::cli {
 namespace {
 
@@ -64,7 +62,7 @@ Expected<CheckedImport> import_checked(Source source, std::string_view text,
 }
 
 Expected<ParsedTopology> parse_any(std::string_view text, const std::string& file,
-                                   const TopologyOptions& parser, std::string* metadata) {
+                                   const TopologyOptions& parser, Metadata* metadata) {
   const auto source = detect_source(text);
   if (!source) {
     if (is_unknown_xml(text)) return unknown_xml(file);

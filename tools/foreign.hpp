@@ -6,6 +6,7 @@
 
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/import.hpp"
+#include "forestcoll/metadata.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {
@@ -28,6 +29,6 @@ struct CheckedImport {
 /// `metadata_of` finds in the topology file, or in the one that the import makes.
 [[nodiscard]] Expected<ParsedTopology> parse_any(std::string_view text, const std::string& file,
                                                  const TopologyOptions& parser,
-                                                 std::string* metadata = nullptr);
+                                                 Metadata* metadata = nullptr);
 
 }  // namespace forestcoll::cli

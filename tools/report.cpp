@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "share.hpp"
+
 namespace forestcoll::cli {
 namespace {
 
@@ -81,13 +83,6 @@ std::string number(const Ratio& value) {
   const std::string rounded = number(value.to_double());
   if (parse_ratio(rounded) == value) return rounded;
   return fmt::format("{} ({})", rounded, value.to_string());
-}
-
-std::string percent(const Ratio& part, const Ratio& whole) {
-  if (part == whole) return "100 %";
-  constexpr double hundredths = 10'000;
-  const double share = part.to_double() / whole.to_double();
-  return fmt::format("{:.2f} %", std::min(std::floor(share * hundredths) / 100, 99.99));
 }
 
 std::string of_optimum(const Ratio& algbw, const Ratio& optimum) {

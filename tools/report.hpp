@@ -39,8 +39,6 @@ void note(const Console& console, std::string_view line);
 [[nodiscard]] std::string cable_bandwidth(const Ratio& bandwidth, std::int64_t cables);
 /// "300 GB/s = 12 x 25" of 12 parallel cables, "300 GB/s" of one.
 [[nodiscard]] std::string bandwidth_in_words(const Ratio& bandwidth, std::int64_t cables);
-/// "100 %" only where `part` equals `whole`; rounded down otherwise.
-[[nodiscard]] std::string percent(const Ratio& part, const Ratio& whole);
 /// "98.90 % of the optimum 173.333 (520/3) GB/s". An allreduce can be faster than that, which is of
 /// equal shares and one phase after the other: then no percentage, and words that say so.
 [[nodiscard]] std::string of_optimum(const Ratio& algbw, const Ratio& optimum);

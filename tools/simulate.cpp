@@ -12,6 +12,7 @@
 
 #include "command.hpp"
 #include "fabric.hpp"
+#include "file_option.hpp"
 #include "io.hpp"
 #include "named_files.hpp"
 #include "progress_bar.hpp"
@@ -179,6 +180,7 @@ Command add_simulate(CLI::App& program) {
   command
       ->add_option("--parameters", options->parameters,
                    "Figures of your own, from a JSON file (forestcoll-simulation-parameters)")
+      ->check(CLI::Validator(refuse_no_name, ""))
       ->excludes(gpu)
       ->type_name("FILE");
   command->add_flag("--every-pass", options->every_pass,

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <thread>
 
+#include "file_option.hpp"
 #include "report.hpp"
 
 namespace forestcoll::cli {
@@ -67,6 +68,7 @@ void add_shape_options(CLI::App& command, SolverArguments& arguments) {
       .add_option("--warm", arguments.warm,
                   "Forest JSON from before a failure: keep its trees where the failure, given by\n"
                   "--drop and --derate, does not touch them, and pack the rest anew")
+      ->check(CLI::Validator(refuse_no_name, ""))
       ->type_name("FOREST");
 }
 

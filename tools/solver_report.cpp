@@ -2,13 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "share.hpp"
+
 namespace forestcoll::cli {
 namespace {
-
-// 1 − part/whole, rounded for printing; both are positive.
-double share_lost(const Ratio& part, const Ratio& whole) {
-  return 1 - part.to_double() / whole.to_double();
-}
 
 std::string percent_lost(const Ratio& part, const Ratio& whole) {
   return number(100 * share_lost(part, whole)) + " %";

@@ -13,6 +13,7 @@
 
 #include "command.hpp"
 #include "fabric.hpp"
+#include "file_option.hpp"
 #include "io.hpp"
 #include "named_files.hpp"
 #include "progress_bar.hpp"
@@ -226,6 +227,11 @@ ExitCode run(const Options& options, const Console& console) {
   const auto verdict = judge();
   if (!verdict) return fail(verdict.errors(), console);
   if (options.target_given && verdict->format != "msccl-xml") return refuse_target(console);
+  if (options.sms && verdict->threadblocks == 0 && verdict->ok) {
+    return fail(
+        {usage_error("S04", "--sms is for threadblocks, and a forest has none", "leave --sms out")},
+        console);
+  }
   const std::string report =
       options.json ? to_text(json_report(*verdict, file)) : text_report(*verdict, file);
   if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
@@ -248,6 +254,7 @@ Command add_verify(CLI::App& program) {
   command
       ->add_option("--topology", options->topology,
                    "Also report link loads and the rate on this topology")
+      ->check(CLI::Validator(refuse_no_name, ""))
       ->type_name("FILE");
   command
       ->add_option(

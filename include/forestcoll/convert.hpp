@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "forestcoll/metadata.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll {
@@ -39,9 +40,10 @@ struct Converted {
 /// `bandwidth` (GB/s), `cables` (how many it is the sum of, where several), `latency` (µs) and
 /// `kind`, and on the nodes `type`, `rank`, `box`, `weight`, `multicast` and `reduce`. Numbers are
 /// exact: a decimal where one is, else text such as "1000/3". `metadata` is that of the topology's
-/// file, as `metadata_of` gives it: our own format keeps it, the others have no place for it.
+/// file, as `metadata_of` gives it: our own format keeps it and the notes of the top level, the
+/// others have no place for them, and none has one for notes within.
 /// Cost: linear.
 [[nodiscard]] Converted convert(const Topology& topology, GraphFormat format,
-                                std::string_view metadata = {});
+                                const Metadata& metadata = {});
 
 }  // namespace forestcoll

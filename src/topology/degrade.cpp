@@ -29,7 +29,8 @@ class Degrader {
 
   Expected<DegradedTopology> run(const Failures& failures) {
     for (const std::string& item : failures.drop) {
-      if (auto error = Selector::is_link(item) ? drop_links(item) : drop_nodes(item)) {
+      const bool link = Selector::is_link(item) && !selector_.is_id(item);
+      if (auto error = link ? drop_links(item) : drop_nodes(item)) {
         return *std::move(error);
       }
     }

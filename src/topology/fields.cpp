@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "topology/nearest.hpp"
+#include "topology/text_encoding.hpp"
 
 namespace forestcoll::topology {
 
@@ -43,7 +44,8 @@ std::optional<Ratio> Fields::quantity(std::string_view key, Quantity kind,
   return std::nullopt;
 }
 
-Field<std::string> Fields::text(std::string_view key, std::size_t max_length) const {
+Field<std::string> Fields::text(std::string_view key, std::size_t max_length,
+                                std::string_view layout) const {
   const JsonValue* value = find(key);
   if (value == nullptr) return {"", true};
   if (value->kind != JsonValue::Kind::string) {
@@ -52,6 +54,13 @@ Field<std::string> Fields::text(std::string_view key, std::size_t max_length) co
   }
   if (value->text.size() > max_length) {
     wrong(key, fmt::format("a text of at most {} characters", max_length));
+    return {"", false};
+  }
+  if (const auto control = find_control(value->text, layout)) {
+    findings_.error(
+        "E02", pointer(key),
+        fmt::format("the {} {} has the control character {}", key, quote(value->text), *control),
+        "Take it out: it would steer terminals or break XML.");
     return {"", false};
   }
   return {value->text, true};

@@ -39,8 +39,9 @@ class Fields {
     return Place(place_, key).pointer();
   }
 
-  /// A text of at most `max_length` bytes.
-  [[nodiscard]] Field<std::string> text(std::string_view key, std::size_t max_length) const;
+  /// A text of at most `max_length` bytes, without control characters but those in `layout`.
+  [[nodiscard]] Field<std::string> text(std::string_view key, std::size_t max_length,
+                                        std::string_view layout = {}) const;
   /// The exact number at a key, in `unit` unless its text names another; nothing where there is no
   /// such number. Reports nothing: what is in range is for the caller to say.
   [[nodiscard]] std::optional<Ratio> quantity(std::string_view key, Quantity kind,

@@ -77,8 +77,12 @@ std::string quote(std::string_view text) {
       shown += "…";
       break;
     }
+    const bool steers = byte == 0xC2 && at + 1 < text.size() &&
+                        static_cast<unsigned char>(text[at + 1]) < 0xA0;  // U+0080 to U+009F
     if (byte < 0x20 || byte == 0x7F) {
       shown += fmt::format("\\u{:04x}", byte);
+    } else if (steers) {
+      shown += fmt::format("\\u{:04x}", static_cast<unsigned char>(text[++at]));
     } else {
       shown += text[at];
     }

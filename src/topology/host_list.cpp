@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "topology/findings.hpp"
+#include "topology/text_encoding.hpp"
 
 namespace forestcoll::topology {
 namespace {
@@ -53,11 +54,6 @@ std::size_t saturating_sum(std::size_t a, std::size_t b) {
   return sum;
 }
 
-// Line ends and the like would break reports and schedules, which name nodes line by line.
-bool is_control(char c) {
-  return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-}
-
 // One pass over the text; the first thing wrong ends it.
 class HostListParser {
  public:
@@ -65,8 +61,10 @@ class HostListParser {
 
   Expected<HostList> parse() {
     if (text_.empty()) return bad_range("expected an id, found an empty text");
-    if (std::any_of(text_.begin(), text_.end(), is_control)) {
-      return bad_range(fmt::format("the id {} has a control character", quote(text_)));
+    // Line ends and the like would break reports and schedules, which name nodes line by line.
+    if (const auto control = find_control(text_)) {
+      return bad_range(
+          fmt::format("the id {} has the control character {}", quote(text_), *control));
     }
     list_.text_ = text_;
     while (!rest_.empty()) {

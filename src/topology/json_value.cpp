@@ -210,6 +210,8 @@ std::string pointer_token(std::string_view key) {
       token += "~0";
     } else if (c == '/') {
       token += "~1";
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+      token += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
     } else {
       token += c;
     }

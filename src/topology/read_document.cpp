@@ -10,6 +10,7 @@
 #include "topology/document.hpp"
 #include "topology/fields.hpp"
 #include "topology/read_entries.hpp"
+#include "topology/text_encoding.hpp"
 
 namespace forestcoll::topology {
 namespace {
@@ -32,7 +33,7 @@ class DocumentReader {
     fields.check_keys({"format", "version", "name", "description", "metadata", "units", "templates",
                        "boxes", "nodes", "links", "rank_order"});
     document_.name = fields.text("name", kMaxProse).value;
-    document_.description = fields.text("description", kMaxProse).value;
+    document_.description = fields.text("description", kMaxProse, kLayoutOfProse).value;
     read_units(fields);
     read_templates(fields);
     read_boxes(fields);

@@ -25,14 +25,16 @@ struct Ends {
   bool both_ways = false;
 };
 
-std::optional<Ends> split_ends(std::string_view text) {
-  if (const auto at = text.find("->"); at != std::string_view::npos) {
-    return Ends{text.substr(0, at), text.substr(at + 2), false};
+// Every way to take the text for a link, the usual one first: ids may hold the separators, too.
+std::vector<Ends> splits_of(std::string_view text) {
+  std::vector<Ends> splits;
+  for (auto at = text.find("->"); at != text.npos; at = text.find("->", at + 1)) {
+    splits.push_back({text.substr(0, at), text.substr(at + 2), false});
   }
-  if (const auto at = text.find('~'); at != std::string_view::npos) {
-    return Ends{text.substr(0, at), text.substr(at + 1), true};
+  for (auto at = text.find('~'); at != text.npos; at = text.find('~', at + 1)) {
+    splits.push_back({text.substr(0, at), text.substr(at + 1), true});
   }
-  return std::nullopt;
+  return splits;
 }
 
 // The items of a list: commas between brackets belong to a range.
@@ -87,11 +89,18 @@ Selector::Selector(const Topology& topology) : topology_(topology) {
     const TopologyNode& node = topology.nodes[NodeId(i)];
     node_of_.emplace(node.id, NodeId(i));
     if (!node.box.empty()) box_of_[node.box].push_back(NodeId(i));
+    if (node.id.find(',') != std::string::npos) {
+      longest_list_ = std::max(longest_list_, node.id.size());
+    }
   }
 }
 
 bool Selector::is_link(std::string_view text) {
-  return text.starts_with(kKind) || split_ends(text).has_value();
+  return text.starts_with(kKind) || !splits_of(text).empty();
+}
+
+bool Selector::is_id(std::string_view text) const {
+  return node_of_.contains(text);
 }
 
 Diagnostic Selector::unknown(std::string_view id, std::string_view where) const {
@@ -185,11 +194,15 @@ CableText Selector::cables(std::string_view text) const {
 Expected<std::vector<SelectedLink>> Selector::links(std::string_view text,
                                                     std::string_view where) const {
   if (text.starts_with(kKind)) return links_of_kind(text.substr(kKind.size()), where);
-  const auto ends = split_ends(text);
-  if (!ends) {
+  const auto splits = splits_of(text);
+  if (splits.empty()) {
     return selection_error("D02", where, fmt::format("{} is no link", quote(text)),
                            "Write A~B, A->B for one direction, or kind=K.");
   }
+  const auto named = std::ranges::find_if(splits, [&](const Ends& split) {
+    return nodes(split.a, where).has_value() && nodes(split.b, where).has_value();
+  });
+  const Ends* ends = named == splits.end() ? &splits.front() : &*named;
   const auto a = nodes(ends->a, where);
   if (!a) return a.errors();
   const auto b = nodes(ends->b, where);
@@ -239,10 +252,32 @@ Expected<std::vector<NodeId>> Selector::ranks_of_item(std::string_view item,
       topology_.ranks.begin() + static_cast<std::ptrdiff_t>(range->second) + 1);
 }
 
+// The items of a list; what an id that holds commas takes up is one of them.
+std::vector<std::string_view> Selector::items_of(std::string_view list) const {
+  const std::vector<std::string_view> parts = split_list(list);
+  std::vector<std::string_view> items;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::size_t begin = static_cast<std::size_t>(parts[i].data() - list.data());
+    items.push_back(parts[i]);
+    std::size_t last = i;
+    for (std::size_t j = i + 1; j < parts.size(); ++j) {
+      const std::size_t end =
+          static_cast<std::size_t>(parts[j].data() - list.data()) + parts[j].size();
+      if (end - begin > longest_list_) break;
+      const std::string_view whole = list.substr(begin, end - begin);
+      if (!is_id(whole)) continue;
+      items.back() = whole;
+      last = j;
+    }
+    i = last;
+  }
+  return items;
+}
+
 Expected<std::vector<NodeId>> Selector::ranks(std::string_view list, std::string_view where) const {
   std::vector<NodeId> found;
   std::vector<bool> listed(topology_.nodes.size());
-  for (const std::string_view item : split_list(list)) {
+  for (const std::string_view item : items_of(list)) {
     const auto of_item = ranks_of_item(item, where);
     if (!of_item) return of_item.errors();
     for (const NodeId node : *of_item) {

@@ -36,6 +36,9 @@ class Selector {
   /// True where the text has the form of links rather than nodes: "A~B", "A->B", "kind=K".
   [[nodiscard]] static bool is_link(std::string_view text);
 
+  /// True where a node is called just so.
+  [[nodiscard]] bool is_id(std::string_view text) const;
+
   /// The nodes that an id, a range of ids or a box's name stands for, in that order; of a device
   /// that is two nodes, "nic3" of "nic_out3" and "nic_in3", both. Errors, whose place is `where`:
   /// D01, D02.
@@ -61,9 +64,12 @@ class Selector {
   [[nodiscard]] Expected<std::vector<NodeId>> ranks_of_item(std::string_view item,
                                                             std::string_view where) const;
 
+  [[nodiscard]] std::vector<std::string_view> items_of(std::string_view list) const;
+
   const Topology& topology_;
   std::unordered_map<std::string_view, NodeId> node_of_;
   std::unordered_map<std::string_view, std::vector<NodeId>> box_of_;
+  std::size_t longest_list_ = 0;  ///< bytes of the longest id that holds a comma
 };
 
 /// An error about one item of the command line.

@@ -41,6 +41,20 @@ bool has_byte_order_mark(std::string_view text) {
                      [&](std::string_view mark) { return text.starts_with(mark); });
 }
 
+// The bytes of the control character or non-character that begins at `at`, 0 where there is none.
+std::size_t control_length(std::string_view text, std::size_t at, std::string_view allowed) {
+  const unsigned first = byte_at(text, at);
+  if (first < 0x20 || first == 0x7F) return allowed.find(text[at]) == allowed.npos ? 1 : 0;
+  const std::string_view rest = text.substr(at);
+  if (first == 0xC2 && rest.size() > 1 && byte_at(rest, 1) < 0xA0) return 2;
+  return rest.starts_with("\xEF\xBF\xBE") || rest.starts_with("\xEF\xBF\xBF") ? 3 : 0;
+}
+
+unsigned code_point(std::string_view control) {
+  if (control.size() == 3) return byte_at(control, 2) == 0xBE ? 0xFFFE : 0xFFFF;
+  return byte_at(control, control.size() - 1);  // U+0080 to U+009F are their second byte
+}
+
 }  // namespace
 
 bool check_encoding(std::string_view text, Findings& findings) {
@@ -83,6 +97,27 @@ std::string_view excerpt_around(std::string_view text, std::size_t offset) {
   while (begin < offset && is_continuation(byte_at(text, begin))) ++begin;
   const std::size_t end = std::min(text.find_first_of("\r\n", offset), text.size());
   return first_bytes(text.substr(begin, end - begin), offset - begin + after);
+}
+
+std::optional<std::string> find_control(std::string_view text, std::string_view allowed) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const std::size_t length = control_length(text, at, allowed);
+    if (length > 0) return fmt::format("U+{:04X}", code_point(text.substr(at, length)));
+  }
+  return std::nullopt;
+}
+
+std::string without_controls(std::string_view text, std::string_view allowed) {
+  std::string plain;
+  bool in_run = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = control_length(text, at, allowed);
+    if (length > 0 && !in_run) plain += ' ';
+    if (length == 0) plain += text[at];
+    in_run = length > 0;
+    at += std::max<std::size_t>(length, 1);
+  }
+  return plain;
 }
 
 std::string_view first_bytes(std::string_view text, std::size_t length) {

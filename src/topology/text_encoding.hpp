@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,5 +22,16 @@ namespace forestcoll::topology {
 
 /// At most about `length` bytes from the beginning, whole characters.
 [[nodiscard]] std::string_view first_bytes(std::string_view text, std::size_t length);
+
+/// "U+001B": the first control character (of C0 and C1, DEL) or non-character of a text in UTF-8,
+/// but those in `allowed`; nothing where there is none. They would steer terminals, and no XML can
+/// hold most of them.
+[[nodiscard]] std::optional<std::string> find_control(std::string_view text,
+                                                      std::string_view allowed = {});
+/// What a description may have: it is prose of several lines.
+inline constexpr std::string_view kLayoutOfProse = "\n\t";
+
+/// The text on one line: a blank for every run of what `find_control` finds.
+[[nodiscard]] std::string without_controls(std::string_view text, std::string_view allowed = {});
 
 }  // namespace forestcoll::topology

@@ -191,15 +191,19 @@ class Run {
 
 }  // namespace
 
-std::string topology::to_topology_json(const TopologyDocument& document,
-                                       std::string_view metadata) {
+std::string topology::to_topology_json(const TopologyDocument& document, const Metadata& metadata) {
   std::vector<std::string> items = {"\"format\": \"forestcoll-topology\"", "\"version\": 1"};
   const auto text = [&](const char* key, const std::string& value) {
     if (!value.empty()) items.push_back(fmt::format("\"{}\": {}", key, quoted(value)));
   };
   text("name", document.name);
   text("description", document.description);
-  if (!metadata.empty()) items.push_back(fmt::format("\"metadata\": {}", metadata));
+  if (!metadata.metadata.empty()) {
+    items.push_back(fmt::format("\"metadata\": {}", metadata.metadata));
+  }
+  for (const auto& [key, value] : metadata.notes) {
+    items.push_back(fmt::format("{}: {}", quoted(key), value));
+  }
   items.emplace_back(R"("units": { "bandwidth": "GB/s", "latency": "us" })");
   if (!document.templates.empty()) {
     items.push_back("\"templates\": " + templates_of(document.templates));
@@ -215,8 +219,9 @@ std::string topology::to_topology_json(const TopologyDocument& document,
 }
 
 std::string to_topology_json(const TopologyDocument& document) {
-  return topology::to_topology_json(
-      document, document.metadata.empty() ? "" : metadata_text(document.metadata));
+  Metadata metadata;
+  if (!document.metadata.empty()) metadata.metadata = metadata_text(document.metadata);
+  return topology::to_topology_json(document, metadata);
 }
 
 TopologyDocument flat_document(const Topology& topology) {

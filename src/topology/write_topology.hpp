@@ -2,14 +2,14 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
+#include "forestcoll/metadata.hpp"
 #include "forestcoll/topology_text.hpp"
 
 namespace forestcoll::topology {
 
-/// `to_topology_json` with this value of `metadata` in place of the document's own; empty: none.
+/// `to_topology_json` with this metadata and these notes in place of the document's own metadata.
 [[nodiscard]] std::string to_topology_json(const TopologyDocument& document,
-                                           std::string_view metadata);
+                                           const Metadata& metadata);
 
 }  // namespace forestcoll::topology

@@ -62,18 +62,24 @@ TEST(Synth, EveryCollectiveAndFormat) {
 
 TEST(Synth, FormatNoneWritesNothing) {
   const Scratch scratch;
-  const auto synth =
-      run({"synth", topology("dgx-a100-x1"), "--format", "none", "-o", scratch / "x"});
+  const auto synth = run({"synth", topology("dgx-a100-x1"), "--format", "none"});
   EXPECT_EQ(synth.code, 0);
   EXPECT_EQ(synth.out, "");
+  const auto file =
+      run({"synth", topology("dgx-a100-x1"), "--format", "none", "-o", scratch / "x"});
+  EXPECT_EQ(file.code, 2);
+  EXPECT_THAT(file.err, HasSubstr("[S04]"));
   EXPECT_THAT(scratch.names(), IsEmpty());
 }
 
 TEST(Synth, JsonSummaryFollowsItsSchema) {
   const Scratch scratch;
   for (const std::string format : {"msccl", "forest", "none"}) {
-    const auto synth = run({"synth", topology("dgx-a100-x2"), "-c", "allgather", "--json", "-k",
-                            "max:4", "--format", format, "-o", scratch / "a"});
+    std::vector<std::string> words = {
+        "synth", topology("dgx-a100-x2"), "-c", "allgather", "--json", "-k", "max:4", "--format",
+        format};
+    if (format != "none") words.insert(words.end(), {"-o", scratch / "a"});
+    const auto synth = run(words);
     ASSERT_EQ(synth.code, 0) << synth.err;
     const auto json = nlohmann::json::parse(synth.out);
     expect_valid(json, "forestcoll-synth.schema.json");

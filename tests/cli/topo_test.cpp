@@ -210,6 +210,24 @@ TEST(TopoConvert, TheMetadataStaysOrIsNamed) {
   EXPECT_THAT(run({"topo", "convert", list, "--to", "topology"}).out, HasSubstr("\"guess 1\""));
 }
 
+TEST(TopoConvert, NotesStayAtTheTopAndAreNamedElsewhere) {
+  const Scratch scratch;
+  const std::string file = scratch.write("t.json", R"({"format": "forestcoll-topology",
+ "version": 1, "x-owner": {"who": "ops", "x-since": 2.50}, "x-rack": null,
+ "nodes": [{"id": "gpu[0-1]", "type": "compute", "x-slot": 4}],
+ "links": [{"src": "gpu0", "dst": "gpu1", "bandwidth": 25, "x-cable": "red"}]})");
+  const auto ours = run({"topo", "convert", file, "--to", "topology"});
+  EXPECT_EQ(ours.code, 0) << ours.err;
+  EXPECT_THAT(ours.out, HasSubstr("\n  \"x-owner\": {\"who\": \"ops\", \"x-since\": 2.50},\n"
+                                  "  \"x-rack\": null,\n"));
+  EXPECT_THAT(ours.err, HasSubstr("no place for it: 2 notes, such as /nodes/0/x-slot\n"));
+  const auto again = run({"topo", "convert", "-", "--to", "topology"}, {.input = ours.out});
+  EXPECT_EQ(again.out, ours.out);
+  EXPECT_THAT(again.err, Not(HasSubstr("no place")));
+  const auto dot = run({"topo", "convert", file, "--to", "dot"});
+  EXPECT_THAT(dot.err, HasSubstr("no place for it: 4 notes, such as /x-owner\n"));
+}
+
 TEST(TopoConvert, FormatByExtension) {
   const Scratch scratch;
   EXPECT_EQ(run({"topo", "convert", topology("torus-4x4"), "-o", scratch / "t.graphml"}).code, 0);

@@ -242,6 +242,35 @@ struct Mistake {
   std::string code, says;
 };
 
+// Ids may hold what separates them; what is there by the whole name is meant.
+TEST(Degrade, NamesIdsThatHoldSeparators) {
+  const Topology topology = parse_valid(R"({"format":"forestcoll-topology","version":1,
+    "nodes":[{"id":"e~f","type":"compute"},{"id":"a->b","type":"compute"},
+             {"id":"c,d","type":"compute"},{"id":"g","type":"compute"},
+             {"id":"sw","type":"switch"}],
+    "links":[{"src":"e~f","dst":"sw","bandwidth":8},{"src":"a->b","dst":"sw","bandwidth":8},
+             {"src":"c,d","dst":"sw","bandwidth":8},{"src":"g","dst":"sw","bandwidth":8},
+             {"src":"e~f","dst":"a->b","bandwidth":2}]})");
+  const auto left = [&](const Failures& failures) {
+    const auto result = degrade(topology, failures);
+    EXPECT_TRUE(result) << to_string(result.errors().front());
+    return result ? result->topology : topology;
+  };
+  const auto ranks = [&](const Failures& failures) {
+    std::vector<std::string> ids;
+    for (const NodeId node : left(failures).ranks) ids.push_back(topology.nodes[node].id);
+    return ids;
+  };
+  EXPECT_THAT(ranks({.drop = {"e~f"}}), ElementsAre("a->b", "c,d", "g"));
+  EXPECT_THAT(ranks({.drop = {"a->b"}}), ElementsAre("e~f", "c,d", "g"));
+  EXPECT_THAT(ranks({.ranks = "g,c,d,e~f"}), ElementsAre("g", "c,d", "e~f"));
+  EXPECT_EQ(bandwidth(left({.drop = {"e~f~a->b"}}), "e~f", "a->b"), Ratio(0));
+  EXPECT_EQ(bandwidth(left({.derate = {"e~f~a->b=1/2"}}), "a->b", "e~f"), Ratio(1));
+  const Topology one_way = left({.drop = {"a->b->e~f"}});
+  EXPECT_EQ(bandwidth(one_way, "a->b", "e~f"), Ratio(0));
+  EXPECT_EQ(bandwidth(one_way, "e~f", "a->b"), Ratio(2));
+}
+
 TEST(Degrade, SaysWhatIsWrong) {
   const std::vector<Mistake> mistakes = {
       {{.drop = {"box0/nik"}}, "D01", "no node and no box is called \"box0/nik\""},

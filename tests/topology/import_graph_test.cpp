@@ -320,6 +320,9 @@ TEST(ImportGraph, WrongValuesAreRefusedWithTheirPlace) {
   EXPECT_THAT(errors("\"id\":\"a\"", "\"id\":\"\""), Contains("I03 /nodes/0"));
   EXPECT_THAT(errors("\"kind\":\"nvlink\"", "\"count\":0"), ElementsAre("I03 /links/0"));
   EXPECT_THAT(errors("\"kind\":\"nvlink\"", "\"duplex\":\"half\""), ElementsAre("I03 /links/0"));
+  EXPECT_THAT(errors("\"nvlink\"", R"("nv\u001blink")"), ElementsAre("I03 /links/0"));
+  EXPECT_THAT(errors("\"id\":\"a\"", R"("id":"a\u0085")"), Contains("I03 /nodes/0"));
+  EXPECT_THAT(errors("\"id\":\"a\"", R"("id":"a","box":"b\nc")"), Contains("I03 /nodes/0"));
   EXPECT_THAT(errors("\"nodes\"", "\"knots\""), ElementsAre("I01"));
   EXPECT_THAT(import_errors(Source::node_link, kNodeLink.substr(0, 200)),
               ElementsAre(HasSubstr("E01 ")));

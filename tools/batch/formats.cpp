@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "batch/results.hpp"
+#include "share.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {
@@ -99,7 +100,7 @@ std::string items_markdown(const Results& results) {
     if (item.figures) {
       rate = number(item.figures->algbw);
       const auto& fraction = item.figures->optimum_fraction;
-      part = fraction ? number(*fraction * 100) + " %" : "above";
+      part = fraction ? percent(*fraction) : "above";
       height = std::to_string(item.figures->height);
     }
     text += row({item.input, item.variant.collective, item.variant.target, item.variant.trees,

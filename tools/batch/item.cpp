@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 #include <utility>
+
+#include "share.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {
@@ -35,11 +36,10 @@ std::optional<std::string> text_at(const Json& json, const char* key) {
   return found->get<std::string>();
 }
 
-// A quotient below one that rounds to one is not the optimum.
+// None for what is above the optimum of equal shares.
 std::optional<double> fraction(const Ratio& part, const Ratio& whole) {
   if (part > whole) return std::nullopt;
-  if (part == whole) return 1.0;
-  return std::min(part.to_double() / whole.to_double(), std::nextafter(1.0, 0.0));
+  return share(part, whole);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "report.hpp"
+#include "share.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {
@@ -72,10 +73,9 @@ std::string line_of(const ItemResult& result) {
                         error.message, error.code);
   } else if (result.figures) {
     const auto& fraction = result.figures->optimum_fraction;
-    line += fmt::format(
-        ": {} GB/s, {}, height {}", number(result.figures->algbw),
-        fraction ? number(std::floor(*fraction * 1e4) / 100) + " %" : "above the optimum",
-        result.figures->height);
+    line +=
+        fmt::format(": {} GB/s, {}, height {}", number(result.figures->algbw),
+                    fraction ? percent(*fraction) : "above the optimum", result.figures->height);
   }
   if (result.status == Status::ok) line += fmt::format(", {:.3f} s", result.seconds);
   return line;

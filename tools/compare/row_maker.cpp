@@ -16,6 +16,7 @@
 #include "forestcoll/verify.hpp"
 #include "io.hpp"
 #include "report.hpp"
+#include "share.hpp"
 #include "stopwatch.hpp"
 
 namespace forestcoll::cli {
@@ -175,7 +176,7 @@ class RowMaker {
     }
     row.algbw = algbw;
     row.busbw = *busbw;
-    row.optimum_fraction = algbw.to_double() / optimum_.to_double();
+    row.optimum_fraction = share(algbw, optimum_);
   }
 
   // Shape, links, program and times, all from the trees.

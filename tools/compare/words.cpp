@@ -7,6 +7,7 @@
 
 #include "allreduce_report.hpp"
 #include "report.hpp"
+#include "share.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -74,8 +75,7 @@ std::string duration_in_words(double seconds, const char* micro) {
 }
 
 std::string fraction_in_words(const ComparedRow& row, const Comparison& comparison) {
-  if (row.algbw <= comparison.optimum) return percent(row.algbw, comparison.optimum);
-  return fmt::format("{:.2f} %", row.optimum_fraction * 100);
+  return percent(row.algbw, comparison.optimum);
 }
 
 std::string short_number(double value) {

@@ -11,6 +11,7 @@
 #include "compare/winners.hpp"
 #include "compare/words.hpp"
 #include "compare/write.hpp"
+#include "share.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -55,10 +56,10 @@ std::vector<Line> optimum_lines(const Comparison& comparison, std::size_t column
   std::vector<Line> lines = {{optimum_name(comparison), number(comparison.optimum), "100 %",
                               number(comparison.optimum_busbw.to_double())}};
   if (comparison.two_phases && *comparison.two_phases != comparison.optimum) {
-    const double share = comparison.two_phases->to_double() / comparison.optimum.to_double();
     lines.push_back({two_phases_name, number(*comparison.two_phases),
                      percent(*comparison.two_phases, comparison.optimum),
-                     number(comparison.optimum_busbw.to_double() * share)});
+                     number(comparison.optimum_busbw.to_double() *
+                            share(*comparison.two_phases, comparison.optimum))});
   }
   for (Line& line : lines) line.resize(columns);
   return lines;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "file_option.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/import.hpp"
 #include "forestcoll/pack.hpp"
@@ -22,11 +23,6 @@ std::string names_of_baselines() {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", info.name);
   }
   return names;
-}
-
-// Those that go round the rings of boxes.
-bool has_box_rings(const std::string& algorithm) {
-  return algorithm == "nccl-ring" || algorithm == "double-tree" || algorithm == "hierarchical";
 }
 
 Expected<NcclGraph> read_rings(const std::string& path) {
@@ -69,6 +65,10 @@ std::int32_t least_height(const Fabric& fabric, std::optional<Rank> root) {
 
 }  // namespace
 
+bool has_box_rings(const std::string& algorithm) {
+  return algorithm == "nccl-ring" || algorithm == "double-tree" || algorithm == "hierarchical";
+}
+
 void add_baseline_options(CLI::App& command, BaselineArguments& arguments) {
   constexpr const char* group = "Algorithm";
   command
@@ -83,6 +83,7 @@ void add_baseline_options(CLI::App& command, BaselineArguments& arguments) {
       .add_option("--nccl-graph", arguments.nccl_graph,
                   "Take exactly the rings of this dump (NCCL_GRAPH_DUMP_FILE) for the boxes; with\n"
                   "nccl-ring, double-tree or hierarchical")
+      ->check(CLI::Validator(refuse_no_name, ""))
       ->type_name("FILE")
       ->group(group);
   command

@@ -87,6 +87,10 @@ std::optional<Diagnostic> refuse_combination(const SynthArguments& arguments, Fo
     return usage_error("S04", "--json puts the summary on standard output, where the schedule is",
                        "name a file for the schedule with -o, or write none with --format none");
   }
+  if (format == Format::none && arguments.output != "-") {
+    return usage_error("S04", "--format none writes no schedule, and -o names a file for one",
+                       "leave -o out, or choose another --format");
+  }
   const bool writes = format != Format::none;
   return refuse_clashes(
       {{"topology file", arguments.topology},
@@ -302,6 +306,9 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
       ->capture_default_str();
   add_baseline_options(command, arguments.baseline);
   add_target_options(command, arguments.target, arguments.sms);
+  command.get_option("--target")->each([&arguments](const std::string&) {
+    arguments.target_given = true;
+  });
   add_schedule_options(command, arguments);
   command.add_flag("--json", arguments.json,
                    "Summary as JSON on standard output (format forestcoll-synth, version 1)");

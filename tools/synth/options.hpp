@@ -31,6 +31,7 @@ struct SynthArguments {
   std::string trees;  ///< of -k; empty: by format
   std::string format = "msccl";
   std::string target = "azure";
+  bool target_given = false;
   std::optional<std::int32_t> sms;              ///< none: `assumed_sms` of the target
   bool in_place = false, out_of_place = false;  ///< neither: in place
   std::string protocol;                         ///< empty: Simple, or what --tune chooses

@@ -14,6 +14,7 @@ std::optional<Diagnostic> refuse_with_plan(const SynthArguments& arguments) {
     return usage_error("S04", fmt::format("{} is for MSCCL XML, not for --format mscclpp", option),
                        remedy);
   };
+  if (arguments.target_given) return refuse("--target", "leave it out: plans have one runtime");
   if (!arguments.protocol.empty()) return refuse("--proto", "leave it out: plans are Simple");
   if (arguments.instances) return refuse("--instances", "use a larger -k");
   if (arguments.unfused) return refuse("--unfused", "leave it out");
@@ -28,15 +29,17 @@ std::optional<Diagnostic> refuse_with_plan(const SynthArguments& arguments) {
 }
 
 std::optional<Diagnostic> refuse_with_forest(const SynthArguments& arguments) {
-  for (const auto& [option, given] : {std::pair("--inplace", arguments.in_place),
-                                      std::pair("--outofplace", arguments.out_of_place),
-                                      std::pair("--proto", !arguments.protocol.empty()),
-                                      std::pair("--instances", arguments.instances.has_value()),
-                                      std::pair("--threadblocks", !arguments.threadblocks.empty()),
-                                      std::pair("--unfused", arguments.unfused),
-                                      std::pair("--min-bytes", !arguments.min_bytes.empty()),
-                                      std::pair("--max-bytes", !arguments.max_bytes.empty()),
-                                      std::pair("--sizes", !arguments.sizes.empty())}) {
+  for (const auto& [option, given] :
+       {std::pair("--target", arguments.target_given),
+        std::pair("--sms", arguments.sms.has_value()), std::pair("--inplace", arguments.in_place),
+        std::pair("--outofplace", arguments.out_of_place),
+        std::pair("--proto", !arguments.protocol.empty()),
+        std::pair("--instances", arguments.instances.has_value()),
+        std::pair("--threadblocks", !arguments.threadblocks.empty()),
+        std::pair("--unfused", arguments.unfused),
+        std::pair("--min-bytes", !arguments.min_bytes.empty()),
+        std::pair("--max-bytes", !arguments.max_bytes.empty()),
+        std::pair("--sizes", !arguments.sizes.empty())}) {
     if (!given) continue;
     return usage_error(
         "S04", fmt::format("{} is for schedules, not for --format {}", option, arguments.format),

@@ -22,6 +22,7 @@
 #include "forestcoll/verify.hpp"
 #include "io.hpp"
 #include "report.hpp"
+#include "share.hpp"
 #include "solve.hpp"
 #include "synth/file_set.hpp"
 #include "synth/k.hpp"

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "share.hpp"
 #include "solver_report.hpp"
 
 namespace forestcoll::cli {

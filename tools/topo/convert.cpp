@@ -48,7 +48,7 @@ ExitCode run(const Options& options, const Console& console) {
   if (!format) return fail(format.errors(), console);
   const auto parser = parser_options(options.reading);
   if (!parser) return fail(parser.errors(), console);
-  std::string metadata;
+  Metadata metadata;
   const auto parsed = read_topology(options.topology, *parser, &metadata);
   if (!parsed) return fail(parsed.errors(), console);
   print(parsed->warnings, console);

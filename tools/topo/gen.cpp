@@ -68,7 +68,25 @@ Diagnostics with_gen_remedies(Diagnostics errors) {
   return errors;
 }
 
+// What says nothing beside --list, or without it.
+std::optional<Diagnostic> refuse_combination(const Options& options) {
+  if (!options.list) {
+    if (!options.json) return std::nullopt;
+    return usage_error("S04", "--json is for --list: a topology file is JSON already",
+                       "leave --json out, or add --list");
+  }
+  std::string beside;
+  if (!options.name.empty()) beside = fmt::format("\"{}\"", options.name);
+  if (!options.values.empty()) beside = "--" + options.values.begin()->first;
+  if (options.out != "-") beside = "-o";
+  if (beside.empty()) return std::nullopt;
+  return usage_error("S04",
+                     fmt::format("--list lists all fabrics, and {} says nothing to it", beside),
+                     fmt::format("leave {} or --list out", beside));
+}
+
 ExitCode run(const Options& options, const Console& console) {
+  if (auto error = refuse_combination(options)) return fail({*std::move(error)}, console);
   if (options.list) return print_list(options, console);
   if (options.name.empty()) {
     return fail({usage_error("G01", "the name of a fabric is missing",

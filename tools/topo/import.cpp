@@ -13,6 +13,7 @@
 
 #include "command.hpp"
 #include "fabric.hpp"
+#include "file_option.hpp"
 #include "foreign.hpp"
 #include "forestcoll/bandwidth.hpp"
 #include "io.hpp"
@@ -234,6 +235,7 @@ void add_cluster_options(CLI::App& command, Options& options) {
   command
       .add_option("--box", options.box,
                   "The dump of one machine, for ibnetdiscover and Slurm: every host is one")
+      ->check(CLI::Validator(refuse_no_name, ""))
       ->type_name("FILE")
       ->group(group);
   command.add_option("--uplinks", options.import.uplinks, "Slurm: links between two switches")

@@ -16,6 +16,7 @@
 #include "bottleneck.hpp"
 #include "command.hpp"
 #include "fabric.hpp"
+#include "file_option.hpp"
 #include "forestcoll/draw.hpp"
 #include "forestcoll/summary.hpp"
 #include "forestcoll/synthesize.hpp"
@@ -39,6 +40,7 @@ struct Options {
   std::string svg, png, dot;  ///< files to write; empty: none
   std::size_t detail = DrawOptions{}.detail;
   double seconds = kPictureSeconds;  ///< of one picture
+  std::string only_of_pictures;      ///< an option given that says nothing else
   ReadingOptions reading;
   Failures failures;
 };
@@ -189,8 +191,17 @@ Diagnostics write_pictures(const Options& options, const Fabric& fabric, const F
   return {};
 }
 
+std::optional<Diagnostic> refuse_combination(const Options& options,
+                                             const std::vector<std::string>& files) {
+  const bool picture = std::ranges::any_of(files, [](const auto& file) { return !file.empty(); });
+  if (picture || options.only_of_pictures.empty()) return std::nullopt;
+  return usage_error("S04", options.only_of_pictures + " is for pictures, and none is asked for",
+                     "leave it out, or name a file with --svg, --png or --dot");
+}
+
 ExitCode run(const Options& options, const Console& console) {
   const std::vector<std::string> files = {options.svg, options.png, options.dot};
+  if (auto error = refuse_combination(options, files)) return fail({*std::move(error)}, console);
   // A picture on standard output stands alone there.
   const bool reports = options.json || std::ranges::count(files, "-") == 0;
   if (auto error = refuse_clashes({{"topology file", options.topology}},
@@ -231,16 +242,20 @@ Command add_topo_show(CLI::App& program) {
        {std::tuple("--svg", &Options::svg, "Draw it as SVG, by Graphviz; - is standard output"),
         std::tuple("--png", &Options::png, "Draw it as PNG, by Graphviz"),
         std::tuple("--dot", &Options::dot, "Write the picture's graph in Graphviz's language")}) {
-    command->add_option(name, (*options).*file, what)->type_name("FILE");
+    command->add_option(name, (*options).*file, what)
+        ->check(CLI::Validator(refuse_no_name, ""))
+        ->type_name("FILE");
   }
   command
       ->add_option("--detail", options->detail,
                    "Draw up to so many nodes one by one; with more, boxes are drawn as one node "
                    "each, and what is linked alike as one")
       ->capture_default_str()
+      ->each([options](const std::string&) { options->only_of_pictures = "--detail"; })
       ->type_name("N");
   command->add_option("--time-limit", options->seconds, "Give a picture up after so many seconds")
       ->capture_default_str()
+      ->each([options](const std::string&) { options->only_of_pictures = "--time-limit"; })
       ->type_name("SECONDS")
       ->check(seconds_error);
   add_failure_options(*command, options->failures);

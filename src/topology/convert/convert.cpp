@@ -12,6 +12,7 @@
 #include "forestcoll/topology_text.hpp"
 #include "topology/convert/writers.hpp"
 #include "topology/findings.hpp"
+#include "topology/json_value.hpp"
 #include "topology/quote_dot.hpp"
 #include "topology/write_topology.hpp"
 
@@ -112,6 +113,23 @@ void add_changed_names(std::set<std::string> names, Survives survives,
                      : fmt::format("{} exact names, such as {}", names.size(), first));
 }
 
+// JSON pointers of all keys x-….
+std::vector<std::string> all_notes(const Metadata& metadata) {
+  std::vector<std::string> pointers;
+  for (const auto& [key, value] : metadata.notes) {
+    pointers.push_back("/" + topology::pointer_token(key));
+  }
+  pointers.insert(pointers.end(), metadata.inner_notes.begin(), metadata.inner_notes.end());
+  return pointers;
+}
+
+void add_lost_notes(const std::vector<std::string>& pointers, std::vector<std::string>& lost) {
+  if (pointers.empty()) return;
+  lost.push_back(pointers.size() == 1
+                     ? fmt::format("the note {}", pointers.front())
+                     : fmt::format("{} notes, such as {}", pointers.size(), pointers.front()));
+}
+
 // Readers of XML take blanks at the ends for layout.
 bool survives_in_xml(std::string_view name) {
   constexpr std::string_view blanks = " \t\r\n\f\v";
@@ -147,13 +165,16 @@ std::optional<GraphFormat> graph_format_of_file(std::string_view path) {
   return path.ends_with(".gv") ? std::optional(GraphFormat::dot) : std::nullopt;
 }
 
-Converted convert(const Topology& topology, GraphFormat format, std::string_view metadata) {
+Converted convert(const Topology& topology, GraphFormat format, const Metadata& metadata) {
   if (format == GraphFormat::topology) {
-    return {topology::to_topology_json(flat_document(topology), metadata), {}};
+    Converted result{topology::to_topology_json(flat_document(topology), metadata), {}};
+    add_lost_notes(metadata.inner_notes, result.lost);
+    return result;
   }
   const PlainGraph graph = plain_graph(topology);
   Converted result{"", disabled_parts(topology)};
-  if (!metadata.empty()) result.lost.emplace_back("the metadata");
+  if (!metadata.metadata.empty()) result.lost.emplace_back("the metadata");
+  add_lost_notes(all_notes(metadata), result.lost);
   switch (format) {
     case GraphFormat::topology:
       break;

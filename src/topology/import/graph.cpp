@@ -10,6 +10,7 @@
 
 #include "topology/import/words.hpp"
 #include "topology/nearest.hpp"
+#include "topology/text_encoding.hpp"
 #include "topology/units.hpp"
 
 namespace forestcoll::importing {
@@ -105,6 +106,7 @@ std::optional<std::size_t> GraphBuilder::node(const std::string& id, const Where
          "Names of nodes may not be empty and have no brackets, which stand for ranges.");
     return std::nullopt;
   }
+  if (!is_plain("id", id, where)) return std::nullopt;
   if (graph_.nodes.size() == kMaxParts) {
     fail("I09", where, fmt::format("more than {} nodes", kMaxParts), kSmaller);
     return std::nullopt;
@@ -183,7 +185,9 @@ void GraphBuilder::read_node(std::size_t index, const Attributes& attributes, co
     entry.type = compute ? NodeType::compute : NodeType::switch_node;
     typed_[index] = true;
   }
-  if (const std::string* box = find(attributes, "box")) entry.box = *box;
+  if (const std::string* box = find(attributes, "box"); box && is_plain("box", *box, where)) {
+    entry.box = *box;
+  }
   if (const std::string* rank = find(attributes, "rank")) {
     entry.rank = natural(*rank);
     if (!entry.rank) {
@@ -201,6 +205,16 @@ void GraphBuilder::read_node(std::size_t index, const Attributes& attributes, co
   entry.multicast = truth(attributes, "multicast", entry.multicast, where);
   entry.reduce = truth(attributes, "reduce", entry.reduce, where);
   entry.enabled = truth(attributes, "enabled", entry.enabled, where);
+}
+
+// Labels go into reports and other formats as they are.
+bool GraphBuilder::is_plain(std::string_view key, const std::string& label, const Where& where) {
+  const auto control = topology::find_control(label);
+  if (!control) return true;
+  fail("I03", where,
+       fmt::format("the {} {} has the control character {}", key, quote(label), *control),
+       "Take it out.");
+  return false;
 }
 
 // An edge's "weight" is often something else where it has a bandwidth or a capacity too.
@@ -295,7 +309,9 @@ void GraphBuilder::add_link(const std::string& src, const std::string& dst,
     entry.link.latency = *value;
   }
   if (!read_counts(attributes, entry.link, where)) return;
-  if (const std::string* kind = find(attributes, "kind")) entry.link.kind = *kind;
+  if (const std::string* kind = find(attributes, "kind"); kind && is_plain("kind", *kind, where)) {
+    entry.link.kind = *kind;
+  }
   entry.link.full_duplex = !directed;
   if (const std::string* duplex = find(attributes, "duplex")) {
     if (*duplex != "full" && *duplex != "simplex") {
@@ -337,14 +353,14 @@ bool GraphBuilder::decide_types() {
   return false;
 }
 
-std::optional<Graph> GraphBuilder::finish(std::string name, std::string description) {
+std::optional<Graph> GraphBuilder::finish(const std::string& name, const std::string& description) {
   if (failed_ || !decide_types()) return std::nullopt;
   if (weight_is_bandwidth_) {
     context_.report.guesses.emplace_back(
         "the weight of an edge is its GB/s (an attribute bandwidth says so)");
   }
-  graph_.name = std::move(name);
-  graph_.description = std::move(description);
+  graph_.name = topology::without_controls(name);
+  graph_.description = topology::without_controls(description, topology::kLayoutOfProse);
   return std::move(graph_);
 }
 

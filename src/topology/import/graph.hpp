@@ -68,7 +68,9 @@ class GraphBuilder {
   void add_sized_link(const std::string& src, const std::string& dst, const Ratio& bandwidth);
 
   /// Nothing where something was wrong, or where some nodes have a type and others have none.
-  [[nodiscard]] std::optional<Graph> finish(std::string name, std::string description);
+  /// Control characters of the two texts become blanks.
+  [[nodiscard]] std::optional<Graph> finish(const std::string& name,
+                                            const std::string& description);
 
  private:
   std::optional<std::size_t> node(const std::string& id, const Where& where);
@@ -78,6 +80,7 @@ class GraphBuilder {
   bool read_counts(const Attributes& attributes, FlatLink& link, const Where& where);
   bool truth(const Attributes& attributes, std::string_view key, bool otherwise,
              const Where& where);
+  bool is_plain(std::string_view key, const std::string& label, const Where& where);
   void fail(std::string_view code, const Where& where, std::string message, std::string remedy);
   bool decide_types();
 

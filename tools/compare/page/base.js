@@ -43,6 +43,13 @@ function duration(seconds) {
 function rate(value) {
   return value < 100 ? value.toPrecision(3) : value.toFixed(1);
 }
+// Exactly as in the program's tables: from {exact}, rounded down.
+function percentOf(part, whole) {
+  const [[a, b], [c, d]] = [part, whole].map((rate) => `${rate.exact}/1`.split("/").map(BigInt));
+  const hundredths = (a * d * 10000n) / (b * c);
+  const more = hundredths === 10000n && a * d !== b * c ? 1n : 0n;
+  return `${figure(Number(hundredths + more) / 100, 2)} %`;
+}
 const percent = (fraction) => `${figure(Math.floor(fraction * 1e4 + 1e-6) / 100, 2)} %`;
 // As in the charts: ours has the first colour, the others take turns with the rest.
 const others = report.rows.filter((row) => row.algorithm !== "forestcoll");

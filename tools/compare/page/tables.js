@@ -22,7 +22,7 @@ function rateCells(row) {
   return [
     element("td", {}, named(row)),
     element("td", {title: `${row.algbw.exact} GB/s`}, figure(row.algbw.value)),
-    element("td", {}, percent(row.optimum_fraction), bar),
+    element("td", {}, percentOf(row.algbw, report.optimum), bar),
     element("td", {}, figure(row.busbw.value)),
     element("td", {}, ...height),
     element("td", {}, row.k ? String(row.k) : "–"),
@@ -42,7 +42,7 @@ function showRates() {
   const limit = (name, value) => {
     const part = value.value / report.optimum.value;
     body.append(element("tr", {class: "limit"}, element("td", {}, name), element("td", {title: value.exact}, figure(value.value)),
-      element("td", {}, percent(part)), element("td", {}, figure(data.optimumBusbw * part)), element("td", {colspan: "5"})));
+      element("td", {}, percentOf(value, report.optimum)), element("td", {}, figure(data.optimumBusbw * part)), element("td", {colspan: "5"})));
   };
   limit(report.optimum_name, report.optimum);
   if (report.two_phases && report.two_phases.exact !== report.optimum.exact) {
