@@ -235,22 +235,7 @@ TEST(Signals, EndTheProgramWithAMessageAndNoFile) {
   }
 }
 
-// The address sanitizer needs all address space and ends the program itself.
-#if defined(__has_feature)
-#define FORESTCOLL_ASAN __has_feature(address_sanitizer)
-#elif defined(__SANITIZE_ADDRESS__)
-#define FORESTCOLL_ASAN 1
-#else
-#define FORESTCOLL_ASAN 0
-#endif
-#if !FORESTCOLL_ASAN
-RunOptions with_memory(rlim_t bytes) {
-  return {.before_exec = [bytes] {
-    const rlimit limit = {.rlim_cur = bytes, .rlim_max = bytes};
-    setrlimit(RLIMIT_AS, &limit);
-  }};
-}
-
+#ifndef WITH_ADDRESS_SANITIZER
 constexpr rlim_t megabyte = rlim_t{1} << 20;
 
 TEST(OutOfMemory, IsSaidAndLeavesNoFile) {
@@ -261,16 +246,16 @@ TEST(OutOfMemory, IsSaidAndLeavesNoFile) {
  "links": [{"src": "gpu[0-3999]", "dst": "sw", "bandwidth": 25}]})");
   const auto synth =
       run({"synth", fabric, "-c", "allgather", "--format", "forest", "-o", scratch / "out.json"},
-          with_memory(100 * megabyte));
+          with_address_space(100 * megabyte));
   EXPECT_EQ(synth.code, 3);
   EXPECT_THAT(synth.err, HasSubstr("forestcoll: out of memory; no file is left half-written"));
   EXPECT_THAT(synth.err, HasSubstr("use a smaller -k, fewer --ranks, a smaller fabric, or "));
   EXPECT_THAT(scratch.names(), ::testing::ElementsAre("star.json"));
-  const auto read = run({"topo", "check", "/dev/zero"}, with_memory(200 * megabyte));
+  const auto read = run({"topo", "check", "/dev/zero"}, with_address_space(200 * megabyte));
   EXPECT_EQ(read.code, 3);
   EXPECT_THAT(read.err, HasSubstr("out of memory"));
   EXPECT_THAT(read.err, HasSubstr("use fewer --ranks, a smaller fabric, or "));
-  const auto verify = run({"verify", "/dev/zero"}, with_memory(200 * megabyte));
+  const auto verify = run({"verify", "/dev/zero"}, with_address_space(200 * megabyte));
   EXPECT_EQ(verify.code, 3);
   EXPECT_THAT(verify.err, HasSubstr("use a smaller fabric, or a machine"));
 }
