@@ -137,12 +137,19 @@ Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& opti
   return Fabric{.topology = std::move(left.topology),
                 .network = *std::move(network),
                 .warnings = std::move(parsed->warnings),
+                .notes = std::move(parsed->notes),
                 .quantize_change = parsed->quantize_change,
                 .changes = std::move(left.changes)};
 }
 
+void report_parsed(const ParsedTopology& parsed, const Console& console) {
+  print(parsed.warnings, console);
+  for (const std::string& inferred : parsed.notes) note(console, inferred);
+}
+
 void report_reading(const Fabric& fabric, const ReadingOptions& options, const Console& console) {
   print(fabric.warnings, console);
+  for (const std::string& inferred : fabric.notes) note(console, inferred);
   for (const std::string& change : fabric.changes) note(console, change);
   if (options.quantize.empty()) return;
   note(console, fmt::format("--quantize {} changed a bandwidth by {} % at most", options.quantize,

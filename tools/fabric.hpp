@@ -45,6 +45,7 @@ struct Fabric {
   Topology topology;
   Network network;
   Diagnostics warnings;
+  std::vector<std::string> notes;  ///< what was inferred when it was read
   Ratio quantize_change;
   std::vector<std::string> changes;  ///< what --drop, --derate and --ranks did
 };
@@ -52,8 +53,11 @@ struct Fabric {
 [[nodiscard]] Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& options,
                                            const Failures& failures = {});
 
-/// Prints the warnings of the file, and what `--quantize`, `--drop`, `--derate` and `--ranks`
-/// changed.
+/// Prints the warnings of the file, and what was inferred.
+void report_parsed(const ParsedTopology& parsed, const Console& console);
+
+/// Prints the warnings of the file, what was inferred, and what `--quantize`, `--drop`, `--derate`
+/// and `--ranks` changed.
 void report_reading(const Fabric& fabric, const ReadingOptions& options, const Console& console);
 
 /// The rank that `text` names: the id of a compute node, or else a rank. Error S02.

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "condensed.hpp"
 #include "share.hpp"
 
 namespace forestcoll::cli {
@@ -25,7 +26,8 @@ void print(const Diagnostics& findings, const Console& console) {
     console.findings->insert(console.findings->end(), findings.begin(), findings.end());
     return;
   }
-  for (const Diagnostic& finding : findings) {
+  const Diagnostics shown = console.verbose ? findings : condensed(findings);
+  for (const Diagnostic& finding : shown) {
     const bool warning = finding.severity == Severity::warning;
     if (warning && console.quiet) continue;
     if (console.color) {

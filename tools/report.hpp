@@ -15,8 +15,8 @@ namespace forestcoll::cli {
 
 using Json = nlohmann::ordered_json;
 
-/// Prints findings on standard error: errors always, warnings unless `--quiet`. Where the console
-/// has a place for findings, they are put there instead.
+/// Prints findings on standard error: errors always, warnings unless `--quiet`, and `condensed`
+/// unless `--verbose`. Where the console has a place for findings, they are all put there instead.
 void print(const Diagnostics& findings, const Console& console);
 
 /// The exit code that the first error asks for. REQUIRES: `findings` holds an error.

@@ -126,7 +126,7 @@ ExitCode run(const Options& options, const Console& console) {
   if (!parameters) return fail(parameters.errors(), console);
   const auto topology = read_topology(options.topology, {});
   if (!topology) return fail(topology.errors(), console);
-  print(topology->warnings, console);
+  report_parsed(*topology, console);
   const auto text = read_input(options.schedule);
   if (!text) return fail(text.errors(), console);
   const std::string file = display_name(options.schedule);

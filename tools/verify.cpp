@@ -211,7 +211,7 @@ ExitCode run(const Options& options, const Console& console) {
     auto parsed = read_topology(options.topology, {});
     if (!parsed) return fail(parsed.errors(), console);
     topology = *std::move(parsed);
-    print(topology->warnings, console);
+    report_parsed(*topology, console);
   }
   const auto text = read_input(options.schedule);
   if (!text) return fail(text.errors(), console);

@@ -1,6 +1,7 @@
 // What is wrong with an input, where, and what to do about it; and results that may be that.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,6 +28,7 @@ struct Diagnostic {
   std::string where = {};    ///< JSON pointer, or "line:column"; may be empty
   std::string message = {};  ///< what was expected, and what was found
   std::string remedy = {};   ///< what to do; may be empty
+  std::size_t counted = 0;   ///< findings of this code that were not kept, where it counts them
 };
 
 using Diagnostics = std::vector<Diagnostic>;

@@ -19,7 +19,7 @@ enum class NodeType { compute, switch_node };
 struct TopologyNode {
   std::string id;  ///< "box0/gpu3"
   NodeType type = NodeType::compute;
-  std::string box;         ///< the box it sits in; empty where the file names none
+  std::string box;  ///< the box it sits in, as the file says or as was inferred; may be empty
   bool multicast = false;  ///< a switch that can copy in the network
   bool reduce = false;     ///< a switch that can aggregate in the network
   bool enabled = true;     ///< a disabled node stays here, and out of the digraph
@@ -53,11 +53,14 @@ struct TopologyOptions {
 
 struct ParsedTopology {
   Topology topology;
-  Diagnostics warnings;       ///< W01 … W07
+  Diagnostics warnings;       ///< W01 … W09, W12
   Ratio quantize_change = 0;  ///< the largest relative change that `quantize` made
+  /// What was inferred, in sentences that name the file: boxes that it does not declare.
+  std::vector<std::string> notes = {};
 };
 
-/// Reads a topology file (version 1). All errors of one file are reported together.
+/// Reads a topology file (version 1). All errors of one file are reported together. GPUs without a
+/// box get one where the fabric shows which; what was inferred stands in `notes`.
 /// `file` is the name that diagnostics carry. Cost: linear in the expanded size.
 [[nodiscard]] Expected<ParsedTopology> parse_topology(std::string_view text, std::string_view file,
                                                       const TopologyOptions& options = {});

@@ -29,6 +29,7 @@ struct LinkEntry {
   std::size_t position = 0;  ///< in the array
   HostList src, dst;
   bool zip = false;
+  bool pair_given = false;  ///< in the file, whichever it is
   bool readable = true;     ///< false: its numbers are not, only its ends are of use
   Ratio single = 1;         ///< GB/s of one of its parallel links, when not degraded
   std::int64_t cables = 1;  ///< the file's count

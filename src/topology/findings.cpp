@@ -51,7 +51,8 @@ Diagnostics Findings::with_counts(const List& list) const {
                    .file = file_,
                    .where = "",
                    .message = fmt::format("and {} more findings of this kind", count - kMaxPerCode),
-                   .remedy = ""});
+                   .remedy = "",
+                   .counted = count - kMaxPerCode});
   }
   return all;
 }

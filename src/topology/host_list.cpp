@@ -157,6 +157,33 @@ Expected<HostList> parse_host_list(std::string_view text) {
   return HostListParser(text).parse();
 }
 
+std::vector<HostList::Range> HostList::Part::merged() const {
+  std::vector<Range> merged;
+  for (const Range& range : ranges) {
+    const bool follows = !merged.empty() && merged.back().last + 1 == range.first &&
+                         merged.back().width == range.width;
+    if (follows) {
+      merged.back().last = range.last;
+    } else {
+      merged.push_back(range);
+    }
+  }
+  return merged;
+}
+
+bool HostList::branches_from(const HostList& other) const {
+  bool several = false;
+  std::size_t at = 0;
+  for (; at < parts_.size() && at < other.parts_.size(); ++at) {
+    const auto ranges = parts_[at].merged();
+    if (parts_[at].literal != other.parts_[at].literal || ranges != other.parts_[at].merged()) {
+      break;
+    }
+    several = several || ranges.size() > 1 || (!ranges.empty() && ranges[0].first < ranges[0].last);
+  }
+  return several && (at < parts_.size() || at < other.parts_.size());
+}
+
 std::vector<std::string> HostList::expand() const {
   if (parts_.empty()) return {std::string(text_)};
   std::vector<std::string> ids = {""};

@@ -29,6 +29,9 @@ class HostList {
   [[nodiscard]] std::size_t count() const { return count_; }
   /// All of them, the last range running fastest. REQUIRES: the count is bounded. Cost: O(count).
   [[nodiscard]] std::vector<std::string> expand() const;
+  /// True where both begin with the same range of several ids and go on differently, as
+  /// "box[0-2]/gpu[0-3]" and "box[0-2]/nvsw" do.
+  [[nodiscard]] bool branches_from(const HostList& other) const;
 
  private:
   friend class HostListParser;
@@ -36,10 +39,13 @@ class HostList {
   struct Range {
     std::uint64_t first = 0, last = 0;
     std::size_t width = 0;  ///< padded with zeros to so many digits
+    bool operator==(const Range&) const = default;
   };
   struct Part {
     std::string_view literal;
     std::vector<Range> ranges;  ///< after the literal; empty for the part at the end
+    /// The ranges with those that follow one another in one: "0,1,2-4" is "0-4".
+    [[nodiscard]] std::vector<Range> merged() const;
   };
 
   std::string_view text_;

@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "forestcoll/topology.hpp"
 #include "topology/document.hpp"
 #include "topology/expand.hpp"
 #include "topology/findings.hpp"
+#include "topology/infer_boxes.hpp"
 #include "topology/json_value.hpp"
 #include "topology/quantize.hpp"
 #include "topology/text_encoding.hpp"
@@ -53,6 +56,30 @@ bool check_beginning(std::string_view text, Findings& findings) {
   return false;
 }
 
+// W09 where a box is doubtful, and what was inferred in words.
+std::vector<std::string> find_boxes(const topology::Document& document,
+                                    topology::Expansion& expansion, std::string_view file,
+                                    Findings& findings) {
+  const topology::InferredBoxes boxes = topology::infer_boxes(expansion.topology);
+  if (boxes.doubt) {
+    findings.warning("W09", topology::where_node(document, expansion.node_origin[boxes.doubt->at]),
+                     boxes.doubt->message + (boxes.names.empty() ? "; no boxes are inferred" : ""),
+                     "Write \"box\" on the nodes, or use \"templates\" and \"boxes\"; a \"kind\" "
+                     "on every link helps.");
+  }
+  if (boxes.names.empty()) return {};
+  constexpr std::size_t most_named = 3;
+  std::string named;
+  for (std::size_t b = 0; b < boxes.names.size() && b < most_named; ++b) {
+    named += (b == 0 ? "" : ", ") + boxes.names[b];
+  }
+  if (boxes.names.size() > most_named) {
+    named += fmt::format(" and {} more", boxes.names.size() - most_named);
+  }
+  return {fmt::format("{}: boxes inferred: {} ({}), from {}; \"box\" on a node overrides", file,
+                      boxes.names.size(), named, boxes.evidence)};
+}
+
 }  // namespace
 
 Expected<ParsedTopology> parse_topology(std::string_view text, std::string_view file,
@@ -71,12 +98,15 @@ Expected<ParsedTopology> parse_topology(std::string_view text, std::string_view 
   // 5. Is it a fabric, and is it one that somebody meant?
   topology::check_connection(document, expansion, findings);
   if (findings.has_errors()) return findings.all();
+  // 6. Which GPUs share a box, where the file does not say?
+  std::vector<std::string> notes = find_boxes(document, expansion, file, findings);
   topology::warn(document, expansion, findings);
   topology::warn_islands(document, expansion, findings);
-  // 6. A coarser grid, if asked for.
+  // 7. A coarser grid, if asked for.
   const auto change = round_bandwidths(expansion.topology, options.quantize, findings);
   if (!change) return findings.all();
-  return ParsedTopology{std::move(expansion.topology), findings.warnings(), *change};
+  return ParsedTopology{std::move(expansion.topology), findings.warnings(), *change,
+                        std::move(notes)};
 }
 
 }  // namespace forestcoll

@@ -195,6 +195,7 @@ std::optional<LinkEntry> read_link(const JsonValue& value, const Place& place, c
   const auto zip = fields.is_second("pair", "product", "zip");
   const auto simplex = fields.is_second("duplex", "full", "simplex");
   entry.zip = zip.value;
+  entry.pair_given = fields.find("pair") != nullptr;
   entry.full_duplex = !simplex.value;
   entry.enabled = fields.boolean("enabled", true).value;
   entry.kind = fields.text("kind", kMaxLabel).value;

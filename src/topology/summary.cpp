@@ -8,6 +8,7 @@
 
 #include "base/check.hpp"
 #include "graph/sink_flow.hpp"
+#include "topology/groups.hpp"
 
 namespace forestcoll {
 namespace {
@@ -68,22 +69,6 @@ void add_links(const Topology& topology, TopologySummary& summary) {
   for (auto& [key, of_kind] : links) summary.links.push_back(std::move(of_kind));
 }
 
-// Union and find.
-class Groups {
- public:
-  explicit Groups(std::size_t size) : parent_(size) {
-    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
-  }
-  std::size_t find(std::size_t v) {
-    while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
-    return v;
-  }
-  void join(std::size_t a, std::size_t b) { parent_[find(a)] = find(b); }
-
- private:
-  std::vector<std::size_t> parent_;
-};
-
 void add_islands(const Topology& topology, TopologySummary& summary) {
   std::map<std::string, std::vector<std::pair<std::size_t, std::size_t>>> pairs_by_kind;
   for (const TopologyLink& link : topology.links) {
@@ -91,7 +76,7 @@ void add_islands(const Topology& topology, TopologySummary& summary) {
     pairs_by_kind[link.kind].emplace_back(link.src.index(), link.dst.index());
   }
   for (const auto& [kind, pairs] : pairs_by_kind) {
-    Groups groups(topology.nodes.size());
+    topology::Groups groups(topology.nodes.size());
     for (const auto& [a, b] : pairs) groups.join(a, b);
     std::vector<std::size_t> roots;
     for (const NodeId gpu : topology.ranks) roots.push_back(groups.find(gpu.index()));

@@ -9,6 +9,7 @@
 
 #include "forestcoll/topology_text.hpp"
 #include "topology/arcs.hpp"
+#include "topology/link_kind.hpp"
 #include "topology/pcie_direction.hpp"
 #include "topology/validate.hpp"
 
@@ -48,7 +49,10 @@ class Warnings {
     check_switches();
     check_pairs();
     check_units();
+    check_kinds();
     check_boxes();
+    for (const Section& section : document_.templates) check_products(section);
+    check_products(document_.top);
   }
 
  private:
@@ -126,6 +130,7 @@ class Warnings {
         sorted.begin(), sorted.end(),
         [&](const DirectedLink& a, const DirectedLink& b) { return ends(a.arc) < ends(b.arc); });
     ByEntry repeated, one_way;
+    std::size_t one_way_pairs = 0, both_ways = 0;
     for (std::size_t i = 0; i < sorted.size(); ++i) {
       const DirectedLink& link = sorted[i];
       const TopologyLink& drawn = topology_.links[link.link];
@@ -134,14 +139,21 @@ class Warnings {
         if (link.arc.tail == drawn.src) note(repeated, link);
         continue;
       }
-      const bool meant = pcie_direction_[link.arc.tail] || pcie_direction_[link.arc.head];
-      if (drawn.full_duplex || meant) continue;
       const auto back = std::pair(link.arc.head, link.arc.tail);
       const auto at = std::lower_bound(
           sorted.begin(), sorted.end(), back,
           [&](const DirectedLink& a, const auto& wanted) { return ends(a.arc) < wanted; });
-      if (at == sorted.end() || ends(at->arc) != back) note(one_way, link);
+      const bool has_way_back = at != sorted.end() && ends(at->arc) == back;
+      const bool meant = pcie_direction_[link.arc.tail] || pcie_direction_[link.arc.head];
+      if (has_way_back) {
+        both_ways += link.arc.tail < link.arc.head ? 1 : 0;
+      } else if (!meant) {
+        ++one_way_pairs;
+        note(one_way, link);
+      }
     }
+    // A fabric whose pairs are mostly of one way is one of one-way links, and says so at each.
+    if (one_way_pairs >= both_ways) one_way.clear();
     report(repeated, "W03", "is linked a second time",
            "The bandwidths are summed; write \"count\" for parallel links.");
     report(one_way, "W07", "has no way back",
@@ -171,6 +183,36 @@ class Warnings {
     }
   }
 
+  // W04, by what a cable of that kind can carry.
+  void check_kinds() {
+    const auto check = [&](const Section& section) {
+      for (const LinkEntry& entry : section.links) {
+        const auto most = most_of_kind(entry.kind);
+        if (!entry.enabled || !most || entry.single <= *most) continue;
+        findings_.warning("W04", section.where(entry) + "/bandwidth",
+                          fmt::format("{} is more than a link of kind {} carries, {} GB/s at most",
+                                      in_gbs(entry.single), quote(entry.kind), *most),
+                          unit_remedy() + " Parallel cables are written with \"count\".");
+      }
+    };
+    for (const Section& section : document_.templates) check(section);
+    check(document_.top);
+  }
+
+  // W12.
+  void check_products(const Section& section) {
+    for (const LinkEntry& entry : section.links) {
+      if (entry.pair_given || !entry.enabled || !entry.src.branches_from(entry.dst)) continue;
+      findings_.warning(
+          "W12", section.where(entry),
+          fmt::format("each of {} is linked to each of {}: {} links", quote(entry.src.text()),
+                      quote(entry.dst.text()), entry.count()),
+          "Ranges multiply. For links within each box write \"templates\" and \"boxes\", or an "
+          "entry per box; \"pair\": \"zip\" links one to one; \"pair\": \"product\" says that "
+          "it is meant.");
+    }
+  }
+
   static std::string unit_remedy() {
     return "Is it a slip of the unit? Gb/s is an eighth of GB/s.";
   }
@@ -180,48 +222,48 @@ class Warnings {
     return section_of(document_, origin).links[static_cast<std::size_t>(origin.entry)];
   }
 
-  // W05: the links of boxes of one template are alike, so what differs is how they are linked on.
+  // W05: the links of boxes of one template are alike, so what differs is how they are linked on. A
+  // link that is slow or off is in the file, and so known; one that is missing may be forgotten.
   void check_boxes() {
-    std::vector<std::optional<std::size_t>> box_of(topology_.nodes.size());
+    constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+    std::vector<std::size_t> box_of(topology_.nodes.size(), kNone);
     for (std::size_t b = 0; b < expansion_.boxes.size(); ++b) {
       const BoxInstance& box = expansion_.boxes[b];
       for (std::size_t i = 0; i < box.node_count; ++i) box_of[box.first_node.index() + i] = b;
     }
-    std::vector<Sum> out(expansion_.boxes.size());
-    for (const DirectedLink& link : arcs_) {
-      const auto box = box_of[link.arc.tail.index()];
-      if (box) out[*box].add(topology_.links[link.link].bandwidth);
+    std::vector<std::size_t> links(expansion_.boxes.size());
+    for (const TopologyLink& link : topology_.links) {
+      const std::size_t a = box_of[link.src.index()], b = box_of[link.dst.index()];
+      if (a != kNone) ++links[a];
+      if (b != kNone && b != a) ++links[b];
     }
     std::vector<std::vector<std::size_t>> boxes_of(document_.templates.size());
     for (std::size_t b = 0; b < expansion_.boxes.size(); ++b) {
       boxes_of[expansion_.boxes[b].template_index].push_back(b);
     }
-    for (const auto& boxes : boxes_of) compare(boxes, out);
+    for (const auto& boxes : boxes_of) compare(boxes, links);
   }
 
-  // Boxes of one template, and what leaves each.
-  void compare(const std::vector<std::size_t>& boxes, const std::vector<Sum>& out) {
-    std::map<Ratio, std::size_t> boxes_with;
-    for (const std::size_t b : boxes) {
-      if (!out[b].value()) return;
-      ++boxes_with[*out[b].value()];
-    }
+  // Boxes of one template, and the links of each.
+  void compare(const std::vector<std::size_t>& boxes, const std::vector<std::size_t>& links) {
+    std::map<std::size_t, std::size_t> boxes_with;
+    for (const std::size_t b : boxes) ++boxes_with[links[b]];
     if (boxes_with.size() < 2) return;
-    // The usual sum; the largest of equally usual ones, for a box loses links and never gains any.
+    // The usual number; the largest of equally usual ones, for a box loses links and never gains
+    // any.
     const auto usual =
         std::max_element(boxes_with.begin(), boxes_with.end(), [](const auto& a, const auto& b) {
           return std::pair(a.second, a.first) < std::pair(b.second, b.first);
         });
     for (const std::size_t b : boxes) {
       const BoxInstance& box = expansion_.boxes[b];
-      if (*out[b].value() == usual->first) continue;
+      if (links[b] == usual->first) continue;
       findings_.warning(
           "W05", document_.boxes[box.entry].where(),
-          fmt::format("the links of box {} sum to {}, those of {} of template {} to {}",
-                      quote(box.name), in_gbs(*out[b].value()),
+          fmt::format("box {} has {} links, {} of template {} {}", quote(box.name), links[b],
                       usual->second == 1 ? "another box" : fmt::format("{} boxes", usual->second),
-                      quote(document_.templates[box.template_index].name), in_gbs(usual->first)),
-          "Is it degraded, or is a link missing from the file?");
+                      quote(document_.templates[box.template_index].name), usual->first),
+          "Is a link missing from the file? One that failed stays in it with \"enabled\": false.");
     }
   }
 

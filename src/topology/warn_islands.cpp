@@ -5,14 +5,13 @@
 
 #include <array>
 #include <map>
-#include <numeric>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "topology/arcs.hpp"
+#include "topology/groups.hpp"
 #include "topology/validate.hpp"
 
 namespace forestcoll::topology {
@@ -22,12 +21,11 @@ constexpr std::array<std::string_view, 2> kKinds = {"nvlink", "xgmi"};
 
 class Islands {
  public:
-  Islands(const Topology& topology, std::string_view kind) : topology_(topology) {
-    parent_.resize(topology.nodes.size());
-    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
+  Islands(const Topology& topology, std::string_view kind)
+      : topology_(topology), groups_(topology.nodes.size()) {
     for (const DirectedLink& link : enabled_arcs(topology)) {
       if (topology.links[link.link].kind != kind) continue;
-      parent_[find(link.arc.tail.index())] = find(link.arc.head.index());
+      groups_.join(link.arc.tail.index(), link.arc.head.index());
     }
   }
 
@@ -37,7 +35,7 @@ class Islands {
     std::map<std::string, NodeId> first;
     for (const NodeId gpu : topology_.ranks) {
       const std::string& box = topology_.nodes[gpu].box;
-      ++gpus[box][find(gpu.index())];
+      ++gpus[box][groups_.find(gpu.index())];
       first.emplace(box, gpu);
     }
     std::map<std::string, std::pair<std::size_t, NodeId>> divided;
@@ -51,13 +49,8 @@ class Islands {
   }
 
  private:
-  std::size_t find(std::size_t v) {
-    while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
-    return v;
-  }
-
   const Topology& topology_;
-  std::vector<std::size_t> parent_;
+  Groups groups_;
 };
 
 }  // namespace

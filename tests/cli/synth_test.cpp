@@ -263,7 +263,7 @@ TEST(Synth, VerboseAndQuiet) {
   const auto one =
       run({"--verbose", "synth", topology("dgx-1-v100"), "--format", "none", "-k", "1"});
   EXPECT_THAT(one.err, HasSubstr("packing: 1 cut, 1 check, "));
-  EXPECT_EQ(quiet.err, "");  // not even W05
+  EXPECT_EQ(quiet.err, "");
   EXPECT_EQ(quiet.code, 0);
 }
 

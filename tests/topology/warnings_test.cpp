@@ -41,12 +41,22 @@ TEST(Warnings, DisabledLinksDoNotCount) {
               IsEmpty());
 }
 
-TEST(Warnings, OneWayRingsHaveOnePerEntry) {
-  const auto findings = findings_of(flat_file(
-      R"({"id":"gpu[0-3]","type":"compute"})",
-      R"({"src":"gpu[0-3]","dst":"gpu[1-3,0]","pair":"zip","bandwidth":5,"duplex":"simplex"})"));
-  EXPECT_THAT(codes_of(findings), ElementsAre("W07 /links/0"));
-  EXPECT_EQ(findings[0].message, "\"gpu0\" to \"gpu1\" has no way back (and 3 more of this entry)");
+TEST(Warnings, OneWayPairsAmongOthersHaveOnePerEntry) {
+  const auto findings =
+      findings_of(flat_file(kNodes, kStar + R"(,{"src":"gpu[0-2]","dst":"gpu[1-3]","pair":"zip",)"
+                                            R"("bandwidth":5,"duplex":"simplex"})"));
+  EXPECT_THAT(codes_of(findings), ElementsAre("W07 /links/1"));
+  EXPECT_EQ(findings[0].message, "\"gpu0\" to \"gpu1\" has no way back (and 2 more of this entry)");
+}
+
+TEST(Warnings, AFabricOfOneWayLinksIsMeant) {
+  const std::string gpus = R"({"id":"gpu[0-3]","type":"compute"})";
+  const std::string ring =
+      R"({"src":"gpu[0-3]","dst":"gpu[1-3,0]","pair":"zip","bandwidth":5,"duplex":"simplex"})";
+  EXPECT_THAT(codes_of(findings_of(flat_file(gpus, ring))), IsEmpty());
+  EXPECT_THAT(codes_of(findings_of(
+                  flat_file(gpus, ring + R"(,{"src":"gpu0","dst":"gpu2","bandwidth":5})"))),
+              IsEmpty());
 }
 
 TEST(Warnings, ASwitchWithLinksOneWayOnlyCarriesNothing) {
@@ -73,8 +83,7 @@ TEST(Warnings, OtherNodesOfOneWayAreNot) {
   std::string other = kDirections;
   for (std::size_t at; (at = other.find("pcie")) != std::string::npos;) other.replace(at, 4, "usb");
   EXPECT_THAT(codes_of(findings_of(flat_file(kDirectionNodes, other))),
-              ElementsAre("W01 /nodes/2", "W01 /nodes/3", "W07 /links/0", "W07 /links/1",
-                          "W07 /links/2", "W07 /links/3"));
+              ElementsAre("W01 /nodes/2", "W01 /nodes/3"));
 }
 
 TEST(Warnings, AForgottenDirectionOfPcieIsNot) {
@@ -118,19 +127,93 @@ std::string boxes(const std::string& links) {
 }
 
 TEST(Warnings, BoxesOfOneTemplateAreCompared) {
-  EXPECT_THAT(codes_of(findings_of(boxes(R"({"src":"a[0-2]/gpu[0-1]","dst":"sw","bandwidth":25},)"
-                                         R"({"src":"b/gpu[0-1]","dst":"sw","bandwidth":25})"))),
-              IsEmpty());
-  EXPECT_THAT(codes_of(findings_of(
-                  boxes(R"({"src":"a[0-2]/gpu[0-1]","dst":"sw","bandwidth":25},)"
-                        R"({"src":"b/gpu[0-1]","dst":"sw","bandwidth":25,"derate":0.5})"))),
-              ElementsAre("W05 /boxes/1"));
+  const std::string others = R"({"src":"a[0-2]/gpu[0-1]","dst":"sw","bandwidth":25},)";
+  EXPECT_THAT(
+      codes_of(findings_of(boxes(others + R"({"src":"b/gpu[0-1]","dst":"sw","bandwidth":25})"))),
+      IsEmpty());
+  const auto missing = findings_of(boxes(others + R"({"src":"b/gpu0","dst":"sw","bandwidth":50})"));
+  EXPECT_THAT(codes_of(missing), ElementsAre("W05 /boxes/1"));
+  EXPECT_EQ(missing[0].message, "box \"b\" has 2 links, 3 boxes of template \"t\" 3");
+}
+
+TEST(Warnings, WhatTheFileDeclaresOfABoxIsKnown) {
+  const std::string others = R"({"src":"a[0-2]/gpu[0-1]","dst":"sw","bandwidth":25},)";
+  for (const std::string declared :
+       {R"("bandwidth":25,"derate":0.5})", R"("bandwidth":50})", R"("bandwidth":25,"count":2})",
+        R"("bandwidth":25,"enabled":false})"}) {
+    EXPECT_THAT(codes_of(findings_of(boxes(others +
+                                           R"({"src":"b/gpu0","dst":"sw","bandwidth":25},)"
+                                           R"({"src":"b/gpu1","dst":"sw",)" +
+                                           declared))),
+                IsEmpty())
+        << declared;
+  }
 }
 
 TEST(Warnings, TheOddBoxIsNamedWhetherItHasLessOrMore) {
-  EXPECT_THAT(codes_of(findings_of(boxes(R"({"src":"a[0-2]/gpu[0-1]","dst":"sw","bandwidth":25},)"
-                                         R"({"src":"b/gpu[0-1]","dst":"sw","bandwidth":50})"))),
+  EXPECT_THAT(codes_of(findings_of(boxes(R"({"src":"a[0-2]/gpu0","dst":"sw","bandwidth":25},)"
+                                         R"({"src":"b/gpu[0-1]","dst":"sw","bandwidth":25})"))),
               ElementsAre("W05 /boxes/1"));
+}
+
+// A link's bandwidth, by what its kind can carry.
+TEST(Warnings, BandwidthsAreJudgedByTheirKind) {
+  const auto codes = [](const std::string& rest) {
+    return codes_of(
+        findings_of(flat_file(kNodes, R"({"src":"gpu[0-3]","dst":"sw",)" + rest + "}")));
+  };
+  for (const std::string good :
+       {R"("bandwidth":100,"kind":"ib")", R"("bandwidth":"800 Gb/s","kind":"roce")",
+        R"("bandwidth":50,"count":8,"kind":"ib")", R"("bandwidth":200)",
+        R"("bandwidth":200,"kind":"ibis")", R"("bandwidth":1800,"kind":"nvlink")"}) {
+    EXPECT_THAT(codes(good), IsEmpty()) << good;
+  }
+  for (const std::string slip :
+       {R"("bandwidth":"200 GB/s","kind":"ib")", R"("bandwidth":101,"kind":"InfiniBand")",
+        R"("bandwidth":400,"kind":"ib-ndr")", R"("bandwidth":400,"kind":"RoCEv2")",
+        R"("bandwidth":400,"kind":"100GbE")", R"("bandwidth":256,"kind":"pcie")",
+        R"("bandwidth":3600,"kind":"nvlink")"}) {
+    EXPECT_THAT(codes(slip), ElementsAre("W04 /links/0/bandwidth")) << slip;
+  }
+}
+
+// "box[0-2]/gpu[0-3]" to "box[0-2]/nvsw" links every GPU to every box's switch.
+TEST(Warnings, ProductsOfRangesThatLookAlike) {
+  const auto codes = [](const std::string& src, const std::string& dst,
+                        const std::string& more = "") {
+    std::vector<std::string> found;
+    const std::string nodes = R"({"id":"box[0-2]/gpu[0-3]","type":"compute"},)"
+                              R"({"id":"gpu[0-7]","type":"compute"},)"
+                              R"({"id":"box[0-2]/nvsw","type":"switch"},)"
+                              R"({"id":"box[0-2]/nic[0-3]","type":"switch"},)"
+                              R"({"id":"leaf[0-3]","type":"switch"},)"
+                              R"({"id":"spine[0-3]","type":"switch"},)"
+                              R"({"id":"sw","type":"switch"})";
+    const std::string links = R"({"src":"box[0-2]/gpu[0-3]","dst":"sw","bandwidth":1},)"
+                              R"({"src":"gpu[0-7]","dst":"sw","bandwidth":1},)"
+                              R"({"src":")" +
+                              src + R"(","dst":")" + dst + R"(","bandwidth":1)" + more + "}";
+    for (const std::string& code : codes_of(findings_of(flat_file(nodes, links)))) {
+      if (code.starts_with("W12")) found.push_back(code);
+    }
+    return found;
+  };
+  EXPECT_THAT(codes("box[0-2]/gpu[0-3]", "box[0-2]/nvsw"), ElementsAre("W12 /links/2"));
+  EXPECT_THAT(codes("box[0-2]/gpu[0-3]", "box[0,1,2]/nic[0-3]"), ElementsAre("W12 /links/2"));
+  EXPECT_THAT(codes("box[0-2]/nvsw", "box[0-2]/nic0"), ElementsAre("W12 /links/2"));
+  EXPECT_THAT(codes("box[0-2]/gpu[0-1]", "box[0-2]/gpu[2-3]"), ElementsAre("W12 /links/2"));
+  // Meant, or nothing to mistake.
+  EXPECT_THAT(codes("box[0-2]/gpu[0-3]", "box[0-2]/nic[0-3]", R"(,"pair":"zip")"), IsEmpty());
+  EXPECT_THAT(codes("box[0-2]/gpu[0-3]", "box[0-2]/nvsw", R"(,"pair":"product")"), IsEmpty());
+  EXPECT_THAT(codes("box[0-2]/gpu[0-3]", "box[0-2]/nvsw", R"(,"enabled":false)"), IsEmpty());
+  EXPECT_THAT(codes("box0/gpu[0-3]", "box0/nvsw"), IsEmpty());
+  EXPECT_THAT(codes("box[0]/gpu[0-3]", "box[0]/nvsw"), IsEmpty());
+  EXPECT_THAT(codes("box[0-1]/gpu[0-3]", "box[0-2]/nvsw"), IsEmpty());
+  EXPECT_THAT(codes("box0/gpu[0-3]", "box[1-2]/gpu[0-3]"), IsEmpty());
+  EXPECT_THAT(codes("leaf[0-3]", "spine[0-3]"), IsEmpty());
+  EXPECT_THAT(codes("gpu[0-3]", "gpu[4-7]"), IsEmpty());
+  EXPECT_THAT(codes("gpu[0-7]", "leaf[0-3]"), IsEmpty());
+  EXPECT_THAT(codes("box[0-2]/gpu[0-3]", "sw"), IsEmpty());
 }
 
 TEST(Warnings, DoNotHideBehindNumbersThatDoNotFit) {

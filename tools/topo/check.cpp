@@ -27,6 +27,7 @@ struct Options {
 struct Checked {
   std::string file;
   Diagnostics findings;
+  std::vector<std::string> notes = {};            ///< what was inferred
   std::vector<std::string> changes;               ///< what --drop, --derate and --ranks did
   std::size_t gpus = 0, switches = 0, links = 0;  ///< in use, of a file without errors
 };
@@ -61,6 +62,7 @@ Checked check(const std::string& path, const TopologyOptions& options, const Fai
     return checked;
   }
   checked.findings = std::move(parsed->warnings);
+  checked.notes = std::move(parsed->notes);
   const auto left = degrade(parsed->topology, failures);
   if (!left) {
     add(left.errors(), checked);
@@ -90,7 +92,8 @@ Json json_report(const std::vector<Checked>& all) {
     for (const Diagnostic& finding : checked.findings) findings.push_back(to_json(finding));
     files.push_back({{"file", checked.file},
                      {"ok", !has_errors(checked.findings)},
-                     {"findings", std::move(findings)}});
+                     {"findings", std::move(findings)},
+                     {"notes", checked.notes}});
   }
   return {{"format", "forestcoll-topo-check"}, {"version", 1}, {"files", std::move(files)}};
 }
@@ -109,6 +112,7 @@ ExitCode run(const Options& options, const Console& console) {
   for (const std::string& path : options.files) {
     all.push_back(check(path, *parser, options.failures));
     print(all.back().findings, console);
+    for (const std::string& inferred : all.back().notes) note(console, inferred);
     for (const std::string& change : all.back().changes) note(console, change);
     if (has_errors(all.back().findings)) {
       errors.insert(errors.end(), all.back().findings.begin(), all.back().findings.end());

@@ -51,7 +51,7 @@ ExitCode run(const Options& options, const Console& console) {
   Metadata metadata;
   const auto parsed = read_topology(options.topology, *parser, &metadata);
   if (!parsed) return fail(parsed.errors(), console);
-  print(parsed->warnings, console);
+  report_parsed(*parsed, console);
   const auto degraded = degrade(parsed->topology, options.failures);
   if (!degraded) return fail(degraded.errors(), console);
   for (const std::string& change : degraded->changes) note(console, change);

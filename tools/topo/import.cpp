@@ -151,7 +151,7 @@ ExitCode run(const Options& options, const Console& console) {
 
   if (!options.json) tell(result->imported, console);
   print(result->imported.warnings, console);
-  print(result->parsed.warnings, console);
+  report_parsed(result->parsed, console);
   if (auto error = write_output(options.out, result->text)) return fail({*error}, console);
   if (!options.json) return ExitCode::done;
   if (auto error = write_output("-", to_text(json_report(*source, *result)))) {
