@@ -9,7 +9,7 @@
 //    of its prefix.
 // 2. Prefixes: "box0/gpu3" is how the format names a node of a box. They count where the links bear
 //    them out: the GPUs of each prefix are joined among themselves by what belongs to them, and no
-//    link leads from a GPU straight to one of another prefix, as it would in a torus.
+//    link leads from a GPU straight to what belongs to another prefix, as it would in a torus.
 // 3. Bandwidths, where no link has a known kind. In a box, GPUs have a wide way to one another
 // (cables, or a switch of their own)
 //    and a narrow one to their NIC. A leaf switch is not taken for an NVSwitch, for its GPUs have
@@ -240,9 +240,10 @@ class Evidence {
     Groups within(topology_.nodes.size());
     for (const TopologyLink& link : topology_.links) {
       const std::size_t a = link.src.index(), b = link.dst.index();
-      if (part_of[a] == part_of[b] && part_of[a] != kOutside) {
+      if (part_of[a] == kOutside || part_of[b] == kOutside) continue;
+      if (part_of[a] == part_of[b]) {
         within.join(a, b);
-      } else if (is_gpu(topology_.nodes[link.src]) && is_gpu(topology_.nodes[link.dst])) {
+      } else if (is_gpu(topology_.nodes[link.src]) || is_gpu(topology_.nodes[link.dst])) {
         return false;
       }
     }

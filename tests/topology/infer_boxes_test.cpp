@@ -363,6 +363,11 @@ TEST(InferBoxes, PrefixesThatLinksContradictAreADoubt) {
   EXPECT_THAT(torus.boxes, IsEmpty());
   EXPECT_THAT(torus.findings, ElementsAre("W09 /nodes/0"));
   EXPECT_THAT(torus.message, HasSubstr("no boxes are inferred"));
+  // Ranges that multiply: every GPU on the switch of every box.
+  const Read crossed = read(list({gpus("box[0-1]/gpu[0-1]"), switches("box[0-1]/nvsw")}),
+                            link("box[0-1]/gpu[0-1]", "box[0-1]/nvsw", 300));
+  EXPECT_THAT(crossed.boxes, IsEmpty());
+  EXPECT_THAT(crossed.findings, ElementsAre("W09 /nodes/0", "W12 /links/0"));
   const Read star =
       read(list({gpus("box[0-1]/gpu[0-1]"), switches("sw")}), link("box[0-1]/gpu[0-1]", "sw", 25));
   EXPECT_THAT(star.boxes, IsEmpty());
