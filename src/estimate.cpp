@@ -24,15 +24,6 @@ constexpr std::array<ProtocolModel, 3> models = {{
     {"LL128", 1.5, 0.7, 0.9375, 20.0, 245760.0},
 }};
 
-bool sends(Operation o) {
-  return o == Operation::send || o == Operation::recv_copy_send ||
-         o == Operation::recv_reduce_send || o == Operation::recv_reduce_copy_send;
-}
-bool receives(Operation o) {
-  return o != Operation::send && o != Operation::copy && o != Operation::reduce &&
-         o != Operation::nop;
-}
-
 /// One pass, step by step, each as soon as what it waits for is there.
 class Pass {
  public:

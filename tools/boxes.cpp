@@ -1,5 +1,6 @@
 #include "boxes.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -13,6 +14,12 @@ IdVector<NodeId, std::int32_t> boxes_of_nodes(const Topology& topology) {
     boxes.push_back(node.box.empty() ? -1 : numbers.try_emplace(node.box, next).first->second);
   }
   return boxes;
+}
+
+bool has_several_boxes(const Topology& topology) {
+  return std::ranges::any_of(topology.ranks, [&](NodeId node) {
+    return topology.nodes[node].box != topology.nodes[topology.ranks.front()].box;
+  });
 }
 
 }  // namespace forestcoll::cli

@@ -11,4 +11,8 @@ namespace forestcoll::cli {
 /// Nodes of the same box have the same number, from 0 on; those of no box have −1.
 [[nodiscard]] IdVector<NodeId, std::int32_t> boxes_of_nodes(const Topology& topology);
 
+/// Whether GPUs are in different boxes: then messages among all of them leave a box. A GPU of no
+/// box is outside those that others are in.
+[[nodiscard]] bool has_several_boxes(const Topology& topology);
+
 }  // namespace forestcoll::cli

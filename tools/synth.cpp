@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -29,6 +28,7 @@
 #include "synth/k.hpp"
 #include "synth/options.hpp"
 #include "synth/plan.hpp"
+#include "synth/protocol.hpp"
 #include "synth/tune.hpp"
 #include "synth/write_report.hpp"
 #include "warnings.hpp"
@@ -59,17 +59,15 @@ bool is_never_selected(const Verdict& verdict) {
 
 // Every chunk has at least one element of one byte.
 Diagnostic empty_window(const Verdict& verdict, const XmlOptions& window) {
-  const bool divided = verdict.collective == Collective::allgather ||
-                       verdict.collective == Collective::reduce_scatter;
-  const auto unit =
-      static_cast<std::uint64_t>(std::lcm(verdict.chunks, divided ? verdict.ranks : 1));
+  const TargetLimits& target = *find_target(window.target);
+  const auto unit = static_cast<std::uint64_t>(
+      target.selected_elements(verdict.collective, verdict.chunks, verdict.ranks));
   const auto least = static_cast<std::uint64_t>(std::max<std::int64_t>(1, window.min_bytes));
   return usage_error(
       "S03",
       fmt::format("--min-bytes {} and --max-bytes {} leave no size at which a runtime selects the "
                   "schedule: buffers are multiples of {}",
-                  window.min_bytes,
-                  window.max_bytes.value_or(find_target(window.target)->default_max_bytes),
+                  window.min_bytes, window.max_bytes.value_or(target.default_max_bytes),
                   counted(unit, "byte")),
       fmt::format("the smallest multiple from --min-bytes on is {}: choose a --max-bytes above it",
                   ((least - 1) / unit + 1) * unit));
@@ -81,6 +79,15 @@ ExitCode report_own_bug(const Diagnostics& findings, const Console& console) {
              "forestcoll: internal error: the schedule did not pass its own verification and was "
              "not written; please report it\n");
   return ExitCode::internal;
+}
+
+void warn_of_protocol(const CollectiveForest& forest, const Topology& topology,
+                      const SynthArguments& arguments, const SynthRequest& request,
+                      const Console& console) {
+  if (arguments.force_simple) warn_of_simple(request.collective, console);
+  if (request.xml.protocol != "LL128") return;
+  const std::string why = why_no_ll128(forest, topology, request.xml.target);
+  if (!why.empty()) warn_of_ll128(why, console);
 }
 
 // What a runtime loads.
@@ -107,6 +114,9 @@ ExitCode synth(const SynthArguments& arguments, const Console& console, Json* su
   const auto root = find_root(fabric->topology, request->collective, arguments.root);
   if (!root) return fail(root.errors(), console);
   request->lowering.boxes = boxes_of_nodes(fabric->topology);
+  if (auto error = settle_protocol(arguments, fabric->topology, *request)) {
+    return fail({*std::move(error)}, console);
+  }
   if (!request->tune.empty()) {
     return tune(*fabric, arguments, *request, *solver, *root, console);
   }
@@ -165,6 +175,10 @@ ExitCode synth(const SynthArguments& arguments, const Console& console, Json* su
     if (is_rooted(request->collective)) warn_of_root("one root", console);
     warn_of_routes(solved->forest, *verdict, console);
   }
+  if (request->format == Format::msccl) {
+    warn_of_protocol(solved->forest, fabric->topology, arguments, *request, console);
+    warn_of_counts(*verdict, *find_target(request->xml.target), console);
+  }
   if (request->format != Format::none) {
     if (auto error = write_output(arguments.output, text)) {
       return fail({*std::move(error)}, console);
@@ -176,6 +190,9 @@ ExitCode synth(const SynthArguments& arguments, const Console& console, Json* su
   const ScheduleNotes notes{
       .why = chosen->why,
       .boxes = request->format == Format::mscclpp ? boxes_line(fabric->topology) : "",
+      .protocol = request->simple_hangs && arguments.protocol.empty()
+                      ? why_not_simple(request->collective)
+                      : "",
       .sms = request->sms,
       .sms_are_assumed = !arguments.sms};
   note(console, text_report(seconds, *solved, *verdict, fabric->topology, notes, console.verbose));
@@ -217,7 +234,8 @@ Command add_synth(CLI::App& program) {
       "\n"
       "A runtime selects an XML schedule only for element counts that its chunks divide: k for an\n"
       "allgather or reduce_scatter (counts per rank) and for broadcast and reduce, k times the\n"
-      "number of ranks for an allreduce. Hence the power of two by default; for an allreduce over "
+      "number of ranks for an allreduce, and before RCCL 6.3 for all but broadcast and reduce. "
+      "Hence the power of two by default; for an allreduce over "
       "a\n"
       "number of ranks that is none, the roots sum unequal numbers of chunks, a power of two in "
       "all.\n"
@@ -243,7 +261,7 @@ Command add_synth(CLI::App& program) {
       "  forestcoll synth fabric.json -c allgather -k optimal --format forest -o forest.json\n"
       "  forestcoll synth fabric.json -c broadcast --root box0/gpu3 --format dot | dot -Tsvg\n"
       "  forestcoll synth fabric.json -k max:32 --format none\n"
-      "  forestcoll synth fabric.json --inplace --outofplace --target rccl-6 -o allreduce.xml\n"
+      "  forestcoll synth fabric.json --inplace --outofplace --target rccl-6.3 -o allreduce.xml\n"
       "  forestcoll synth fabric.json --tune 64K-1G -o algorithms\n"
       "  forestcoll synth fabric.json --format none --tradeoff\n"
       "  forestcoll synth fabric.json --algorithm nccl-ring -o rings.xml\n"

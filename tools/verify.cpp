@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "boxes.hpp"
 #include "command.hpp"
 #include "fabric.hpp"
 #include "file_option.hpp"
@@ -77,6 +78,12 @@ std::string text_report(const Verdict& verdict, const std::string& file) {
                         counted(static_cast<std::size_t>(verdict.channels), "channel"));
   }
   if (verdict.threadblocks > 0 && !verdict.free_at_one_in_flight) text += deadlock_line();
+  if (verdict.safe_bytes) {
+    text += fmt::format(
+        "  free of deadlock up to buffers of {} bytes, with the runtime's default buffers; larger "
+        "ones, beyond its maxBytes, get stuck\n",
+        *verdict.safe_bytes);
+  }
   text += bits_line(verdict);
   if (!verdict.usable_counts.empty()) text += fmt::format("  usable: {}\n", verdict.usable_counts);
   if (verdict.algbw)
@@ -113,6 +120,7 @@ Json json_report(const Verdict& verdict, const std::string& file) {
                  {"steps", verdict.steps},
                  {"usable_counts", verdict.usable_counts}};
   if (verdict.threadblocks > 0) report["free_at_one_in_flight"] = verdict.free_at_one_in_flight;
+  if (verdict.safe_bytes) report["safe_bytes"] = *verdict.safe_bytes;
   if (verdict.root) report["root"] = verdict.root->value;
   if (verdict.same_bits) report["same_bits"] = *verdict.same_bits;
   if (verdict.bit_difference) {
@@ -166,6 +174,12 @@ void warn_of_seen_root(const Verdict& verdict, const Console& console) {
   warn_of_root(fmt::format("root {}", verdict.root->value), console);
 }
 
+// Among the GPUs of several boxes, some connection leaves a box.
+void warn_of_seen_simple(const Verdict& verdict, const Topology* topology, const Console& console) {
+  if (topology == nullptr || verdict.protocol != "Simple" || !verdict.root) return;
+  if (has_several_boxes(*topology)) warn_of_simple(verdict.collective, console);
+}
+
 ExitCode refuse_target(const Console& console) {
   return fail({usage_error("S04", "--target is for runtimes that load MSCCL XML; this file is not",
                            "leave --target out")},
@@ -190,6 +204,7 @@ ExitCode run_all(const Options& options, const std::string& text, const Topology
   if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
   if (!best(rows).ok) return ExitCode::answer_is_no;
   warn_of_seen_root(best(rows), console);
+  warn_of_seen_simple(best(rows), topology, console);
   return ExitCode::done;
 }
 
@@ -237,6 +252,7 @@ ExitCode run(const Options& options, const Console& console) {
   if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
   if (!verdict->ok) return ExitCode::answer_is_no;
   warn_of_seen_root(*verdict, console);
+  warn_of_seen_simple(*verdict, topology ? &topology->topology : nullptr, console);
   return ExitCode::done;
 }
 

@@ -5,6 +5,7 @@
 
 #include "command.hpp"
 #include "forestcoll/forest.hpp"
+#include "forestcoll/schedule.hpp"
 #include "forestcoll/verify.hpp"
 
 namespace forestcoll::cli {
@@ -14,5 +15,17 @@ void warn_of_root(const std::string& root, const Console& console);
 
 /// W11 where the schedule, which names no routes, reaches less than its forest.
 void warn_of_routes(const CollectiveForest& forest, const Verdict& verdict, const Console& console);
+
+/// "in Simple, a broadcast …": why such a schedule is in LL.
+[[nodiscard]] std::string why_not_simple(Collective collective);
+/// W12 for a broadcast or reduce in Simple between boxes.
+void warn_of_simple(Collective collective, const Console& console);
+
+/// W13 for LL128 where the runtime does not use it itself.
+void warn_of_ll128(const std::string& why, const Console& console);
+
+/// W14 where no call with a power of two of elements selects the schedule, as the target counts the
+/// part of one rank and the ranks are no power of two.
+void warn_of_counts(const Verdict& verdict, const TargetLimits& target, const Console& console);
 
 }  // namespace forestcoll::cli

@@ -28,6 +28,10 @@ enum class Operation {
   nop,
 };
 
+/// Whether such a step sends a message, or receives one.
+[[nodiscard]] bool sends(Operation operation);
+[[nodiscard]] bool receives(Operation operation);
+
 struct Slice {
   Buffer buffer = Buffer::input;
   std::int64_t offset = 0;  ///< in chunks
@@ -88,9 +92,20 @@ struct TargetLimits {
   std::int32_t max_offset;       ///< in chunks
   std::int32_t max_depended;     ///< only threadblocks 0 … max_depended − 1 can be waited for
   bool fused_steps;              ///< takes steps that receive and reduce, or forward, at once
+  bool copies;                   ///< takes steps that copy within a GPU
   bool both_placements;          ///< one file can serve calls in place and out of place
+  bool counts_parts;  ///< selects by the count of one rank's part, not by that of the whole buffer
+  bool acquires_outputs;  ///< a step that waits is sure to see new data where it reads `o` only
   std::string reduce_scatter_name;  ///< what its parser calls that collective
   std::int64_t default_max_bytes;   ///< a finite bound that the runtime loads and selects
+
+  /// The runtime selects a file of `chunks` for counts that are multiples of this, as the
+  /// collective's interface counts: one rank's part in allgather and reduce_scatter.
+  [[nodiscard]] std::int64_t selected_counts(Collective collective, std::int64_t chunks,
+                                             std::int64_t ranks) const;
+  /// The same in elements of the whole buffer.
+  [[nodiscard]] std::int64_t selected_elements(Collective collective, std::int64_t chunks,
+                                               std::int64_t ranks) const;
 };
 /// The target of that name, or null.
 [[nodiscard]] const TargetLimits* find_target(std::string_view name);
@@ -130,9 +145,9 @@ struct LowerOptions {
 /// REQUIRES: each root's multiplicities sum to k times its weight in each forest; instances ≥ 1.
 /// Errors: T07 (unknown target, ErrorKind::input); ErrorKind::limit with the number, the limit and
 /// what would make it fit: T01 threadblocks, T02 steps, T03 channels, T04 chunks, T05 XML elements,
-/// T06 a target that takes no file for calls both in place and out of place, T09 ranks that own
-/// unequal shares of the data, in other collectives. What is far too large is refused before
-/// anything of its size is built.
+/// T06 a target that takes no file for calls both in place and out of place, or none that copies
+/// where a copy is needed, T09 ranks that own unequal shares of the data, in other collectives.
+/// What is far too large is refused before anything of its size is built.
 /// Cost: O(E log E) for E messages, plus overlaps of the two forests of allreduce.
 [[nodiscard]] Expected<Schedule> lower(const CollectiveForest& forest, const LowerOptions& options);
 

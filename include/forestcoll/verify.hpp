@@ -55,10 +55,14 @@ struct Verdict {
   std::int64_t chunks = 0;  ///< of the whole buffer; for a forest, trees counted by multiplicity
   std::int32_t threadblocks = 0, channels = 0, steps = 0;  ///< largest over the GPUs
   bool free_at_one_in_flight = false;  ///< no deadlock with one operation in flight either (D = 1)
-  std::string usable_counts;           ///< for which element counts a runtime selects it
-  std::optional<Ratio> algbw;          ///< GB/s, with a topology
-  std::optional<LinkLoad> busiest;     ///< with a topology
-  std::vector<LinkLoad> loads;         ///< with a topology, by (src, dst)
+  /// Of MSCCL XML: the largest buffer, in bytes, on which it is free of deadlock with the runtime's
+  /// default buffers. Larger ones get stuck, but its window leaves them out.
+  std::optional<std::int64_t> safe_bytes;
+  std::string protocol;             ///< of MSCCL XML: "Simple", "LL" or "LL128"
+  std::string usable_counts;        ///< for which element counts a runtime selects it
+  std::optional<Ratio> algbw;       ///< GB/s, with a topology
+  std::optional<LinkLoad> busiest;  ///< with a topology
+  std::vector<LinkLoad> loads;      ///< with a topology, by (src, dst)
 };
 
 /// Verifies MSCCL XML, an MSCCL++ execution plan or forest JSON (told apart by content). Errors:

@@ -1,19 +1,29 @@
 // Whether a program can hang, at any message size.
 #pragma once
 
-#include <string_view>
+#include <cstdint>
+#include <optional>
 
 #include "audit/findings.hpp"
+#include "audit/program.hpp"
 #include "audit/step_graph.hpp"
+#include "audit/target_rules.hpp"
 
 namespace forestcoll::audit {
 
-/// Adds a finding that names the cycle if the program can get stuck, at any splitting of counts
-/// into operations, with as many operations in flight as the protocol allows (Simple 2, LL and
-/// LL128 8). Returns whether it never gets stuck even with one in flight, which then holds for
-/// every protocol.
-/// REQUIRES: every message is matched. Cost: at most three runs of the program.
-[[nodiscard]] bool check_deadlock(const StepGraph& graph, std::string_view protocol,
-                                  Findings& findings);
+struct DeadlockVerdict {
+  bool free_at_one_in_flight = false;  ///< never stuck with one operation in flight, either
+  /// The largest buffer that is safe, where larger ones get stuck that the file's window leaves
+  /// out.
+  std::optional<std::int64_t> safe_bytes;
+};
+
+/// Adds a finding that names the cycle, and the largest buffer that is safe, if the program can get
+/// stuck on a buffer that the file's window lets in, with as many operations in flight as the
+/// protocol allows (Simple 2, LL and LL128 8). Sizes are those of the runtime's default buffers.
+/// REQUIRES: every message is matched; `program.chunks` > 0. Cost: two runs of the program, and one
+/// for each number of chunks that an operation may carry (71 at most) if the second gets stuck.
+[[nodiscard]] DeadlockVerdict check_deadlock(const StepGraph& graph, const Program& program,
+                                             const TargetRules& target, Findings& findings);
 
 }  // namespace forestcoll::audit

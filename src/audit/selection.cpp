@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
 
 #include "forestcoll/ratio.hpp"
@@ -37,6 +39,15 @@ std::string_view counted(Pattern pattern) {
   return "elements per rank";
 }
 
+bool is_unlimited(const Program& program, const TargetRules& target) {
+  return target.max_bytes_is_included && program.max_bytes == 0;
+}
+
+// The largest size in the window.
+std::int64_t last_size(const Program& program, const TargetRules& target) {
+  return target.max_bytes_is_included ? program.max_bytes : program.max_bytes - 1;
+}
+
 std::string modes_text(const Program& program) {
   if (program.in_place && program.out_of_place) return "in place and out of place";
   return program.in_place ? "in place" : "out of place";
@@ -47,10 +58,10 @@ std::string modes_text(const Program& program) {
 std::string usable_counts(const Program& program, const TargetRules& target, Findings& findings) {
   const Place header{-1, -1, -1, program.line, {}};
   const std::int64_t multiplier = is_divided(program.pattern) ? program.ranks : 1;
-  const std::int64_t step = program.chunks / std::gcd(program.chunks, multiplier);
-  const bool unlimited = target.max_bytes_is_included && program.max_bytes == 0;
-  const std::int64_t last =
-      target.max_bytes_is_included ? program.max_bytes : program.max_bytes - 1;
+  const std::int64_t step =
+      target.counts_parts ? program.chunks : program.chunks / std::gcd(program.chunks, multiplier);
+  const bool unlimited = is_unlimited(program, target);
+  const std::int64_t last = last_size(program, target);
 
   if (!program.in_place && !program.out_of_place) {
     findings.add(Code::never_selected, header,
@@ -67,10 +78,13 @@ std::string usable_counts(const Program& program, const TargetRules& target, Fin
   // Each chunk holds at least one element of one byte.
   const Int128 smallest = Int128{step} * multiplier;
   if (!unlimited && (last < smallest || last / smallest * smallest < program.min_bytes)) {
-    findings.add(Code::never_selected, header,
-                 fmt::format("no buffer of minBytes {} to maxBytes {} is a multiple of {} chunks",
-                             program.min_bytes, program.max_bytes, program.chunks),
-                 "raise maxBytes or use fewer chunks");
+    findings.add(
+        Code::never_selected, header,
+        fmt::format("no buffer of minBytes {} to maxBytes {} is a multiple of {} elements, "
+                    "as target {} asks of {} chunks",
+                    program.min_bytes, program.max_bytes, step * multiplier, target.name,
+                    program.chunks),
+        "raise maxBytes or use fewer chunks");
     return "none";
   }
   const std::string counts =
@@ -79,6 +93,13 @@ std::string usable_counts(const Program& program, const TargetRules& target, Fin
   return fmt::format("{}; {}; buffers from {} {}", counts, modes_text(program),
                      bytes_text(program.min_bytes),
                      unlimited ? "upwards" : end_text(program, target, last));
+}
+
+ChunkBytes chunk_bytes(const Program& program, const TargetRules& target) {
+  const std::int64_t least = std::max<std::int64_t>(program.min_bytes, 1);
+  return {(least - 1) / program.chunks + 1, is_unlimited(program, target)
+                                                ? std::numeric_limits<std::int64_t>::max()
+                                                : last_size(program, target) / program.chunks};
 }
 
 }  // namespace forestcoll::audit

@@ -7,13 +7,67 @@ namespace {
 
 constexpr std::string_view kAll = " s r rcs rrs rrc rrcs cpy re nop ";
 constexpr std::string_view kUnfused = " s r re cpy nop ";
+constexpr std::string_view kOldest = " s r re nop ";  // of RCCL 6.0
 
-constexpr std::array<TargetRules, 4> kTargets = {{
-    {"azure", "reducescatter", kAll, 1024, 64, 32, false, true, true, false, false, false},
-    {"rccl-5.7", "reducescatter", kAll, 1024, 64, 32, false, true, true, false, false, false},
-    {"rccl-6", "reducescatter", kUnfused, 64, 64, 64, false, true, true, false, false, false},
-    {"msccl", "reduce_scatter", kAll, 216, 256, 32, true, false, false, true, true, true},
-}};
+// Lines of 16 bytes, 8 to a thread, half of them flags; 120 words to a thread, 15 of 16 data.
+constexpr std::int64_t kNvidiaLL = 8 * 512 * 16 / 2;
+constexpr std::int64_t kNvidiaLL128 = 120 * 640 * 8 / 16 * 15;
+// The same with fewer threads; 28 words to a thread, 7 of 8 data.
+constexpr std::int64_t kAmdLL = 8 * 256 * 16 / 2;
+constexpr std::int64_t kAmdLL128 = 28 * 256 * 8 / 8 * 7;
+
+constexpr TargetRules nvidia() {
+  return {.name = "azure",
+          .reduce_scatter_name = "reducescatter",
+          .operations = kAll,
+          .max_threadblocks = 1024,
+          .max_steps = 64,
+          .max_channels = 32,
+          .requires_name = false,
+          .honours_out_of_place = true,
+          .max_bytes_is_included = true,
+          .enforces_chunk_counts = false,
+          .reads_threads = false,
+          .allocates_scratch = false,
+          .counts_parts = false,
+          .ll_bytes = kNvidiaLL,
+          .ll128_bytes = kNvidiaLL128};
+}
+
+constexpr TargetRules research() {
+  TargetRules rules = nvidia();
+  rules.name = "msccl";
+  rules.reduce_scatter_name = "reduce_scatter";
+  rules.max_threadblocks = 216;
+  rules.max_steps = 256;
+  rules.requires_name = true;
+  rules.honours_out_of_place = false;
+  rules.max_bytes_is_included = false;
+  rules.enforces_chunk_counts = true;
+  rules.reads_threads = true;
+  rules.allocates_scratch = true;
+  return rules;
+}
+
+constexpr TargetRules rccl(std::string_view name, std::string_view operations,
+                           std::int32_t max_threadblocks, std::int32_t max_channels,
+                           bool counts_parts) {
+  TargetRules rules = nvidia();
+  rules.name = name;
+  rules.operations = operations;
+  rules.max_threadblocks = max_threadblocks;
+  rules.max_channels = max_channels;
+  rules.counts_parts = counts_parts;
+  rules.ll_bytes = kAmdLL;
+  rules.ll128_bytes = kAmdLL128;
+  return rules;
+}
+
+// rccl-6 is whatever is right on 6.0 and on all later releases.
+constexpr std::array<TargetRules, 6> kTargets = {
+    {nvidia(), rccl("rccl-5.7", kAll, 1024, 32, true), rccl("rccl-6", kOldest, 64, 32, true),
+     rccl("rccl-6.2", kUnfused, 64, 64, true), rccl("rccl-6.3", kUnfused, 64, 128, false),
+     research()}};
 
 }  // namespace
 

@@ -38,6 +38,7 @@ constexpr std::size_t kMaxMemoryChunks = std::size_t{1} << 26;
 void describe(const Program& program, Verdict& verdict) {
   verdict.collective_name = to_string(program.pattern);
   verdict.collective = parse_collective(verdict.collective_name).value_or(Collective::allgather);
+  verdict.protocol = program.protocol;
   verdict.ranks = program.ranks;
   verdict.chunks = program.chunks;
   for (const Gpu& gpu : program.gpus) {
@@ -109,15 +110,17 @@ void check_fabric(const Program& program, const Transfers& transfers, const Topo
   report_loads(topology, *network, *loads, verdict);
 }
 
-void run_program(const Program& program, const Topology* topology, Findings& findings,
-                 Verdict& verdict) {
+void run_program(const Program& program, const Topology* topology, const TargetRules& target,
+                 Findings& findings, Verdict& verdict) {
   const StepGraph graph = build_step_graph(program, findings);
   if (findings.blocked()) return;
   // Without limits on what is in flight: if even that gets stuck, no order exists to judge data by.
   constexpr std::int64_t unlimited = std::int64_t{1} << 40;
   std::vector<std::int32_t> order;
   const bool ordered = !run_waits(graph, kMaxCount, unlimited, &order);
-  verdict.free_at_one_in_flight = check_deadlock(graph, program.protocol, findings);
+  const DeadlockVerdict deadlock = check_deadlock(graph, program, target, findings);
+  verdict.free_at_one_in_flight = deadlock.free_at_one_in_flight;
+  verdict.safe_bytes = deadlock.safe_bytes;
   if (!ordered) return;
   if (program.in_place) {
     check_data(program, graph, Placement::in_place, order, findings, verdict);
@@ -157,7 +160,7 @@ Expected<Verdict> verify_xml(std::string_view text, std::string_view file, const
   verdict.format = "msccl-xml";
   verdict.usable_counts = usable_counts(*program, target, findings);
   describe(*program, verdict);
-  if (!findings.blocked()) run_program(*program, topology, findings, verdict);
+  if (!findings.blocked()) run_program(*program, topology, target, findings, verdict);
   return conclude(std::move(verdict), findings, options);
 }
 

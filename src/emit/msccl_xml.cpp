@@ -61,8 +61,19 @@ std::string algorithm_name(const Schedule& schedule, const Topology& topology) {
   return emit::plain(topology.name, kLongestName - end.size()) + end;
 }
 
+// What the calls that the runtime selects the file for have to be multiples of.
+std::string selected_counts(const Schedule& schedule, const TargetLimits& target) {
+  const auto multiple = target.selected_counts(schedule.collective, schedule.chunks,
+                                               static_cast<std::int64_t>(schedule.programs.size()));
+  std::string_view counted = "elements per rank";
+  if (schedule.collective == Collective::allgather) counted = "elements sent per rank";
+  if (schedule.collective == Collective::reduce_scatter) counted = "elements received per rank";
+  if (multiple == 1) return fmt::format("any number of {}", counted);
+  return fmt::format("{} that are multiples of {}", counted, multiple);
+}
+
 void append_comments(std::string& out, const Schedule& schedule, const CollectiveForest& forest,
-                     const Topology& topology) {
+                     const Topology& topology, const TargetLimits& target) {
   const std::string instances = schedule.k == forest.k
                                     ? std::string()
                                     : fmt::format(" in {} instances", schedule.k / forest.k);
@@ -73,6 +84,8 @@ void append_comments(std::string& out, const Schedule& schedule, const Collectiv
                  emit::topology_hash(topology), forest.k,
                  forest.weight.empty() ? "root" : "unit of a root's weight", instances,
                  forest.algbw.to_string(), forest.optimum.to_string());
+  fmt::format_to(std::back_inserter(out), "<!-- {} selects it for {} -->\n", target.name,
+                 selected_counts(schedule, target));
   if (forest.root) {
     fmt::format_to(std::back_inserter(out),
                    "<!-- The root is rank {}. No runtime checks this: a call with any other root "
@@ -82,11 +95,9 @@ void append_comments(std::string& out, const Schedule& schedule, const Collectiv
 }
 
 void append_algorithm(std::string& out, const Schedule& schedule, const Topology& topology,
-                      const XmlOptions& options) {
-  const TargetLimits* target = find_target(options.target);
-  FORESTCOLL_CHECK(target != nullptr, "schedules are lowered for known targets only");
+                      const TargetLimits& target, const XmlOptions& options) {
   const std::string_view collective = schedule.collective == Collective::reduce_scatter
-                                          ? target->reduce_scatter_name
+                                          ? target.reduce_scatter_name
                                           : to_string(schedule.collective);
   fmt::format_to(
       std::back_inserter(out),
@@ -94,7 +105,7 @@ void append_algorithm(std::string& out, const Schedule& schedule, const Topology
       "coll=\"{}\" inplace=\"{:d}\" outofplace=\"{:d}\" minBytes=\"{}\" maxBytes=\"{}\">\n",
       algorithm_name(schedule, topology), options.protocol, schedule.channels, schedule.chunks,
       schedule.programs.size(), collective, schedule.in_place, schedule.out_of_place,
-      options.min_bytes, options.max_bytes.value_or(target->default_max_bytes));
+      options.min_bytes, options.max_bytes.value_or(target.default_max_bytes));
 }
 
 void append_step(std::string& out, std::size_t number, const Step& step) {
@@ -126,9 +137,11 @@ void append_gpu(std::string& out, std::size_t rank, const RankProgram& program) 
 
 std::string to_msccl_xml(const Schedule& schedule, const CollectiveForest& forest,
                          const Topology& topology, const XmlOptions& options) {
+  const TargetLimits* target = find_target(options.target);
+  FORESTCOLL_CHECK(target != nullptr, "schedules are lowered for known targets only");
   std::string out;
-  append_comments(out, schedule, forest, topology);
-  append_algorithm(out, schedule, topology, options);
+  append_comments(out, schedule, forest, topology, *target);
+  append_algorithm(out, schedule, topology, *target, options);
   for (std::size_t r = 0; r < schedule.programs.size(); ++r) {
     append_gpu(out, r, schedule.programs[Rank(r)]);
   }

@@ -92,6 +92,17 @@ class Addressing {
     const bool is_copied = chunk >= copy.begin && chunk < copy.end;
     return sends_copies() && is_copied ? *kept(rank, chunk) : own(rank, chunk);
   }
+  /// In place, the output's name for memory of the input; nothing where the two do not overlap.
+  [[nodiscard]] std::optional<Slice> as_output(Rank rank, const Slice& input,
+                                               std::int64_t count) const {
+    if (placement_ != Placement::in_place || input.buffer != Buffer::input) return std::nullopt;
+    const std::int64_t block = rank.value * k_;
+    std::int64_t offset = input.offset;
+    if (collective_ == Collective::allgather) offset += block;
+    if (collective_ == Collective::reduce_scatter) offset -= block;
+    if (offset < 0 || offset + count > output_chunks()) return std::nullopt;
+    return Slice{Buffer::output, offset};
+  }
   [[nodiscard]] bool sends_copies() const { return placement_ == Placement::both; }
 
  private:

@@ -24,6 +24,7 @@
 #include <map>
 
 #include "base/check.hpp"
+#include "schedule/labels.hpp"
 
 namespace forestcoll::schedule {
 namespace {
@@ -244,6 +245,9 @@ class ProgramWriter {
   // Appends the step, with a nop in front for each dependency but the last that is not kept anyway.
   StepRef push(std::int32_t threadblock, Step step, const std::vector<StepRef>& awaited) {
     const std::vector<StepRef> pending = still_to_wait_for(threadblock, awaited);
+    if (!pending.empty() && w_.acquires_outputs) {
+      step.src = w_.addressing.as_output(rank_, step.src, step.count).value_or(step.src);
+    }
     auto& steps = block(threadblock).steps;
     for (std::size_t i = 0; i + 1 < pending.size(); ++i) {
       Step nop;
@@ -340,6 +344,7 @@ IdVector<Rank, RankProgram> write_programs(
   for (std::size_t r = 0; r < threadblocks.size(); ++r) {
     programs.push_back(ProgramWriter(writing, received, Rank(r)).write(threadblocks[Rank(r)]));
   }
+  name_senders(programs);
   return programs;
 }
 

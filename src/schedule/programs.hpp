@@ -19,6 +19,7 @@ struct Writing {
   const IdVector<LaneId, PlacedLane>& lanes;
   const Addressing& addressing;
   Addition addition = Addition::fused;
+  bool acquires_outputs = false;  ///< of the target: name what a waiting step reads as output
   std::int32_t max_steps = 64;
   std::int32_t max_count = 71;
   std::int64_t spare_threadblocks_from = 0;  ///< more than so many are not made for copies

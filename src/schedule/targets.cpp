@@ -1,6 +1,17 @@
 // What each runtime accepts. The numbers are compiled into the runtimes' loaders and kernels; where
 // releases of one runtime differ, a row holds what all of them take.
+//
+//            releases        channels  copies  selects allgather and reduce_scatter by
+//   rccl-5.7 5.6, 5.7        32        yes     the part of a rank
+//   rccl-6   6.0 to 7.12     32        no      the part of a rank
+//   rccl-6.2 6.1, 6.2        64        yes     the part of a rank
+//   rccl-6.3 6.3 to 7.12     128       yes     the whole buffer
+//
+// Where the part of a rank is a multiple of the chunks, so is the whole buffer: what rccl-6 names
+// is selected by all of them. On GPUs before MI300, RCCL drops a file with more than 32 channels
+// whatever it holds, so no more are ever given out.
 #include <array>
+#include <numeric>
 
 #include "forestcoll/schedule.hpp"
 
@@ -21,15 +32,28 @@ TargetLimits common(std::string name) {
           .max_offset = 32767,
           .max_depended = 128,
           .fused_steps = true,
+          .copies = true,
           .both_placements = true,
+          .counts_parts = false,
+          .acquires_outputs = false,
           .reduce_scatter_name = "reducescatter",
           .default_max_bytes = std::int64_t{1} << 40};
 }
 
-TargetLimits rccl_6() {
-  TargetLimits limits = common("rccl-6");
+TargetLimits rccl_5_7() {
+  TargetLimits limits = common("rccl-5.7");
+  limits.counts_parts = true;
+  return limits;
+}
+
+// From 6.0 on: 64 threadblocks, and no steps that receive and do something else at once.
+TargetLimits rccl_6(std::string name, bool copies, bool counts_parts) {
+  TargetLimits limits = common(std::move(name));
   limits.max_threadblocks = 64;
   limits.fused_steps = false;
+  limits.copies = copies;
+  limits.counts_parts = counts_parts;
+  limits.acquires_outputs = true;
   return limits;
 }
 
@@ -43,13 +67,32 @@ TargetLimits msccl() {
   return limits;
 }
 
-const std::array<TargetLimits, 4>& targets() {
-  static const std::array<TargetLimits, 4> rows = {common("azure"), common("rccl-5.7"), rccl_6(),
+bool is_divided(Collective collective) {
+  return collective == Collective::allgather || collective == Collective::reduce_scatter;
+}
+
+const std::array<TargetLimits, 6>& targets() {
+  static const std::array<TargetLimits, 6> rows = {common("azure"),
+                                                   rccl_5_7(),
+                                                   rccl_6("rccl-6", false, true),
+                                                   rccl_6("rccl-6.2", true, true),
+                                                   rccl_6("rccl-6.3", true, false),
                                                    msccl()};
   return rows;
 }
 
 }  // namespace
+
+std::int64_t TargetLimits::selected_counts(Collective collective, std::int64_t chunks,
+                                           std::int64_t ranks) const {
+  const bool multiplied = is_divided(collective) && !counts_parts;
+  return multiplied ? chunks / std::gcd(chunks, ranks) : chunks;
+}
+
+std::int64_t TargetLimits::selected_elements(Collective collective, std::int64_t chunks,
+                                             std::int64_t ranks) const {
+  return selected_counts(collective, chunks, ranks) * (is_divided(collective) ? ranks : 1);
+}
 
 const TargetLimits* find_target(std::string_view name) {
   for (const TargetLimits& row : targets()) {

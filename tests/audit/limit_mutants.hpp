@@ -98,11 +98,12 @@ class LimitMutants {
   }
 
   void sizes(int over) {
-    Algo window = direct_alltoall(2, 2);  // 4 chunks
-    window.max_bytes = 4 + over;
+    Algo window = direct_alltoall(2, 2);  // 4 chunks, a half of them to each rank
+    const long unit = runtime_.counts_parts ? 8 : 4;
+    window.max_bytes = unit + over;
     add_text("largest size", to_xml(window));
-    window.min_bytes = 5;
-    window.max_bytes = 8 + over;
+    window.min_bytes = unit + 1;
+    window.max_bytes = 2 * unit + over;
     add_text("window of sizes", to_xml(window));
   }
 

@@ -17,17 +17,21 @@ namespace audit_test {
 struct Runtime {
   std::string name;
   std::string reduce_scatter;
-  bool unfused = false;   ///< only s, r, re, cpy, nop
-  bool research = false;  ///< microsoft/msccl
+  std::string operations;  ///< accepted types, each between spaces
+  bool research = false;   ///< microsoft/msccl
   int channels = 32, threadblocks = 1024, steps = 64;
+  bool counts_parts = false;  ///< divides the count of one rank by the chunks
 };
 
 inline const std::vector<Runtime>& runtimes() {
+  static const std::string every = " s r rcs rrs rrc rrcs cpy re nop ";
   static const std::vector<Runtime> all = {
-      {"azure", "reducescatter", false, false, 32, 1024, 64},
-      {"rccl-5.7", "reducescatter", false, false, 32, 1024, 64},
-      {"rccl-6", "reducescatter", true, false, 64, 64, 64},
-      {"msccl", "reduce_scatter", false, true, 32, 216, 256}};
+      {"azure", "reducescatter", every, false, 32, 1024, 64},
+      {"rccl-5.7", "reducescatter", every, false, 32, 1024, 64, true},
+      {"rccl-6", "reducescatter", " s r re nop ", false, 32, 64, 64, true},
+      {"rccl-6.2", "reducescatter", " s r re cpy nop ", false, 64, 64, 64, true},
+      {"rccl-6.3", "reducescatter", " s r re cpy nop ", false, 128, 64, 64},
+      {"msccl", "reduce_scatter", every, true, 32, 216, 256}};
   return all;
 }
 
@@ -262,16 +266,15 @@ class Loader {
     if (s < 0 || s >= runtime_.steps) throw LoadError{"step number"};
     Step step;
     step.type = text_of(node, "type");
-    const std::string known =
-        runtime_.unfused ? " s r re cpy nop " : " s r rcs rrs rrc rrcs cpy re nop ";
     if (step.type.empty() || step.type.find(' ') != std::string::npos ||
-        known.find(" " + step.type + " ") == std::string::npos) {
+        runtime_.operations.find(" " + step.type + " ") == std::string::npos) {
       throw LoadError{"type"};
     }
     step.srcbuf = buffer_of(text_of(node, "srcbuf"));
     step.dstbuf = buffer_of(text_of(node, "dstbuf"));
-    step.srcoff = offset_of(node, "srcoff", gpu, step.srcbuf);
-    step.dstoff = offset_of(node, "dstoff", gpu, step.dstbuf);
+    const bool is_nop = step.type == "nop";  // its offsets are read, and not looked at
+    step.srcoff = is_nop ? int_of(node, "srcoff") : offset_of(node, "srcoff", gpu, step.srcbuf);
+    step.dstoff = is_nop ? int_of(node, "dstoff") : offset_of(node, "dstoff", gpu, step.dstbuf);
     step.cnt = int_of(node, "cnt");
     if (step.cnt < 0 || step.cnt >= 72) throw LoadError{"cnt"};
     if (step.cnt == 0 && step.type != "nop") throw LoadError{"corrupts: nothing is moved"};
@@ -320,6 +323,7 @@ inline bool is_selected(const Algo& algo, const Runtime& runtime) {
   // Buffers of one-byte elements: the smallest multiple of all chunks, and of all ranks' counts.
   long unit = algo.nchunks;
   while (divided && unit % algo.ranks() != 0) unit += algo.nchunks;
+  if (divided && runtime.counts_parts) unit = static_cast<long>(algo.nchunks) * algo.ranks();
   const long fewest = algo.min_bytes > 0 ? (algo.min_bytes - 1) / unit + 1 : 1;
   return unlimited || fewest <= last / unit;
 }

@@ -220,7 +220,8 @@ TEST_P(TextMutationOf, EveryMutantThatMisbehavesIsRejected) {
     const Runtime& runtime = runtimes()[r];
     const std::string text = text_for(algo, runtime);
     judge({"as it is", text, runtime.name});
-    judge({"for another runtime", text_for(algo, runtimes()[(r + 1) % 4]), runtime.name});
+    judge({"for another runtime", text_for(algo, runtimes()[(r + 1) % runtimes().size()]),
+           runtime.name});
     judge({"fewer SMs", text, runtime.name, 1});
     if (!judge_.behaves({"", text, runtime.name})) continue;
     const auto mutants = TextMutants(text).all();

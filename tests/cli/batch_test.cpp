@@ -276,6 +276,17 @@ TEST(Batch, NamesTellTargetsAndTreesApart) {
   EXPECT_EQ(batch.report()["items"][3]["k"], "max:3");
 }
 
+// Before RCCL 6.3, counts per rank are multiples of all chunks.
+TEST(Batch, FilesTellTheCountsOfTheirTarget) {
+  const BatchDirectories batch;
+  batch.add("a.json", pair_topology("10"));
+  ASSERT_EQ(batch.run({"-c", "allgather", "--target", "rccl-6.2,rccl-6.3", "-k", "4"}).code, 0);
+  const auto files = files_below(batch.out() + "/a.json");
+  ASSERT_THAT(keys(files), ElementsAre("allgather-rccl-6.2.xml", "allgather-rccl-6.3.xml"));
+  EXPECT_THAT(files.at("allgather-rccl-6.2.xml"), HasSubstr("that are multiples of 8 -->"));
+  EXPECT_THAT(files.at("allgather-rccl-6.3.xml"), HasSubstr("that are multiples of 4 -->"));
+}
+
 TEST(Batch, OtherFormatsAndNone) {
   const BatchDirectories batch;
   batch.add("a.json", pair_topology("10"));

@@ -32,7 +32,7 @@ std::string box_schedule(const std::string& collective, const std::vector<std::s
 TEST(VerifyTargets, TableSaysWhatEachWouldDo) {
   const auto verify = run({"verify", "-", "--target", "all"}, {.input = schedule("allgather")});
   EXPECT_EQ(verify.code, 0) << verify.err;
-  for (const char* target : {"azure", "rccl-5.7", "rccl-6", "msccl"}) {
+  for (const char* target : {"azure", "rccl-5.7", "rccl-6", "rccl-6.2", "rccl-6.3", "msccl"}) {
     EXPECT_THAT(verify.out, HasSubstr(target));
   }
   EXPECT_THAT(verify.out, HasSubstr("runs, and is right"));
@@ -45,12 +45,12 @@ TEST(VerifyTargets, ReportFollowsItsSchema) {
   EXPECT_EQ(verify.code, 0) << verify.err;
   const auto json = nlohmann::json::parse(verify.out);
   expect_valid(json, "forestcoll-verify-targets.schema.json");
-  ASSERT_EQ(json["targets"].size(), 4U);
+  ASSERT_EQ(json["targets"].size(), 6U);
   EXPECT_EQ(json["targets"][0]["target"], "azure");
   EXPECT_EQ(json["targets"][0]["ok"], true);
   // The research runtime calls the collective otherwise.
-  EXPECT_EQ(json["targets"][3]["ok"], false);
-  EXPECT_THAT(json["targets"][3]["outcome"].get<std::string>(), HasSubstr("does not take it"));
+  EXPECT_EQ(json["targets"][5]["ok"], false);
+  EXPECT_THAT(json["targets"][5]["outcome"].get<std::string>(), HasSubstr("does not take it"));
 }
 
 TEST(VerifyTargets, NoRuntimeRunsABrokenFile) {
@@ -77,7 +77,7 @@ TEST(VerifyTargets, AreForSchedulesAlone) {
   }
   const auto unknown = run({"verify", "-", "--target", "some"}, {.input = "<algo/>"});
   EXPECT_EQ(unknown.code, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("azure, rccl-5.7, rccl-6, msccl, all"));
+  EXPECT_THAT(unknown.err, HasSubstr("azure, rccl-5.7, rccl-6, rccl-6.2, rccl-6.3, msccl, all"));
 }
 
 // A chain over three GPUs that begins at rank 1.
@@ -117,6 +117,71 @@ TEST(VerifyRoot, IsSaidWithTheHazard) {
       run({"verify", "-"}, {.input = schedule("broadcast", {"--root", "1", "--format", "forest"})});
   EXPECT_EQ(forest.code, 0) << forest.err;
   EXPECT_THAT(forest.err, Not(HasSubstr("[W10]")));
+}
+
+// A chain over three boxes leaves a box at every message.
+TEST(VerifySimple, HangsInRootedCollectivesBetweenBoxes) {
+  const Scratch scratch;
+  const auto boxes = [&](const std::string& ids) {
+    return scratch.write("t.json", R"({"format": "forestcoll-topology", "version": 1,
+      "templates": {"one": {"nodes": [{"id": "gpu", "type": "compute"}]}},
+      "boxes": [{"id": ")" + ids + R"(", "template": "one"}],
+      "nodes": [{"id": "sw", "type": "switch"}],
+      "links": [{"src": ")" + ids + R"(/gpu", "dst": "sw", "bandwidth": 25}]})");
+  };
+  const std::string several = boxes("box[0-2]");
+  for (const std::vector<std::string>& target : {std::vector<std::string>{}, {"--target", "all"}}) {
+    std::vector<std::string> arguments = {"verify", "-", "--topology", several};
+    arguments.insert(arguments.end(), target.begin(), target.end());
+    const auto verify = run(arguments, {.input = chain_from_rank_1()});
+    EXPECT_EQ(verify.code, 0) << verify.err;
+    EXPECT_THAT(verify.err, HasSubstr("[W12]"));
+    EXPECT_THAT(verify.err, HasSubstr("hangs"));
+  }
+  EXPECT_THAT(run({"verify", "-"}, {.input = chain_from_rank_1()}).err, Not(HasSubstr("[W12]")));
+  std::string low_latency = chain_from_rank_1();
+  low_latency.replace(low_latency.find("Simple"), 6, "LL");
+  EXPECT_THAT(run({"verify", "-", "--topology", several}, {.input = low_latency}).err,
+              Not(HasSubstr("[W12]")));
+  const std::string flat = scratch.write("flat.json", R"({"format": "forestcoll-topology",
+    "version": 1, "nodes": [{"id": "gpu[0-2]", "type": "compute"}, {"id": "sw", "type": "switch"}],
+    "links": [{"src": "gpu[0-2]", "dst": "sw", "bandwidth": 25}]})");
+  EXPECT_THAT(run({"verify", "-", "--topology", flat}, {.input = chain_from_rank_1()}).err,
+              Not(HasSubstr("[W12]")));
+}
+
+// Two ranks exchange three chunks each, all sent before any is received: two are in flight.
+std::string exchange(const std::string& max_bytes) {
+  std::string text =
+      "<algo name=\"exchange\" proto=\"Simple\" nchannels=\"1\" nchunksperloop=\"6\" "
+      "ngpus=\"2\" coll=\"allgather\" inplace=\"1\" outofplace=\"0\" minBytes=\"0\" "
+      "maxBytes=\"" +
+      max_bytes + "\">\n";
+  for (const int rank : {0, 1}) {
+    text += fmt::format(
+        "<gpu id=\"{0}\" i_chunks=\"3\" o_chunks=\"6\" s_chunks=\"0\">\n<tb id=\"0\" "
+        "send=\"{1}\" recv=\"{1}\" chan=\"0\">\n"
+        "<step s=\"0\" type=\"s\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"0\" "
+        "cnt=\"3\" depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n"
+        "<step s=\"1\" type=\"r\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"{2}\" "
+        "cnt=\"3\" depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n</tb>\n</gpu>\n",
+        rank, 1 - rank, 3 * (1 - rank));
+  }
+  return text + "</algo>\n";
+}
+
+TEST(VerifyDeadlock, NamesTheLimitOfTheWindow) {
+  const auto inside = run({"verify", "-"}, {.input = exchange("6291456")});
+  EXPECT_EQ(inside.code, 0) << inside.out;
+  EXPECT_THAT(inside.out, HasSubstr("free of deadlock up to buffers of 6291456 bytes"));
+  const auto json = run({"verify", "-", "--json"}, {.input = exchange("6291456")});
+  const auto report = nlohmann::json::parse(json.out);
+  expect_valid(report, "forestcoll-verify.schema.json");
+  EXPECT_EQ(report["safe_bytes"], 6291456);
+  const auto beyond = run({"verify", "-"}, {.input = exchange("6291462")});
+  EXPECT_EQ(beyond.code, 1);
+  EXPECT_THAT(beyond.out, HasSubstr("lower maxBytes to 6291456"));
+  EXPECT_THAT(beyond.out, HasSubstr("[V13]"));
 }
 
 TEST(VerifyBits, AreTheSameInOurSchedules) {

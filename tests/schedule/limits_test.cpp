@@ -277,13 +277,58 @@ TEST(Limits, UnknownTarget) {
   EXPECT_EQ(error.code, "T07");
   EXPECT_EQ(error.kind, ErrorKind::input);
   EXPECT_THAT(error.message, HasSubstr("\"nccl\""));
-  EXPECT_THAT(error.remedy, HasSubstr("azure, rccl-5.7, rccl-6, msccl"));
+  EXPECT_THAT(error.remedy, HasSubstr("azure, rccl-5.7, rccl-6, rccl-6.2, rccl-6.3, msccl"));
+}
+
+// RCCL 6.0 has no step that copies: only what needs none is for rccl-6.
+TEST(Limits, CopiesAreForReleasesThatHaveThem) {
+  for (const Collective collective : all_collectives()) {
+    const auto forest = shaped(collective, 4, 1, star);
+    for (const auto placement : {Placement::in_place, Placement::out_of_place, Placement::both}) {
+      const auto copies = [&](const char* target) {
+        const auto schedule = lower(forest, {target, 64, placement});
+        std::size_t count = 0;
+        for (std::size_t r = 0; schedule && r < schedule->programs.size(); ++r) {
+          for (const auto& block : schedule->programs[Rank(r)].threadblocks) {
+            for (const Step& step : block.steps) count += step.operation == Operation::copy ? 1 : 0;
+          }
+        }
+        return schedule ? static_cast<int>(count) : -1;
+      };
+      EXPECT_GE(copies("rccl-6.2"), 0);
+      EXPECT_EQ(copies("rccl-6"), copies("rccl-6.2") == 0 ? 0 : -1) << to_string(collective);
+    }
+  }
+  const Diagnostic error =
+      refused(shaped(Collective::allgather, 4, 1, star), {"rccl-6", 64, Placement::out_of_place});
+  EXPECT_EQ(error.code, "T06");
+  EXPECT_THAT(error.remedy, HasSubstr("--target rccl-6.2"));
+}
+
+// Counts as the collective's interface has them, and as the whole buffer has them.
+TEST(Targets, SelectCountsByTheWholeBufferOrByAPart) {
+  const auto counts = [](const char* target, Collective collective) {
+    const TargetLimits& limits = *find_target(target);
+    return std::pair(limits.selected_counts(collective, 96, 12),
+                     limits.selected_elements(collective, 96, 12));
+  };
+  for (const auto collective : {Collective::allgather, Collective::reduce_scatter}) {
+    for (const char* target : {"azure", "rccl-6.3", "msccl"}) {
+      EXPECT_EQ(counts(target, collective), std::pair(8L, 96L)) << target;
+    }
+    for (const char* target : {"rccl-5.7", "rccl-6", "rccl-6.2"}) {
+      EXPECT_EQ(counts(target, collective), std::pair(96L, 1152L)) << target;
+    }
+  }
+  EXPECT_EQ(counts("rccl-6", Collective::allreduce), std::pair(96L, 96L));
+  EXPECT_EQ(find_target("azure")->selected_counts(Collective::allgather, 10, 4), 5);
 }
 
 TEST(Targets, AreFoundByName) {
   ASSERT_NE(find_target("azure"), nullptr);
   EXPECT_EQ(find_target("azure")->max_threadblocks, 1024);
   EXPECT_EQ(find_target("rccl-6")->max_threadblocks, 64);
+  EXPECT_EQ(find_target("rccl-6.3")->max_threadblocks, 64);
   EXPECT_EQ(find_target("msccl")->max_steps, 256);
   EXPECT_EQ(find_target(""), nullptr);
   EXPECT_EQ(find_target("Azure"), nullptr);

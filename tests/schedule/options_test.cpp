@@ -24,14 +24,15 @@ CollectiveForest random_forest(Collective collective, int n, std::int64_t k, std
 
 std::vector<LowerOptions> all_options() {
   std::vector<LowerOptions> all;
-  for (const char* target : {"azure", "rccl-6", "msccl"}) {
+  for (const std::string target : {"azure", "rccl-6", "rccl-6.3", "msccl"}) {
     for (const auto placement : {Placement::in_place, Placement::out_of_place, Placement::both}) {
-      if (placement == Placement::both && std::string(target) == "msccl") continue;
+      if (placement == Placement::both && target == "msccl") continue;
+      if (placement != Placement::in_place && target == "rccl-6") continue;
       for (const auto use :
            {ThreadblockUse::spread, ThreadblockUse::merge, ThreadblockUse::per_tree}) {
         for (const std::int32_t instances : {1, 2}) {
           for (const bool forward : {true, false}) {
-            const std::int32_t most = std::string(target) == "rccl-6" ? 64 : 108;
+            const std::int32_t most = target.starts_with("rccl-6") ? 64 : 108;
             all.push_back({target, most, placement, use, instances, forward});
           }
         }
@@ -120,7 +121,7 @@ TEST(Options, LongMultiplicitiesForwarded) {
       lowered_right(forest, {.placement = Placement::both, .threadblocks = use}, 2);
     }
     lowered_right(forest,
-                  {.target = "rccl-6", .max_threadblocks = 64, .placement = Placement::both}, 2);
+                  {.target = "rccl-6.3", .max_threadblocks = 64, .placement = Placement::both}, 2);
   }
 }
 
@@ -181,7 +182,7 @@ TEST(Options, StepsOfAdditionsForBothPlacementsAreCounted) {
   }
   const Forest forest = make_forest(2, trees);
   const auto schedule = lowered_right(collective_of(Collective::reduce_scatter, 30, forest, forest),
-                                      {.target = "rccl-6",
+                                      {.target = "rccl-6.3",
                                        .max_threadblocks = 64,
                                        .placement = Placement::both,
                                        .threadblocks = ThreadblockUse::merge},
@@ -261,7 +262,7 @@ TEST(Options, PerTreeHasOneThreadblockPerEdge) {
 // The same bits on every rank and in every run, in single precision.
 TEST(Options, AllRanksGetTheSameBits) {
   std::mt19937 random(8);
-  for (const char* target : {"azure", "rccl-6"}) {
+  for (const char* target : {"azure", "rccl-6.3"}) {
     for (const auto placement : {Placement::in_place, Placement::out_of_place, Placement::both}) {
       const auto forest = random_forest(Collective::allreduce, 6, 2, random);
       const auto schedule = lower(forest, {target, 32, placement});

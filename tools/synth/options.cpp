@@ -113,9 +113,15 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
                 "both")
       ->group(group);
   command
-      .add_option("--proto", arguments.protocol,
-                  "The protocol of all connections; default Simple, with --tune what is fastest")
+      .add_option(
+          "--proto", arguments.protocol,
+          "The protocol of all connections; default Simple, or LL for a broadcast or reduce\n"
+          "between boxes, where Simple hangs; with --tune what is fastest")
       ->check(CLI::IsMember({"Simple", "LL", "LL128"}))
+      ->group(group);
+  command
+      .add_flag("--force-simple", arguments.force_simple,
+                "Simple for a broadcast or reduce between boxes all the same")
       ->group(group);
   command
       .add_option("--instances", arguments.instances,

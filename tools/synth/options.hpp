@@ -34,9 +34,10 @@ struct SynthArguments {
   bool target_given = false;
   std::optional<std::int32_t> sms;              ///< none: `assumed_sms` of the target
   bool in_place = false, out_of_place = false;  ///< neither: in place
-  std::string protocol;                         ///< empty: Simple, or what --tune chooses
-  std::optional<std::int32_t> instances;        ///< none: 1, or what --tune chooses
-  std::string threadblocks;                     ///< empty: as many as fit and help
+  std::string protocol;       ///< empty: Simple or LL (protocol.hpp), or what --tune chooses
+  bool force_simple = false;  ///< also where it hangs
+  std::optional<std::int32_t> instances;  ///< none: 1, or what --tune chooses
+  std::string threadblocks;               ///< empty: as many as fit and help
   bool unfused = false;
   std::string min_bytes, max_bytes;  ///< empty: the target's whole range
   std::string sizes;                 ///< the window in one word; empty: none
@@ -56,7 +57,8 @@ struct SynthRequest {
   TreesPerRoot trees;
   bool automatic_k = false;  ///< `trees` is the first choice; see k.hpp
   LowerOptions lowering;
-  XmlOptions xml;
+  XmlOptions xml;                  ///< its protocol as `settle_protocol` leaves it
+  bool simple_hangs = false;       ///< of this collective on this fabric, and nobody forces it
   std::int32_t sms = 0;            ///< threadblocks that a GPU holds at once
   std::vector<std::int64_t> tune;  ///< bytes, ascending; empty: one file for all
 };

@@ -16,6 +16,7 @@ std::optional<Diagnostic> refuse_with_plan(const SynthArguments& arguments) {
   };
   if (arguments.target_given) return refuse("--target", "leave it out: plans have one runtime");
   if (!arguments.protocol.empty()) return refuse("--proto", "leave it out: plans are Simple");
+  if (arguments.force_simple) return refuse("--force-simple", "leave it out: plans are Simple");
   if (arguments.instances) return refuse("--instances", "use a larger -k");
   if (arguments.unfused) return refuse("--unfused", "leave it out");
   if (arguments.threadblocks == "per-tree" || arguments.threadblocks == "merge") {
@@ -34,6 +35,7 @@ std::optional<Diagnostic> refuse_with_forest(const SynthArguments& arguments) {
         std::pair("--sms", arguments.sms.has_value()), std::pair("--inplace", arguments.in_place),
         std::pair("--outofplace", arguments.out_of_place),
         std::pair("--proto", !arguments.protocol.empty()),
+        std::pair("--force-simple", arguments.force_simple),
         std::pair("--instances", arguments.instances.has_value()),
         std::pair("--threadblocks", !arguments.threadblocks.empty()),
         std::pair("--unfused", arguments.unfused),

@@ -1,10 +1,11 @@
 // For each size that is asked for, the α–β model (estimate.hpp) picks among forests of k = 1, 2, 4,
-// …, 16 trees per root and what `-k auto` takes, three protocols, and 1, 2 or 4 instances: those
-// whose chunks divide the size, as a runtime would pass over the others without a word. A size that
-// none of them divides is named as not served. Sizes next to each other with the same choice become
-// one file. A file's window goes from its first size up to the next file's, which is moved down as
-// far as the model has it ahead and its chunks divide the size; the last one ends at the last size.
-// So windows are disjoint. Sizes in between are served where the file's chunks divide them.
+// …, 16 trees per root and what `-k auto` takes, the protocols that the runtime can run there, and
+// 1, 2 or 4 instances: those that the runtime selects at the size, as it would pass over the others
+// without a word. A size at which it selects none is named as not served. Sizes next to each other
+// with the same choice become one file. A file's window goes from its first size up to the next
+// file's, which is moved down as far as the model has it ahead and a runtime selects it; the last
+// one ends at the last size. So windows are disjoint. Sizes in between are served where a runtime
+// selects the file for them.
 #include "synth/tune.hpp"
 
 #include <fmt/format.h>
@@ -26,6 +27,7 @@
 #include "solve.hpp"
 #include "synth/file_set.hpp"
 #include "synth/k.hpp"
+#include "synth/protocol.hpp"
 #include "time_limit.hpp"
 #include "warnings.hpp"
 
@@ -49,6 +51,7 @@ struct Candidate {
   LowerOptions lowering;
   Schedule schedule;
   PairLatencies latencies;
+  std::string no_ll128;  // why not
 };
 
 struct Choice {
@@ -107,9 +110,7 @@ class Tuner {
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
       if (!serves(c, bytes)) continue;
       for (std::size_t p = 0; p < protocol_models().size(); ++p) {
-        const bool is_asked =
-            arguments_.protocol.empty() || arguments_.protocol == protocol_models()[p].name;
-        if (!is_asked) continue;
+        if (!takes(candidates_[c], protocol_models()[p].name)) continue;
         const double seconds = estimate(c, p, bytes);
         if (!best || seconds < best->seconds) best = Choice{c, p, seconds};
       }
@@ -117,9 +118,26 @@ class Tuner {
     return best;
   }
 
-  // Does every chunk have a whole number of elements?
+  // Would a runtime select it?
   [[nodiscard]] bool serves(std::size_t candidate, std::int64_t bytes) const {
-    return bytes % (element_bytes * candidates_[candidate].schedule.chunks) == 0;
+    return bytes % (element_bytes * elements(candidates_[candidate])) == 0;
+  }
+
+  // The protocols that nobody asked for and no choice is made from, each with the reason.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> left_out() const {
+    std::vector<std::pair<std::string, std::string>> result;
+    if (!is_free()) return result;
+    if (request_.simple_hangs) result.emplace_back("Simple", why_not_simple(request_.collective));
+    const auto refused =
+        std::ranges::find_if(candidates_, [](const Candidate& c) { return !c.no_ll128.empty(); });
+    if (refused != candidates_.end()) result.emplace_back("LL128", refused->no_ll128);
+    return result;
+  }
+
+  // Why a file in LL128, which was asked for, may not be safe; empty where it is.
+  [[nodiscard]] std::string doubt(const File& file) const {
+    if (protocol_models()[file.range.choice.protocol].name != "LL128") return {};
+    return candidates_[file.range.choice.candidate].no_ll128;
   }
 
   // The sizes that no file serves.
@@ -135,16 +153,19 @@ class Tuner {
 
   // Where no size is served at all.
   [[nodiscard]] Diagnostic nothing_served() const {
-    std::int64_t fewest = candidates_.front().schedule.chunks;
-    for (const Candidate& c : candidates_) fewest = std::min(fewest, c.schedule.chunks);
+    const auto& fewest =
+        *std::ranges::min_element(candidates_, {}, [&](const Candidate& c) { return elements(c); });
     return usage_error(
         "S03",
-        fmt::format(
-            "--tune: at none of these sizes would a runtime select a schedule: the one with "
-            "the fewest chunks has {}, and buffers are multiples of its chunks",
-            fewest),
-        fmt::format("name multiples of {} bytes ({} chunks of elements of {} bytes)",
-                    element_bytes * fewest, fewest, element_bytes));
+        fmt::format("--tune: at none of these sizes would {} select a schedule: the one with the "
+                    "fewest chunks has {}, and its buffers are multiples of {} elements",
+                    arguments_.target, fewest.schedule.chunks, elements(fewest)),
+        fmt::format("name multiples of {} bytes (elements of {} bytes){}",
+                    element_bytes * elements(fewest), element_bytes,
+                    elements(fewest) == fewest.schedule.chunks
+                        ? ""
+                        : ", or use RCCL 6.3 and --target rccl-6.3, which take multiples of the "
+                          "chunks"));
   }
 
   [[nodiscard]] double estimate(std::size_t candidate, std::size_t protocol,
@@ -245,6 +266,24 @@ class Tuner {
   }
 
  private:
+  // The model chooses the protocol.
+  [[nodiscard]] bool is_free() const {
+    return arguments_.protocol.empty() && !arguments_.force_simple;
+  }
+
+  [[nodiscard]] bool takes(const Candidate& candidate, std::string_view protocol) const {
+    if (!is_free()) return protocol == request_.xml.protocol;
+    if (protocol == "Simple") return !request_.simple_hangs;
+    return protocol != "LL128" || candidate.no_ll128.empty();
+  }
+
+  // Of the whole buffer: a runtime selects the candidate for multiples of so many.
+  [[nodiscard]] std::int64_t elements(const Candidate& candidate) const {
+    return find_target(arguments_.target)
+        ->selected_elements(request_.collective, candidate.schedule.chunks,
+                            static_cast<std::int64_t>(fabric_.topology.ranks.size()));
+  }
+
   // A forest that is not there yet.
   void add(Synthesis synthesis) {
     const auto is_same = [&](const Synthesis& other) {
@@ -259,13 +298,14 @@ class Tuner {
     const std::int32_t most = arguments_.instances.value_or(most_instances);
     for (std::size_t s = 0; s < syntheses_.size(); ++s) {
       const CollectiveForest& trees = syntheses_[s].forest;
+      const std::string no_ll128 = why_no_ll128(trees, fabric_.topology, arguments_.target);
       for (std::int32_t n = fewest; n <= most; n *= 2) {
         LowerOptions lowering = request_.lowering;
         lowering.instances = n;
         auto schedule = lower(trees, lowering);
         if (schedule) {
-          candidates_.push_back(
-              {s, lowering, *std::move(schedule), pair_latencies(trees, fabric_.topology)});
+          candidates_.push_back({s, lowering, *std::move(schedule),
+                                 pair_latencies(trees, fabric_.topology), no_ll128});
         } else if (!refusal) {
           refusal = schedule.errors();
         }
@@ -307,6 +347,10 @@ ExitCode tune(const Fabric& fabric, const SynthArguments& arguments, const Synth
   }
   if (is_rooted(request.collective)) warn_of_root("one root", console);
   for (const File& file : files) warn_of_routes(tuner.forest(file), file.verdict, console);
+  if (arguments.force_simple) warn_of_simple(request.collective, console);
+  const auto doubted =
+      std::ranges::find_if(files, [&](const File& file) { return !tuner.doubt(file).empty(); });
+  if (doubted != files.end()) warn_of_ll128(tuner.doubt(*doubted), console);
   if (auto error = write_files(arguments.output, texts(files))) {
     return fail({*std::move(error)}, console);
   }
@@ -316,11 +360,14 @@ ExitCode tune(const Fabric& fabric, const SynthArguments& arguments, const Synth
                    counted(fabric.topology.ranks.size(), "GPU"), counted(files.size(), "file"),
                    counted(static_cast<std::size_t>(request.sms), "SM")));
   for (const File& file : files) note(console, tuner.text(file));
+  for (const auto& [protocol, why] : tuner.left_out()) {
+    note(console, fmt::format("  {} left out: {}", protocol, why));
+  }
   const std::vector<std::int64_t> not_served = tuner.not_served();
   if (!not_served.empty()) {
     std::vector<std::string> sizes;
     for (const std::int64_t size : not_served) sizes.push_back(exact_bytes(size));
-    note(console, fmt::format("  not served, as no schedule's chunks divide them: {}",
+    note(console, fmt::format("  not served, as {} would not select a file: {}", arguments.target,
                               fmt::join(sizes, ", ")));
   }
   if (!arguments.json) return ExitCode::done;
@@ -333,6 +380,10 @@ ExitCode tune(const Fabric& fabric, const SynthArguments& arguments, const Synth
                {"sms", request.sms},
                {"estimate", "model, not measurement"},
                {"not_served", not_served}};
+  json["left_out"] = Json::array();
+  for (const auto& [protocol, why] : tuner.left_out()) {
+    json["left_out"].push_back({{"protocol", protocol}, {"reason", why}});
+  }
   json["files"] = Json::array();
   for (const File& file : files) json["files"].push_back(tuner.json(file));
   if (auto error = write_output("-", to_text(json))) return fail({*std::move(error)}, console);

@@ -61,6 +61,7 @@ std::string schedule_lines(const CollectiveForest& forest, const Verdict& verdic
   if (!verdict.free_at_one_in_flight) text += deadlock_line();
   text += fmt::format("  usable: {}\n", verdict.usable_counts);
   if (!notes.boxes.empty()) text += notes.boxes + "\n";
+  if (!notes.protocol.empty()) text += fmt::format("  protocol LL: {}\n", notes.protocol);
   return text;
 }
 

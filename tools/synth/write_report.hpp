@@ -19,8 +19,9 @@ struct SynthSeconds {
 
 /// What the summary of a schedule says beside what its forest and its verdict know.
 struct ScheduleNotes {
-  std::string why;    ///< this k was chosen; empty: it was asked for
-  std::string boxes;  ///< a line on what a plan takes for boxes; empty: no plan
+  std::string why;       ///< this k was chosen; empty: it was asked for
+  std::string boxes;     ///< a line on what a plan takes for boxes; empty: no plan
+  std::string protocol;  ///< the reason for LL where nobody asked for it; empty: none
   std::int32_t sms = 0;
   bool sms_are_assumed = false;  ///< nobody said how many
 };

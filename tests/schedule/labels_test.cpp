@@ -1,0 +1,125 @@
+// What a step calls the memory that it reads, and what it says of memory that it does not read.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <tuple>
+#include <vector>
+
+#include "forestcoll/schedule.hpp"
+#include "schedule/lowered.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+CollectiveForest some_forest(Collective collective, int n, std::int64_t k, std::mt19937& random) {
+  const int root = below(random, n);
+  const auto roots = roots_of(collective, n, root);
+  const Forest reduce = make_forest(n, random_trees(n, k, roots, random));
+  const Forest broadcast = make_forest(n, random_trees(n, k, roots, random));
+  return collective_of(collective, k, reduce, broadcast, root);
+}
+
+template <class Visit>
+void for_each_step(const Schedule& schedule, Visit visit) {
+  for (std::size_t r = 0; r < schedule.programs.size(); ++r) {
+    for (const Threadblock& block : schedule.programs[Rank(r)].threadblocks) {
+      for (const Step& step : block.steps) visit(Rank(r), block, step);
+    }
+  }
+}
+
+// In place, is this input chunk memory of the output too?
+bool is_output(const Schedule& schedule, Rank rank, std::int64_t chunk) {
+  if (schedule.collective != Collective::reduce_scatter) return true;
+  const std::int64_t own = rank.value * schedule.k;
+  return chunk >= own && chunk < own + schedule.k;
+}
+
+// RCCL from 6.2 on is sure to see what another threadblock wrote only where it reads `o`.
+TEST(Labels, WaitingStepsReadTheOutputByItsName) {
+  std::mt19937 random(21);
+  for (const Collective collective : all_collectives()) {
+    for (const char* target : {"rccl-6", "rccl-6.2", "rccl-6.3"}) {
+      std::size_t renamed = 0;
+      for (int round = 0; round < 6; ++round) {
+        const auto forest = some_forest(collective, 3 + below(random, 3), 2, random);
+        const auto schedule = lowered_right(forest, {.target = target, .max_threadblocks = 64}, 2);
+        for_each_step(schedule, [&](Rank rank, const Threadblock&, const Step& step) {
+          if (!step.depends_on) return;
+          if (step.src.buffer == Buffer::input) {
+            EXPECT_FALSE(is_output(schedule, rank, step.src.offset));
+          }
+          renamed += step.operation == Operation::send && step.src.buffer == Buffer::output;
+        });
+      }
+      if (collective == Collective::allreduce || collective == Collective::broadcast) {
+        EXPECT_GT(renamed, 0u) << to_string(collective) << " " << target;
+      }
+    }
+  }
+}
+
+// Elsewhere nothing depends on the name, and out of place they are two memories.
+TEST(Labels, OtherTargetsAndPlacementsKeepTheirs) {
+  std::mt19937 random(22);
+  const auto forest = some_forest(Collective::allreduce, 5, 2, random);
+  for_each_step(lowered_right(forest, {}, 2), [](Rank, const Threadblock&, const Step& step) {
+    if (step.depends_on) {
+      EXPECT_EQ(step.src.buffer, Buffer::input);
+    }
+  });
+  const LowerOptions apart{
+      .target = "rccl-6", .max_threadblocks = 64, .placement = Placement::out_of_place};
+  lowered_right(forest, apart, 2);  // the rules of placement are checked there
+}
+
+// A step that receives without reading says where its message was sent from.
+TEST(Labels, ReceptionsNameThePlaceOfTheirSender) {
+  using Connection = std::tuple<Rank, Rank, std::int32_t>;
+  std::mt19937 random(23);
+  for (const Collective collective : all_collectives()) {
+    for (const char* target : {"azure", "rccl-6.3"}) {
+      for (const bool forward : {true, false}) {
+        const auto forest = some_forest(collective, 5, 2, random);
+        const auto schedule = lowered_right(
+            forest, {.target = target, .max_threadblocks = 64, .forward = forward}, 2);
+        std::map<Connection, std::vector<Slice>> sent;
+        for_each_step(schedule, [&](Rank rank, const Threadblock& block, const Step& step) {
+          if (!sends(step.operation)) return;
+          sent[{rank, block.send_peer, block.channel}].push_back(
+              step.operation == Operation::send ? step.src : step.dst);
+        });
+        std::map<Connection, std::size_t> next;
+        std::size_t named = 0, unreachable = 0;
+        for_each_step(schedule, [&](Rank rank, const Threadblock& block, const Step& step) {
+          if (!receives(step.operation)) return;
+          const Connection connection{block.recv_peer, rank, block.channel};
+          const Slice& place = sent[connection][next[connection]++];
+          const bool stores =
+              step.operation == Operation::recv || step.operation == Operation::recv_copy_send;
+          if (!stores) return;
+          const RankProgram& program = schedule.programs[rank];
+          const std::int64_t size = place.buffer == Buffer::input    ? program.input_chunks
+                                    : place.buffer == Buffer::output ? program.output_chunks
+                                                                     : program.scratch_chunks;
+          const bool is_same = step.src.buffer == place.buffer && step.src.offset == place.offset;
+          if (place.offset < size) {
+            EXPECT_TRUE(is_same);
+            ++named;
+          } else {
+            EXPECT_FALSE(is_same);
+            ++unreachable;
+          }
+        });
+        if (forest.broadcast) {
+          EXPECT_GT(named, 0u);
+        }
+        EXPECT_EQ(unreachable > 0 && named == 0, false);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace forestcoll::testing
