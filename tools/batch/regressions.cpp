@@ -31,7 +31,7 @@ const ItemResult* find(const Results& results, const ItemResult& item) {
 
 // "171.43 -> 160.00", with more decimals where two do not tell them apart.
 std::string rates_in_words(const Ratio& was, const Ratio& is) {
-  constexpr int fewest_decimals = 2, most_decimals = 12;
+  constexpr int fewest_decimals = 2, most_decimals = 15;
   for (int decimals = fewest_decimals;; ++decimals) {
     const std::string before = fmt::format("{:.{}f}", was.to_double(), decimals);
     const std::string now = fmt::format("{:.{}f}", is.to_double(), decimals);
