@@ -16,6 +16,9 @@ struct DrawOptions {
   /// With more nodes than this, boxes are drawn as one node each, and what is linked alike as one;
   /// up to four boxes that the cut divides are still drawn whole.
   std::size_t detail = 150;
+  /// In pixels. Where rows would be wider, so that their text could not be read, what is linked
+  /// alike is drawn as one inside boxes too, and rows that are still too wide are broken.
+  std::size_t width = 1600;
 };
 
 struct Drawing {

@@ -1,4 +1,5 @@
 // The reports of `forestcoll batch`: for people, CI systems and comparisons.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +56,7 @@ TEST_F(BatchReport, MarkdownHasFailuresFirst) {
   const std::string text = read_file(batch_.out() + "/report.md");
   EXPECT_THAT(text, StartsWith("### forestcoll: 1 failed, 0 worse\n\n2 items, 1 made, 0 reused, "
                                "1 failed, 0 skipped.\n\n| failed |"));
-  EXPECT_THAT(text, HasSubstr("| b\\|a&lt;d&gt;,\\\\n\"x\".json | allreduce | E05 | "
+  EXPECT_THAT(text, HasSubstr("| b\\|a&lt;d>,\\\\n\"x\".json | allreduce | E05 | "
                               "/links/0/bandwidth |"));
   EXPECT_LT(text.find("E05"), text.find("<details>"));
   EXPECT_THAT(text, HasSubstr("| good.json | allreduce | azure | auto | ok | 10 | 100 % | 1 |"));
@@ -137,7 +138,9 @@ TEST_F(BatchBaseline, ALowerRateIsOne) {
   before_["items"][0]["algbw"]["exact"] = "1000000000000001/100000000000000";
   const auto result = run(before_);
   EXPECT_EQ(result.code, 1);
-  EXPECT_THAT(result.err, HasSubstr("rate was 1000000000000001/100000000000000, is 10"));
+  EXPECT_THAT(result.err,
+              HasSubstr("rate 10.00000000000001 -> 10.00000000000000 GB/s (by less than 0.1 %), "
+                        "exactly 1000000000000001/100000000000000 -> 10"));
   EXPECT_EQ(batch_.report()["regressions"][0]["what"], "rate");
   EXPECT_THAT(read_file(batch_.out() + "/report.md"), HasSubstr("| a.json | allreduce | rate |"));
   EXPECT_EQ(run(before_, {"--allow", "height", "--allow", "file"}).code, 1);
@@ -152,17 +155,48 @@ TEST_F(BatchBaseline, HigherTreesAreOne) {
   before_["items"][0]["height"] = 0;
   const auto result = run(before_, {"--junit", batch_ / "junit.xml", "--annotate"});
   EXPECT_EQ(result.code, 1);
-  EXPECT_THAT(result.err, HasSubstr("height was 0, is 1"));
-  EXPECT_THAT(result.out, HasSubstr("/a.json,title=regression::allreduce: height was 0, is 1"));
+  EXPECT_THAT(result.err, HasSubstr("height 0 -> 1"));
+  EXPECT_THAT(result.out, HasSubstr("/a.json,title=regression::allreduce: height 0 -> 1"));
   EXPECT_THAT(read_file(batch_ / "junit.xml"),
-              AllOf(HasSubstr("failures=\"1\""), HasSubstr("height was 0, is 1")));
+              AllOf(HasSubstr("failures=\"1\""), HasSubstr("height 0 -> 1")));
 }
 
 TEST_F(BatchBaseline, OtherBytesAreOne) {
   before_["items"][0]["outputs"][0]["hash"] = std::string(36, '0');
   EXPECT_EQ(run(before_).code, 1);
   EXPECT_EQ(batch_.report()["regressions"][0]["what"], "file");
+  const auto bytes = before_["items"][0]["outputs"][0]["bytes"].get<int>();
+  EXPECT_THAT(read_file(batch_.out() + "/report.md"),
+              HasSubstr(fmt::format("| file | a.json/allreduce.xml: other content, {} bytes as "
+                                    "before | {} -> ",
+                                    bytes, std::string(36, '0'))));
+  before_["items"][0]["outputs"][0]["bytes"] = 7;
+  EXPECT_THAT(run(before_).err,
+              HasSubstr(fmt::format("file a.json/allreduce.xml: 7 -> {} bytes", bytes)));
   EXPECT_EQ(run(before_, {"--allow", "file"}).code, 0);
+}
+
+// What a reviewer wants to know first, with the fractions beside it.
+TEST_F(BatchBaseline, RatesAreSaidWithDecimals) {
+  before_["items"][0]["algbw"]["exact"] = "75/7";
+  const auto result = run(before_);
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("rate 10.71 -> 10.00 GB/s (-6.7 %), exactly 75/7 -> 10"));
+  EXPECT_THAT(read_file(batch_.out() + "/report.md"),
+              HasSubstr("| rate | 10.71 -> 10.00 GB/s (-6.7 %) | 75/7 -> 10 |"));
+  const auto regression = batch_.report()["regressions"][0];
+  EXPECT_EQ(regression["before"], "75/7");
+  EXPECT_EQ(regression["change"], "10.71 -> 10.00 GB/s (-6.7 %)");
+}
+
+TEST_F(BatchBaseline, SaysWhoMadeIt) {
+  EXPECT_THAT(run(before_).err, Not(HasSubstr("another build")));
+  before_["program"] = "an older one";
+  EXPECT_THAT(run(before_).err, HasSubstr("the baseline was made by another build of forestcoll"));
+  before_.erase("program");  // as reports were
+  EXPECT_EQ(run(before_).code, 0);
+  before_["program"] = 7;
+  EXPECT_THAT(run(before_).err, AllOf(HasSubstr("/program"), HasSubstr("[J07]")));
 }
 
 TEST_F(BatchBaseline, AnItemThatFailsNowIsOneAndAFormerFailureIsNot) {
@@ -195,7 +229,13 @@ TEST_F(BatchBaseline, MustBeAReport) {
     EXPECT_EQ(result.code, 2);
     EXPECT_THAT(result.err, AllOf(HasSubstr(message), HasSubstr("[J07]")));
   }
-  EXPECT_EQ(batch_.run({"--baseline", batch_ / "nothing.json"}).code, 4);
+}
+
+TEST_F(BatchBaseline, AMissingOneIsAnError) {
+  const auto result = batch_.run({"--baseline", batch_ / "nothing.json"});
+  EXPECT_EQ(result.code, 4);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("nothing.json: --baseline: cannot read"),
+                                HasSubstr("the first run has none to name")));
 }
 
 TEST(BatchMerge, RefusesWhatIsNoWhole) {
@@ -230,6 +270,13 @@ TEST(BatchMerge, RefusesWhatIsNoWhole) {
   merge({batch.out(), "-o", batch / "all"}, "not what the report says");
   std::ofstream(batch.out() + "/" + path) << text;
   EXPECT_EQ(run({"batch", "merge", batch.out(), "-o", batch / "all"}).code, 0);
+  // A shard of an older program.
+  auto older = part;
+  older["program"] = "an older one";
+  std::ofstream(batch.out() + "/report.1-of-2.json") << older;
+  merge({batch.out(), "-o", batch / "other"}, "made by another program than");
+  EXPECT_FALSE(fs::exists(batch / "other"));
+  std::ofstream(batch.out() + "/report.1-of-2.json") << part;
   // The same work by two shards, after a topology changed its cost.
   auto twice = part;
   std::ofstream(batch.out() + "/report.2-of-2.json") << twice;

@@ -123,6 +123,26 @@ TEST(Batch, ReusesWhatIsThereAndOfTheSame) {
   EXPECT_EQ(batch.report()["counts"]["ok"], 2);
 }
 
+// A solver may change under an unchanged version.
+TEST(Batch, ReusesNothingThatAnotherProgramMade) {
+  const BatchDirectories batch;
+  batch.add("a.json", pair_topology("10"));
+  ASSERT_EQ(batch.run().code, 0);
+  const std::string other = batch / "forestcoll", same = batch / "copy";
+  fs::copy_file(FORESTCOLL_PROGRAM, other);
+  fs::copy_file(FORESTCOLL_PROGRAM, same);
+  std::ofstream(other, std::ios::binary | std::ios::app) << '\0';
+  const std::string program = batch.report()["program"];
+  ASSERT_EQ(batch.run({}, {.program = same}).code, 0);
+  EXPECT_THAT(batch.statuses(), ElementsAre(Pair("a.json allreduce", "cached")));
+  EXPECT_EQ(batch.report()["program"], program) << "wherever it lies";
+  ASSERT_EQ(batch.run({}, {.program = other}).code, 0);
+  EXPECT_THAT(batch.statuses(), ElementsAre(Pair("a.json allreduce", "ok")));
+  EXPECT_NE(batch.report()["program"], program);
+  ASSERT_EQ(batch.run({}, {.program = other}).code, 0);
+  EXPECT_THAT(batch.statuses(), ElementsAre(Pair("a.json allreduce", "cached")));
+}
+
 TEST(Batch, MakesDamagedOutputsAnew) {
   const BatchDirectories batch;
   for (const char* name : {"a", "b", "c", "d", "e"}) {

@@ -40,7 +40,7 @@ constexpr unsigned seconds_at_most = 60;
     setenv(setting.substr(0, equals).c_str(), setting.substr(equals + 1).c_str(), 1);
   }
   std::vector<char*> argv;
-  std::string program = FORESTCOLL_PROGRAM;
+  std::string program = options.program;
   argv.push_back(program.data());
   std::vector<std::string> copies = arguments;
   for (std::string& argument : copies) argv.push_back(argument.data());

@@ -30,6 +30,7 @@ struct RunOptions {
   std::vector<std::string> environment = {};  ///< "NAME=value", added
   std::function<void()> before_exec = [] {};  ///< in the child
   std::string stdout_path = {};               ///< instead of being captured
+  std::string program = FORESTCOLL_PROGRAM;   ///< or a shell, for scripts
 };
 
 /// `forestcoll ARGUMENTS`, at most a minute.

@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <pugixml.hpp>
 #include <string>
 #include <vector>
 
@@ -101,6 +103,71 @@ TEST(TopoShow, PicturesByGraphviz) {
   EXPECT_THAT(read_file(scratch / "a.svg"), HasSubstr("box0/gpu0 leave"));
   EXPECT_THAT(read_file(scratch / "a.png"), StartsWith("\x89PNG"));
   EXPECT_THAT(read_file(scratch / "a.dot"), StartsWith("graph "));
+}
+
+// Graphviz's own file: how wide it is in pixels, and what it was scaled by.
+struct Svg {
+  double width = 0, scale = 1;
+  std::vector<std::string> texts;
+};
+
+void collect_texts(const pugi::xml_node& node, std::vector<std::string>& texts) {
+  if (std::string(node.name()) == "text") texts.emplace_back(node.child_value());
+  for (const auto child : node.children()) collect_texts(child, texts);
+}
+
+Svg drawn(const std::vector<std::string>& fabric) {
+  const Scratch scratch;
+  const std::string topology = run(fabric).out;
+  const auto show = run({"topo", "show", "-", "--svg", scratch / "a.svg"}, {.input = topology});
+  EXPECT_EQ(show.code, 0) << show.err;
+  pugi::xml_document document;
+  EXPECT_TRUE(
+      document.load_file((scratch / "a.svg").c_str(), pugi::parse_default | pugi::parse_ws_pcdata));
+  const auto root = document.child("svg");
+  Svg svg;
+  constexpr double pixels_in_point = 96.0 / 72;
+  svg.width = std::stod(root.attribute("width").value()) * pixels_in_point;
+  const std::string transform = root.child("g").attribute("transform").value();
+  svg.scale = std::stod(transform.substr(transform.find("scale(") + 6));
+  collect_texts(root, svg.texts);
+  return svg;
+}
+
+// At 1,600 pixels, with text of at least 60 % of its 11 points, 9 pixels.
+TEST(TopoShow, PicturesInRowsCanBeRead) {
+  for (const std::vector<std::string>& fabric :
+       {std::vector<std::string>{"gb200-nvl72", "--boxes", "2"},
+        {"gb200-nvl72"},
+        {"fat-tree", "--ports", "6"},
+        {"dgx-h100", "--boxes", "4", "--fabric", "rail-spine"},
+        {"mi250", "--boxes", "2"},
+        {"dgx-a100", "--boxes", "128", "--fabric", "fat-tree"}}) {
+    std::vector<std::string> words = {"topo", "gen"};
+    words.insert(words.end(), fabric.begin(), fabric.end());
+    const Svg svg = drawn(words);
+    EXPECT_LE(svg.width, 1601) << fabric[0];
+    EXPECT_GE(svg.scale, 0.6) << fabric[0];
+  }
+}
+
+// A name and its bandwidth are one text: two, side by side, have no blank between them where the
+// renderer's font is wider than Graphviz's.
+TEST(TopoShow, TheLegendHasItsBlanks) {
+  const Svg svg = drawn({"topo", "gen", "fat-tree", "--ports", "4"});
+  for (const std::string kind : {"core", "host", "pod"}) {
+    EXPECT_EQ(std::ranges::count(svg.texts, kind + " 25 GB/s"), 1) << kind;
+  }
+}
+
+TEST(TopoShow, TheWidthIsAnOption) {
+  const std::string rack = run({"topo", "gen", "gb200-nvl72"}).out;
+  const auto dot = [&](const std::string& width) {
+    return run({"topo", "show", "-", "--dot", "-", "--width", width}, {.input = rack});
+  };
+  EXPECT_THAT(dot("1600").out, HasSubstr("71 GPUs"));
+  EXPECT_THAT(dot("9000").out, AllOf(HasSubstr("gpu71"), Not(HasSubstr("71 GPUs"))));
+  for (const std::string wrong : {"0", "-1", "x", "1e9"}) EXPECT_EQ(dot(wrong).code, 2) << wrong;
 }
 
 TEST(TopoShow, APictureOnStandardOutputStandsAlone) {

@@ -18,6 +18,7 @@
 #include "batch/overwriting.hpp"
 #include "batch/plan.hpp"
 #include "batch/probing.hpp"
+#include "batch/program.hpp"
 #include "batch/progress.hpp"
 #include "batch/signals.hpp"
 #include "batch/store.hpp"
@@ -77,6 +78,9 @@ class Batch {
       note(console_,
            fmt::format("{} ended early here; what it made is kept", *lock->former_holder()));
     }
+    const auto program = program_fingerprint();
+    if (!program) return code(fail(program.errors(), console_));
+    results_.program = *program;
     // 2. Which topologies there are, and what is to be made of them.
     auto assignments = find_assignments();
     if (!assignments) return code(fail(assignments.errors(), console_));
@@ -159,7 +163,7 @@ class Batch {
     for (std::size_t i = 0; i < assignments.size(); ++i) {
       if (i < probes.size() && !probes[i].is_topology) continue;
       for (Item& item : items_of(assignments[i])) {
-        if (i < probes.size()) apply(probes[i], item);
+        if (i < probes.size()) apply(probes[i], results_.program, item);
         items_.push_back(std::move(item));
         errors_.push_back(i < probes.size() ? probes[i].error : std::nullopt);
       }

@@ -42,7 +42,6 @@ std::string cell(const std::string& text) {
   }
   return replaced(line, {{'|', "\\|"},
                          {'<', "&lt;"},
-                         {'>', "&gt;"},
                          {'&', "&amp;"},
                          {'`', "\\`"},
                          {'*', "\\*"},
@@ -80,11 +79,11 @@ std::string failures_markdown(const Results& results) {
 }
 
 std::string regressions_markdown(const std::vector<Regression>& regressions) {
-  std::string text = "\n" + heading({"worse", "collective", "what", "before", "now"});
+  std::string text = "\n" + heading({"worse", "collective", "what", "change", "exactly"});
   for (std::size_t i = 0; i < std::min(regressions.size(), most_failures_in_markdown); ++i) {
     const Regression& regression = regressions[i];
     text += row({regression.item.input, regression.item.variant.collective, regression.what,
-                 regression.before, regression.now});
+                 regression.change, regression.before + " -> " + regression.now});
   }
   return text + more(regressions.size(), most_failures_in_markdown);
 }
@@ -223,8 +222,7 @@ std::string to_junit(const Results& results) {
     }
     for (const Regression& regression : results.regressions.value_or(std::vector<Regression>())) {
       if (!is_same(regression.item, item) || test_failed) continue;
-      add_failure("regression", fmt::format("{} was {}, is {}", regression.what, regression.before,
-                                            regression.now));
+      add_failure("regression", in_words(regression));
     }
     failed += test_failed ? 1 : 0;
   }
@@ -246,9 +244,9 @@ std::string to_annotations(const Results& results, const std::string& directory)
                    item.error->code + " " + item.variant.collective, place + item.error->message);
   }
   for (const Regression& regression : results.regressions.value_or(std::vector<Regression>())) {
-    text += annotation(prefix + regression.item.input, "", "regression",
-                       fmt::format("{}: {} was {}, is {}", regression.item.variant.collective,
-                                   regression.what, regression.before, regression.now));
+    text +=
+        annotation(prefix + regression.item.input, "", "regression",
+                   fmt::format("{}: {}", regression.item.variant.collective, in_words(regression)));
   }
   return text;
 }

@@ -27,7 +27,7 @@ struct Item {
   std::vector<std::string> words;  ///< of `synth`: all that decides the bytes but the topology
   std::string output;              ///< empty with --format none
   std::string record;              ///< where the result is remembered
-  std::string key;                 ///< of topology, words and version; empty: not to be read
+  std::string key;                 ///< of topology, words and program; empty: not to be read
   double cost = 0;                 ///< compared with other items' only
   std::uint64_t footprint = 0;     ///< bytes of memory at most, as estimated
 };

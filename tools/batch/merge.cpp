@@ -111,6 +111,11 @@ std::optional<Diagnostic> refuse(const std::vector<Part>& parts) {
       return merge_error(part.file, fmt::format("the same shard as {}", other->second),
                          "name each directory once");
     }
+    if (part.results.program != parts.front().results.program) {
+      return merge_error(part.file,
+                         fmt::format("made by another program than {}", parts.front().file),
+                         "run all shards again with one build of forestcoll");
+    }
   }
   for (int index = 1; index <= count; ++index) {
     if (present.contains(index)) continue;
@@ -123,6 +128,7 @@ std::optional<Diagnostic> refuse(const std::vector<Part>& parts) {
 
 Expected<Results> joined(std::vector<Part>& parts) {
   Results all;
+  all.program = parts.front().results.program;
   for (Part& part : parts) {
     std::ranges::move(part.results.items, std::back_inserter(all.items));
   }

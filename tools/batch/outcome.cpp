@@ -92,7 +92,14 @@ Expected<OutcomeRequest> understand(const OutcomeArguments& arguments) {
                        "name the report.json of an earlier run with --baseline");
   }
   const auto text = read_input(arguments.baseline);
-  if (!text) return text.errors();
+  if (!text) {
+    Diagnostics errors = text.errors();
+    for (Diagnostic& error : errors) {
+      error.message = "--baseline: " + error.message;
+      error.remedy = "name the report.json of an earlier run; the first run has none to name";
+    }
+    return errors;
+  }
   auto baseline = parse_report(*text, display_name(arguments.baseline));
   if (!baseline) return baseline.errors();
   request.baseline = *std::move(baseline);
@@ -106,6 +113,9 @@ std::string report_name(const std::optional<Shard>& shard) {
 ExitCode conclude(Results results, const OutcomeRequest& request, const std::string& directory,
                   const std::string& name, const std::string& inputs, const Console& console) {
   if (request.baseline) {
+    if (!request.baseline->program.empty() && request.baseline->program != results.program) {
+      note(console, "the baseline was made by another build of forestcoll");
+    }
     results.regressions = regressions_since(*request.baseline, results, request.allowed);
     const std::size_t missing = missing_since(*request.baseline, results);
     if (missing > 0) {

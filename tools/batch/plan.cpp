@@ -118,9 +118,9 @@ std::optional<Diagnostic> refuse_root_in_vain(const Words& common,
       "leave --root out, or ask for -c broadcast or -c reduce");
 }
 
-void apply(const Probe& probe, Item& item) {
+void apply(const Probe& probe, const std::string& program, Item& item) {
   if (probe.error) return;
-  item.key = item_key(probe.fingerprint, item.words);
+  item.key = item_key(program, probe.fingerprint, item.words);
   const auto gpus = static_cast<double>(probe.gpus);
   const auto parts = static_cast<double>(probe.nodes + probe.links);
   // An allreduce has two forests.

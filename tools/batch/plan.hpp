@@ -23,8 +23,8 @@ namespace forestcoll::cli::batch {
 [[nodiscard]] std::optional<Diagnostic> refuse_root_in_vain(
     const Words& common, const std::vector<Assignment>& assignments);
 
-/// Adds what the probe found: key, cost and footprint.
-void apply(const Probe& probe, Item& item);
+/// Adds what the probe found: key (see `item_key`), cost and footprint.
+void apply(const Probe& probe, const std::string& program, Item& item);
 
 /// The dearest first; equals in the order of the list. Indices into `items`.
 [[nodiscard]] std::vector<std::size_t> by_cost(const std::vector<Item>& items);

@@ -26,6 +26,7 @@ Json to_json(const Regression& regression) {
           {"target", regression.item.variant.target},
           {"k", regression.item.variant.trees},
           {"what", regression.what},
+          {"change", regression.change},
           {"before", regression.before},
           {"now", regression.now}};
 }
@@ -54,8 +55,15 @@ std::size_t Results::count(Status status) const {
   return static_cast<std::size_t>(std::ranges::count(items, status, &ItemResult::status));
 }
 
+std::string in_words(const Regression& regression) {
+  const std::string change = fmt::format("{} {}", regression.what, regression.change);
+  if (regression.what != "rate") return change;
+  return fmt::format("{}, exactly {} -> {}", change, regression.before, regression.now);
+}
+
 std::string to_report_json(const Results& results) {
-  std::string text = "{\"format\":\"forestcoll-batch\",\"version\":1,\n\"items\":";
+  std::string text = "{\"format\":\"forestcoll-batch\",\"version\":1,\n\"program\":" +
+                     Json(results.program).dump() + ",\n\"items\":";
   text += list(results.items);
   if (results.regressions) text += ",\n\"regressions\":" + list(*results.regressions);
   return text + ",\n\"counts\":" + counts_of(results).dump() + "}\n";
@@ -69,7 +77,10 @@ Expected<Results> parse_report(const std::string& text, const std::string& file)
   }
   const Json items = json.value("items", Json());
   if (!items.is_array()) return report_error(file, "/items", "expected a list");
+  const Json program = json.value("program", Json(""));  // older reports have none
+  if (!program.is_string()) return report_error(file, "/program", "expected a text");
   Results results;
+  results.program = program.get<std::string>();
   for (std::size_t i = 0; i < items.size(); ++i) {
     auto item = parse_result(items[i]);
     if (!item) return report_error(file, fmt::format("/items/{}", i), "expected an item");
@@ -89,8 +100,7 @@ std::string to_summary(const Results& results) {
     if (item.status == Status::failed) add(line_of(item));
   }
   for (const Regression& regression : results.regressions.value_or(std::vector<Regression>())) {
-    add(fmt::format("worse   {}: {} was {}, is {}", label(regression.item), regression.what,
-                    regression.before, regression.now));
+    add(fmt::format("worse   {}: {}", label(regression.item), in_words(regression)));
   }
   if (lines > most_lines) {
     text += fmt::format("  and {} more: see the report\n", lines - most_lines);

@@ -15,12 +15,16 @@ namespace forestcoll::cli::batch {
 /// An item that is worse than it was, or not the same.
 struct Regression {
   ItemResult item;
-  std::string what;  ///< "rate", "height", "file" or "failed"
-  std::string before, now;
+  std::string what;         ///< "rate", "height", "file" or "failed"
+  std::string change;       ///< for people: "171.43 -> 160.00 GB/s (-6.7 %)"
+  std::string before, now;  ///< exactly: fractions, numbers, hashes
 };
+/// "rate 171.43 -> 160.00 GB/s (-6.7 %), exactly 1200/7 -> 160".
+[[nodiscard]] std::string in_words(const Regression& regression);
 
 struct Results {
-  std::vector<ItemResult> items;                       ///< in the order of `is_before`
+  std::string program;            ///< its fingerprint; empty in reports that do not say it
+  std::vector<ItemResult> items;  ///< in the order of `is_before`
   std::optional<std::vector<Regression>> regressions;  ///< where there was a baseline
 
   [[nodiscard]] std::size_t count(Status status) const;

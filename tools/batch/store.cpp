@@ -5,7 +5,6 @@
 
 #include "batch/discovery.hpp"
 #include "batch/hash.hpp"
-#include "forestcoll/version.hpp"
 #include "io.hpp"
 
 namespace forestcoll::cli::batch {
@@ -33,13 +32,14 @@ std::optional<Record> parse_record(const std::string& text) {
 
 }  // namespace
 
-std::string item_key(const std::string& fingerprint, const std::vector<std::string>& words) {
-  std::string text = "forestcoll-batch 1";
+std::string item_key(const std::string& program, const std::string& fingerprint,
+                     const std::vector<std::string>& words) {
+  std::string text = "forestcoll-batch 2";
   const auto add = [&text](std::string_view part) {
     text += '\0';
     text += part;
   };
-  add(version);
+  add(program);
   add(fingerprint);
   for (const std::string& word : words) add(word);
   return content_hash(text);

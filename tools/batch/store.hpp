@@ -16,8 +16,9 @@ struct Record {
   Figures figures;
 };
 
-/// Of a topology's content (see `topology_fingerprint`), the words and the version of the program.
-[[nodiscard]] std::string item_key(const std::string& fingerprint,
+/// Of the program (see `program_fingerprint`), a topology's content (see `topology_fingerprint`)
+/// and the words.
+[[nodiscard]] std::string item_key(const std::string& program, const std::string& fingerprint,
                                    const std::vector<std::string>& words);
 
 /// Writes the record, whole or not at all. Returns the error, if any.

@@ -33,14 +33,16 @@ namespace {
 /// Nobody can read more in one picture, and Graphviz needs a minute for it on a busy machine.
 constexpr std::size_t kMostItems = 1500;
 constexpr double kMostSeconds = 1e6;
+constexpr std::size_t kLeastWidth = 100, kMostWidth = 1'000'000;
 
 struct Options {
   std::string topology;
   bool json = false;
   std::string svg, png, dot;  ///< files to write; empty: none
   std::size_t detail = DrawOptions{}.detail;
-  double seconds = kPictureSeconds;  ///< of one picture
-  std::string only_of_pictures;      ///< an option given that says nothing else
+  std::size_t width = DrawOptions{}.width;  ///< pixels
+  double seconds = kPictureSeconds;         ///< of one picture
+  std::string only_of_pictures;             ///< an option given that says nothing else
   ReadingOptions reading;
   Failures failures;
 };
@@ -164,6 +166,7 @@ Expected<Drawing> make_drawing(const Options& options, const Fabric& fabric, con
   draw_options.sending = facts.bottleneck.sending;
   draw_options.caption = "bottleneck: " + in_words(facts.bottleneck, fabric.topology);
   draw_options.detail = options.detail;
+  draw_options.width = options.width;
   Drawing drawing = draw(fabric.topology, draw_options);
   if (drawing.items <= kMostItems || (options.svg.empty() && options.png.empty())) return drawing;
   return usage_error("P03",
@@ -253,6 +256,14 @@ Command add_topo_show(CLI::App& program) {
       ->capture_default_str()
       ->each([options](const std::string&) { options->only_of_pictures = "--detail"; })
       ->type_name("N");
+  command
+      ->add_option("--width", options->width,
+                   "Where rows get wider than so many pixels, draw what is linked alike as one "
+                   "node with a count, in boxes too, and break rows")
+      ->capture_default_str()
+      ->each([options](const std::string&) { options->only_of_pictures = "--width"; })
+      ->type_name("PIXELS")
+      ->check(CLI::Range(kLeastWidth, kMostWidth).description(""));
   command->add_option("--time-limit", options->seconds, "Give a picture up after so many seconds")
       ->capture_default_str()
       ->each([options](const std::string&) { options->only_of_pictures = "--time-limit"; })

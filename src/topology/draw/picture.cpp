@@ -1,14 +1,15 @@
 // Which nodes share an item of the picture. Small fabrics: none. Large ones: the nodes of a box,
 // and then, again and again, items that have the same links to the same items: the boxes of a leaf,
-// the leaves of a unit, the spines.
+// the leaves of a unit, the spines. Where rows are too wide, the same inside boxes.
 #include "topology/draw/picture.hpp"
 
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include "topology/arcs.hpp"
+#include "topology/draw/fold.hpp"
+#include "topology/draw/rows.hpp"
 #include "topology/pcie_direction.hpp"
 
 namespace forestcoll::topology {
@@ -17,10 +18,8 @@ namespace {
 constexpr std::size_t kMostDividedBoxes = 4;
 // With more items than these in one picture, leaves with their boxes share an item too.
 constexpr std::size_t kMostItemsApart = 24;
-
-Ratio sum(const Ratio& a, const Ratio& b) {
-  return checked_add(a, b).value_or(a);
-}
+// Items of one part that is alike others: a leaf and its boxes, a pod of a fat tree.
+constexpr std::size_t kLargestPart = 64;
 
 class PictureMaker {
  public:
@@ -40,10 +39,13 @@ class PictureMaker {
     add_items(small ? std::set<std::string>() : collapsed_boxes());
     add_edges();
     if (!small) {
-      while (merge_alike() || (picture_.items.size() > kMostItemsApart && merge_stars())) {
+      while (merge_twins(picture_, Inside::apart) ||
+             (picture_.items.size() > kMostItemsApart &&
+              merge_parts(picture_, Inside::apart, kLargestPart))) {
       }
     }
     set_levels();
+    fit();
     return std::move(picture_);
   }
 
@@ -124,7 +126,7 @@ class PictureMaker {
       const TopologyLink& link = topology_.links[arc.link];
       edge.a = key.first, edge.b = key.second;
       Ratio& direction = from == edge.a ? edge.there : edge.back;
-      direction = sum(direction, link.bandwidth);
+      direction = summed(direction, link.bandwidth);
       auto& [there, back] = counts[key];
       ++(from == edge.a ? there : back);
       edge.links = std::max(there, back);
@@ -137,130 +139,21 @@ class PictureMaker {
     for (auto& [key, edge] : edges) picture_.edges.push_back(std::move(edge));
   }
 
-  using Neighbour = std::tuple<std::size_t, Ratio, Ratio, std::string, bool, std::size_t>;
-
-  // One round; false where nothing is alike any more. Items of different kinds, clusters or sides
-  // stay apart, and so do items that are linked to each other: their lists differ.
-  bool merge_alike() {
-    std::vector<std::vector<Neighbour>> neighbours(picture_.items.size());
-    for (const Edge& edge : picture_.edges) {
-      neighbours[edge.a].emplace_back(edge.b, edge.there, edge.back, edge.kind, edge.crosses,
-                                      edge.links);
-      neighbours[edge.b].emplace_back(edge.a, edge.back, edge.there, edge.kind, edge.crosses,
-                                      edge.links);
-    }
-    using Alike = std::tuple<ItemKind, std::size_t, Side, std::size_t, std::vector<Neighbour>>;
-    std::map<Alike, std::size_t> first;
-    std::vector<std::size_t> into(picture_.items.size());
-    for (std::size_t i = 0; i < picture_.items.size(); ++i) {
-      const Item& item = picture_.items[i];
-      into[i] = i;
-      if (!item.cluster.empty()) continue;  // drawn whole
-      std::ranges::sort(neighbours[i]);
-      into[i] = first.emplace(Alike{item.kind, item.gpus, item.side, item.sets, neighbours[i]}, i)
-                    .first->second;
-    }
-    return merge(into, false);
-  }
-
-  // What items at the ends of one edge each must share.
-  using Ray = std::tuple<ItemKind, std::size_t, Side, std::size_t, std::size_t, Neighbour>;
-
-  // One round for items that differ in what hangs on them alone, such as leaves with the same
-  // spines and as many boxes: they are merged, and what hangs on them is.
-  bool merge_stars() {
-    const std::size_t n = picture_.items.size();
-    std::vector<std::vector<std::size_t>> edges_of(n);
-    for (std::size_t e = 0; e < picture_.edges.size(); ++e) {
-      edges_of[picture_.edges[e].a].push_back(e);
-      edges_of[picture_.edges[e].b].push_back(e);
-    }
-    const auto hangs = [&](std::size_t i) {
-      return edges_of[i].size() == 1 && picture_.items[i].cluster.empty();
-    };
-    using Star = std::tuple<ItemKind, std::size_t, Side, std::size_t, std::vector<Ray>,
-                            std::vector<Neighbour>>;
-    std::map<Star, std::pair<std::size_t, std::vector<std::size_t>>>
-        first;  // with what hangs on it
-    std::vector<std::size_t> into(n);
-    for (std::size_t i = 0; i < n; ++i) into[i] = i;
-    for (std::size_t i = 0; i < n; ++i) {
-      const Item& item = picture_.items[i];
-      if (hangs(i) || !item.cluster.empty()) continue;
-      std::vector<std::pair<Ray, std::size_t>> rays;
-      std::vector<Neighbour> others;
-      for (const std::size_t e : edges_of[i]) {
-        const Edge& edge = picture_.edges[e];
-        const bool away = edge.a == i;
-        const std::size_t j = away ? edge.b : edge.a;
-        const Item& end = picture_.items[j];
-        const Neighbour link(hangs(j) ? 0 : j, away ? edge.there : edge.back,
-                             away ? edge.back : edge.there, edge.kind, edge.crosses, edge.links);
-        if (hangs(j)) {
-          rays.emplace_back(Ray{end.kind, end.gpus, end.side, end.names.size(), end.sets, link}, j);
-        } else {
-          others.push_back(link);
-        }
+  // Folds what is alike, the smallest parts first, until the rows are no wider than asked for.
+  void fit() {
+    for (std::size_t largest = 1; largest <= kLargestPart && is_too_wide();) {
+      const bool folded = largest == 1 ? merge_twins(picture_, Inside::folded)
+                                       : merge_parts(picture_, Inside::folded, largest);
+      if (folded) {
+        set_levels();
+      } else {
+        largest *= 2;
       }
-      if (rays.empty()) continue;
-      std::ranges::sort(rays);
-      std::ranges::sort(others);
-      std::vector<Ray> like;
-      std::vector<std::size_t> ends;
-      for (const auto& [ray, end] : rays) like.push_back(ray), ends.push_back(end);
-      const auto [at, is_new] =
-          first.emplace(Star{item.kind, item.names.size(), item.side, item.sets, like, others},
-                        std::pair(i, ends));
-      if (is_new) continue;
-      into[i] = at->second.first;
-      for (std::size_t r = 0; r < ends.size(); ++r) into[ends[r]] = at->second.second[r];
     }
-    return merge(into, true);
   }
 
-  // Every item becomes part of the one named; false where all are their own.
-  bool merge(const std::vector<std::size_t>& into, bool as_sets) {
-    std::vector<std::size_t> becomes(picture_.items.size());
-    std::vector<Item> items;
-    for (std::size_t i = 0; i < picture_.items.size(); ++i) {
-      if (into[i] != i) continue;
-      becomes[i] = items.size();
-      items.push_back(std::move(picture_.items[i]));
-    }
-    const bool changed = items.size() < picture_.items.size();
-    for (std::size_t i = 0; i < picture_.items.size(); ++i) {
-      if (into[i] == i) continue;
-      becomes[i] = becomes[into[i]];
-      Item& whole = items[becomes[i]];
-      const Item& part = picture_.items[i];
-      whole.names.insert(whole.names.end(), part.names.begin(), part.names.end());
-      if (as_sets || part.sets > 1) whole.sets += part.sets;
-    }
-    picture_.items = std::move(items);
-    if (changed) move_edges(becomes);
-    return changed;
-  }
-
-  void move_edges(const std::vector<std::size_t>& becomes) {
-    std::map<std::pair<std::size_t, std::size_t>, Edge> edges;
-    for (Edge& edge : picture_.edges) {
-      std::size_t a = becomes[edge.a], b = becomes[edge.b];
-      if (a == b) continue;
-      if (a > b) {
-        std::swap(a, b);
-        std::swap(edge.there, edge.back);
-      }
-      const auto [at, is_new] = edges.try_emplace({a, b}, edge);
-      Edge& moved = at->second;
-      moved.a = a, moved.b = b;
-      if (is_new) continue;
-      moved.there = sum(moved.there, edge.there);
-      moved.back = sum(moved.back, edge.back);
-      moved.links += edge.links;
-      moved.crosses = moved.crosses || edge.crosses;
-    }
-    picture_.edges.clear();
-    for (auto& [key, edge] : edges) picture_.edges.push_back(std::move(edge));
+  [[nodiscard]] bool is_too_wide() const {
+    return is_layered(picture_) && width_of_rows(picture_) > readable_points(options_.width);
   }
 
   // Switches within a box on top, GPUs and boxes below them, and then the switches by their
@@ -326,6 +219,10 @@ class PictureMaker {
 };
 
 }  // namespace
+
+Ratio summed(const Ratio& a, const Ratio& b) {
+  return checked_add(a, b).value_or(a);
+}
 
 Picture make_picture(const Topology& topology, const DrawOptions& options) {
   return PictureMaker(topology, options).make();

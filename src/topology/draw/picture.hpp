@@ -45,6 +45,9 @@ struct Picture {
   std::vector<Edge> edges;
 };
 
+/// The bandwidths of links side by side; the first alone where the sum does not fit.
+[[nodiscard]] Ratio summed(const Ratio& a, const Ratio& b);
+
 [[nodiscard]] Picture make_picture(const Topology& topology, const DrawOptions& options);
 
 /// A Graphviz graph.

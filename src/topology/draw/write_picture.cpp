@@ -7,16 +7,19 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 
-#include "forestcoll/topology_text.hpp"
+#include "topology/draw/circles.hpp"
+#include "topology/draw/labels.hpp"
 #include "topology/draw/picture.hpp"
+#include "topology/draw/rows.hpp"
 #include "topology/quote_dot.hpp"
 
 namespace forestcoll::topology {
 namespace {
 
-constexpr std::size_t kLongestName = 40;
+constexpr double kPoints = 72;  // in an inch
 // To lead an edge around nodes, Graphviz looks at all of them: minutes for a torus of 512.
 constexpr std::size_t kMostBentEdges = 100;
 // Where there are more edges than this, they are thinner.
@@ -26,21 +29,10 @@ constexpr std::size_t kMostWideEdges = 200;
 constexpr std::array<const char*, 6> kColors = {"#2b6cb0", "#2f855a", "#805ad5",
                                                 "#b7791f", "#4a5568", "#0987a0"};
 constexpr const char* kCutColor = "#d7263d";
+constexpr const char* kBetweenKinds = "&#160;&#160;&#160;&#160;&#160;&#160;&#160;&#160;";
 constexpr const char* kSendingFill = "#fde3c8";
 constexpr const char* kPlainFill = "#ffffff";
 constexpr const char* kSwitchFill = "#e8edf3";
-
-std::string number(const Ratio& value) {
-  return fmt::format("{:.6g}", value.to_double());
-}
-
-// "box[0-31]", or "n1, n5, … n97" where that is too long.
-std::string joined(const std::vector<std::string>& names) {
-  const auto lists = compress_ids(names);
-  const std::string all = fmt::format("{}", fmt::join(lists, ", "));
-  if (all.size() <= kLongestName) return all;
-  return fmt::format("{}, … {}", names.front(), names.back());
-}
 
 std::string html(std::string_view text) {
   std::string escaped;
@@ -65,7 +57,6 @@ class PictureWriter {
     for (const Edge& edge : picture.edges) {
       widest_ = std::max(widest_, std::max(edge.there, edge.back));
       kinds_.emplace(edge.kind, 0);
-      labelled_ = labelled_ || has_label(edge);
     }
     std::size_t next = 0;
     for (auto& [kind, color] : kinds_) color = next++ % kColors.size();
@@ -86,24 +77,18 @@ class PictureWriter {
     fmt::format_to(std::back_inserter(out_), format, std::forward<T>(values)...);
   }
 
-  // Rows where switches join what is above them; a spring model where items of one row are linked
-  // to each other across boxes, one that knows boxes if there are several.
+  // Rows where switches join what is above them; circles where links lead from box to box; a spring
+  // model where there are no boxes, or one.
   void choose_layout() {
-    bool switches = false, flat = false;
     std::set<std::string_view> boxes;
-    for (const Item& item : picture_.items) {
-      switches = switches || item.kind == ItemKind::switch_node;
-      boxes.insert(item.cluster);
-    }
-    for (const Edge& edge : picture_.edges) {
-      const Item &a = picture_.items[edge.a], &b = picture_.items[edge.b];
-      flat = flat || (a.level == b.level && (a.cluster != b.cluster || a.cluster.empty()));
-    }
-    layered_ = switches && !flat;
+    for (const Item& item : picture_.items) boxes.insert(item.cluster);
+    layered_ = is_layered(picture_);
     if (layered_) {
       layout_ = "dot";
+      broken_ = broken_rows(picture_, readable_points(options_.width));
     } else if (boxes.size() > 1) {
-      layout_ = "fdp";
+      layout_ = "neato";
+      circles_ = place_on_circles(picture_);
     } else {
       layout_ = picture_.items.size() > 100 ? "sfdp" : "neato";
     }
@@ -112,15 +97,8 @@ class PictureWriter {
   void header() {
     print("graph {} {{\n", quote_dot(topology_.name));
     print("  layout={};\n", layout_);
-    print("  graph [fontname=\"Helvetica\", fontsize=14, labelloc=b, label={}{}];\n", legend(),
-          // A second look for crossings would turn the rows of a box round.
-          layered_ ? fmt::format(", ranksep=0.9, nodesep={}, newrank=true, remincross=false",
-                                 labelled_ ? 0.7 : 0.15)
-                   : fmt::format(", K=0.7, overlap=false, sep=\"+8\", {}",
-                                 picture_.edges.size() <= kMostBentEdges
-                                     ? "splines=true"
-                                     // Straight edges run below the nodes that they meet.
-                                     : "splines=line, outputorder=edgesfirst"));
+    print("  graph [fontname=\"Helvetica\", fontsize=14, labelloc=b, label={}, {}];\n", legend(),
+          layout_options());
     print(
         "  node [fontname=\"Helvetica\", fontsize=11, shape=box, style=filled, "
         "fillcolor=\"{}\", margin=\"0.06,0.03\", height=0.3, width=0.3];\n",
@@ -128,7 +106,25 @@ class PictureWriter {
     print("  edge [fontname=\"Helvetica\", fontsize=9];\n");
   }
 
-  // An HTML-like label: the kinds of links in their colours.
+  [[nodiscard]] std::string layout_options() const {
+    // Straight edges run below the nodes that they meet.
+    const char* straight = "splines=line, outputorder=edgesfirst";
+    if (layered_) {
+      constexpr double pixels_in_inch = 96, any_height = 1000;
+      // A second look for crossings would turn the rows of a box round.
+      return fmt::format(
+          "ranksep=0.9, nodesep={:.6g}, newrank=true, remincross=false, size=\"{:.6g},{}\"",
+          gap_of(picture_) / kPoints, static_cast<double>(options_.width) / pixels_in_inch,
+          any_height);
+    }
+    if (circles_) return straight;
+    return fmt::format("K=0.7, overlap=false, sep=\"+8\", {}",
+                       picture_.edges.size() <= kMostBentEdges ? "splines=true" : straight);
+  }
+
+  // An HTML-like label: the kinds of links in their colours. A change of colour ends a text, and
+  // the next one stands where Graphviz reckons its end: renderers with a wider font need room
+  // there.
   [[nodiscard]] std::string legend() const {
     std::map<std::string, std::set<std::pair<Ratio, std::int64_t>>> bandwidths;
     for (const TopologyLink& link : topology_.links) {
@@ -137,12 +133,12 @@ class PictureWriter {
     std::vector<std::string> kinds;
     for (const auto& [kind, values] : bandwidths) {
       const auto color = kinds_.find(kind);
-      kinds.push_back(fmt::format("<font color=\"{}\">{}</font> {}",
+      kinds.push_back(fmt::format("<font color=\"{}\">{} {}</font>",
                                   color == kinds_.end() ? "#000000" : kColors[color->second],
                                   kind.empty() ? "links" : html(kind), range(values)));
     }
     std::string text =
-        fmt::format("<<b>{}</b><br/>{}", html(topology_.name), fmt::join(kinds, "&#160;&#160; "));
+        fmt::format("<<b>{}</b><br/>{}", html(topology_.name), fmt::join(kinds, kBetweenKinds));
     if (!options_.caption.empty()) {
       text += fmt::format("<br/><font color=\"{}\">{}</font>", kCutColor, html(options_.caption));
     }
@@ -153,10 +149,10 @@ class PictureWriter {
   static std::string range(const std::set<std::pair<Ratio, std::int64_t>>& links) {
     const auto& [least, cables] = *links.begin();
     const Ratio& most = links.rbegin()->first;
-    if (least != most) return fmt::format("{} to {} GB/s", number(least), number(most));
+    if (least != most) return fmt::format("{} to {} GB/s", short_number(least), short_number(most));
     const auto single = checked_div(least, Ratio(cables));
-    if (links.size() > 1 || cables == 1 || !single) return number(least) + " GB/s";
-    return fmt::format("{} GB/s = {} x {}", number(least), cables, number(*single));
+    if (links.size() > 1 || cables == 1 || !single) return short_number(least) + " GB/s";
+    return fmt::format("{} GB/s = {} x {}", short_number(least), cables, short_number(*single));
   }
 
   // Items by cluster; the same level in one row.
@@ -165,6 +161,7 @@ class PictureWriter {
     for (std::size_t i = 0; i < picture_.items.size(); ++i) {
       by_box[picture_.items[i].cluster].push_back(i);
     }
+    if (circles_) return write_circles();
     std::size_t number = 0;
     for (const auto& [box, items] : by_box) {
       if (box.empty()) continue;
@@ -193,43 +190,48 @@ class PictureWriter {
                : "";
   }
 
-  // One row per level, and within a box, or outside of all, from left to right as the file has it.
+  // One row per level, or several where it is broken, and within a box, or outside of all, from
+  // left to right as the file has it.
   void rows() {
-    std::map<std::size_t, std::vector<std::string>> levels;
-    std::map<std::pair<std::size_t, std::string>, std::vector<std::string>> in_box;
+    using Row = std::pair<std::size_t, std::size_t>;
+    std::map<Row, std::vector<std::string>> rows;
+    std::map<std::pair<Row, std::string>, std::vector<std::string>> in_box;
     for (std::size_t i = 0; i < picture_.items.size(); ++i) {
       const Item& item = picture_.items[i];
-      levels[item.level].push_back(fmt::format("i{}", i));
-      in_box[{item.level, item.cluster}].push_back(fmt::format("i{}", i));
+      const Row row(item.level, broken_[i]);
+      rows[row].push_back(fmt::format("i{}", i));
+      in_box[{row, item.cluster}].push_back(fmt::format("i{}", i));
     }
-    for (const auto& [level, items] : levels) {
+    const std::string* above = nullptr;
+    for (const auto& [row, items] : rows) {
       print("  {{ rank=same; {}; }}\n", fmt::join(items, "; "));
+      // Nothing else keeps the rows of one level apart.
+      if (row.second > 0) print("  {} -- {} [style=invis];\n", *above, items.front());
+      above = &items.front();
     }
-    for (const auto& [box, items] : in_box) {
+    for (const auto& [row, items] : in_box) {
       if (items.size() > 1) print("  {} [style=invis];\n", fmt::join(items, " -- "));
     }
   }
 
-  // The id within its box, as the box stands around it.
-  static std::string short_name(const Item& item) {
-    const std::string& name = item.names.front();
-    const bool inside = !item.cluster.empty() && name.starts_with(item.cluster + "/");
-    return inside ? name.substr(item.cluster.size() + 1) : name;
+  // Every node where it is to be, frames of boxes below, and their names above what they frame.
+  void write_circles() {
+    for (const Frame& frame : circles_->frames) {
+      print(
+          "  {} [label=\"\", pos=\"{}!\", shape=circle, style=solid, color=\"#a0aec0\", "
+          "fixedsize=true, width={:.3f}];\n",
+          quote_dot("frame " + frame.box), position(frame.centre), 2 * frame.radius / kPoints);
+    }
+    for (std::size_t i = 0; i < picture_.items.size(); ++i) write("  ", i);
+    for (const Frame& frame : circles_->frames) {
+      const Spot top = {frame.centre.x, frame.centre.y + frame.radius};
+      print("  {} [label={}, pos=\"{}!\", shape=plaintext, fontsize=14];\n",
+            quote_dot("name " + frame.box), quote_dot(frame.box), position(top));
+    }
   }
 
-  static std::string label(const Item& item) {
-    const std::size_t count = item.names.size(), each = count / item.sets;
-    const std::string times = item.sets > 1 ? fmt::format("{} times ", item.sets) : "";
-    if (item.kind == ItemKind::box) {
-      const std::string gpus = fmt::format("{} GPU{}", item.gpus, item.gpus == 1 ? "" : "s");
-      return count == 1 ? fmt::format("{}\\n{}", item.names.front(), gpus)
-                        : fmt::format("{}{} box{} of {}\\n{}", times, each, each == 1 ? "" : "es",
-                                      gpus, joined(item.names));
-    }
-    if (count == 1) return short_name(item);
-    const std::string_view what = item.kind == ItemKind::gpu ? "GPUs" : "switches";
-    return each == 1 ? fmt::format("{} {}\\n{}", count, what, joined(item.names))
-                     : fmt::format("{}{} {}\\n{}", times, each, what, joined(item.names));
+  static std::string position(const Spot& spot) {
+    return fmt::format("{:.3f},{:.3f}", spot.x / kPoints, spot.y / kPoints);
   }
 
   void write(const char* indent, std::size_t i) {
@@ -239,18 +241,15 @@ class PictureWriter {
                        : is_switch              ? kSwitchFill
                                                 : kPlainFill;
     if (item.side == Side::divided) fill = fmt::format("{}:{}", kSendingFill, kPlainFill);
-    print("{}i{} [label={}, fillcolor=\"{}\"{}{}{}];\n", indent, i, quote_dot(label(item)), fill,
+    print("{}i{} [label={}, fillcolor=\"{}\"{}{}{}{}];\n", indent, i,
+          quote_dot(fmt::format("{}", fmt::join(label_of(item), "\\n"))), fill,
           is_switch ? ", shape=ellipse" : "", item.names.size() > 1 ? ", peripheries=2" : "",
-          item.kind == ItemKind::box ? ", style=\"filled,rounded\", fontsize=13" : "");
+          item.kind == ItemKind::box ? ", style=\"filled,rounded\", fontsize=13" : "",
+          circles_ ? fmt::format(", pos=\"{}!\"", position(circles_->items[i])) : "");
   }
 
-  // The legend says the rest.
-  static bool has_label(const Edge& edge) { return edge.links > 1 || edge.there != edge.back; }
-
   // Blanks keep it off a slanting line.
-  [[nodiscard]] std::string beside(const Edge& edge, const std::string& bandwidth) const {
-    const std::string text =
-        edge.links > 1 ? fmt::format("{} links, {} GB/s", edge.links, bandwidth) : bandwidth;
+  [[nodiscard]] std::string beside(const std::string& text) const {
     return layered_ ? "    " + text + "    " : text;
   }
 
@@ -269,14 +268,12 @@ class PictureWriter {
     const bool one_way = there == Ratio(0) || back == Ratio(0);
     const char* direction = !one_way ? "none" : there == Ratio(0) ? "back" : "forward";
     const Ratio& wider = std::max(there, back);
-    std::string label = number(wider);
-    if (!one_way && there != back) label = fmt::format("{} / {}", number(there), number(back));
     print("  i{} -- i{} [color=\"{}\", penwidth={:.2f}, dir={}{}{}, tooltip={}];\n", from, to,
           color, edge.crosses ? std::max(2.0, width(wider)) : width(wider), direction,
-          has_label(edge) ? fmt::format(", label={}", quote_dot(beside(edge, label))) : "",
+          has_label(edge) ? fmt::format(", label={}", quote_dot(beside(label_of(edge, from)))) : "",
           picture_.items[from].level == picture_.items[to].level && layered_ ? ", constraint=false"
                                                                              : "",
-          quote_dot(fmt::format("{} GB/s {}", label, edge.kind)));
+          quote_dot(fmt::format("{} GB/s {}", bandwidth_of(edge, from), edge.kind)));
   }
 
   const Picture& picture_;
@@ -284,7 +281,8 @@ class PictureWriter {
   const DrawOptions& options_;
   bool layered_ = false;
   const char* layout_ = "dot";
-  bool labelled_ = false;
+  std::vector<std::size_t> broken_;  ///< of a layered picture: the row within the level, by item
+  std::optional<Circles> circles_;
   Ratio widest_ = 0;
   std::map<std::string, std::size_t> kinds_;  ///< by kind: its colour
   std::string out_;

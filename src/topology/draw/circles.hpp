@@ -1,0 +1,31 @@
+// Boxes that are linked to each other: each a circle, all on a large one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "topology/draw/picture.hpp"
+
+namespace forestcoll::topology {
+
+/// In points, from the middle of the picture, y upwards.
+struct Spot {
+  double x = 0, y = 0;
+};
+
+struct Frame {
+  std::string box;
+  Spot centre;
+  double radius = 0;
+};
+
+struct Circles {
+  std::vector<Spot> items;  ///< by item
+  std::vector<Frame> frames;
+};
+
+/// In a box, what has one link alone, such as a GPU of a router, stands outside beside that; the
+/// others stand on a circle in the order of the file. What is in no box stands in the middle.
+[[nodiscard]] Circles place_on_circles(const Picture& picture);
+
+}  // namespace forestcoll::topology

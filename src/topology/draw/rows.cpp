@@ -1,0 +1,113 @@
+#include "topology/draw/rows.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "topology/draw/labels.hpp"
+
+namespace forestcoll::topology {
+namespace {
+
+// Of Helvetica, on average, at the sizes of the picture's texts.
+constexpr double kCharacter = 6, kBoxCharacter = 7, kEdgeCharacter = 4.7;
+constexpr double kLine = 13, kLeastSize = 21.6, kMargin = 9;
+constexpr double kEllipse = 1.4142;
+constexpr double kClusterMargin = 24;
+constexpr double kGap = 10.8, kGapBesideLabels = 50.4;
+constexpr std::size_t kBlanksAroundLabels = 8;
+
+// UTF-8: every byte that starts a character.
+std::size_t characters(const std::string& text) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+using Widths = std::map<std::size_t, double>;  // by level
+
+double widest(const Widths& rows) {
+  double width = 0;
+  for (const auto& [level, row] : rows) width = std::max(width, row);
+  return width;
+}
+
+// By box, the rows of what is in it; "" is what is in none.
+std::map<std::string, Widths> blocks_of(const Picture& picture) {
+  const double gap = gap_of(picture);
+  std::map<std::string, Widths> blocks;
+  for (const Item& item : picture.items) {
+    blocks[item.cluster][item.level] += size_of(item).width + gap;
+  }
+  return blocks;
+}
+
+}  // namespace
+
+Size size_of(const Item& item) {
+  std::size_t longest = 0;
+  const auto lines = label_of(item);
+  for (const std::string& line : lines) longest = std::max(longest, characters(line));
+  const double character = item.kind == ItemKind::box ? kBoxCharacter : kCharacter;
+  const double factor = item.kind == ItemKind::switch_node ? kEllipse : 1;
+  return {std::max(kLeastSize, (static_cast<double>(longest) * character + kMargin) * factor),
+          std::max(kLeastSize, (static_cast<double>(lines.size()) * kLine + kMargin / 2) * factor)};
+}
+
+bool is_layered(const Picture& picture) {
+  const bool switches = std::ranges::count(picture.items, ItemKind::switch_node, &Item::kind) > 0;
+  return switches && std::ranges::none_of(picture.edges, [&](const Edge& edge) {
+           const Item &a = picture.items[edge.a], &b = picture.items[edge.b];
+           return a.level == b.level && (a.cluster != b.cluster || a.cluster.empty());
+         });
+}
+
+double gap_of(const Picture& picture) {
+  return std::ranges::any_of(picture.edges, has_label) ? kGapBesideLabels : kGap;
+}
+
+double readable_points(std::size_t pixels) {
+  constexpr double points_of_text = 11, least_pixels_of_text = 9;
+  return static_cast<double>(pixels) * points_of_text / least_pixels_of_text;
+}
+
+double width_of_rows(const Picture& picture) {
+  const auto blocks = blocks_of(picture);
+  std::map<std::size_t, double> rows, labels;
+  for (const auto& [cluster, block] : blocks) {
+    for (const auto& [level, width] : block) {
+      if (cluster.empty()) rows[level] += width;
+    }
+    if (cluster.empty()) continue;
+    for (std::size_t level = block.begin()->first; level <= block.rbegin()->first; ++level) {
+      rows[level] += widest(block) + kClusterMargin;
+    }
+  }
+  for (const Edge& edge : picture.edges) {
+    const std::size_t a = picture.items[edge.a].level, b = picture.items[edge.b].level;
+    if (a == b || !has_label(edge)) continue;
+    const std::size_t length = label_of(edge, edge.a).size() + kBlanksAroundLabels;
+    labels[std::min(a, b)] += static_cast<double>(length) * kEdgeCharacter + kGap;
+  }
+  return std::max(widest(rows), widest(labels));
+}
+
+std::vector<std::size_t> broken_rows(const Picture& picture, double width) {
+  std::vector<std::size_t> row(picture.items.size(), 0);
+  const double whole = width_of_rows(picture), gap = gap_of(picture);
+  if (whole <= width) return row;
+  const auto blocks = blocks_of(picture);
+  std::map<std::pair<std::string, std::size_t>, double> used;
+  for (std::size_t i = 0; i < picture.items.size(); ++i) {
+    const Item& item = picture.items[i];
+    // A box gets as much of the width as it has of the whole.
+    const double share =
+        item.cluster.empty() ? width : width * widest(blocks.at(item.cluster)) / whole;
+    double& before = used[{item.cluster, item.level}];
+    row[i] = static_cast<std::size_t>(before / share);
+    before += size_of(item).width + gap;
+  }
+  return row;
+}
+
+}  // namespace forestcoll::topology

@@ -1,0 +1,216 @@
+// The scripts and CI examples of tools/, with stand-ins for what they call.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <yaml-cpp/yaml.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/batch.hpp"
+#include "cli/program.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr const char* bash = "/bin/bash";
+
+std::string tool(const std::string& name) {
+  return SOURCE_DIR "/tools/" + name;
+}
+
+// A directory that is the whole PATH: `names` from the machine, and what is added.
+class Path {
+ public:
+  explicit Path(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      for (const std::string directory : {"/usr/bin/", "/bin/"}) {
+        if (!fs::exists(directory + name)) continue;
+        fs::create_symlink(directory + name, scratch_ / name);
+        break;
+      }
+    }
+  }
+  void add_script(const std::string& name, const std::string& text) const {
+    scratch_.write(name, "#!/bin/bash\n" + text);
+    fs::permissions(scratch_ / name, fs::perms::owner_all);
+  }
+  void add_program() const { fs::create_symlink(FORESTCOLL_PROGRAM, scratch_ / "forestcoll"); }
+  [[nodiscard]] std::string setting() const { return "PATH=" + (scratch_ / ""); }
+
+ private:
+  Scratch scratch_;
+};
+
+TEST(SlurmArray, WithoutSlurmItSaysWhatIsMissing) {
+  const BatchDirectories batch;
+  const Path path({"env", "bash", "sed", "realpath", "mkdir", "rm"});
+  path.add_program();
+  const auto result = run({tool("slurm-array"), "4", batch.in(), batch.out()},
+                          {.environment = {path.setting()}, .program = bash});
+  EXPECT_EQ(result.code, 4);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("sbatch"), HasSubstr("login node"),
+                                HasSubstr("forestcoll batch " + batch.in() + " -o " + batch.out()),
+                                HasSubstr("--shard I/4")));
+  EXPECT_FALSE(fs::exists(batch.out())) << "nothing is begun";
+  // Wrong usage is still wrong usage, and with sbatch it goes on.
+  const RunOptions options = {.environment = {path.setting()}, .program = bash};
+  EXPECT_EQ(run({tool("slurm-array"), "none", batch.in(), batch.out()}, options).code, 2);
+  path.add_script("sbatch", "echo 17\n");
+  const auto submitted = run({tool("slurm-array"), "4", batch.in(), batch.out()}, options);
+  EXPECT_EQ(submitted.code, 0) << submitted.err;
+  EXPECT_EQ(submitted.out, "17\n");
+}
+
+// On a bare machine, quickstart installs what `topo show --svg` calls.
+TEST(Setup, InstallsGraphvizToDraw) {
+  const Path path({"env", "bash", "dirname"});
+  path.add_script("dpkg-query", "exit 1\n");
+  path.add_script("sudo", "echo \"$@\"\n");
+  path.add_script("apt-get", "echo \"$@\"\n");
+  const auto result =
+      run({tool("setup"), "build"}, {.environment = {path.setting()}, .program = bash});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("install"), HasSubstr(" graphviz")));
+  EXPECT_THAT(read_file(tool("quickstart")),
+              AllOf(HasSubstr("tools/setup build"), HasSubstr("--svg")));
+}
+
+YAML::Node example(const std::string& name) {
+  return YAML::LoadFile(tool("ci-examples/" + name));
+}
+
+// A GitHub step by its name or by the action that it uses.
+YAML::Node step(const YAML::Node& workflow, const std::string& name) {
+  for (const YAML::Node& each : workflow["jobs"]["batch"]["steps"]) {
+    for (const char* key : {"name", "uses"}) {
+      if (each[key] && each[key].as<std::string>() == name) return each;
+    }
+  }
+  ADD_FAILURE() << "no step " << name;
+  return {};
+}
+
+// A repository with two topologies, where scripts of a job run.
+class CiJob {
+ public:
+  CiJob() : path_({"env", "bash", "test", "cp", "cat"}) {
+    path_.add_program();
+    fs::create_directories(scratch_ / "fabrics");
+    fs::create_directories(scratch_ / ".forestcoll/build/release/bin");
+    fs::create_symlink(FORESTCOLL_PROGRAM, scratch_ / ".forestcoll/build/release/bin/forestcoll");
+    set_bandwidth("15");
+  }
+  void set_bandwidth(const std::string& bandwidth) const {
+    scratch_.write("fabrics/a.json", pair_topology(bandwidth));
+    scratch_.write("fabrics/b.json", pair_topology("7"));
+  }
+  // As a runner does it: the first command that fails ends the job.
+  [[nodiscard]] Result run(const std::string& script,
+                           std::vector<std::string> environment = {}) const {
+    environment.push_back(path_.setting());
+    return testing::run({"-e", "-o", "pipefail", "-c", script},
+                        {.environment = std::move(environment),
+                         .before_exec = [this] { ASSERT_EQ(chdir((scratch_ / "").c_str()), 0); },
+                         .program = bash});
+  }
+  [[nodiscard]] std::string operator/(const std::string& name) const { return scratch_ / name; }
+
+ private:
+  Scratch scratch_;
+  Path path_;
+};
+
+TEST(CiExamples, GithubCachesAreOfOneProgram) {
+  const YAML::Node workflow = example("github-actions.yml");
+  const std::string hash = "${{ steps.forestcoll.outputs.hash }}";
+  EXPECT_THAT(step(workflow, "Build forestcoll")["run"].as<std::string>(),
+              HasSubstr("hash=$(sha256sum < build/release/bin/forestcoll"));
+  EXPECT_EQ(step(workflow, "Build forestcoll")["id"].as<std::string>(), "forestcoll");
+  const YAML::Node cache = step(workflow, "actions/cache@v4")["with"];
+  for (const char* key : {"key", "restore-keys"}) {
+    EXPECT_THAT(cache[key].as<std::string>(), HasSubstr("schedules-" + hash + "-"));
+  }
+}
+
+TEST(CiExamples, GithubComparesWithTheBaselineOrFails) {
+  const YAML::Node synthesise = step(example("github-actions.yml"), "Synthesise");
+  const std::string script = synthesise["run"].as<std::string>();
+  EXPECT_THAT(synthesise["env"]["BASELINE"].as<std::string>(), HasSubstr("'baseline.json'"));
+  const CiJob job;
+  const auto main = job.run(script, {"BASELINE="});
+  ASSERT_EQ(main.code, 0) << main.err;
+  const auto missing = job.run(script, {"BASELINE=baseline.json"});
+  EXPECT_EQ(missing.code, 4);
+  EXPECT_THAT(missing.err, HasSubstr("--baseline: cannot read"));
+  fs::copy_file(job / "schedules/report.json", job / "baseline.json");
+  EXPECT_EQ(job.run(script, {"BASELINE=baseline.json"}).code, 0);
+  job.set_bandwidth("14");
+  const auto slower = job.run(script, {"BASELINE=baseline.json"});
+  EXPECT_EQ(slower.code, 1);
+  EXPECT_THAT(slower.out, HasSubstr("rate 15.00 -> 14.00 GB/s (-6.7 %)"));
+  EXPECT_THAT(read_file(job / "schedules/report.md"), HasSubstr("15.00 -> 14.00 GB/s (-6.7 %)"));
+}
+
+TEST(CiExamples, GithubKeepsOneComment) {
+  const std::string script =
+      step(example("github-actions.yml"), "Comment")["with"]["script"].as<std::string>();
+  EXPECT_THAT(script, AllOf(HasSubstr("updateComment"), HasSubstr("createComment"),
+                            HasSubstr("paginate"), HasSubstr("startsWith(mark)")));
+}
+
+std::vector<std::string> commands(const YAML::Node& job) {
+  return job["script"].as<std::vector<std::string>>();
+}
+
+TEST(CiExamples, GitlabSharesTheBaselineAmongAllBranches) {
+  const YAML::Node pipeline = example("gitlab-ci.yml");
+  for (const auto& [name, policy] :
+       {std::pair<std::string, std::string>("compare", "pull"), {"baseline", "push"}}) {
+    const YAML::Node cache = pipeline[name]["cache"];
+    EXPECT_EQ(cache["key"].as<std::string>(), "schedules-baseline");
+    EXPECT_TRUE(cache["unprotect"].as<bool>());
+    EXPECT_EQ(cache["policy"].as<std::string>(), policy);
+  }
+  EXPECT_FALSE(pipeline["schedules"]["cache"]["unprotect"]);
+}
+
+TEST(CiExamples, GitlabComparesWithTheBaselineOrFails) {
+  const YAML::Node pipeline = example("gitlab-ci.yml");
+  const CiJob job;
+  const auto run_all = [&](const std::string& name, const std::vector<std::string>& environment) {
+    Result result;
+    for (const std::string& command : commands(pipeline[name])) {
+      result = job.run(command, environment);
+      if (result.code != 0) break;
+    }
+    return result;
+  };
+  const auto make_shards = [&] {
+    for (int i = 1; i <= 4; ++i) {
+      const auto shard =
+          run_all("schedules", {fmt::format("CI_NODE_INDEX={}", i), "CI_NODE_TOTAL=4"});
+      EXPECT_EQ(shard.code, 0) << shard.err;
+    }
+  };
+  make_shards();
+  const auto missing = run_all("compare", {});
+  EXPECT_EQ(missing.code, 4);
+  EXPECT_THAT(missing.err, HasSubstr("--baseline: cannot read"));
+  ASSERT_EQ(run_all("baseline", {}).code, 0);
+  EXPECT_EQ(run_all("compare", {}).code, 0);
+  job.set_bandwidth("14");
+  make_shards();
+  const auto slower = run_all("compare", {});
+  EXPECT_EQ(slower.code, 1);
+  EXPECT_THAT(slower.err, HasSubstr("rate 15.00 -> 14.00 GB/s (-6.7 %)"));
+}
+
+}  // namespace
+}  // namespace forestcoll::testing
