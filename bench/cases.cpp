@@ -1,165 +1,82 @@
 #include "cases.hpp"
 
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
-#include "support/fabrics.hpp"
+#include "forestcoll/generate.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::bench {
 namespace {
 
-using test::derated;
+using Json = nlohmann::json;
 
-// All but its own share must enter a box, through its `entry` GB/s.
-Ratio around_a_box(std::int64_t boxes, const Ratio& entry) {
-  return Ratio(boxes) * entry / Ratio(boxes - 1);
+[[noreturn]] void give_up(const std::string& why) {
+  std::fprintf(stderr, "forestcoll_bench: %s\n", why.c_str());
+  std::exit(2);
 }
 
-// All but its own must enter a rank. For tori and hypercubes no cut is narrower: they are connected
-// and vertex-transitive (Mader 1971). For the others bisection on minimum cuts gives the same value
-// (`forestcoll bound --check`).
-Ratio around_a_rank(std::int64_t ranks, std::int64_t entry) {
-  return Ratio(ranks * entry, ranks - 1);
+template <class T>
+T value_of(Expected<T> result, const std::string& name) {
+  if (!result) give_up(name + ": " + result.errors().front().message);
+  return *std::move(result);
 }
 
-// A box's eight NICs of 25, one of them perhaps at a part of that.
-Ratio a100_optimum(std::int64_t boxes, const Ratio& first_nic = 25) {
-  return around_a_box(boxes, Ratio(7 * 25) + first_nic);
+When when(const Json& text) {
+  if (text == "always") return When::always;
+  if (text == "large") return When::large;
+  if (text == "never") return When::never;
+  give_up("cases.json: expected always, large or never, found " + text.dump());
 }
 
-// The link between the first GPU and its NIC: two switches and the first box's NVSwitch come before
-// the NIC.
-Network a100_with_first_nic_at(std::size_t boxes, const Ratio& factor) {
-  return derated(test::dgx_a100(boxes), NodeId(std::size_t{0}), NodeId(8 * boxes + 3), factor);
+Case read_case(const Json& entry) {
+  const auto optimum = parse_ratio(entry.at("allgather_gbps"));
+  if (!optimum) give_up("cases.json: no fraction: " + entry.at("allgather_gbps").dump());
+  return {.name = entry.at("name"),
+          .generator = entry.at("fabric"),
+          .parameters = entry.at("parameters"),
+          .failures = {.drop = entry.value("drop", std::vector<std::string>()),
+                       .derate = entry.value("derate", std::vector<std::string>())},
+          .allgather = *optimum,
+          .rate = when(entry.at("rate")),
+          .pack = when(entry.at("pack")),
+          .generic = when(entry.at("generic")),
+          .yardstick = when(entry.at("yardstick"))};
 }
 
-Case a100(std::int64_t boxes) {
-  return {.name = "a100-x" + std::to_string(boxes),
-          .make = [boxes] { return test::dgx_a100(static_cast<std::size_t>(boxes)); },
-          .algbw = a100_optimum(boxes)};
-}
-
-// NICs of 8 × 50; a unit's uplinks are shared by too many boxes' worth of data only beyond 2:1.
-Case h100(std::int64_t boxes, std::int64_t oversubscription) {
-  return {.name = "h100-" + std::to_string(oversubscription) + "to1-x" + std::to_string(boxes),
-          .make =
-              [boxes, oversubscription] {
-                return test::h100_rails(static_cast<std::size_t>(boxes), oversubscription);
-              },
-          .algbw = around_a_box(boxes, 400)};
-}
-
-// 16 dies of 16 GB/s each.
-Case mi250(std::int64_t boxes) {
-  return {.name = "mi250-x" + std::to_string(boxes),
-          .make = [boxes] { return test::mi250(static_cast<std::size_t>(boxes)); },
-          .algbw = around_a_box(boxes, 256)};
-}
-
-Case torus(const std::vector<std::size_t>& sides) {
-  std::string name = "torus";
-  std::int64_t ranks = 1;
-  for (const std::size_t side : sides) {
-    name += (ranks == 1 ? "-" : "x") + std::to_string(side);
-    ranks *= static_cast<std::int64_t>(side);
+std::vector<Case> read_cases() {
+  std::ifstream file(FORESTCOLL_BENCH_CASES);
+  std::vector<Case> cases;
+  try {
+    for (const Json& entry : Json::parse(file).at("cases")) cases.push_back(read_case(entry));
+  } catch (const Json::exception& error) {
+    give_up(std::string("cases.json: ") + error.what());
   }
-  return {.name = name,
-          .make = [sides] { return test::torus(sides); },
-          .algbw = around_a_rank(ranks, static_cast<std::int64_t>(2 * sides.size()))};
+  return cases;
 }
 
-Case hypercube(std::size_t dimension) {
-  return {
-      .name = "hypercube-" + std::to_string(dimension),
-      .make = [dimension] { return test::hypercube(dimension); },
-      .algbw = around_a_rank(std::int64_t{1} << dimension, static_cast<std::int64_t>(dimension))};
-}
-
-Case fat_tree(std::int64_t ports) {
-  return {.name = "fat-tree-" + std::to_string(ports),
-          .make = [ports] { return test::fat_tree(static_cast<std::size_t>(ports)); },
-          .algbw = around_a_rank(ports * ports * ports / 4, 1)};
-}
-
-Case with(Case each, When rate, When pack, When generic, When yardstick) {
-  each.rate = rate;
-  each.pack = pack;
-  each.generic = generic;
-  each.yardstick = yardstick;
-  return each;
-}
-
-std::vector<Case> make_cases() {
-  constexpr When always = When::always, large = When::large, never = When::never;
-  const auto small = [](Case each) {
-    return with(std::move(each), always, always, always, always);
-  };
-  // About 1,000, 4,000 and 16,000 ranks.
-  const auto thousand = [](Case each) {
-    return with(std::move(each), always, always, always, always);
-  };
-  const auto four = [](Case each) { return with(std::move(each), always, always, never, large); };
-  const auto sixteen = [](Case each) { return with(std::move(each), large, large, never, never); };
-
-  Case mi250_pair = mi250(2);
-  mi250_pair.algbw = Ratio(5312, 15);  // around two dies, not around a box
-  Case a100_pair = a100(2);
-  a100_pair.algbw = Ratio(1040, 3);  // around a GPU
-  return {
-      small(std::move(a100_pair)),
-      small(a100(4)),
-      small(a100(8)),
-      small(a100(16)),
-      thousand(a100(128)),
-      four(a100(512)),
-      sixteen(a100(2048)),
-      thousand({.name = "a100-x128-half",
-                .make = [] { return a100_with_first_nic_at(128, Ratio(1, 2)); },
-                .algbw = a100_optimum(128, Ratio(25, 2))}),
-      thousand({.name = "a100-x128-missing",
-                .make = [] { return a100_with_first_nic_at(128, 0); },
-                .algbw = a100_optimum(128, 0)}),
-      thousand(h100(128, 1)),
-      four(h100(512, 1)),
-      sixteen(h100(2048, 1)),
-      thousand(h100(128, 2)),
-      four(h100(512, 2)),
-      sixteen(h100(2048, 2)),
-      small(std::move(mi250_pair)),
-      small(mi250(4)),
-      small(mi250(16)),
-      thousand(mi250(64)),
-      four(mi250(256)),
-      with(mi250(1024), always, large, never, never),
-      small(torus({12, 12})),
-      small(torus({8, 8, 8})),
-      thousand(torus({32, 32})),
-      four(torus({64, 64})),
-      sixteen(torus({128, 128})),
-      four(torus({16, 16, 16})),
-      thousand(hypercube(10)),
-      thousand({.name = "dragonfly-8-4-4",
-                .make = [] { return test::dragonfly(8, 4, 4); },
-                .algbw = around_a_rank(1056, 1)}),
-      thousand(fat_tree(16)),
-      four(fat_tree(26)),
-      sixteen(fat_tree(40)),
-      thousand({.name = "jellyfish-128x8",
-                .make = [] { return test::jellyfish(128, 8, 8, 1); },
-                .algbw = around_a_rank(1024, 1)}),
-  };
+Network make_network(const Case& definition) {
+  const std::string& name = definition.name;
+  const auto document = value_of(generate(definition.generator, definition.parameters), name);
+  const auto parsed = value_of(parse_topology(to_topology_json(document), name), name);
+  const auto degraded = value_of(degrade(parsed.topology, definition.failures), name);
+  return value_of(to_digraph(degraded.topology), name);
 }
 
 }  // namespace
 
 std::span<const Case> all_cases() {
-  static const std::vector<Case> cases = make_cases();
+  static const std::vector<Case> cases = read_cases();
   return cases;
 }
 
 const Network& Fabric::network() {
   if (!network_) {
-    network_ = definition_.make();
+    network_ = make_network(definition_);
     weights_ = uniform_weights(*network_);
   }
   return *network_;
