@@ -56,9 +56,12 @@ struct Verdict {
   std::int32_t threadblocks = 0, channels = 0, steps = 0;  ///< largest over the GPUs
   bool free_at_one_in_flight = false;  ///< no deadlock with one operation in flight either (D = 1)
   std::string usable_counts;           ///< for which element counts a runtime selects it
-  std::optional<Ratio> algbw;          ///< GB/s, with a topology
-  std::optional<LinkLoad> busiest;     ///< with a topology
-  std::vector<LinkLoad> loads;         ///< with a topology, by (src, dst)
+  /// Of an MSCCL++ plan: what else its calls must keep to, and the executor does not check; clauses
+  /// that go on after "only if".
+  std::vector<std::string> conditions;
+  std::optional<Ratio> algbw;       ///< GB/s, with a topology
+  std::optional<LinkLoad> busiest;  ///< with a topology
+  std::vector<LinkLoad> loads;      ///< with a topology, by (src, dst)
 };
 
 /// Verifies MSCCL XML, an MSCCL++ execution plan or forest JSON (told apart by content). Errors:
