@@ -34,4 +34,12 @@ void warn_of_routes(const CollectiveForest& forest, const Verdict& verdict,
         console);
 }
 
+std::string condition_lines(const Verdict& verdict) {
+  std::string text;
+  for (const std::string& condition : verdict.conditions) {
+    text += fmt::format("  only if {}\n", condition);
+  }
+  return text;
+}
+
 }  // namespace forestcoll::cli

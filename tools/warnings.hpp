@@ -15,4 +15,7 @@ void warn_of_root(const std::string& root, const Console& console);
 /// W11 where the schedule, which names no routes, reaches less than its forest.
 void warn_of_routes(const CollectiveForest& forest, const Verdict& verdict, const Console& console);
 
+/// What the calls of a plan must keep to: "  only if …", a line each.
+[[nodiscard]] std::string condition_lines(const Verdict& verdict);
+
 }  // namespace forestcoll::cli
