@@ -86,6 +86,7 @@ std::string text_report(const Verdict& verdict, const std::string& file) {
   }
   text += bits_line(verdict);
   if (!verdict.usable_counts.empty()) text += fmt::format("  usable: {}\n", verdict.usable_counts);
+  text += condition_lines(verdict);
   if (verdict.algbw)
     text += fmt::format("  algbw on the topology: {} GB/s\n", number(*verdict.algbw));
   if (verdict.busiest) {
@@ -121,6 +122,7 @@ Json json_report(const Verdict& verdict, const std::string& file) {
                  {"usable_counts", verdict.usable_counts}};
   if (verdict.threadblocks > 0) report["free_at_one_in_flight"] = verdict.free_at_one_in_flight;
   if (verdict.safe_bytes) report["safe_bytes"] = *verdict.safe_bytes;
+  if (!verdict.conditions.empty()) report["conditions"] = verdict.conditions;
   if (verdict.root) report["root"] = verdict.root->value;
   if (verdict.same_bits) report["same_bits"] = *verdict.same_bits;
   if (verdict.bit_difference) {

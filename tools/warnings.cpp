@@ -48,11 +48,11 @@ std::string why_not_simple(Collective collective) {
 }
 
 void warn_of_simple(Collective collective, const Console& console) {
-  warn("W12", why_not_simple(collective), "make it in LL", console);
+  warn("W13", why_not_simple(collective), "make it in LL", console);
 }
 
 void warn_of_ll128(const std::string& why, const Console& console) {
-  warn("W13", "LL128: " + why, "use Simple or LL", console);
+  warn("W14", "LL128: " + why, "use Simple or LL", console);
 }
 
 void warn_of_counts(const Verdict& verdict, const TargetLimits& target, const Console& console) {
@@ -60,7 +60,7 @@ void warn_of_counts(const Verdict& verdict, const TargetLimits& target, const Co
   const bool in_parts =
       target.selected_elements(verdict.collective, verdict.chunks, verdict.ranks) != verdict.chunks;
   if (!in_parts || std::has_single_bit(static_cast<std::uint64_t>(verdict.ranks))) return;
-  warn("W14",
+  warn("W15",
        fmt::format("{} selects the schedule for multiples of {} elements per rank only, so for no "
                    "power of two: it divides the count of one rank by all {} chunks",
                    target.name, counts, verdict.chunks),
@@ -68,6 +68,14 @@ void warn_of_counts(const Verdict& verdict, const TargetLimits& target, const Co
                                  : "call it with such counts, or name --target rccl-6.3 where RCCL "
                                    "is 6.3 or later",
        console);
+}
+
+std::string condition_lines(const Verdict& verdict) {
+  std::string text;
+  for (const std::string& condition : verdict.conditions) {
+    text += fmt::format("  only if {}\n", condition);
+  }
+  return text;
 }
 
 }  // namespace forestcoll::cli

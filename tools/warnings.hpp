@@ -18,14 +18,16 @@ void warn_of_routes(const CollectiveForest& forest, const Verdict& verdict, cons
 
 /// "in Simple, a broadcast …": why such a schedule is in LL.
 [[nodiscard]] std::string why_not_simple(Collective collective);
-/// W12 for a broadcast or reduce in Simple between boxes.
+/// W13 for a broadcast or reduce in Simple between boxes.
 void warn_of_simple(Collective collective, const Console& console);
 
-/// W13 for LL128 where the runtime does not use it itself.
+/// W14 for LL128 where the runtime does not use it itself.
 void warn_of_ll128(const std::string& why, const Console& console);
 
-/// W14 where no call with a power of two of elements selects the schedule, as the target counts the
+/// W15 where no call with a power of two of elements selects the schedule, as the target counts the
 /// part of one rank and the ranks are no power of two.
 void warn_of_counts(const Verdict& verdict, const TargetLimits& target, const Console& console);
+/// What the calls of a plan must keep to: "  only if …", a line each.
+[[nodiscard]] std::string condition_lines(const Verdict& verdict);
 
 }  // namespace forestcoll::cli

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,7 +71,8 @@ struct PlanOptions {
   std::int32_t max_threadblocks = 108;              ///< per GPU: all must be resident at once
   std::int64_t unit_bytes = std::int64_t{1} << 20;  ///< a multiple of 16
   std::int64_t min_bytes = 0;
-  std::int64_t max_bytes = std::int64_t{1} << 31;  ///< the executor's offsets have 32 bits
+  /// Without: 2 GiB, or what the executor's offsets reach, if that is less.
+  std::optional<std::int64_t> max_bytes;
 };
 
 /// Turns a forest into a plan. `box_of` says which ranks share a box: memory channels within one,
@@ -81,13 +83,16 @@ struct PlanOptions {
 /// rounds of `unit_bytes`. Ranks tell those that write to them first that they are ready, and
 /// those that a proxy serves that it is done.
 /// Errors, all ErrorKind::limit: T01 threadblocks, T02 operations of a threadblock, T03 channels,
-/// T06 a collective that MSCCL++ does not have, T09 ranks that own different shares.
-/// Cost: O(E log E) for E tree edges, a few times where it does not fit at first.
+/// T04 messages of which a buffer has 4 GiB or more, as offsets have 32 bits, T06 a collective that
+/// MSCCL++ does not have, T09 ranks that own different shares. Cost: O(E log E) for E tree edges, a
+/// few times where it does not fit at first.
 [[nodiscard]] Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
                                                     const IdVector<Rank, std::int32_t>& box_of,
                                                     const PlanOptions& options);
 
-/// The plan as JSON, as MSCCL++ 0.9 reads it. `name` tells it from others of its collective.
+/// The plan as JSON, as MSCCL++ 0.9 reads it. `name` tells it from others of its collective. Where
+/// port channels send from input or output, a "comment", which no runtime reads, says what the
+/// executor takes for granted there: that they begin their allocations.
 [[nodiscard]] std::string to_mscclpp_json(const ExecutionPlan& plan, const std::string& name);
 
 }  // namespace forestcoll

@@ -58,8 +58,11 @@ struct Verdict {
   /// Of MSCCL XML: the largest buffer, in bytes, on which it is free of deadlock with the runtime's
   /// default buffers. Larger ones get stuck, but its window leaves them out.
   std::optional<std::int64_t> safe_bytes;
-  std::string protocol;             ///< of MSCCL XML: "Simple", "LL" or "LL128"
-  std::string usable_counts;        ///< for which element counts a runtime selects it
+  std::string protocol;       ///< of MSCCL XML: "Simple", "LL" or "LL128"
+  std::string usable_counts;  ///< for which element counts a runtime selects it
+  /// Of an MSCCL++ plan: what else its calls must keep to, and the executor does not check; clauses
+  /// that go on after "only if".
+  std::vector<std::string> conditions;
   std::optional<Ratio> algbw;       ///< GB/s, with a topology
   std::optional<LinkLoad> busiest;  ///< with a topology
   std::vector<LinkLoad> loads;      ///< with a topology, by (src, dst)

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <span>
 
+#include "audit/plan_conditions.hpp"
 #include "audit/plan_graph.hpp"
 #include "audit/plan_races.hpp"
+#include "audit/plan_scratch.hpp"
 #include "audit/symbolic_memory.hpp"
 
 namespace forestcoll::audit {
@@ -110,6 +113,7 @@ std::optional<PlanRun> check_plan(const PlanFile& plan, const Program& program,
   const auto order = order_plan(plan, graph, findings);
   if (findings.blocked()) return std::nullopt;
   check_plan_races(plan, graph, memory, order, findings);
+  check_double_scratch(plan, graph, memory, order, findings);
   return Execution(plan, graph, program, memory, findings).run(order);
 }
 
@@ -120,21 +124,21 @@ std::string usable_sizes(const PlanFile& plan, Findings& findings) {
                              plan.max_size));
     return "none";
   }
-  const auto unit = static_cast<std::uint64_t>(plan.alignment * plan.gpus.front().input_chunks);
+  const auto unit = static_cast<std::uint64_t>(plan.alignment * message_chunks(plan));
   const std::uint64_t fewest = plan.min_size == 0 ? 1 : (plan.min_size - 1) / unit + 1;
   if (fewest > plan.max_size / unit) {
-    findings.add(Code::never_selected, Place{},
-                 fmt::format("no message of min_message_size {} to max_message_size {} is a "
-                             "multiple of {} bytes: {} input chunks, aligned to {}",
-                             plan.min_size, plan.max_size, unit, plan.gpus.front().input_chunks,
-                             plan.alignment),
-                 "raise max_message_size or use fewer chunks");
+    findings.add(
+        Code::never_selected, Place{},
+        fmt::format("no message of min_message_size {} to max_message_size {} is a "
+                    "multiple of {} bytes: {} chunks, aligned to {}",
+                    plan.min_size, plan.max_size, unit, message_chunks(plan), plan.alignment),
+        "raise max_message_size or use fewer chunks");
     return "none";
   }
   return fmt::format(
-      "input buffers whose bytes are a multiple of {}; {}; messages from {} bytes {}", unit,
-      plan.in_place ? "in place" : "out of place", plan.min_size,
-      plan.max_size == UINT64_MAX ? "upwards" : fmt::format("to {} bytes", plan.max_size));
+      "input buffers whose bytes are a multiple of {}; {}; messages from {} bytes to {} bytes",
+      plan.alignment * plan.gpus.front().input_chunks, plan.in_place ? "in place" : "out of place",
+      plan.min_size, std::min(plan.max_size, largest_message(plan)));
 }
 
 }  // namespace forestcoll::audit

@@ -219,6 +219,7 @@ bool PlanReader::string(const std::string& value) {
       if (key_ == "name") {
         op().name = value.substr(0, kMaxName);
         op().kind = plan_kind_of(value);
+        op().relaxed = is_relaxed(value);
         return true;
       }
       if (key_ == "channel_type") op().channel_kind = channel_kind_of(value);
@@ -330,6 +331,11 @@ bool PlanReader::start_array(std::size_t) {
 }
 
 }  // namespace
+
+std::int64_t message_chunks(const PlanFile& plan) {
+  const PlanGpu& gpu = plan.gpus.front();
+  return plan.collective == "allgather" ? gpu.output_chunks : gpu.input_chunks;
+}
 
 Expected<PlanFile> read_plan(std::string_view text, std::string_view file, Findings& findings) {
   PlanReader reader(text, file, findings);

@@ -51,6 +51,7 @@ struct PlanSlice {
 struct PlanOp {
   std::string name;  ///< as the file spells it, cut to a bearable length
   PlanKind kind = PlanKind::other;
+  bool relaxed = false;  ///< a signal or wait that orders no data, on a memory channel
   ChannelKind channel_kind = ChannelKind::none;
   std::vector<std::int64_t> channels;  ///< places in the threadblock's list
   std::vector<PlanSlice> sources, destinations;
@@ -99,6 +100,10 @@ struct PlanFile {
   std::uint64_t min_size = 0, max_size = UINT64_MAX;
   std::vector<PlanGpu> gpus;
 };
+
+/// Chunks of what min_message_size and max_message_size count: an allgather's output, else the
+/// input. REQUIRES: at least one GPU.
+[[nodiscard]] std::int64_t message_chunks(const PlanFile& plan);
 
 /// Reads the file as a stream. Fields of the wrong type are findings; unknown fields are passed
 /// over. Errors: not JSON (with line:column), a key that stands twice in one object, or more than

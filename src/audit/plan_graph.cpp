@@ -128,6 +128,7 @@ class GraphBuilder {
       }
       case PlanKind::put:
       case PlanKind::put_signal:
+      case PlanKind::put_signal_flush:
         if (op.channel_kind == ChannelKind::port) return add_port_puts(op, i);
         break;
       case PlanKind::signal:
@@ -181,10 +182,19 @@ class GraphBuilder {
       PortState& state = port(channel_of(op, e));
       state.unsignalled.push_back({effect, e, phase_});
       state.unflushed.push_back(effect);
-      if (op.kind == PlanKind::put_signal) {
-        channel(op, e).signals.add(signal_port(op, i, e, issue), loop_);
-      }
+      if (op.kind == PlanKind::put) continue;
+      channel(op, e).signals.add(signal_port(op, i, e, issue), loop_);
+      if (op.kind == PlanKind::put_signal_flush) flush_port(state, by_thread(e, i));
     }
+  }
+
+  // What the channel was given before is over at `flush`.
+  void flush_port(PortState& state, std::int32_t flush) {
+    for (const std::int32_t effect : state.unflushed) {
+      edge(effect, flush);
+      flushed_.push_back(effect);
+    }
+    state.unflushed.clear();
   }
 
   // The effect of a signal: after those of all puts that the channel was given before it.
@@ -207,15 +217,11 @@ class GraphBuilder {
   void add_control(const PlanOp& op, std::int32_t i) {
     for (std::size_t e = 0; e < op.channels.size(); ++e) {
       const std::int32_t n = by_thread(e, i);
+      node(n).relaxed = op.relaxed && op.channel_kind == ChannelKind::memory;
       if (op.kind == PlanKind::wait) {
         channel(op, e).waits.add(n, loop_);
       } else if (op.kind == PlanKind::flush) {
-        PortState& state = port(channel_of(op, e));
-        for (const std::int32_t effect : state.unflushed) {
-          edge(effect, n);
-          flushed_.push_back(effect);
-        }
-        state.unflushed.clear();
+        flush_port(port(channel_of(op, e)), n);
       } else if (op.channel_kind == ChannelKind::memory) {
         channel(op, e).signals.add(n, loop_);
       } else {

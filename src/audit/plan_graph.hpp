@@ -24,6 +24,10 @@ namespace forestcoll::audit {
 /// carried out by another engine: its `effect` comes after its issue, and before the effect of a
 /// signal that the channel is given later.
 ///
+/// A signal shows whoever waits for it that the accesses before it are over. Where either is
+/// relaxed it shows no more than that the rank has begun its call: it is neither a release of data
+/// nor an acquisition.
+///
 /// Every rank's call has a `start` and an `end`; memory may be touched by others in between only.
 struct PlanGraph {
   enum class Kind : std::uint8_t {
@@ -44,6 +48,7 @@ struct PlanGraph {
     std::int32_t element = -1;   ///< which of the operation's channels; −1: all of it
     std::int32_t column = -1;    ///< start and end, syncs and signal effects lie on chains, each a
     std::int32_t position = -1;  ///< column of its own
+    bool relaxed = false;        ///< a relaxed signal; a wait, if it or its signal is relaxed
   };
   std::vector<Node> nodes;
   std::vector<std::int32_t> first_block;  ///< of each rank
@@ -58,6 +63,11 @@ struct PlanGraph {
   [[nodiscard]] std::span<const std::int32_t> predecessors(std::int32_t node) const {
     const auto n = static_cast<std::size_t>(node);
     return {before.data() + before_begin[n], before.data() + before_begin[n + 1]};
+  }
+  /// Whether the edge is from a signal to its wait, and orders no data.
+  [[nodiscard]] bool is_relaxed(std::int32_t from, std::int32_t to) const {
+    const Node& wait = nodes[static_cast<std::size_t>(to)];
+    return wait.relaxed && nodes[static_cast<std::size_t>(from)].rank != wait.rank;
   }
   /// Appends a node without a release; returns its number.
   std::int32_t add(const Node& node);

@@ -6,6 +6,8 @@
 namespace forestcoll::audit {
 namespace {
 
+constexpr std::string_view kRelaxedSignal = "rlxsignal", kRelaxedWait = "rlxwait";
+
 constexpr std::array<std::pair<std::string_view, PlanKind>, 17> kNames = {
     {{"nop", PlanKind::nop},
      {"barrier", PlanKind::barrier},
@@ -31,7 +33,17 @@ PlanKind plan_kind_of(std::string_view name) {
   for (const auto& [known, kind] : kNames) {
     if (known == name) return kind;
   }
-  return PlanKind::other;
+  if (name == kRelaxedSignal) return PlanKind::signal;
+  return name == kRelaxedWait ? PlanKind::wait : PlanKind::other;
+}
+
+bool is_relaxed(std::string_view name) {
+  return name == kRelaxedSignal || name == kRelaxedWait;
+}
+
+bool is_put(PlanKind kind) {
+  return kind == PlanKind::put || kind == PlanKind::put_signal ||
+         kind == PlanKind::put_signal_flush;
 }
 
 ChannelKind channel_kind_of(std::string_view name) {

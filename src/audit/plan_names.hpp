@@ -8,8 +8,12 @@
 
 namespace forestcoll::audit {
 
-/// "put", "re", …; `other` for what this verifier does not follow.
+/// "put", "re", …; `other` for what this verifier does not follow. "rlxsignal" and "rlxwait" are a
+/// signal and a wait that are relaxed.
 [[nodiscard]] PlanKind plan_kind_of(std::string_view name);
+[[nodiscard]] bool is_relaxed(std::string_view name);
+/// put, pws, pwsf.
+[[nodiscard]] bool is_put(PlanKind kind);
 /// "memory", "port", "none"; else `other`.
 [[nodiscard]] ChannelKind channel_kind_of(std::string_view name);
 /// "i", "o" or "s".

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "audit/plan_channels.hpp"
+#include "audit/plan_names.hpp"
 #include "audit/plan_structure.hpp"
 
 namespace forestcoll::audit {
@@ -26,9 +27,10 @@ class Operands {
         findings_(findings) {}
 
   void check() {
-    check_shape();
     for (const PlanSlice& slice : op_.sources) check_slice(slice);
     for (const PlanSlice& slice : op_.destinations) check_slice(slice);
+    if (op_.kind == PlanKind::flush) return check_flush();
+    check_shape();
     check_quirks();
     check_loop();
   }
@@ -36,6 +38,16 @@ class Operands {
  private:
   void add(Code code, std::string message, std::string remedy = {}) {
     findings_.add(code, place_, std::move(message), std::move(remedy));
+  }
+
+  void check_flush() {
+    if (op_.destinations.size() == op_.channels.size()) return;
+    add(Code::attribute,
+        fmt::format("flush names {} channels and {} destinations; the executor flushes as many "
+                    "channels as there are destinations",
+                    op_.channels.size(), op_.destinations.size()),
+        "give it a dst_buff with one entry (type, index, size) for each channel, or wait for a "
+        "signal of the receiver instead");
   }
 
   // How many of its operands an operation takes from here and from elsewhere.
@@ -51,6 +63,7 @@ class Operands {
     switch (op_.kind) {
       case PlanKind::put:
       case PlanKind::put_signal:
+      case PlanKind::put_signal_flush:
         right =
             right && sources == destinations && local_sources == sources && local_destinations == 0;
         break;
@@ -83,9 +96,8 @@ class Operands {
                       to_string(op_.kind), sources, local_sources, destinations,
                       local_destinations));
     }
-    const bool is_put = op_.kind == PlanKind::put || op_.kind == PlanKind::put_signal;
     const bool known = op_.channel_kind == ChannelKind::memory ||
-                       (is_put && op_.channel_kind == ChannelKind::port);
+                       (is_put(op_.kind) && op_.channel_kind == ChannelKind::port);
     if (remote && !known) {
       add(Code::attribute, fmt::format("{} does not go through channels of type {}",
                                        to_string(op_.kind), to_string(op_.channel_kind)));
@@ -129,7 +141,7 @@ class Operands {
       add(Code::bounds,
           fmt::format("index {} with size {} is beyond the {} chunks of the {} buffer", slice.index,
                       slice.size, chunks, to_string(buffer)));
-    } else if (slice.size != size_) {
+    } else if (slice.size != size_ && op_.kind != PlanKind::flush) {
       add(Code::bounds,
           fmt::format("sizes {} and {} in one operation; the executor uses one for all", size_,
                       slice.size));
@@ -155,8 +167,9 @@ class Operands {
           "a put through memory channels takes all its sources from the buffer of the first",
           "write one put for each buffer");
     }
-    if (op_.kind == PlanKind::put_signal && op_.channel_kind == ChannelKind::memory) {
-      add(Code::unsupported, "pws through a memory channel never signals",
+    if (is_put(op_.kind) && op_.kind != PlanKind::put && op_.channel_kind == ChannelKind::memory) {
+      add(Code::unsupported,
+          fmt::format("{} through a memory channel never signals", to_string(op_.kind)),
           "use put, nop and signal");
     }
     if (op_.kind == PlanKind::get) {

@@ -1,6 +1,6 @@
 // Some operations do not do in the executor what they are called: a `get` swaps its two offsets, a
-// `pws` on a memory channel never signals, a `pwsf` sends from a wrong address. Plans that would
-// trip over these are refused, here and in plan_operands.cpp.
+// `pws` or `pwsf` on a memory channel never signals, a `flush` counts its destinations instead of
+// its channels. Plans that would trip over these are refused, here and in plan_operands.cpp.
 #include "audit/plan_operations.hpp"
 
 #include <fmt/format.h>
@@ -8,6 +8,7 @@
 #include <set>
 
 #include "audit/plan_channels.hpp"
+#include "audit/plan_names.hpp"
 #include "audit/plan_operands.hpp"
 #include "audit/plan_structure.hpp"
 
@@ -34,13 +35,9 @@ void PlanOperations::check(std::size_t t, std::size_t i) {
     case PlanKind::signal:
     case PlanKind::wait:
     case PlanKind::flush:
-      return check_control(t, op, place);
+      return check_control(t, i, place);
     case PlanKind::pipeline:
       return check_pipeline(t, i);
-    case PlanKind::put_signal_flush:
-      add(Code::unsupported, place, "pwsf: the executor sends from a wrong address",
-          "use put, signal and flush");
-      return;
     case PlanKind::other:
       add(Code::unsupported, place,
           fmt::format("this verifier does not follow operations of type \"{}\"", op.name));
@@ -73,13 +70,17 @@ void PlanOperations::check_semaphores(const PlanOp& op, const Place& place) {
   }
 }
 
-void PlanOperations::check_control(std::size_t t, const PlanOp& op, const Place& place) {
+void PlanOperations::check_control(std::size_t t, std::size_t i, const Place& place) {
+  const PlanOp& op = gpu().threadblocks[t].ops[i];
   if (op.channel_kind != ChannelKind::memory && op.channel_kind != ChannelKind::port) {
     add(Code::attribute, place, op.name + " needs channel_type memory or port");
     return;
   }
-  if (op.kind == PlanKind::flush && op.channel_kind != ChannelKind::port) {
-    add(Code::unsupported, place, "flush is for port channels");
+  if (op.kind == PlanKind::flush) {
+    if (op.channel_kind != ChannelKind::port) {
+      add(Code::unsupported, place, "flush is for port channels");
+    }
+    check_operands(plan_, rank_, t, i, findings_);
   }
   if (op.channels.empty()) add(Code::attribute, place, op.name + " names no channel");
   check_channels(t, op, place, op.kind == PlanKind::wait ? "waits" : "signals");
@@ -134,8 +135,7 @@ void PlanOperations::check_pipeline(std::size_t t, std::size_t i) {
 }
 
 void PlanOperations::check_ports(std::size_t t, const PlanOp& op, const Place& place) {
-  const bool moves = op.kind == PlanKind::put || op.kind == PlanKind::put_signal;
-  if (!moves || op.channel_kind != ChannelKind::port) return;
+  if (!is_put(op.kind) || op.channel_kind != ChannelKind::port) return;
   if (op.channels.size() != op.destinations.size()) {
     add(Code::connection, place, "a put through port channels names one for each destination");
   }

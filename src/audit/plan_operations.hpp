@@ -24,7 +24,7 @@ class PlanOperations {
  private:
   void check_barrier(const PlanOp& op, const Place& place);
   void check_semaphores(const PlanOp& op, const Place& place);
-  void check_control(std::size_t t, const PlanOp& op, const Place& place);
+  void check_control(std::size_t t, std::size_t i, const Place& place);
   void check_channels(std::size_t t, const PlanOp& op, const Place& place, std::string_view use);
   void check_pipeline(std::size_t t, std::size_t i);
   void check_ports(std::size_t t, const PlanOp& op, const Place& place);

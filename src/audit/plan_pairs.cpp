@@ -23,6 +23,7 @@ class Connector {
 
  private:
   void edge(std::int32_t from, std::int32_t to) { graph_.edges.emplace_back(from, to); }
+  PlanGraph::Node& node(std::int32_t n) { return graph_.nodes[static_cast<std::size_t>(n)]; }
   [[nodiscard]] Place place(std::int32_t n) const { return graph_.place(n); }
   [[nodiscard]] std::string name(std::int32_t n) const { return to_string(place(n)); }
   std::int32_t add_barrier(std::int32_t rank) {
@@ -56,6 +57,7 @@ class Connector {
                                   name(signals.nodes[i]), what));
         return;
       }
+      if (node(signals.nodes[i]).relaxed) node(waits.nodes[i]).relaxed = true;
       edge(signals.nodes[i], waits.nodes[i]);
     }
   }

@@ -5,6 +5,9 @@
 // position. Clocks are swept for a block of columns at a time, to bound memory.
 //
 // Most answers are near at hand, though: B's own threadblock, or one that has signalled to it.
+//
+// A relaxed signal carries no clocks but those of the ranks' beginnings: what a rank's memory held
+// before its call is settled before its first operation, and needs no release.
 #include "audit/plan_races.hpp"
 
 #include <fmt/format.h>
@@ -23,6 +26,7 @@ namespace {
 constexpr std::size_t kClockBytes = std::size_t{128} << 20;
 constexpr std::size_t kMaxColumns = 64;
 constexpr std::size_t kMaxQueries = 20'000'000;
+constexpr const char* kNotRelaxed = "use signal and wait instead of rlxsignal and rlxwait";
 
 // Must the access of `before` be over when `after` begins?
 struct Query {
@@ -77,6 +81,7 @@ class PlanRaces {
       const PlanGraph::Node& sender = node(from);
       const PlanGraph::Node& receiver = node(to);
       if (sender.block < 0 || receiver.block < 0 || sender.block == receiver.block) continue;
+      if (graph_.is_relaxed(from, to)) continue;
       heard_[key(sender.block, receiver.block)].push_back({phase(to), phase(from)});
       if (sender.kind == Kind::signal_effect) {
         heard_of_[{from, receiver.block}] = phase(to);
@@ -233,6 +238,7 @@ class PlanRaces {
       if (sender.block < 0 || receiver.block < 0 || sender.rank == receiver.rank) continue;
       auto& first = begun_[receiver.block].try_emplace(sender.rank, phase(to)).first->second;
       first = std::min(first, phase(to));
+      if (graph_.is_relaxed(from, to)) continue;
       auto& last = told_[sender.block].try_emplace(receiver.rank, phase(from)).first->second;
       last = std::max(last, phase(from));
       if (sender.kind == Kind::signal_effect) told_by_.emplace(from, receiver.rank);
@@ -269,8 +275,21 @@ class PlanRaces {
 
   // --- Clocks, for what is left.
 
-  // Each query waits for one of up to two releases; it is answered with the first that is known.
   void answer() {
+    const std::vector<bool> right = ordered(false);
+    const bool relaxed = std::any_of(graph_.nodes.begin(), graph_.nodes.end(),
+                                     [](const PlanGraph::Node& each) { return each.relaxed; });
+    const bool all = std::find(right.begin(), right.end(), false) == right.end();
+    // Only to say why.
+    const std::vector<bool> in_time = relaxed && !all ? ordered(true) : right;
+    for (std::size_t q = 0; q < queries_.size(); ++q) {
+      if (!right[q]) report(queries_[q], in_time[q]);
+    }
+  }
+
+  // Each query waits for one of up to two releases; it is answered with the first that is known.
+  // `by_relaxed`: as if relaxed signals ordered data.
+  [[nodiscard]] std::vector<bool> ordered(bool by_relaxed) {
     struct Open {
       std::int32_t column, position;
       std::uint32_t query;
@@ -290,7 +309,7 @@ class PlanRaces {
     std::sort(open.begin(), open.end(), [](const Open& a, const Open& b) {
       return std::tie(a.column, a.query, a.position) < std::tie(b.column, b.query, b.position);
     });
-    std::vector<bool> ordered(queries_.size(), false);
+    std::vector<bool> answers(queries_.size(), false);
     std::vector<std::int32_t> slot(static_cast<std::size_t>(graph_.columns), -1);
     for (std::size_t first = 0; first < open.size();) {
       std::size_t last = first;
@@ -304,27 +323,34 @@ class PlanRaces {
         if (width_ == most) break;
         s = static_cast<std::int32_t>(width_++);
       }
-      sweep(slot);
+      sweep(slot, by_relaxed);
       for (std::size_t i = first; i < last; ++i) {
         const auto column =
             static_cast<std::size_t>(slot[static_cast<std::size_t>(open[i].column)]);
         const auto after = static_cast<std::size_t>(queries_[open[i].query].after);
-        if (clocks_[after * width_ + column] >= open[i].position) ordered[open[i].query] = true;
+        if (clocks_[after * width_ + column] >= open[i].position) answers[open[i].query] = true;
       }
       first = last;
     }
-    for (std::size_t q = 0; q < queries_.size(); ++q) {
-      if (!ordered[q]) report(queries_[q]);
-    }
+    return answers;
   }
 
-  void sweep(const std::vector<std::int32_t>& slot) {
+  void sweep(const std::vector<std::int32_t>& slot, bool by_relaxed) {
     clocks_.assign(graph_.nodes.size() * width_, -1);
+    std::vector<std::size_t> beginnings;
+    for (const std::int32_t start : graph_.start) {
+      const std::int32_t own = slot[static_cast<std::size_t>(node(start).column)];
+      if (own >= 0) beginnings.push_back(static_cast<std::size_t>(own));
+    }
     for (const std::int32_t n : order_) {
       std::int16_t* clock = clocks_.data() + static_cast<std::size_t>(n) * width_;
       for (const std::int32_t before : graph_.predecessors(n)) {
         const std::int16_t* other = clocks_.data() + static_cast<std::size_t>(before) * width_;
-        for (std::size_t i = 0; i < width_; ++i) clock[i] = std::max(clock[i], other[i]);
+        if (by_relaxed || !graph_.is_relaxed(before, n)) {
+          for (std::size_t i = 0; i < width_; ++i) clock[i] = std::max(clock[i], other[i]);
+        } else {
+          for (const std::size_t i : beginnings) clock[i] = std::max(clock[i], other[i]);
+        }
       }
       if (node(n).column < 0) continue;
       const std::int32_t own = slot[static_cast<std::size_t>(node(n).column)];
@@ -332,7 +358,8 @@ class PlanRaces {
     }
   }
 
-  void report(const Query& query) {
+  // `in_time`: relaxed signals order the two in time, but not their data.
+  void report(const Query& query, bool in_time) {
     const ChunkRef chunk{query.rank, query.buffer, query.offset};
     const auto add = [&](std::int32_t n, std::string message, std::string remedy) {
       Place place = graph_.place(n);
@@ -346,16 +373,20 @@ class PlanRaces {
           "let that rank signal first that it is ready");
     } else if (node(query.after).kind == Kind::end) {
       add(query.before,
-          fmt::format("{} the chunk, and nothing keeps rank {} from ending its call before that",
-                      query.before_writes ? "writes" : "reads", query.rank),
-          "let it wait for a signal that comes afterwards");
+          fmt::format("{} the chunk, and {} keeps rank {} from ending its call before that",
+                      query.before_writes ? "writes" : "reads",
+                      in_time ? "only a relaxed signal, which orders no data," : "nothing",
+                      query.rank),
+          in_time ? kNotRelaxed : "let it wait for a signal that comes afterwards");
     } else {
       add(query.after,
-          fmt::format("{} the chunk, and {} ({}) {} it; nothing orders the two",
+          fmt::format("{} the chunk, and {} ({}) {} it; {} orders the two",
                       query.after_writes ? "writes" : "reads",
                       to_string(graph_.place(query.before)), graph_.op(plan_, query.before).name,
-                      query.before_writes ? "writes" : "reads"),
-          "put a nop between them in one threadblock, a signal and a wait between two");
+                      query.before_writes ? "writes" : "reads",
+                      in_time ? "only a relaxed signal, which orders no data," : "nothing"),
+          in_time ? kNotRelaxed
+                  : "put a nop between them in one threadblock, a signal and a wait between two");
     }
   }
 

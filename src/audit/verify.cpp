@@ -16,7 +16,9 @@
 #include "audit/line_index.hpp"
 #include "audit/memory_map.hpp"
 #include "audit/outcome.hpp"
+#include "audit/plan_boxes.hpp"
 #include "audit/plan_check.hpp"
+#include "audit/plan_conditions.hpp"
 #include "audit/plan_file.hpp"
 #include "audit/plan_structure.hpp"
 #include "audit/program.hpp"
@@ -190,7 +192,9 @@ void run_plan(const PlanFile& plan, const Program& program, const Topology* topo
   if (!run) return;
   verdict.free_at_one_in_flight = true;  // a signal never waits
   note_results(program, run->results, verdict);
-  if (topology != nullptr) check_fabric(program, run->transfers, *topology, findings, verdict);
+  if (topology == nullptr) return;
+  if (topology->ranks.size() == plan.gpus.size()) check_plan_boxes(plan, *topology, findings);
+  check_fabric(program, run->transfers, *topology, findings, verdict);
 }
 
 Expected<Verdict> verify_plan(std::string_view text, std::string_view file,
@@ -214,6 +218,7 @@ Expected<Verdict> verify_plan(std::string_view text, std::string_view file,
   describe(*plan, verdict);
   if (!findings.blocked()) {
     verdict.usable_counts = usable_sizes(*plan, findings);
+    verdict.conditions = plan_conditions(*plan);
     run_plan(*plan, program, topology, findings, verdict);
   }
   return conclude(std::move(verdict), findings, options);

@@ -2,6 +2,7 @@
 // has a default there is written all the same, and an operation stands on a line.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -18,6 +19,10 @@ using Kind = PlanOperation::Kind;
 
 constexpr std::int64_t kAlignment = 16;  // bytes; what the executor adds at a time
 constexpr int kThreads = 1024;           // of a threadblock
+// The executor forgets where in its allocation a buffer lies that a port channel sends from.
+constexpr const char* kComment =
+    " \"comment\":\"Only for input and output that begin their allocations: port channels send "
+    "from there.\",\n";
 
 std::string_view name_of(Collective collective) {
   return collective == Collective::reduce_scatter ? "reducescatter" : to_string(collective);
@@ -171,12 +176,31 @@ void append_gpu(std::string& out, std::size_t rank, const PlanGpu& gpu, std::int
 
 }  // namespace
 
+bool sends_from_the_callers(const PlanOperation& operation) {
+  return operation.kind == Kind::put && operation.channel == PlanChannel::port &&
+         std::any_of(operation.sources.begin(), operation.sources.end(),
+                     [](const PlanSlice& source) { return source.buffer != Buffer::scratch; });
+}
+
+bool sends_from_the_callers(const ExecutionPlan& plan) {
+  for (const PlanGpu& gpu : plan.gpus) {
+    for (const PlanThreadblock& block : gpu.threadblocks) {
+      if (std::any_of(block.loop.begin(), block.loop.end(),
+                      [](const auto& each) { return sends_from_the_callers(each); })) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 std::string to_mscclpp_json(const ExecutionPlan& plan, const std::string& name) {
   FORESTCOLL_CHECK(plan.collective != Collective::reduce, "MSCCL++ has no collective reduce");
   std::string out = fmt::format(
-      "{{\"name\":{},\n \"collective\":\"{}\",\"protocol\":\"Simple\",\"inplace\":{},"
+      "{{\"name\":{},\n{} \"collective\":\"{}\",\"protocol\":\"Simple\",\"inplace\":{},"
       "\"reuse_resources\":false,\n \"gpus\":[",
-      emit::json_string(name), name_of(plan.collective), plan.in_place);
+      emit::json_string(name), sends_from_the_callers(plan) ? kComment : "",
+      name_of(plan.collective), plan.in_place);
   for (std::size_t r = 0; r < plan.gpus.size(); ++r) {
     out += r > 0 ? ",\n" : "\n";
     append_gpu(out, r, plan.gpus[Rank(r)], plan.unit_bytes);

@@ -32,6 +32,13 @@ inline PlanJson data(const std::string& name, const std::vector<PlanJson>& from,
   return made;
 }
 
+/// A flush as the executor counts it: by destinations, one for each channel.
+inline PlanJson flush(std::vector<int> channels) {
+  PlanJson made = on("flush", "port", channels);
+  made["dst_buff"] = std::vector<PlanJson>(channels.size(), local("o", 0, 1));
+  return made;
+}
+
 /// A threadblock with these channels and remote buffers of one kind.
 inline PlanJson threadblock(int id, PlanJson ops, const std::string& kind,
                             const std::vector<int>& channels, const std::vector<int>& buffers) {
@@ -125,7 +132,7 @@ inline PlanJson port_ring_allgather(int n) {
       ops.push_back(on("wait", "port", {1}));
       ops.push_back(op("nop"));
     }
-    ops.push_back(on("flush", "port", {0}));
+    ops.push_back(flush({0}));
     gpus.push_back(
         {1, n, 0, {threadblock(0, ops, "port", {0, 1}, {0})}, {next, prev}, {{next, "o"}}});
   }
@@ -206,11 +213,108 @@ inline PlanJson direct_alltoall(int n, const std::string& kind) {
         op("nop"),
         on("signal", kind, all),
         on("wait", kind, all)};
-    if (kind == "port") ops.push_back(on("flush", kind, all));
+    if (kind == "port") ops.push_back(flush(all));
     parts.threadblocks = {threadblock(0, ops, kind, all, all)};
     gpus.push_back(parts);
   }
   return plan_of("alltoall", false, kind, gpus);
+}
+
+/// Each of two ranks puts half of its input into the other's scratch, adds what arrived and writes
+/// the sum to both.
+inline PlanJson scratch_allreduce() {
+  std::vector<GpuParts> gpus;
+  for (int r = 0; r < 2; ++r) {
+    const PlanJson ops = {on("signal", "memory", {0}),
+                          on("wait", "memory", {0}),
+                          op("nop"),
+                          data("put", {local("i", 1 - r, 1)}, {remote(1, 0, 1)}, "memory"),
+                          op("nop"),
+                          on("signal", "memory", {0}),
+                          on("wait", "memory", {0}),
+                          op("nop"),
+                          data("res", {local("i", r, 1), local("s", 0, 1)},
+                               {local("i", r, 1), remote(0, r, 1)}, "memory"),
+                          op("nop"),
+                          on("signal", "memory", {0}),
+                          on("wait", "memory", {0})};
+    gpus.push_back({2,
+                    2,
+                    1,
+                    {threadblock(0, ops, "memory", {0}, {0, 1})},
+                    {1 - r},
+                    {{1 - r, "i"}, {1 - r, "s"}}});
+  }
+  return plan_of("allreduce", true, "memory", gpus);
+}
+
+/// `plan` with these operations, of every rank's first threadblock, relaxed.
+inline PlanJson relaxed(PlanJson plan, const std::vector<std::size_t>& which) {
+  for (PlanJson& gpu : plan["gpus"]) {
+    PlanJson& ops = gpu["threadblocks"][0]["ops"];
+    for (const std::size_t i : which) ops[i]["name"] = "rlx" + ops[i]["name"].get<std::string>();
+  }
+  return plan;
+}
+
+/// Two boxes of two: relaxed signals say that all is ready, memory channels within a box, a port
+/// channel with pwsf to the other, and what arrived there is handed on.
+inline PlanJson two_box_allgather() {
+  std::vector<GpuParts> gpus;
+  for (int r = 0; r < 4; ++r) {
+    const int across = (r + 2) % 4;
+    const PlanJson ops = {on("rlxsignal", "memory", {0}),
+                          on("rlxwait", "memory", {0}),
+                          op("nop"),
+                          data("put", {local("o", r, 1)}, {remote(0, r, 1)}, "memory", {0}),
+                          on("signal", "port", {0}),
+                          on("wait", "port", {0}),
+                          op("nop"),
+                          data("pwsf", {local("o", r, 1)}, {remote(0, r, 1)}, "port", {0}),
+                          on("wait", "port", {0}),
+                          op("nop"),
+                          data("put", {local("o", across, 1)}, {remote(0, across, 1)}, "memory"),
+                          op("nop"),
+                          on("signal", "memory", {0}),
+                          on("wait", "memory", {0})};
+    gpus.push_back({1, 4, 0, {threadblock(0, ops, "memory", {0}, {0})}, {r ^ 1}, {{r ^ 1, "o"}}});
+  }
+  PlanJson plan = plan_of("allgather", true, "memory", gpus);
+  for (int r = 0; r < 4; ++r) {
+    PlanJson& gpu = plan["gpus"][static_cast<std::size_t>(r)];
+    gpu["channels"].push_back({{"channel_type", "port"}, {"connected_to", {(r + 2) % 4}}});
+    gpu["remote_buffers"].push_back(
+        {{"rank", (r + 2) % 4}, {"type", "o"}, {"access_channel_types", {"port"}}});
+    PlanJson& tb = gpu["threadblocks"][0];
+    tb["channels"].push_back({{"channel_type", "port"}, {"channel_ids", {0}}});
+    tb["remote_buffer_refs"].push_back(
+        {{"access_channel_type", "port"}, {"remote_buffer_ids", {1}}});
+  }
+  return plan;
+}
+
+/// That rank 1 has begun, one threadblock of rank 0 hears and another needs to know.
+inline PlanJson relaxed_broadcast() {
+  const PlanJson barrier = {{"name", "barrier"}, {"barrier_id", 0}, {"num_threadblocks", 2}};
+  std::vector<GpuParts> gpus(2);
+  gpus[0] = {1,
+             1,
+             0,
+             {threadblock(0, {on("rlxwait", "memory", {0}), barrier}, "memory", {0}, {}),
+              threadblock(1,
+                          {barrier, data("put", {local("i", 0, 1)}, {remote(0, 0, 1)}, "memory"),
+                           op("nop"), on("signal", "memory", {0})},
+                          "memory", {1}, {0})},
+             {1, 1},
+             {{1, "o"}}};
+  gpus[1] = {1,
+             1,
+             0,
+             {threadblock(0, {on("rlxsignal", "memory", {0}), on("wait", "memory", {1})}, "memory",
+                          {0, 1}, {})},
+             {0, 0},
+             {}};
+  return plan_of("broadcast", true, "memory", gpus);
 }
 
 inline std::vector<std::pair<std::string, PlanJson>> small_plans() {
@@ -220,7 +324,10 @@ inline std::vector<std::pair<std::string, PlanJson>> small_plans() {
           {"barrier", barrier_broadcast()},
           {"semaphore", semaphore_broadcast()},
           {"all to all", direct_alltoall(3, "memory")},
-          {"all to all by port", direct_alltoall(3, "port")}};
+          {"all to all by port", direct_alltoall(3, "port")},
+          {"put to scratch", relaxed(scratch_allreduce(), {0, 1})},
+          {"two boxes", two_box_allgather()},
+          {"relaxed broadcast", relaxed_broadcast()}};
 }
 
 }  // namespace audit_test

@@ -1,6 +1,8 @@
 // The executor of MSCCL++ in miniature: it runs a plan on numbers, three calls in a row, every rank
 // at its own pace. Threads of a block are in step at nop and barrier only: in between, whatever is
 // not done by one and the same thread happens in any order. Ports are served when it suits them.
+// What threads write to another rank arrives there later, at the latest with a signal that is not
+// relaxed, or at the end of the call.
 // Slow, obvious, and unaware of the verifier.
 #pragma once
 
@@ -50,6 +52,11 @@ class PlanExecutor {
     const Json* op = nullptr;
     int element = -1;  // thread; −1: all of them
     bool done = false;
+    bool is_issued = false;  // a pwsf that waits for its flush
+  };
+  struct Store {
+    Value* to = nullptr;
+    Value value = 0;
   };
   struct Block {
     std::vector<std::vector<Item>> phases;  // a barrier is a phase of its own
@@ -60,6 +67,7 @@ class PlanExecutor {
     bool running = false;
     std::vector<Block> blocks;
     std::map<char, std::vector<Value>> memory;
+    std::deque<Store> stores;  // that have not arrived
   };
   struct Work {
     const Json* op = nullptr;
@@ -84,8 +92,8 @@ class PlanExecutor {
   }
 
   static bool is_data(const std::string& name) {
-    return name == "put" || name == "pws" || name == "get" || name == "copy" || name == "re" ||
-           name == "res" || name == "rre" || name == "rres";
+    return name == "put" || name == "pws" || name == "pwsf" || name == "get" || name == "copy" ||
+           name == "re" || name == "res" || name == "rre" || name == "rres";
   }
 
   // Phases of a threadblock's program; a pipeline is one round.
@@ -103,8 +111,11 @@ class PlanExecutor {
       } else if (is_data(name) && op.value("channel_type", "") != "port") {
         phases.back().push_back({&op, -1, false});
       } else {
-        const char* list = name.starts_with("sem_") ? "semaphore_ids" : "channel_ids";
-        for (int e = 0; e < static_cast<int>(op.at(list).size()); ++e) {
+        const char* list = name.starts_with("sem_") ? "semaphore_ids"
+                           : name == "flush"        ? "dst_buff"  // as the executor counts
+                                                    : "channel_ids";
+        const std::size_t elements = op.contains(list) ? op.at(list).size() : 0;
+        for (int e = 0; e < static_cast<int>(elements); ++e) {
           phases.back().push_back({&op, e, false});
         }
       }
@@ -119,6 +130,11 @@ class PlanExecutor {
     for (int r = 0; r < n(); ++r) collect(r, can);
     for (auto& [key, queue] : ports_) {
       if (!queue.empty()) can.emplace_back([this, &key = key] { serve(key); });
+    }
+    for (int r = 0; r < n(); ++r) {
+      if (!ranks_[static_cast<std::size_t>(r)].stores.empty()) {
+        can.emplace_back([this, r] { deliver(r, 1); });
+      }
     }
     if (can.empty()) return false;
     can[random_() % can.size()]();
@@ -162,7 +178,7 @@ class PlanExecutor {
     }
     if (rank.call == 0) {
       rank.memory['b'].resize(static_cast<std::size_t>(2 * chunks_));
-      rank.memory['s'].resize(gpu(r).at("scratch_chunks").get<std::size_t>());
+      rank.memory['s'].resize(2 * scratch(r));
     }
     for (auto& [name, values] : rank.memory) {
       for (Value& value : values) value = random_();
@@ -171,15 +187,33 @@ class PlanExecutor {
     for (int c = 0; c < inputs; ++c) at(r, 'i', c) = input(rank.call, r, c);
   }
 
+  [[nodiscard]] std::size_t scratch(int r) const {
+    return gpu(r).at("scratch_chunks").get<std::size_t>();
+  }
+
+  // The first stores of a rank that have not arrived yet.
+  void deliver(int r, std::size_t count) {
+    auto& stores = ranks_[static_cast<std::size_t>(r)].stores;
+    for (; count > 0 && !stores.empty(); --count) {
+      *stores.front().to = stores.front().value;
+      stores.pop_front();
+    }
+  }
+  void deliver(int r) { deliver(r, ranks_[static_cast<std::size_t>(r)].stores.size()); }
+
   // Inputs are a function of the call, so that every rank knows them all.
   static Value input(int call, int rank, int chunk) {
     std::mt19937_64 random(static_cast<std::uint64_t>((call * 1000 + rank) * 1000 + chunk + 1));
     return random();
   }
 
-  Value& at(int rank, char buf, int off) {
-    if (buf == 's')
-      return ranks_[static_cast<std::size_t>(rank)].memory['s'].at(static_cast<std::size_t>(off));
+  Value& at(int rank, char buf, int off, bool other_half = false) {
+    if (buf == 's') {
+      const std::size_t half = scratch(rank);
+      if (off < 0 || static_cast<std::size_t>(off) >= half) throw std::out_of_range("scratch");
+      return ranks_[static_cast<std::size_t>(rank)].memory['s'].at(static_cast<std::size_t>(off) +
+                                                                   (other_half ? half : 0));
+    }
     const int size = gpu(rank).at(buf == 'i' ? "input_chunks" : "output_chunks");
     if (off < 0 || off >= size) throw std::out_of_range("buffer");
     int place = off;
@@ -196,6 +230,7 @@ class PlanExecutor {
 
   void end(int r) {
     RankState& rank = ranks_[static_cast<std::size_t>(r)];
+    deliver(r);
     const int part = chunks_ / n();
     const int outputs = gpu(r).at("output_chunks"), inputs = gpu(r).at("input_chunks");
     for (int c = 0; c < outputs; ++c) {
@@ -251,7 +286,11 @@ class PlanExecutor {
   Value& resolve(int r, int b, const Json& op, const Json& slice, int lane) {
     const int index = slice.at("index").get<int>() + lane;
     if (!slice.contains("buffer_id")) {
-      return at(r, slice.at("type").get<std::string>().at(0), index);
+      const char type = slice.at("type").get<std::string>().at(0);
+      const bool other_half = type == 's' && op.value("channel_type", "") != "port" &&
+                              plan_.value("use_double_scratch_buffer", false) &&
+                              ranks_[static_cast<std::size_t>(r)].call % 2 == 1;
+      return at(r, type, index, other_half);
     }
     std::vector<int> list;
     for (const Json& refs : block(r, b).at("remote_buffer_refs")) {
@@ -267,7 +306,7 @@ class PlanExecutor {
 
   bool can_happen(int r, int b, const Item& item) {
     const std::string name = item.op->at("name");
-    if (name == "wait") {
+    if (name == "wait" || name == "rlxwait") {
       const Key key = channel(r, b, *item.op, item.element, false);
       return counters_[key] > waited_[key];
     }
@@ -286,7 +325,9 @@ class PlanExecutor {
       }
       return arrived >= item.op->at("num_threadblocks").get<int>();
     }
-    if (name == "flush") return ports_[channel(r, b, *item.op, item.element, true)].empty();
+    if (name == "flush" || item.is_issued) {
+      return ports_[channel(r, b, *item.op, item.element, true)].empty();
+    }
     return true;
   }
 
@@ -299,21 +340,26 @@ class PlanExecutor {
       leave_barrier(r, op);
       return;
     }
-    item.done = true;
+    const bool waits_for_flush = name == "pwsf" && !item.is_issued;
+    item.done = !waits_for_flush;
+    if (item.is_issued) return;
+    item.is_issued = waits_for_flush;
     if (name == "sem_acquire") {
       --semaphores_[{r, op.at("semaphore_ids").at(0)}];
     } else if (name == "sem_release") {
       ++semaphores_[{r, op.at("semaphore_ids").at(0)}];
-    } else if (name == "wait") {
+    } else if (name == "wait" || name == "rlxwait") {
       ++waited_[channel(r, b, op, item.element, false)];
     } else if (name == "flush") {
       return;
     } else if (op.value("channel_type", "") == "port") {
       const Key key = channel(r, b, op, item.element, true);
-      if (name != "signal") ports_[key].push_back({&op, item.element, false});
+      deliver(r);  // what is handed to the engine is released
+      if (is_data(name)) ports_[key].push_back({&op, item.element, false});
       if (name != "put") ports_[key].push_back({&op, item.element, true});
       port_block_[key] = b;
-    } else if (name == "signal") {
+    } else if (name == "signal" || name == "rlxsignal") {
+      if (name == "signal") deliver(r);
       ++counters_[channel(r, b, op, item.element, true)];
     } else {
       move_data(r, b, op);
@@ -350,17 +396,37 @@ class PlanExecutor {
     }
   }
 
+  // By the rank's threads: here at once, elsewhere when it arrives.
+  void store(int r, int b, const Json& op, const Json& slice, int lane, Value value) {
+    Value& to = resolve(r, b, op, slice, lane);
+    if (slice.contains("buffer_id")) {
+      ranks_[static_cast<std::size_t>(r)].stores.push_back({&to, value});
+    } else {
+      to = value;
+    }
+  }
+
   void move_data(int r, int b, const Json& op) {
     const std::string name = op.at("name");
+    const Json& sources = op.at("src_buff");
+    if (std::any_of(sources.begin(), sources.end(),
+                    [](const Json& source) { return source.contains("buffer_id"); })) {
+      deliver(r);  // it may read what it wrote
+    }
     if (name == "put" || name == "get" || name == "copy") {
-      for (std::size_t i = 0; i < op.at("dst_buff").size(); ++i) move_pair(r, b, op, i);
+      for (std::size_t i = 0; i < op.at("dst_buff").size(); ++i) {
+        const int size = sources.at(i).at("size");
+        for (int lane = 0; lane < size; ++lane) {
+          store(r, b, op, op.at("dst_buff").at(i), lane, resolve(r, b, op, sources.at(i), lane));
+        }
+      }
       return;
     }
     const int size = op.at("src_buff").at(0).at("size");
     for (int lane = 0; lane < size; ++lane) {
       Value sum = 0;
       for (const Json& source : op.at("src_buff")) sum += resolve(r, b, op, source, lane);
-      for (const Json& to : op.at("dst_buff")) resolve(r, b, op, to, lane) = sum;
+      for (const Json& to : op.at("dst_buff")) store(r, b, op, to, lane, sum);
     }
   }
 

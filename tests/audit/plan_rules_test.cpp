@@ -1,5 +1,6 @@
 // Rules on execution plans: each has a plan that breaks it.
 #include "audit/plan_checking.hpp"
+#include "audit/plan_executor.hpp"
 
 namespace audit_test {
 namespace {
@@ -125,18 +126,21 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{"NoChannelType", [](PlanJson& p) { ops(p)[0].erase("channel_type"); }, "V03",
              "channel_type"},
         Rule{"Unknown", [](PlanJson& p) { ops(p)[2]["name"] = "glres"; }, "V04", "glres"},
-        Rule{"Relaxed", [](PlanJson& p) { ops(p)[0]["name"] = "rlxsignal"; }, "V04", "rlxsignal"},
         Rule{"Group",
              [](PlanJson& p) {
                ops(p)[3]["tbg_info"] = {{"tb_id", 0}, {"tbg_size", 2}};
              },
              "V04", "tbg_info"},
-        Rule{"Pwsf", [](PlanJson& p) { ops(p)[3]["name"] = "pwsf"; }, "V04", "wrong address"},
+        Rule{"PwsfMemory",
+             [](PlanJson& p) {
+               ops(p)[3] = data("pwsf", {local("i", 0, 1)}, {remote(0, 0, 1)}, "memory");
+             },
+             "V04", "pwsf through a memory channel never signals"},
         Rule{"PwsMemory",
              [](PlanJson& p) {
                ops(p)[3] = data("pws", {local("i", 0, 1)}, {remote(0, 0, 1)}, "memory");
              },
-             "V04", "never signals"},
+             "V04", "pws through a memory channel never signals"},
         Rule{"GetOffsets", [](PlanJson& p) { ops(p)[3]["dst_buff"][0]["index"] = 1; }, "V04",
              "swaps the two offsets"},
         Rule{"PutBuffers",
@@ -221,6 +225,20 @@ TEST(PlanRule, EveryFieldOfTheFormatIsTaken) {
   plan["colour"] = {{"of", {"what", 1, true}}};
   plan["gpus"][0]["threadblocks"][0]["ops"][0]["colour"] = PlanJson::array({1, "two"});
   EXPECT_TRUE(check(plan).ok) << explain(check(plan));
+}
+
+// The executor flushes as many channels as there are destinations; without any it does nothing.
+TEST(PlanRule, FlushNeedsADestinationForEachChannel) {
+  PlanJson plan = direct_alltoall(3, "port");
+  ops(plan)[8].erase("dst_buff");
+  EXPECT_TRUE(finds(check(plan), "V03", "flush names 2 channels and 0 destinations",
+                    "rank 0, threadblock 0, step 8"));
+  EXPECT_NE(execute_plan(plan, 200), Outcome::right);
+  ops(plan)[8]["dst_buff"] = std::vector<PlanJson>{local("o", 0, 1)};
+  EXPECT_TRUE(finds(check(plan), "V03", "2 channels and 1 destinations"));
+  EXPECT_NE(execute_plan(plan, 200), Outcome::right);
+  ops(plan)[8]["dst_buff"] = std::vector<PlanJson>{local("o", 0, 1), local("o", 3, 1)};
+  EXPECT_TRUE(finds(check(plan), "V08", "beyond the 3 chunks of the output"));
 }
 
 TEST(PlanRule, ThreadblocksMustFitTheGpu) {

@@ -1,9 +1,18 @@
 // Plans of MSCCL++: right ones pass, whoever wrote them; races, deadlocks and wrong data are found.
+#include <gmock/gmock.h>
+
 #include "audit/plan_checking.hpp"
 #include "audit/plan_executor.hpp"
 
 namespace audit_test {
 namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 
 TEST(Plan, HandWrittenOnesPass) {
   for (const auto& [name, plan] : small_plans()) {
@@ -55,6 +64,166 @@ TEST(PlanRaces, OneThreadKeepsAPutBeforeItsSignal) {
   EXPECT_TRUE(finds(check(plan), "V14", "keeps rank 1 from ending its call",
                     "rank 0, threadblock 0, step 4"));
   EXPECT_NE(execute_plan(plan, 200), Outcome::right);
+}
+
+// The opening of a plan in today's language of MSCCL++.
+TEST(PlanRelaxed, ShowsThatACallHasBegun) {
+  for (const PlanJson& plan :
+       {relaxed(read_reduce_allreduce(), {0, 1}), relaxed(get_allreduce(), {0}),
+        relaxed(get_allreduce(), {1}), relaxed(direct_alltoall(3, "memory"), {0, 1}),
+        relaxed_broadcast()}) {
+    EXPECT_TRUE(check(plan).ok) << explain(check(plan));
+    EXPECT_EQ(execute_plan(plan, 50), Outcome::right);
+  }
+}
+
+TEST(PlanRelaxed, OrdersNoData) {
+  // The last signal and wait of each, by which the other's data is there: both relaxed, or one.
+  for (const std::vector<std::size_t>& which : {std::vector<std::size_t>{5, 6}, {5}, {6}}) {
+    EXPECT_TRUE(finds(check(relaxed(read_reduce_allreduce(), which)), "V14",
+                      "writes the chunk, and only a relaxed signal, which orders no data, keeps "
+                      "rank 1 from ending its call",
+                      "rank 0, threadblock 0, step 3, input chunk 0 of rank 1"));
+  }
+  for (const std::vector<std::size_t>& which : {std::vector<std::size_t>{5, 6}, {5}, {6}}) {
+    EXPECT_TRUE(
+        finds(check(relaxed(scratch_allreduce(), which)), "V14",
+              "(put) writes it; only a relaxed signal, which orders no data, orders the two",
+              "rank 0, threadblock 0, step 8, scratch chunk 0"));
+  }
+  EXPECT_NE(execute_plan(relaxed(read_reduce_allreduce(), {5}), 200), Outcome::right);
+  EXPECT_NE(execute_plan(relaxed(scratch_allreduce(), {5}), 200), Outcome::right);
+  // Reads have no more to go by than writes.
+  EXPECT_TRUE(finds(check(relaxed(get_allreduce(), {7, 8})), "V14", "only a relaxed signal"));
+}
+
+TEST(PlanRelaxed, NothingIsSaidOfRelaxedSignalsThatAreNotToBlame) {
+  PlanJson plan = relaxed(get_allreduce(), {0, 1});
+  ops(plan).erase(4);
+  EXPECT_TRUE(finds(check(plan), "V14", "(get) writes it; nothing orders the two"));
+}
+
+TEST(PlanRelaxed, ThroughPortsIsLikeAnyOther) {
+  const PlanJson plan = relaxed(direct_alltoall(3, "port"), {0, 1, 6, 7});
+  EXPECT_TRUE(check(plan).ok) << explain(check(plan));
+}
+
+TEST(PlanPwsf, FlushesWhatItPut) {
+  PlanJson plan = two_box_allgather();
+  EXPECT_TRUE(check(plan).ok) << explain(check(plan));
+  EXPECT_THAT(check(plan).conditions, Contains(HasSubstr("MSCCL++ is 0.10 or later")));
+  ops(plan)[7]["name"] = "pws";
+  EXPECT_TRUE(finds(check(plan), "V14", "nothing keeps rank 0 from ending its call",
+                    "rank 0, threadblock 0, step 7"));
+  EXPECT_NE(execute_plan(plan, 200), Outcome::right);
+  EXPECT_THAT(check(port_ring_allgather(3)).conditions, Not(Contains(HasSubstr("pwsf"))));
+}
+
+// Every second call takes the other half of the scratch, but only a rank's own threads know.
+TEST(PlanScratch, DoubleScratchIsForOwnThreadsAlone) {
+  const auto doubled = [](PlanJson plan) {
+    plan["use_double_scratch_buffer"] = true;
+    return plan;
+  };
+  EXPECT_TRUE(check(doubled(get_allreduce())).ok) << explain(check(doubled(get_allreduce())));
+  EXPECT_EQ(execute_plan(doubled(get_allreduce()), 50), Outcome::right);
+  const PlanJson put = doubled(scratch_allreduce());
+  EXPECT_TRUE(finds(check(put), "V15",
+                    "in every second call reads the second half of the scratch, but rank 1, "
+                    "threadblock 0, step 3 (put) writes the first",
+                    "rank 0, threadblock 0, step 8, scratch chunk 0"));
+  EXPECT_NE(execute_plan(put, 1), Outcome::right);
+  // Staged for a port channel, whose engine does not know either.
+  PlanJson staged = two_box_allgather();
+  for (int r = 0; r < 4; ++r) {
+    staged["gpus"][r]["scratch_chunks"] = 1;
+    ops(staged, r)[7]["src_buff"][0] = local("s", 0, 1);
+    ops(staged, r).insert(ops(staged, r).begin() + 3,
+                          data("copy", {local("o", r, 1)}, {local("s", 0, 1)}));
+  }
+  EXPECT_TRUE(check(staged).ok) << explain(check(staged));
+  EXPECT_EQ(execute_plan(staged, 50), Outcome::right);
+  EXPECT_TRUE(finds(check(doubled(staged)), "V15",
+                    "reads the first half of the scratch, but rank 0, threadblock 0, step 3 (copy) "
+                    "writes the second",
+                    "rank 0, threadblock 0, step 8, scratch chunk 0"));
+  EXPECT_NE(execute_plan(doubled(staged), 1), Outcome::right);
+}
+
+TEST(PlanConditions, LargeMessagesWrapOffsets) {
+  const auto of = [](std::uint64_t largest, int scratch) {
+    PlanJson plan = scratch_allreduce();
+    plan["max_message_size"] = largest;
+    for (PlanJson& gpu : plan["gpus"]) gpu["scratch_chunks"] = scratch;
+    return check(plan);
+  };
+  // Two chunks of input, aligned to 16: 2^31 - 16 bytes each.
+  const Verdict unbounded = of(UINT64_MAX, 1);
+  EXPECT_TRUE(unbounded.ok);
+  EXPECT_THAT(unbounded.usable_counts, HasSubstr("messages from 0 bytes to 4294967264 bytes"));
+  EXPECT_THAT(unbounded.conditions,
+              ElementsAre(AllOf(HasSubstr("messages have at most 4294967264 bytes"),
+                                HasSubstr("without a max_message_size"))));
+  EXPECT_THAT(of(4294967265, 1).conditions,
+              ElementsAre(HasSubstr("max_message_size 4294967265 does not keep")));
+  EXPECT_THAT(of(4294967264, 1).conditions, IsEmpty());
+  // Scratch of three times the input reaches 4 GiB first.
+  EXPECT_THAT(of(4294967264, 6).conditions,
+              ElementsAre(HasSubstr("messages have at most 1431655744 bytes")));
+  EXPECT_THAT(of(1431655744, 6).conditions, IsEmpty());
+  // What counts is an allgather's output: two chunks again, of which the input is one.
+  PlanJson gather = port_ring_allgather(2);
+  EXPECT_THAT(check(gather).usable_counts, HasSubstr("to 4294967264 bytes"));
+  gather["max_message_size"] = 31;
+  EXPECT_TRUE(finds(check(gather), "V19", "multiple of 32 bytes"));
+}
+
+TEST(PlanConditions, PortsSendFromWhereAllocationsBegin) {
+  const auto begins = Contains(HasSubstr("lie at the beginning of their allocations"));
+  EXPECT_THAT(check(direct_alltoall(3, "port")).conditions, begins);
+  EXPECT_THAT(check(two_box_allgather()).conditions, begins);
+  EXPECT_THAT(check(direct_alltoall(3, "memory")).conditions, Not(begins));
+  PlanJson staged = direct_alltoall(2, "port");
+  for (int r = 0; r < 2; ++r) {
+    staged["gpus"][r]["scratch_chunks"] = 1;
+    PlanJson& list = ops(staged, r);
+    list[4]["src_buff"][0] = local("s", 0, 1);
+    list.insert(list.begin() + 3,
+                {data("copy", {local("i", 1 - r, 1)}, {local("s", 0, 1)}), op("nop")});
+  }
+  EXPECT_TRUE(check(staged).ok) << explain(check(staged));
+  EXPECT_THAT(check(staged).conditions, Not(begins));
+}
+
+TEST(PlanBoxes, MemoryChannelsEndWithTheBox) {
+  const auto fabric = [](const std::string& boxes) {
+    const std::string text =
+        R"({"format": "forestcoll-topology", "version": 1, "name": "four", "nodes": [)" + boxes +
+        R"(, {"id": "sw", "type": "switch"}],
+            "links": [{"src": "a[0-1]", "dst": "sw", "bandwidth": 25},
+                      {"src": "b[0-1]", "dst": "sw", "bandwidth": 25}]})";
+    auto parsed = forestcoll::parse_topology(text, "four.json");
+    EXPECT_TRUE(parsed) << to_string(parsed.errors()[0]);
+    return parsed->topology;
+  };
+  const auto judged = [](const PlanJson& plan, const forestcoll::Topology& topology) {
+    return *forestcoll::verify(plan.dump(), "plan.json", &topology, {});
+  };
+  const auto two = fabric(R"({"id": "a[0-1]", "type": "compute", "box": "a"},
+                             {"id": "b[0-1]", "type": "compute", "box": "b"})");
+  const auto one = fabric(R"({"id": "a[0-1]", "type": "compute", "box": "a"},
+                             {"id": "b[0-1]", "type": "compute", "box": "a"})");
+  EXPECT_TRUE(judged(direct_alltoall(4, "memory"), one).ok);
+  EXPECT_TRUE(judged(direct_alltoall(4, "port"), two).ok);
+  EXPECT_TRUE(judged(two_box_allgather(), two).ok);
+  const Verdict across = judged(direct_alltoall(4, "memory"), two);
+  EXPECT_TRUE(finds(across, "V20", "a memory channel from box a to rank 2 in box b", "rank 0"));
+  EXPECT_EQ(across.finding_count, 8U);
+  EXPECT_EQ(across.outcome, "runs, and is right, but is not for this topology");
+  // Without a channel, a buffer to write to by memory is as wrong.
+  PlanJson buffer = two_box_allgather();
+  buffer["gpus"][1]["remote_buffers"][1]["access_channel_types"] = {"port", "memory"};
+  EXPECT_TRUE(finds(judged(buffer, two), "V20", "to rank 3 in box b", "rank 1"));
 }
 
 TEST(PlanRaces, ABarrierAndASemaphoreOrderThreadblocks) {

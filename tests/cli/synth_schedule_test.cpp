@@ -120,7 +120,7 @@ TEST(SynthSchedule, RootedCollectivesBetweenBoxesAreInLL) {
       const auto forced = synth("dgx-a100-x2", forcing);
       EXPECT_EQ(forced.code, 0) << forced.err;
       EXPECT_THAT(forced.out, HasSubstr("proto=\"Simple\""));
-      EXPECT_THAT(forced.err, HasSubstr("[W12]"));
+      EXPECT_THAT(forced.err, HasSubstr("[W13]"));
     }
     // Where it forces nothing, it is refused.
     for (const auto& idle : {synth("dgx-a100-x1", {"--force-simple"}),
@@ -140,7 +140,7 @@ TEST(SynthSchedule, WarnsOfLL128WhereTheRuntimeDoesNotUseIt) {
         run({"synth", topology(name), "--proto", "LL128", "--target", target, "-k", "1"});
     EXPECT_EQ(synth.code, 0) << synth.err;
     EXPECT_THAT(synth.out, HasSubstr("proto=\"LL128\""));
-    return synth.err.find("[W13]") != std::string::npos;
+    return synth.err.find("[W14]") != std::string::npos;
   };
   EXPECT_FALSE(warns("dgx-a100-x1", "azure"));
   EXPECT_TRUE(warns("dgx-a100-x1", "rccl-6"));
@@ -157,13 +157,13 @@ TEST(SynthSchedule, WarnsWhereOldReleasesSelectNoPowerOfTwo) {
                 ranks})
         .err;
   };
-  EXPECT_THAT(err("allgather", "rccl-6", "0-5"), HasSubstr("[W14]"));
+  EXPECT_THAT(err("allgather", "rccl-6", "0-5"), HasSubstr("[W15]"));
   EXPECT_THAT(err("allgather", "rccl-6", "0-5"), HasSubstr("multiples of 6"));
   EXPECT_THAT(err("reduce_scatter", "rccl-6.2", "0-5"), HasSubstr("--target rccl-6.3"));
   for (const auto& [collective, target, ranks] :
        {std::tuple("allgather", "rccl-6.3", "0-5"), std::tuple("allgather", "azure", "0-5"),
         std::tuple("allreduce", "rccl-6", "0-5"), std::tuple("allgather", "rccl-6", "0-7")}) {
-    EXPECT_THAT(err(collective, target, ranks), Not(HasSubstr("[W14]"))) << collective << target;
+    EXPECT_THAT(err(collective, target, ranks), Not(HasSubstr("[W15]"))) << collective << target;
   }
 }
 

@@ -260,7 +260,7 @@ TEST(SynthTune, LeavesSimpleOutWhereItHangs) {
   forced.insert(forced.end(), broadcast.begin(), broadcast.end());
   const auto tuned = run(forced);
   ASSERT_EQ(tuned.code, 0) << tuned.err;
-  EXPECT_THAT(tuned.err, HasSubstr("[W12]"));
+  EXPECT_THAT(tuned.err, HasSubstr("[W13]"));
   EXPECT_EQ(nlohmann::json::parse(tuned.out)["files"][0]["protocol"], "Simple");
 }
 

@@ -135,19 +135,19 @@ TEST(VerifySimple, HangsInRootedCollectivesBetweenBoxes) {
     arguments.insert(arguments.end(), target.begin(), target.end());
     const auto verify = run(arguments, {.input = chain_from_rank_1()});
     EXPECT_EQ(verify.code, 0) << verify.err;
-    EXPECT_THAT(verify.err, HasSubstr("[W12]"));
+    EXPECT_THAT(verify.err, HasSubstr("[W13]"));
     EXPECT_THAT(verify.err, HasSubstr("hangs"));
   }
-  EXPECT_THAT(run({"verify", "-"}, {.input = chain_from_rank_1()}).err, Not(HasSubstr("[W12]")));
+  EXPECT_THAT(run({"verify", "-"}, {.input = chain_from_rank_1()}).err, Not(HasSubstr("[W13]")));
   std::string low_latency = chain_from_rank_1();
   low_latency.replace(low_latency.find("Simple"), 6, "LL");
   EXPECT_THAT(run({"verify", "-", "--topology", several}, {.input = low_latency}).err,
-              Not(HasSubstr("[W12]")));
+              Not(HasSubstr("[W13]")));
   const std::string flat = scratch.write("flat.json", R"({"format": "forestcoll-topology",
     "version": 1, "nodes": [{"id": "gpu[0-2]", "type": "compute"}, {"id": "sw", "type": "switch"}],
     "links": [{"src": "gpu[0-2]", "dst": "sw", "bandwidth": 25}]})");
   EXPECT_THAT(run({"verify", "-", "--topology", flat}, {.input = chain_from_rank_1()}).err,
-              Not(HasSubstr("[W12]")));
+              Not(HasSubstr("[W13]")));
 }
 
 // Two ranks exchange three chunks each, all sent before any is received: two are in flight.
@@ -261,6 +261,64 @@ TEST(VerifyPlan, PlansOfEveryCollectivePass) {
       }
     }
   }
+}
+
+TEST(VerifyPlan, SaysWhatCallsMustKeepTo) {
+  const std::string across = "lie at the beginning of their allocations";
+  const auto synth = run({"synth", topology("dgx-a100-x2"), "-k", "1", "--format", "mscclpp"});
+  EXPECT_EQ(synth.code, 0) << synth.err;
+  EXPECT_THAT(synth.err, HasSubstr("  only if input and output " + across));
+  EXPECT_TRUE(nlohmann::json::parse(synth.out).contains("comment"));
+  const auto text = run({"verify", "-"}, {.input = synth.out});
+  EXPECT_EQ(text.code, 0) << text.out;
+  EXPECT_THAT(text.out, HasSubstr("  only if input and output " + across));
+  const auto verify = run({"verify", "-", "--json"}, {.input = synth.out});
+  const auto report = nlohmann::json::parse(verify.out);
+  expect_valid(report, "forestcoll-verify.schema.json");
+  EXPECT_THAT(report["conditions"][0].get<std::string>(), HasSubstr(across));
+  const auto summary = run({"synth", topology("dgx-a100-x2"), "-k", "1", "--format", "mscclpp",
+                            "--json", "-o", "/dev/null"});
+  const auto json = nlohmann::json::parse(summary.out);
+  expect_valid(json, "forestcoll-synth.schema.json");
+  EXPECT_EQ(json["conditions"], report["conditions"]);
+  const auto one_box =
+      run({"verify", "-"}, {.input = schedule("allreduce", {"--format", "mscclpp"})});
+  EXPECT_THAT(one_box.out, Not(HasSubstr("only if")));
+}
+
+TEST(VerifyPlan, MessagesBeyondTheOffsetsAreRefused) {
+  const auto synth = run({"synth", "-", "-k", "1", "--format", "mscclpp", "--max-bytes", "8G"},
+                         {.input = small_topology()});
+  EXPECT_EQ(synth.code, 3);
+  EXPECT_THAT(synth.err, HasSubstr("[T04]"));
+  EXPECT_THAT(synth.err, HasSubstr("--max-bytes 4294967264"));
+  EXPECT_EQ(synth.out, "");
+  auto plan = nlohmann::json::parse(schedule("allreduce", {"--format", "mscclpp"}));
+  plan.erase("max_message_size");
+  const auto verify = run({"verify", "-"}, {.input = plan.dump()});
+  EXPECT_EQ(verify.code, 0) << verify.out;
+  EXPECT_THAT(verify.out, HasSubstr("only if messages have at most 4294967264 bytes"));
+}
+
+TEST(VerifyPlan, MemoryChannelsBetweenBoxesAreRefused) {
+  // Made for eight GPUs of one box, and judged on a fabric that has two boxes of four.
+  const std::string boxes = R"({"format": "forestcoll-topology", "version": 1, "name": "boxes",
+      "templates": {"box": {"nodes": [{"id": "gpu[0-3]", "type": "compute"},
+                                      {"id": "nvsw", "type": "switch"}],
+                            "links": [{"src": "gpu[0-3]", "dst": "nvsw", "bandwidth": 300}]}},
+      "nodes": [{"id": "ib", "type": "switch"}],
+      "boxes": [{"id": "box[0-1]", "template": "box"}],
+      "links": [{"src": "box[0-1]/gpu[0-3]", "dst": "ib", "bandwidth": 25}]})";
+  const Scratch scratch;
+  const std::string file = scratch.write("boxes.json", boxes);
+  const std::string plan = box_schedule("allgather", {"--format", "mscclpp"});
+  const auto verify = run({"verify", "-", "--topology", file}, {.input = plan});
+  EXPECT_EQ(verify.code, 1) << verify.out << verify.err;
+  EXPECT_THAT(verify.out, HasSubstr("a memory channel from box box0 to rank 4 in box box1"));
+  EXPECT_THAT(verify.out, HasSubstr("[V20]"));
+  EXPECT_THAT(verify.out, HasSubstr("use a port channel between boxes"));
+  const auto own = run({"synth", file, "-c", "allgather", "-k", "1", "--format", "mscclpp"});
+  EXPECT_EQ(run({"verify", "-", "--topology", file}, {.input = own.out}).code, 0);
 }
 
 TEST(VerifyPlan, BrokenPlansAreRejected) {

@@ -111,6 +111,56 @@ TEST(Mscclpp, BoxesDecideTheChannels) {
   EXPECT_NE(text(2).find("\"port\""), std::string::npos);
 }
 
+// The executor sends from the beginning of the allocation that holds a buffer.
+TEST(Mscclpp, SaysWherePortsSendFrom) {
+  const auto comment = [](Collective collective, int per_box) {
+    const auto forest = testing::shaped(collective, 4, 1, testing::star);
+    const auto plan = lower_to_plan(forest, boxes_of(4, per_box), {});
+    const std::string text = to_mscclpp_json(*plan, "test");
+    const auto verdict = verify(text, "plan.json", nullptr, {});
+    const bool conditional = !verdict->conditions.empty();
+    const bool commented = nlohmann::json::parse(text).contains("comment");
+    EXPECT_EQ(conditional, commented);
+    return commented;
+  };
+  EXPECT_TRUE(comment(Collective::allreduce, 2));
+  EXPECT_TRUE(comment(Collective::allgather, 1));
+  EXPECT_FALSE(comment(Collective::allreduce, 4));
+}
+
+// Offsets have 32 bits: the largest buffer, which may be the scratch, ends the range of sizes.
+TEST(Mscclpp, LargestMessageFitsTheOffsets) {
+  // All data goes through rank 0, which gathers 2 sums for each of the others and 3 of its own.
+  std::vector<testing::ParentTree> trees;
+  for (int root = 0; root < 4; ++root) {
+    testing::ParentTree tree = testing::star(4, 0);
+    tree.root = root;
+    tree.parents[0] = root;
+    tree.parents[static_cast<std::size_t>(root)] = -1;
+    trees.push_back(tree);
+  }
+  const Forest forest = testing::make_forest(4, trees);
+  const auto through_one = testing::collective_of(Collective::allreduce, 1, forest, forest, 0);
+  const auto plan = lower_to_plan(through_one, boxes_of(4, 4), {});
+  ASSERT_TRUE(plan) << to_string(plan.errors()[0]);
+  EXPECT_EQ(plan->gpus[Rank(0)].scratch_chunks, 9);
+  EXPECT_EQ(plan->max_bytes, UINT32_MAX / 9 / 16 * 16 * 4);
+  const auto verdict = verify(to_mscclpp_json(*plan, "test"), "plan.json", nullptr, {});
+  EXPECT_TRUE(verdict->ok) << explain(*verdict);
+  EXPECT_TRUE(verdict->conditions.empty());
+  PlanOptions options;
+  options.max_bytes = plan->max_bytes;
+  EXPECT_TRUE(lower_to_plan(through_one, boxes_of(4, 4), options));
+  ++*options.max_bytes;
+  const auto refused = lower_to_plan(through_one, boxes_of(4, 4), options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.errors()[0].code, "T04");
+  EXPECT_NE(refused.errors()[0].remedy.find(std::to_string(plan->max_bytes)), std::string::npos);
+  const auto star = lower_to_plan(testing::shaped(Collective::allreduce, 4, 1, testing::star),
+                                  boxes_of(4, 4), {});
+  EXPECT_EQ(star->max_bytes, std::int64_t{1} << 31);
+}
+
 TEST(Mscclpp, TextHasWhatTheExecutorReads) {
   std::mt19937_64 random(3);
   const auto forest = random_collective(Collective::reduce_scatter, 4, 2, false, random);

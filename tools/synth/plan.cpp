@@ -33,7 +33,7 @@ Expected<std::string> plan_text(const CollectiveForest& forest, const Topology& 
   options.in_place = !arguments.out_of_place;
   options.max_threadblocks = request.lowering.max_threadblocks;
   options.min_bytes = request.xml.min_bytes;
-  options.max_bytes = request.xml.max_bytes.value_or(options.max_bytes);
+  options.max_bytes = request.xml.max_bytes;
   const auto plan = lower_to_plan(forest, boxes_of(topology), options);
   if (!plan) return plan.errors();
   return to_mscclpp_json(*plan, fmt::format("forestcoll-{}-{}-k{}", topology.name,

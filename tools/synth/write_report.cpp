@@ -9,6 +9,7 @@
 
 #include "share.hpp"
 #include "solver_report.hpp"
+#include "warnings.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -60,6 +61,7 @@ std::string schedule_lines(const CollectiveForest& forest, const Verdict& verdic
                       counted(static_cast<std::size_t>(verdict.steps), "step"));
   if (!verdict.free_at_one_in_flight) text += deadlock_line();
   text += fmt::format("  usable: {}\n", verdict.usable_counts);
+  text += condition_lines(verdict);
   if (!notes.boxes.empty()) text += notes.boxes + "\n";
   if (!notes.protocol.empty()) text += fmt::format("  protocol LL: {}\n", notes.protocol);
   return text;
@@ -144,6 +146,7 @@ Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis, const 
                {"channels", verdict.channels},
                {"steps", verdict.steps},
                {"usable_counts", verdict.usable_counts}};
+  if (!verdict.conditions.empty()) json["conditions"] = verdict.conditions;
   add_solver_report(json, synthesis);
   if (verdict.threadblocks > 0) {
     json["free_at_one_in_flight"] = verdict.free_at_one_in_flight;
