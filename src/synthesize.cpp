@@ -248,6 +248,7 @@ Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& 
   }
 
   // 1. What is the best possible? The cuts are the proof.
+  if (options.packing.progress) options.packing.progress("finding the rate", std::nullopt);
   auto start = std::chrono::steady_clock::now();
   const Problem problem(network, options.collective, options.root, options.packing.stop);
   if (auto errors = refuse_open_rate(problem)) return *std::move(errors);
@@ -266,6 +267,7 @@ Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& 
   result.seconds.rate = seconds_since(start);
 
   // 3. Pack the trees straight into the fabric.
+  if (options.packing.progress) options.packing.progress("packing", std::nullopt);
   start = std::chrono::steady_clock::now();
   PhasePacker packer(problem, options, result);
   std::vector<Packing> packed;

@@ -2,16 +2,19 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "allreduce_report.hpp"
 #include "bottleneck.hpp"
+#include "collective_option.hpp"
 #include "command.hpp"
 #include "fabric.hpp"
 #include "forestcoll/allreduce_optimum.hpp"
@@ -154,20 +157,19 @@ Expected<Answer> solve(const Fabric& fabric, const Options& options) {
   return answer;
 }
 
-// The same rates by other code; false, and says so, where one of them differs.
-bool rates_agree(const Answer& answer, const Network& network) {
+// The same rates by other code; what is wrong where one of them differs.
+std::string disagreement(const Answer& answer, const Network& network) {
   for (const PhaseBound& phase : answer.phases) {
     const bool reduce = phase.bottleneck.phase == Phase::reduce;
     const Ratio again = reduce ? rate_by_bisection(reversed(network), phase.weights)
                                : rate_by_bisection(network, phase.weights);
     if (again == phase.rate.inverse) continue;
-    fmt::print(stderr,
-               "forestcoll: internal error: the rate of the {} phase is 1/x* = {}, and bisection "
-               "finds {}; please report it\n",
-               reduce ? "reduce" : "broadcast", phase.rate.inverse.to_string(), again.to_string());
-    return false;
+    return fmt::format(
+        "forestcoll: internal error: the rate of the {} phase is 1/x* = {}, and bisection finds "
+        "{}; please report it\n",
+        reduce ? "reduce" : "broadcast", phase.rate.inverse.to_string(), again.to_string());
   }
-  return true;
+  return {};
 }
 
 // "weights: 12 ranks own 1, 4 ranks own 2": in lowest integers.
@@ -182,15 +184,30 @@ std::string weights_line(const Weights& weights) {
   return text + "\n";
 }
 
+// Exact fractions can be long; columns are as wide as their longest.
+std::string table(const std::vector<Row>& rows) {
+  constexpr std::size_t usual = 18, between = 2;
+  std::size_t algbw = usual, busbw = usual;
+  for (const Row& row : rows) {
+    algbw = std::max(algbw, number(row.algbw).size());
+    busbw = std::max(busbw, number(row.busbw).size());
+  }
+  const auto line = [&](std::string_view name, std::string_view first, std::string_view second) {
+    return fmt::format("{:<16}{:>{}}{:>{}}\n", name, first, algbw + between, second,
+                       busbw + between);
+  };
+  std::string text = line("collective", "algbw GB/s", "busbw GB/s");
+  for (const Row& row : rows) {
+    text += line(to_string(row.collective), number(row.algbw), number(row.busbw));
+  }
+  return text;
+}
+
 std::string text_report(const Answer& answer, const std::optional<Allreduce>& allreduce,
                         const Fabric& fabric, const Options& options) {
   std::string text =
       fmt::format("{}: {}\n", fabric.topology.name, counted(fabric.network.ranks.size(), "GPU"));
-  text += fmt::format("{:<16}{:>20}{:>20}\n", "collective", "algbw GB/s", "busbw GB/s");
-  for (const Row& row : answer.rows) {
-    text += fmt::format("{:<16}{:>20}{:>20}\n", to_string(row.collective), number(row.algbw),
-                        number(row.busbw));
-  }
+  text += table(answer.rows);
   if (allreduce) text += in_words(allreduce->optimum, allreduce->two_phases);
   if (const auto& weight = fabric.network.weight; !weight.empty()) {
     text += weights_line(weight);
@@ -268,16 +285,20 @@ ExitCode run(const Options& options, const Console& console) {
   if (auto error = refuse_clashes({{"topology file", options.topology}}, {{"the report", "-"}})) {
     return fail({*std::move(error)}, console);
   }
-  const auto fabric = load_fabric(options.topology, options.reading, options.failures);
+  const auto fabric = load_fabric(options.topology, options.reading, options.failures, console);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, options.reading, console);
-  const auto answer = solve(*fabric, options);
+  const auto answer = at_work("finding the rate", console, [&] { return solve(*fabric, options); });
   if (!answer) return fail(answer.errors(), console);
   if (options.check) {
-    if (!rates_agree(*answer, fabric->network)) return ExitCode::internal;
+    const std::string wrong = at_work("finding it again", console,
+                                      [&] { return disagreement(*answer, fabric->network); });
+    fmt::print(stderr, "{}", wrong);
+    if (!wrong.empty()) return ExitCode::internal;
     note(console, "checked: bisection on independent code finds the same rate");
   }
-  const auto allreduce = best_allreduce(*answer, fabric->network);
+  const auto allreduce = at_work("finding the best allreduce", console,
+                                 [&] { return best_allreduce(*answer, fabric->network); });
   Json json = json_report(*answer, allreduce, *fabric, options);
   std::string text = text_report(*answer, allreduce, *fabric, options);
   if (options.whatif) {
@@ -302,10 +323,8 @@ Command add_bound(CLI::App& program) {
       "bound", "The optimal rate of a fabric, and the bottleneck that proves it");
   command->add_option("TOPOLOGY", options->topology, "Topology file, or - for standard input")
       ->required();
-  command
-      ->add_option("-c,--collective", options->collective,
-                   "Only this collective (default: allgather, reduce_scatter and allreduce)")
-      ->check(CLI::IsMember({"allgather", "reduce_scatter", "allreduce", "broadcast", "reduce"}));
+  add_collective_option(*command, options->collective,
+                        "Only this collective (default: allgather, reduce_scatter and allreduce)");
   command->add_option("--root", options->root, "Root of broadcast and reduce: a GPU's id or rank")
       ->type_name("GPU");
   command->add_flag("--json", options->json, "Report as JSON (format forestcoll-bound, version 1)");

@@ -1,6 +1,7 @@
 // What the subcommands share: exit codes, the console, and how a subcommand presents itself.
 #pragma once
 
+#include <chrono>
 #include <functional>
 
 #include "forestcoll/diagnostic.hpp"
@@ -28,6 +29,8 @@ struct Console {
   bool terminal = false;  ///< standard error is a terminal
   bool color = false;
   Diagnostics* findings = nullptr;  ///< where findings go instead of being printed
+  /// When the command began, for what is told only after a while.
+  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
 };
 
 /// A subcommand: parsing fills its options, `run` acts on them afterwards.

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "collective_option.hpp"
 #include "command.hpp"
 #include "compare/comparison.hpp"
-#include "compare/gpu_of.hpp"
 #include "compare/make_comparison.hpp"
 #include "compare/overlay.hpp"
 #include "compare/page.hpp"
@@ -27,7 +27,9 @@
 #include "forestcoll/simulate.hpp"
 #include "io.hpp"
 #include "named_files.hpp"
+#include "progress_bar.hpp"
 #include "report.hpp"
+#include "size_options.hpp"
 #include "synth/baseline.hpp"
 
 namespace forestcoll::cli {
@@ -79,10 +81,9 @@ Expected<std::vector<std::string>> names_of(const Options& options, Collective c
 }
 
 // As they are asked for; else those of the GPU that the fabric names. Returns the errors, if any.
-Diagnostics choose_parameters(const Options& options, const Topology& topology,
-                              RowsRequest& request) {
+Diagnostics choose_parameters(const Options& options, const Fabric& fabric, RowsRequest& request) {
   ChosenGpu gpu{options.gpu, "as asked for"};
-  if (options.gpu.empty()) gpu = gpu_of(topology);
+  if (options.gpu.empty()) gpu = fabric.gpu;
   auto parameters = find_simulation_parameters(gpu.name);
   request.gpu_chosen = gpu.reason;
   if (!options.parameters.empty()) {
@@ -103,8 +104,7 @@ void choose_sizes(const std::string& text, RowsRequest& request) {
     request.sizes = *std::move(all);
     return;
   }
-  const bool is_list = text.find(',') != std::string::npos && text.find(':') == std::string::npos;
-  std::istringstream parts(is_list ? text : "");
+  std::istringstream parts(text.find(',') != std::string::npos ? text : "");
   std::set<std::int64_t> sizes;
   for (std::string part; std::getline(parts, part, ',');) {
     const auto size = parse_sizes(part);
@@ -196,7 +196,7 @@ Diagnostics write_files(const Comparison& comparison, const Options& options,
     }
   }
   if (options.html.empty()) return {};
-  const Page page = to_page(comparison);
+  const Page page = at_work("drawing the page", console, [&] { return to_page(comparison); });
   print(page.warnings, console);
   if (auto error = write_output(options.html, page.html)) return {*std::move(error)};
   return {};
@@ -220,13 +220,13 @@ ExitCode run(const Options& options, const Console& console) {
                       .cross_nic = options.cross_nic,
                       .nccl_constants = options.nccl_constants};
 
-  const auto fabric = load_fabric(options.topology, options.reading, options.failures);
+  const auto fabric = load_fabric(options.topology, options.reading, options.failures, console);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, options.reading, console);
   const auto root = find_root(fabric->topology, request.collective, options.root);
   if (!root) return fail(root.errors(), console);
   request.root = *root;
-  const Diagnostics refused = choose_parameters(options, fabric->topology, request);
+  const Diagnostics refused = choose_parameters(options, *fabric, request);
   if (!refused.empty()) return fail(refused, console);
   const auto ranks = static_cast<std::int64_t>(fabric->topology.ranks.size());
   std::vector<Overlay> overlays;
@@ -284,17 +284,16 @@ void add_algorithm_options(CLI::App& command, Options& options) {
 void add_model_options(CLI::App& command, Options& options) {
   constexpr const char* group = "Times";
   command
-      .add_option(
-          "--sizes", options.sizes,
-          "Buffer sizes to simulate: 1K:4G doubles, 1K:4G:4 goes by factors of 4, 64K,1M,1G is\n"
-          "a list")
+      .add_option("--sizes", options.sizes,
+                  fmt::format("Buffer sizes to simulate: {}", sizes_in_words))
       ->capture_default_str()
       ->type_name("SIZES")
       ->group(group);
   auto* gpu = command
                   .add_option("--gpu", options.gpu,
                               fmt::format("Whose figures the simulation takes: {}\n(default: the "
-                                          "GPU that the fabric names, else a100)",
+                                          "GPU that the fabric names or has the links of, else\n"
+                                          "a100)",
                                           fmt::join(simulation_gpus(), ", ")))
                   ->type_name("NAME")
                   ->group(group);
@@ -347,13 +346,11 @@ Command add_compare(CLI::App& program) {
   command->add_option("TOPOLOGY", options->topology, "Topology file, or - for standard input")
       ->required();
   command
-      ->add_option("-j,--threads", options->threads,
+      ->add_option("-j,--jobs,--threads", options->threads,
                    "Algorithms, and their sizes, at a time (default: all processors)")
       ->check(CLI::Range(1, 1024).description(""))
       ->type_name("N");
-  command->add_option("-c,--collective", options->collective, "What to compare")
-      ->check(CLI::IsMember({"allreduce", "allgather", "reduce_scatter", "broadcast", "reduce"}))
-      ->capture_default_str();
+  add_collective_option(*command, options->collective, "What to compare");
   command
       ->add_option("--root", options->root, "Root of broadcast and reduce: a GPU's id or its rank")
       ->type_name("GPU");

@@ -9,6 +9,7 @@
 
 #include "foreign.hpp"
 #include "io.hpp"
+#include "progress_bar.hpp"
 #include "report.hpp"
 
 namespace forestcoll::cli {
@@ -112,25 +113,31 @@ Expected<TopologyOptions> parser_options(const ReadingOptions& options) {
 }
 
 Expected<ParsedTopology> read_topology(const std::string& path, const TopologyOptions& options,
-                                       Metadata* metadata) {
+                                       const Console& console, Metadata* metadata) {
   const auto text = read_input(path);
   if (!text) return text.errors();
+  const ProgressBar bar("reading the topology", console);
   auto parsed = parse_any(*text, display_name(path), options, metadata);
   if (parsed && parsed->topology.name.empty()) parsed->topology.name = name_by_file(path);
   return parsed;
 }
 
 Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& options,
-                             const Failures& failures) {
+                             const Failures& failures, const Console& console) {
   const auto parser = parser_options(options);
   if (!parser) return parser.errors();
-  auto parsed = read_topology(path, *parser);
+  Metadata metadata;
+  auto parsed = read_topology(path, *parser, console, &metadata);
   if (!parsed) return parsed.errors();
+  const ProgressBar bar("reading the topology", console);
+  ChosenGpu gpu = gpu_of(parsed->topology, metadata);
   DegradedTopology left{.topology = std::move(parsed->topology), .changes = {}};
   if (!failures.empty()) {
     auto degraded = degrade(left.topology, failures);
     if (!degraded) return in_file(degraded.errors(), path);
     left = *std::move(degraded);
+    const Diagnostics warnings = in_file(left.warnings, path);
+    parsed->warnings.insert(parsed->warnings.end(), warnings.begin(), warnings.end());
   }
   auto network = to_digraph(left.topology);
   if (!network) return in_file(network.errors(), path);
@@ -139,7 +146,8 @@ Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& opti
                 .warnings = std::move(parsed->warnings),
                 .notes = std::move(parsed->notes),
                 .quantize_change = parsed->quantize_change,
-                .changes = std::move(left.changes)};
+                .changes = std::move(left.changes),
+                .gpu = std::move(gpu)};
 }
 
 void report_parsed(const ParsedTopology& parsed, const Console& console) {

@@ -13,6 +13,7 @@
 #include "forestcoll/metadata.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
+#include "gpu_of.hpp"
 
 namespace CLI {
 class App;
@@ -38,6 +39,7 @@ void add_failure_options(CLI::App& command, Failures& failures);
 /// its extension, or "topology". `metadata`, if asked for, is set as `parse_any` does.
 [[nodiscard]] Expected<ParsedTopology> read_topology(const std::string& path,
                                                      const TopologyOptions& options,
+                                                     const Console& console,
                                                      Metadata* metadata = nullptr);
 
 /// A topology and its digraph, ready to be solved.
@@ -48,10 +50,11 @@ struct Fabric {
   std::vector<std::string> notes;  ///< what was inferred when it was read
   Ratio quantize_change;
   std::vector<std::string> changes;  ///< what --drop, --derate and --ranks did
+  ChosenGpu gpu;                     ///< of the fabric as the file has it
 };
 /// Errors: those of the file, E14, and those of `degrade`.
 [[nodiscard]] Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& options,
-                                           const Failures& failures = {});
+                                           const Failures& failures, const Console& console);
 
 /// Prints the warnings of the file, and what was inferred.
 void report_parsed(const ParsedTopology& parsed, const Console& console);

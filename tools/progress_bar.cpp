@@ -6,24 +6,31 @@
 #include <cmath>
 #include <condition_variable>
 #include <cstdio>
-#include <mutex>
 #include <stop_token>
 #include <utility>
 
 namespace forestcoll::cli {
 namespace {
 
-constexpr std::chrono::milliseconds delay(1000);
-constexpr std::chrono::milliseconds interval(100);
+using std::chrono::milliseconds;
+
+constexpr milliseconds delay(1000);   // of the first line, from the beginning of the command
+constexpr milliseconds flicker(200);  // what ends sooner is not worth a line
+constexpr milliseconds interval(100);
 constexpr int width = 30;
+
+double seconds_between(std::chrono::steady_clock::time_point from,
+                       std::chrono::steady_clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
 
 }  // namespace
 
-std::string progress_line(const std::string& label, double fraction, double seconds) {
+std::string progress_line(const std::string& stage, double fraction, double seconds) {
   const double done = std::clamp(fraction, 0.0, 1.0);
   const auto filled = static_cast<std::size_t>(std::lround(done * width));
   const std::string bar = std::string(filled, '#') + std::string(width - filled, ' ');
-  std::string line = fmt::format("{} [{}] {:3.0f} %", label, bar, done * 100);
+  std::string line = fmt::format("{} [{}] {:3.0f} %", stage, bar, done * 100);
   if (done > 0 && seconds > 0) {
     const double rate = done / seconds;
     line += fmt::format("  {:.1f} %/s  {:.0f} s left", rate * 100, (1 - done) / rate);
@@ -31,38 +38,49 @@ std::string progress_line(const std::string& label, double fraction, double seco
   return line;
 }
 
-ProgressBar::ProgressBar(std::string label, const Console& console)
-    : label_(std::move(label)),
-      wanted_(console.terminal && !console.quiet),
-      next_(begin_ + delay) {}
-
-ProgressBar::~ProgressBar() {
-  if (drawn_) fmt::print(stderr, "\r\033[K");
-}
-
-void ProgressBar::update(double fraction) {
-  const auto now = Clock::now();
-  if (!wanted_ || now < next_) return;
-  next_ = now + interval;
-  drawn_ = true;
-  const double seconds = std::chrono::duration<double>(now - begin_).count();
-  fmt::print(stderr, "\r{}\033[K", progress_line(label_, fraction, seconds));
-  std::fflush(stderr);
-}
-
-SecondsTicker::SecondsTicker(std::string label, const Console& console) {
+ProgressBar::ProgressBar(std::string stage, const Console& console) : stage_(std::move(stage)) {
   if (!console.terminal || console.quiet) return;
-  ticking_ = std::jthread([label = std::move(label)](const std::stop_token& done) {
+  const auto first = std::max(console.begin + delay, begin_ + flicker);
+  drawing_ = std::jthread([this, first](const std::stop_token& done) {
     std::mutex mutex;
     std::unique_lock lock(mutex);
     std::condition_variable_any wake;
-    int seconds = 0;
-    while (!wake.wait_for(lock, done, delay, [&] { return done.stop_requested(); })) {
-      fmt::print(stderr, "\r{}: {} s\033[K", label, ++seconds);
+    bool drawn = false;
+    const auto ended = [&] { return done.stop_requested(); };
+    for (auto next = first; !wake.wait_until(lock, done, next, ended);
+         next = Clock::now() + interval) {
+      fmt::print(stderr, "\r{}\033[K", line(Clock::now()));
+      std::fflush(stderr);
+      drawn = true;
+    }
+    if (drawn) {
+      fmt::print(stderr, "\r\033[K");
       std::fflush(stderr);
     }
-    if (seconds > 0) fmt::print(stderr, "\r\033[K");
   });
+}
+
+ProgressBar::~ProgressBar() = default;
+
+void ProgressBar::update(double fraction) {
+  const std::lock_guard lock(mutex_);
+  fraction_ = fraction;
+}
+
+void ProgressBar::update(std::string_view stage, std::optional<double> fraction) {
+  const std::lock_guard lock(mutex_);
+  if (stage != stage_) {
+    stage_ = stage;
+    begin_ = Clock::now();
+  }
+  fraction_ = fraction;
+}
+
+std::string ProgressBar::line(Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  const double seconds = seconds_between(begin_, now);
+  if (fraction_.value_or(0) > 0) return progress_line(stage_, *fraction_, seconds);
+  return fmt::format("{}: {:.0f} s", stage_, std::floor(seconds));
 }
 
 }  // namespace forestcoll::cli

@@ -2,47 +2,53 @@
 #pragma once
 
 #include <chrono>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 #include "command.hpp"
 
 namespace forestcoll::cli {
 
-/// Drawn on standard error, on one line that is erased at the end; nothing is drawn where that is
-/// no terminal or the program is quiet.
+/// Says what is being done once the command has run for a second: what part of it is done, how
+/// fast that grows and how long it will still take, where that is known, else for how long it has
+/// been going on. Drawn on standard error by a thread of its own, on one line that is erased at the
+/// end; nothing is drawn where that is no terminal or the program is quiet.
 class ProgressBar {
  public:
-  ProgressBar(std::string label, const Console& console);
+  ProgressBar(std::string stage, const Console& console);
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
   ~ProgressBar();
 
-  /// `fraction` of the work is done, 0 … 1.
+  /// `fraction` of the stage is done, 0 … 1. Safe to be called by several threads at once.
   void update(double fraction);
+  /// Another stage has begun, or the same goes on; nothing is known of its end without a fraction.
+  void update(std::string_view stage, std::optional<double> fraction);
 
  private:
   using Clock = std::chrono::steady_clock;
-  std::string label_;
-  bool wanted_;
-  bool drawn_ = false;
-  Clock::time_point begin_ = Clock::now();
-  Clock::time_point next_;
+  /// What there is to draw.
+  [[nodiscard]] std::string line(Clock::time_point now);
+
+  std::mutex mutex_;  ///< of what follows
+  std::string stage_;
+  std::optional<double> fraction_;
+  Clock::time_point begin_ = Clock::now();  ///< of the stage
+  std::jthread drawing_;
 };
 
-/// The seconds that something takes of which no fraction is known: "checking: 12 s". Drawn like a
-/// progress bar, by a thread of its own.
-class SecondsTicker {
- public:
-  SecondsTicker(std::string label, const Console& console);
-  SecondsTicker(const SecondsTicker&) = delete;
-  SecondsTicker& operator=(const SecondsTicker&) = delete;
+/// What `work` returns, under a bar for as long as it takes.
+template <class Work>
+[[nodiscard]] auto at_work(std::string stage, const Console& console, Work&& work) {
+  const ProgressBar bar(std::move(stage), console);
+  return work();
+}
 
- private:
-  std::jthread ticking_;
-};
-
-/// "label [#####     ]  50 %  10.0 %/s  5 s left"
-[[nodiscard]] std::string progress_line(const std::string& label, double fraction, double seconds);
+/// "stage [#####     ]  50 %  10.0 %/s  5 s left"
+[[nodiscard]] std::string progress_line(const std::string& stage, double fraction, double seconds);
 
 }  // namespace forestcoll::cli

@@ -17,6 +17,7 @@
 #include "named_files.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
+#include "size_options.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -28,11 +29,17 @@ struct Options {
   std::string schedule;
   std::string topology;
   std::string sizes = "1K:4G:4";
-  std::string gpu = "a100";
+  std::string gpu;         // empty: the fabric's own
   std::string parameters;  // a file
   int threads = 0;         // as many as there are processors
   bool every_pass = false;
   bool json = false;
+};
+
+// What the simulation reckons with, and why, in words.
+struct Figures {
+  SimulationParameters parameters;
+  std::string chosen;
 };
 
 // "64K", "1000".
@@ -59,12 +66,12 @@ std::vector<LinkUse> by_use(std::vector<LinkUse> links) {
   return links;
 }
 
-std::string text_report(const Simulation& simulation, const SimulationParameters& parameters,
+std::string text_report(const Simulation& simulation, const Figures& figures,
                         const std::string& file) {
   std::string text =
-      fmt::format("{}: {} over {}, {}; figures of {}; {}\n", file, simulation.collective,
+      fmt::format("{}: {} over {}, {}; figures of {} ({}); {}\n", file, simulation.collective,
                   counted(static_cast<std::size_t>(simulation.ranks), "rank"), simulation.protocol,
-                  parameters.name, model_line);
+                  figures.parameters.name, figures.chosen, model_line);
   text +=
       fmt::format("  {:>8} {:>12} {:>12} {:>12}\n", "bytes", "time", "algbw GB/s", "busbw GB/s");
   for (const SimulatedTime& time : simulation.times) {
@@ -80,8 +87,7 @@ std::string text_report(const Simulation& simulation, const SimulationParameters
   return text;
 }
 
-Json json_report(const Simulation& simulation, const SimulationParameters& parameters,
-                 const std::string& file) {
+Json json_report(const Simulation& simulation, const Figures& figures, const std::string& file) {
   Json report = {{"format", "forestcoll-simulation"},
                  {"version", 1},
                  {"file", file},
@@ -90,7 +96,10 @@ Json json_report(const Simulation& simulation, const SimulationParameters& param
                  {"collective", simulation.collective},
                  {"protocol", simulation.protocol},
                  {"ranks", simulation.ranks},
-                 {"parameters", {{"name", parameters.name}, {"source", parameters.source}}},
+                 {"parameters",
+                  {{"name", figures.parameters.name},
+                   {"source", figures.parameters.source},
+                   {"chosen", figures.chosen}}},
                  {"events", simulation.events}};
   Json& times = report["times"] = Json::array();
   for (const SimulatedTime& time : simulation.times) {
@@ -106,11 +115,21 @@ Json json_report(const Simulation& simulation, const SimulationParameters& param
   return report;
 }
 
-Expected<SimulationParameters> read_parameters(const Options& options) {
-  if (options.parameters.empty()) return find_simulation_parameters(options.gpu);
-  const auto text = read_input(options.parameters);
-  if (!text) return text.errors();
-  return parse_simulation_parameters(*text, display_name(options.parameters));
+// As they are asked for; else those of the fabric's GPU.
+Expected<Figures> choose_figures(const Options& options, const Topology& topology,
+                                 const Metadata& metadata) {
+  if (!options.parameters.empty()) {
+    const auto text = read_input(options.parameters);
+    if (!text) return text.errors();
+    auto figures = parse_simulation_parameters(*text, display_name(options.parameters));
+    if (!figures) return figures.errors();
+    return Figures{*std::move(figures), "from " + display_name(options.parameters)};
+  }
+  const ChosenGpu gpu =
+      options.gpu.empty() ? gpu_of(topology, metadata) : ChosenGpu{options.gpu, "as asked for"};
+  auto figures = find_simulation_parameters(gpu.name);
+  if (!figures) return figures.errors();
+  return Figures{*std::move(figures), gpu.reason};
 }
 
 ExitCode run(const Options& options, const Console& console) {
@@ -122,16 +141,17 @@ ExitCode run(const Options& options, const Console& console) {
   }
   const auto sizes = parse_sizes(options.sizes);
   if (!sizes) return fail(sizes.errors(), console);
-  const auto parameters = read_parameters(options);
-  if (!parameters) return fail(parameters.errors(), console);
-  const auto topology = read_topology(options.topology, {});
+  Metadata metadata;
+  const auto topology = read_topology(options.topology, {}, console, &metadata);
   if (!topology) return fail(topology.errors(), console);
   report_parsed(*topology, console);
+  const auto figures = choose_figures(options, topology->topology, metadata);
+  if (!figures) return fail(figures.errors(), console);
   const auto text = read_input(options.schedule);
   if (!text) return fail(text.errors(), console);
   const std::string file = display_name(options.schedule);
   const auto prepare = [&] {
-    const SecondsTicker ticker("checking", console);
+    const ProgressBar bar("checking", console);
     return prepare_simulation(*text, file, topology->topology);
   };
   const auto simulator = prepare();
@@ -142,12 +162,12 @@ ExitCode run(const Options& options, const Console& console) {
     simulation.progress = [&](double fraction) { bar.update(fraction); };
     simulation.every_pass = options.every_pass;
     simulation.threads = options.threads;
-    return simulator->run(*sizes, *parameters, simulation);
+    return simulator->run(*sizes, figures->parameters, simulation);
   };
   const auto simulation = simulate();
   if (!simulation) return fail(simulation.errors(), console);
-  const std::string report = options.json ? to_text(json_report(*simulation, *parameters, file))
-                                          : text_report(*simulation, *parameters, file);
+  const std::string report = options.json ? to_text(json_report(*simulation, *figures, file))
+                                          : text_report(*simulation, *figures, file);
   if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
   return ExitCode::done;
 }
@@ -166,16 +186,15 @@ Command add_simulate(CLI::App& program) {
   command->add_option("TOPOLOGY", options->topology, "The fabric that it runs on")->required();
   command
       ->add_option("--sizes", options->sizes,
-                   "Bytes of the whole buffer: 1K:4G doubles from the first to the last, 1K:4G:16\n"
-                   "multiplies by 16, 64K,1M,1G is a list")
+                   fmt::format("Bytes of the whole buffer: {}", sizes_in_words))
       ->capture_default_str()
       ->type_name("SIZES");
   auto* gpu = command
                   ->add_option("--gpu", options->gpu,
                                fmt::format("Figures of a kind of GPU: {}; \"ideal\" has no costs\n"
-                                           "but those of the topology's links",
+                                           "but those of the topology's links. Default: the GPU\n"
+                                           "that the fabric names or has the links of, else a100",
                                            fmt::join(simulation_gpus(), ", ")))
-                  ->capture_default_str()
                   ->type_name("NAME");
   command
       ->add_option("--parameters", options->parameters,
@@ -187,7 +206,7 @@ Command add_simulate(CLI::App& program) {
                     "Simulate every pass over the program; else the time of many passes is\n"
                     "extrapolated once each takes as long as the one before");
   command
-      ->add_option("-j,--threads", options->threads,
+      ->add_option("-j,--jobs,--threads", options->threads,
                    "Sizes at a time (default: all processors); the result does not depend on it")
       ->check(CLI::Range(1, 1024).description(""))
       ->type_name("N");

@@ -1,5 +1,7 @@
 #include "solve.hpp"
 
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "forestcoll/parse_forest.hpp"
@@ -30,8 +32,9 @@ Expected<std::optional<CollectiveForest>> load_former(const std::string& path,
 Expected<Synthesis> solve(const Fabric& fabric, SynthesizeOptions asked,
                           const SolverRequest& request, const TimeLimit& limit,
                           const Console& console) {
-  ProgressBar bar("packing", console);
-  asked.packing = {.progress = [&bar](double done) { bar.update(done); },
+  ProgressBar bar("solving", console);
+  asked.packing = {.progress = [&bar](std::string_view stage,
+                                      std::optional<double> done) { bar.update(stage, done); },
                    .stop = limit.token(),
                    .effort = request.effort,
                    .threads = request.threads};
@@ -44,12 +47,14 @@ Expected<Tradeoff> find_tradeoff(const Fabric& fabric, SynthesizeOptions asked,
                                  const SolverRequest& request, const TimeLimit& limit,
                                  const Console& console) {
   Tradeoff found;
+  ProgressBar bar("rates by k", console);
   auto by_k =
       rate_by_k(fabric.network, asked.collective, asked.root, largest_k_of_tradeoff, limit.token());
   if (!by_k && !was_stopped(by_k.errors())) return by_k.errors();
   if (by_k) found.by_k = *std::move(by_k);
-  ProgressBar bar("heights", console);
-  asked.packing = {.progress = [&bar](double done) { bar.update(done); },
+  bar.update("rates by height", std::nullopt);
+  asked.packing = {.progress = [&bar](std::string_view stage,
+                                      std::optional<double> done) { bar.update(stage, done); },
                    .stop = limit.token(),
                    .effort = request.effort,
                    .threads = request.threads};

@@ -45,7 +45,7 @@ void add_effort_options(CLI::App& command, SolverArguments& arguments) {
       ->check(CLI::IsMember({"fast", "default", "max"}))
       ->capture_default_str();
   command
-      .add_option("-j,--threads", arguments.threads,
+      .add_option("-j,--jobs,--threads", arguments.threads,
                   "Threads (default: all processors); what is written does not depend on it. They\n"
                   "share the tests of a packing, most of the work on fabrics of thousands of GPUs\n"
                   "that are not symmetric; elsewhere they gain little")
@@ -80,7 +80,7 @@ Expected<SolverRequest> understand(const SolverArguments& arguments) {
     const auto threads = parse_number<int>(arguments.threads);
     if (!threads || *threads < 1 || *threads > most_threads) {
       return usage_error("S03",
-                         fmt::format("--threads: expected a number from 1 to {}, found \"{}\"",
+                         fmt::format("--jobs: expected a number from 1 to {}, found \"{}\"",
                                      most_threads, arguments.threads),
                          "leave it out to use all processors");
     }

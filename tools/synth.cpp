@@ -25,6 +25,7 @@
 #include "solve.hpp"
 #include "stopwatch.hpp"
 #include "synth/baseline.hpp"
+#include "synth/beside_rings.hpp"
 #include "synth/k.hpp"
 #include "synth/options.hpp"
 #include "synth/plan.hpp"
@@ -43,10 +44,36 @@ std::string emit_forest(const CollectiveForest& forest, const Topology& topology
   return to_symmetric_forest_json(forest, topology);
 }
 
+struct WrittenSchedule {
+  std::string text;
+  double seconds_to_lower = 0;  ///< trees to programs; 0 for forests, which stay trees
+};
+
+Expected<WrittenSchedule> write_schedule(const CollectiveForest& forest, const Topology& topology,
+                                         const SynthArguments& arguments,
+                                         const SynthRequest& request, const Console& console) {
+  ProgressBar bar("making the schedule", console);
+  Stopwatch watch;
+  if (request.format == Format::msccl) {
+    const auto schedule = lower(forest, request.lowering);
+    if (!schedule) return schedule.errors();
+    const double seconds = watch.restart();
+    bar.update("writing the schedule", std::nullopt);
+    return WrittenSchedule{to_msccl_xml(*schedule, forest, topology, request.xml), seconds};
+  }
+  if (request.format == Format::mscclpp) {
+    auto plan = plan_text(forest, topology, arguments, request);
+    if (!plan) return plan.errors();
+    return WrittenSchedule{*std::move(plan), watch.restart()};
+  }
+  bar.update("writing the forest", std::nullopt);
+  return WrittenSchedule{emit_forest(forest, topology, request.format), 0};
+}
+
 // Nothing is written that the checker, which shares no code with the solver, does not accept.
 Expected<Verdict> check(const std::string& text, const Topology* topology,
                         const SynthRequest& request, const Console& console) {
-  const SecondsTicker ticker("checking", console);
+  const ProgressBar bar("checking", console);
   return verify(text, "<schedule>", topology, {.target = request.xml.target, .sms = request.sms});
 }
 
@@ -97,9 +124,12 @@ bool is_schedule(Format format) {
 
 }  // namespace
 
-ExitCode synth(const SynthArguments& arguments, const Console& console, Json* summary) {
+ExitCode synth(const SynthArguments& given, const Console& console, Json* summary) {
   SynthSeconds seconds;
   Stopwatch total;
+  const auto asked_for = with_format(given);
+  if (!asked_for) return fail(asked_for.errors(), console);
+  const SynthArguments& arguments = *asked_for;
   auto request = understand(arguments);
   if (!request) return fail(request.errors(), console);
   const auto solver = understand(arguments.solver);
@@ -108,7 +138,8 @@ ExitCode synth(const SynthArguments& arguments, const Console& console, Json* su
 
   // 1. The fabric.
   Stopwatch stage;
-  const auto fabric = load_fabric(arguments.topology, arguments.reading, arguments.failures);
+  const auto fabric =
+      load_fabric(arguments.topology, arguments.reading, arguments.failures, console);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, arguments.reading, console);
   const auto root = find_root(fabric->topology, request->collective, arguments.root);
@@ -120,7 +151,8 @@ ExitCode synth(const SynthArguments& arguments, const Console& console, Json* su
   if (!request->tune.empty()) {
     return tune(*fabric, arguments, *request, *solver, *root, console);
   }
-  const auto former = load_former(arguments.solver.warm, fabric->topology);
+  const auto former = at_work("reading the former forest", console,
+                              [&] { return load_former(arguments.solver.warm, fabric->topology); });
   if (!former) return fail(former.errors(), console);
   seconds.parse = stage.restart();
 
@@ -131,7 +163,9 @@ ExitCode synth(const SynthArguments& arguments, const Console& console, Json* su
                                 .former = *former ? &**former : nullptr};
   std::optional<SolvedBaseline> baseline;
   if (arguments.baseline.chosen()) {
-    auto made = solve_baseline(*fabric, request->collective, *root, arguments.baseline);
+    auto made = at_work("making the trees", console, [&] {
+      return solve_baseline(*fabric, request->collective, *root, arguments.baseline);
+    });
     if (!made) return fail(made.errors(), console);
     baseline = *std::move(made);
   }
@@ -144,21 +178,12 @@ ExitCode synth(const SynthArguments& arguments, const Console& console, Json* su
   stage.restart();
 
   // 3. The programs of the ranks, and their text.
-  std::string text;
-  if (request->format == Format::msccl) {
-    const auto schedule = lower(solved->forest, request->lowering);
-    if (!schedule) return fail(schedule.errors(), console);
-    seconds.lower = stage.restart();
-    text = to_msccl_xml(*schedule, solved->forest, fabric->topology, request->xml);
-  } else if (request->format == Format::mscclpp) {
-    auto plan = plan_text(solved->forest, fabric->topology, arguments, *request);
-    if (!plan) return fail(plan.errors(), console);
-    seconds.lower = stage.restart();
-    text = *std::move(plan);
-  } else {
-    text = emit_forest(solved->forest, fabric->topology, request->format);
-  }
-  seconds.emit = stage.restart();
+  const auto written =
+      write_schedule(solved->forest, fabric->topology, arguments, *request, console);
+  if (!written) return fail(written.errors(), console);
+  const std::string& text = written->text;
+  seconds.lower = written->seconds_to_lower;
+  seconds.emit = stage.restart() - seconds.lower;
 
   // 4. A stranger's opinion: of what is written, or of the forest where that is a drawing.
   const bool drawing = request->format == Format::forest_xml || request->format == Format::dot;
@@ -187,14 +212,19 @@ ExitCode synth(const SynthArguments& arguments, const Console& console, Json* su
   seconds.write = stage.restart();
   seconds.total = total.restart();
   if (baseline) note(console, baseline_line(arguments.baseline, *baseline));
-  const ScheduleNotes notes{
+  ScheduleNotes notes{
       .why = chosen->why,
       .boxes = request->format == Format::mscclpp ? boxes_line(fabric->topology) : "",
       .protocol = request->simple_hangs && arguments.protocol.empty()
                       ? why_not_simple(request->collective)
                       : "",
       .sms = request->sms,
-      .sms_are_assumed = !arguments.sms};
+      .sms_are_assumed = !arguments.sms,
+      .beside_rings = {}};
+  const auto beside =
+      baseline ? std::nullopt
+               : beside_rings(*fabric, *request, solved->forest, *verdict, text, console);
+  if (beside) notes.beside_rings = in_words(*beside);
   note(console, text_report(seconds, *solved, *verdict, fabric->topology, notes, console.verbose));
   std::optional<Tradeoff> tradeoff;
   if (arguments.solver.tradeoff) {
@@ -213,6 +243,7 @@ ExitCode synth(const SynthArguments& arguments, const Console& console, Json* su
   if (!chosen->why.empty()) json["chosen"] = chosen->why;
   if (request->format == Format::mscclpp) json["plan_boxes"] = plan_boxes(fabric->topology);
   if (baseline) json["algorithm"] = baseline_json(arguments.baseline, *baseline);
+  if (beside) json["beside_rings"] = to_json(*beside);
   if (tradeoff) json["tradeoff_by"] = tradeoff_json(*tradeoff);
   if (!fabric->changes.empty()) json["changes"] = fabric->changes;
   if (summary != nullptr) {
@@ -262,7 +293,7 @@ Command add_synth(CLI::App& program) {
       "  forestcoll synth fabric.json -c broadcast --root box0/gpu3 --format dot | dot -Tsvg\n"
       "  forestcoll synth fabric.json -k max:32 --format none\n"
       "  forestcoll synth fabric.json --inplace --outofplace --target rccl-6.3 -o allreduce.xml\n"
-      "  forestcoll synth fabric.json --tune 64K-1G -o algorithms\n"
+      "  forestcoll synth fabric.json --tune 64K:1G -o algorithms\n"
       "  forestcoll synth fabric.json --format none --tradeoff\n"
       "  forestcoll synth fabric.json --algorithm nccl-ring -o rings.xml\n"
       "  forestcoll synth fabric.json -c allgather --format forest --drop box0/nic3~ib1 \\\n"

@@ -14,14 +14,16 @@ constexpr std::int32_t sms_of_a100 = 108;
 constexpr std::int32_t cus_of_mi250 = 104;
 
 std::string refuse_unknown_target(const std::string& name) {
-  if (find_target(name) != nullptr) return {};
+  if (find_target(name) != nullptr || name == plan_target) return {};
   return fmt::format("\"{}\" is no target; known are {} [T07]", name, known_targets());
 }
 
 }  // namespace
 
 void add_target_options(CLI::App& command, std::string& target, std::optional<std::int32_t>& sms) {
-  command.add_option("--target", target, "The runtime whose limits apply: " + known_targets())
+  command.add_option("--target", target, fmt::format("The runtime whose limits apply: {}; {} is\n"
+                             "--format mscclpp",
+                             known_targets(), plan_target))
       ->check(CLI::Validator(refuse_unknown_target, "NAME"))
       ->capture_default_str();
   add_sms_option(command, sms);

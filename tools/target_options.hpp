@@ -12,7 +12,11 @@ class App;
 
 namespace forestcoll::cli {
 
+/// What selects plans of MSCCL++ where a runtime is named: their format has only one.
+constexpr const char* plan_target = "mscclpp";
+
 /// Adds `--target` and `--sms`; an unknown target is a usage error that lists the known ones.
+/// `plan_target` is taken too.
 void add_target_options(CLI::App& command, std::string& target, std::optional<std::int32_t>& sms);
 
 /// Adds `--sms` alone.

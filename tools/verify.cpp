@@ -183,12 +183,14 @@ void warn_of_seen_simple(const Verdict& verdict, const Topology* topology, const
 }
 
 ExitCode refuse_target(const Console& console) {
-  return fail({usage_error("S04", "--target is for runtimes that load MSCCL XML; this file is not",
-                           "leave --target out")},
+  return fail({usage_error("S04", "--target names a runtime that does not load files of this kind",
+                           "leave --target out; plans have mscclpp, MSCCL XML the others")},
               console);
 }
 
-VerifyOptions asked_for(const std::string& target, const Options& options) {
+// Plans have one runtime, whose rules apply to them whatever the target.
+VerifyOptions asked_for(std::string target, const Options& options) {
+  if (target == plan_target) target = VerifyOptions{}.target;
   return {.target = target, .sms = options.sms.value_or(assumed_sms(target))};
 }
 
@@ -196,7 +198,9 @@ ExitCode run_all(const Options& options, const std::string& text, const Topology
                  const Console& console) {
   std::vector<Row> rows;
   const std::string file = display_name(options.schedule);
+  ProgressBar bar("checking", console);
   for (const std::string& target : verify_targets()) {
+    bar.update(static_cast<double>(rows.size()) / static_cast<double>(verify_targets().size()));
     auto verdict = verify(text, file, topology, asked_for(target, options));
     if (!verdict) return fail(verdict.errors(), console);
     if (verdict->format != "msccl-xml") return refuse_target(console);
@@ -212,7 +216,8 @@ ExitCode run_all(const Options& options, const std::string& text, const Topology
 
 std::string refuse_unknown(const std::string& name) {
   const auto targets = verify_targets();
-  if (name == every_target || std::ranges::find(targets, name) != targets.end()) return {};
+  const bool is_name = name == every_target || name == plan_target;
+  if (is_name || std::ranges::find(targets, name) != targets.end()) return {};
   return fmt::format("\"{}\" is no target; known are {}, {} [T07]", name, fmt::join(targets, ", "),
                      every_target);
 }
@@ -225,7 +230,7 @@ ExitCode run(const Options& options, const Console& console) {
   }
   std::optional<ParsedTopology> topology;
   if (!options.topology.empty()) {
-    auto parsed = read_topology(options.topology, {});
+    auto parsed = read_topology(options.topology, {}, console);
     if (!parsed) return fail(parsed.errors(), console);
     topology = *std::move(parsed);
     report_parsed(*topology, console);
@@ -237,13 +242,14 @@ ExitCode run(const Options& options, const Console& console) {
   }
   const std::string file = display_name(options.schedule);
   const auto judge = [&] {
-    const SecondsTicker ticker("checking", console);
+    const ProgressBar bar("checking", console);
     return verify(*text, file, topology ? &topology->topology : nullptr,
                   asked_for(options.target, options));
   };
   const auto verdict = judge();
   if (!verdict) return fail(verdict.errors(), console);
-  if (options.target_given && verdict->format != "msccl-xml") return refuse_target(console);
+  const char* loaded = options.target == plan_target ? "mscclpp-plan" : "msccl-xml";
+  if (options.target_given && verdict->format != loaded) return refuse_target(console);
   if (options.sms && verdict->threadblocks == 0 && verdict->ok) {
     return fail(
         {usage_error("S04", "--sms is for threadblocks, and a forest has none", "leave --sms out")},

@@ -30,6 +30,7 @@ struct Failures {
 struct DegradedTopology {
   Topology topology;                 ///< NodeIds are the same; what is gone is disabled
   std::vector<std::string> changes;  ///< "dropped the link box0/nic0 ~ ib0": one per item
+  Diagnostics warnings = {};         ///< W01: switches whose two sides differ now, and did not
 };
 
 /// The fabric that is left. Drops first, then derates, then ranks, each in order. Errors: D01 a

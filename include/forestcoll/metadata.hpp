@@ -8,9 +8,10 @@
 
 namespace forestcoll {
 
-/// The notes of a topology file: what no command reads, as JSON, every number as it is written.
+/// What no solver reads of a topology file: notes, as JSON, every number as it is written.
 struct Metadata {
   std::string metadata;                                    ///< the value of `metadata`; empty: none
+  std::vector<std::string> templates = {};                 ///< the names of `templates`
   std::vector<std::pair<std::string, std::string>> notes;  ///< the top level's keys x-…, and values
   std::vector<std::string>
       inner_notes;  ///< JSON pointers of the keys x-… of nodes, links and so on

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <stop_token>
+#include <string_view>
 
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/forest.hpp"
@@ -56,8 +57,9 @@ struct Packing {
   PackStatistics statistics;
 };
 
-/// Fraction of the trees that are packed, 0 … 1.
-using Progress = std::function<void(double)>;
+/// Told of what is being done, in words for people ("packing"), and what part of it is done, 0 … 1;
+/// nothing where that is not known. Called by one thread at a time.
+using Progress = std::function<void(std::string_view stage, std::optional<double> fraction)>;
 
 /// How long to work on lower trees once a forest stands. None of the three looks at a clock: the
 /// same input gives the same forest.

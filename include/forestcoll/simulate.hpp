@@ -12,6 +12,7 @@
 
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
+#include "forestcoll/sizes.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll {
@@ -51,11 +52,6 @@ struct SimulationParameters {
 /// keep their ideal values. Errors: M02, with the place of what is wrong.
 [[nodiscard]] Expected<SimulationParameters> parse_simulation_parameters(std::string_view json,
                                                                          std::string_view file);
-
-/// Reads sizes in bytes: "1K:4G" doubles from the first to the last, "1K:4G:16" multiplies by 16,
-/// "64K,1M,1G" is a list; K, M, G and T are powers of 1024. Ascending, at most 1024 of them.
-/// Errors: M01.
-[[nodiscard]] Expected<std::vector<std::int64_t>> parse_sizes(std::string_view text);
 
 /// What a schedule takes for one size.
 struct SimulatedTime {

@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "baseline/vendor_rings.hpp"
+
 namespace forestcoll::baseline {
 namespace {
 
@@ -49,22 +51,32 @@ BoxRings::BoxRings(const Request& request, const Network& network)
 
 Expected<BoxRings> BoxRings::make(const Request& request, const Network& network) {
   BoxRings rings(request, network);
-  auto error = request.options.graph != nullptr ? rings.take_graph(request) : rings.search(request);
+  auto error =
+      request.options.graph != nullptr ? rings.take_graph(request) : rings.find_all(request);
   if (error) return *std::move(error);
   return rings;
 }
 
-std::optional<Diagnostic> BoxRings::search(const Request& request) {
+BoxRings::Found BoxRings::find(const Request& request, const std::vector<Rank>& box) const {
   const Network& network = request.network;
+  const bool search = request.options.nccl_constants;
+  if (auto vendor = search ? std::nullopt : vendor_rings(request.topology, network, box)) {
+    return {std::move(vendor->rings),
+            fmt::format("{}'s rings for {}", vendor->library, vendor->box)};
+  }
   WayFinder ways(network, boxes_->box_of);
-  std::map<Signature, RingOrders> known;
+  return {search_rings(network, ways, box, search), "NCCL search"};
+}
+
+std::optional<Diagnostic> BoxRings::find_all(const Request& request) {
+  const Network& network = request.network;
+  std::map<Signature, Found> known;
   for (std::size_t b = 0; b < boxes_->size(); ++b) {
     const auto& box = boxes_->members[b];
     const auto [at, added] = known.try_emplace(signature_of(network, *boxes_, b));
-    if (added) {
-      at->second = search_rings(network, ways, box, request.options.nccl_constants);
-    }
-    if (at->second.orders.empty()) {
+    if (added) at->second = find(request, box);
+    const RingOrders& rings = at->second.rings;
+    if (rings.orders.empty()) {
       return refusal(
           "B01",
           fmt::format("no ring through the {} GPUs from {} on was found at any speed: the search "
@@ -73,20 +85,23 @@ std::optional<Diagnostic> BoxRings::search(const Request& request) {
           "give NCCL's own rings with --nccl-graph, or compare with another algorithm");
     }
     BoxOrders orders;
-    for (const auto& positions : at->second.orders) {
+    for (const auto& positions : rings.orders) {
       orders.emplace_back();
       for (const std::int32_t i : positions) {
         orders.back().push_back(box[static_cast<std::size_t>(i)]);
       }
     }
-    if (b == 0) speed_ = at->second.speed;
+    if (b == 0) {
+      speed_ = rings.speed;
+      origin_ = at->second.origin;
+    }
     orders_.push_back(std::move(orders));
   }
   return std::nullopt;
 }
 
 std::optional<Diagnostic> BoxRings::take_graph(const Request& request) {
-  given_ = true;
+  origin_ = "the graph file";
   const NcclGraph& graph = *request.options.graph;
   speed_ = graph.speed_intra;
   if (graph.channels.empty()) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "baseline/boxes.hpp"
@@ -20,9 +21,10 @@ using BoxOrders = std::vector<std::vector<Rank>>;
 /// Boxes, their rings, and who of them stands at the door.
 class BoxRings {
  public:
-  /// Finds the rings of every box of the request's network, like boxes once, or takes those of the
-  /// options' graph. Ways are those of `network`: the same, or that turned round. Errors:
-  /// B01, B07.
+  /// Finds the rings of every box of the request's network, like boxes once: those of its vendor's
+  /// library where that has some for such a box, else by NCCL's search (always with
+  /// `nccl_constants`, which asks for one); or takes those of the options' graph. Ways are those of
+  /// `network`: the same, or that turned round. Errors: B01, B07.
   static Expected<BoxRings> make(const Request& request, const Network& network);
 
   [[nodiscard]] const Boxes& boxes() const { return *boxes_; }
@@ -30,7 +32,8 @@ class BoxRings {
   [[nodiscard]] const BoxOrders& orders(std::size_t box) const { return orders_[box]; }
   /// GB/s of each ring of the first box.
   [[nodiscard]] const Ratio& speed() const { return speed_; }
-  [[nodiscard]] bool given() const { return given_; }
+  /// Where the first box has its rings from, in words: "NCCL search".
+  [[nodiscard]] const std::string& origin() const { return origin_; }
 
   /// The ranks of a box from which switches lead out of it; with one box, all.
   [[nodiscard]] std::vector<Rank> doors(std::size_t box);
@@ -40,14 +43,20 @@ class BoxRings {
 
  private:
   BoxRings(const Request& request, const Network& network);
-  [[nodiscard]] std::optional<Diagnostic> search(const Request& request);
+  /// The rings of a box, as positions in it, and whose they are.
+  struct Found {
+    RingOrders rings;
+    std::string origin;
+  };
+  [[nodiscard]] Found find(const Request& request, const std::vector<Rank>& box) const;
+  [[nodiscard]] std::optional<Diagnostic> find_all(const Request& request);
   [[nodiscard]] std::optional<Diagnostic> take_graph(const Request& request);
 
   std::unique_ptr<Boxes> boxes_;  ///< stay where they are: the finder refers to them
   std::unique_ptr<WayFinder> ways_;
   std::vector<BoxOrders> orders_;
   Ratio speed_ = 0;
-  bool given_ = false;
+  std::string origin_;
 };
 
 /// `order` turned so that it begins with `first`.

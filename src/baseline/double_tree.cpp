@@ -67,10 +67,13 @@ class DoubleTree {
       }
     }
     Family family = table_.take();
-    family.note = fmt::format("{} of two trees over {}, chains inside",
-                              rails == 1 ? "one pair" : fmt::format("{} pairs", rails),
-                              boxes() == 1 ? "1 box" : fmt::format("{} boxes", boxes()));
-    if (boxes() == 1) family.note = fmt::format("one box: {} chains", rails);
+    family.note =
+        fmt::format("{} of two trees over {}, chains inside along the rings of {}",
+                    rails == 1 ? "one pair" : fmt::format("{} pairs", rails),
+                    boxes() == 1 ? "1 box" : fmt::format("{} boxes", boxes()), rings_.origin());
+    if (boxes() == 1) {
+      family.note = fmt::format("one box: {} chains along the rings of {}", rails, rings_.origin());
+    }
     return family;
   }
 

@@ -39,9 +39,9 @@ class Levels {
       const bool along_rail = local[root] == local[child];
       return child.index() * (count + 1) + (along_rail ? count : tree % count);
     };
-    family_.note =
-        fmt::format("{} per box, {}", count_ == 1 ? "1 ring" : fmt::format("{} rings", count_),
-                    boxes().size() == 1 ? "one box" : fmt::format("{} boxes", boxes().size()));
+    family_.note = fmt::format(
+        "{} per box ({}), {}", count_ == 1 ? "1 ring" : fmt::format("{} rings", count_),
+        rings_.origin(), boxes().size() == 1 ? "one box" : fmt::format("{} boxes", boxes().size()));
     return std::move(family_);
   }
 

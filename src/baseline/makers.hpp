@@ -5,7 +5,8 @@
 
 namespace forestcoll::baseline {
 
-/// The rings that NCCL searches for, or those that its graph file has. All collectives.
+/// The rings that the vendor's library has for such boxes, else those that NCCL searches for; or
+/// those of its graph file. All collectives.
 [[nodiscard]] Expected<BaselineResult> nccl_ring(const Request& request);
 
 /// One ring in rank order, each hop by the fewest arcs: what papers call Ring on tori and meshes.

@@ -31,9 +31,8 @@ Expected<std::vector<Ring>> rings_in_box(const Request& request, BoxRings& boxes
 
 std::string describe(const BoxRings& boxes, std::size_t rings) {
   const std::size_t in_box = boxes.orders(0).size();
-  std::string note = boxes.given() ? fmt::format("the {} rings of the graph file", in_box)
-                                   : fmt::format("NCCL search: {} of {} GB/s in a box", in_box,
-                                                 boxes.speed().to_string());
+  std::string note =
+      fmt::format("{}: {} of {} GB/s in a box", boxes.origin(), in_box, boxes.speed().to_string());
   if (boxes.boxes().size() > 1) note += fmt::format(", {} over the boxes", rings);
   return note;
 }

@@ -5,6 +5,7 @@
 // since the scanner knows no escapes.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -56,8 +57,13 @@ std::string_view letters(Operation operation) {
   return "nop";
 }
 
-std::string algorithm_name(const Schedule& schedule, const Topology& topology) {
-  const std::string end = fmt::format("-{}-k{}", to_string(schedule.collective), schedule.k);
+// By trees per root; roots that own unequal shares have unequal numbers of them, and only chunks
+// say how many there are.
+std::string algorithm_name(const Schedule& schedule, const CollectiveForest& forest,
+                           const Topology& topology) {
+  const std::string trees =
+      forest.weight.empty() ? fmt::format("k{}", schedule.k) : fmt::format("c{}", schedule.chunks);
+  const std::string end = fmt::format("-{}-{}", to_string(schedule.collective), trees);
   return emit::plain(topology.name, kLongestName - end.size()) + end;
 }
 
@@ -72,6 +78,13 @@ std::string selected_counts(const Schedule& schedule, const TargetLimits& target
   return fmt::format("{} that are multiples of {}", counted, multiple);
 }
 
+std::string trees_in_words(const Schedule& schedule, const CollectiveForest& forest) {
+  if (forest.weight.empty()) return fmt::format("k = {} trees per root", forest.k);
+  const auto [least, most] = std::minmax_element(forest.weight.begin(), forest.weight.end());
+  return fmt::format("{} chunks, {} to {} of a root", schedule.chunks, *least * schedule.k,
+                     *most * schedule.k);
+}
+
 void append_comments(std::string& out, const Schedule& schedule, const CollectiveForest& forest,
                      const Topology& topology, const TargetLimits& target) {
   const std::string instances = schedule.k == forest.k
@@ -79,10 +92,9 @@ void append_comments(std::string& out, const Schedule& schedule, const Collectiv
                                     : fmt::format(" in {} instances", schedule.k / forest.k);
   fmt::format_to(std::back_inserter(out),
                  "<!-- forestcoll {}: {} on {}, topology hash {:016x} -->\n"
-                 "<!-- k = {} trees per {}{}, algbw {} GB/s, optimum {} GB/s -->\n",
+                 "<!-- {}{}, algbw {} GB/s, optimum {} GB/s -->\n",
                  version, to_string(forest.collective), emit::plain(topology.name, 100),
-                 emit::topology_hash(topology), forest.k,
-                 forest.weight.empty() ? "root" : "unit of a root's weight", instances,
+                 emit::topology_hash(topology), trees_in_words(schedule, forest), instances,
                  forest.algbw.to_string(), forest.optimum.to_string());
   fmt::format_to(std::back_inserter(out), "<!-- {} selects it for {} -->\n", target.name,
                  selected_counts(schedule, target));
@@ -94,8 +106,9 @@ void append_comments(std::string& out, const Schedule& schedule, const Collectiv
   }
 }
 
-void append_algorithm(std::string& out, const Schedule& schedule, const Topology& topology,
-                      const TargetLimits& target, const XmlOptions& options) {
+void append_algorithm(std::string& out, const Schedule& schedule, const CollectiveForest& forest,
+                      const Topology& topology, const TargetLimits& target,
+                      const XmlOptions& options) {
   const std::string_view collective = schedule.collective == Collective::reduce_scatter
                                           ? target.reduce_scatter_name
                                           : to_string(schedule.collective);
@@ -103,9 +116,10 @@ void append_algorithm(std::string& out, const Schedule& schedule, const Topology
       std::back_inserter(out),
       "<algo name=\"{}\" proto=\"{}\" nchannels=\"{}\" nchunksperloop=\"{}\" ngpus=\"{}\" "
       "coll=\"{}\" inplace=\"{:d}\" outofplace=\"{:d}\" minBytes=\"{}\" maxBytes=\"{}\">\n",
-      algorithm_name(schedule, topology), options.protocol, schedule.channels, schedule.chunks,
-      schedule.programs.size(), collective, schedule.in_place, schedule.out_of_place,
-      options.min_bytes, options.max_bytes.value_or(target.default_max_bytes));
+      algorithm_name(schedule, forest, topology), options.protocol, schedule.channels,
+      schedule.chunks, schedule.programs.size(), collective, schedule.in_place,
+      schedule.out_of_place, options.min_bytes,
+      options.max_bytes.value_or(target.default_max_bytes));
 }
 
 void append_step(std::string& out, std::size_t number, const Step& step) {
@@ -141,7 +155,7 @@ std::string to_msccl_xml(const Schedule& schedule, const CollectiveForest& fores
   FORESTCOLL_CHECK(target != nullptr, "schedules are lowered for known targets only");
   std::string out;
   append_comments(out, schedule, forest, topology, *target);
-  append_algorithm(out, schedule, topology, *target, options);
+  append_algorithm(out, schedule, forest, topology, *target, options);
   for (std::size_t r = 0; r < schedule.programs.size(); ++r) {
     append_gpu(out, r, schedule.programs[Rank(r)]);
   }

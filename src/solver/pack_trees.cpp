@@ -148,7 +148,7 @@ class TreePacking {
   std::function<bool(std::int64_t)> report() {
     return [this](std::int64_t left) {
       if (options_.progress) {
-        options_.progress(1.0 - static_cast<double>(left) / static_cast<double>(total_));
+        options_.progress("packing", 1.0 - static_cast<double>(left) / static_cast<double>(total_));
       }
       if (options_.stop.stop_requested()) return false;
       if (flat_tried_ || statistics_.repairs < kHardRepairs) return true;
@@ -167,7 +167,7 @@ class TreePacking {
     });
     if (!tall || options_.stop.stop_requested()) return;
     lower_heights({core_, store_.table(), part.trees, part.routes}, resources, orbits,
-                  least_height_.exact(), options_.effort, options_.stop);
+                  least_height_.exact(), options_.effort, options_.stop, options_.progress);
   }
 
   std::optional<Forest> stars_instead_of(const Forest& forest) const {

@@ -26,6 +26,10 @@
 namespace forestcoll {
 namespace {
 
+// Where balance fails the rest, all that the cuts allow are tried, a half of all trees, and so on
+// down to this part of them.
+constexpr std::int64_t kFewestKept = 16;
+
 /// A former tree that the fabric still has all links of.
 struct Candidate {
   Rank root;                ///< in the network
@@ -59,21 +63,40 @@ class Repacker {
     statistics_.total_multiplicity = total_;
   }
 
-  Expected<Repacking> run(const Weights& weights, const PackOptions& options) {
+  /// With the former trees as far as every cut holds, but no more than `part` of all: the first
+  /// ones. Nothing where what is left of the switches, whose balance no cut speaks of, does not
+  /// carry the rest.
+  Expected<std::optional<Repacking>> run(const Ratio& part, const PackOptions& options) {
     collect();
     place();
     give_way();
+    keep_no_more_than(part);
     auto rest = pack_rest(options);
     if (!rest) return rest.errors();
-    if (*rest) return finish(**rest);
-    // Balance, about which the condition above says nothing, failed the rest: begin afresh.
-    auto packing = pack(network_, weights, scaling_, options);
-    if (!packing) return packing.errors();
-    statistics_.added = static_cast<std::int64_t>(packing->forest.tree_count());
-    return Repacking{*std::move(packing), statistics_};
+    if (!*rest) return std::optional<Repacking>();
+    return std::optional(finish(**rest));
+  }
+
+  /// A packing from scratch in the place of one that keeps trees.
+  Repacking without(Packing packing) {
+    collect();
+    statistics_.added = static_cast<std::int64_t>(packing.forest.tree_count());
+    return {std::move(packing), statistics_};
   }
 
  private:
+  // What is taken back leaves at least as much of each cut as it owes then.
+  void keep_no_more_than(const Ratio& part) {
+    const auto most = static_cast<std::int64_t>(Int128{total_} * part.num() / part.den());
+    std::int64_t kept = 0;
+    for (Candidate& tree : candidates_) {
+      const std::int64_t all = tree.multiplicity;
+      const std::int64_t left = std::min(all, most - kept);
+      if (left < all) add(tree, left - all);
+      kept += left;
+    }
+  }
+
   // The candidates, with their rows of routes and the arcs that they use.
   void collect() {
     std::vector<Route> row(network_.ranks.size());
@@ -339,7 +362,19 @@ class Repacker {
 Expected<Repacking> repack(const Network& network, const Weights& weights, const Scaling& scaling,
                            const Forest& former, const PackOptions& options) {
   FORESTCOLL_CHECK(!former.is_in_forest(), "out-trees");
-  return Repacker(network, weights, scaling, former).run(weights, options);
+  auto repacked = Repacker(network, weights, scaling, former).run(1, options);
+  if (!repacked) return repacked.errors();
+  if (*repacked) return **std::move(repacked);
+  // Balance failed the rest. What a packing from scratch reaches is room enough for fewer trees.
+  auto packing = pack(network, weights, scaling, options);
+  if (!packing) return packing.errors();
+  const Scaling reached = packing->scaling;
+  for (std::int64_t parts = 1; parts <= kFewestKept; parts *= 2) {
+    auto again = Repacker(network, weights, reached, former).run(Ratio(1, parts), options);
+    if (!again) return again.errors();
+    if (*again) return **std::move(again);
+  }
+  return Repacker(network, weights, reached, former).without(*std::move(packing));
 }
 
 }  // namespace forestcoll

@@ -1,9 +1,12 @@
 // Failures as people name them, put into effect on a topology.
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
 #include "forestcoll/failures.hpp"
+#include "forestcoll/topology_text.hpp"
+#include "topology/arcs.hpp"
 #include "topology/findings.hpp"
 #include "topology/pcie_direction.hpp"
 #include "topology/select.hpp"
@@ -19,6 +22,24 @@ using topology::Selector;
 
 std::string counted(std::size_t count, std::string_view singular) {
   return fmt::format("{} {}{}", count, singular, count == 1 ? "" : "s");
+}
+
+// What enters a node and what leaves it, GB/s; nothing where that is too fine for exact arithmetic.
+struct Sides {
+  std::optional<Ratio> enters = Ratio(0), leaves = Ratio(0);
+};
+
+IdVector<NodeId, Sides> sides_of(const Topology& topology) {
+  IdVector<NodeId, Sides> sides(topology.nodes.size());
+  const auto add = [](std::optional<Ratio>& sum, const Ratio& more) {
+    if (sum) sum = checked_add(*sum, more);
+  };
+  for (const topology::DirectedLink& link : topology::enabled_arcs(topology)) {
+    const Ratio& bandwidth = topology.links[link.link].bandwidth;
+    add(sides[link.arc.tail].leaves, bandwidth);
+    add(sides[link.arc.head].enters, bandwidth);
+  }
+  return sides;
 }
 
 class Degrader {
@@ -45,11 +66,29 @@ class Degrader {
     topology::Findings findings("");
     topology::check_connection(topology(), "with what is dropped", findings);
     if (findings.has_errors()) return findings.all();
+    warn_of_switches(findings);
+    result_.warnings = findings.all();
     return std::move(result_);
   }
 
  private:
   using Failure = std::optional<Diagnostics>;
+
+  void warn_of_switches(topology::Findings& findings) {
+    const auto before = sides_of(before_), after = sides_of(topology());
+    for (std::size_t i = 0; i < topology().nodes.size(); ++i) {
+      const TopologyNode& node = topology().nodes[NodeId(i)];
+      const Sides &was = before[NodeId(i)], &is = after[NodeId(i)];
+      const bool are_known = was.enters && was.leaves && is.enters && is.leaves;
+      if (node.type != NodeType::switch_node || !node.enabled || !are_known) continue;
+      if (*was.enters != *was.leaves || *is.enters == *is.leaves) continue;
+      findings.warning("W01", "with what is dropped",
+                       fmt::format("switch {} takes in {} GB/s and lets out {} GB/s",
+                                   quote(node.id), exact_text(*is.enters), exact_text(*is.leaves)),
+                       "The difference cannot be used; drop the other direction too, if that is "
+                       "gone as well.");
+    }
+  }
 
   Topology& topology() { return result_.topology; }
 

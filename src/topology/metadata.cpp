@@ -82,6 +82,7 @@ Metadata metadata_of(std::string_view topology_file) {
     } else if (is_note(key)) {
       all.notes.emplace_back(key, compact(root->items[i]));
     } else {
+      if (key == "templates") all.templates = root->items[i].keys;
       add_notes_within(root->items[i], topology::Place(top, key), all.inner_notes);
     }
   }

@@ -75,7 +75,7 @@ TEST(Algorithm, RingsCanBeGiven) {
                           "nccl-ring", "--nccl-graph", rings_of_mi250(), "--format", "forest"});
   EXPECT_EQ(synth.code, 0) << synth.err;
   EXPECT_THAT(synth.err, HasSubstr("algbw 264.258"));
-  EXPECT_THAT(synth.err, HasSubstr("the 6 rings of the graph file, 16 over the boxes"));
+  EXPECT_THAT(synth.err, HasSubstr("the graph file: 6 of 50 GB/s in a box, 16 over the boxes"));
 }
 
 TEST(Algorithm, WhatHasNoTreesSaysItsRate) {

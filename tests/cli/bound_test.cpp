@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,6 +46,29 @@ TEST(Bound, KnownOptima) {
     EXPECT_EQ(json["k"], fabric.k);
     EXPECT_EQ(json["checked"], true);
   }
+}
+
+// However long the fractions: every line has its three columns, right-aligned under their heads.
+TEST(Bound, LongFractionsHaveColumns) {
+  const std::string fabric =
+      R"({"format": "forestcoll-topology", "version": 1, "name": "primes",
+ "nodes": [{"id": "gpu[0-6]", "type": "compute"}, {"id": "sw", "type": "switch"}],
+ "links": [{"src": "gpu[0-5]", "dst": "sw", "bandwidth": "1000000007/998244353"},
+           {"src": "gpu6", "dst": "sw", "bandwidth": "998244353/1000003"}]})";
+  const auto bound = run({"bound", "-"}, {.input = fabric});
+  ASSERT_EQ(bound.code, 0) << bound.err;
+  std::istringstream lines(bound.out);
+  std::string line;
+  std::getline(lines, line);
+  std::set<std::size_t> widths;
+  for (int i = 0; i < 4; ++i) {
+    std::getline(lines, line);
+    EXPECT_THAT(line,
+                ::testing::ContainsRegex(
+                    "^[a-z_]+  +[^ ]+( GB/s| \\([0-9/]+\\))?  +[^ ]+( GB/s| \\([0-9/]+\\))?$"));
+    widths.insert(line.size());
+  }
+  EXPECT_EQ(widths.size(), 1U) << bound.out;
 }
 
 TEST(Bound, TheBottleneckAddsUp) {

@@ -191,6 +191,20 @@ TEST(Compare, RefusesWhatMakesNoSense) {
   EXPECT_THAT(nothing.err, HasSubstr("[N09]"));
 }
 
+// What AMD ships for these boxes is the default, so that nothing flatters us.
+TEST(Compare, TakesTheVendorsRings) {
+  const auto report = compare_json(
+      {"-c", "allgather", "--algorithms", "forestcoll,nccl-ring", "--sizes", "1M"}, "mi250-x2");
+  EXPECT_NEAR(row(report, "nccl-ring")["algbw"]["value"].get<double>(), 264.26, 0.005);
+  EXPECT_THAT(row(report, "nccl-ring")["note"].get<std::string>(),
+              HasSubstr("RCCL's rings for a box of eight MI250 modules"));
+  EXPECT_THAT(report["who_wins"][0].get<std::string>(), HasSubstr("34 % more"));
+  const auto searched = compare_json(
+      {"-c", "allgather", "--algorithms", "nccl-ring", "--nccl-constants", "--sizes", "1M"},
+      "mi250-x2");
+  EXPECT_THAT(row(searched, "nccl-ring")["note"].get<std::string>(), HasSubstr("NCCL search"));
+}
+
 TEST(Compare, TheRingsOfADump) {
   const std::string rings = std::string(SOURCE_DIR) + "/tests/baseline/mi250-rings.xml";
   const auto report = compare_json(

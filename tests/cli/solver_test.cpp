@@ -106,6 +106,41 @@ TEST(Warm, ASymmetricForestIsAsGoodAsItsTrees) {
   }
 }
 
+// A switch that then lets out less than it takes in is beyond the theorem about the rest: what can
+// stay stays all the same, at the rate of a packing from scratch.
+TEST(Warm, KeepsTreesWhereOneDirectionIsGone) {
+  const Scratch scratch;
+  const std::string fabric = topology("dgx-a100-x2");
+  for (const std::string collective : {"allgather", "reduce_scatter", "allreduce"}) {
+    const std::string before = scratch / (collective + ".json");
+    const std::vector<std::string> asked = {"synth",    fabric,     "-c",
+                                            collective, "--format", "forest"};
+    auto former = asked;
+    former.insert(former.end(), {"-o", before});
+    ASSERT_EQ(run(former).code, 0);
+    for (const std::string drop : {"box0/nic3->ib1", "ib0->box1/nic2"}) {
+      auto fresh = asked;
+      fresh.insert(fresh.end(), {"--drop", drop, "-o", scratch / "fresh.json", "--json"});
+      auto warm = asked;
+      warm.insert(warm.end(),
+                  {"--drop", drop, "-o", scratch / "warm.json", "--json", "--warm", before});
+      const auto anew = run(fresh), kept = run(warm);
+      ASSERT_EQ(anew.code, 0) << anew.err;
+      ASSERT_EQ(kept.code, 0) << kept.err;
+      EXPECT_THAT(kept.err, HasSubstr("[W01]"));
+      EXPECT_THAT(anew.err, HasSubstr("[W01]"));
+      const auto summary = nlohmann::json::parse(kept.out);
+      EXPECT_GE(summary["algbw"]["value"].get<double>(),
+                nlohmann::json::parse(anew.out)["algbw"]["value"].get<double>())
+          << collective << drop;
+      EXPECT_THAT(kept.err, Not(HasSubstr(": 0 kept"))) << collective << drop;
+    }
+  }
+  const auto both = run({"bound", fabric, "--drop", "box0/nic3~ib1"});
+  EXPECT_EQ(both.code, 0);
+  EXPECT_THAT(both.err, Not(HasSubstr("[W01]")));
+}
+
 TEST(Warm, SaysWhatIsWrongWithTheFormerForest) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-a100-x2");
@@ -314,7 +349,7 @@ TEST(SolverOptions, UsageErrors) {
   const std::string file = topology("dgx-a100-x1");
   const std::vector<Misuse> misuses = {
       {{file, "--effort", "heroic"}, "heroic not in"},
-      {{file, "-j", "0"}, "--threads: expected a number from 1 to 1024, found \"0\" [S03]"},
+      {{file, "-j", "0"}, "--jobs: expected a number from 1 to 1024, found \"0\" [S03]"},
       {{file, "-j", "many"}, "found \"many\" [S03]"},
       {{file, "--time-limit", "0"}, "--time-limit: expected a positive number of seconds"},
       {{file, "--time-limit", "-1"}, "found \"-1\" [S03]"},

@@ -539,7 +539,7 @@ TEST(SynthSchedule, UsageErrors) {
       {{"--sizes", "1M", "--min-bytes", "1"}, "give either --sizes"},
       {{"--tune", "1M"}, "name a directory with -o"},
       {{"--tune", "1M,x", "-o", scratch / "d"}, "found \"x\" [S03]"},
-      {{"--tune", "2M-1M", "-o", scratch / "d"}, "the range \"2M-1M\" runs backwards [S03]"},
+      {{"--tune", "2M-1M", "-o", scratch / "d"}, "--tune: the range begins with 2M, above its end 1M [S03]"},
       {{"--tune", "0", "-o", scratch / "d"}, "found \"0\" [S03]"},
       {{"--tune", "2T", "-o", scratch / "d"}, "found \"2T\" [S03]"},
       {{"--tune", "", "-o", scratch / "d"}, "found nothing [S03]"},

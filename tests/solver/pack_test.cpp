@@ -147,11 +147,12 @@ TEST(Pack, ReportsProgressThatEndsAtOne) {
   const Weights weights = uniform_weights(network);
   const Rate rate = optimal_rate(network, weights);
   double last = 0;
-  const auto packing =
-      pack(network, weights, scale_to_optimum(network, rate), {.progress = [&](double done) {
-             EXPECT_GE(done, 0);
-             last = done;
-           }});
+  const auto packing = pack(network, weights, scale_to_optimum(network, rate),
+                            {.progress = [&](std::string_view stage, std::optional<double> done) {
+                              EXPECT_EQ(stage, "packing");
+                              EXPECT_GE(done.value_or(-1), 0);
+                              last = done.value_or(0);
+                            }});
   ASSERT_TRUE(packing);
   EXPECT_EQ(last, 1.0);
 }

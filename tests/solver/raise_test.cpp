@@ -68,9 +68,10 @@ TEST(Raise, AStopLeavesTheRowsSoFar) {
   std::stop_source source;
   bool first_is_done = false;
   options.packing.stop = source.get_token();
-  options.packing.progress = [&](double done) {
-    if (first_is_done && done < 1) source.request_stop();
-    first_is_done |= done >= 1;
+  options.packing.progress = [&](std::string_view stage, std::optional<double> done) {
+    if (stage != "packing" || !done) return;
+    if (first_is_done && *done < 1) source.request_stop();
+    first_is_done |= *done >= 1;
   };
   const auto some = rate_by_height(network, options);
   ASSERT_TRUE(some) << some.errors().front().message;

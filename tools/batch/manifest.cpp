@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "forestcoll/collective.hpp"
+#include "collective_option.hpp"
 #include "forestcoll/schedule.hpp"
 #include "report.hpp"
 
@@ -74,7 +74,7 @@ class Reader {
     if (!json.is_object()) return result;
     read_path(json.value("path", Json()), where + "/path", result.input);
     read_words(json, where, "collectives", result.collectives,
-               [](const std::string& name) { return parse_collective(name).has_value(); });
+               [](std::string& name) { return understand_collective(name).empty(); });
     read_words(json, where, "targets", result.targets,
                [](const std::string& name) { return find_target(name) != nullptr; });
     read_words(json, where, "k", result.trees,
@@ -133,7 +133,7 @@ class Reader {
     const std::string place = where + "/" + key;
     values = texts(json[key], place);
     if (values.empty()) add(place, "expected at least one", "leave the key out for the default");
-    for (const std::string& value : values) {
+    for (std::string& value : values) {
       if (!known(value)) {
         add(place, fmt::format("\"{}\" is none of {}", value, key),
             "`forestcoll synth --help` has them");

@@ -9,8 +9,11 @@
 #include <utility>
 
 #include "batch/machine.hpp"
+#include "collective_option.hpp"
 #include "forestcoll/schedule.hpp"
+#include "forestcoll/sizes.hpp"
 #include "report.hpp"
+#include "target_options.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {
@@ -28,20 +31,20 @@ std::optional<Number> parse_number(std::string_view text) {
   return value;
 }
 
-// "512M", "64G"; powers of 1024.
+// "512M", "64G": with a unit, as a few bytes are what nobody means.
 std::optional<std::uint64_t> parse_memory(std::string_view text) {
-  constexpr std::string_view suffixes = "KMGT";
-  const auto at = text.empty() ? std::string_view::npos : suffixes.find(text.back());
-  if (at == std::string_view::npos) return std::nullopt;
-  text.remove_suffix(1);
-  const auto value = parse_number<std::uint64_t>(text);
-  const auto shift = 10 * (at + 1);
-  if (!value || *value == 0 || *value > (UINT64_MAX >> shift)) return std::nullopt;
-  return *value << shift;
+  const auto size = parse_size(text);
+  if (!size || *size == 0 || text.find_first_of("KMGTkmgt") == std::string_view::npos) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint64_t>(*size);
 }
 
 std::string refuse_unknown_target(const std::string& name) {
   if (find_target(name) != nullptr) return {};
+  if (name == plan_target) {
+    return "\"mscclpp\" is a format: leave --target out and write --format mscclpp [T07]";
+  }
   return fmt::format("\"{}\" is no target; known are {} [T07]", name, known_targets());
 }
 
@@ -198,11 +201,7 @@ void add_batch_arguments(CLI::App& command, Arguments& arguments) {
                      "Directory of topologies; its directories as well");
   command.add_option("-o,--output", arguments.output, "Directory of outputs; made if need be")
       ->type_name("OUT");
-  add_list(command, "-c,--collective", arguments.collectives, "What to synthesise")
-      ->check(CLI::IsMember({"allreduce", "allgather", "reduce_scatter", "broadcast", "reduce"})
-                  .description(""))
-      ->capture_default_str()
-      ->type_name("NAME,...");
+  add_collectives_option(command, arguments.collectives, "What to synthesise");
   add_list(command, "--target", arguments.targets,
            fmt::format("The runtimes: {}; default {}", known_targets(), SynthArguments().target))
       ->check(CLI::Validator(refuse_unknown_target, ""))

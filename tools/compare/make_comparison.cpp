@@ -17,7 +17,7 @@
 namespace forestcoll::cli {
 namespace {
 
-using RowJob = std::function<ComparedRow(const Progress&)>;
+using RowJob = std::function<ComparedRow(const RowProgress&)>;
 
 // Rows know nothing of each other: every thread takes the next one.
 class RowPool {
@@ -70,7 +70,9 @@ void add_allreduce(Comparison& comparison) {
   comparison.optimum = std::max(comparison.optimum, (*comparison.allreduce)->upper);
 }
 
-Expected<Comparison> with_optimum(const Fabric& fabric, const RowsRequest& request) {
+Expected<Comparison> with_optimum(const Fabric& fabric, const RowsRequest& request,
+                                  const Console& console) {
+  const ProgressBar bar("finding the optimum", console);
   const auto best = bound(fabric.network, request.collective, request.root);
   if (!best) return best.errors();
   Comparison comparison;
@@ -104,7 +106,7 @@ std::vector<ComparedRow> rows_of_files(const Fabric& fabric, const RowsRequest& 
                                        const Ratio& optimum, const Console& console) {
   std::vector<RowJob> jobs;
   for (const std::string& path : request.schedules) {
-    jobs.emplace_back([&, path, text = read_input(path)](const Progress& progress) {
+    jobs.emplace_back([&, path, text = read_input(path)](const RowProgress& progress) {
       return schedule_row(fabric, request, optimum, path, text, progress);
     });
   }
@@ -115,7 +117,7 @@ std::vector<ComparedRow> rows_of_algorithms(const Fabric& fabric, const RowsRequ
                                             const Ratio& optimum, const Console& console) {
   std::vector<RowJob> jobs;
   for (const std::string& name : request.algorithms) {
-    jobs.emplace_back([&, name](const Progress& progress) {
+    jobs.emplace_back([&, name](const RowProgress& progress) {
       return algorithm_row(fabric, request, optimum, name, progress);
     });
   }
@@ -135,7 +137,7 @@ const std::vector<SimulatedTime>& times_of(const ComparedRow& row, Simulated kin
 
 Expected<Comparison> make_comparison(const Fabric& fabric, RowsRequest request,
                                      const Console& console) {
-  auto comparison = with_optimum(fabric, request);
+  auto comparison = with_optimum(fabric, request, console);
   if (!comparison) return comparison;
   const Ratio optimum = comparison->optimum;
   auto files = rows_of_files(fabric, request, optimum, console);

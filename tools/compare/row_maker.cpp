@@ -62,7 +62,7 @@ Diagnostic inexact(std::string message) {
 class RowMaker {
  public:
   RowMaker(const Fabric& fabric, const RowsRequest& request, const Ratio& optimum,
-           const Progress& progress)
+           const RowProgress& progress)
       : fabric_(fabric), request_(request), optimum_(optimum), progress_(progress) {}
 
   ComparedRow of_algorithm(const std::string& name) {
@@ -337,19 +337,19 @@ class RowMaker {
   const Fabric& fabric_;
   const RowsRequest& request_;
   const Ratio& optimum_;
-  const Progress& progress_;
+  const RowProgress& progress_;
 };
 
 }  // namespace
 
 ComparedRow algorithm_row(const Fabric& fabric, const RowsRequest& request, const Ratio& optimum,
-                          const std::string& name, const Progress& progress) {
+                          const std::string& name, const RowProgress& progress) {
   return RowMaker(fabric, request, optimum, progress).of_algorithm(name);
 }
 
 ComparedRow schedule_row(const Fabric& fabric, const RowsRequest& request, const Ratio& optimum,
                          const std::string& path, const Expected<std::string>& text,
-                         const Progress& progress) {
+                         const RowProgress& progress) {
   return RowMaker(fabric, request, optimum, progress).of_schedule(path, text);
 }
 

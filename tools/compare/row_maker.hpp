@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,10 +11,12 @@
 #include "compare/comparison.hpp"
 #include "fabric.hpp"
 #include "forestcoll/baseline.hpp"
-#include "forestcoll/pack.hpp"
 #include "forestcoll/simulate.hpp"
 
 namespace forestcoll::cli {
+
+/// Told of what part of a row is simulated, 0 … 1.
+using RowProgress = std::function<void(double)>;
 
 /// What is to be compared.
 struct RowsRequest {
@@ -35,10 +38,11 @@ struct RowsRequest {
 /// `progress` is told of the simulation. Safe to be called by several threads at once.
 [[nodiscard]] ComparedRow algorithm_row(const Fabric& fabric, const RowsRequest& request,
                                         const Ratio& optimum, const std::string& name,
-                                        const Progress& progress);
+                                        const RowProgress& progress);
 /// The schedule of a file, `text`, as the independent checker sees it; or why it was not read.
 [[nodiscard]] ComparedRow schedule_row(const Fabric& fabric, const RowsRequest& request,
                                        const Ratio& optimum, const std::string& path,
-                                       const Expected<std::string>& text, const Progress& progress);
+                                       const Expected<std::string>& text,
+                                       const RowProgress& progress);
 
 }  // namespace forestcoll::cli

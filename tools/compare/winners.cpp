@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -155,11 +156,31 @@ std::string size_sentence(const ComparedRow& us, const Rows& rows, const std::st
                      whom_in_words(rows, role, kind), fmt::join(parts, ", "));
 }
 
+// A program whose links carry less than NCCL's, and which is faster all the same at the largest
+// size: its rate alone would mislead.
+std::optional<std::string> faster_than_its_rate(const ComparedRow& program, const Rows& nccl) {
+  const ComparedRow* best = best_of(nccl);
+  if (program.simulated != Simulated::program || program.times.empty() || best == nullptr ||
+      !(program.algbw < best->algbw)) {
+    return std::nullopt;
+  }
+  const auto& theirs = times_of(*best, Simulated::program);
+  if (theirs.empty() || !(program.times.back().seconds < theirs.back().seconds)) {
+    return std::nullopt;
+  }
+  return fmt::format(
+      "{} carries less on the links than {}, {} against {} GB/s, and is faster all the same: {} "
+      "against {} at {}, {}.",
+      program.algorithm, best->algorithm, number(program.algbw.to_double()),
+      number(best->algbw.to_double()), duration_in_words(program.times.back().seconds, "u"),
+      duration_in_words(theirs.back().seconds, "u"), bytes_in_words(theirs.back().bytes),
+      in_words(Simulated::program));
+}
+
 }  // namespace
 
 std::vector<std::string> who_wins(const Comparison& comparison) {
   const ComparedRow* us = find_row(comparison, ours);
-  if (us == nullptr || us->error) return {};
   const auto nccl = names_of_nccl(comparison.collective);
   const std::string nccl_words = nccl_in_words(comparison.collective);
   Rows theirs;
@@ -169,6 +190,12 @@ std::vector<std::string> who_wins(const Comparison& comparison) {
     (nccl.contains(row.algorithm) ? theirs : others).push_back(&row);
   }
   std::vector<std::string> sentences;
+  for (const ComparedRow* row : others) {
+    if (auto sentence = faster_than_its_rate(*row, theirs)) {
+      sentences.push_back(*std::move(sentence));
+    }
+  }
+  if (us == nullptr || us->error) return sentences;
   const bool several = comparison.collective == Collective::allreduce;
   if (const ComparedRow* best = best_of(theirs)) {
     sentences.push_back(rate_sentence(*us, *best, several ? nccl_words : ""));

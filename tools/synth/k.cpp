@@ -18,8 +18,10 @@
 #include <utility>
 
 #include "forestcoll/schedule.hpp"
+#include "progress_bar.hpp"
 #include "report.hpp"
 #include "synth/large_message.hpp"
+#include "synth/trees_per_root.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -36,15 +38,15 @@ bool is_worth(const Ratio& rate, const Ratio& than) {
 
 std::string name_of(const CollectiveForest& forest) {
   if (forest.weight.empty()) return fmt::format("k = {}", forest.k);
-  std::int64_t chunks = 0;
-  for (const std::int64_t weight : forest.weight) chunks += weight * forest.k;
-  return fmt::format("{} chunks", chunks);
+  return fmt::format("{} chunks", chunks_of(forest));
 }
 
 // The fastest of those that fit; none where none does. `candidates` have more and more chunks.
 std::optional<ChosenForest> choose_by_model(std::vector<Synthesis> candidates, const Fabric& fabric,
-                                            const SynthRequest& request) {
-  const LargeMessageTimes times = large_message_times(candidates, fabric, request);
+                                            const SynthRequest& request, const Console& console) {
+  const LargeMessageTimes times = at_work("choosing k by the model", console, [&] {
+    return large_message_times(candidates, fabric, request);
+  });
   std::optional<std::size_t> best;
   double least = 0;
   std::string said;
@@ -183,9 +185,11 @@ Expected<ChosenForest> solve_with_k(const Fabric& fabric, const SynthesizeOption
     each.forest.optimum = found.back().forest.optimum;
     each.tradeoff = found.back().tradeoff;
   }
-  if (auto chosen = choose_by_model(std::move(even), fabric, request)) return *std::move(chosen);
+  if (auto chosen = choose_by_model(std::move(even), fabric, request, console))
+    return *std::move(chosen);
   const Synthesis by_rate = found.back();
-  if (auto chosen = choose_by_model(std::move(found), fabric, request)) return *std::move(chosen);
+  if (auto chosen = choose_by_model(std::move(found), fabric, request, console))
+    return *std::move(chosen);
   return ChosenForest{by_rate, ""};  // whoever lowers it says why nothing fits
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "compare/gpu_of.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/estimate.hpp"
 #include "forestcoll/simulate.hpp"
@@ -29,16 +28,8 @@ class Timer {
   // that wait in the midst of their steps; where threadblocks are merged, that decides.
   [[nodiscard]] std::optional<double> simulate(const CollectiveForest& forest,
                                                const Schedule& schedule) const {
-    const auto parameters = find_simulation_parameters(gpu_of(fabric_.topology).name);
-    if (!parameters) return std::nullopt;
-    const auto simulator =
-        prepare_simulation(to_msccl_xml(schedule, forest, fabric_.topology, request_.xml),
-                           "the schedule", fabric_.topology);
-    if (!simulator) return std::nullopt;
-    const auto run =
-        simulator->run({large_message}, *parameters, {.max_events = most_operations, .threads = 1});
-    if (!run) return std::nullopt;
-    return run->times.front().seconds;
+    return large_message_time(to_msccl_xml(schedule, forest, fabric_.topology, request_.xml),
+                              fabric_);
   }
 
  private:
@@ -47,6 +38,17 @@ class Timer {
 };
 
 }  // namespace
+
+std::optional<double> large_message_time(const std::string& schedule, const Fabric& fabric) {
+  const auto parameters = find_simulation_parameters(fabric.gpu.name);
+  if (!parameters) return std::nullopt;
+  const auto simulator = prepare_simulation(schedule, "the schedule", fabric.topology);
+  if (!simulator) return std::nullopt;
+  const auto run =
+      simulator->run({large_message}, *parameters, {.max_events = most_operations, .threads = 1});
+  if (!run) return std::nullopt;
+  return run->times.front().seconds;
+}
 
 LargeMessageTimes large_message_times(const std::vector<Synthesis>& candidates,
                                       const Fabric& fabric, const SynthRequest& request) {

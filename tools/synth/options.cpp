@@ -10,8 +10,10 @@
 #include <system_error>
 #include <utility>
 
+#include "collective_option.hpp"
 #include "named_files.hpp"
 #include "report.hpp"
+#include "size_options.hpp"
 #include "synth/refusals.hpp"
 #include "target_options.hpp"
 
@@ -30,21 +32,6 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
-}
-
-// "64", "64K", "1G": powers of 1024.
-std::optional<std::int64_t> parse_bytes(std::string_view text) {
-  constexpr std::string_view suffixes = "KMGT";
-  int shift = 0;
-  if (!text.empty()) {
-    if (const auto at = suffixes.find(text.back()); at != std::string_view::npos) {
-      shift = 10 * (static_cast<int>(at) + 1);
-      text.remove_suffix(1);
-    }
-  }
-  const auto value = parse_integer(text);
-  if (!value || *value < 0 || *value > (INT64_MAX >> shift)) return std::nullopt;
-  return *value << shift;
 }
 
 Format parse_format(std::string_view name) {
@@ -75,13 +62,6 @@ Expected<TreesPerRoot> parse_trees(const std::string& text, Format format) {
                                  longest_search));
 }
 
-Expected<std::int64_t> read_bytes(const char* option, const std::string& text) {
-  if (const auto value = parse_bytes(text)) return *value;
-  return usage_error("S03",
-                     fmt::format("{}: expected a number of bytes, found \"{}\"", option, text),
-                     "write a number, or one with K, M, G or T such as 64M");
-}
-
 std::optional<Diagnostic> refuse_combination(const SynthArguments& arguments, Format format) {
   if (arguments.json && arguments.output == "-" && format != Format::none) {
     return usage_error("S04", "--json puts the summary on standard output, where the schedule is",
@@ -100,7 +80,7 @@ std::optional<Diagnostic> refuse_combination(const SynthArguments& arguments, Fo
 }
 
 std::string refuse_nothing(const std::string& text) {
-  return text.empty() ? "expected sizes such as 64K-1G, found nothing [S03]" : "";
+  return text.empty() ? "expected sizes such as 64K:1G, found nothing [S03]" : "";
 }
 
 void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
@@ -142,8 +122,7 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
       ->group(group);
   command
       .add_option("--min-bytes", arguments.min_bytes,
-                  "Buffer size from which a runtime selects the schedule; K, M, G, T allowed;\n"
-                  "default 0")
+                  "Buffer size from which a runtime selects the schedule, such as 64K; default 0")
       ->type_name("SIZE")
       ->group(group);
   command
@@ -154,19 +133,21 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
       ->group(group);
   command
       .add_option("--sizes", arguments.sizes,
-                  "Both in one: --sizes 64K,16M is --min-bytes 64K --max-bytes 16M; one size is\n"
+                  "Both in one: --sizes 64K:16M is --min-bytes 64K --max-bytes 16M; one size is\n"
                   "that size alone")
-      ->type_name("MIN,MAX")
+      ->type_name("MIN:MAX")
       ->group(group);
   command
       .add_option(
           "--tune", arguments.tune,
-          "Choose k, protocol and instances for each of these sizes by a model (not a\n"
-          "measurement), and write one file per range into the directory -o, which must be\n"
-          "empty or not there. 64K-1G is every power of two from 64K to 1G. A size whose\n"
-          "elements of 4 bytes no file's chunks divide is named as not served")
+          fmt::format(
+              "Choose k, protocol and instances for each of these sizes by a model (not a\n"
+              "measurement), and write one file per range into the directory -o, which must be\n"
+              "empty or not there: {}. A size whose\n"
+              "elements of 4 bytes no file's chunks divide is named as not served",
+              sizes_in_words))
       ->check(CLI::Validator(refuse_nothing, ""))
-      ->type_name("SIZE,SIZE,...")
+      ->type_name("SIZES")
       ->group(group);
 }
 
@@ -185,18 +166,18 @@ std::optional<Diagnostic> read_window(const SynthArguments& arguments, Format fo
       return usage_error("S04", "--sizes says the same as --min-bytes and --max-bytes",
                          "give either --sizes or the other two");
     }
-    const std::size_t comma = arguments.sizes.find(',');
-    low = arguments.sizes.substr(0, comma);
-    high = comma == std::string::npos ? low : arguments.sizes.substr(comma + 1);
+    const std::size_t end = arguments.sizes.find_first_of(":,-");
+    low = arguments.sizes.substr(0, end);
+    high = end == std::string::npos ? low : arguments.sizes.substr(end + 1);
   }
   const bool split = !arguments.sizes.empty();
   if (!low.empty() || split) {
-    const auto bytes = read_bytes(split ? "--sizes" : "--min-bytes", low);
+    const auto bytes = read_size(split ? "--sizes" : "--min-bytes", low);
     if (!bytes) return bytes.errors().front();
     xml.min_bytes = *bytes;
   }
   if (!high.empty() || split) {
-    const auto bytes = read_bytes(split ? "--sizes" : "--max-bytes", high);
+    const auto bytes = read_size(split ? "--sizes" : "--max-bytes", high);
     if (!bytes) return bytes.errors().front();
     if (*bytes == 0) {
       return usage_error(
@@ -224,30 +205,12 @@ std::optional<Diagnostic> read_window(const SynthArguments& arguments, Format fo
   return std::nullopt;
 }
 
-// Sizes with commas, and ranges of powers of two.
-Expected<std::vector<std::int64_t>> read_sizes(const std::string& text) {
-  std::vector<std::int64_t> sizes;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string item = text.substr(begin, end - begin);
-    const std::size_t dash = item.find('-');
-    const auto first = parse_bytes(item.substr(0, dash));
-    const auto last = dash == std::string::npos ? first : parse_bytes(item.substr(dash + 1));
-    if (first && last && *last < *first) {
-      return usage_error("S03", fmt::format("--tune: the range \"{}\" runs backwards", item),
-                         fmt::format("write the smaller size first: {}-{}", item.substr(dash + 1),
-                                     item.substr(0, dash)));
-    }
-    if (!first || !last || *first < 1 || *last > largest_size) {
-      return usage_error("S03", fmt::format("--tune: expected sizes up to 1T, found \"{}\"", item),
-                         "write sizes such as 64K,1M,16M or a range such as 64K-1G");
-    }
-    for (std::int64_t size = *first; size <= *last; size *= 2) sizes.push_back(size);
-    begin = end + 1;
-  }
-  std::sort(sizes.begin(), sizes.end());
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-  return sizes;
+// What --tune chooses for.
+Expected<std::vector<std::int64_t>> sizes_to_tune(const std::string& text) {
+  auto sizes = read_sizes("--tune", text);
+  if (!sizes || sizes->back() <= largest_size) return sizes;
+  return usage_error("S03", fmt::format("--tune: expected sizes up to 1T, found \"{}\"", text),
+                     "leave the larger ones out");
 }
 
 std::optional<Diagnostic> read_lowering(const SynthArguments& arguments, LowerOptions& lowering) {
@@ -287,9 +250,7 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
       .add_option("-o,--output", arguments.output,
                   "Where the schedule goes; - is standard output (default)")
       ->type_name("FILE");
-  command.add_option("-c,--collective", arguments.collective, "What to synthesise")
-      ->check(CLI::IsMember({"allreduce", "allgather", "reduce_scatter", "broadcast", "reduce"}))
-      ->capture_default_str();
+  add_collective_option(command, arguments.collective, "What to synthesise");
   command
       .add_option("--root", arguments.root, "Root of broadcast and reduce: a GPU's id or its rank")
       ->type_name("GPU");
@@ -309,6 +270,7 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
                   "per orbit of the fabric's symmetry, for fabrics of thousands of GPUs")
       ->check(CLI::IsMember(
           {"msccl", "mscclpp", "forest", "forest-symmetric", "forest-xml", "dot", "none"}))
+      ->each([&arguments](const std::string&) { arguments.format_given = true; })
       ->capture_default_str();
   add_baseline_options(command, arguments.baseline);
   add_target_options(command, arguments.target, arguments.sms);
@@ -322,6 +284,20 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
   add_shape_options(command, arguments.solver);
   add_failure_options(command, arguments.failures);
   add_reading_options(command, arguments.reading);
+}
+
+Expected<SynthArguments> with_format(SynthArguments arguments) {
+  if (arguments.target != plan_target) return arguments;
+  if (arguments.format_given && arguments.format != plan_target) {
+    return usage_error("S04",
+                       fmt::format("--target mscclpp asks for --format mscclpp, and --format is {}",
+                                   arguments.format),
+                       "leave one of the two out");
+  }
+  arguments.format = plan_target;
+  arguments.target = SynthArguments().target;
+  arguments.target_given = false;
+  return arguments;
 }
 
 Expected<SynthRequest> understand(const SynthArguments& arguments) {
@@ -344,7 +320,7 @@ Expected<SynthRequest> understand(const SynthArguments& arguments) {
   if (auto error = read_lowering(arguments, request.lowering)) return *std::move(error);
   if (!arguments.tune.empty()) {
     if (auto error = refuse_with_tune(arguments, request.format)) return *std::move(error);
-    auto sizes = read_sizes(arguments.tune);
+    auto sizes = sizes_to_tune(arguments.tune);
     if (!sizes) return sizes.errors();
     request.tune = *std::move(sizes);
   }

@@ -30,6 +30,7 @@ struct SynthArguments {
   std::string root;
   std::string trees;  ///< of -k; empty: by format
   std::string format = "msccl";
+  bool format_given = false;
   std::string target = "azure";
   bool target_given = false;
   std::optional<std::int32_t> sms;              ///< none: `assumed_sms` of the target
@@ -49,6 +50,10 @@ struct SynthArguments {
   BaselineArguments baseline;
 };
 void add_synth_arguments(CLI::App& command, SynthArguments& arguments);
+
+/// With the format that `--target mscclpp` asks for: plans have one runtime, whose name is enough.
+/// Error S04: another format is asked for.
+[[nodiscard]] Expected<SynthArguments> with_format(SynthArguments arguments);
 
 /// As understood.
 struct SynthRequest {

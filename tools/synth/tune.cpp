@@ -22,12 +22,14 @@
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/verify.hpp"
 #include "io.hpp"
+#include "progress_bar.hpp"
 #include "report.hpp"
 #include "share.hpp"
 #include "solve.hpp"
 #include "synth/file_set.hpp"
 #include "synth/k.hpp"
 #include "synth/protocol.hpp"
+#include "synth/trees_per_root.hpp"
 #include "time_limit.hpp"
 #include "warnings.hpp"
 
@@ -100,7 +102,7 @@ class Tuner {
         add(std::move(each));
       }
     }
-    return lower_all();
+    return at_work("making the schedules", console, [this] { return lower_all(); });
   }
 
   // What is fastest at one size, of what a runtime would select there; none where nothing is. Of
@@ -214,9 +216,12 @@ class Tuner {
     xml.min_bytes = range.first;
     // The research runtime leaves the upper end out.
     xml.max_bytes = find_target(xml.target)->both_placements ? range.last : range.last + 1;
-    File result{fmt::format("{}-{}gpus-{:013}-{}-k{}x{}.xml", to_string(request_.collective),
-                            fabric_.topology.ranks.size(), range.first, xml.protocol,
-                            synthesis.forest.k, c.lowering.instances),
+    const std::string trees = synthesis.forest.weight.empty()
+                                  ? fmt::format("k{}", synthesis.forest.k)
+                                  : fmt::format("c{}", chunks_of(synthesis.forest));
+    File result{fmt::format("{}-{}gpus-{:013}-{}-{}x{}.xml", to_string(request_.collective),
+                            fabric_.topology.ranks.size(), range.first, xml.protocol, trees,
+                            c.lowering.instances),
                 to_msccl_xml(c.schedule, synthesis.forest, fabric_.topology, xml), range,
                 Verdict()};
     auto verdict = verify(result.text, result.name, &fabric_.topology,
@@ -237,10 +242,12 @@ class Tuner {
     const CollectiveForest& trees = forest(file);
     const double bytes = static_cast<double>(range.first);
     return fmt::format(
-        "  {:>11} to {:>11}  k {:<4} {:<7} {} instance{}  {} threadblocks, {} channels  "
+        "  {:>11} to {:>11}  {:<10} {:<7} {} instance{}  {} threadblocks, {} channels  "
         "{:.1f} us, {:.1f} GB/s at the first\n"
         "      {} on the links; usable: {}",
-        exact_bytes(range.first), exact_bytes(range.last), trees.k,
+        exact_bytes(range.first), exact_bytes(range.last),
+        trees.weight.empty() ? fmt::format("k {}", trees.k)
+                             : fmt::format("{} chunks", chunks_of(trees)),
         protocol_models()[range.choice.protocol].name, c.lowering.instances,
         c.lowering.instances == 1 ? " " : "s", c.schedule.max_threadblocks(), c.schedule.channels,
         range.choice.seconds * 1e6, bytes / range.choice.seconds * 1e-9,
@@ -254,6 +261,7 @@ class Tuner {
             {"min_bytes", file.range.first},
             {"max_bytes", file.range.last},
             {"k", trees.k},
+            {"trees_per_root", trees_per_root(trees)},
             {"chunks", c.schedule.chunks},
             {"usable_counts", file.verdict.usable_counts},
             {"algbw", exact(trees.algbw)},
@@ -337,11 +345,12 @@ ExitCode tune(const Fabric& fabric, const SynthArguments& arguments, const Synth
   if (const auto errors = tuner.find_candidates(solver, root, console)) {
     return fail(*errors, console);
   }
-  const std::vector<Range> ranges = tuner.ranges();
+  const std::vector<Range> ranges =
+      at_work("choosing by the model", console, [&] { return tuner.ranges(); });
   if (ranges.empty()) return fail({tuner.nothing_served()}, console);
   std::vector<File> files;
   for (const Range& range : ranges) {
-    auto made = tuner.file(range);
+    auto made = at_work("checking", console, [&] { return tuner.file(range); });
     if (!made) return fail(made.errors(), console);
     files.push_back(*std::move(made));
   }

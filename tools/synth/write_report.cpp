@@ -9,6 +9,7 @@
 
 #include "share.hpp"
 #include "solver_report.hpp"
+#include "synth/trees_per_root.hpp"
 #include "warnings.hpp"
 
 namespace forestcoll::cli {
@@ -54,6 +55,7 @@ std::string schedule_lines(const CollectiveForest& forest, const Verdict& verdic
                         verdict.format == "msccl-xml" ? "XML" : "a plan", number(*verdict.algbw),
                         forest.collective == Collective::allreduce ? ", both phases at once" : "");
   }
+  if (!notes.beside_rings.empty()) text += notes.beside_rings + "\n";
   text += fmt::format("  {} per GPU of the {} that it {}, {}, {} at most\n",
                       counted(static_cast<std::size_t>(verdict.threadblocks), "threadblock"),
                       notes.sms, notes.sms_are_assumed ? "is taken to hold" : "holds",
@@ -70,9 +72,8 @@ std::string schedule_lines(const CollectiveForest& forest, const Verdict& verdic
 // Trees per root, or chunks where roots have unequal numbers of them.
 std::string trees_text(const CollectiveForest& forest, const Verdict& verdict) {
   if (forest.weight.empty() || verdict.threadblocks == 0) return fmt::format("k = {}", forest.k);
-  const auto [least, most] = std::minmax_element(forest.weight.begin(), forest.weight.end());
-  return fmt::format("{} chunks, {} to {} of each root", verdict.chunks, *least * forest.k,
-                     *most * forest.k);
+  const auto [least, most] = range_of_trees(forest);
+  return fmt::format("{} chunks, {} to {} of each root", verdict.chunks, least, most);
 }
 
 std::string_view placement_name(Placement placement) {
@@ -135,6 +136,7 @@ Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis, const 
                {"collective", to_string(forest.collective)},
                {"compute_nodes", topology.ranks.size()},
                {"k", forest.k},
+               {"trees_per_root", trees_per_root(forest)},
                {"algbw", exact(forest.algbw)},
                {"optimum", exact(forest.optimum)},
                {"trees", shape.trees},

@@ -24,6 +24,7 @@ struct ScheduleNotes {
   std::string protocol;  ///< the reason for LL where nobody asked for it; empty: none
   std::int32_t sms = 0;
   bool sms_are_assumed = false;  ///< nobody said how many
+  std::string beside_rings;      ///< a line on NCCL's rings, where these carry more; else empty
 };
 
 /// A few lines, the last one not ended; `verbose` adds the solver's statistics.

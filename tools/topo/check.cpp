@@ -54,9 +54,10 @@ void count_parts(const Topology& topology, Checked& checked) {
   }
 }
 
-Checked check(const std::string& path, const TopologyOptions& options, const Failures& failures) {
+Checked check(const std::string& path, const TopologyOptions& options, const Failures& failures,
+              const Console& console) {
   Checked checked{.file = display_name(path), .findings = {}, .changes = {}};
-  auto parsed = read_topology(path, options);
+  auto parsed = read_topology(path, options, console);
   if (!parsed) {
     checked.findings = parsed.errors();
     return checked;
@@ -68,6 +69,7 @@ Checked check(const std::string& path, const TopologyOptions& options, const Fai
     add(left.errors(), checked);
     return checked;
   }
+  add(left->warnings, checked);
   checked.changes = left->changes;
   if (const auto network = to_digraph(left->topology); !network) add(network.errors(), checked);
   count_parts(left->topology, checked);
@@ -110,7 +112,7 @@ ExitCode run(const Options& options, const Console& console) {
   Diagnostics errors;
   std::string text;
   for (const std::string& path : options.files) {
-    all.push_back(check(path, *parser, options.failures));
+    all.push_back(check(path, *parser, options.failures, console));
     print(all.back().findings, console);
     for (const std::string& inferred : all.back().notes) note(console, inferred);
     for (const std::string& change : all.back().changes) note(console, change);

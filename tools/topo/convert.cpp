@@ -49,7 +49,7 @@ ExitCode run(const Options& options, const Console& console) {
   const auto parser = parser_options(options.reading);
   if (!parser) return fail(parser.errors(), console);
   Metadata metadata;
-  const auto parsed = read_topology(options.topology, *parser, &metadata);
+  const auto parsed = read_topology(options.topology, *parser, console, &metadata);
   if (!parsed) return fail(parsed.errors(), console);
   report_parsed(*parsed, console);
   const auto degraded = degrade(parsed->topology, options.failures);

@@ -7,12 +7,14 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "command.hpp"
 #include "forestcoll/generate.hpp"
 #include "forestcoll/topology.hpp"
 #include "io.hpp"
+#include "progress_bar.hpp"
 #include "report.hpp"
 
 namespace forestcoll::cli {
@@ -85,6 +87,23 @@ std::optional<Diagnostic> refuse_combination(const Options& options) {
                      fmt::format("leave {} or --list out", beside));
 }
 
+// A topology file, and what it says.
+struct Made {
+  std::string text;
+  ParsedTopology parsed;
+};
+
+Expected<Made> make(const Options& options, const Console& console) {
+  const ProgressBar bar("generating", console);
+  const auto document = generate(options.name, options.values);
+  if (!document) return document.errors();
+  std::string text = to_topology_json(*document);
+  // What cannot be read again must not be written.
+  auto parsed = parse_topology(text, options.name);
+  if (!parsed) return with_gen_remedies(parsed.errors());
+  return Made{std::move(text), *std::move(parsed)};
+}
+
 ExitCode run(const Options& options, const Console& console) {
   if (auto error = refuse_combination(options)) return fail({*std::move(error)}, console);
   if (options.list) return print_list(options, console);
@@ -93,14 +112,11 @@ ExitCode run(const Options& options, const Console& console) {
                              "`forestcoll topo gen --list` names them all")},
                 console);
   }
-  const auto document = generate(options.name, options.values);
-  if (!document) return fail(document.errors(), console);
-  const std::string text = to_topology_json(*document);
-  // What cannot be read again must not be written.
-  const auto parsed = parse_topology(text, options.name);
-  if (!parsed) return fail(with_gen_remedies(parsed.errors()), console);
+  const auto made = make(options, console);
+  if (!made) return fail(made.errors(), console);
+  const auto& [text, parsed] = *made;
   if (auto error = write_output(options.out, text)) return fail({*std::move(error)}, console);
-  const Topology& topology = parsed->topology;
+  const Topology& topology = parsed.topology;
   note(console, fmt::format("{}: {}, {}, {}", topology.name, counted(topology.ranks.size(), "GPU"),
                             counted(topology.nodes.size() - topology.ranks.size(), "switch node"),
                             counted(topology.links.size(), "link")));

@@ -18,6 +18,7 @@
 #include "forestcoll/bandwidth.hpp"
 #include "io.hpp"
 #include "named_files.hpp"
+#include "progress_bar.hpp"
 #include "report.hpp"
 
 namespace forestcoll::cli {
@@ -146,7 +147,8 @@ ExitCode run(const Options& options, const Console& console) {
   const std::string file = display_name(options.file);
   const auto source = chosen_source(options.source, *text, file);
   if (!source) return fail(source.errors(), console);
-  const auto result = import_checked(*source, *text, file, *import, *parser);
+  const auto result = at_work(
+      "importing", console, [&] { return import_checked(*source, *text, file, *import, *parser); });
   if (!result) return fail(result.errors(), console);
 
   if (!options.json) tell(result->imported, console);

@@ -184,7 +184,7 @@ Diagnostics write_pictures(const Options& options, const Fabric& fabric, const F
   for (const auto& [path, format] :
        {std::pair(options.svg, "svg"), std::pair(options.png, "png")}) {
     if (path.empty()) continue;
-    const SecondsTicker ticker("drawing", console);
+    const ProgressBar bar("drawing", console);
     const auto picture = render(drawing->dot, format, options.seconds);
     if (!picture) return picture.errors();
     if (auto error = write_output(path, *picture)) return {*std::move(error)};
@@ -214,7 +214,7 @@ ExitCode run(const Options& options, const Console& console) {
                                    {"the report", reports ? "-" : ""}})) {
     return fail({*std::move(error)}, console);
   }
-  const auto fabric = load_fabric(options.topology, options.reading, options.failures);
+  const auto fabric = load_fabric(options.topology, options.reading, options.failures, console);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, options.reading, console);
   const auto facts = find_facts(*fabric);

@@ -81,7 +81,8 @@ class Annealing {
     index_users();
   }
 
-  void run(std::int32_t bound, std::int64_t proposals, const std::stop_token& stop) {
+  void run(std::int32_t bound, std::int64_t proposals, const std::stop_token& stop,
+           const std::function<void(double)>& progress) {
     const std::int64_t highest = std::int64_t{1} << (base_bits_ * (bound + 1));
     for (std::int64_t left = kRounds - 1; left >= 0 && !stop.stop_requested(); --left) {
       const auto threshold = static_cast<std::int64_t>(Int128{highest} * left * left * left /
@@ -95,6 +96,7 @@ class Annealing {
         }
       }
       measure();
+      if (progress) progress(1 - static_cast<double>(left) / kRounds);
       if (std::all_of(rows_.trees.begin(), rows_.trees.end(),
                       [&](const Forest::Tree& tree) { return tree.height <= bound; })) {
         break;
@@ -321,12 +323,12 @@ std::int32_t tallest(const std::vector<Forest::Tree>& trees) {
 
 void anneal_heights(const TreeRows& rows, const Orbits& orbits, std::int32_t bound,
                     std::size_t most_trees, std::int64_t piece, std::int64_t proposals,
-                    const std::stop_token& stop) {
+                    const std::stop_token& stop, const std::function<void(double)>& progress) {
   const std::int32_t before = tallest(rows.trees);
   const auto base_bits = TreeShapes::base_bits_for(before + kHeadroom, rows.core.compute.size());
   if (!base_bits) return;
   if (const auto p = piece_for(rows.trees, most_trees, piece)) split_trees(rows, *p);
-  Annealing(rows, orbits, *base_bits).run(bound, proposals, stop);
+  Annealing(rows, orbits, *base_bits).run(bound, proposals, stop, progress);
 }
 
 }  // namespace forestcoll::solver

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <stop_token>
 
 #include "solver/height/height.hpp"
@@ -18,9 +19,9 @@ namespace forestcoll::solver {
 /// ones for the rest. Ends early where none is higher than `bound`; the trees may
 /// also be higher than before. Nothing is done where they are too high for potentials in 64 bits.
 /// Cost: at most `proposals` exchanges are considered, of some 100 ns each; the result is the same
-/// on every machine.
+/// on every machine. `progress` is told what part of them was considered, 0 … 1.
 void anneal_heights(const TreeRows& rows, const Orbits& orbits, std::int32_t bound,
                     std::size_t most_trees, std::int64_t piece, std::int64_t proposals,
-                    const std::stop_token& stop);
+                    const std::stop_token& stop, const std::function<void(double)>& progress = {});
 
 }  // namespace forestcoll::solver

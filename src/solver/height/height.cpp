@@ -1,6 +1,7 @@
 #include "solver/height/height.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "solver/height/anneal.hpp"
@@ -79,14 +80,15 @@ std::int64_t trees_per_root(const TreeRows& rows) {
 class Rounds {
  public:
   Rounds(const TreeRows& rows, Resources& resources, const Orbits& orbits, std::int32_t bound,
-         Effort effort, const Budget& budget, const std::stop_token& stop)
+         Effort effort, const Budget& budget, const std::stop_token& stop, const Progress& progress)
       : rows_(rows),
         resources_(resources),
         orbits_(orbits),
         bound_(bound),
         effort_(effort),
         budget_(budget),
-        stop_(stop) {}
+        stop_(stop),
+        progress_(progress) {}
 
   void run() {
     if (rows_.routes.size() > budget_.annealed) {
@@ -100,7 +102,7 @@ class Rounds {
     if (!is_good(best, 0)) restore(packed);
     for (int round = 0; round < budget_.rounds && !is_good(best, round); ++round) {
       anneal_heights(rows_, orbits_, bound_, budget_.most_trees, piece, budget_.proposals << round,
-                     stop_);
+                     stop_, [&](double part) { report(round, part); });
       descend();
       if (State now = state(); now.measure < best.measure) best = std::move(now);
       piece = std::max<std::int64_t>(piece / 2, 1);
@@ -109,6 +111,15 @@ class Rounds {
   }
 
  private:
+  // Each round has twice the proposals of the one before.
+  void report(int round, double part) const {
+    if (!progress_) return;
+    const auto proposals = [](int rounds) { return static_cast<double>((1 << rounds) - 1); };
+    const double before = proposals(round);
+    progress_("lowering trees",
+              (before + part * (proposals(round + 1) - before)) / proposals(budget_.rounds));
+  }
+
   struct State {
     /// The greatest height, and then how high trees are altogether.
     std::pair<std::int32_t, Int128> measure;
@@ -148,6 +159,7 @@ class Rounds {
   Effort effort_;
   const Budget& budget_;
   const std::stop_token& stop_;
+  const Progress& progress_;
 };
 
 }  // namespace
@@ -161,7 +173,8 @@ Resources plain_resources(const IdVector<ArcId, Capacity>& residual) {
 }
 
 void lower_heights(const TreeRows& rows, Resources& resources, const Orbits& orbits,
-                   std::int32_t bound, Effort effort, const std::stop_token& stop) {
+                   std::int32_t bound, Effort effort, const std::stop_token& stop,
+                   const Progress& progress) {
   if (max_height(rows) <= bound) return;
   // Forests that can be had whole and cannot be beaten.
   if (bound == 1 && pack_flat(rows, resources, 1, stop)) return;
@@ -174,7 +187,8 @@ void lower_heights(const TreeRows& rows, Resources& resources, const Orbits& orb
   }
   const Budget budget = budget_for(effort, rows.routes.size(), rows.core.compute.size());
   if (rows.routes.size() > budget.most_edges) return;
-  Rounds(rows, resources, orbits, bound, effort, budget, stop).run();
+  if (progress) progress("lowering trees", std::nullopt);
+  Rounds(rows, resources, orbits, bound, effort, budget, stop, progress).run();
 }
 
 }  // namespace forestcoll::solver

@@ -1,0 +1,193 @@
+// One grammar for sizes, names of collectives, -j and runtimes in all commands.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/compare.hpp"
+#include "cli/program.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Result on_a_pair(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin() + 1, "-");
+  return run(arguments, {.input = small_topology()});
+}
+
+TEST(Names, CollectivesAreUnderstoodHoweverTheyAreSpelt) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"all_reduce", "allreduce"},         {"all-reduce", "allreduce"},
+      {"AllReduce", "allreduce"},          {"reduce-scatter", "reduce_scatter"},
+      {"ReduceScatter", "reduce_scatter"}, {"reducescatter", "reduce_scatter"},
+      {"all_gather", "allgather"},         {"ALLGATHER", "allgather"}};
+  for (const auto& [spelt, name] : cases) {
+    const auto synth = on_a_pair({"synth", "-c", spelt, "--format", "none", "--json"});
+    ASSERT_EQ(synth.code, 0) << spelt << synth.err;
+    EXPECT_EQ(json::parse(synth.out)["collective"], name) << spelt;
+    const auto bound = on_a_pair({"bound", "-c", spelt, "--json"});
+    ASSERT_EQ(bound.code, 0) << spelt << bound.err;
+    EXPECT_EQ(json::parse(bound.out)["collective"], name) << spelt;
+  }
+  const auto compare =
+      on_a_pair({"compare", "-c", "All-Gather", "--algorithms", "ring", "--sizes", "1M", "--json"});
+  ASSERT_EQ(compare.code, 0) << compare.err;
+  EXPECT_EQ(json::parse(compare.out)["collective"], "allgather");
+}
+
+TEST(Names, ABatchWritesTheProperOnes) {
+  const Scratch scratch;
+  std::filesystem::create_directory(scratch / "in");
+  scratch.write("in/pair.json", small_topology());
+  const auto batch = run({"batch", scratch / "in", "-o", scratch / "out", "-c",
+                          "all-reduce,AllGather", "--in-process"});
+  ASSERT_EQ(batch.code, 0) << batch.err;
+  EXPECT_TRUE(std::filesystem::exists(scratch / "out/pair/allreduce.xml")) << batch.err;
+  EXPECT_TRUE(std::filesystem::exists(scratch / "out/pair/allgather.xml"));
+  const std::string manifest =
+      scratch.write("m.json", R"({"format": "forestcoll-batch-manifest", "version": 1,
+  "topologies": [{"path": "pair.json", "collectives": ["Reduce-Scatter"]}]})");
+  const auto listed =
+      run({"batch", scratch / "in", "-o", scratch / "two", "--manifest", manifest, "--in-process"});
+  ASSERT_EQ(listed.code, 0) << listed.err;
+  EXPECT_TRUE(std::filesystem::exists(scratch / "two/pair/reduce_scatter.xml"));
+}
+
+TEST(Names, AllToAllAndUnknownCollectivesAreRefusedInWords) {
+  for (const std::string command : {"synth", "bound", "compare"}) {
+    for (const std::string name : {"alltoall", "all2all", "all-to-all"}) {
+      const auto result = on_a_pair({command, "-c", name});
+      EXPECT_EQ(result.code, 2) << command;
+      EXPECT_THAT(result.err,
+                  AllOf(HasSubstr("alltoall is not synthesised yet"),
+                        HasSubstr("there are allreduce, allgather"), HasSubstr("[S03]")));
+    }
+    for (const std::string name : {"", "allreduces", "gather", "all reduce", "all.reduce"}) {
+      const auto result = on_a_pair({command, "-c", name});
+      EXPECT_EQ(result.code, 2) << command << name;
+      EXPECT_THAT(result.err, HasSubstr("there is no collective \"" + name + "\""));
+    }
+  }
+}
+
+// The same sizes, in every option that takes some.
+TEST(Names, SizesHaveOneGrammar) {
+  const Scratch scratch;
+  const std::string schedule = on_a_pair({"synth"}).out;
+  const std::string file = scratch.write("a.xml", schedule);
+  const std::string fabric = scratch.write("pair.json", small_topology());
+  const std::vector<std::string> spellings = {"64K:1M:4", "64KB:1MiB:4", "64K,256k,1M",
+                                              "64K,256K:1M:4", "65536,256K,1MB"};
+  for (const std::string& sizes : spellings) {
+    const auto simulated = run({"simulate", file, fabric, "--sizes", sizes, "--json"});
+    ASSERT_EQ(simulated.code, 0) << sizes << simulated.err;
+    const auto times = json::parse(simulated.out)["times"];
+    ASSERT_EQ(times.size(), 3U) << sizes;
+    EXPECT_EQ(times[1]["bytes"], 262144) << sizes;
+    const auto compared =
+        run({"compare", fabric, "--algorithms", "ring", "--sizes", sizes, "--json"});
+    ASSERT_EQ(compared.code, 0) << sizes << compared.err;
+    EXPECT_EQ(row(json::parse(compared.out), "ring")["times"].size(), 3U) << sizes;
+    const auto tuned = run({"synth", fabric, "--tune", sizes, "-o", scratch / sizes, "--json"});
+    ASSERT_EQ(tuned.code, 0) << sizes << tuned.err;
+    const auto files = json::parse(tuned.out)["files"];
+    EXPECT_EQ(files.front()["min_bytes"], 65536) << sizes;
+    EXPECT_EQ(files.back()["max_bytes"], 1048576) << sizes;
+  }
+  // The dash of former versions.
+  const auto dashed = run({"simulate", file, fabric, "--sizes", "64K-1M", "--json"});
+  EXPECT_EQ(json::parse(dashed.out)["times"].size(), 5U) << dashed.err;
+}
+
+TEST(Names, TheWindowOfAScheduleTakesThemToo) {
+  const auto window = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"synth"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto synth = on_a_pair(arguments);
+    EXPECT_EQ(synth.code, 0) << synth.err;
+    return synth.out;
+  };
+  for (const std::string sizes : {"64K:16M", "64KB:16MB", "64K,16M", "64K-16M"}) {
+    EXPECT_THAT(window({"--sizes", sizes}), HasSubstr(R"(minBytes="65536" maxBytes="16777216")"))
+        << sizes;
+  }
+  EXPECT_THAT(window({"--min-bytes", "64kib", "--max-bytes", "16MB"}),
+              HasSubstr(R"(minBytes="65536" maxBytes="16777216")"));
+  for (const std::string wrong : {"64K:16M:2", "64Q", "1M:"}) {
+    const auto synth = on_a_pair({"synth", "--sizes", wrong});
+    EXPECT_EQ(synth.code, 2) << wrong;
+    EXPECT_THAT(synth.err, HasSubstr("--sizes: expected a number of bytes")) << wrong;
+  }
+}
+
+TEST(Names, JobsAreThreads) {
+  const Scratch scratch;
+  const std::string fabric = scratch.write("pair.json", small_topology());
+  const std::string file = scratch.write("a.xml", on_a_pair({"synth"}).out);
+  for (const std::string option : {"-j", "--jobs", "--threads"}) {
+    EXPECT_EQ(run({"synth", fabric, "--format", "none", option, "2"}).code, 0) << option;
+    EXPECT_EQ(run({"simulate", file, fabric, "--sizes", "1M", option, "2"}).code, 0) << option;
+    EXPECT_EQ(run({"compare", fabric, "--sizes", "1M", "--algorithms", "ring", option, "2"}).code,
+              0)
+        << option;
+  }
+}
+
+TEST(Names, TheTargetMscclppAsksForAPlan) {
+  const Scratch scratch;
+  const std::string plan = scratch / "plan.json";
+  const auto synth = run({"synth", topology("dgx-a100-x1"), "--target", "mscclpp", "-o", plan});
+  ASSERT_EQ(synth.code, 0) << synth.err;
+  EXPECT_EQ(read_file(plan), run({"synth", topology("dgx-a100-x1"), "--format", "mscclpp"}).out);
+  const auto verify = run({"verify", plan, "--target", "mscclpp"});
+  EXPECT_EQ(verify.code, 0) << verify.err;
+  const auto both = on_a_pair({"synth", "--target", "mscclpp", "--format", "msccl"});
+  EXPECT_EQ(both.code, 2);
+  EXPECT_THAT(both.err, AllOf(HasSubstr("and --format is msccl"), HasSubstr("[S04]")));
+  const auto xml = run({"verify", "-", "--target", "mscclpp"}, {.input = on_a_pair({"synth"}).out});
+  EXPECT_EQ(xml.code, 2);
+  EXPECT_THAT(xml.err, HasSubstr("[S04]"));
+  const auto batch = run({"batch", scratch / "in", "-o", scratch / "out", "--target", "mscclpp"});
+  EXPECT_EQ(batch.code, 2);
+  EXPECT_THAT(batch.err, AllOf(HasSubstr("write --format mscclpp"), HasSubstr("[T07]")));
+}
+
+// 12 GPUs get 128 chunks, 10 or 11 of each; one tree per root would be slower.
+TEST(Names, TuneNamesTheChunksOfUnequalRoots) {
+  const Scratch scratch;
+  const std::string fabric = scratch / "three.json";
+  ASSERT_EQ(run({"topo", "gen", "dgx-a100", "--boxes", "3", "-o", fabric}).code, 0);
+  const std::vector<std::string> ranks = {"--ranks", "0-3,8-11,16-19"};
+  std::vector<std::string> arguments = {"synth",  fabric, "--tune",      "1G",    "--proto",
+                                        "Simple", "-o",   scratch / "d", "--json"};
+  arguments.insert(arguments.end(), ranks.begin(), ranks.end());
+  const auto tuned = run(arguments);
+  ASSERT_EQ(tuned.code, 0) << tuned.err;
+  const auto report = json::parse(tuned.out);
+  expect_valid(report, "forestcoll-tune.schema.json");
+  const auto file = report["files"][0];
+  const auto chunks = file["chunks"].get<std::int64_t>() / file["instances"].get<std::int64_t>();
+  const auto least = file["trees_per_root"]["least"].get<std::int64_t>();
+  const auto most = file["trees_per_root"]["most"].get<std::int64_t>();
+  ASSERT_LT(least, most) << "roots have unequal numbers of chunks";
+  EXPECT_LE(12 * least, chunks);
+  EXPECT_GE(12 * most, chunks);
+  const std::string name = file["file"];
+  EXPECT_THAT(name, HasSubstr("-c" + std::to_string(chunks) + "x"));
+  EXPECT_THAT(tuned.err,
+              AllOf(HasSubstr(std::to_string(chunks) + " chunks"), Not(HasSubstr(" k 1 "))));
+  const std::string text = read_file(scratch / ("d/" + name));
+  EXPECT_THAT(text, AllOf(HasSubstr(std::to_string(least * file["instances"].get<int>()) + " to "),
+                          Not(HasSubstr("k = 1")), Not(HasSubstr("-k1\""))));
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

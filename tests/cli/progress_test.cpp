@@ -1,0 +1,101 @@
+// Who waits at a terminal sees what is being done; nobody else does.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/program.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// A terminal that keeps all that is written to it.
+class Terminal {
+ public:
+  Terminal() : ours_(posix_openpt(O_RDWR | O_NOCTTY)) {
+    EXPECT_GE(ours_, 0);
+    EXPECT_EQ(grantpt(ours_), 0);
+    EXPECT_EQ(unlockpt(ours_), 0);
+    theirs_ = open(ptsname(ours_), O_RDWR | O_NOCTTY);  // NOLINT(concurrency-mt-unsafe)
+    EXPECT_GE(theirs_, 0);
+    reader_ = std::thread([this] {
+      char buffer[4096];
+      for (ssize_t n = 0; (n = read(ours_, buffer, sizeof buffer)) > 0;) {
+        text_.append(buffer, static_cast<std::size_t>(n));
+      }
+    });
+  }
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+  ~Terminal() { close_theirs(); }
+
+  /// As the standard error of a program.
+  [[nodiscard]] RunOptions options() const {
+    return {.before_exec = [fd = theirs_] { dup2(fd, STDERR_FILENO); }};
+  }
+  /// All that was written, once nobody writes any more.
+  std::string text() {
+    close_theirs();
+    return text_;
+  }
+
+ private:
+  void close_theirs() {
+    if (theirs_ < 0) return;
+    close(theirs_);
+    theirs_ = -1;
+    reader_.join();
+    close(ours_);
+  }
+  int ours_, theirs_ = -1;
+  std::string text_;
+  std::thread reader_;
+};
+
+// Lower trees for 1.6 seconds, which are then given up.
+const std::vector<std::string> long_work() {
+  return {"synth", topology("mi250-x2"), "-c",  "allgather",    "--format",
+          "none",  "--effort",           "max", "--time-limit", "1.6"};
+}
+
+TEST(Progress, IsSeenAtATerminalAfterASecond) {
+  Terminal terminal;
+  EXPECT_EQ(run(long_work(), terminal.options()).code, 0);
+  const std::string seen = terminal.text();
+  EXPECT_THAT(seen, ::testing::ContainsRegex("\rlowering trees \\[#* *\\] +[0-9]+ %  "
+                                             "[0-9.]+ %/s  [0-9]+ s left\033\\[K"));
+  // The line is gone before anything else is said.
+  const std::size_t erased = seen.rfind("\r\033[K");
+  ASSERT_NE(erased, std::string::npos) << seen;
+  EXPECT_GT(erased, seen.rfind(" s left"));
+  EXPECT_GT(seen.find("2x MI250, 32 dies: allgather"), erased);
+}
+
+TEST(Progress, IsForTerminalsThatAreNotToldToBeQuiet) {
+  const auto piped = run(long_work());
+  EXPECT_EQ(piped.code, 0) << piped.err;
+  EXPECT_THAT(piped.err, Not(HasSubstr("\r")));
+  Terminal terminal;
+  auto quiet = long_work();
+  quiet.emplace_back("-q");
+  EXPECT_EQ(run(quiet, terminal.options()).code, 0);
+  EXPECT_EQ(terminal.text(), "");
+}
+
+TEST(Progress, DoesNotShowForWhatIsQuick) {
+  Terminal terminal;
+  EXPECT_EQ(run({"synth", topology("dgx-a100-x1"), "--format", "none"}, terminal.options()).code,
+            0);
+  EXPECT_THAT(terminal.text(), Not(HasSubstr("\033[K")));
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

@@ -1,0 +1,83 @@
+#include "collective_option.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+
+#include "forestcoll/collective.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+constexpr std::array all = {Collective::allreduce, Collective::allgather,
+                            Collective::reduce_scatter, Collective::broadcast, Collective::reduce};
+
+// Letters and digits alone, in lower case: what all spellings have in common.
+std::string bare(std::string_view name) {
+  std::string letters;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0) letters += static_cast<char>(std::tolower(byte));
+  }
+  return letters;
+}
+
+bool has_marks_only(std::string_view name) {
+  return std::ranges::all_of(
+      name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
+}
+
+std::string known() {
+  std::string names;
+  for (const Collective collective : all) {
+    names += (names.empty() ? "" : ", ") + std::string(to_string(collective));
+  }
+  return names;
+}
+
+CLI::Option* understood(CLI::Option* option, const char* type) {
+  return option->transform(CLI::Validator(understand_collective, ""))
+      ->capture_default_str()
+      ->type_name(type);
+}
+
+}  // namespace
+
+std::string understand_collective(std::string& name) {
+  const std::string letters = bare(name);
+  for (const Collective collective : all) {
+    if (!has_marks_only(name) || letters != bare(to_string(collective))) continue;
+    name = to_string(collective);
+    return {};
+  }
+  if (letters == "alltoall" || letters == "all2all" || letters == "alltoallv") {
+    return fmt::format(
+        "alltoall is not synthesised yet (`verify` and `simulate` judge schedules of it); there "
+        "are {} [S03]",
+        known());
+  }
+  return fmt::format("there is no collective \"{}\"; there are {} [S03]", name.substr(0, 40),
+                     known());
+}
+
+CLI::Option* add_collective_option(CLI::App& command, std::string& collective,
+                                   const std::string& meaning) {
+  return understood(
+      command.add_option("-c,--collective", collective, fmt::format("{}: {}", meaning, known())),
+      "NAME");
+}
+
+CLI::Option* add_collectives_option(CLI::App& command, std::vector<std::string>& collectives,
+                                    const std::string& meaning) {
+  return understood(
+      command.add_option("-c,--collective", collectives, fmt::format("{}: {}", meaning, known()))
+          ->delimiter(',')
+          ->allow_extra_args(false),
+      "NAME,...");
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,26 @@
+// Names of collectives on the command line.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace forestcoll::cli {
+
+/// Puts the name of `parse_collective` in place of another spelling of it: "all-reduce",
+/// "AllReduce", "all_reduce". Returns why it is none, which says of "all2all" that it is not
+/// synthesised; else nothing.
+[[nodiscard]] std::string understand_collective(std::string& name);
+
+/// Adds `-c,--collective` for one of them.
+CLI::Option* add_collective_option(CLI::App& command, std::string& collective,
+                                   const std::string& meaning);
+/// The same for several, with commas or given several times.
+CLI::Option* add_collectives_option(CLI::App& command, std::vector<std::string>& collectives,
+                                    const std::string& meaning);
+
+}  // namespace forestcoll::cli
