@@ -282,7 +282,9 @@ Expected<WhatIf> explore(const Fabric& fabric, WhatIfOptions options, const Cons
 }
 
 ExitCode run(const Options& options, const Console& console) {
-  if (auto error = refuse_clashes({{"topology file", options.topology}}, {{"the report", "-"}})) {
+  if (auto error = refuse_clashes(
+          {{"topology file", options.topology}, {"--box file", options.reading.dump.box}},
+          {{"the report", "-"}})) {
     return fail({*std::move(error)}, console);
   }
   const auto fabric = load_fabric(options.topology, options.reading, options.failures, console);

@@ -145,6 +145,7 @@ bool prints_report(const Options& options) {
 
 std::optional<Diagnostic> refuse_files(const Options& options, const RowsRequest& request) {
   std::vector<NamedFile> inputs = {{"topology file", options.topology},
+                                   {"--box file", options.reading.dump.box},
                                    {"--parameters file", options.parameters},
                                    {"--nccl-graph file", options.nccl_graph}};
   for (const std::string& schedule : options.schedules) {

@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "foreign.hpp"
+#include "file_option.hpp"
+#include "forestcoll/bandwidth.hpp"
+#include "forestcoll/generate.hpp"
 #include "io.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
@@ -56,6 +58,58 @@ CLI::Validator positive_integer() {
           ""};
 }
 
+void add_dump_options(CLI::App& command, DumpOptions& options) {
+  constexpr const char* group = "Dumps of machines";
+  command
+      .add_option(
+          "--nvlink", options.nvlink,
+          "Of a file without the GPUs' links, as clouds ship them for NCCL: each GPU's GB/s\n"
+          "to the NVSwitches")
+      ->type_name("nvswitch=GB/s")
+      ->group(group);
+  command
+      .add_option("--box", options.box,
+                  "Of such a file: a machine that has the links, or the GPUs too, by a name of\n"
+                  "`topo gen --list`, a topology file or a dump. Of ibnetdiscover and Slurm: the\n"
+                  "dump of one machine, which every host is")
+      ->check(CLI::Validator(refuse_no_name, ""))
+      ->type_name("NAME|FILE")
+      ->group(group);
+  command
+      .add_flag(
+          "--pcie-p2p", options.pcie_p2p,
+          "GPUs reach each other through PCIe and CPUs beside NVLink and xGMI; where these do\n"
+          "not join them all, they do so in any case")
+      ->group(group);
+}
+
+// "nvswitch=300"
+Expected<Ratio> nvswitch_of(const std::string& text) {
+  constexpr std::string_view key = "nvswitch=";
+  const auto bandwidth =
+      text.starts_with(key) ? parse_bandwidth(text.substr(key.size())) : std::nullopt;
+  if (bandwidth) return *bandwidth;
+  return usage_error("I08", fmt::format("--nvlink: expected nvswitch=GB/s, found \"{}\"", text),
+                     "Write the GB/s of a GPU to the NVSwitches, such as nvswitch=300; a machine "
+                     "with other links is given with --box.");
+}
+
+bool is_generated(const std::string& name) {
+  const auto all = generators();
+  return std::ranges::find(all, name, &Generator::name) != all.end();
+}
+
+// A file goes before a name of `topo gen`.
+Expected<std::string> text_of_box(const std::string& box) {
+  std::error_code error;
+  if (box == "-" || !is_generated(box) || std::filesystem::exists(box, error)) {
+    return read_input(box);
+  }
+  const auto document = generate(box);
+  if (!document) return document.errors();
+  return to_topology_json(*document);
+}
+
 }  // namespace
 
 void add_reading_options(CLI::App& command, ReadingOptions& options) {
@@ -70,6 +124,7 @@ void add_reading_options(CLI::App& command, ReadingOptions& options) {
       .add_option("--quantize", options.quantize,
                   "Round every bandwidth to a multiple of this many GB/s")
       ->type_name("GB/s");
+  add_dump_options(command, options.dump);
 }
 
 void add_failure_options(CLI::App& command, Failures& failures) {
@@ -99,35 +154,53 @@ void add_failure_options(CLI::App& command, Failures& failures) {
       ->group(group);
 }
 
-Expected<TopologyOptions> parser_options(const ReadingOptions& options) {
-  TopologyOptions parser{.max_nodes = options.max_nodes, .strict = options.strict, .quantize = {}};
-  if (options.quantize.empty()) return parser;
-  parser.quantize = parse_ratio(options.quantize);
-  if (!parser.quantize || *parser.quantize <= Ratio(0)) {
-    return usage_error("S03",
-                       fmt::format("--quantize: expected a positive number of GB/s, found \"{}\"",
-                                   options.quantize),
-                       "write a number such as 0.5, 25 or 1/3");
+Expected<Reading> reading_of(const ReadingOptions& options) {
+  Reading reading;
+  reading.parser = {.max_nodes = options.max_nodes, .strict = options.strict, .quantize = {}};
+  if (!options.quantize.empty()) {
+    reading.parser.quantize = parse_ratio(options.quantize);
+    if (!reading.parser.quantize || *reading.parser.quantize <= Ratio(0)) {
+      return usage_error("S03",
+                         fmt::format("--quantize: expected a positive number of GB/s, found \"{}\"",
+                                     options.quantize),
+                         "write a number such as 0.5, 25 or 1/3");
+    }
   }
-  return parser;
+  reading.import.pcie_p2p = options.dump.pcie_p2p;
+  if (!options.dump.nvlink.empty()) {
+    const auto nvswitch = nvswitch_of(options.dump.nvlink);
+    if (!nvswitch) return nvswitch.errors();
+    reading.import.nvswitch = *nvswitch;
+  }
+  if (!options.dump.box.empty()) {
+    auto text = text_of_box(options.dump.box);
+    if (!text) return text.errors();
+    if (text->empty()) {
+      return usage_error("I08", fmt::format("--box: {} is empty", display_name(options.dump.box)),
+                         "Give a dump of a machine, or a topology file.");
+    }
+    reading.import.box_text = *std::move(text);
+    reading.import.box_file = display_name(options.dump.box);
+  }
+  return reading;
 }
 
-Expected<ParsedTopology> read_topology(const std::string& path, const TopologyOptions& options,
+Expected<ParsedTopology> read_topology(const std::string& path, const Reading& reading,
                                        const Console& console, Metadata* metadata) {
   const auto text = read_input(path);
   if (!text) return text.errors();
   const ProgressBar bar("reading the topology", console);
-  auto parsed = parse_any(*text, display_name(path), options, metadata);
+  auto parsed = parse_any(*text, display_name(path), reading, metadata);
   if (parsed && parsed->topology.name.empty()) parsed->topology.name = name_by_file(path);
   return parsed;
 }
 
 Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& options,
                              const Failures& failures, const Console& console) {
-  const auto parser = parser_options(options);
-  if (!parser) return parser.errors();
+  const auto reading = reading_of(options);
+  if (!reading) return reading.errors();
   Metadata metadata;
-  auto parsed = read_topology(path, *parser, console, &metadata);
+  auto parsed = read_topology(path, *reading, console, &metadata);
   if (!parsed) return parsed.errors();
   const ProgressBar bar("reading the topology", console);
   ChosenGpu gpu = gpu_of(parsed->topology, metadata);

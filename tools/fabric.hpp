@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "foreign.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/failures.hpp"
@@ -21,25 +22,33 @@ class App;
 
 namespace forestcoll::cli {
 
+/// What a dump of a machine does not say, or is to be read as.
+struct DumpOptions {
+  std::string nvlink;  ///< "nvswitch=300"; empty: nothing
+  std::string box;     ///< a file, or a name of `topo gen`; empty: nothing
+  bool pcie_p2p = false;
+};
+
 /// How topology files are read.
 struct ReadingOptions {
   std::size_t max_nodes = TopologyOptions{}.max_nodes;
   bool strict = false;
   std::string quantize;  ///< GB/s, as text; empty: keep every bandwidth as it is
+  DumpOptions dump;
 };
 void add_reading_options(CLI::App& command, ReadingOptions& options);
 
 /// --drop, --derate and --ranks.
 void add_failure_options(CLI::App& command, Failures& failures);
 
-/// The options for the parser. Error S03: `--quantize` is no positive number.
-[[nodiscard]] Expected<TopologyOptions> parser_options(const ReadingOptions& options);
+/// The options for the parser and the importer, with the file of `--box` read. Errors: S03 where
+/// `--quantize` is no positive number, I08 where `--nvlink` says nothing, those of reading.
+[[nodiscard]] Expected<Reading> reading_of(const ReadingOptions& options);
 
 /// Reads and checks one file; `path` may be "-". A topology without a name gets the file's, without
 /// its extension, or "topology". `metadata`, if asked for, is set as `parse_any` does.
 [[nodiscard]] Expected<ParsedTopology> read_topology(const std::string& path,
-                                                     const TopologyOptions& options,
-                                                     const Console& console,
+                                                     const Reading& reading, const Console& console,
                                                      Metadata* metadata = nullptr);
 
 /// A topology and its digraph, ready to be solved.

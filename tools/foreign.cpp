@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+
+#include "pcie_cost.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -13,18 +16,32 @@ Diagnostics with_import_remedies(Diagnostics errors) {
   for (Diagnostic& error : errors) {
     if (error.code != "E08" && error.code != "E09") continue;
     error.remedy =
-        "Nothing that the file describes joins them. Of a machine, --pcie-p2p takes the PCIe for a "
-        "way between its GPUs, and --fabric single joins all NICs; else mend the source.";
+        "Nothing that the file describes joins them. --fabric single joins all NICs of machines; "
+        "else mend the source.";
   }
   return errors;
 }
 
-// What the importer found, left out and guessed.
-Diagnostics import_warnings(const Imported& imported, const std::string& file) {
-  Diagnostics warnings = imported.warnings;
-  const Diagnostics report = report_findings(imported.report, warnings, file);
-  warnings.insert(warnings.end(), report.begin(), report.end());
-  return warnings;
+Diagnostics joined(Diagnostics first, const Diagnostics& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+// Options of dumps that say nothing to a topology file.
+std::optional<Diagnostic> refuse_dump_options(const ImportOptions& options,
+                                              const std::string& file) {
+  std::string given;
+  if (options.pcie_p2p) given = "--pcie-p2p";
+  if (options.nvswitch) given = "--nvlink";
+  if (!options.box_text.empty()) given = "--box";
+  if (given.empty()) return std::nullopt;
+  return Diagnostic{.code = "I08",
+                    .severity = Severity::error,
+                    .kind = ErrorKind::input,
+                    .file = file,
+                    .where = "",
+                    .message = given + ": the file is a topology already, and no dump of a machine",
+                    .remedy = "Leave it out, and change the file where it is wrong."};
 }
 
 bool is_unknown_xml(std::string_view text) {
@@ -45,35 +62,36 @@ Diagnostic unknown_xml(const std::string& file) {
 }  // namespace
 
 Expected<CheckedImport> import_checked(Source source, std::string_view text,
-                                       const std::string& file, const ImportOptions& options,
-                                       const TopologyOptions& parser) {
-  auto imported = import_topology(source, text, file, options);
+                                       const std::string& file, const Reading& reading) {
+  auto imported = import_topology(source, text, file, reading.import);
   if (!imported) return imported.errors();
+  Diagnostics findings = report_findings(imported->report, imported->warnings, file);
   std::string json = to_topology_json(imported->document);
-  auto parsed = parse_topology(json, file + " (imported)", parser);
+  auto parsed = parse_topology(json, file + " (imported)", reading.parser);
   if (!parsed) {
-    Diagnostics errors = with_import_remedies(parsed.errors());
-    const Diagnostics all = import_warnings(*imported, file);
-    errors.insert(errors.end(), all.begin(), all.end());
-    return errors;
+    return joined(joined(with_import_remedies(parsed.errors()), imported->warnings), findings);
   }
-  return CheckedImport{
-      .imported = *std::move(imported), .text = std::move(json), .parsed = *std::move(parsed)};
+  add_cost_of_pcie(imported->report, parsed->topology, findings);
+  return CheckedImport{.imported = *std::move(imported),
+                       .text = std::move(json),
+                       .parsed = *std::move(parsed),
+                       .findings = std::move(findings)};
 }
 
 Expected<ParsedTopology> parse_any(std::string_view text, const std::string& file,
-                                   const TopologyOptions& parser, Metadata* metadata) {
+                                   const Reading& reading, Metadata* metadata) {
   const auto source = detect_source(text);
   if (!source) {
     if (is_unknown_xml(text)) return unknown_xml(file);
+    if (auto error = refuse_dump_options(reading.import, file)) return *std::move(error);
     if (metadata != nullptr) *metadata = metadata_of(text);
-    return parse_topology(text, file, parser);
+    return parse_topology(text, file, reading.parser);
   }
-  auto imported = import_checked(*source, text, file, {}, parser);
+  auto imported = import_checked(*source, text, file, reading);
   if (!imported) {
     Diagnostics errors = imported.errors();
     for (Diagnostic& error : errors) {
-      const bool has_option = error.code == "I04" || error.code == "I05" || error.code == "I07";
+      const bool has_option = error.code == "I04" || error.code == "I05";
       if (!has_option) continue;
       error.remedy += fmt::format(" These are options of `forestcoll topo import {} FILE`.",
                                   info_of(*source).name);
@@ -82,8 +100,8 @@ Expected<ParsedTopology> parse_any(std::string_view text, const std::string& fil
   }
   if (metadata != nullptr) *metadata = metadata_of(imported->text);
   ParsedTopology parsed = std::move(imported->parsed);
-  const Diagnostics warnings = import_warnings(imported->imported, file);
-  parsed.warnings.insert(parsed.warnings.begin(), warnings.begin(), warnings.end());
+  parsed.warnings =
+      joined(joined(imported->imported.warnings, imported->findings), std::move(parsed.warnings));
   return parsed;
 }
 

@@ -16,19 +16,26 @@ struct CheckedImport {
   Imported imported;
   std::string text;  ///< the topology file
   ParsedTopology parsed;
+  Diagnostics findings;  ///< of the import: what was left out, guessed and joined by PCIe
+};
+
+/// How a file is read, by the options of the command.
+struct Reading {
+  TopologyOptions parser = {};
+  ImportOptions import = {};  ///< where the file is of another format
 };
 
 /// Imports a text and checks the result as a topology file is checked. `file` is for messages.
 [[nodiscard]] Expected<CheckedImport> import_checked(Source source, std::string_view text,
                                                      const std::string& file,
-                                                     const ImportOptions& options,
-                                                     const TopologyOptions& parser);
+                                                     const Reading& reading);
 
 /// Parses a topology file, or imports a file of another format, which its content tells. What was
-/// guessed and left out becomes warnings (I23, I24). `metadata`, if asked for, is set to what
-/// `metadata_of` finds in the topology file, or in the one that the import makes.
+/// guessed, left out and joined by PCIe becomes warnings (I23, I24, I25). `metadata`, if asked for,
+/// is set to what `metadata_of` finds in the topology file, or in the one that the import makes.
+/// Error I08: `reading` has options for dumps, and the file is a topology file.
 [[nodiscard]] Expected<ParsedTopology> parse_any(std::string_view text, const std::string& file,
-                                                 const TopologyOptions& parser,
+                                                 const Reading& reading,
                                                  Metadata* metadata = nullptr);
 
 }  // namespace forestcoll::cli

@@ -58,15 +58,20 @@ struct ImportOptions {
   /// GB/s of a single link by kind (nvlink, xgmi, c2c, pcie, cpu, nic, link); they overrule the
   /// file and the constants.
   std::vector<std::pair<std::string, Ratio>> bandwidths = {};
-  std::string gpu = {};                        ///< the GPU's model, where a file does not say it
-  std::optional<Ratio> nic_bandwidth = {};     ///< GB/s, for NICs whose speed the file does not say
-  bool split_nvswitch = false;                 ///< a node per NVSwitch, not one per machine
-  bool pcie_p2p = false;                       ///< GPUs may reach each other through PCIe and CPUs
-  std::string host = {};                       ///< what boxes are called; empty: box0, box1, …
-  std::size_t boxes = 1;                       ///< so many machines like the one of the file
-  std::string fabric = {};                     ///< rail, single, odd-even, fat-tree:BOXES[:RATIO]
-  std::string compute = {};                    ///< which nodes are GPUs, which hosts boxes: * and ?
-  std::string box_text = {}, box_file = {};    ///< cluster files: the dump of one machine, its name
+  std::string gpu = {};                     ///< the GPU's model, where a file does not say it
+  std::optional<Ratio> nic_bandwidth = {};  ///< GB/s, for NICs whose speed the file does not say
+  bool split_nvswitch = false;              ///< a node per NVSwitch, not one per machine
+  /// GPUs may reach each other through PCIe and CPUs beside NVLink and xGMI too. Where those do not
+  /// join all GPUs of a machine, PCIe and CPUs do so in any case.
+  bool pcie_p2p = false;
+  std::optional<Ratio> nvswitch = {};  ///< GB/s of a GPU to the NVSwitches, of files without links
+  std::string host = {};               ///< what boxes are called; empty: box0, box1, …
+  std::size_t boxes = 1;               ///< so many machines like the one of the file
+  std::string fabric = {};             ///< rail, single, odd-even, fat-tree:BOXES[:RATIO]
+  std::string compute = {};            ///< which nodes are GPUs, which hosts boxes: * and ?
+  /// What one machine has, and its name for messages: the dump of one, for cluster files; a dump or
+  /// a topology file, for files of machines without the links of the GPUs, or without GPUs.
+  std::string box_text = {}, box_file = {};
   std::size_t uplinks = 1;                     ///< Slurm: links between two switches
   std::optional<Ratio> uplink_bandwidth = {};  ///< Slurm: GB/s of one of them
 };
@@ -76,6 +81,9 @@ struct ImportReport {
   std::vector<std::string> understood;  ///< GPUs, links by kind, NICs
   std::vector<std::string> left_out;    ///< and why
   std::vector<std::string> guesses;     ///< what the file does not say, and what was taken instead
+  /// Groups of a box's GPUs, by their ids there, that PCIe and CPUs join for want of other links;
+  /// those of a group are joined without. Empty: there are none such.
+  std::vector<std::vector<std::string>> joined_by_pcie;
 };
 
 struct Imported {
@@ -86,7 +94,7 @@ struct Imported {
 };
 
 /// The report as warnings, for those who get no report: I24 what was left out, unless `told` has a
-/// finding that says so, and I23 guesses.
+/// finding that says so, I23 guesses, and I25 where PCIe and CPUs join the GPUs.
 [[nodiscard]] Diagnostics report_findings(const ImportReport& report, const Diagnostics& told,
                                           std::string_view file);
 

@@ -178,14 +178,188 @@ TEST(TopoImport, OneWayPcieNodesRaiseNoWarnings) {
 }
 
 TEST(TopoImport, WhatNoRailJoinsIsToldWithTheOptionsThatDo) {
+  // nvidia-smi does not say how PCIe joins GPUs without NVLink.
   const Scratch scratch;
-  const std::string dump = scratch.write("dump.xml", rccl_dump(2, {}, "908"));
-  const auto rails = run({"topo", "import", "auto", dump, "--boxes", "2", "--fabric", "rail"});
+  const std::string dump =
+      scratch.write("dump.txt",
+                    "GPU0 GPU1 NIC0 NIC1\nGPU0 X SYS PIX SYS\nGPU1 SYS X SYS PIX\n"
+                    "NIC0 PIX SYS X SYS\nNIC1 SYS PIX SYS X\n");
+  const std::vector<std::string> command = {
+      "topo", "import",  "auto", dump,      "--gpu", "a100", "--nic-bandwidth",
+      "25",   "--boxes", "2",    "--fabric"};
+  const auto with_fabric = [&](const std::string& name) {
+    auto words = command;
+    words.push_back(name);
+    return run(words);
+  };
+  const auto rails = with_fabric("rail");
   EXPECT_EQ(rails.code, 2);
-  EXPECT_THAT(rails.err,
-              AllOf(HasSubstr("[E09]"), HasSubstr("--fabric single"), HasSubstr("--pcie-p2p")));
+  EXPECT_THAT(rails.err, AllOf(HasSubstr("[E09]"), HasSubstr("--fabric single")));
   EXPECT_THAT(rails.out, IsEmpty());
-  EXPECT_EQ(run({"topo", "import", "auto", dump, "--boxes", "2", "--fabric", "single"}).code, 0);
+  EXPECT_EQ(with_fabric("single").code, 0);
+}
+
+// The machines of most people: two L4 on each of two sockets, of which no NVLink joins any.
+std::string two_sockets() {
+  std::string text = "<system version=\"1\">\n";
+  for (int socket = 0; socket < 2; ++socket) {
+    text += fmt::format(
+        "<cpu numaid=\"{}\" arch=\"x86_64\" vendor=\"GenuineIntel\" familyid=\"6\" "
+        "modelid=\"85\">\n",
+        socket);
+    for (int gpu = 2 * socket; gpu < 2 * socket + 2; ++gpu) {
+      text += fmt::format(
+          "<pci busid=\"{}\" class=\"0x030200\" link_speed=\"16 GT/s\" link_width=\"16\">"
+          "<gpu dev=\"{}\" sm=\"89\"/></pci>\n",
+          bus_id(gpu), gpu);
+    }
+    text += "</cpu>\n";
+  }
+  return text + "</system>\n";
+}
+
+// The CPUs' 10 GB/s for the two GPUs of a socket: 4 * 10 / 2.
+TEST(TopoImport, EveryCommandTakesPcieWhereNothingElseJoinsTheGpus) {
+  const Scratch scratch;
+  const std::string dump = scratch.write("dump.xml", two_sockets());
+  const std::string said =
+      "no NVLink or xGMI joins any two of the 4 GPUs: PCIe and the CPUs are the way between them. "
+      "By these bandwidths an allgather over them moves 20 GB/s at best (the 2 GPUs";
+  const std::vector<std::vector<std::string>> commands = {{"bound"},
+                                                          {"compare"},
+                                                          {"synth", "-o", scratch / "x.xml"},
+                                                          {"topo", "import", "auto"},
+                                                          {"topo", "show"},
+                                                          {"topo", "check"},
+                                                          {"topo", "convert", "--to", "csv"}};
+  for (std::vector<std::string> command : commands) {
+    command.push_back(dump);
+    const auto result = run(command);
+    EXPECT_EQ(result.code, 0) << command.front() << result.err;
+    EXPECT_THAT(result.err, HasSubstr(said)) << command.front();
+  }
+  const auto verified = run({"verify", scratch / "x.xml", "--topology", dump});
+  EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
+  const auto bound = run({"bound", dump, "--json", "-q"});
+  EXPECT_EQ(nlohmann::json::parse(bound.out)["algbw"]["allgather"]["exact"], "20");
+  const auto imported = run({"topo", "import", "auto", dump, "--json", "-o", scratch / "x.json"});
+  const auto json = nlohmann::json::parse(imported.out);
+  expect_valid(json, "forestcoll-import.schema.json");
+  EXPECT_EQ(json["findings"][0]["code"], "I25");
+}
+
+// Two hives of four: 16 GB/s of the CPUs for four GPUs, where xGMI alone moves 3 * 24 * 4 / 3.
+TEST(TopoImport, WhatPcieCostsIsSaidBesideWhatTheLinksAloneMove) {
+  std::string text = "<system version=\"2\">\n";
+  for (int hive = 0; hive < 2; ++hive) {
+    text += fmt::format(
+        "<cpu numaid=\"{}\" arch=\"x86_64\" vendor=\"AuthenticAMD\" familyid=\"175\" "
+        "modelid=\"1\">\n",
+        hive);
+    for (int gpu = 4 * hive; gpu < 4 * hive + 4; ++gpu) {
+      text += fmt::format(
+          "<pci busid=\"{}\" class=\"0x038000\" link_speed=\"16 GT/s\" link_width=\"16\">"
+          "<gpu dev=\"{}\" gcn=\"906\">",
+          bus_id(gpu), gpu);
+      for (int peer = 4 * hive; peer < 4 * hive + 4; ++peer) {
+        if (peer != gpu) text += fmt::format("<xgmi target=\"{}\" count=\"1\"/>", bus_id(peer));
+      }
+      text += "</gpu></pci>\n";
+    }
+    text += "</cpu>\n";
+  }
+  const Scratch scratch;
+  const auto bound = run({"bound", scratch.write("hives.xml", text + "</system>\n")});
+  EXPECT_EQ(bound.code, 0) << bound.err;
+  EXPECT_THAT(bound.err,
+              AllOf(HasSubstr("joins gpu[0-3] and gpu[4-7]"), HasSubstr("moves 32 GB/s at best"),
+                    HasSubstr("one over gpu[0-3] alone, without PCIe, 96 GB/s")));
+}
+
+std::string cloud_file() {
+  std::string text = "<system version=\"1\"><cpu numaid=\"0\" vendor=\"AuthenticAMD\">\n";
+  for (int gpu = 0; gpu < 8; ++gpu) {
+    text += fmt::format(
+        "<pci busid=\"000{}:00:00.0\" class=\"0x030200\" link_speed=\"16 GT/s\" "
+        "link_width=\"16\"/>\n",
+        gpu + 1);
+  }
+  return text + "</cpu></system>\n";
+}
+
+TEST(TopoImport, WhatCloudsLeaveToNcclIsGivenToEveryCommand) {
+  const Scratch scratch;
+  const std::string file = scratch.write("cloud.xml", cloud_file());
+  const auto refused = run({"bound", file});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("[I07]"), HasSubstr("no links of its 8 GPUs"),
+                                 HasSubstr("--nvlink nvswitch=300")));
+  const auto algbw = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"bound", file, "--json"});
+    const auto bound = run(options);
+    EXPECT_EQ(bound.code, 0) << bound.err;
+    return nlohmann::json::parse(bound.out)["algbw"]["allgather"]["exact"].get<std::string>();
+  };
+  EXPECT_EQ(algbw({"--nvlink", "nvswitch=300"}), "2400/7");
+  EXPECT_EQ(algbw({"--nvlink", "nvswitch=2400 Gb/s"}), "2400/7");
+  EXPECT_EQ(algbw({"--box", "dgx-a100"}), "2400/7");
+  EXPECT_EQ(algbw({"--box", topology("dgx-a100-x1")}), "2400/7");
+  EXPECT_EQ(algbw({"--pcie-p2p"}), "192/7");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"synth", "-o", scratch / "x.xml"},
+        {"compare"},
+        {"topo", "show"},
+        {"topo", "check"},
+        {"topo", "import", "auto"},
+        {"topo", "convert", "--to", "csv"}}) {
+    auto words = command;
+    words.insert(words.end(), {file, "--nvlink", "nvswitch=300"});
+    const auto result = run(words);
+    EXPECT_EQ(result.code, 0) << command.front() << result.err;
+  }
+}
+
+TEST(TopoImport, OptionsOfDumpsAreRefusedWhereTheySayNothing) {
+  const Scratch scratch;
+  const std::string file = scratch.write("cloud.xml", cloud_file());
+  for (const auto& [options, message] :
+       {std::pair(std::vector<std::string>{"--nvlink", "300"}, "--nvlink: expected nvswitch=GB/s"),
+        {{"--nvlink", "nvswitch=fast"}, "--nvlink: expected nvswitch=GB/s"},
+        {{"--nvlink", "nvswitch=-1"}, "--nvlink: expected nvswitch=GB/s"},
+        {{"--box", "dgx-a100", "--nvlink", "nvswitch=300"}, "--nvlink and --box both"},
+        {{"--box", scratch.write("empty", "")}, "--box: "},
+        {{"--box", "gb200-nvl72"}, "72 GPUs, and the file 8"}}) {
+    auto words = options;
+    words.insert(words.begin(), {"bound", file});
+    const auto result = run(words);
+    EXPECT_EQ(result.code, 2);
+    EXPECT_THAT(result.err, AllOf(HasSubstr("[I08]"), HasSubstr(message)));
+  }
+  EXPECT_EQ(run({"bound", file, "--box", scratch / "none.json"}).code, 4);
+  const auto ours = run({"bound", topology("dgx-a100-x1"), "--nvlink", "nvswitch=300"});
+  EXPECT_EQ(ours.code, 2);
+  EXPECT_THAT(ours.err, AllOf(HasSubstr("[I08]"), HasSubstr("--nvlink: the file is a topology")));
+  const std::string box = scratch.write("box.json", read_file(topology("dgx-a100-x1")));
+  const auto clash = run({"synth", file, "--box", box, "-o", box});
+  EXPECT_EQ(clash.code, 2);
+  EXPECT_THAT(clash.err, HasSubstr("[S04]"));
+}
+
+// README's examples use it. 8 * 240 / 7 by NCCL's constants; in four boxes, 25 GB/s of eight NICs
+// behind PCIe links of 24: 32 * 192 / 24.
+TEST(TopoImport, TheSampleDumpIsOneOfADgxA100) {
+  const Scratch scratch;
+  const std::string dump = std::string(SOURCE_DIR) + "/dumps/dgx-a100.xml";
+  const auto alone = run({"bound", dump, "--json"});
+  ASSERT_EQ(alone.code, 0) << alone.err;
+  EXPECT_EQ(nlohmann::json::parse(alone.out)["algbw"]["allgather"]["exact"], "1920/7");
+  const std::string out = scratch / "topology.json";
+  const auto cluster =
+      run({"topo", "import", "auto", dump, "--boxes", "4", "--fabric", "rail", "-o", out});
+  ASSERT_EQ(cluster.code, 0) << cluster.err;
+  EXPECT_THAT(cluster.err, AllOf(Not(HasSubstr("warning")), Not(HasSubstr("guess"))));
+  const auto bound = run({"bound", out, "--json"});
+  EXPECT_EQ(nlohmann::json::parse(bound.out)["algbw"]["allgather"]["exact"], "256");
 }
 
 TEST(TopoImport, OptionsWithoutAnyEffectAreRefused) {

@@ -59,7 +59,27 @@ TEST(ImportHwloc, BoardsThatNothingJoinsAreOneByAGuess) {
       machine(with(with(kMatrix, "0 0 0 100000 ", "0 0 0 0 "), "50000 100000 0 ", "50000 0 0 "));
   EXPECT_THAT(import_valid(kHwloc, apart).report.guesses,
               ElementsAre(HasSubstr("no links between 2 groups")));
-  EXPECT_THAT(import_errors(kHwloc, apart, {.split_nvswitch = true}), ElementsAre("I07", "I24"));
+  // Kept apart, they are joined by the CPUs alone.
+  EXPECT_THAT(import_valid(kHwloc, apart, {.split_nvswitch = true}).report.joined_by_pcie,
+              ElementsAre(ElementsAre("gpu0", "gpu1"), ElementsAre("gpu2", "gpu3")));
+}
+
+// Without distances nothing is known of NVLink: PCIe is taken where the options say so. Two GPUs
+// leave a package through the 6 GB/s of unknown CPUs.
+TEST(ImportHwloc, WithoutDistancesTheLinksMustBeGiven) {
+  EXPECT_THAT(import_messages(kHwloc, machine("")),
+              AllOf(HasSubstr("NVLinkBandwidth"), HasSubstr("--nvlink"), HasSubstr("--pcie-p2p")));
+  EXPECT_EQ(allgather(import_fabric(kHwloc, machine(""), {.pcie_p2p = true})), Ratio(4 * 6, 2));
+  EXPECT_EQ(allgather(import_fabric(kHwloc, machine(""), {.nvswitch = Ratio(50)})),
+            Ratio(4 * 50, 3));
+}
+
+TEST(ImportHwloc, AVirtualSlotIsAGuess) {
+  const std::string text = everywhere(machine(""), "\"15.75\"", "\"0.25\"");
+  EXPECT_THAT(arcs_of(import_fabric(kHwloc, text, {.pcie_p2p = true})),
+              Contains("box0/gpu0 -> box0/cpu0 12"));
+  EXPECT_THAT(import_valid(kHwloc, text, {.pcie_p2p = true}).report.guesses,
+              Contains(AllOf(HasSubstr("virtual machines"), HasSubstr("12 GB/s"))));
 }
 
 TEST(ImportHwloc, NvswitchesCanBeKeptApart) {
@@ -170,7 +190,7 @@ TEST(ImportHwloc, FunctionsOfOneCardShareItsSlot) {
 }
 
 TEST(ImportHwloc, BrokenFilesAreRefused) {
-  EXPECT_THAT(import_errors(kHwloc, machine("")), ElementsAre("I07", "I24", "I24", "I23"));
+  EXPECT_THAT(import_errors(kHwloc, machine("")), ElementsAre("I07", "I24", "I23"));
   EXPECT_THAT(import_errors(kHwloc, machine(with(kMatrix, "1000000 0 0 0 50000 0 ", ""))),
               ElementsAre(HasSubstr("I02 ")));
   EXPECT_THAT(import_messages(kHwloc, machine(with(kMatrix, "1000000 0 0 0 50000 0 ", ""))),

@@ -83,6 +83,14 @@ TEST(ImportLinks, WhatWasLeftOutIsToldWithErrors) {
   EXPECT_THAT(import_messages(kNccl, text), HasSubstr("left out: 48 nvlink links to GPUs that"));
 }
 
+// Links to GPUs that are hidden are no way, and those that are seen reach each other over PCIe.
+TEST(ImportLinks, ToHiddenGpusLeavePcie) {
+  const std::string text =
+      everywhere(rccl_dump(2, {{0, 1, 1}}, "908"), "<xgmi target=\"0000:", "<xgmi target=\"0001:");
+  EXPECT_THAT(codes_of(import_valid(kNccl, text).warnings), Contains(HasSubstr("I21 ")));
+  EXPECT_EQ(import_valid(kNccl, text).report.joined_by_pcie.size(), 2U);
+}
+
 // The slots of cards.
 
 const ImportOptions kRails{.boxes = 2, .fabric = "rail"};

@@ -79,7 +79,7 @@ TEST(ImportNvidiaSmi, AGpuWithoutLinksToTheNvswitchIsNamed) {
   }
   EXPECT_THAT(import_errors(kSmi, text, {.gpu = "h100"}), ElementsAre("I07", "W05", "I23"));
   EXPECT_THAT(import_messages(kSmi, text, {.gpu = "h100"}),
-              AllOf(HasSubstr("these groups of GPUs: gpu0, gpu[1-3]"), HasSubstr("gpu0 (0)")));
+              AllOf(HasSubstr("no link joins gpu0 and gpu[1-3]"), HasSubstr("gpu0 (0)")));
 }
 
 TEST(ImportNvidiaSmi, TheNearestGpusReachANic) {

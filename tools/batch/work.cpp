@@ -126,13 +126,13 @@ Probe failed_probe(ItemError error) {
   return result;
 }
 
-Expected<TopologyOptions> options_of(const Words& words) {
+Expected<Reading> options_of(const Words& words) {
   const auto arguments = parse_words(words);
   if (!arguments) return arguments.errors();
-  return parser_options(arguments->reading);
+  return reading_of(arguments->reading);
 }
 
-Probe probe_unguarded(const ProbeTask& task, const Expected<TopologyOptions>& options) {
+Probe probe_unguarded(const ProbeTask& task, const Expected<Reading>& options) {
   std::error_code error;
   if (fs::exists(task.path, error) && !is_regular(task.path)) {
     if (task.belief == Belief::none) return no_topology();
@@ -171,7 +171,7 @@ Answer perform(const Task& task) {
 
 namespace {
 
-Probe probe(const ProbeTask& task, const Expected<TopologyOptions>& options) {
+Probe probe(const ProbeTask& task, const Expected<Reading>& options) {
   try {
     return probe_unguarded(task, options);
   } catch (const std::bad_alloc&) {
@@ -184,7 +184,7 @@ Probe probe(const ProbeTask& task, const Expected<TopologyOptions>& options) {
 }  // namespace
 
 void probe_each(const std::vector<ProbeTask>& tasks, const std::function<bool(Probe)>& take) {
-  std::map<Words, Expected<TopologyOptions>> options;  // parsed once: most tasks have the same
+  std::map<Words, Expected<Reading>> options;  // parsed once: most tasks have the same
   for (const ProbeTask& task : tasks) {
     auto known = options.find(task.words);
     if (known == options.end()) {

@@ -74,6 +74,7 @@ std::optional<Diagnostic> refuse_combination(const SynthArguments& arguments, Fo
   const bool writes = format != Format::none;
   return refuse_clashes(
       {{"topology file", arguments.topology},
+       {"--box file", arguments.reading.dump.box},
        {"--warm file", arguments.solver.warm},
        {"--nccl-graph file", arguments.baseline.nccl_graph}},
       {{"-o", writes ? arguments.output : ""}, {"--json", arguments.json ? "-" : ""}});

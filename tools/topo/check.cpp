@@ -54,10 +54,10 @@ void count_parts(const Topology& topology, Checked& checked) {
   }
 }
 
-Checked check(const std::string& path, const TopologyOptions& options, const Failures& failures,
+Checked check(const std::string& path, const Reading& reading, const Failures& failures,
               const Console& console) {
   Checked checked{.file = display_name(path), .findings = {}, .changes = {}};
-  auto parsed = read_topology(path, options, console);
+  auto parsed = read_topology(path, reading, console);
   if (!parsed) {
     checked.findings = parsed.errors();
     return checked;
@@ -103,16 +103,17 @@ Json json_report(const std::vector<Checked>& all) {
 ExitCode run(const Options& options, const Console& console) {
   std::vector<NamedFile> inputs;
   for (const std::string& path : options.files) inputs.push_back({"topology file", path});
+  inputs.push_back({"--box file", options.reading.dump.box});
   if (auto error = refuse_clashes(inputs, {{"the report", "-"}})) {
     return fail({*std::move(error)}, console);
   }
-  const auto parser = parser_options(options.reading);
-  if (!parser) return fail(parser.errors(), console);
+  const auto reading = reading_of(options.reading);
+  if (!reading) return fail(reading.errors(), console);
   std::vector<Checked> all;
   Diagnostics errors;
   std::string text;
   for (const std::string& path : options.files) {
-    all.push_back(check(path, *parser, options.failures, console));
+    all.push_back(check(path, *reading, options.failures, console));
     print(all.back().findings, console);
     for (const std::string& inferred : all.back().notes) note(console, inferred);
     for (const std::string& change : all.back().changes) note(console, change);

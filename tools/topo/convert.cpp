@@ -41,15 +41,17 @@ Expected<GraphFormat> chosen_format(const Options& options) {
 }
 
 ExitCode run(const Options& options, const Console& console) {
-  if (auto error = refuse_clashes({{"topology file", options.topology}}, {{"-o", options.out}})) {
+  if (auto error = refuse_clashes(
+          {{"topology file", options.topology}, {"--box file", options.reading.dump.box}},
+          {{"-o", options.out}})) {
     return fail({*std::move(error)}, console);
   }
   const auto format = chosen_format(options);
   if (!format) return fail(format.errors(), console);
-  const auto parser = parser_options(options.reading);
-  if (!parser) return fail(parser.errors(), console);
+  const auto reading = reading_of(options.reading);
+  if (!reading) return fail(reading.errors(), console);
   Metadata metadata;
-  const auto parsed = read_topology(options.topology, *parser, console, &metadata);
+  const auto parsed = read_topology(options.topology, *reading, console, &metadata);
   if (!parsed) return fail(parsed.errors(), console);
   report_parsed(*parsed, console);
   const auto degraded = degrade(parsed->topology, options.failures);

@@ -13,7 +13,6 @@
 
 #include "command.hpp"
 #include "fabric.hpp"
-#include "file_option.hpp"
 #include "foreign.hpp"
 #include "forestcoll/bandwidth.hpp"
 #include "io.hpp"
@@ -31,7 +30,6 @@ struct Options {
   std::string bandwidths = "by-source";  ///< nominal, nccl, or a file
   std::string nic_bandwidth, uplink_bandwidth;
   std::string nvswitch = "merge";
-  std::string box;  ///< a file
   ImportOptions import;
   ReadingOptions reading;
 };
@@ -74,8 +72,14 @@ std::optional<Diagnostics> set_bandwidths(const std::string& choice, ImportOptio
 }
 
 // What the command line says, with the files that it names read.
-Expected<ImportOptions> import_options(const Options& options) {
+Expected<Reading> read_options(const Options& options) {
+  const auto reading = reading_of(options.reading);
+  if (!reading) return reading.errors();
   ImportOptions import = options.import;
+  import.nvswitch = reading->import.nvswitch;
+  import.pcie_p2p = reading->import.pcie_p2p;
+  import.box_text = reading->import.box_text;
+  import.box_file = reading->import.box_file;
   if (auto errors = set_bandwidths(options.bandwidths, import)) return *std::move(errors);
   const auto nic = positive("--nic-bandwidth", options.nic_bandwidth);
   const auto uplink = positive("--uplink-bandwidth", options.uplink_bandwidth);
@@ -84,28 +88,24 @@ Expected<ImportOptions> import_options(const Options& options) {
   import.nic_bandwidth = *nic;
   import.uplink_bandwidth = *uplink;
   import.split_nvswitch = options.nvswitch == "split";
-  if (options.box.empty()) return import;
-  auto box = read_input(options.box);
-  if (!box) return box.errors();
-  import.box_text = *std::move(box);
-  import.box_file = display_name(options.box);
-  return import;
+  return Reading{.parser = reading->parser, .import = std::move(import)};
 }
 
-void tell(const Imported& imported, const Console& console) {
-  const ImportReport& report = imported.report;
+void tell(const CheckedImport& result, const Console& console) {
+  const ImportReport& report = result.imported.report;
   if (!report.understood.empty()) {
     note(console, fmt::format("understood: {}", fmt::join(report.understood, ", ")));
   }
-  for (const Diagnostic& finding : report_findings(report, imported.warnings, "")) {
-    note(console, finding.message);
-  }
+  for (const Diagnostic& finding : result.findings) note(console, finding.message);
 }
 
 Json json_report(Source source, const CheckedImport& result) {
   Json findings = Json::array();
   for (const Diagnostic& warning : result.imported.warnings) findings.push_back(to_json(warning));
   for (const Diagnostic& warning : result.parsed.warnings) findings.push_back(to_json(warning));
+  for (const Diagnostic& finding : result.findings) {
+    if (finding.code == "I25") findings.push_back(to_json(finding));  // the rest has its own lists
+  }
   const Topology& topology = result.parsed.topology;
   return {{"format", "forestcoll-import"},
           {"version", 1},
@@ -127,7 +127,7 @@ ExitCode run(const Options& options, const Console& console) {
   }
   if (auto error = refuse_clashes(
           {{"imported file", options.file},
-           {"--box file", options.box},
+           {"--box file", options.reading.dump.box},
            {"--bandwidths file", is_file(options.bandwidths) ? options.bandwidths : ""}},
           {{"-o", options.out}, {"--json", options.json ? "-" : ""}})) {
     return fail({*std::move(error)}, console);
@@ -138,20 +138,18 @@ ExitCode run(const Options& options, const Console& console) {
                              "`forestcoll topo convert --quantize` of what is imported.")},
                 console);
   }
-  const auto parser = parser_options(options.reading);
-  if (!parser) return fail(parser.errors(), console);
-  const auto import = import_options(options);
-  if (!import) return fail(import.errors(), console);
+  const auto reading = read_options(options);
+  if (!reading) return fail(reading.errors(), console);
   const auto text = read_input(options.file);
   if (!text) return fail(text.errors(), console);
   const std::string file = display_name(options.file);
   const auto source = chosen_source(options.source, *text, file);
   if (!source) return fail(source.errors(), console);
-  const auto result = at_work(
-      "importing", console, [&] { return import_checked(*source, *text, file, *import, *parser); });
+  const auto result =
+      at_work("importing", console, [&] { return import_checked(*source, *text, file, *reading); });
   if (!result) return fail(result.errors(), console);
 
-  if (!options.json) tell(result->imported, console);
+  if (!options.json) tell(*result, console);
   print(result->imported.warnings, console);
   report_parsed(result->parsed, console);
   if (auto error = write_output(options.out, result->text)) return fail({*error}, console);
@@ -176,6 +174,7 @@ std::string footer() {
          "  forestcoll topo import auto nccl-topo.xml -o box.json\n"
          "  forestcoll topo import nccl nccl-topo.xml --boxes 4 --fabric rail -o cluster.json\n"
          "  nvidia-smi topo -m | forestcoll topo import nvidia-smi - --gpu h100 -o box.json\n"
+         "  forestcoll topo import auto ndv4-topo.xml --nvlink nvswitch=300 -o box.json\n"
          "  forestcoll topo import ibnetdiscover fabric.txt --box nccl-topo.xml -o cluster.json\n"
          "\n"
          "Exit codes: 0 done, 2 a file that cannot be made a topology, or usage, 4 cannot read or\n"
@@ -211,10 +210,6 @@ void add_machine_options(CLI::App& command, Options& options) {
       ->check(CLI::IsMember({"merge", "split"}))
       ->capture_default_str()
       ->group(group);
-  command
-      .add_flag("--pcie-p2p", options.import.pcie_p2p,
-                "GPUs reach each other through PCIe and CPUs too")
-      ->group(group);
   command.add_option("--host", options.import.host, "What boxes are called; default box0, box1, …")
       ->type_name("NAME")
       ->group(group);
@@ -233,12 +228,6 @@ void add_cluster_options(CLI::App& command, Options& options) {
                   "odd-even (two), fat-tree:BOXES[:RATIO] (leaves of so many boxes below a spine,\n"
                   "oversubscribed RATIO to 1)")
       ->type_name("NAME")
-      ->group(group);
-  command
-      .add_option("--box", options.box,
-                  "The dump of one machine, for ibnetdiscover and Slurm: every host is one")
-      ->check(CLI::Validator(refuse_no_name, ""))
-      ->type_name("FILE")
       ->group(group);
   command.add_option("--uplinks", options.import.uplinks, "Slurm: links between two switches")
       ->check(CLI::Range(1, 4096))

@@ -207,11 +207,12 @@ ExitCode run(const Options& options, const Console& console) {
   if (auto error = refuse_combination(options, files)) return fail({*std::move(error)}, console);
   // A picture on standard output stands alone there.
   const bool reports = options.json || std::ranges::count(files, "-") == 0;
-  if (auto error = refuse_clashes({{"topology file", options.topology}},
-                                  {{"--svg", options.svg},
-                                   {"--png", options.png},
-                                   {"--dot", options.dot},
-                                   {"the report", reports ? "-" : ""}})) {
+  if (auto error = refuse_clashes(
+          {{"topology file", options.topology}, {"--box file", options.reading.dump.box}},
+          {{"--svg", options.svg},
+           {"--png", options.png},
+           {"--dot", options.dot},
+           {"the report", reports ? "-" : ""}})) {
     return fail({*std::move(error)}, console);
   }
   const auto fabric = load_fabric(options.topology, options.reading, options.failures, console);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "topology/import/box_links.hpp"
+#include "topology/import/notes.hpp"
 #include "topology/import/pcie.hpp"
 #include "topology/import/pcie_nodes.hpp"
 
@@ -84,8 +85,7 @@ void report_nics(const Context& context, const std::vector<NicPort>& ports) {
 }
 
 // The islands that links and switches make of the GPUs.
-std::vector<std::vector<std::string>> islands(const Machine& machine,
-                                              const std::vector<FlatLink>& links) {
+GpuGroups islands(const Machine& machine, const std::vector<FlatLink>& links) {
   std::map<std::string, std::string> parent;
   for (std::size_t g = 0; g < machine.gpus.size(); ++g) {
     parent.emplace(machine.gpus[g].id(), machine.gpus[g].id());
@@ -100,7 +100,7 @@ std::vector<std::vector<std::string>> islands(const Machine& machine,
   };
   for (const FlatLink& link : links) parent[find(link.src)] = find(link.dst);
   std::map<std::string, std::size_t> number;
-  std::vector<std::vector<std::string>> islands;
+  GpuGroups islands;
   for (std::size_t g = 0; g < machine.gpus.size(); ++g) {
     const auto [at, is_new] = number.emplace(find(machine.gpus[g].id()), islands.size());
     if (is_new) islands.emplace_back();
@@ -109,21 +109,31 @@ std::vector<std::vector<std::string>> islands(const Machine& machine,
   return islands;
 }
 
-bool check_joined(const Context& context, const Machine& machine,
-                  const std::vector<FlatLink>& links) {
-  const auto found = islands(machine, links);
-  if (found.size() < 2) return true;
-  std::vector<std::string> texts;
-  for (const auto& island : found)
-    texts.push_back(fmt::format("{}", fmt::join(compress_ids(island), ",")));
-  const bool none = found.size() == machine.gpus.size();
+// NVLink is ten times as wide as PCIe: which of them joins the GPUs must not be guessed.
+void refuse_unknown(const Context& context, const Machine& machine, const GpuGroups& groups) {
   context.findings.error(
-      "I07", "",
-      none ? fmt::format("no link joins any two of the {} GPUs", machine.gpus.size())
-           : fmt::format("no link joins these groups of GPUs: {}", listed(texts)),
-      "--pcie-p2p takes the PCIe for a way between them (where the file describes it), --boxes N "
-      "--fabric NAME the NICs; or dump the topology where the links are seen.");
-  return false;
+      "I07", "", fmt::format("no link joins {}: {}", in_words(groups), machine.links_unknown),
+      "Give them: --nvlink nvswitch=300 (GB/s of each GPU to the NVSwitches), or --box dgx-a100 (a "
+      "name of `topo gen --list`, a topology file, or a dump). Where the GPUs have none, "
+      "--pcie-p2p takes PCIe and the CPUs for the way. Or dump the topology on the machine, with "
+      "NCCL_TOPO_DUMP_FILE.");
+}
+
+void refuse_apart(const Context& context, const GpuGroups& groups) {
+  context.findings.error(
+      "I07", "", fmt::format("no link joins {}", in_words(groups)),
+      "The file does not describe how PCIe joins them: dump NCCL's topology (NCCL_TOPO_DUMP_FILE), "
+      "which does. `topo import --boxes N --fabric NAME` joins them by their NICs; --nvlink "
+      "nvswitch=300 (GB/s) says that they have NVSwitches.");
+}
+
+// Whether bridges lead up from every GPU to a CPU, and CPUs to each other.
+bool has_pcie_tree(const Machine& machine) {
+  return std::ranges::all_of(machine.gpus, [&](const Gpu& gpu) {
+    std::size_t at = gpu.slot.parent;
+    while (at != kNone && !machine.bridges[at].cpu) at = machine.bridges[at].slot.parent;
+    return at != kNone;
+  });
 }
 
 // Between GPUs, NVSwitches and sockets.
@@ -148,14 +158,36 @@ void add_nodes(SectionText& section, const std::vector<std::string>& ids, NodeTy
   }
 }
 
-void add_pcie(const Context& context, const Machine& machine, bool with_nics, Box& box,
+void add_pcie(const Context& context, const Machine& machine, bool with_nics, bool p2p, Box& box,
               std::vector<FlatLink>& links) {
-  const bool p2p = context.options.pcie_p2p;
   if (!p2p && !with_nics) return;
   PcieGraph graph = p2p ? all_ways(machine, with_nics) : nic_ways(machine);
   auto& guesses = context.report.guesses;
   guesses.insert(guesses.end(), graph.guesses.begin(), graph.guesses.end());
   add_pcie_nodes(machine, std::move(graph), p2p, box.section, links, box.ports);
+}
+
+// Whether PCIe and the CPUs are ways between the GPUs: where the options say so, and where the
+// links do not join them. Nothing where the GPUs are left apart.
+std::optional<bool> ways_of_pcie(const Context& context, const Machine& machine,
+                                 const std::vector<FlatLink>& links, const BoxOptions& options) {
+  if (context.options.pcie_p2p) return true;
+  GpuGroups groups = islands(machine, links);
+  if (groups.size() < 2) return false;
+  if (!machine.links_unknown.empty()) {
+    refuse_unknown(context, machine, groups);
+    return std::nullopt;
+  }
+  if (!has_pcie_tree(machine)) {
+    const bool linked_outside = options.with_nics || options.shared_nvswitch;
+    if (linked_outside) return false;
+    refuse_apart(context, groups);
+    return std::nullopt;
+  }
+  // Of several hosts, the first speaks for all.
+  auto& joined = context.report.joined_by_pcie;
+  if (joined.empty()) joined = std::move(groups);
+  return true;
 }
 
 }  // namespace
@@ -180,10 +212,9 @@ std::optional<Box> make_box(const Context& context, const Machine& machine,
   add_nodes(box.section, fabric.sockets, NodeType::switch_node);
   if (options.with_nics) box.ports = ports_of(context, machine);
   report_nics(context, box.ports);
-  add_pcie(context, machine, options.with_nics, box, links);
-
-  const bool linked_outside = options.with_nics || options.shared_nvswitch;
-  if (!linked_outside && !check_joined(context, machine, links)) return std::nullopt;
+  const auto p2p = ways_of_pcie(context, machine, all, options);
+  if (!p2p) return std::nullopt;
+  add_pcie(context, machine, options.with_nics, *p2p, box, links);
   box.section.links = compact(links);
   for (const std::size_t gpu : rank_order(machine)) box.gpus.push_back(machine.gpus[gpu].id());
   box.ranks_differ = box.gpus != gpus;

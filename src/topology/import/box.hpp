@@ -36,7 +36,8 @@ struct BoxOptions {
   bool shared_nvswitch = false;  ///< the NVSwitch stands outside of the box
 };
 
-/// The machine as a template. Nothing after an error: nothing joins its GPUs (I07).
+/// The machine as a template. Where its own links do not join its GPUs, PCIe and the CPUs do.
+/// Nothing after an error: nothing joins its GPUs, or the file does not say what does (I07).
 /// Warnings: I21, I22, W05. What was understood and left out goes to the report.
 [[nodiscard]] std::optional<Box> make_box(const Context& context, const Machine& machine,
                                           const BoxOptions& options);

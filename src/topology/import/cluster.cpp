@@ -7,34 +7,14 @@
 #include <tuple>
 
 #include "topology/import/box.hpp"
+#include "topology/import/complete.hpp"
 #include "topology/import/grow.hpp"
+#include "topology/import/notes.hpp"
 #include "topology/import/option_use.hpp"
 #include "topology/import/ports.hpp"
 
 namespace forestcoll::importing {
 namespace {
-
-std::optional<Machine> read_box(const Context& context) {
-  const auto source = detect_source(context.text);
-  std::optional<Machines> machines;
-  if (source == Source::nccl) machines = read_nccl(context);
-  if (source == Source::nvidia_smi) machines = read_nvidia_smi(context);
-  if (source == Source::hwloc) machines = read_hwloc(context);
-  const bool machine_source =
-      source == Source::nccl || source == Source::nvidia_smi || source == Source::hwloc;
-  if (!machine_source) {
-    context.findings.error("I08", "", "--box: expected the dump of a machine",
-                           "Give NCCL's topology XML, nvidia-smi topo -m or hwloc's XML.");
-    return std::nullopt;
-  }
-  if (!machines) return std::nullopt;
-  if (machines->size() > 1) {
-    context.findings.error("I08", "", "--box: the dump holds several hosts",
-                           "Give the dump of one machine.");
-    return std::nullopt;
-  }
-  return std::move(machines->front());
-}
 
 // A NIC's speed is what its cables bring, at the host where that is most: a dump may not have it,
 // or that of one port alone. NICs of which neither says a speed are no part of the network.
@@ -217,6 +197,7 @@ std::optional<TopologyDocument> join_cluster(const Context& context, const Clust
     return cable.to.has_value() || cable.bandwidth.has_value();
   });
   ImportOptions of_box = options;
+  of_box.box_text.clear();  // it is the file itself
   // Given for a kind, it is each cable's already.
   if (speeds_known)
     std::erase_if(of_box.bandwidths, [](const auto& b) { return b.first == "nic"; });
@@ -226,6 +207,7 @@ std::optional<TopologyDocument> join_cluster(const Context& context, const Clust
                        .findings = box_findings,
                        .report = context.report};
   auto machine = read_box(inside);
+  if (machine && !add_nvswitch(inside, *machine)) machine.reset();
   if (machine && speeds_known) take_speeds_of_cables(inside, network, *machine);
   auto box = machine ? make_box(inside, *machine, {.with_nics = true}) : std::nullopt;
   if (box && box->ports.empty()) {
@@ -269,9 +251,7 @@ std::optional<TopologyDocument> join_cluster(const Context& context, const Clust
   context.report.understood.push_back(fmt::format("{} and {}",
                                                   counted(cabling.hosts().size(), "host"),
                                                   counted(network.switches.size(), "switch")));
-  for (std::size_t i = 0; i < context.report.guesses.size(); ++i) {
-    document.metadata.emplace_back(fmt::format("guess {}", i + 1), context.report.guesses[i]);
-  }
+  add_notes(context.report, document);
   return document;
 }
 

@@ -33,12 +33,18 @@ constexpr std::string_view kMi100 =
     "both "
     "directions";
 
+// Nor has that of the MI50 and MI60.
+constexpr std::string_view kMi50 =
+    "the half of the 92 GB/s that AMD's data sheet gives a link of the MI50 in both directions";
+
 struct Xgmi {
   std::string_view gcn;
   std::int64_t nominal, nccl;
   std::string_view reckoned = {};
 };
-constexpr std::array<Xgmi, 9> kXgmis = {{
+constexpr std::array<Xgmi, 11> kXgmis = {{
+    {"906", 46, 24, kMi50},
+    {"gfx906", 46, 24, kMi50},
     {"908", 46, 24, kMi100},
     {"gfx908", 46, 24, kMi100},
     {"910", 50, 36},

@@ -23,9 +23,11 @@ struct LinkSpeed {
 /// The compute capabilities that `nvlink_of` knows, as a message lists them.
 [[nodiscard]] std::string known_nvlinks();
 
-/// xGMI of an architecture, as RCCL writes it: "gfx942", "908", "910" (gfx90a), "940".
+/// xGMI of an architecture, as RCCL writes it: "gfx942", "906", "908", "910" (gfx90a), "940".
 [[nodiscard]] std::optional<LinkSpeed> xgmi_of(std::string_view gcn);
 [[nodiscard]] std::string known_xgmis();
+/// GB/s that RCCL plans with for xGMI of every architecture that it does not know.
+inline const Ratio kUnknownXgmi{24};
 
 /// GB/s of one PCIe lane as NCCL reckons it, by the exact text of its speed: "16 GT/s" or
 /// "16.0 GT/s PCIe". Nothing where that is unknown or empty.

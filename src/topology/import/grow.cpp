@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "topology/import/box.hpp"
+#include "topology/import/notes.hpp"
 #include "topology/import/option_use.hpp"
 #include "topology/import/ports.hpp"
 
@@ -263,7 +264,6 @@ void add_rank_order_of_hosts(const Context& context, const Machines& machines,
   if (in_order != by_place) document.rank_order = compress_ids(in_order);
 }
 
-// The file holds what was guessed: who reads it later must know.
 void add_metadata(const Context& context, const Machines& machines, const std::vector<Box>& boxes,
                   const std::vector<std::string>& names, TopologyDocument& document) {
   auto& metadata = document.metadata;
@@ -272,9 +272,7 @@ void add_metadata(const Context& context, const Machines& machines, const std::v
     const std::string host = boxes.size() > 1 ? names[i] + "/" : "";
     for (const auto& [part, text] : boxes[i].metadata) metadata.emplace_back(host + part, text);
   }
-  for (std::size_t i = 0; i < context.report.guesses.size(); ++i) {
-    metadata.emplace_back(fmt::format("guess {}", i + 1), context.report.guesses[i]);
-  }
+  add_notes(context.report, document);
 }
 
 std::optional<std::vector<Box>> make_boxes(const Context& context, const Machines& machines,

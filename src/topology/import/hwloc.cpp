@@ -29,6 +29,9 @@ constexpr std::int64_t kMeansBandwidth = 8;
 // No NVLink or xGMI link has less: 1 GB/s. hwloc can put the numbers of links into a matrix.
 constexpr std::int64_t kLeastBandwidth = 1000;
 
+// GB/s of a lane at 2.5 GT/s.
+const Ratio kOneSlowLane{1, 4};
+
 class Reader {
  public:
   explicit Reader(const Context& context) : context_(context) {}
@@ -47,8 +50,9 @@ class Reader {
       read_matrix(child, name == "NVLinkBandwidth" ? "nvlink" : "xgmi");
     }
     if (!found) {
-      context_.report.left_out.emplace_back(
-          "links between the GPUs: the file has no NVLinkBandwidth or XGMIBandwidth distances");
+      machine_.links_unknown =
+          "the file has no NVLinkBandwidth or XGMIBandwidth distances, which hwloc writes where it "
+          "is built with NVML or ROCm SMI";
     }
     keep_fast_nics();
     share_slots(machine_);
@@ -111,11 +115,12 @@ class Reader {
     PcieSlot slot{.parent = parent};
     if ((slot.bandwidth = context_.overridden("pcie"))) return slot;
     const auto speed = parse_ratio(object.attribute("pci_link_speed").value());
-    if (speed && *speed > Ratio(0)) {
+    if (speed && *speed > kOneSlowLane) {
       slot.bandwidth = exact_pcie(*speed);
     } else {
       slot.bandwidth = kUnknownLane * Ratio(kUnknownWidth);
-      slot.guess = "has no speed";
+      const bool stated = speed && *speed > Ratio(0);
+      slot.guess = stated ? "says 2.5 GT/s on 1 lane, as virtual machines do" : "has no speed";
     }
     return slot;
   }

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <set>
 
+#include "topology/import/complete.hpp"
 #include "topology/import/csv_rows.hpp"
 #include "topology/import/grow.hpp"
+#include "topology/import/notes.hpp"
 #include "topology/import/option_use.hpp"
 #include "topology/import/readers.hpp"
 #include "topology/text_encoding.hpp"
@@ -19,9 +21,10 @@ using importing::Context;
 using importing::Findings;
 
 template <class Read>
-std::optional<TopologyDocument> from_machines(const Context& context, Read read) {
-  const auto machines = read(context);
-  if (!machines) return std::nullopt;
+std::optional<TopologyDocument> from_machines(const Context& context, Read read,
+                                              Findings& box_findings) {
+  auto machines = read(context);
+  if (!machines || !importing::complete(context, *machines, box_findings)) return std::nullopt;
   return importing::grow(context, *machines);
 }
 
@@ -56,9 +59,7 @@ std::optional<TopologyDocument> from_graph(const Context& context, Read read) {
   context.report.understood.push_back(importing::counted(graph->nodes.size() - count, "switch"));
   context.report.understood.push_back(importing::counted(graph->links.size(), "link"));
   TopologyDocument document = importing::to_document(*graph);
-  for (std::size_t i = 0; i < context.report.guesses.size(); ++i) {
-    document.metadata.emplace_back(fmt::format("guess {}", i + 1), context.report.guesses[i]);
-  }
+  importing::add_notes(context.report, document);
   return document;
 }
 
@@ -83,13 +84,13 @@ std::optional<TopologyDocument> read(const Context& context, Findings& box_findi
   if (!check_options(context)) return std::nullopt;
   switch (context.source) {
     case Source::nccl:
-      return from_machines(context, read_nccl);
+      return from_machines(context, read_nccl, box_findings);
     case Source::nccl_graph:
       return refuse_rings(context);
     case Source::nvidia_smi:
-      return from_machines(context, read_nvidia_smi);
+      return from_machines(context, read_nvidia_smi, box_findings);
     case Source::hwloc:
-      return from_machines(context, read_hwloc);
+      return from_machines(context, read_hwloc, box_findings);
     case Source::ibnetdiscover:
       return from_network(context, read_ibnetdiscover, box_findings);
     case Source::slurm:
@@ -124,21 +125,29 @@ Diagnostics joined(Diagnostics first, const Diagnostics& second) {
 Diagnostics report_findings(const ImportReport& report, const Diagnostics& told,
                             std::string_view file) {
   Diagnostics findings;
-  const auto add = [&](std::string code, std::string message) {
+  const auto add = [&](std::string code, std::string message, std::string remedy) {
     findings.push_back({.code = std::move(code),
                         .severity = Severity::warning,
                         .kind = ErrorKind::input,
                         .file = std::string(file),
                         .where = "",
                         .message = std::move(message),
-                        .remedy = "Where that is wrong, correct the file that `forestcoll topo "
-                                  "import` writes."});
+                        .remedy = std::move(remedy)});
   };
+  const std::string correct =
+      "Where that is wrong, correct the file that `forestcoll topo import` writes.";
+  if (const auto& groups = report.joined_by_pcie; !groups.empty()) {
+    const bool none = std::ranges::all_of(groups, [](const auto& g) { return g.size() == 1; });
+    add("I25", importing::pcie_in_words(groups),
+        fmt::format("Where they have other links, dump the topology where these are seen{}.",
+                    none ? ", or give them: --nvlink nvswitch=300 (GB/s of each GPU)" : ""));
+  }
   for (const std::string& what : report.left_out) {
     const std::string message = "left out: " + what;
-    if (std::ranges::find(told, message, &Diagnostic::message) == told.end()) add("I24", message);
+    if (std::ranges::find(told, message, &Diagnostic::message) == told.end())
+      add("I24", message, correct);
   }
-  for (const std::string& guess : report.guesses) add("I23", "a guess: " + guess);
+  for (const std::string& guess : report.guesses) add("I23", "a guess: " + guess, correct);
   return findings;
 }
 

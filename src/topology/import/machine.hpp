@@ -77,6 +77,7 @@ struct Machine {
   std::vector<SwitchLink> switch_links = {};  ///< one direction each
   std::optional<Ratio> cpu_link = {};         ///< GB/s between two CPUs
   std::string cpu_link_guess = {};            ///< why it is a guess
+  std::string links_unknown = {};  ///< why the file cannot say what joins the GPUs; empty: it can
   /// In the template.
   [[nodiscard]] std::string nvswitch_id(std::size_t index) const {
     return nvswitches.size() == 1 ? "nvsw" : "nvsw" + std::to_string(index);

@@ -46,13 +46,20 @@ class Reader {
 
   // What refers to other elements, once all of them are known.
   std::optional<Machine> finish() {
-    if (machine_.gpus.size() > kMaxGpusOfMachine || machine_.nics.size() > kMaxNicsOfMachine) {
+    if (machine_.gpus.empty()) take_unclassed_for_nics();
+    const std::size_t nics = machine_.nics.size();
+    if (machine_.gpus.size() > kMaxGpusOfMachine || nics > kMaxNicsOfMachine) {
       fail("I09", cpus_.front(),
-           fmt::format("{} GPUs and {} NICs in one host", machine_.gpus.size(),
-                       machine_.nics.size()),
+           fmt::format("{} GPUs and {} NICs in one host", machine_.gpus.size(), nics),
            "Dump the topology anew.");
     }
     if (failed_) return std::nullopt;
+    if (!bare_gpus_.empty()) {
+      machine_.links_unknown = fmt::format(
+          "the file is made for NCCL to read (NCCL_TOPO_FILE) and to complete: it has no links of "
+          "its {}, which NCCL finds on the machine",
+          counted(machine_.gpus.size(), "GPU"));
+    }
     number_bare_gpus();
     sort_by_dev();
     share_slots(machine_);
@@ -116,9 +123,10 @@ class Reader {
       bare_gpus_.push_back(bus);
       machine_.gpus.push_back({.dev = -1, .name = bus, .slot = slot});
       nodes_.push_back(pci);
-    } else if (pci_class.starts_with("0x02")) {
-      machine_.nics.push_back(
-          {.name = bus, .offset = offset_of(pci), .slot = slot, .card = card(pci)});
+    } else if (pci_class.starts_with("0x02") || pci_class.empty()) {
+      auto& nics = pci_class.empty() ? unclassed_ : machine_.nics;
+      if (nics.size() > kMaxNicsOfMachine) return;  // finish() complains
+      nics.push_back({.name = bus, .offset = offset_of(pci), .slot = slot, .card = card(pci)});
     }
   }
 
@@ -199,6 +207,14 @@ class Reader {
     }
   }
 
+  // A file without GPUs names the devices beside them.
+  void take_unclassed_for_nics() {
+    if (unclassed_.empty()) return;
+    context_.report.guesses.push_back(fmt::format("{} without a class: taken for NICs",
+                                                  counted(unclassed_.size(), "PCI device")));
+    machine_.nics.insert(machine_.nics.end(), unclassed_.begin(), unclassed_.end());
+  }
+
   // NCCL numbers the GPUs of a skeleton when it runs, in the order of their bus ids.
   void number_bare_gpus() {
     if (bare_gpus_.empty()) return;
@@ -245,6 +261,7 @@ class Reader {
   std::vector<pugi::xml_node> nodes_;  // of machine_.gpus
   std::vector<pugi::xml_node> cpus_;
   std::vector<std::string> bare_gpus_;
+  std::vector<Nic> unclassed_;                  // PCI devices without a class
   std::map<std::string, std::string> classes_;  // of every <pci>, by bus id
   std::set<std::int64_t> devs_;
   std::set<std::string> buses_;  // of GPUs
@@ -296,17 +313,21 @@ std::optional<Machines> read_nccl(const Context& context) {
     gpus += host.gpu_count();
     devices += host.device_count();
   }
-  if (gpus == 0) {
+  const bool gpus_of_box = !context.options.box_text.empty() && hosts.size() == 1;
+  if (gpus == 0 && !gpus_of_box) {
     context.findings.error(
         "I06", context.place(offset_of(system)),
-        fmt::format("no GPUs: none of the {} has a <gpu> element or a GPU's class",
+        fmt::format("no GPUs: none of the {} has a <gpu> element or a GPU's class. Such a file is "
+                    "made for NCCL to read (NCCL_TOPO_FILE) and to complete",
                     counted(devices, "PCI device")),
-        "Such a file is completed by NCCL when it runs: dump it then, with NCCL_TOPO_DUMP_FILE.");
+        "Dump the topology on the machine, with NCCL_TOPO_DUMP_FILE; or --box dgx-h100 (a name of "
+        "`topo gen --list`, a topology file, or a dump) puts the GPUs of that machine below the "
+        "PCIe switches.");
     return std::nullopt;
   }
   Machines machines;
   for (Reader& host : hosts) {
-    if (host.gpu_count() == 0) continue;
+    if (host.gpu_count() == 0 && gpus > 0) continue;
     auto machine = host.finish();
     if (!machine) return std::nullopt;
     if (!host.bare_gpus().empty()) explain_bare(context, host.bare_gpus());

@@ -97,6 +97,7 @@ class LinkReader {
     const std::string dev = std::to_string(machine_.gpus[gpu].dev);
     if (!target.empty() && target == machine_.gpus[gpu].name) {
       leave_out(link, kind, "from a GPU to itself", count, dev);
+      is_unnamed_ = true;
       return {End::left_out, 0};
     }
     if (target.starts_with(kHiddenSwitch) || is_nvswitch_class(tclass)) {
@@ -112,6 +113,7 @@ class LinkReader {
       return {End::left_out, 0};
     }
     leave_out(link, kind, "to GPUs that the file does not have", count, dev + " to " + target);
+    is_unnamed_ = is_unnamed_ || tclass.empty();
     return {End::left_out, 0};
   }
 
@@ -147,9 +149,10 @@ class LinkReader {
   }
 
   // Once for all links of a kind.
-  void guess(const std::string& kind, const std::string& generation, const LinkSpeed& speed) {
-    std::string text = fmt::format("{} of {} has {} GB/s: {}", kind, generation,
-                                   shown(speed.nominal), speed.reckoned);
+  void guess(const std::string& kind, const std::string& generation, const Ratio& bandwidth,
+             std::string_view why) {
+    std::string text =
+        fmt::format("{} of {} has {} GB/s: {}", kind, generation, shown(bandwidth), why);
     auto& guesses = context_.report.guesses;
     if (std::ranges::find(guesses, text) == guesses.end()) guesses.push_back(std::move(text));
   }
@@ -161,8 +164,13 @@ class LinkReader {
     const auto speed = xgmi ? xgmi_of(generation) : nvlink_of(natural(generation).value_or(-1));
     if (speed && context_.nccl_constants()) return speed->nccl;
     if (speed) {
-      if (!speed->reckoned.empty()) guess(kind, generation, *speed);
+      if (!speed->reckoned.empty()) guess(kind, generation, speed->nominal, speed->reckoned);
       return speed->nominal;
+    }
+    if (xgmi && !generation.empty() && context_.nccl_constants()) {
+      guess(kind, quote(generation), kUnknownXgmi,
+            "RCCL's constant for architectures that it does not know");
+      return kUnknownXgmi;
     }
     if (unknown_.insert(kind + generation).second) {
       fail(
@@ -187,7 +195,10 @@ class LinkReader {
   }
 
   // A rate without them is wrong where they are there.
-  void report_left_out() const {
+  void report_left_out() {
+    if (is_unnamed_) {
+      machine_.links_unknown = "links of theirs lead to ends that the file does not name";
+    }
     for (const auto& [key, group] : left_out_) {
       const std::string what =
           fmt::format("{} {} (GPU {})", counted(group.count, key.first + " link"), key.second,
@@ -222,6 +233,7 @@ class LinkReader {
   std::map<std::string, std::size_t> gpu_by_bus_;
   std::set<std::string> unknown_;  // generations that were complained about
   std::map<std::pair<std::string, std::string>, LeftOut> left_out_;  // by kind and reason
+  bool is_unnamed_ = false;                                          // the far end of some link
   bool failed_ = false;
 };
 
