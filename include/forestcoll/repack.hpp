@@ -32,10 +32,13 @@ struct Repacking {
 /// for what is still owed, they give way. What is left is packed as ever. The rate is that of
 /// `scaling`, just as from scratch. On fabrics with unbalanced switches, of which no theorem
 /// speaks, the rest may not work out: then the rate is what packing from scratch reaches, and half
-/// of all data stays on kept trees, a quarter and so on, or none. A rank that `former` has and
-/// `network` has not is cut off where it is a leaf. REQUIRES: out-trees on nodes with the same
-/// NodeIds; every rank of `network` is one of `former`. Errors: those of `pack`. Cost: a pass over
-/// the former forest, a flow per rank and released tree at most, and the packing of the rest.
+/// of all data stays on kept trees, a quarter and so on, or none.
+///
+/// A rank that `former` has and `network` has not is cut off where it is a leaf.
+/// REQUIRES: out-trees on nodes with the same NodeIds; every rank of `network` is one of `former`.
+/// Errors: those of `pack`. Cost: a pass over the former forest, a flow per rank and released tree
+/// at most, and the packing of the rest; up to six times that, and a packing from scratch, where
+/// the rest does not work out.
 [[nodiscard]] Expected<Repacking> repack(const Network& network, const Weights& weights,
                                          const Scaling& scaling, const Forest& former,
                                          const PackOptions& options = {});
