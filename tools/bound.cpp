@@ -301,8 +301,10 @@ ExitCode run(const Options& options, const Console& console) {
   }
   const auto allreduce = at_work("finding the best allreduce", console,
                                  [&] { return best_allreduce(*answer, fabric->network); });
-  Json json = json_report(*answer, allreduce, *fabric, options);
-  std::string text = text_report(*answer, allreduce, *fabric, options);
+  Json json = at_work("writing the report", console,
+                      [&] { return json_report(*answer, allreduce, *fabric, options); });
+  std::string text = at_work("writing the report", console,
+                             [&] { return text_report(*answer, allreduce, *fabric, options); });
   if (options.whatif) {
     const auto asked = what_if_options(*fabric, options);
     if (!asked) return fail(asked.errors(), console);

@@ -30,13 +30,15 @@ struct Repacking {
 /// the trees of `former` as the capacities and the demand of all other trees allow: trees whose
 /// links all exist are placed first, in proportion to what they had; where a cut then lacks room
 /// for what is still owed, they give way. What is left is packed as ever. The rate is that of
-/// `scaling`, just as from scratch. On fabrics with unbalanced switches, of which no theorem speaks,
-/// the rest may not work out: then the rate is what packing from scratch reaches, and half of all
-/// data stays on kept trees, a quarter and so on, or none.
+/// `scaling`, just as from scratch. On fabrics with unbalanced switches, of which no theorem
+/// speaks, the rest may not work out: then the rate is what packing from scratch reaches, and half
+/// of all data stays on kept trees, a quarter and so on, or none.
+///
 /// A rank that `former` has and `network` has not is cut off where it is a leaf.
 /// REQUIRES: out-trees on nodes with the same NodeIds; every rank of `network` is one of `former`.
 /// Errors: those of `pack`. Cost: a pass over the former forest, a flow per rank and released tree
-/// at most, and the packing of the rest.
+/// at most, and the packing of the rest; up to six times that, and a packing from scratch, where
+/// the rest does not work out.
 [[nodiscard]] Expected<Repacking> repack(const Network& network, const Weights& weights,
                                          const Scaling& scaling, const Forest& former,
                                          const PackOptions& options = {});

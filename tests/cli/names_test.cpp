@@ -50,15 +50,15 @@ TEST(Names, ABatchWritesTheProperOnes) {
   const auto batch = run({"batch", scratch / "in", "-o", scratch / "out", "-c",
                           "all-reduce,AllGather", "--in-process"});
   ASSERT_EQ(batch.code, 0) << batch.err;
-  EXPECT_TRUE(std::filesystem::exists(scratch / "out/pair/allreduce.xml")) << batch.err;
-  EXPECT_TRUE(std::filesystem::exists(scratch / "out/pair/allgather.xml"));
+  EXPECT_TRUE(std::filesystem::exists(scratch / "out/pair.json/allreduce.xml")) << batch.err;
+  EXPECT_TRUE(std::filesystem::exists(scratch / "out/pair.json/allgather.xml"));
   const std::string manifest =
       scratch.write("m.json", R"({"format": "forestcoll-batch-manifest", "version": 1,
   "topologies": [{"path": "pair.json", "collectives": ["Reduce-Scatter"]}]})");
   const auto listed =
       run({"batch", scratch / "in", "-o", scratch / "two", "--manifest", manifest, "--in-process"});
   ASSERT_EQ(listed.code, 0) << listed.err;
-  EXPECT_TRUE(std::filesystem::exists(scratch / "two/pair/reduce_scatter.xml"));
+  EXPECT_TRUE(std::filesystem::exists(scratch / "two/pair.json/reduce_scatter.xml"));
 }
 
 TEST(Names, AllToAllAndUnknownCollectivesAreRefusedInWords) {

@@ -215,7 +215,7 @@ TEST(Synth, UsageErrors) {
   const std::string file = topology("dgx-a100-x1");
   const std::vector<Misuse> misuses = {
       {{}, "TOPOLOGY is required"},
-      {{file, "-c", "alltoall"}, "alltoall not in"},
+      {{file, "-c", "alltoall"}, "alltoall is not synthesised yet"},
       {{file, "-c", "broadcast"}, "broadcast needs a root [S02]"},
       {{file, "--root", "0"}, "allreduce has no root [S02]"},
       {{file, "-c", "reduce", "--root", "8"}, "found \"8\" [S02]"},
@@ -235,7 +235,7 @@ TEST(Synth, UsageErrors) {
       {{file, "--max-bytes", "9999999T"}, "--max-bytes: expected a number of bytes"},
       {{file, "--min-bytes", "2K", "--max-bytes", "1K"}, "[S04]"},
       {{file, "--min-bytes", "2T"}, "is above 1099511627776, up to which a runtime selects"},
-      {{file, "--tune", "1G-64K", "-o", "d"}, "write the smaller size first: 64K-1G"},
+      {{file, "--tune", "1G-64K", "-o", "d"}, "the range begins with 1G, above its end 64K"},
       {{file, "--tune", "2T", "-o", "d"}, "expected sizes up to 1T, found \"2T\""},
       {{file, "--tune", "1M", "-o", ""}, "name a directory with -o"},
       {{file, "--quantize", "0"}, "--quantize: expected a positive number"},
