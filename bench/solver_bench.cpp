@@ -44,7 +44,8 @@ void rate_of(benchmark::State& state, Fabric& fabric) {
   Rate rate;
   for (auto _ : state) benchmark::DoNotOptimize(rate = optimal_rate(network, weights));
   const auto n = static_cast<std::int64_t>(network.ranks.size());
-  if (Ratio(n) / rate.inverse * network.unit != fabric.allgather()) state.SkipWithError("wrong rate");
+  if (Ratio(n) / rate.inverse * network.unit != fabric.allgather())
+    state.SkipWithError("wrong rate");
   state.counters["ranks"] = static_cast<double>(n);
   state.counters["flows"] = static_cast<double>(rate.statistics.flows);
 }

@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "forestcoll/max_height.hpp"
+#include "solver/height/bound.hpp"
 #include "solver/plan.hpp"
 #include "solver/quick_forest.hpp"
 
@@ -133,9 +134,12 @@ class PhasePacker {
     auto packing = try_to_pack(i, scaling);
     if (!packing) return packing;
     // The distance is the cheaper bound, and often the forest is no higher.
-    std::int32_t least = height_lower_bound(phase.network, phase.weights);
+    std::int32_t least =
+        solver::distance_bound(phase.network, phase.weights, packing->forest.symmetry());
     if (packing->forest.max_height() > least) {
-      least = height_lower_bound(phase.network, phase.weights, packing->scaling);
+      least = packing->least_height
+                  ? *packing->least_height
+                  : height_lower_bound(phase.network, phase.weights, packing->scaling);
     }
     result_.least_height = std::max(result_.least_height, least);
     return packing;

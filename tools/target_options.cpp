@@ -21,9 +21,11 @@ std::string refuse_unknown_target(const std::string& name) {
 }  // namespace
 
 void add_target_options(CLI::App& command, std::string& target, std::optional<std::int32_t>& sms) {
-  command.add_option("--target", target, fmt::format("The runtime whose limits apply: {}; {} is\n"
-                             "--format mscclpp",
-                             known_targets(), plan_target))
+  command
+      .add_option("--target", target,
+                  fmt::format("The runtime whose limits apply: {}; {} is\n"
+                              "--format mscclpp",
+                              known_targets(), plan_target))
       ->check(CLI::Validator(refuse_unknown_target, "NAME"))
       ->capture_default_str();
   add_sms_option(command, sms);

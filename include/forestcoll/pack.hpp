@@ -55,6 +55,8 @@ struct Packing {
   Forest forest;
   Scaling scaling;  ///< what was carried; scale above the asked one where balance cost
   PackStatistics statistics;
+  /// `height_lower_bound` at `scaling`, where it was worked out on the way.
+  std::optional<std::int32_t> least_height = {};
 };
 
 /// Told of what is being done, in words for people ("packing"), and what part of it is done, 0 … 1;

@@ -92,7 +92,6 @@ struct TargetLimits {
   std::int32_t max_offset;       ///< in chunks
   std::int32_t max_depended;     ///< only threadblocks 0 … max_depended − 1 can be waited for
   bool fused_steps;              ///< takes steps that receive and reduce, or forward, at once
-  bool copies;                   ///< takes steps that copy within a GPU
   bool both_placements;          ///< one file can serve calls in place and out of place
   bool counts_parts;  ///< selects by the count of one rank's part, not by that of the whole buffer
   bool acquires_outputs;  ///< a step that waits is sure to see new data where it reads `o` only
@@ -145,10 +144,10 @@ struct LowerOptions {
 /// REQUIRES: each root's multiplicities sum to k times its weight in each forest; instances ≥ 1.
 /// Errors: T07 (unknown target, ErrorKind::input); ErrorKind::limit with the number, the limit and
 /// what would make it fit: T01 threadblocks, T02 steps, T03 channels, T04 chunks, T05 XML elements,
-/// T06 a target that takes no file for calls both in place and out of place, or none that copies
-/// where a copy is needed, T09 ranks that own unequal shares of the data, in other collectives.
-/// What is far too large is refused before anything of its size is built.
-/// Cost: O(E log E) for E messages, plus overlaps of the two forests of allreduce.
+/// T06 a target that takes no file for calls both in place and out of place, T09 ranks that own
+/// unequal shares of the data, in other collectives. What is far too large is refused before
+/// anything of its size is built. Cost: O(E log E) for E messages, plus overlaps of the two forests
+/// of allreduce.
 [[nodiscard]] Expected<Schedule> lower(const CollectiveForest& forest, const LowerOptions& options);
 
 }  // namespace forestcoll

@@ -7,7 +7,6 @@ namespace {
 
 constexpr std::string_view kAll = " s r rcs rrs rrc rrcs cpy re nop ";
 constexpr std::string_view kUnfused = " s r re cpy nop ";
-constexpr std::string_view kOldest = " s r re nop ";  // of RCCL 6.0
 
 // Lines of 16 bytes, 8 to a thread, half of them flags; 120 words to a thread, 15 of 16 data.
 constexpr std::int64_t kNvidiaLL = 8 * 512 * 16 / 2;
@@ -63,9 +62,9 @@ constexpr TargetRules rccl(std::string_view name, std::string_view operations,
   return rules;
 }
 
-// rccl-6 is whatever is right on 6.0 and on all later releases.
+// rccl-6 stands for 6.0 and all later releases, but that 6.0 has no cpy.
 constexpr std::array<TargetRules, 6> kTargets = {
-    {nvidia(), rccl("rccl-5.7", kAll, 1024, 32, true), rccl("rccl-6", kOldest, 64, 32, true),
+    {nvidia(), rccl("rccl-5.7", kAll, 1024, 32, true), rccl("rccl-6", kUnfused, 64, 64, true),
      rccl("rccl-6.2", kUnfused, 64, 64, true), rccl("rccl-6.3", kUnfused, 64, 128, false),
      research()}};
 

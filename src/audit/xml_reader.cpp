@@ -259,15 +259,15 @@ class Reader {
   const Operation* read_operation(std::string_view name, const Place& place) {
     const Operation* operation = find_operation(name);
     if (operation != nullptr && target_.accepts(name)) return operation;
-    const char* remedy = "receive into scratch and reduce by re, or choose another target";
-    if (name == "cpy") remedy = "RCCL has it from 6.1 on: choose rccl-6.2 or rccl-6.3";
     findings_.add(Code::unsupported, place,
                   operation == nullptr
                       ? fmt::format("type: expected s, r, rcs, rrs, rrc, rrcs, cpy, re or nop, "
                                     "found \"{}\"",
                                     name.substr(0, 40))
                       : fmt::format("target {} does not run steps of type {}", target_.name, name),
-                  operation == nullptr ? "" : remedy);
+                  operation == nullptr
+                      ? ""
+                      : "receive into scratch and reduce by re, or choose another target");
     return operation != nullptr ? operation : find_operation("nop");
   }
 

@@ -76,17 +76,6 @@ Diagnostic too_many_elements(std::int64_t rank, std::int64_t elements, const Tar
                  kSmaller);
 }
 
-// Does some rank move data from one of its own buffers into another?
-bool needs_copies(const CollectiveForest& forest, const TargetLimits& target,
-                  const LowerOptions& options) {
-  if (options.placement == Placement::in_place) return false;
-  const bool keeps_own = forest.collective == Collective::allgather ||
-                         forest.collective == Collective::broadcast || rank_count(forest) == 1;
-  const bool sums_aside =
-      forest.reduce && options.placement == Placement::both && !target.fused_steps;
-  return keeps_own || sums_aside;
-}
-
 // What can be refused before anything of the schedule's size is built.
 std::optional<Diagnostic> refuse_early(const CollectiveForest& forest, const TargetLimits& target,
                                        const LowerOptions& options) {
@@ -97,17 +86,6 @@ std::optional<Diagnostic> refuse_early(const CollectiveForest& forest, const Tar
                                "for both",
                                target.name),
                    "make two files, one with --inplace and one with --outofplace");
-  }
-  if (!target.copies && needs_copies(forest, target, options)) {
-    return refusal("T06",
-                   fmt::format("{} for calls {} needs steps that copy within a GPU, and {} has to "
-                               "do without: RCCL 6.0 has none",
-                               to_string(forest.collective),
-                               options.placement == Placement::both ? "both in place and out of it"
-                                                                    : "out of place",
-                               target.name),
-                   "name the release, --target rccl-6.2 (6.1, 6.2) or rccl-6.3 (6.3 and later), or "
-                   "make it for calls in place alone");
   }
   if (ranks > target.max_children) {
     return refusal("T05",

@@ -1,15 +1,16 @@
 // What each runtime accepts. The numbers are compiled into the runtimes' loaders and kernels; where
 // releases of one runtime differ, a row holds what all of them take.
 //
-//            releases        channels  copies  selects allgather and reduce_scatter by
-//   rccl-5.7 5.6, 5.7        32        yes     the part of a rank
-//   rccl-6   6.0 to 7.12     32        no      the part of a rank
-//   rccl-6.2 6.1, 6.2        64        yes     the part of a rank
-//   rccl-6.3 6.3 to 7.12     128       yes     the whole buffer
+//            releases        channels  selects allgather and reduce_scatter by
+//   rccl-5.7 5.6, 5.7        32        the part of a rank
+//   rccl-6   6.0 to 7.12     32        the part of a rank
+//   rccl-6.2 6.1, 6.2        64        the part of a rank
+//   rccl-6.3 6.3 to 7.12     128       the whole buffer
 //
 // Where the part of a rank is a multiple of the chunks, so is the whole buffer: what rccl-6 names
-// is selected by all of them. On GPUs before MI300, RCCL drops a file with more than 32 channels
-// whatever it holds, so no more are ever given out.
+// is selected by all of them. Only 6.0 has no steps that copy, which calls out of place need. On
+// GPUs before MI300, RCCL drops a file with more than 32 channels whatever it holds, so no more are
+// ever given out.
 #include <array>
 #include <numeric>
 
@@ -32,7 +33,6 @@ TargetLimits common(std::string name) {
           .max_offset = 32767,
           .max_depended = 128,
           .fused_steps = true,
-          .copies = true,
           .both_placements = true,
           .counts_parts = false,
           .acquires_outputs = false,
@@ -47,11 +47,10 @@ TargetLimits rccl_5_7() {
 }
 
 // From 6.0 on: 64 threadblocks, and no steps that receive and do something else at once.
-TargetLimits rccl_6(std::string name, bool copies, bool counts_parts) {
+TargetLimits rccl_6(std::string name, bool counts_parts) {
   TargetLimits limits = common(std::move(name));
   limits.max_threadblocks = 64;
   limits.fused_steps = false;
-  limits.copies = copies;
   limits.counts_parts = counts_parts;
   limits.acquires_outputs = true;
   return limits;
@@ -72,12 +71,9 @@ bool is_divided(Collective collective) {
 }
 
 const std::array<TargetLimits, 6>& targets() {
-  static const std::array<TargetLimits, 6> rows = {common("azure"),
-                                                   rccl_5_7(),
-                                                   rccl_6("rccl-6", false, true),
-                                                   rccl_6("rccl-6.2", true, true),
-                                                   rccl_6("rccl-6.3", true, false),
-                                                   msccl()};
+  static const std::array<TargetLimits, 6> rows = {
+      common("azure"),           rccl_5_7(), rccl_6("rccl-6", true), rccl_6("rccl-6.2", true),
+      rccl_6("rccl-6.3", false), msccl()};
   return rows;
 }
 

@@ -115,6 +115,8 @@ class Attempts {
   }
 
   [[nodiscard]] bool is_stopped() const { return options_.stop.stop_requested(); }
+  // The bound at the scaling that was asked for, if anybody wanted to know.
+  [[nodiscard]] std::optional<std::int32_t> exact_height() const { return exact_height_; }
 
  private:
   // One root per orbit: of the first group for which that works.
@@ -150,7 +152,7 @@ Expected<Packing> pack(const Network& network, const Weights& weights, const Sca
                        const PackOptions& options) {
   Attempts attempts(network, weights, scaling, options);
   if (auto packed = attempts.pack_at(scaling.capacity)) {
-    return Packing{std::move(packed->forest), scaling, packed->statistics};
+    return Packing{std::move(packed->forest), scaling, packed->statistics, attempts.exact_height()};
   }
   const bool balanced = solver::is_balanced(network.graph, network.capacity, network.rank_of);
   Ratio scale = scaling.scale;
@@ -165,7 +167,8 @@ Expected<Packing> pack(const Network& network, const Weights& weights, const Sca
     const Ratio reached = scale_of(network, packed->forest);
     return Packing{std::move(packed->forest),
                    {scaling.k, reached, solver::floor_capacities(network, reached)},
-                   packed->statistics};
+                   packed->statistics,
+                   {}};
   }
 }
 

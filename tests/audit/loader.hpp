@@ -28,7 +28,7 @@ inline const std::vector<Runtime>& runtimes() {
   static const std::vector<Runtime> all = {
       {"azure", "reducescatter", every, false, 32, 1024, 64},
       {"rccl-5.7", "reducescatter", every, false, 32, 1024, 64, true},
-      {"rccl-6", "reducescatter", " s r re nop ", false, 32, 64, 64, true},
+      {"rccl-6", "reducescatter", " s r re cpy nop ", false, 64, 64, 64, true},
       {"rccl-6.2", "reducescatter", " s r re cpy nop ", false, 64, 64, 64, true},
       {"rccl-6.3", "reducescatter", " s r re cpy nop ", false, 128, 64, 64},
       {"msccl", "reduce_scatter", every, true, 32, 216, 256}};

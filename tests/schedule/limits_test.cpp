@@ -280,31 +280,6 @@ TEST(Limits, UnknownTarget) {
   EXPECT_THAT(error.remedy, HasSubstr("azure, rccl-5.7, rccl-6, rccl-6.2, rccl-6.3, msccl"));
 }
 
-// RCCL 6.0 has no step that copies: only what needs none is for rccl-6.
-TEST(Limits, CopiesAreForReleasesThatHaveThem) {
-  for (const Collective collective : all_collectives()) {
-    const auto forest = shaped(collective, 4, 1, star);
-    for (const auto placement : {Placement::in_place, Placement::out_of_place, Placement::both}) {
-      const auto copies = [&](const char* target) {
-        const auto schedule = lower(forest, {target, 64, placement});
-        std::size_t count = 0;
-        for (std::size_t r = 0; schedule && r < schedule->programs.size(); ++r) {
-          for (const auto& block : schedule->programs[Rank(r)].threadblocks) {
-            for (const Step& step : block.steps) count += step.operation == Operation::copy ? 1 : 0;
-          }
-        }
-        return schedule ? static_cast<int>(count) : -1;
-      };
-      EXPECT_GE(copies("rccl-6.2"), 0);
-      EXPECT_EQ(copies("rccl-6"), copies("rccl-6.2") == 0 ? 0 : -1) << to_string(collective);
-    }
-  }
-  const Diagnostic error =
-      refused(shaped(Collective::allgather, 4, 1, star), {"rccl-6", 64, Placement::out_of_place});
-  EXPECT_EQ(error.code, "T06");
-  EXPECT_THAT(error.remedy, HasSubstr("--target rccl-6.2"));
-}
-
 // Counts as the collective's interface has them, and as the whole buffer has them.
 TEST(Targets, SelectCountsByTheWholeBufferOrByAPart) {
   const auto counts = [](const char* target, Collective collective) {

@@ -27,7 +27,6 @@ std::vector<LowerOptions> all_options() {
   for (const std::string target : {"azure", "rccl-6", "rccl-6.3", "msccl"}) {
     for (const auto placement : {Placement::in_place, Placement::out_of_place, Placement::both}) {
       if (placement == Placement::both && target == "msccl") continue;
-      if (placement != Placement::in_place && target == "rccl-6") continue;
       for (const auto use :
            {ThreadblockUse::spread, ThreadblockUse::merge, ThreadblockUse::per_tree}) {
         for (const std::int32_t instances : {1, 2}) {

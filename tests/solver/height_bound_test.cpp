@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "forestcoll/pack.hpp"
+#include "solver/height/bound.hpp"
 #include "solver/height/cuts.hpp"
 #include "solver/linear_program.hpp"
+#include "solver/symmetry.hpp"
 #include "support/fabrics.hpp"
 
 namespace forestcoll {
@@ -162,6 +164,40 @@ TEST(HeightLowerBound, IsTheDistanceInHops) {
   }();
   EXPECT_EQ(least(line), 4);
   EXPECT_EQ(height_lower_bound(line, single_root(line, Rank(2))), 2);
+}
+
+TEST(HeightLowerBound, OneRootPerOrbitIsEnough) {
+  const Network networks[] = {
+      test::torus({8, 4}),
+      test::hypercube(6),
+      test::dgx_a100(4),
+      test::mi250(3),
+      test::h100_rails(4, 2),
+      test::derated(test::dgx_a100(3), NodeId(std::size_t{0}), NodeId(std::size_t{27}), 0)};
+  for (const Network& network : networks) {
+    const Weights weights = uniform_weights(network);
+    const auto groups = solver::find_symmetries(network, weights);
+    EXPECT_FALSE(groups.empty());
+    for (const Symmetry& group : groups) {
+      EXPECT_EQ(solver::distance_bound(network, weights, group),
+                height_lower_bound(network, weights));
+    }
+  }
+}
+
+// A line whose first rank is in the middle; turning its ranks moves no arc onto another.
+TEST(HeightLowerBound, BelievesNoFalseSymmetry) {
+  test::FabricBuilder builder(5);
+  for (const auto& [a, b] : {std::pair(3, 1), std::pair(1, 0), std::pair(0, 2), std::pair(2, 4)}) {
+    builder.link(static_cast<std::size_t>(a), static_cast<std::size_t>(b), 1);
+  }
+  const Network line = builder.build();
+  Symmetry::Generator turn{.order = 5, .nodes = {}, .ranks = {}};
+  for (std::size_t v = 0; v < 5; ++v) {
+    turn.nodes.push_back(NodeId((v + 1) % 5));
+    turn.ranks.push_back(Rank((v + 1) % 5));
+  }
+  EXPECT_EQ(solver::distance_bound(line, uniform_weights(line), Symmetry({turn})), 4);
 }
 
 TEST(HeightLowerBound, NoForestIsLower) {

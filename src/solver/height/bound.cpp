@@ -1,9 +1,13 @@
 // The least height that any forest on a fabric can have: the largest distance from a root to a
 // rank, in hops from rank to rank, where any way through switches is one hop.
 //
-// Breadth first from 64 roots at once, one bit each: a hop spreads the bits of what ranks have
-// through the switches until nothing changes, and then to the next ranks.
+// Roots that a symmetry of the fabric maps onto one another are as far from the rest: one of them
+// will do. Breadth first from 64 roots at once, one bit each: a hop spreads the bits of what ranks
+// have through the switches until nothing changes, and then to the next ranks.
+#include "solver/height/bound.hpp"
+
 #include <algorithm>
+#include <boost/pending/disjoint_sets.hpp>
 #include <cstdint>
 #include <vector>
 
@@ -58,7 +62,48 @@ class Spread {
   std::vector<std::uint64_t> bits_, next_;
 };
 
+bool moves_arcs_onto_themselves(const Symmetry::Generator& generator, const Digraph& graph) {
+  std::vector<Arc> arcs(graph.arcs().begin(), graph.arcs().end());
+  std::vector<Arc> images = arcs;
+  for (Arc& arc : images) arc = {generator.nodes[arc.tail], generator.nodes[arc.head]};
+  const auto order = [](const Arc& a, const Arc& b) {
+    return std::pair(a.tail, a.head) < std::pair(b.tail, b.head);
+  };
+  std::sort(arcs.begin(), arcs.end(), order);
+  std::sort(images.begin(), images.end(), order);
+  return arcs == images;
+}
+
+// A root's weight where no root before it stands for it, else 0.
+Weights one_root_per_orbit(const Network& network, const Weights& weights,
+                           const Symmetry& symmetry) {
+  boost::disjoint_sets_with_storage<> orbits(weights.size());
+  for (const Symmetry::Generator& generator : symmetry.generators()) {
+    if (!moves_arcs_onto_themselves(generator, network.graph)) continue;
+    for (std::size_t r = 0; r < weights.size(); ++r) {
+      orbits.union_set(r, generator.ranks[Rank(r)].index());
+    }
+  }
+  std::vector<bool> seen(weights.size(), false);
+  Weights first = weights;
+  for (std::size_t r = 0; r < weights.size(); ++r) {
+    const std::size_t orbit = orbits.find_set(r);
+    if (seen[orbit]) first[Rank(r)] = 0;
+    if (weights[Rank(r)] > 0) seen[orbit] = true;
+  }
+  return first;
+}
+
 }  // namespace
+
+namespace solver {
+
+std::int32_t distance_bound(const Network& network, const Weights& weights,
+                            const Symmetry& symmetry) {
+  return height_lower_bound(network, one_root_per_orbit(network, weights, symmetry));
+}
+
+}  // namespace solver
 
 std::int32_t height_lower_bound(const Network& network, const Weights& weights) {
   Spread spread(network);
