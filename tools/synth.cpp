@@ -126,7 +126,7 @@ bool is_schedule(Format format) {
 
 ExitCode synth(const SynthArguments& given, const Console& console, Json* summary) {
   SynthSeconds seconds;
-  Stopwatch total;
+  Stopwatch total, stage;
   const auto asked_for = with_format(given);
   if (!asked_for) return fail(asked_for.errors(), console);
   const SynthArguments& arguments = *asked_for;
@@ -137,7 +137,6 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   const TimeLimit limit(solver->seconds);
 
   // 1. The fabric.
-  Stopwatch stage;
   const auto fabric =
       load_fabric(arguments.topology, arguments.reading, arguments.failures, console);
   if (!fabric) return fail(fabric.errors(), console);
@@ -173,9 +172,10 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
                                : solve_with_k(*fabric, asked, *request, *solver, limit, console);
   if (!chosen) return fail(chosen.errors(), console);
   const Synthesis* solved = &chosen->synthesis;
+  const double solving = stage.restart();
   seconds.rate = solved->seconds.rate;
-  seconds.pack = solved->seconds.pack;
-  stage.restart();
+  seconds.pack = baseline ? solving - seconds.rate : solved->seconds.pack;
+  seconds.choose = std::max(0.0, solving - seconds.rate - seconds.pack);
 
   // 3. The programs of the ranks, and their text.
   const auto written =
@@ -210,7 +210,6 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
     }
   }
   seconds.write = stage.restart();
-  seconds.total = total.restart();
   if (baseline) note(console, baseline_line(arguments.baseline, *baseline));
   ScheduleNotes notes{
       .why = chosen->why,
@@ -225,6 +224,8 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
       baseline ? std::nullopt
                : beside_rings(*fabric, *request, solved->forest, *verdict, text, console);
   if (beside) notes.beside_rings = in_words(*beside);
+  seconds.compare = stage.restart();
+  seconds.total = total.restart();
   note(console, text_report(seconds, *solved, *verdict, fabric->topology, notes, console.verbose));
   std::optional<Tradeoff> tradeoff;
   if (arguments.solver.tradeoff) {

@@ -89,6 +89,29 @@ TEST(Synth, JsonSummaryFollowsItsSchema) {
   }
 }
 
+TEST(Synth, StagesAddUpToTheTotal) {
+  const std::vector<std::vector<std::string>> requests = {
+      {"dgx-a100-x4"},
+      {"mi250-x2", "-c", "allgather"},
+      {"dgx-a100-x2", "-k", "optimal", "--format", "none"},
+      {"dgx-a100-x2", "--algorithm", "nccl-ring"},
+  };
+  for (const auto& request : requests) {
+    const Scratch scratch;
+    std::vector<std::string> arguments = {"synth", topology(request.front()), "--json"};
+    arguments.insert(arguments.end(), request.begin() + 1, request.end());
+    if (request.back() != "none") arguments.insert(arguments.end(), {"-o", scratch / "a"});
+    const auto synth = run(arguments);
+    ASSERT_EQ(synth.code, 0) << synth.err;
+    const auto seconds = nlohmann::json::parse(synth.out)["seconds"];
+    double sum = 0;
+    for (const auto& [stage, value] : seconds.items()) {
+      if (stage != "total") sum += value.get<double>();
+    }
+    EXPECT_NEAR(sum, seconds["total"].get<double>(), 1e-3) << request.front();
+  }
+}
+
 TEST(Synth, TreesPerRoot) {
   const auto k_of = [](const std::vector<std::string>& more) {
     std::vector<std::string> arguments = {

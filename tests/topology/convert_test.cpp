@@ -268,8 +268,10 @@ TEST(Convert, NumbersAreExact) {
   EXPECT_EQ(json["edges"][6]["bandwidth"], "12345678901.2345678") << "a double would round it";
   EXPECT_TRUE(json["directed"]);
   EXPECT_EQ(json["nodes"][0]["rank"], 1);
-  EXPECT_THAT(convert(topology, GraphFormat::csv).text,
-              HasSubstr("\"c,d\",<b>&,12345678901.2345678,0,,simplex,compute,compute,,,0,2,,\n"));
+  EXPECT_THAT(
+      convert(topology, GraphFormat::csv).text,
+      HasSubstr(
+          "\"c,d\",<b>&,12345678901.2345678,0,,simplex,compute,compute,\"b,1\",\"b,1\",0,2,,\n"));
 }
 
 TEST(Convert, GraphMlIsXml) {

@@ -118,11 +118,11 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
   text += schedule_lines(forest, verdict, notes);
   if (verbose) text += statistics_line(synthesis.statistics);
   text += fmt::format(
-      "  seconds: parse {:.3f}, rate {:.3f}, pack {:.3f}, lower {:.3f}, emit {:.3f}, verify "
+      "  seconds: parse {:.3f}, rate {:.3f}, pack {:.3f}, choose {:.3f}, lower {:.3f}, emit "
       "{:.3f}, "
-      "write {:.3f}, total {:.3f}",
-      seconds.parse, seconds.rate, seconds.pack, seconds.lower, seconds.emit, seconds.verify,
-      seconds.write, seconds.total);
+      "verify {:.3f}, write {:.3f}, compare {:.3f}, total {:.3f}",
+      seconds.parse, seconds.rate, seconds.pack, seconds.choose, seconds.lower, seconds.emit,
+      seconds.verify, seconds.write, seconds.compare, seconds.total);
   return text;
 }
 
@@ -161,9 +161,11 @@ Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis, const 
     }
     json["tradeoff"] = std::move(rows);
   }
-  json["seconds"] = {{"parse", seconds.parse}, {"rate", seconds.rate},  {"pack", seconds.pack},
-                     {"lower", seconds.lower}, {"emit", seconds.emit},  {"verify", seconds.verify},
-                     {"write", seconds.write}, {"total", seconds.total}};
+  json["seconds"] = {{"parse", seconds.parse},     {"rate", seconds.rate},
+                     {"pack", seconds.pack},       {"choose", seconds.choose},
+                     {"lower", seconds.lower},     {"emit", seconds.emit},
+                     {"verify", seconds.verify},   {"write", seconds.write},
+                     {"compare", seconds.compare}, {"total", seconds.total}};
   return json;
 }
 

@@ -13,8 +13,13 @@
 
 namespace forestcoll::cli {
 
+/// What each stage took; they add up to the total.
 struct SynthSeconds {
-  double parse = 0, rate = 0, pack = 0, lower = 0, emit = 0, verify = 0, write = 0, total = 0;
+  double parse = 0, rate = 0, pack = 0;
+  double choose = 0;  ///< to try other k than the one that was taken
+  double lower = 0, emit = 0, verify = 0, write = 0;
+  double compare = 0;  ///< with NCCL's rings
+  double total = 0;
 };
 
 /// What the summary of a schedule says beside what its forest and its verdict know.
