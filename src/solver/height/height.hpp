@@ -54,4 +54,8 @@ struct Resources {
 void lower_heights(const TreeRows& rows, Resources& resources, const Orbits& orbits,
                    std::int32_t bound, Effort effort, const std::stop_token& stop);
 
+/// The same without whole forests: for those that come of one.
+void lower_edge_by_edge(const TreeRows& rows, Resources& resources, const Orbits& orbits,
+                        std::int32_t bound, Effort effort, const std::stop_token& stop);
+
 }  // namespace forestcoll::solver
