@@ -20,6 +20,9 @@ using solver::Phase;
 using solver::ScaleAndK;
 using solver::was_stopped;
 
+// Powers of two up to this are tried for lower trees.
+constexpr std::int64_t kMostOtherTrees = 16;
+
 bool has_reduce(Collective c) {
   return c == Collective::reduce_scatter || c == Collective::reduce || c == Collective::allreduce;
 }
@@ -122,6 +125,22 @@ std::optional<Diagnostic> refuse_former(const CollectiveForest& former, const Ne
   return std::nullopt;
 }
 
+// What other numbers of trees per root allow, where one was not asked for: for lower trees.
+std::vector<Scaling> other_scalings(const Phase& phase, const Scaling& scaling,
+                                    const SynthesizeOptions& options) {
+  using Mode = TreesPerRoot::Mode;
+  const TreesPerRoot& asked = options.trees_per_root;
+  std::vector<Scaling> others;
+  if (asked.mode == Mode::fixed) return others;
+  const std::int64_t most = asked.mode == Mode::optimal ? kMostOtherTrees : asked.value;
+  for (std::int64_t k = 1; k <= std::min(most, kMostOtherTrees); k *= 2) {
+    if (k == scaling.k) continue;
+    auto other = scale_to_k(phase.network, phase.weights, phase.rate, k, options.packing.stop);
+    if (other) others.push_back(*std::move(other));
+  }
+  return others;
+}
+
 /// Packs the phases of one collective, one by one.
 class PhasePacker {
  public:
@@ -163,7 +182,7 @@ class PhasePacker {
     const Phase& phase = problem_.phases[i];
     if (options_.max_height) {
       return pack_within_height(phase.network, phase.weights, scaling, *options_.max_height,
-                                options_.packing);
+                                options_.packing, other_scalings(phase, scaling, options_));
     }
     if (options_.former == nullptr) {
       return pack(phase.network, phase.weights, scaling, options_.packing);
@@ -194,9 +213,12 @@ class PhasePacker {
     result_.statistics.checks += packing.statistics.checks;
     result_.statistics.repairs += packing.statistics.repairs;
     result_.statistics.splits += packing.statistics.splits;
-    if (packing.scaling.scale <= asked.scale) return;
+    if (!solver::is_faster({asked.scale, asked.k}, {packing.scaling.scale, packing.scaling.k})) {
+      return;
+    }
     result_.raised = true;
-    const Raise raise{asked.scale, packing.scaling.scale};
+    const auto at_k = checked_mul(packing.scaling.scale, Ratio(asked.k, packing.scaling.k));
+    const Raise raise{asked.scale, at_k.value_or(packing.scaling.scale)};
     if (i == 0 && problem_.broadcast) result_.broadcast_raise = raise;
     if (i > 0 || !problem_.broadcast || problem_.shared) result_.reduce_raise = raise;
   }
@@ -325,7 +347,10 @@ namespace {
 const HeightAtRate* best_within(const std::vector<HeightAtRate>& rows, std::int32_t height) {
   const HeightAtRate* best = nullptr;
   for (const HeightAtRate& row : rows) {
-    if (row.height <= height && (best == nullptr || row.scale < best->scale)) best = &row;
+    if (row.height > height) continue;
+    if (best == nullptr || solver::is_faster({row.scale, row.k}, {best->scale, best->k})) {
+      best = &row;
+    }
   }
   return best;
 }
@@ -343,7 +368,8 @@ Expected<std::vector<RateAtHeight>> rate_by_height(const Network& network,
   for (std::size_t i = 0; i < planned->scalings.size(); ++i) {
     const Phase& phase = problem.phases[i];
     auto rows =
-        rate_against_height(phase.network, phase.weights, planned->scalings[i], options.packing);
+        rate_against_height(phase.network, phase.weights, planned->scalings[i], options.packing,
+                            other_scalings(phase, planned->scalings[i], options));
     if (!rows) return rows.errors();
     for (const HeightAtRate& row : *rows) heights.push_back(row.height);
     of_phase.push_back(*std::move(rows));

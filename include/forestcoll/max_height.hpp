@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "forestcoll/diagnostic.hpp"
@@ -14,13 +15,16 @@ namespace forestcoll {
 
 /// The fastest forest found whose trees are no higher than `max_height`, with `scaling.k` trees
 /// per unit of weight: at `scaling` if that works, else at a larger U, a lower rate; `scaling` in
-/// the result says at which. Heights are found by search: a faster forest this low may exist.
+/// the result says at which. Where forests of another k will do as well, `others` has what their
+/// cuts allow: then the fastest of all. Heights are found by search: a faster forest this low may
+/// exist.
 /// Errors: E16 where no forest on the fabric is this low whatever its rate (`max_height` is below
 /// `height_lower_bound(network, weights)`); and those of `pack`.
 /// Cost: that of a few calls of `pack`.
 [[nodiscard]] Expected<Packing> pack_within_height(const Network& network, const Weights& weights,
                                                    const Scaling& scaling, std::int32_t max_height,
-                                                   const PackOptions& options = {});
+                                                   const PackOptions& options = {},
+                                                   std::span<const Scaling> others = {});
 
 /// One height and the best rate found for it.
 struct HeightAtRate {
@@ -30,12 +34,13 @@ struct HeightAtRate {
   Ratio scale;  ///< U: every rank broadcasts at k/U per unit of its weight
 };
 
-/// How much rate lower trees cost at `scaling.k` trees per unit of weight: from the forest that
-/// `pack` finds at `scaling` down to the least height possible, rates falling. Rows that are both
-/// higher and slower than another are left out. Where `options.stop` asks to give up, those so far.
-/// Errors: those of `pack`; R01 without any row. Cost: that of `pack_within_height` per row.
+/// How much rate lower trees cost at `scaling.k` trees per unit of weight, or at the k of one of
+/// `others`: from the forest that `pack` finds at `scaling` down to the least height possible,
+/// rates falling. Rows that are both higher and slower than another are left out. Where
+/// `options.stop` asks to give up, those so far. Errors: those of `pack`; R01 without any row.
+/// Cost: that of `pack_within_height` per row.
 [[nodiscard]] Expected<std::vector<HeightAtRate>> rate_against_height(
     const Network& network, const Weights& weights, const Scaling& scaling,
-    const PackOptions& options = {});
+    const PackOptions& options = {}, std::span<const Scaling> others = {});
 
 }  // namespace forestcoll

@@ -71,6 +71,7 @@ struct PackOptions {
   Progress progress = {};
   std::stop_token stop = {};  ///< asks to give up as soon as possible
   Effort effort = Effort::normal;
+  std::int32_t enough_height = 1;  ///< no work on trees that are no higher
   bool symmetry = true;  ///< look for automorphisms and pack one root per orbit
   int threads = 1;       ///< the forest does not depend on it
 };

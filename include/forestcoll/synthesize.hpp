@@ -38,7 +38,8 @@ struct StageSeconds {
 
 /// A scale that could not be packed, and the one that was.
 struct Raise {
-  Ratio asked, reached;  ///< U: each tree has bandwidth 1/U, in the network's units
+  /// U at the k asked for: each of k trees has bandwidth 1/U, in the network's units.
+  Ratio asked, reached;
 };
 
 struct Synthesis {

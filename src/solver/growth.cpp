@@ -4,10 +4,11 @@
 #include <utility>
 
 namespace forestcoll::solver {
-Growth::Growth(PackingState& state, Guard guard)
+Growth::Growth(PackingState& state, Guard guard, Budget& budget)
     : state_(state),
       guard_(std::move(guard)),
       core_(state.core()),
+      budget_(budget),
       step_(core_.graph.arc_count()),
       feeders_(core_.graph.node_count()) {
   for (std::size_t a = 0; a < step_.size(); ++a)
@@ -23,7 +24,7 @@ bool Growth::extend(int routes_tried, bool detours) {
   const GrowingTree& tree = state_.growing();
   const std::size_t ranks = core_.compute.size();
   bool progress = true;
-  while (progress && tree.reached.size() < ranks) {
+  while (progress && tree.reached.size() < ranks && !budget_.is_over()) {
     progress = false;
     // Depths grow while levels are expanded, so the loop ends at the deepest level reached.
     for (std::int32_t depth = 0; tree.reached.size() < ranks; ++depth) {
@@ -75,6 +76,7 @@ bool Growth::expand(std::int32_t depth, bool only_test, int routes_tried) {
 void Growth::scan(NodeId v, std::int32_t ring) {
   const GrowingTree& tree = state_.growing();
   const std::int32_t length = core_.rank_of[v].valid() ? 0 : feeders_[v].length;
+  budget_.spend(core_.graph.last_out(v).value - core_.graph.first_out(v).value);
   for (ArcId a = core_.graph.first_out(v); a != core_.graph.last_out(v); ++a.value) {
     const NodeId w = core_.graph.head(a);
     const Rank to = core_.rank_of[w];
@@ -114,6 +116,7 @@ bool Growth::returns() const {
 // Completes route_ backwards from `v` to a rank that the search began at, and attaches it. Feeders
 // that lead nowhere any more are forgotten: within a level, room only shrinks.
 Growth::Outcome Growth::trace(NodeId v, bool only_test, int& budget) {
+  budget_.spend(1);
   if (core_.rank_of[v].valid()) {
     --budget;
     forward_.assign(route_.rbegin(), route_.rend());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "forestcoll/id.hpp"
+#include "solver/budget.hpp"
 #include "solver/core.hpp"
 #include "solver/packing_state.hpp"
 
@@ -23,12 +24,12 @@ class Growth {
   /// Asked before a route is attached: the last word beyond the pool.
   using Guard = std::function<bool(std::span<const ArcId> route)>;
 
-  Growth(PackingState& state, Guard guard);
+  Growth(PackingState& state, Guard guard, Budget& budget);
 
-  /// Attaches what it can; true where the tree then spans. False: nothing more was found that
-  /// the residual capacities and the pool allow. `routes_tried` bounds how many routes through
-  /// switches are tried for one edge; `detours` admits routes that are not the shortest through
-  /// the switches. Cost: O(height · (n + m) + m log m) times the routes tried.
+  /// Attaches what it can, until the budget is over; true where the tree then spans. False: nothing
+  /// more was found that the residual capacities and the pool allow. `routes_tried` bounds how many
+  /// routes through switches are tried for one edge; `detours` admits routes that are not the
+  /// shortest through the switches. Cost: O(height · (n + m) + m log m) times the routes tried.
   bool extend(int routes_tried, bool detours);
   /// Could at least one more rank be attached?
   bool can_extend(int routes_tried);
@@ -64,6 +65,7 @@ class Growth {
   PackingState& state_;
   Guard guard_;
   const Core& core_;
+  Budget& budget_;
   IdVector<ArcId, Capacity> step_;  ///< a 64th of the capacity, at least 1
   IdVector<NodeId, Feeders> feeders_;
   std::int64_t level_ = 0;

@@ -15,6 +15,9 @@ namespace {
 // Beyond this many arcs the images of a tree in progress are not modelled.
 constexpr std::size_t kMaxSourceArcs = 4'000'000;
 
+// How often a pass looks at an arc where images of a tree in progress are sources, about.
+constexpr std::int64_t kLooksWithSources = 16;
+
 // Arcs from which on a test is worth several threads: below, it takes less than waking them.
 constexpr std::size_t kLeastArcs = 256;
 
@@ -42,9 +45,10 @@ IdVector<Rank, std::size_t> positions(const Core& core) {
 
 }  // namespace
 
-Invariant::Invariant(const PackingState& state, int threads)
+Invariant::Invariant(const PackingState& state, int threads, Budget& budget)
     : state_(state),
       core_(state.core()),
+      budget_(budget),
       flows_(static_cast<std::size_t>(std::clamp(threads, 1, tbb::info::default_concurrency())),
              graph::SinkFlow(core_.graph)),
       edge_flow_(core_.graph),
@@ -64,7 +68,7 @@ bool Invariant::holds(const Tight& tight) {
   graph::SinkFlow& flow = flows_.front();
   flow.reset(capacity_, supply_);
   for (const NodeId sink : order_) {
-    if (!flow.send(sink, demand)) return false;
+    if (budget_.stopped() || !flow.send(sink, demand)) return false;
     SinkSide side = flow.tight_sink_side(sink);
     side.resize(core_.graph.node_count());
     if (std::count(side.begin(), side.end(), true) > 1) tight(side);
@@ -80,7 +84,7 @@ bool Invariant::test(const Repair& repair) {
   bool holds = true;
   for (std::size_t begin = 0;;) {
     begin = first_violated(begin, demand);
-    if (begin == order_.size()) return holds;
+    if (begin == order_.size() || budget_.is_over()) return holds;
     holds = false;
     // Taking trees back lowers no cut's slack, so the sinks before this one still hold.
     SinkSide side = violated_;
@@ -120,6 +124,7 @@ std::optional<std::size_t> Invariant::test_taken(graph::SinkFlow& flow, SinkQueu
     if (s == 0) flow.reset(capacity_, supply_);
     for (; s < taken->begin; ++s) merge(flow, order_[s]);
     for (; s < taken->end; ++s) {
+      if (budget_.stopped()) return std::nullopt;
       if (flow.is_merged(order_[s])) continue;
       if (!flow.send(order_[s], demand)) return s;
       merge(flow, order_[s]);
@@ -129,6 +134,7 @@ std::optional<std::size_t> Invariant::test_taken(graph::SinkFlow& flow, SinkQueu
 }
 
 SinkSide Invariant::test_edge(NodeId x, NodeId y) {
+  budget_.spend(2 * static_cast<std::int64_t>(core_.graph.arc_count()));
   load_residual();
   edge_flow_.reset(std::span(capacity_).first(core_.graph.arc_count()),
                    std::span(supply_).first(core_.graph.node_count()));
@@ -175,6 +181,10 @@ std::int64_t Invariant::load() {
   const GrowingTree& tree = state_.growing();
   if (tree.active()) add_sources();
   load_residual();
+  // A pass over the sinks looks at all arcs at least; where many trees grow at once, again and
+  // again.
+  const std::int64_t looks = tree.active() && sources_ > 1 ? kLooksWithSources : 1;
+  budget_.spend(looks * static_cast<std::int64_t>(capacity_.size()));
   std::int64_t demand = state_.total_owed();
   if (tree.active()) {
     const Symmetry& group = state_.orbits().group;

@@ -8,6 +8,7 @@
 
 #include "forestcoll/id.hpp"
 #include "graph/sink_flow.hpp"
+#include "solver/budget.hpp"
 #include "solver/demand_check.hpp"
 #include "solver/packing_state.hpp"
 #include "solver/sink_queue.hpp"
@@ -20,7 +21,8 @@ namespace forestcoll::solver {
 class Invariant {
  public:
   /// Tests on up to `threads` threads; what they find does not depend on how many there are.
-  Invariant(const PackingState& state, int threads);
+  /// Where the budget is over, tests end before they are done: what they say then means nothing.
+  Invariant(const PackingState& state, int threads, Budget& budget);
 
   /// Called with a violated cut; must make it hold by taking trees back.
   using Repair = std::function<void(const SinkSide& side)>;
@@ -54,6 +56,7 @@ class Invariant {
 
   const PackingState& state_;
   const Core& core_;
+  Budget& budget_;
   std::size_t sources_ = 0;  ///< images of the tree in progress that the flows have a source for
   std::vector<graph::SinkFlow> flows_;  ///< for all sinks, one per thread
   graph::SinkFlow edge_flow_;

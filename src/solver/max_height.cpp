@@ -1,6 +1,6 @@
 // Lower trees at lower rates. More capacity per tree lets trees take the shortest ways, so the
 // search is over the scale: up in doubling steps until the trees are low enough, then down again
-// by halves.
+// by halves. Fewer trees per root may be lower at a higher rate than that leaves.
 #include "forestcoll/max_height.hpp"
 
 #include <algorithm>
@@ -117,22 +117,49 @@ class ScaleSearch {
   std::optional<Packing> best_;
 };
 
+bool is_faster(const Scaling& a, const Scaling& b) {
+  return solver::is_faster({a.scale, a.k}, {b.scale, b.k});
+}
+
+// At the scale that is asked for; nothing where the trees stay too high.
+Expected<std::optional<Packing>> pack_low(const Network& network, const Weights& weights,
+                                          const Scaling& scaling, const PackOptions& options) {
+  auto packing = pack(network, weights, scaling, options);
+  if (!packing) return packing.errors();
+  if (packing->forest.max_height() > options.enough_height) return std::optional<Packing>();
+  return std::optional(*std::move(packing));
+}
+
 }  // namespace
 
 Expected<Packing> pack_within_height(const Network& network, const Weights& weights,
                                      const Scaling& scaling, std::int32_t max_height,
-                                     const PackOptions& options) {
+                                     const PackOptions& asked, std::span<const Scaling> others) {
   const std::int32_t least = height_lower_bound(network, weights);
   if (max_height < least) return impossible(max_height, least);
-  auto packing = pack(network, weights, scaling, options);
-  if (!packing || packing->forest.max_height() <= max_height) return packing;
-  return ScaleSearch(network, weights, scaling, max_height, options).run();
+  PackOptions options = asked;
+  options.enough_height = max_height;
+  auto packing = pack_low(network, weights, scaling, options);
+  if (!packing) return packing.errors();
+  if (*packing) return **std::move(packing);
+  auto best = ScaleSearch(network, weights, scaling, max_height, options).run();
+  if (!best) return best;
+  std::vector<Scaling> fastest(others.begin(), others.end());
+  std::stable_sort(fastest.begin(), fastest.end(), is_faster);
+  for (const Scaling& other : fastest) {
+    if (!is_faster(other, best->scaling)) break;
+    auto faster = pack_low(network, weights, other, options);
+    if (!faster) return faster.errors();
+    if (*faster && is_faster((*faster)->scaling, best->scaling)) best = **std::move(faster);
+  }
+  return best;
 }
 
 Expected<std::vector<HeightAtRate>> rate_against_height(const Network& network,
                                                         const Weights& weights,
                                                         const Scaling& scaling,
-                                                        const PackOptions& options) {
+                                                        const PackOptions& options,
+                                                        std::span<const Scaling> others) {
   const std::int32_t least = height_lower_bound(network, weights);
   std::vector<HeightAtRate> rows;
   auto packing = pack(network, weights, scaling, options);
@@ -142,10 +169,12 @@ Expected<std::vector<HeightAtRate>> rate_against_height(const Network& network,
     const HeightAtRate row{packing->forest.max_height(), packing->forest.mean_height(),
                            packing->scaling.k, packing->scaling.scale};
     // Lower and as fast: the former row is worth nothing.
-    while (!rows.empty() && rows.back().scale >= row.scale) rows.pop_back();
+    while (!rows.empty() && !is_faster({rows.back().k, rows.back().scale, {}}, packing->scaling)) {
+      rows.pop_back();
+    }
     rows.push_back(row);
     if (row.height <= least) return rows;
-    packing = pack_within_height(network, weights, scaling, row.height - 1, options);
+    packing = pack_within_height(network, weights, scaling, row.height - 1, options, others);
   }
 }
 

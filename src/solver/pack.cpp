@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -89,9 +90,12 @@ class Attempts {
       : network_(network),
         options_(options),
         owed_(weights),
-        least_height_{distance_from_one(network, weights), [this, &network, &weights, &scaling] {
-                        if (!exact_height_)
-                          exact_height_ = height_lower_bound(network, weights, scaling);
+        least_height_{std::max(distance_from_one(network, weights), options.enough_height),
+                      [this, &network, &weights, &scaling] {
+                        if (!exact_height_) {
+                          exact_height_ = std::max(height_lower_bound(network, weights, scaling),
+                                                   options_.enough_height);
+                        }
                         return *exact_height_;
                       }} {
     for (auto& trees : owed_) trees *= scaling.k;
@@ -103,39 +107,28 @@ class Attempts {
   std::optional<solver::PackedTrees> pack_at(const IdVector<ArcId, Capacity>& capacity) {
     using solver::RootOrder;
     solver::Core core = solver::make_core(network_, capacity);
-    if (auto packed = pack_with_images(core)) return packed;
-    if (auto packed = pack_each(core, RootOrder::ascending)) return packed;
+    if (auto packed = pack_core(core, groups_, RootOrder::ascending)) return packed;
     if (solver::is_balanced(core.graph, core.capacity, core.rank_of)) return std::nullopt;
-    if (auto packed = pack_each(core, RootOrder::descending)) return packed;
+    if (auto packed = pack_core(core, {}, RootOrder::descending)) return packed;
     if (is_stopped() ||
         !solver::balance_switches(core.graph, core.capacity, core.rank_of, core.compute, owed_)) {
       return std::nullopt;
     }
-    return pack_each(core, RootOrder::ascending);
+    return pack_core(core, {}, RootOrder::ascending);
   }
 
   [[nodiscard]] bool is_stopped() const { return options_.stop.stop_requested(); }
   // The bound at the scaling that was asked for, if anybody wanted to know.
-  [[nodiscard]] std::optional<std::int32_t> exact_height() const { return exact_height_; }
-
- private:
-  // One root per orbit: of the first group for which that works.
-  std::optional<solver::PackedTrees> pack_with_images(const solver::Core& core) {
-    for (const Symmetry& group : groups_) {
-      if (is_stopped()) break;
-      const auto orbits = solver::make_orbits(core, group);
-      if (!orbits) continue;
-      if (auto packed = solver::pack_trees(core, *orbits, owed_, solver::RootOrder::ascending,
-                                           least_height_, options_))
-        return packed;
-    }
-    return std::nullopt;
+  [[nodiscard]] std::optional<std::int32_t> exact_height() const {
+    return options_.enough_height > 1 ? std::nullopt : exact_height_;
   }
 
-  std::optional<solver::PackedTrees> pack_each(const solver::Core& core, solver::RootOrder order) {
+ private:
+  std::optional<solver::PackedTrees> pack_core(const solver::Core& core,
+                                               std::span<const Symmetry> groups,
+                                               solver::RootOrder order) {
     if (is_stopped()) return std::nullopt;
-    return solver::pack_trees(core, solver::trivial_orbits(core), owed_, order, least_height_,
-                              options_);
+    return solver::pack_trees(core, groups, owed_, order, least_height_, options_);
   }
 
   const Network& network_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 
 #include "forestcoll/forest.hpp"
 #include "forestcoll/id.hpp"
@@ -32,14 +33,14 @@ struct PackedTrees {
 /// exists as long as every cut can meet the demand (see packer.cpp); about others the theorem is
 /// silent. The search tries at most 2^20 routes through switches per edge.
 ///
-/// The forest is made of trees and their images under the group of `orbits`; with a group that is
-/// not trivial, nothing may also mean that no such forest was found.
+/// There are several ways to pack: trees with their images under one of the `groups`, or root by
+/// root; one by one or as a whole. They are tried in the order of what they are worth for what they
+/// cost, each with a budget, until one finds a forest that is low enough; of those found the lowest
+/// is returned, and of these the one of the fewest trees.
 /// Trees that are higher than they must be are lowered as far as `options.effort` goes;
 /// `least_height` is only asked where trees are high enough to be worth the question.
-[[nodiscard]] std::optional<PackedTrees> pack_trees(const Core& core, const Orbits& orbits,
-                                                    const IdVector<Rank, std::int64_t>& owed,
-                                                    RootOrder order,
-                                                    const LeastHeight& least_height,
-                                                    const PackOptions& options);
+[[nodiscard]] std::optional<PackedTrees> pack_trees(
+    const Core& core, std::span<const Symmetry> groups, const IdVector<Rank, std::int64_t>& owed,
+    RootOrder order, const LeastHeight& least_height, const PackOptions& options);
 
 }  // namespace forestcoll::solver

@@ -43,14 +43,17 @@ constexpr int kAllRoutes = 1 << 20;
 }  // namespace
 
 Packer::Packer(const Core& core, const Orbits& orbits, const IdVector<Rank, std::int64_t>& owed,
-               std::vector<Rank> roots, int threads, TreeStore& store, PackStatistics& statistics)
+               std::vector<Rank> roots, int threads, TreeStore& store, PackStatistics& statistics,
+               Budget& budget)
     : core_(core),
       orbits_(orbits),
       roots_(std::move(roots)),
       state_(core, orbits, owed, store),
-      growth_(state_, [this](std::span<const ArcId> route) { return allows(route); }),
-      invariant_(state_, threads),
+      growth_(
+          state_, [this](std::span<const ArcId> route) { return allows(route); }, budget),
+      invariant_(state_, threads, budget),
       statistics_(statistics),
+      budget_(budget),
       batch_(kFirstBatch),
       least_owed_(state_.total_owed()) {}
 
@@ -75,6 +78,7 @@ bool Packer::pack_one(Rank root) {
   bool verified = false;
   int routes = kRoutesTried;
   while (!verified) {
+    if (budget_.is_over()) return false;
     if (!growth_.extend(routes, routes == kAllRoutes)) {
       if (!exact_ && test_and_repair()) continue;
       // The invariant holds, yet a tree this wide does not go on from here.
@@ -87,6 +91,7 @@ bool Packer::pack_one(Rank root) {
     } else if (!exact_ && state_.total_owed() > 0 && unverified_.size() + 1 >= batch_) {
       // Tested before it is finished, a tree loses only the subtrees that do damage.
       verified = !test_and_repair();
+      if (budget_.is_over()) return false;
     } else {
       break;
     }
@@ -106,6 +111,7 @@ bool Packer::pack_one(Rank root) {
 bool Packer::pack_with_images(Rank root) {
   state_.begin_tree(root);
   while (!growth_.extend(kRoutesTried, false)) {
+    if (budget_.is_over()) return false;
     const std::int64_t multiplicity = state_.growing().multiplicity;
     const std::size_t missing = core_.compute.size() - state_.growing().reached.size();
     // A wide tree that lacks a few ranks is too wide for what is left of some orbits.
@@ -116,8 +122,9 @@ bool Packer::pack_with_images(Rank root) {
   }
   unverified_.assign(1, state_.finish_tree());
   if constexpr (base::check_proofs) prove_pool();
-  if (state_.total_owed() > 0) test_and_repair();
-  return true;
+  if (state_.total_owed() == 0) return true;
+  test_and_repair();
+  return !budget_.is_over();
 }
 
 // The last word on an edge, where the invariant is known to hold. A route through switches enters

@@ -9,6 +9,7 @@
 
 #include "forestcoll/id.hpp"
 #include "forestcoll/pack.hpp"
+#include "solver/budget.hpp"
 #include "solver/core.hpp"
 #include "solver/growth.hpp"
 #include "solver/invariant.hpp"
@@ -23,12 +24,13 @@ namespace forestcoll::solver {
 class Packer {
  public:
   Packer(const Core& core, const Orbits& orbits, const IdVector<Rank, std::int64_t>& owed,
-         std::vector<Rank> roots, int threads, TreeStore& store, PackStatistics& statistics);
+         std::vector<Rank> roots, int threads, TreeStore& store, PackStatistics& statistics,
+         Budget& budget);
 
   [[nodiscard]] const PackingState& state() const { return state_; }
 
-  /// True where all are packed. `report` is told how many trees are owed, and says whether to go
-  /// on.
+  /// True where all are packed; false also where the budget is over. `report` is told how many
+  /// trees are owed, and says whether to go on.
   bool run(const std::function<bool(std::int64_t owed)>& report);
 
  private:
@@ -50,6 +52,7 @@ class Packer {
   Growth growth_;
   Invariant invariant_;
   PackStatistics& statistics_;
+  Budget& budget_;
   std::vector<SlotId> unverified_;
   std::size_t batch_;
   bool exact_ = false;    ///< the invariant holds as things stand, and edges are tested one by one

@@ -95,6 +95,11 @@ Expected<Ratio> algbw_of(const std::vector<Phase>& phases, const std::vector<Sca
   return *algbw;
 }
 
+bool is_faster(const ScaleAndK& a, const ScaleAndK& b) {
+  const auto ours = checked_mul(b.scale, Ratio(a.k)), theirs = checked_mul(a.scale, Ratio(b.k));
+  return ours && theirs && *theirs < *ours;
+}
+
 Expected<std::int64_t> common_k(std::int64_t a, std::int64_t b) {
   const Int128 k = Int128{a} / std::gcd(a, b) * b;
   if (k >= Int128{1} << 62) return too_large();

@@ -32,6 +32,9 @@ struct ScaleAndK {
 /// What all roots own over the time that the phases take one after the other, in GB/s. Error E14.
 [[nodiscard]] Expected<Ratio> algbw_of(const std::vector<Phase>& phases,
                                        const std::vector<ScaleAndK>& at);
+/// Does a tree per root of `a` get more than one of `b`, by k/scale? Not where that cannot be
+/// compared exactly.
+[[nodiscard]] bool is_faster(const ScaleAndK& a, const ScaleAndK& b);
 /// Phases that cut the data into the same chunks. Error E14.
 [[nodiscard]] Expected<std::int64_t> common_k(std::int64_t a, std::int64_t b);
 

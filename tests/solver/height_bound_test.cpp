@@ -323,6 +323,14 @@ TEST(HeightLowerBound, RefutesStars) {
   EXPECT_TRUE(impossible(test::jellyfish(16, 4, 5, 1)));
   EXPECT_FALSE(impossible(test::fat_tree(4)));
   EXPECT_FALSE(impossible(test::dragonfly(4, 2, 2)));
+  // A switch of four GPUs that has lost one of its four uplinks: 4·124 trees go over three of 127.
+  const Network tree = test::fat_tree(8);
+  const NodeId edge(std::size_t{128 + 16});
+  const auto uplink =
+      std::find_if(tree.graph.arcs().begin(), tree.graph.arcs().end(),
+                   [&](Arc arc) { return arc.tail == edge && !tree.is_compute(arc.head); });
+  EXPECT_FALSE(impossible(tree));
+  EXPECT_TRUE(impossible(test::derated(tree, edge, uplink->head, 0)));
   // One switch, where stars take all that there is.
   test::FabricBuilder star(5);
   const std::size_t hub = star.add_switch();

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "forestcoll/max_height.hpp"
 #include "support/fabrics.hpp"
@@ -64,6 +65,28 @@ TEST(PackWithinHeight, StarsOfASlowNetworkCostWhatTheyTake) {
   EXPECT_EQ(packing->forest.max_height(), 1);
   EXPECT_EQ(packing->scaling.scale / Ratio(packing->scaling.k), Ratio(2));
   EXPECT_EQ(one.scaling.scale / Ratio(one.scaling.k), Ratio(1));
+}
+
+TEST(PackWithinHeight, TakesAnotherNumberOfTreesWhereThatIsFaster) {
+  // 25 GB/s of 26 in and out of the first box: five trees per root at the optimum, three hops high.
+  const Case one(test::derated(test::dgx_a100(2), NodeId(std::size_t{0}), NodeId(std::size_t{19}),
+                               Ratio(1, 2)));
+  std::vector<Scaling> others;
+  for (const std::int64_t k : {1, 2, 4, 8}) {
+    others.push_back(
+        *scale_to_k(one.network, one.weights, optimal_rate(one.network, one.weights), k));
+  }
+  const auto alone = pack_within_height(one.network, one.weights, one.scaling, 2);
+  const auto best = pack_within_height(one.network, one.weights, one.scaling, 2, {}, others);
+  ASSERT_TRUE(alone && best);
+  EXPECT_LE(best->forest.max_height(), 2);
+  EXPECT_EQ(test::find_forest_flaw(one.network, one.weights, best->scaling, best->forest), "");
+  const auto time = [](const Packing& packing) {
+    return packing.scaling.scale / Ratio(packing.scaling.k);
+  };
+  EXPECT_LE(time(*best), time(*alone));
+  // k = 1 has trees of two hops.
+  EXPECT_LE(time(*best), others.front().scale);
 }
 
 TEST(RateAgainstHeight, FallsTogether) {

@@ -1,12 +1,16 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "forestcoll/pack.hpp"
+#include "solver/height/by_rank.hpp"
 #include "solver/height/flat.hpp"
+#include "solver/height/mend.hpp"
 #include "solver/height/shortest.hpp"
 #include "solver/height_testing.hpp"
 #include "support/fabrics.hpp"
@@ -46,6 +50,20 @@ TEST(PackShortest, PacksToriAndHypercubesAtTheOptimum) {
   }
 }
 
+TEST(PackShortest, MakesFewTreesOfAnyMultiplicity) {
+  // A ring of links that share no divisor: thousands of trees per root, of which only
+  // those to the rank opposite come two ways.
+  test::FabricBuilder ring(8);
+  const std::int64_t capacity[] = {10'007, 10'009, 10'037, 10'039, 10'061, 10'067, 10'069, 10'079};
+  for (std::size_t v = 0; v < 8; ++v) ring.link(v, (v + 1) % 8, capacity[v]);
+  const Network network = ring.build();
+  Rows rows = roots_of(network, 2859, network.capacity);
+  ASSERT_TRUE(solver::pack_shortest(rows.view(), rows.resources, 1 << 10, {}));
+  EXPECT_EQ(rows.flaw(), "");
+  EXPECT_LE(rows.trees.size(), 16U);
+  EXPECT_EQ(rows.max_height(), 4);
+}
+
 TEST(PackShortest, ReplacesAForest) {
   const Network network = test::torus({4, 4});
   Rows rows(network);
@@ -80,7 +98,7 @@ TEST(PackShortest, LeavesAllAsItWasWhereItCannot) {
   Rows switched = at_the_optimum(test::dgx_a100(1));
   EXPECT_FALSE(solver::pack_shortest(switched.view(), switched.resources, 1 << 10, {}));
   Rows large = at_the_optimum(test::torus({4, 4}));
-  EXPECT_FALSE(solver::pack_shortest(large.view(), large.resources, 16 * 64 - 1, {}));
+  EXPECT_FALSE(solver::pack_shortest(large.view(), large.resources, 16 * 16 - 1, {}));
 }
 
 TEST(PackShortest, SharesOrbitsAmongBaseTrees) {
@@ -101,10 +119,11 @@ TEST(PackShortest, SharesOrbitsAmongBaseTrees) {
   ASSERT_EQ(first.size(), 4U);
   ASSERT_TRUE(solver::pack_shortest(rows.view(), rows.resources, 1 << 10, {}));
   std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> used;
-  for (const Route route : rows.routes) {
-    if (!route.valid()) continue;
-    const ArcId arc(route.last.value);
-    ++used[direction(rows.core.graph.tail(arc), rows.core.graph.head(arc))];
+  for (std::size_t i = 0; i < rows.routes.size(); ++i) {
+    if (!rows.routes[i].valid()) continue;
+    const ArcId arc(rows.routes[i].last.value);
+    used[direction(rows.core.graph.tail(arc), rows.core.graph.head(arc))] +=
+        rows.trees[i / rows.ranks()].multiplicity;
   }
   for (const auto& [key, count] : used) EXPECT_EQ(count, 35);
   for (const auto& tree : rows.trees) EXPECT_EQ(tree.height, 6);
@@ -113,7 +132,7 @@ TEST(PackShortest, SharesOrbitsAmongBaseTrees) {
 TEST(PackFlat, PacksStarsWhereThereIsRoom) {
   for (const Network& network : {test::fat_tree(4), test::dragonfly(4, 2, 2), test::dgx_a100(1)}) {
     Rows rows = at_the_optimum(network);
-    ASSERT_TRUE(solver::pack_flat(rows.view(), rows.resources, 1, {}));
+    ASSERT_TRUE(solver::pack_flat(rows.view(), rows.resources, 1, solver::Fit::within, {}));
     EXPECT_EQ(rows.flaw(), "");
     EXPECT_EQ(rows.max_height(), 1);
   }
@@ -123,8 +142,8 @@ TEST(PackFlat, PacksTwoLevelsOfGroups) {
   for (const Network& network :
        {test::jellyfish(16, 4, 5, 1), test::dgx_a100(16), test::h100_rails(16, 2)}) {
     Rows rows = at_the_optimum(network);
-    ASSERT_FALSE(solver::pack_flat(rows.view(), rows.resources, 1, {}));
-    ASSERT_TRUE(solver::pack_flat(rows.view(), rows.resources, 2, {}));
+    ASSERT_FALSE(solver::pack_flat(rows.view(), rows.resources, 1, solver::Fit::within, {}));
+    ASSERT_TRUE(solver::pack_flat(rows.view(), rows.resources, 2, solver::Fit::within, {}));
     EXPECT_EQ(rows.flaw(), "");
     EXPECT_EQ(rows.max_height(), 2);
   }
@@ -133,10 +152,85 @@ TEST(PackFlat, PacksTwoLevelsOfGroups) {
 TEST(PackFlat, LeavesAllAsItWasWhereItCannot) {
   Rows rows = at_the_optimum(test::torus({4, 4}));
   for (const std::int32_t height : {1, 2}) {
-    EXPECT_FALSE(solver::pack_flat(rows.view(), rows.resources, height, {}));
+    EXPECT_FALSE(solver::pack_flat(rows.view(), rows.resources, height, solver::Fit::within, {}));
     EXPECT_EQ(rows.resources.residual, rows.core.capacity);
     EXPECT_EQ(rows.trees.size(), 16U);
     EXPECT_TRUE(rows.routes.empty());
+  }
+}
+
+TEST(PackByRank, PacksIrregularFabricsAtTheOptimum) {
+  for (const auto& [network, most] :
+       {std::pair(test::random_regular(128, 4, 1), 1), std::pair(test::random_regular(64, 8, 2), 1),
+        std::pair(test::generalized_kautz(100, 3), 1), std::pair(test::generalized_kautz(80, 4), 1),
+        std::pair(test::slim_fly(5), 1), std::pair(test::torus({6, 5}), 0)}) {
+    const std::int32_t least = height_lower_bound(network, uniform_weights(network));
+    Rows rows = at_the_optimum(network);
+    solver::Budget budget(solver::Budget::kUnlimited, {});
+    ASSERT_TRUE(
+        solver::pack_by_rank(rows.view(), rows.resources, {least, least + 2}, 1 << 20, budget));
+    EXPECT_EQ(rows.flaw(), "");
+    EXPECT_LE(rows.max_height(), least + most);
+  }
+}
+
+TEST(PackByRank, SplitsTreesWhereAPartMoves) {
+  // A rank with links of 3 and 4 for 7 trees each.
+  test::FabricBuilder builder(3);
+  builder.link(0, 1, 7);
+  builder.link(1, 2, 7);
+  builder.link(0, 2, 7);
+  const Network network = builder.build();
+  Rows rows = roots_of(network, 7, IdVector<ArcId, Capacity>(network.graph.arc_count(), 7));
+  solver::Budget budget(solver::Budget::kUnlimited, {});
+  ASSERT_TRUE(solver::pack_by_rank(rows.view(), rows.resources, {1, 2}, 1 << 10, budget));
+  EXPECT_EQ(rows.flaw(), "");
+
+  IdVector<ArcId, Capacity> uneven(network.graph.arc_count(), 14);
+  const auto arc = [&](std::size_t a, std::size_t b) {
+    return network.graph.find(NodeId(a), NodeId(b));
+  };
+  uneven[arc(0, 2)] = 4;
+  Rows split = roots_of(network, 7, uneven);
+  EXPECT_FALSE(solver::pack_by_rank(split.view(), split.resources, {1, 1}, 1 << 10, budget));
+  ASSERT_TRUE(solver::pack_by_rank(split.view(), split.resources, {1, 2}, 1 << 10, budget));
+  EXPECT_EQ(split.flaw(), "");
+  EXPECT_EQ(split.trees.size(), 4U);
+}
+
+TEST(PackByRank, LeavesAllAsItWasWhereItCannot) {
+  solver::Budget budget(solver::Budget::kUnlimited, {}), spent(0, {});
+  const Network torus = test::torus({4, 4});
+  for (const auto& [network, height, edges, limit] :
+       {std::tuple(torus, 3, 1 << 20, &budget), std::tuple(torus, 4, 255, &budget),
+        std::tuple(test::random_regular(32, 4, 1), 9, 1 << 20, &spent),
+        std::tuple(test::dgx_a100(1), 2, 1 << 20, &budget)}) {
+    Rows rows = at_the_optimum(network);
+    EXPECT_FALSE(solver::pack_by_rank(rows.view(), rows.resources, {height, height},
+                                      static_cast<std::size_t>(edges), *limit));
+    EXPECT_EQ(rows.resources.residual, rows.core.capacity);
+    EXPECT_EQ(rows.trees.size(), network.ranks.size());
+    EXPECT_TRUE(rows.routes.empty());
+  }
+}
+
+TEST(MendOverfull, LowersWhatAFlatForestAsksOfADamagedFabric) {
+  // A NIC and a link to the NVSwitch at half.
+  const Network a100 = test::dgx_a100(8);
+  const auto switches = [](std::size_t i) { return NodeId(64 + i); };
+  for (const Network& network :
+       {test::derated(a100, NodeId(std::size_t{0}), switches(3), Ratio(1, 2)),
+        test::derated(a100, NodeId(std::size_t{9}), switches(11), Ratio(1, 2))}) {
+    Rows rows = at_the_optimum(network);
+    ASSERT_TRUE(solver::pack_flat(rows.view(), rows.resources, 2, solver::Fit::perhaps, {}));
+    const auto is_overfull = [](Capacity left) { return left < 0; };
+    ASSERT_TRUE(
+        std::any_of(rows.resources.residual.begin(), rows.resources.residual.end(), is_overfull));
+    solver::Budget budget(solver::Budget::kUnlimited, {});
+    ASSERT_TRUE(solver::mend_overfull(rows.view(), rows.resources, 3, 1 << 12, budget) ||
+                solver::mend_overfull(rows.view(), rows.resources, 4, 1 << 12, budget));
+    EXPECT_EQ(rows.flaw(), "");
+    EXPECT_LE(rows.max_height(), 4);
   }
 }
 

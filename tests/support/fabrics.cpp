@@ -224,6 +224,137 @@ Network direct_boxes(std::size_t boxes, std::size_t size) {
   return b.build();
 }
 
+Network generalized_kautz(std::size_t ranks, std::size_t degree) {
+  FabricBuilder b(ranks);
+  for (std::size_t v = 0; v < ranks; ++v) {
+    for (std::size_t j = 1; j <= degree; ++j) {
+      const std::size_t to = (ranks * degree - (degree * v) % ranks + ranks - j) % ranks;
+      if (to != v) b.arc(v, to, 1);
+    }
+  }
+  return b.build();
+}
+
+Network slim_fly(std::size_t q) {
+  // The powers of a primitive root, even and odd ones.
+  std::vector<std::size_t> powers;
+  for (std::size_t root = 2; powers.size() != q - 1; ++root) {
+    powers.assign(1, 1);
+    while (powers.back() * root % q != 1) powers.push_back(powers.back() * root % q);
+  }
+  std::vector<std::set<std::size_t>> steps(2);
+  for (std::size_t i = 0; i < powers.size(); ++i) steps[i % 2].insert(powers[i]);
+  FabricBuilder b(2 * q * q);
+  for (std::size_t x = 0; x < q; ++x) {
+    for (std::size_t y = 0; y < q; ++y) {
+      for (std::size_t side = 0; side < 2; ++side) {
+        for (const std::size_t step : steps[side]) {
+          b.arc((side * q + x) * q + y, (side * q + x) * q + (y + step) % q, 1);
+        }
+      }
+      for (std::size_t m = 0; m < q; ++m) {
+        b.link(x * q + y, (q + m) * q + (y + q * q - m * x) % q, 1);
+      }
+    }
+  }
+  return b.build();
+}
+
+Network random_regular(std::size_t ranks, std::size_t degree, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  // Circles of neighbours near and far, of which pairs of links exchange their ends.
+  std::vector<std::pair<std::size_t, std::size_t>> links;
+  std::set<std::pair<std::size_t, std::size_t>> known;
+  const auto add = [&](std::size_t a, std::size_t c) {
+    links.emplace_back(a, c);
+    known.insert(std::minmax(a, c));
+  };
+  for (std::size_t v = 0; v < ranks; ++v) {
+    for (std::size_t step = 1; step <= degree / 2; ++step) add(v, (v + step) % ranks);
+    if (degree % 2 == 1 && v < ranks / 2) add(v, v + ranks / 2);
+  }
+  for (std::size_t tries = 0; tries < 20 * links.size(); ++tries) {
+    auto& [a, c] = links[random() % links.size()];
+    auto& [e, f] = links[random() % links.size()];
+    if (a == e || a == f || c == e || c == f || known.count(std::minmax(a, f)) > 0 ||
+        known.count(std::minmax(e, c)) > 0) {
+      continue;
+    }
+    known.erase(std::minmax(a, c));
+    known.erase(std::minmax(e, f));
+    std::swap(c, f);
+    known.insert(std::minmax(a, c));
+    known.insert(std::minmax(e, f));
+  }
+  FabricBuilder b(ranks);
+  for (const auto& [a, c] : links) b.link(a, c, 1);
+  return b.build();
+}
+
+namespace {
+
+// `count` of `all`, without repetition.
+std::set<std::size_t> pick(std::size_t all, std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::set<std::size_t> picked;
+  while (picked.size() < count) picked.insert(random() % all);
+  return picked;
+}
+
+}  // namespace
+
+Network nvl72_planes(std::size_t boxes, std::size_t dead, std::uint64_t seed) {
+  constexpr std::size_t kGpus = 72, kPlanes = 18, kRails = 4;
+  const std::set<std::size_t> without = pick(boxes * kGpus, dead, seed);
+  FabricBuilder b(boxes * kGpus, boxes * kPlanes + kRails);
+  for (std::size_t gpu = 0; gpu < boxes * kGpus; ++gpu) {
+    for (std::size_t plane = 0; plane < kPlanes; ++plane) {
+      b.link(gpu, boxes * kGpus + gpu / kGpus * kPlanes + plane, 50);
+    }
+    if (without.count(gpu) == 0) {
+      b.link(gpu, boxes * kGpus + boxes * kPlanes + gpu % kRails, 50);
+    }
+  }
+  return b.build();
+}
+
+Network h100_rails_alone(std::size_t boxes, std::size_t dead, std::uint64_t seed) {
+  const std::set<std::size_t> without = pick(8 * boxes, dead, seed);
+  FabricBuilder b(8 * boxes, boxes + 8);
+  for (std::size_t gpu = 0; gpu < 8 * boxes; ++gpu) {
+    b.link(gpu, 8 * boxes + gpu / 8, 450);
+    if (without.count(gpu) == 0) b.link(gpu, 9 * boxes + gpu % 8, 50);
+  }
+  return b.build();
+}
+
+Network damaged_fat_tree(std::size_t ports, std::size_t dead, std::uint64_t seed) {
+  Network network = fat_tree(ports);
+  std::vector<Arc> links;
+  for (const Arc& arc : network.graph.arcs()) {
+    if (!network.is_compute(arc.tail) && !network.is_compute(arc.head) && arc.tail < arc.head) {
+      links.push_back(arc);
+    }
+  }
+  for (const std::size_t i : pick(links.size(), dead, seed)) {
+    network = derated(network, links[i].tail, links[i].head, 0);
+  }
+  return network;
+}
+
+Network one_percent_degraded(const Network& network, std::uint64_t seed) {
+  std::vector<Arc> links;
+  for (const Arc& arc : network.graph.arcs()) {
+    if (arc.tail < arc.head) links.push_back(arc);
+  }
+  Network result = network;
+  for (const std::size_t i :
+       pick(links.size(), std::max<std::size_t>(1, links.size() / 100), seed)) {
+    result = derated(result, links[i].tail, links[i].head, Ratio(1, 2));
+  }
+  return result;
+}
+
 Network derated(const Network& network, NodeId a, NodeId b, const Ratio& factor) {
   const std::size_t ranks = network.ranks.size();
   FabricBuilder builder(ranks, network.graph.node_count() - ranks);

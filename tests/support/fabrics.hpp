@@ -46,6 +46,24 @@ Network jellyfish(std::size_t switches, std::size_t hosts, std::size_t degree, s
 /// NIC to one switch.
 Network direct_boxes(std::size_t boxes, std::size_t size);
 
+/// Imase and Itoh's digraph: i leads to −degree·i − 1, …, −degree·i − degree modulo `ranks`; loops
+/// are left out. For degree^D + degree^(D−1) ranks the Kautz digraph of diameter D.
+Network generalized_kautz(std::size_t ranks, std::size_t degree);
+/// The graph of McKay, Miller and Širáň that slim flies are made of: 2·q² ranks of degree
+/// (3·q − 1)/2. REQUIRES: q is a prime of the form 4·w + 1.
+Network slim_fly(std::size_t q);
+/// A random graph in which every rank has `degree` links. REQUIRES: ranks·degree is even.
+Network random_regular(std::size_t ranks, std::size_t degree, std::uint64_t seed);
+/// Boxes of 72 GPUs, each with 50 GB/s to each of 18 switches of the box, and a NIC of 50 GB/s to
+/// one of four switches; `dead` GPUs have no NIC.
+Network nvl72_planes(std::size_t boxes, std::size_t dead, std::uint64_t seed);
+/// Boxes as of h100_rails with one switch per rail and no spines; `dead` GPUs have no NIC.
+Network h100_rails_alone(std::size_t boxes, std::size_t dead, std::uint64_t seed);
+/// `fat_tree` without `dead` of the links between its switches.
+Network damaged_fat_tree(std::size_t ports, std::size_t dead, std::uint64_t seed);
+/// One in a hundred of the fabric's links, at least one, at half.
+Network one_percent_degraded(const Network& network, std::uint64_t seed);
+
 /// The same fabric with the two arcs between `a` and `b` at `factor` of their capacity, below 1; 0
 /// takes them out. REQUIRES: compute nodes come first, as in all fabrics of this file.
 Network derated(const Network& network, NodeId a, NodeId b, const Ratio& factor);

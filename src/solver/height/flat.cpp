@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/pending/disjoint_sets.hpp>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -19,6 +20,7 @@ constexpr std::size_t kFewTrees = 256;
 
 // Rounds in a row without a sixteenth less that is overfull, and there is no such forest to be had.
 constexpr int kIdleRounds = 8;
+constexpr int kIdleRoundsOverfull = 1;  // where others go on from what is overfull
 
 // One search serves as many targets at least; where there are few trees, not many more, because
 // what they take makes other ways shorter.
@@ -51,17 +53,23 @@ class FlatTrees {
     maker_.note(rows.routes);
   }
 
-  bool run(std::int32_t height, const std::stop_token& stop) {
-    if (height == 2) group_ranks();
+  bool run(std::int32_t height, Fit fit, const std::stop_token& stop) {
+    if (height == 2) {
+      group_ranks();
+      join_switches();
+    }
     if (!route_all(height, stop)) return false;
+    const int most_idle = fit == Fit::within ? kIdleRounds : kIdleRoundsOverfull;
     Int128 least = 0;
     int idle_rounds = 0;
     while (const Int128 overfull = ways_.raise_tolls()) {
       const bool better = least == 0 || overfull < least - least / 16;
       if (better) least = overfull;
       idle_rounds = better ? 0 : idle_rounds + 1;
-      if (idle_rounds > kIdleRounds || searched_enough() || stop.stop_requested() || !reroute()) {
-        return false;
+      if (stop.stop_requested()) return false;
+      if (idle_rounds > most_idle || searched_enough() || !reroute()) {
+        if (fit == Fit::within) return false;
+        break;
       }
     }
     measure();
@@ -73,7 +81,6 @@ class FlatTrees {
 
  private:
   struct Group {
-    NodeId hub;
     std::vector<Rank> members;
   };
 
@@ -114,7 +121,6 @@ class FlatTrees {
     std::iota(order.begin(), order.end(), std::size_t{0});
     for (const std::size_t t : scattered(order)) {
       if (stop.stop_requested() || !(height == 1 ? grow_star(t) : grow_by_groups(t))) return false;
-      trees_[t].height = height;
     }
     return true;
   }
@@ -194,7 +200,7 @@ class FlatTrees {
         group_of_[members[i]] = groups_.size();
         place_[members[i]] = i;
       }
-      groups_.push_back({NodeId(v), std::move(members)});
+      groups_.push_back({std::move(members)});
     }
   }
 
@@ -212,30 +218,91 @@ class FlatTrees {
     for (const Rank mate : groups_[group_of_[root]].members) {
       if (mate != root) targets_.push_back(mate);
     }
+    entry_.resize(groups_.size());
+    around_.clear();
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      if (g != group_of_[root]) targets_.push_back(entry(g, root));
+      if (g == group_of_[root]) continue;
+      const Passage passage = passage_to(g, root);
+      if (!passage.to.valid()) return false;
+      entry_[g] = passage.to;
+      if (passage.from == root) {
+        targets_.push_back(passage.to);
+      } else {
+        around_.push_back(passage);
+      }
     }
     if (!send(t)) return false;
+    for (const Passage& passage : around_) {
+      if (!send_from(t, passage.from, std::array{passage.to})) return false;
+    }
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      if (g != group_of_[root] && !pass_on(t, g, entry(g, root))) return false;
+      if (g != group_of_[root] && !pass_on(t, g, entry_[g])) return false;
     }
     return true;
   }
 
-  [[nodiscard]] Rank entry(std::size_t group, Rank root) const {
+  /// How data gets from one group to another: between two ranks with switches in common.
+  struct Passage {
+    Rank from, to;
+  };
+
+  // From the root, if it can, to where it stands itself; or else to the next one after that. A root
+  // without a way out has a mate send, another one for every group.
+  [[nodiscard]] Passage passage_to(std::size_t group, Rank root) const {
+    const auto& mates = groups_[group_of_[root]].members;
     const auto& members = groups_[group].members;
-    return members[place_[root] % members.size()];
+    for (std::size_t m = 0; m <= mates.size(); ++m) {
+      const std::size_t next = place_[root] + group + group_of_[root] + m;
+      const Rank from = m == 0 ? root : mates[next % mates.size()];
+      for (std::size_t i = 0; i < members.size(); ++i) {
+        const Rank to = members[(place_[from] + i) % members.size()];
+        if (is_joined(from, to)) return {from, to};
+      }
+    }
+    return {};
   }
 
-  // Through the group's switch, from one rank to the others.
+  // Is there a way from one rank to another through switches?
+  [[nodiscard]] bool is_joined(Rank from, Rank to) const {
+    if (core_.graph.find(core_.compute[from.index()], core_.compute[to.index()]).valid()) {
+      return true;
+    }
+    const std::vector<std::size_t>&out = leads_to_[from], &in = comes_from_[to];
+    return std::find_first_of(out.begin(), out.end(), in.begin(), in.end()) != out.end();
+  }
+
+  // Switches that are linked are one part of the fabric; to which parts each rank leads, and from
+  // which it is reached.
+  void join_switches() {
+    boost::disjoint_sets_with_storage<> parts(core_.graph.node_count());
+    const auto is_switch = [&](NodeId v) { return !core_.rank_of[v].valid(); };
+    for (const Arc& arc : core_.graph.arcs()) {
+      if (is_switch(arc.tail) && is_switch(arc.head)) {
+        parts.union_set(arc.tail.index(), arc.head.index());
+      }
+    }
+    leads_to_.assign(ranks_, {});
+    comes_from_.assign(ranks_, {});
+    const auto add = [&](std::vector<std::size_t>& known, NodeId node) {
+      const std::size_t part = parts.find_set(node.index());
+      if (std::find(known.begin(), known.end(), part) == known.end()) known.push_back(part);
+    };
+    for (const Arc& arc : core_.graph.arcs()) {
+      if (!is_switch(arc.tail) && is_switch(arc.head)) {
+        add(leads_to_[core_.rank_of[arc.tail]], arc.head);
+      }
+      if (is_switch(arc.tail) && !is_switch(arc.head)) {
+        add(comes_from_[core_.rank_of[arc.head]], arc.tail);
+      }
+    }
+  }
+
+  // Through one switch, from one rank to the others: the switch that has the most room.
   bool pass_on(std::size_t t, std::size_t group, Rank from) {
-    const Group& all = groups_[group];
-    if (all.members.size() == 1) return true;
-    const ArcId up = core_.graph.find(core_.compute[from.index()], all.hub);
-    for (const Rank to : all.members) {
+    for (const Rank to : groups_[group].members) {
       if (to == from) continue;
-      const ArcId down = core_.graph.find(all.hub, core_.compute[to.index()]);
-      if (!up.valid() || !down.valid()) return false;
+      const auto [up, down] = way_inside(from, to);
+      if (!up.valid()) return false;
       const Route route = maker_.along(std::array{up, down});
       ways_.charge(route, trees_[t].multiplicity);
       routes_[t * ranks_ + to.index()] = route;
@@ -243,20 +310,47 @@ class FlatTrees {
     return true;
   }
 
+  [[nodiscard]] std::pair<ArcId, ArcId> way_inside(Rank from, Rank to) const {
+    const Digraph& graph = core_.graph;
+    const NodeId tail = core_.compute[from.index()], head = core_.compute[to.index()];
+    std::pair<ArcId, ArcId> best;
+    Capacity width = 0, most = 0;
+    for (ArcId up = graph.first_out(tail); up != graph.last_out(tail); ++up.value) {
+      const NodeId hub = graph.head(up);
+      const ArcId down = core_.rank_of[hub].valid() ? ArcId() : graph.find(hub, head);
+      if (!down.valid()) continue;
+      const Capacity room = std::min(core_.capacity[up], core_.capacity[down]);
+      const Capacity left =
+          std::min(ways_.left()[resources_.of[up]], ways_.left()[resources_.of[down]]);
+      if (room < width || (room == width && left <= most)) continue;
+      width = room;
+      most = left;
+      best = {up, down};
+    }
+    return best;
+  }
+
   // From the root of tree `t` to all targets. False where one cannot be reached.
-  bool send(std::size_t t) {
-    return ways_.send(trees_[t].root, trees_[t].multiplicity, scattered(targets_),
+  bool send(std::size_t t) { return send_from(t, trees_[t].root, scattered(targets_)); }
+
+  bool send_from(std::size_t t, Rank from, std::span<const Rank> targets) {
+    return ways_.send(from, trees_[t].multiplicity, targets,
                       std::span(routes_).subspan(t * ranks_, ranks_));
   }
 
-  // A tree may turn out lower than asked for.
+  // Trees may turn out lower than asked for, or higher where roots have no way out.
   void measure() {
     for (std::size_t t = 0; t < trees_.size(); ++t) {
       const auto routes = std::span(routes_).subspan(t * ranks_, ranks_);
-      const bool star = std::all_of(routes.begin(), routes.end(), [&](Route route) {
-        return !route.valid() || rows_.table.origin(route.prefix) == trees_[t].root;
-      });
-      if (star) trees_[t].height = std::min(trees_[t].height, 1);
+      const auto origin = [&](std::size_t v) {
+        return rows_.table.origin(routes[v].prefix).index();
+      };
+      trees_[t].height = 0;
+      for (std::size_t v = 0; v < ranks_; ++v) {
+        std::int32_t depth = 0;
+        for (std::size_t u = v; routes[u].valid(); u = origin(u)) ++depth;
+        trees_[t].height = std::max(trees_[t].height, depth);
+      }
     }
   }
 
@@ -272,14 +366,17 @@ class FlatTrees {
   std::vector<char> was_overfull_on_;  ///< by prefix
   std::vector<Group> groups_;
   IdVector<Rank, std::size_t> group_of_, place_;
+  IdVector<Rank, std::vector<std::size_t>> leads_to_, comes_from_;  ///< parts made of switches
   std::vector<Rank> targets_;
+  std::vector<Rank> entry_;      ///< by group, of the tree at hand
+  std::vector<Passage> around_;  ///< not from its root
 };
 
 }  // namespace
 
-bool pack_flat(const TreeRows& rows, Resources& resources, std::int32_t height,
+bool pack_flat(const TreeRows& rows, Resources& resources, std::int32_t height, Fit fit,
                const std::stop_token& stop) {
-  return FlatTrees(rows, resources).run(height, stop);
+  return FlatTrees(rows, resources).run(height, fit, stop);
 }
 
 }  // namespace forestcoll::solver

@@ -7,7 +7,6 @@
 #include "solver/height/anneal.hpp"
 #include "solver/height/descent.hpp"
 #include "solver/height/flat.hpp"
-#include "solver/height/rows.hpp"
 #include "solver/height/shortest.hpp"
 
 namespace forestcoll::solver {
@@ -21,7 +20,7 @@ constexpr std::int64_t kPieces = 8;
 
 /// What a search may cost. Packing takes 50 to 150 ns for an edge, a step of a descent some few, a
 /// proposal of an exchange 70 for 32 ranks and 150 for 256.
-struct Budget {
+struct SearchCost {
   std::size_t most_edges = 0;  ///< of forests that are worked on; indices take some 30 bytes each
   std::size_t annealed = 0;    ///< edges up to which trees are annealed
   std::int64_t proposals = 0;  ///< of the first round; the next has twice as many
@@ -33,7 +32,7 @@ struct Budget {
 
 // Small forests may take longer than their packing, 10 to 50 ms in ordinary searches, and come to
 // more than four times as many trees.
-Budget budget_for(Effort effort, std::size_t size, std::size_t ranks) {
+SearchCost cost_of(Effort effort, std::size_t size, std::size_t ranks) {
   const auto edges = static_cast<std::int64_t>(size);
   const auto n = static_cast<std::int64_t>(ranks);
   const std::size_t most_trees = std::max(4 * size, std::size_t{1} << 18) / ranks;
@@ -80,18 +79,19 @@ std::int64_t trees_per_root(const TreeRows& rows) {
 class Rounds {
  public:
   Rounds(const TreeRows& rows, Resources& resources, const Orbits& orbits, std::int32_t bound,
-         Effort effort, const Budget& budget, const std::stop_token& stop, const Progress& progress)
+         Effort effort, const SearchCost& cost, const std::stop_token& stop,
+         const Progress& progress)
       : rows_(rows),
         resources_(resources),
         orbits_(orbits),
         bound_(bound),
         effort_(effort),
-        budget_(budget),
+        cost_(cost),
         stop_(stop),
         progress_(progress) {}
 
   void run() {
-    if (rows_.routes.size() > budget_.annealed) {
+    if (rows_.routes.size() > cost_.annealed) {
       descend();
       return;
     }
@@ -100,8 +100,8 @@ class Rounds {
     descend();
     State best = state();
     if (!is_good(best, 0)) restore(packed);
-    for (int round = 0; round < budget_.rounds && !is_good(best, round); ++round) {
-      anneal_heights(rows_, orbits_, bound_, budget_.most_trees, piece, budget_.proposals << round,
+    for (int round = 0; round < cost_.rounds && !is_good(best, round); ++round) {
+      anneal_heights(rows_, orbits_, bound_, cost_.most_trees, piece, cost_.proposals << round,
                      stop_, [&](double part) { report(round, part); });
       descend();
       if (State now = state(); now.measure < best.measure) best = std::move(now);
@@ -117,7 +117,7 @@ class Rounds {
     const auto proposals = [](int rounds) { return static_cast<double>((1 << rounds) - 1); };
     const double before = proposals(round);
     progress_("lowering trees",
-              (before + part * (proposals(round + 1) - before)) / proposals(budget_.rounds));
+              (before + part * (proposals(round + 1) - before)) / proposals(cost_.rounds));
   }
 
   struct State {
@@ -148,7 +148,7 @@ class Rounds {
   }
 
   void descend() {
-    descend_heights(rows_, resources_, bound_, {budget_.most_trees, budget_.steps, budget_.limits},
+    descend_heights(rows_, resources_, bound_, {cost_.most_trees, cost_.steps, cost_.limits},
                     stop_);
   }
 
@@ -157,7 +157,7 @@ class Rounds {
   const Orbits& orbits_;
   std::int32_t bound_;
   Effort effort_;
-  const Budget& budget_;
+  const SearchCost& cost_;
   const std::stop_token& stop_;
   const Progress& progress_;
 };
@@ -177,18 +177,23 @@ void lower_heights(const TreeRows& rows, Resources& resources, const Orbits& orb
                    const Progress& progress) {
   if (max_height(rows) <= bound) return;
   // Forests that can be had whole and cannot be beaten.
-  if (bound == 1 && pack_flat(rows, resources, 1, stop)) return;
-  if (bound <= 2 && max_height(rows) > 2 && pack_flat(rows, resources, 2, stop)) return;
+  if (bound == 1 && pack_flat(rows, resources, 1, Fit::within, stop)) return;
+  if (bound <= 2 && max_height(rows) > 2 && pack_flat(rows, resources, 2, Fit::within, stop))
+    return;
   // Trees of multiplicity 1 may come to many times as many as there are.
   const std::size_t max_edges = std::max(kSmallForest, 3 * rows.routes.size());
-  if (pack_shortest(rows, resources, max_edges, stop)) {
-    HeightRows(rows).join_equal_trees();
-    return;
-  }
-  const Budget budget = budget_for(effort, rows.routes.size(), rows.core.compute.size());
-  if (rows.routes.size() > budget.most_edges) return;
+  if (pack_shortest(rows, resources, max_edges, stop)) return;
+  lower_edge_by_edge(rows, resources, orbits, bound, effort, stop, progress);
+}
+
+void lower_edge_by_edge(const TreeRows& rows, Resources& resources, const Orbits& orbits,
+                        std::int32_t bound, Effort effort, const std::stop_token& stop,
+                        const Progress& progress) {
+  if (max_height(rows) <= bound) return;
+  const SearchCost cost = cost_of(effort, rows.routes.size(), rows.core.compute.size());
+  if (rows.routes.size() > cost.most_edges) return;
   if (progress) progress("lowering trees", std::nullopt);
-  Rounds(rows, resources, orbits, bound, effort, budget, stop, progress).run();
+  Rounds(rows, resources, orbits, bound, effort, cost, stop, progress).run();
 }
 
 }  // namespace forestcoll::solver

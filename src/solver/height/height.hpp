@@ -56,4 +56,9 @@ void lower_heights(const TreeRows& rows, Resources& resources, const Orbits& orb
                    std::int32_t bound, Effort effort, const std::stop_token& stop,
                    const Progress& progress = {});
 
+/// The same without whole forests: for those that come of one.
+void lower_edge_by_edge(const TreeRows& rows, Resources& resources, const Orbits& orbits,
+                        std::int32_t bound, Effort effort, const std::stop_token& stop,
+                        const Progress& progress = {});
+
 }  // namespace forestcoll::solver

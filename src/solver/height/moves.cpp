@@ -342,12 +342,16 @@ bool HeightMoves::replace(std::span<const ArcId> arcs, TreeEdge user, std::int32
     if (place(user, limit, chain - 1)) return true;
     undo_step();
   }
-  // Back to where the edge had no route.
+  take_step_back();
+  return false;
+}
+
+// To where the last edge of the chain had no route.
+void HeightMoves::take_step_back() {
   Step& step = steps_taken_.back();
   take(step.after, -amount_);
   rows_.set_route(step.edge, step.before);
   step.after = step.before;
-  return false;
 }
 
 void HeightMoves::arcs_of(Route route, std::vector<ArcId>& arcs) const {
@@ -379,7 +383,8 @@ std::vector<HeightMoves::Candidate> HeightMoves::find_routes(TreeEdge edge, std:
       if (const Rank rank = core.rank_of[from]; rank.valid()) {
         const std::int32_t depth = rows_.depth({edge.tree, rank.index()});
         if (now_full.valid() != through_full || depth > deepest || rank.index() == edge.node ||
-            rows_.is_below(edge, rank.index())) {
+            rows_.is_below(edge, rank.index()) ||
+            (above_ && rows_.is_below(*above_, rank.index()))) {
           continue;
         }
         Candidate candidate{{arc}, depth, now_full};

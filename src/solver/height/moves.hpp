@@ -36,6 +36,16 @@ class HeightMoves {
   /// `move` with nothing but the best exchange of two routes.
   bool exchange(TreeEdge edge, std::int32_t limit);
 
+  /// Moves up to `amount` trees' worth of the edge to a route within the
+  /// residual capacities, which may be negative elsewhere, as `move` does. Where only ranks below
+  /// its node have such a route, one of its children takes that, and the node follows the child.
+  bool reroute(TreeEdge edge, std::int64_t amount, std::int32_t limit, const MoveLimits& limits);
+
+  /// The next one in turn of the edges whose routes use the resource; nothing without one.
+  [[nodiscard]] std::optional<TreeEdge> next_user(ArcId resource);
+  /// No fewer than the edges whose routes use the resource.
+  [[nodiscard]] std::size_t most_users(ArcId resource) const { return users_[resource].size(); }
+
   /// Exchanges the routes that reach the group's ranks between the tree and another one (of the
   /// one with the larger multiplicity a part), so that fewer nodes are deeper than `limit` in the
   /// two.
@@ -77,7 +87,10 @@ class HeightMoves {
   void arcs_of(Route route, std::vector<ArcId>& arcs) const;
   [[nodiscard]] bool is_simple(std::span<const ArcId> arcs) const;
   [[nodiscard]] std::int64_t weight(std::int32_t length) const;
-  [[nodiscard]] std::optional<TreeEdge> next_user(ArcId resource);
+  bool reroute_amount(TreeEdge edge, std::int32_t limit);
+  bool follow_child(TreeEdge edge, std::int32_t limit);
+  bool follow(TreeEdge edge, TreeEdge child, std::int32_t limit);
+  void take_step_back();
   [[nodiscard]] bool can_move(TreeEdge user) const;
   [[nodiscard]] bool fits(std::span<const ArcId> arcs) const;
   [[nodiscard]] bool in_chain(std::size_t tree) const;
@@ -117,6 +130,7 @@ class HeightMoves {
   IdVector<ArcId, std::size_t> next_user_;
   std::size_t most_trees_;
   std::size_t next_tree_ = 0;
+  std::optional<TreeEdge> above_;  ///< no route may begin at or below its node
 };
 
 }  // namespace forestcoll::solver

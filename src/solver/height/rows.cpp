@@ -1,9 +1,8 @@
 #include "solver/height/rows.hpp"
 
 #include <algorithm>
-#include <map>
-#include <numeric>
-#include <utility>
+
+#include "solver/join_trees.hpp"
 
 namespace forestcoll::solver {
 HeightRows::HeightRows(const TreeRows& rows)
@@ -104,64 +103,11 @@ void HeightRows::unsplit(std::size_t tree, std::size_t copy) {
 }
 
 void HeightRows::join_equal_trees() {
-  const auto row = [&](std::size_t t) {
-    return std::span(rows_.routes).subspan(t * ranks_, ranks_);
-  };
-  const auto hash = [&](std::size_t t) {
-    std::uint64_t h = rows_.trees[t].root.index();
-    for (const Route route : row(t)) {
-      const auto prefix = static_cast<std::uint64_t>(route.prefix.value) << 32;
-      h = (h ^ prefix ^ static_cast<std::uint32_t>(route.last.value)) * 0x9E3779B97F4A7C15U;
-      h ^= h >> 29;
-    }
-    return h;
-  };
-  std::multimap<std::uint64_t, std::size_t> kept;
-  std::size_t end = 0;
-  for (std::size_t t = 0; t < tree_count(); ++t) {
-    refresh(t);
-    const std::uint64_t h = hash(t);
-    const auto [first, last] = kept.equal_range(h);
-    const auto twin = std::find_if(first, last, [&](const auto& entry) {
-      return rows_.trees[entry.second].root == rows_.trees[t].root &&
-             std::equal(row(t).begin(), row(t).end(), row(entry.second).begin());
-    });
-    if (twin != last) {
-      rows_.trees[twin->second].multiplicity += rows_.trees[t].multiplicity;
-      continue;
-    }
-    if (end != t) {
-      rows_.trees[end] = rows_.trees[t];
-      std::copy(row(t).begin(), row(t).end(), row(end).begin());
-    }
-    kept.emplace(h, end++);
-  }
-  rows_.trees.resize(end);
-  rows_.routes.resize(end * ranks_);
-  sort_by_root();
+  for (std::size_t t = 0; t < tree_count(); ++t) refresh(t);
+  solver::join_equal_trees(rows_.trees, rows_.routes, ranks_);
   depth_.assign(rows_.routes.size(), 0);
   below_.assign(rows_.routes.size(), 0);
-  stale_.assign(end, 1);
-}
-
-void HeightRows::sort_by_root() {
-  const auto before = [&](const Forest::Tree& a, const Forest::Tree& b) { return a.root < b.root; };
-  if (std::is_sorted(rows_.trees.begin(), rows_.trees.end(), before)) return;
-  std::vector<std::size_t> order(tree_count());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return before(rows_.trees[a], rows_.trees[b]);
-  });
-  std::vector<Forest::Tree> trees;
-  std::vector<Route> routes;
-  routes.reserve(rows_.routes.size());
-  for (const std::size_t t : order) {
-    trees.push_back(rows_.trees[t]);
-    const auto row = rows_.routes.begin() + static_cast<std::ptrdiff_t>(t * ranks_);
-    routes.insert(routes.end(), row, row + static_cast<std::ptrdiff_t>(ranks_));
-  }
-  rows_.trees = std::move(trees);
-  rows_.routes = std::move(routes);
+  stale_.assign(tree_count(), 1);
 }
 
 }  // namespace forestcoll::solver

@@ -82,7 +82,6 @@ class HeightRows {
     if (stale_[t]) measure(t);
   }
   bool measure(std::size_t t);
-  void sort_by_root();
 
   TreeRows rows_;
   std::size_t ranks_;

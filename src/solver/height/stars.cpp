@@ -195,9 +195,57 @@ class StarLengths {
   std::vector<std::pair<std::int64_t, NodeId>> heap_;
 };
 
+// The switch that a rank hangs on by its only links; invalid where there is none.
+NodeId only_switch(const Network& network, const Scaling& scaling, NodeId rank) {
+  const Digraph& graph = network.graph;
+  std::vector<NodeId> neighbours;
+  for (ArcId a = graph.first_out(rank); a != graph.last_out(rank); ++a.value) {
+    if (scaling.capacity[a] > 0) neighbours.push_back(graph.head(a));
+  }
+  for (const ArcId a : graph.in(rank)) {
+    if (scaling.capacity[a] > 0) neighbours.push_back(graph.tail(a));
+  }
+  if (neighbours.empty() || network.is_compute(neighbours.front())) return NodeId();
+  const bool alone = std::count(neighbours.begin(), neighbours.end(), neighbours.front()) ==
+                     static_cast<std::ptrdiff_t>(neighbours.size());
+  return alone ? neighbours.front() : NodeId();
+}
+
+// All that the ranks on a switch send to others, and get from them, passes its other links.
+bool some_switch_is_too_narrow(const Network& network, const Weights& weights,
+                               const Scaling& scaling) {
+  const std::size_t nodes = network.graph.node_count();
+  IdVector<NodeId, Int128> ranks(nodes, 0), trees(nodes, 0), out(nodes, 0), in(nodes, 0);
+  IdVector<NodeId, NodeId> hub(nodes);
+  Int128 all = 0;
+  for (std::size_t r = 0; r < network.ranks.size(); ++r) {
+    const NodeId v = network.ranks[r];
+    const Int128 own = Int128{weights[Rank(r)]} * scaling.k;
+    all += own;
+    hub[v] = only_switch(network, scaling, v);
+    if (!hub[v].valid()) continue;
+    ranks[hub[v]] += 1;
+    trees[hub[v]] += own;
+  }
+  for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
+    const NodeId tail = network.graph.tail(ArcId(a)), head = network.graph.head(ArcId(a));
+    if (hub[head] != tail) out[tail] += scaling.capacity[ArcId(a)];
+    if (hub[tail] != head) in[head] += scaling.capacity[ArcId(a)];
+  }
+  const Int128 everyone = static_cast<Int128>(network.ranks.size());
+  for (std::size_t v = 0; v < nodes; ++v) {
+    const NodeId w(v);
+    if (trees[w] * (everyone - ranks[w]) > out[w] || (all - trees[w]) * ranks[w] > in[w]) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 bool stars_are_impossible(const Network& network, const Weights& weights, const Scaling& scaling) {
+  if (some_switch_is_too_narrow(network, weights, scaling)) return true;
   StarLengths lengths(network, weights, scaling);
   for (int round = 0; round < kRounds; ++round) {
     if ((round + 1) * lengths.searches() * size_of(network) > kSteps) return false;
