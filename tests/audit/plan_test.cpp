@@ -81,7 +81,7 @@ TEST(PlanRelaxed, OrdersNoData) {
   // The last signal and wait of each, by which the other's data is there: both relaxed, or one.
   for (const std::vector<std::size_t>& which : {std::vector<std::size_t>{5, 6}, {5}, {6}}) {
     EXPECT_TRUE(finds(check(relaxed(read_reduce_allreduce(), which)), "V14",
-                      "writes the chunk, and only a relaxed signal, which orders no data, keeps "
+                      "the chunk, and only a relaxed signal, which orders no data, keeps "
                       "rank 1 from ending its call",
                       "rank 0, threadblock 0, step 3, input chunk 0 of rank 1"));
   }

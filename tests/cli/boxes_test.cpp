@@ -60,7 +60,8 @@ json comparison(const std::string& file, const std::string& collective) {
 // The kinds of channels of a plan, by whether they stay within a box of four ranks.
 std::map<std::string, std::set<std::string>> channels(const std::string& plan) {
   std::map<std::string, std::set<std::string>> kinds;
-  for (const auto& gpu : json::parse(plan)["gpus"]) {
+  const json document = json::parse(plan);
+  for (const auto& gpu : document["gpus"]) {
     for (const auto& channel : gpu["channels"]) {
       for (const int peer : channel["connected_to"]) {
         const bool same = gpu["id"].get<int>() / 4 == peer / 4;
@@ -99,7 +100,7 @@ TEST_F(HandWritten, TheSamePlanWithPortChannelsBetweenBoxes) {
 }
 
 TEST_F(HandWritten, TheSameScheduleAndComparison) {
-  const std::regex hash("forestcoll-[^\"]*");
+  const std::regex hash("topology hash [0-9a-f]*");
   const auto xml = [&](const std::string& file) {
     return std::regex_replace(synth(file, "allreduce", "msccl"), hash, "");
   };

@@ -165,8 +165,8 @@ TEST(TopoShow, TheWidthIsAnOption) {
   const auto dot = [&](const std::string& width) {
     return run({"topo", "show", "-", "--dot", "-", "--width", width}, {.input = rack});
   };
-  EXPECT_THAT(dot("1600").out, HasSubstr("71 GPUs"));
-  EXPECT_THAT(dot("9000").out, AllOf(HasSubstr("gpu71"), Not(HasSubstr("71 GPUs"))));
+  EXPECT_THAT(dot("1600").out, HasSubstr("71 GPUs\\n"));
+  EXPECT_THAT(dot("9000").out, AllOf(HasSubstr("gpu71"), Not(HasSubstr("71 GPUs\\n"))));
   for (const std::string wrong : {"0", "-1", "x", "1e9"}) EXPECT_EQ(dot(wrong).code, 2) << wrong;
 }
 
