@@ -91,7 +91,9 @@ class Mutants {
                [=](PlanJson& x) { x = name == "signal" ? "wait" : "signal"; });
         change("relaxed", here + "/name", [=](PlanJson& x) { x = "rlx" + name; });
       }
-      if (ops[i].contains("channel_ids")) mutate_channels(here, ops[i]);
+      // A put through memory may name channels, and takes nothing of them.
+      const bool takes_channels = name != "put" || ops[i].value("channel_type", "") != "memory";
+      if (takes_channels && ops[i].contains("channel_ids")) mutate_channels(here, ops[i]);
       if (name == "flush") {  // which takes nothing of them but their number
         change("lost destination", here + "/dst_buff", [](PlanJson& x) { x.erase(0); });
         continue;
