@@ -72,8 +72,8 @@ struct PackOptions {
   std::stop_token stop = {};  ///< asks to give up as soon as possible
   Effort effort = Effort::normal;
   std::int32_t enough_height = 1;  ///< no work on trees that are no higher
-  bool symmetry = true;  ///< look for automorphisms and pack one root per orbit
-  int threads = 1;       ///< the forest does not depend on it
+  bool symmetry = true;            ///< look for automorphisms and pack one root per orbit
+  int threads = 1;                 ///< the forest does not depend on it
 };
 
 /// Packs k·weight spanning out-trees per rank into the scaled capacities. With balanced switches
