@@ -18,7 +18,6 @@ class Budget {
   Budget(std::int64_t steps, std::stop_token stop) : steps_(steps), stop_(std::move(stop)) {}
 
   void spend(std::int64_t steps) { spent_ += steps; }
-  [[nodiscard]] std::int64_t spent() const { return spent_; }
   [[nodiscard]] bool stopped() const { return stop_.stop_requested(); }
   [[nodiscard]] bool is_over() const { return spent_ >= steps_ || stopped(); }
 
