@@ -34,7 +34,7 @@ namespace {
 constexpr std::size_t kMostLines = 1'000'000;
 constexpr std::size_t kUsualChanges = 10;  ///< lines of --whatif where --top does not say
 
-struct Options {
+struct BoundArguments {
   std::string topology;
   std::string collective;  ///< empty: all that need no root, and with a root all five
   std::string root;
@@ -138,7 +138,7 @@ Expected<Answer> solve_three(const Network& network) {
   return answer;
 }
 
-Expected<Answer> solve(const Fabric& fabric, const Options& options) {
+Expected<Answer> solve(const Fabric& fabric, const BoundArguments& options) {
   if (const auto collective = parse_collective(options.collective)) {
     const auto root = find_root(fabric.topology, *collective, options.root);
     if (!root) return root.errors();
@@ -204,7 +204,7 @@ std::string table(const std::vector<Row>& rows) {
 }
 
 std::string text_report(const Answer& answer, const std::optional<Allreduce>& allreduce,
-                        const Fabric& fabric, const Options& options) {
+                        const Fabric& fabric, const BoundArguments& options) {
   std::string text =
       fmt::format("{}: {}\n", fabric.topology.name, counted(fabric.network.ranks.size(), "GPU"));
   text += table(answer.rows);
@@ -230,7 +230,7 @@ std::string text_report(const Answer& answer, const std::optional<Allreduce>& al
 }
 
 Json json_report(const Answer& answer, const std::optional<Allreduce>& allreduce,
-                 const Fabric& fabric, const Options& options) {
+                 const Fabric& fabric, const BoundArguments& options) {
   Json algbw = Json::object();
   Json busbw = Json::object();
   for (const Row& row : answer.rows) {
@@ -262,7 +262,7 @@ Json json_report(const Answer& answer, const std::optional<Allreduce>& allreduce
 }
 
 // Of the first collective that is reported.
-Expected<WhatIfOptions> what_if_options(const Fabric& fabric, const Options& options) {
+Expected<WhatIfOptions> what_if_options(const Fabric& fabric, const BoundArguments& options) {
   WhatIfOptions of_library;
   const auto collective = parse_collective(options.collective);
   if (!collective) return of_library;
@@ -281,7 +281,7 @@ Expected<WhatIf> explore(const Fabric& fabric, WhatIfOptions options, const Cons
   return what_if(fabric.topology, options);
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_bound(const BoundArguments& options, const Console& console) {
   if (auto error = refuse_clashes(
           {{"topology file", options.topology}, {"--box file", options.reading.dump.box}},
           {{"the report", "-"}})) {
@@ -322,7 +322,7 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 Command add_bound(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BoundArguments>();
   CLI::App* command = program.add_subcommand(
       "bound", "The optimal rate of a fabric, and the bottleneck that proves it");
   command->add_option("TOPOLOGY", options->topology, "Topology file, or - for standard input")
@@ -369,7 +369,7 @@ Command add_bound(CLI::App& program) {
       "\n"
       "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot read or\n"
       "write, 70 a bug of ours (with --check: the two rates differ).");
-  return {command, [options](const Console& console) { return run(*options, console); }};
+  return {command, [options](const Console& console) { return run_bound(*options, console); }};
 }
 
 }  // namespace forestcoll::cli

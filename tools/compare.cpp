@@ -37,7 +37,7 @@ namespace {
 
 constexpr int chart_width = 960;
 
-struct Options {
+struct CompareArguments {
   std::string topology;
   std::string collective = "allreduce";
   std::string root;
@@ -55,7 +55,7 @@ struct Options {
 };
 
 // "all" is ours and every baseline that has this collective.
-Expected<std::vector<std::string>> names_of(const Options& options, Collective collective) {
+Expected<std::vector<std::string>> names_of(const CompareArguments& options, Collective collective) {
   std::vector<std::string> names;
   const auto add = [&](const std::string& name) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
@@ -81,7 +81,7 @@ Expected<std::vector<std::string>> names_of(const Options& options, Collective c
 }
 
 // As they are asked for; else those of the GPU that the fabric names. Returns the errors, if any.
-Diagnostics choose_parameters(const Options& options, const Fabric& fabric, RowsRequest& request) {
+Diagnostics choose_parameters(const CompareArguments& options, const Fabric& fabric, RowsRequest& request) {
   ChosenGpu gpu{options.gpu, "as asked for"};
   if (options.gpu.empty()) gpu = fabric.gpu;
   auto parameters = find_simulation_parameters(gpu.name);
@@ -138,12 +138,12 @@ Expected<std::optional<NcclGraph>> read_rings(const std::string& path) {
 }
 
 // A picture or a page on standard output stands alone there, unless a report is asked for.
-bool prints_report(const Options& options) {
+bool prints_report(const CompareArguments& options) {
   const bool asked = options.json || options.csv || options.markdown || options.latex;
   return asked || (options.svg != "-" && options.html != "-");
 }
 
-std::optional<Diagnostic> refuse_files(const Options& options, const RowsRequest& request) {
+std::optional<Diagnostic> refuse_files(const CompareArguments& options, const RowsRequest& request) {
   std::vector<NamedFile> inputs = {{"topology file", options.topology},
                                    {"--box file", options.reading.dump.box},
                                    {"--parameters file", options.parameters},
@@ -160,7 +160,7 @@ std::optional<Diagnostic> refuse_files(const Options& options, const RowsRequest
 }
 
 // What says nothing to the algorithms that are compared.
-std::optional<Diagnostic> refuse_for_algorithms(const Options& options,
+std::optional<Diagnostic> refuse_for_algorithms(const CompareArguments& options,
                                                 const std::vector<std::string>& names) {
   const bool rings = std::ranges::any_of(names, has_box_rings);
   const bool nccl_ring = std::ranges::find(names, "nccl-ring") != names.end();
@@ -176,7 +176,7 @@ std::optional<Diagnostic> refuse_for_algorithms(const Options& options,
   return std::nullopt;
 }
 
-std::string report(const Comparison& comparison, const Options& options) {
+std::string report(const Comparison& comparison, const CompareArguments& options) {
   if (options.json) return to_text(to_json(comparison, true));
   if (options.csv) return to_csv(comparison);
   if (options.markdown) return to_markdown(comparison);
@@ -185,7 +185,7 @@ std::string report(const Comparison& comparison, const Options& options) {
 }
 
 // Returns the errors, if any.
-Diagnostics write_files(const Comparison& comparison, const Options& options,
+Diagnostics write_files(const Comparison& comparison, const CompareArguments& options,
                         const Console& console) {
   if (!options.svg.empty()) {
     if (!has_times(comparison)) {
@@ -203,7 +203,7 @@ Diagnostics write_files(const Comparison& comparison, const Options& options,
   return {};
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_compare(const CompareArguments& options, const Console& console) {
   RowsRequest request;
   request.collective = *parse_collective(options.collective);
   request.schedules = options.schedules;
@@ -251,7 +251,7 @@ ExitCode run(const Options& options, const Console& console) {
   return ExitCode::done;
 }
 
-void add_algorithm_options(CLI::App& command, Options& options) {
+void add_algorithm_options(CLI::App& command, CompareArguments& options) {
   constexpr const char* group = "Algorithms";
   std::string known = "forestcoll";
   for (const BaselineInfo& info : baselines()) known += fmt::format(", {}", info.name);
@@ -282,7 +282,7 @@ void add_algorithm_options(CLI::App& command, Options& options) {
       ->group(group);
 }
 
-void add_model_options(CLI::App& command, Options& options) {
+void add_model_options(CLI::App& command, CompareArguments& options) {
   constexpr const char* group = "Times";
   command
       .add_option("--sizes", options.sizes,
@@ -314,7 +314,7 @@ void add_model_options(CLI::App& command, Options& options) {
       ->group(group);
 }
 
-void add_output_options(CLI::App& command, Options& options) {
+void add_output_options(CLI::App& command, CompareArguments& options) {
   constexpr const char* group = "Output";
   std::vector<CLI::Option*> formats = {
       command.add_flag("--json", options.json, "Report as JSON (forestcoll-compare, version 1)"),
@@ -341,7 +341,7 @@ void add_output_options(CLI::App& command, Options& options) {
 }  // namespace
 
 Command add_compare(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareArguments>();
   CLI::App* command = program.add_subcommand(
       "compare", "Ours beside NCCL's rings and trees and the literature's schedules");
   command->add_option("TOPOLOGY", options->topology, "Topology file, or - for standard input")
@@ -381,7 +381,7 @@ Command add_compare(CLI::App& program) {
       "\n"
       "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot read or\n"
       "write, 70 a bug of ours.");
-  return {command, [options](const Console& console) { return run(*options, console); }};
+  return {command, [options](const Console& console) { return run_compare(*options, console); }};
 }
 
 }  // namespace forestcoll::cli

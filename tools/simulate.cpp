@@ -25,7 +25,7 @@ namespace {
 constexpr const char* model_line = "model, not measurement";
 constexpr std::size_t shown_links = 3;
 
-struct Options {
+struct SimulateArguments {
   std::string schedule;
   std::string topology;
   std::string sizes = "1K:4G:4";
@@ -116,7 +116,7 @@ Json json_report(const Simulation& simulation, const Figures& figures, const std
 }
 
 // As they are asked for; else those of the fabric's GPU.
-Expected<Figures> choose_figures(const Options& options, const Topology& topology,
+Expected<Figures> choose_figures(const SimulateArguments& options, const Topology& topology,
                                  const Metadata& metadata) {
   if (!options.parameters.empty()) {
     const auto text = read_input(options.parameters);
@@ -132,7 +132,7 @@ Expected<Figures> choose_figures(const Options& options, const Topology& topolog
   return Figures{*std::move(figures), gpu.reason};
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_simulate(const SimulateArguments& options, const Console& console) {
   if (auto error = refuse_clashes({{"schedule file", options.schedule},
                                    {"topology file", options.topology},
                                    {"--parameters file", options.parameters}},
@@ -175,7 +175,7 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 Command add_simulate(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SimulateArguments>();
   CLI::App* command = program.add_subcommand(
       "simulate", "How long a schedule would take, by size: a model, not a measurement");
   command
@@ -225,7 +225,7 @@ Command add_simulate(CLI::App& program) {
       "Exit codes: 0 done, 2 sizes, parameters or a topology with errors, or a schedule that is\n"
       "wrong or not for this topology, 3 too much to simulate, 4 cannot read or write, 70 a bug\n"
       "of ours.");
-  return {command, [options](const Console& console) { return run(*options, console); }};
+  return {command, [options](const Console& console) { return run_simulate(*options, console); }};
 }
 
 }  // namespace forestcoll::cli

@@ -24,7 +24,7 @@ constexpr std::int64_t largest_automatic_k = 16;
 // A search solves the fabric once per k.
 constexpr std::int64_t longest_search = 10'000;
 constexpr std::string_view max_prefix = "max:";
-constexpr std::int32_t most_instances = 64;
+constexpr std::int32_t kMostInstances = 64;
 constexpr std::int64_t largest_size = std::int64_t{1} << 40;
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
@@ -108,7 +108,7 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
       .add_option("--instances", arguments.instances,
                   "Cut every chunk into N parts, each with threadblocks and channels of its own;\n"
                   "default 1, with --tune 1, 2 or 4")
-      ->check(CLI::Range(1, most_instances).description(""))
+      ->check(CLI::Range(1, kMostInstances).description(""))
       ->type_name("N")
       ->group(group);
   command

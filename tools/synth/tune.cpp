@@ -37,7 +37,7 @@ namespace forestcoll::cli {
 namespace {
 
 constexpr std::int64_t most_trees = 16;
-constexpr std::int32_t most_instances = 4;
+constexpr std::int32_t kMostTunedInstances = 4;
 constexpr std::int64_t element_bytes = 4;
 
 // The largest unit in which it is a whole number: "64 KiB", "131071 B".
@@ -303,7 +303,7 @@ class Tuner {
   std::optional<Diagnostics> lower_all() {
     std::optional<Diagnostics> refusal;
     const std::int32_t fewest = arguments_.instances.value_or(1);
-    const std::int32_t most = arguments_.instances.value_or(most_instances);
+    const std::int32_t most = arguments_.instances.value_or(kMostTunedInstances);
     for (std::size_t s = 0; s < syntheses_.size(); ++s) {
       const CollectiveForest& trees = syntheses_[s].forest;
       const std::string no_ll128 = why_no_ll128(trees, fabric_.topology, arguments_.target);

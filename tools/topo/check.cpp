@@ -17,7 +17,7 @@
 namespace forestcoll::cli {
 namespace {
 
-struct Options {
+struct CheckArguments {
   std::vector<std::string> files;
   bool json = false;
   ReadingOptions reading;
@@ -100,7 +100,7 @@ Json json_report(const std::vector<Checked>& all) {
   return {{"format", "forestcoll-topo-check"}, {"version", 1}, {"files", std::move(files)}};
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_check(const CheckArguments& options, const Console& console) {
   std::vector<NamedFile> inputs;
   for (const std::string& path : options.files) inputs.push_back({"topology file", path});
   inputs.push_back({"--box file", options.reading.dump.box});
@@ -130,7 +130,7 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 Command add_topo_check(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckArguments>();
   CLI::App* command =
       topo_group(program).add_subcommand("check", "Check topology files, and say all findings");
   command->add_option("FILE", options->files, "Topology files; - is standard input")->required();
@@ -148,7 +148,7 @@ Command add_topo_check(CLI::App& program) {
       "\n"
       "Exit codes: 0 no errors (there may be warnings), 2 errors, 3 too large for exact\n"
       "arithmetic, 4 cannot read or write, 70 a bug of ours.");
-  return {command, [options](const Console& console) { return run(*options, console); }};
+  return {command, [options](const Console& console) { return run_check(*options, console); }};
 }
 
 }  // namespace forestcoll::cli

@@ -35,7 +35,7 @@ constexpr std::size_t kMostItems = 1500;
 constexpr double kMostSeconds = 1e6;
 constexpr std::size_t kLeastWidth = 100, kMostWidth = 1'000'000;
 
-struct Options {
+struct ShowArguments {
   std::string topology;
   bool json = false;
   std::string svg, png, dot;  ///< files to write; empty: none
@@ -161,7 +161,7 @@ Json in_json(const Facts& facts, const Fabric& fabric) {
           {"bottleneck", to_json(facts.bottleneck, fabric.topology)}};
 }
 
-Expected<Drawing> make_drawing(const Options& options, const Fabric& fabric, const Facts& facts) {
+Expected<Drawing> make_drawing(const ShowArguments& options, const Fabric& fabric, const Facts& facts) {
   DrawOptions draw_options;
   draw_options.sending = facts.bottleneck.sending;
   draw_options.caption = "bottleneck: " + in_words(facts.bottleneck, fabric.topology);
@@ -177,7 +177,7 @@ Expected<Drawing> make_drawing(const Options& options, const Fabric& fabric, con
 }
 
 // Returns the errors, if any.
-Diagnostics write_pictures(const Options& options, const Fabric& fabric, const Facts& facts,
+Diagnostics write_pictures(const ShowArguments& options, const Fabric& fabric, const Facts& facts,
                            const Console& console) {
   const auto drawing = make_drawing(options, fabric, facts);
   if (!drawing) return drawing.errors();
@@ -194,7 +194,7 @@ Diagnostics write_pictures(const Options& options, const Fabric& fabric, const F
   return {};
 }
 
-std::optional<Diagnostic> refuse_combination(const Options& options,
+std::optional<Diagnostic> refuse_combination(const ShowArguments& options,
                                              const std::vector<std::string>& files) {
   const bool picture = std::ranges::any_of(files, [](const auto& file) { return !file.empty(); });
   if (picture || options.only_of_pictures.empty()) return std::nullopt;
@@ -202,7 +202,7 @@ std::optional<Diagnostic> refuse_combination(const Options& options,
                      "leave it out, or name a file with --svg, --png or --dot");
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_show(const ShowArguments& options, const Console& console) {
   const std::vector<std::string> files = {options.svg, options.png, options.dot};
   if (auto error = refuse_combination(options, files)) return fail({*std::move(error)}, console);
   // A picture on standard output stands alone there.
@@ -235,7 +235,7 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 Command add_topo_show(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ShowArguments>();
   CLI::App* command =
       topo_group(program).add_subcommand("show", "A fabric in words, and in a picture");
   command->add_option("TOPOLOGY", options->topology, "Topology file, or - for standard input")
@@ -243,9 +243,9 @@ Command add_topo_show(CLI::App& program) {
   command->add_flag("--json", options->json,
                     "Report as JSON (format forestcoll-topo-show, version 1)");
   for (const auto& [name, file, what] :
-       {std::tuple("--svg", &Options::svg, "Draw it as SVG, by Graphviz; - is standard output"),
-        std::tuple("--png", &Options::png, "Draw it as PNG, by Graphviz"),
-        std::tuple("--dot", &Options::dot, "Write the picture's graph in Graphviz's language")}) {
+       {std::tuple("--svg", &ShowArguments::svg, "Draw it as SVG, by Graphviz; - is standard output"),
+        std::tuple("--png", &ShowArguments::png, "Draw it as PNG, by Graphviz"),
+        std::tuple("--dot", &ShowArguments::dot, "Write the picture's graph in Graphviz's language")}) {
     command->add_option(name, (*options).*file, what)
         ->check(CLI::Validator(refuse_no_name, ""))
         ->type_name("FILE");
@@ -284,7 +284,7 @@ Command add_topo_show(CLI::App& program) {
       "\n"
       "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot read, write\n"
       "or draw, 70 a bug of ours.");
-  return {command, [options](const Console& console) { return run(*options, console); }};
+  return {command, [options](const Console& console) { return run_show(*options, console); }};
 }
 
 }  // namespace forestcoll::cli
