@@ -126,7 +126,7 @@ Expected<Figures> choose_figures(const SimulateArguments& options, const Topolog
     return Figures{*std::move(figures), "from " + display_name(options.parameters)};
   }
   const ChosenGpu gpu =
-      options.gpu.empty() ? gpu_of(topology, metadata) : ChosenGpu{options.gpu, "as asked for"};
+      options.gpu.empty() ? choose_gpu(topology, metadata) : ChosenGpu{options.gpu, "as asked for"};
   auto figures = find_simulation_parameters(gpu.name);
   if (!figures) return figures.errors();
   return Figures{*std::move(figures), gpu.reason};

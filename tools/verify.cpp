@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "boxes.hpp"
 #include "command.hpp"
 #include "fabric.hpp"
 #include "file_option.hpp"
+#include "forestcoll/boxes.hpp"
 #include "io.hpp"
 #include "named_files.hpp"
 #include "progress_bar.hpp"

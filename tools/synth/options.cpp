@@ -303,24 +303,26 @@ Expected<SynthArguments> with_format(SynthArguments arguments) {
 
 Expected<SynthRequest> understand(const SynthArguments& arguments) {
   SynthRequest request;
-  request.format = parse_format(arguments.format);
-  request.collective = *parse_collective(arguments.collective);
-  if (auto error = refuse_combination(arguments, request.format)) return *std::move(error);
+  CompileOptions& compile = request.compile;
+  compile.format = parse_format(arguments.format);
+  compile.synthesis.collective = *parse_collective(arguments.collective);
+  if (auto error = refuse_combination(arguments, compile.format)) return *std::move(error);
   if (auto error = refuse_with_baseline(arguments)) return *std::move(error);
-  if (auto error = refuse_for_format(arguments, request.format)) return *std::move(error);
-  const auto trees = parse_trees(arguments.trees, request.format);
+  if (auto error = refuse_for_format(arguments, compile.format)) return *std::move(error);
+  const auto trees = parse_trees(arguments.trees, compile.format);
   if (!trees) return trees.errors();
-  request.trees = *trees;
-  request.automatic_k =
-      request.trees.mode == TreesPerRoot::Mode::power_of_two && request.format != Format::mscclpp;
-  request.xml.target = arguments.target;
-  request.xml.protocol = arguments.protocol.empty() ? "Simple" : arguments.protocol;
-  request.sms = arguments.sms.value_or(assumed_sms(arguments.target));
-  request.lowering.max_threadblocks = request.sms;
-  if (auto error = read_window(arguments, request.format, request.xml)) return *std::move(error);
-  if (auto error = read_lowering(arguments, request.lowering)) return *std::move(error);
+  compile.synthesis.trees_per_root = *trees;
+  compile.choose_trees =
+      trees->mode == TreesPerRoot::Mode::power_of_two && compile.format != Format::mscclpp;
+  compile.xml.target = arguments.target;
+  compile.xml.protocol = arguments.protocol;
+  compile.force_simple = arguments.force_simple;
+  compile.sms = arguments.sms.value_or(assumed_sms(arguments.target));
+  compile.lowering.max_threadblocks = compile.sms;
+  if (auto error = read_window(arguments, compile.format, compile.xml)) return *std::move(error);
+  if (auto error = read_lowering(arguments, compile.lowering)) return *std::move(error);
   if (!arguments.tune.empty()) {
-    if (auto error = refuse_with_tune(arguments, request.format)) return *std::move(error);
+    if (auto error = refuse_with_tune(arguments, compile.format)) return *std::move(error);
     auto sizes = sizes_to_tune(arguments.tune);
     if (!sizes) return sizes.errors();
     request.tune = *std::move(sizes);

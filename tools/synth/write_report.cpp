@@ -99,6 +99,15 @@ std::string statistics_line(const PackStatistics& statistics) {
 
 }  // namespace
 
+void SynthSeconds::add(const CompileSeconds& compiled) {
+  rate += compiled.rate;
+  pack += compiled.pack;
+  choose += compiled.choose;
+  lower += compiled.lower;
+  emit += compiled.emit;
+  verify += compiled.verify;
+}
+
 std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
                         const Verdict& verdict, const Topology& topology,
                         const ScheduleNotes& notes, bool verbose) {

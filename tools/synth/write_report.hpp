@@ -4,9 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "forestcoll/emit.hpp"
-#include "forestcoll/schedule.hpp"
-#include "forestcoll/synthesize.hpp"
+#include "forestcoll/compile.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
 #include "report.hpp"
@@ -20,6 +18,8 @@ struct SynthSeconds {
   double lower = 0, emit = 0, verify = 0, write = 0;
   double compare = 0;  ///< with NCCL's rings
   double total = 0;
+
+  void add(const CompileSeconds& compiled);
 };
 
 /// What the summary of a schedule says beside what its forest and its verdict know.
