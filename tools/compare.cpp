@@ -27,10 +27,10 @@
 #include "forestcoll/simulate.hpp"
 #include "io.hpp"
 #include "named_files.hpp"
+#include "nccl_rings.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
 #include "size_options.hpp"
-#include "synth/baseline.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -55,7 +55,8 @@ struct CompareArguments {
 };
 
 // "all" is ours and every baseline that has this collective.
-Expected<std::vector<std::string>> names_of(const CompareArguments& options, Collective collective) {
+Expected<std::vector<std::string>> names_of(const CompareArguments& options,
+                                            Collective collective) {
   std::vector<std::string> names;
   const auto add = [&](const std::string& name) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
@@ -81,7 +82,8 @@ Expected<std::vector<std::string>> names_of(const CompareArguments& options, Col
 }
 
 // As they are asked for; else those of the GPU that the fabric names. Returns the errors, if any.
-Diagnostics choose_parameters(const CompareArguments& options, const Fabric& fabric, RowsRequest& request) {
+Diagnostics choose_parameters(const CompareArguments& options, const Fabric& fabric,
+                              RowsRequest& request) {
   ChosenGpu gpu{options.gpu, "as asked for"};
   if (options.gpu.empty()) gpu = fabric.gpu;
   auto parameters = find_simulation_parameters(gpu.name);
@@ -122,28 +124,14 @@ void choose_sizes(const std::string& text, RowsRequest& request) {
   }
 }
 
-// The rings of a dump; nothing where there is no file.
-Expected<std::optional<NcclGraph>> read_rings(const std::string& path) {
-  if (path.empty()) return std::optional<NcclGraph>();
-  const auto text = read_input(path);
-  if (!text) return text.errors();
-  const auto graphs = read_nccl_graph(*text, display_name(path));
-  if (!graphs) return graphs.errors();
-  const auto rings = std::ranges::find(*graphs, 0, &NcclGraph::id);
-  if (rings != graphs->end()) return std::optional(*rings);
-  Diagnostic error = usage_error("B07", "the graph file has no graph of rings (id 0)",
-                                 "dump it with NCCL_GRAPH_DUMP_FILE, of a run that uses rings");
-  error.file = display_name(path);
-  return error;
-}
-
 // A picture or a page on standard output stands alone there, unless a report is asked for.
 bool prints_report(const CompareArguments& options) {
   const bool asked = options.json || options.csv || options.markdown || options.latex;
   return asked || (options.svg != "-" && options.html != "-");
 }
 
-std::optional<Diagnostic> refuse_files(const CompareArguments& options, const RowsRequest& request) {
+std::optional<Diagnostic> refuse_files(const CompareArguments& options,
+                                       const RowsRequest& request) {
   std::vector<NamedFile> inputs = {{"topology file", options.topology},
                                    {"--box file", options.reading.dump.box},
                                    {"--parameters file", options.parameters},
