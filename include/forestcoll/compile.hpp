@@ -16,12 +16,13 @@ namespace forestcoll {
 /// What an artefact is written as; `none`: it is solved and verified, and not for writing.
 enum class Format { msccl, mscclpp, forest, forest_symmetric, forest_xml, dot, none };
 
+/// At first: an allreduce as `forestcoll synth` makes it where nothing else is asked for.
 struct CompileOptions {
   /// Collective, root, trees per root, and how to pack them.
-  SynthesizeOptions synthesis = {};
+  SynthesizeOptions synthesis = {.trees_per_root = {TreesPerRoot::Mode::power_of_two, 16}};
   /// Nobody asked for a number of trees: `synthesis.trees_per_root` is where the choice begins (see
   /// `choose_forest`).
-  bool choose_trees = false;
+  bool choose_trees = true;
   Format format = Format::msccl;
   /// The boxes of nodes are taken from the fabric.
   LowerOptions lowering = {};
