@@ -1,5 +1,6 @@
-# A room, which is a folder of sources, is compiled as one unit: its headers are read once, which
-# halves the processor time of a build. -DFORESTCOLL_ROOMS=OFF compiles file by file, for work on one.
+# A room, which is a folder of sources, is compiled as one unit, and tests with precompiled headers:
+# what all of them include is read once, which halves the processor time of a build.
+# -DFORESTCOLL_ROOMS=OFF compiles file by file, for work on one.
 option(FORESTCOLL_ROOMS "Compile every folder of sources as one unit" ON)
 set(room_size 16)  # files of a unit at most: memory, and work for several cores
 
