@@ -117,6 +117,16 @@ void warn_of_protocol(const CollectiveForest& forest, const Topology& topology,
   if (!why.empty()) warn_of_ll128(why, console);
 }
 
+// The default target is a runtime of NVIDIA's GPUs.
+void note_default_target(const SynthArguments& arguments, const SynthRequest& request,
+                         const Fabric& fabric, const Console& console) {
+  if (arguments.target_given || request.format != Format::msccl) return;
+  if (!fabric.gpu.name.starts_with("mi")) return;  // AMD's: mi250, mi300x
+  note(console, fmt::format("target {} by default, which does not run on {}: RCCL loads what "
+                            "--target rccl-6.3 makes (see README for other releases)",
+                            request.xml.target, fabric.gpu.name));
+}
+
 // What a runtime loads.
 bool is_schedule(Format format) {
   return format == Format::msccl || format == Format::mscclpp;
@@ -147,6 +157,7 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   if (auto error = settle_protocol(arguments, fabric->topology, *request)) {
     return fail({*std::move(error)}, console);
   }
+  note_default_target(arguments, *request, *fabric, console);
   if (!request->tune.empty()) {
     return tune(*fabric, arguments, *request, *solver, *root, console);
   }

@@ -23,6 +23,7 @@
 #include "forestcoll/topology_text.hpp"
 #include "graphviz.hpp"
 #include "io.hpp"
+#include "jobs_option.hpp"
 #include "named_files.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
@@ -179,7 +180,8 @@ Expected<Drawing> make_drawing(const Options& options, const Fabric& fabric, con
 // Returns the errors, if any.
 Diagnostics write_pictures(const Options& options, const Fabric& fabric, const Facts& facts,
                            const Console& console) {
-  const auto drawing = make_drawing(options, fabric, facts);
+  const auto drawing =
+      at_work("drawing", console, [&] { return make_drawing(options, fabric, facts); });
   if (!drawing) return drawing.errors();
   for (const auto& [path, format] :
        {std::pair(options.svg, "svg"), std::pair(options.png, "png")}) {
@@ -218,7 +220,7 @@ ExitCode run(const Options& options, const Console& console) {
   const auto fabric = load_fabric(options.topology, options.reading, options.failures, console);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, options.reading, console);
-  const auto facts = find_facts(*fabric);
+  const auto facts = at_work("finding the rate", console, [&] { return find_facts(*fabric); });
   if (!facts) return fail(facts.errors(), console);
   const bool picture = std::ranges::any_of(files, [](const auto& file) { return !file.empty(); });
   if (picture) {
@@ -226,8 +228,9 @@ ExitCode run(const Options& options, const Console& console) {
     if (!errors.empty()) return fail(errors, console);
   }
   if (!reports) return ExitCode::done;
-  const std::string report =
-      options.json ? to_text(in_json(*facts, *fabric)) : in_text(*facts, *fabric);
+  const std::string report = at_work("writing the report", console, [&] {
+    return options.json ? to_text(in_json(*facts, *fabric)) : in_text(*facts, *fabric);
+  });
   if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
   return ExitCode::done;
 }
@@ -270,6 +273,7 @@ Command add_topo_show(CLI::App& program) {
       ->each([options](const std::string&) { options->only_of_pictures = "--time-limit"; })
       ->type_name("SECONDS")
       ->check(seconds_error);
+  add_jobs_option(*command);
   add_failure_options(*command, options->failures);
   add_reading_options(*command, options->reading);
   command->footer(
