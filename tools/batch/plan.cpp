@@ -103,9 +103,9 @@ std::optional<Diagnostics> refuse(const Assignment& assignment) {
   const std::string format = given_format(assignment);
   for (const std::string& target : assignment.targets) {
     if (is_for_targets(format, target)) continue;
-    return Diagnostics{usage_error(
-        "S04", fmt::format("--target {} is for MSCCL XML, not for --format {}", target, format),
-        "leave --target out, or write --format msccl")};
+    return Diagnostics{
+        usage_error("S04", fmt::format("--target is for MSCCL XML, not for --format {}", format),
+                    "leave --target out, or write --format msccl")};
   }
   for (const Item& item : items_of(assignment)) {
     if (const auto arguments = parse_words(item.words); !arguments) return arguments.errors();
