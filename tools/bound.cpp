@@ -23,6 +23,7 @@
 #include "forestcoll/verify.hpp"
 #include "forestcoll/whatif.hpp"
 #include "io.hpp"
+#include "jobs_option.hpp"
 #include "named_files.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
@@ -158,8 +159,11 @@ Expected<Answer> solve(const Fabric& fabric, const BoundArguments& options) {
 }
 
 // The same rates by other code; what is wrong where one of them differs.
-std::string disagreement(const Answer& answer, const Network& network) {
+std::string disagreement(const Answer& answer, const Network& network, const Console& console) {
+  ProgressBar bar("finding the rate again", console);
+  double done = 0;
   for (const PhaseBound& phase : answer.phases) {
+    bar.update(done++ / static_cast<double>(answer.phases.size()));
     const bool reduce = phase.bottleneck.phase == Phase::reduce;
     const Ratio again = reduce ? rate_by_bisection(reversed(network), phase.weights)
                                : rate_by_bisection(network, phase.weights);
@@ -293,8 +297,7 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
   const auto answer = at_work("finding the rate", console, [&] { return solve(*fabric, options); });
   if (!answer) return fail(answer.errors(), console);
   if (options.check) {
-    const std::string wrong = at_work("finding it again", console,
-                                      [&] { return disagreement(*answer, fabric->network); });
+    const std::string wrong = disagreement(*answer, fabric->network, console);
     fmt::print(stderr, "{}", wrong);
     if (!wrong.empty()) return ExitCode::internal;
     note(console, "checked: bisection on independent code finds the same rate");
@@ -344,6 +347,7 @@ Command add_bound(CLI::App& program) {
                    "report in text)")
       ->check(CLI::Range(std::size_t{1}, kMostLines).description(""))
       ->type_name("N");
+  add_jobs_option(*command);
   add_failure_options(*command, options->failures);
   add_reading_options(*command, options->reading);
   command->footer(

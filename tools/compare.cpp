@@ -26,6 +26,7 @@
 #include "forestcoll/import.hpp"
 #include "forestcoll/simulate.hpp"
 #include "io.hpp"
+#include "jobs_option.hpp"
 #include "named_files.hpp"
 #include "nccl_rings.hpp"
 #include "progress_bar.hpp"
@@ -334,11 +335,8 @@ Command add_compare(CLI::App& program) {
       "compare", "Ours beside NCCL's rings and trees and the literature's schedules");
   command->add_option("TOPOLOGY", options->topology, "Topology file, or - for standard input")
       ->required();
-  command
-      ->add_option("-j,--jobs,--threads", options->threads,
-                   "Algorithms, and their sizes, at a time (default: all processors)")
-      ->check(CLI::Range(1, 1024).description(""))
-      ->type_name("N");
+  add_jobs_option(*command, options->threads,
+                  "Algorithms, and their sizes, at a time (default: all processors)");
   add_collective_option(*command, options->collective, "What to compare");
   command
       ->add_option("--root", options->root, "Root of broadcast and reduce: a GPU's id or its rank")

@@ -119,7 +119,8 @@ void add_reading_options(CLI::App& command, ReadingOptions& options) {
       ->check(positive_integer())
       ->capture_default_str()
       ->type_name("N");
-  command.add_flag("--strict", options.strict, "An unknown key in the file is an error");
+  command.add_flag("--strict", options.strict,
+                   "A warning about the topology (W01 to W09, W12) is an error");
   command
       .add_option("--quantize", options.quantize,
                   "Round every bandwidth to a multiple of this many GB/s")

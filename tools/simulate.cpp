@@ -14,6 +14,7 @@
 #include "fabric.hpp"
 #include "file_option.hpp"
 #include "io.hpp"
+#include "jobs_option.hpp"
 #include "named_files.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
@@ -205,11 +206,8 @@ Command add_simulate(CLI::App& program) {
   command->add_flag("--every-pass", options->every_pass,
                     "Simulate every pass over the program; else the time of many passes is\n"
                     "extrapolated once each takes as long as the one before");
-  command
-      ->add_option("-j,--jobs,--threads", options->threads,
-                   "Sizes at a time (default: all processors); the result does not depend on it")
-      ->check(CLI::Range(1, 1024).description(""))
-      ->type_name("N");
+  add_jobs_option(*command, options->threads,
+                  "Sizes at a time (default: all processors); the result does not depend on it");
   command->add_flag("--json", options->json,
                     "Report as JSON (format forestcoll-simulation, version 1)");
   command->footer(

@@ -74,6 +74,16 @@ void warn_of_protocol(const Compilation& compiled, const Topology& topology,
   if (!why.empty()) warn_of_ll128(why, console);
 }
 
+// The default target is a runtime of NVIDIA's GPUs.
+void note_default_target(const SynthArguments& arguments, const CompileOptions& options,
+                         const Fabric& fabric, const Console& console) {
+  if (arguments.target_given || options.format != Format::msccl) return;
+  if (!fabric.gpu.name.starts_with("mi")) return;  // AMD's: mi250, mi300x
+  note(console, fmt::format("target {} by default, which does not run on {}: RCCL loads what "
+                            "--target rccl-6.3 makes (see README for other releases)",
+                            options.xml.target, fabric.gpu.name));
+}
+
 // What a runtime loads.
 bool is_schedule(Format format) {
   return format == Format::msccl || format == Format::mscclpp;
@@ -119,6 +129,7 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   if (auto error = refuse_force_simple(arguments, options, fabric->topology)) {
     return fail({*std::move(error)}, console);
   }
+  note_default_target(arguments, options, *fabric, console);
   const auto former = at_work("reading the former forest", console,
                               [&] { return load_former(arguments.solver.warm, fabric->topology); });
   if (!former) return fail(former.errors(), console);

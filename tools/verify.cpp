@@ -16,6 +16,7 @@
 #include "file_option.hpp"
 #include "forestcoll/boxes.hpp"
 #include "io.hpp"
+#include "jobs_option.hpp"
 #include "named_files.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
@@ -292,6 +293,7 @@ Command add_verify(CLI::App& program) {
   add_sms_option(*command, options->sms);
   command->add_flag("--json", options->json,
                     "Report as JSON (format forestcoll-verify, version 1)");
+  add_jobs_option(*command);
   command->footer(
       "The checker has its own reader and interpreter and knows nothing of the solver, so a\n"
       "schedule by any tool can be checked. Each finding names the rank, threadblock and step.\n"

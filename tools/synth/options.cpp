@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "collective_option.hpp"
+#include "forestcoll/sizes.hpp"
 #include "named_files.hpp"
 #include "report.hpp"
 #include "size_options.hpp"
@@ -135,7 +136,7 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
   command
       .add_option("--sizes", arguments.sizes,
                   "Both in one: --sizes 64K:16M is --min-bytes 64K --max-bytes 16M; one size is\n"
-                  "that size alone")
+                  "that size alone. A window, no list: several sizes are for --tune")
       ->type_name("MIN:MAX")
       ->group(group);
   command
@@ -158,6 +159,13 @@ std::int64_t end_for(const std::string& target, std::int64_t last) {
   return is_left_out && last < INT64_MAX ? last + 1 : last;
 }
 
+Diagnostic no_window(const std::string& text) {
+  return usage_error(
+      "S03", fmt::format("--sizes: expected one window, MIN:MAX, or one size, found \"{}\"", text),
+      "write --sizes 64K:16M; --tune 64K:16M:4 or 64K,1M makes a schedule for each of several "
+      "sizes");
+}
+
 // The default window is the target's; its upper end is known to the emitter.
 std::optional<Diagnostic> read_window(const SynthArguments& arguments, Format format,
                                       XmlOptions& xml) {
@@ -172,13 +180,14 @@ std::optional<Diagnostic> read_window(const SynthArguments& arguments, Format fo
     high = end == std::string::npos ? low : arguments.sizes.substr(end + 1);
   }
   const bool split = !arguments.sizes.empty();
-  if (!low.empty() || split) {
-    const auto bytes = read_size(split ? "--sizes" : "--min-bytes", low);
+  if (split && (!parse_size(low) || !parse_size(high))) return no_window(arguments.sizes);
+  if (!low.empty()) {
+    const auto bytes = read_size("--min-bytes", low);
     if (!bytes) return bytes.errors().front();
     xml.min_bytes = *bytes;
   }
-  if (!high.empty() || split) {
-    const auto bytes = read_size(split ? "--sizes" : "--max-bytes", high);
+  if (!high.empty()) {
+    const auto bytes = read_size("--max-bytes", high);
     if (!bytes) return bytes.errors().front();
     if (*bytes == 0) {
       return usage_error(

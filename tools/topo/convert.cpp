@@ -13,7 +13,9 @@
 #include "command.hpp"
 #include "fabric.hpp"
 #include "io.hpp"
+#include "jobs_option.hpp"
 #include "named_files.hpp"
+#include "progress_bar.hpp"
 #include "report.hpp"
 
 namespace forestcoll::cli {
@@ -54,10 +56,12 @@ ExitCode run_convert(const ConvertArguments& options, const Console& console) {
   const auto parsed = read_topology(options.topology, *reading, console, &metadata);
   if (!parsed) return fail(parsed.errors(), console);
   report_parsed(*parsed, console);
-  const auto degraded = degrade(parsed->topology, options.failures);
+  const auto degraded = at_work("reading the topology", console,
+                                [&] { return degrade(parsed->topology, options.failures); });
   if (!degraded) return fail(degraded.errors(), console);
   for (const std::string& change : degraded->changes) note(console, change);
-  const Converted converted = convert(degraded->topology, *format, metadata);
+  const Converted converted = at_work(
+      "converting", console, [&] { return convert(degraded->topology, *format, metadata); });
   if (auto error = write_output(options.out, converted.text)) {
     return fail({*std::move(error)}, console);
   }
@@ -85,6 +89,7 @@ Command add_topo_convert(CLI::App& program) {
                    "json-graph, graphml, dot or csv; without it by FILE's extension")
       ->check(CLI::IsMember(format_names()))
       ->type_name("FORMAT");
+  add_jobs_option(*command);
   add_failure_options(*command, options->failures);
   add_reading_options(*command, options->reading);
   command->footer(

@@ -14,6 +14,7 @@
 #include "forestcoll/generate.hpp"
 #include "forestcoll/topology.hpp"
 #include "io.hpp"
+#include "jobs_option.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
 
@@ -123,6 +124,21 @@ ExitCode run_gen(const GenArguments& options, const Console& console) {
   return ExitCode::done;
 }
 
+// An option that no generator has: what the one that is named takes.
+std::string explain(const GenArguments& options, const std::vector<std::string>& unknown) {
+  const auto all = generators();
+  const auto named = std::ranges::find(all, options.name, &Generator::name);
+  const auto word =
+      std::ranges::find_if(unknown, [](const std::string& text) { return text.starts_with("--"); });
+  if (named == all.end() || word == unknown.end()) return {};
+  std::vector<std::string> known;
+  for (const GeneratorParameter& parameter : named->parameters) {
+    known.push_back("--" + parameter.name);
+  }
+  return fmt::format("{} has no parameter {}; it takes {} [G02]", named->name,
+                     word->substr(0, word->find('=')), fmt::join(known, ", "));
+}
+
 // One option per parameter that any generator has; which of them fit is for the generator to say.
 void add_parameters(CLI::App& command, const std::shared_ptr<GenArguments>& options) {
   std::map<std::string, std::vector<std::string>> users;
@@ -157,6 +173,7 @@ Command add_topo_gen(CLI::App& program) {
   command->add_option("-o,--output", options->out, "File to write, or - for standard output")
       ->capture_default_str()
       ->type_name("FILE");
+  add_jobs_option(*command);
   add_parameters(*command, options);
   command->footer(
       "Bandwidths are the vendors' nominal figures; the file names their source. Textbook\n"
@@ -170,7 +187,9 @@ Command add_topo_gen(CLI::App& program) {
       "  forestcoll topo gen jellyfish --switches 64 --degree 8 --seed 7 | forestcoll bound -\n"
       "\n"
       "Exit codes: 0 done, 2 wrong name or parameter, 4 cannot write, 70 a bug of ours.");
-  return {command, [options](const Console& console) { return run_gen(*options, console); }};
+  return {
+      command, [options](const Console& console) { return run_gen(*options, console); },
+      [options](const std::vector<std::string>& unknown) { return explain(*options, unknown); }};
 }
 
 }  // namespace forestcoll::cli

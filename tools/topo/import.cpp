@@ -16,6 +16,7 @@
 #include "foreign.hpp"
 #include "forestcoll/bandwidth.hpp"
 #include "io.hpp"
+#include "jobs_option.hpp"
 #include "named_files.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
@@ -260,6 +261,7 @@ Command add_topo_import(CLI::App& program) {
                    "Graphs: the ids of the GPUs, where nodes have no type; ibnetdiscover and\n"
                    "Slurm: the hosts that are machines of --box; * and ? as in a shell")
       ->type_name("PATTERN");
+  add_jobs_option(*command);
   add_machine_options(*command, *options);
   add_cluster_options(*command, *options);
   add_reading_options(*command, options->reading);
