@@ -46,6 +46,12 @@ extern "C" void remove_pending_and_die(int signal_number) {
   std::raise(signal_number);
 }
 
+// A broken promise of the library aborts, having said where.
+extern "C" void remove_pending_and_exit(int /*signal_number*/) {
+  if (pending != 0) unlink(pending_file);
+  _exit(static_cast<int>(ExitCode::internal));
+}
+
 class FileDescriptor {
  public:
   FileDescriptor() = default;
@@ -249,6 +255,7 @@ void prepare_process() {
   // A closed pipe and a file size limit are errors of a write, which we report.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGABRT, remove_pending_and_exit);
   for (const int number : fatal_signals) {
     // What the caller ignores (nohup) stays ignored.
     if (std::signal(number, SIG_IGN) != SIG_IGN) std::signal(number, remove_pending_and_die);
