@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "command.hpp"
 #include "links.hpp"
 
 namespace forestcoll::cli {
