@@ -26,6 +26,7 @@
 #include "stopwatch.hpp"
 #include "synth/baseline.hpp"
 #include "synth/beside_rings.hpp"
+#include "synth/forest_size.hpp"
 #include "synth/k.hpp"
 #include "synth/options.hpp"
 #include "synth/plan.hpp"
@@ -150,6 +151,9 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   if (!request->tune.empty()) {
     return tune(*fabric, arguments, *request, *solver, *root, console);
   }
+  if (auto error = refuse_large_fabric(fabric->network, *request)) {
+    return fail({*std::move(error)}, console);
+  }
   const auto former = at_work("reading the former forest", console,
                               [&] { return load_former(arguments.solver.warm, fabric->topology); });
   if (!former) return fail(former.errors(), console);
@@ -177,11 +181,18 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   seconds.pack = baseline ? solving - seconds.rate : solved->seconds.pack;
   seconds.choose = std::max(0.0, solving - seconds.rate - seconds.pack);
 
+  if (auto error = refuse_large_forest(solved->forest, *request)) {
+    return fail({*std::move(error)}, console);
+  }
+
   // 3. The programs of the ranks, and their text.
   const auto written =
       write_schedule(solved->forest, fabric->topology, arguments, *request, console);
   if (!written) return fail(written.errors(), console);
   const std::string& text = written->text;
+  if (auto error = refuse_large_text(text.size(), *request)) {
+    return fail({*std::move(error)}, console);
+  }
   seconds.lower = written->seconds_to_lower;
   seconds.emit = stage.restart() - seconds.lower;
 
