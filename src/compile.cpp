@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "choose/forest_size.hpp"
 #include "choose/settle.hpp"
 #include "forestcoll/boxes.hpp"
 #include "forestcoll/mscclpp.hpp"
@@ -87,9 +88,13 @@ Expected<Compilation> make(const Topology& topology, ChosenForest chosen,
                            const CompileOptions& options) {
   Compilation result{.chosen = std::move(chosen)};
   const CollectiveForest& forest = result.chosen.synthesis.forest;
+  if (auto error = choose::refuse_large_forest(forest, options)) return *std::move(error);
   Stopwatch watch;
   auto written = write(forest, topology, options);
   if (!written) return written.errors();
+  if (auto error = choose::refuse_large_text(written->text.size(), options)) {
+    return *std::move(error);
+  }
   result.seconds.lower = written->seconds_to_lower;
   result.seconds.emit = watch.restart() - written->seconds_to_lower;
   result.text = std::move(written->text);
@@ -120,6 +125,7 @@ Expected<Compilation> compile_forest(const Fabric& fabric, ChosenForest chosen,
 Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& options) {
   const auto settled = choose::settle(fabric, options);
   if (!settled) return settled.errors();
+  if (auto error = choose::refuse_large_fabric(fabric.network, *settled)) return *std::move(error);
   Stopwatch watch;
   auto chosen = choose_forest(fabric, *settled);
   if (!chosen) return chosen.errors();

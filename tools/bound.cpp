@@ -158,20 +158,33 @@ Expected<Answer> solve(const Fabric& fabric, const BoundArguments& options) {
   return answer;
 }
 
-// The same rates by other code; what is wrong where one of them differs.
+// The same rate by other code: what the cuts allow, and where switches cost some of it, what the
+// proof allows and what its part of the fabric reaches. What is found, where that differs.
+std::optional<Ratio> other_rate(const Network& network, const Weights& weights, const Rate& rate) {
+  const auto differs = [&](const std::optional<Ratio>& again, const Ratio& expected) {
+    return again == expected ? std::nullopt : std::optional(again.value_or(Ratio(0)));
+  };
+  const Ratio of_cut(rate.bottleneck.weight, rate.bottleneck.exit);
+  if (const auto other = differs(rate_by_bisection(network, weights), of_cut)) return other;
+  if (!rate.part) return std::nullopt;
+  const auto other = differs(rate_of_part(network, weights, *rate.part), rate.inverse);
+  if (other || rate.inverse == of_cut) return other;
+  return differs(rate_by_prices(network, weights, rate.part->proof), rate.inverse);
+}
+
+// What is wrong where one of them differs.
 std::string disagreement(const Answer& answer, const Network& network, const Console& console) {
   ProgressBar bar("finding the rate again", console);
   double done = 0;
   for (const PhaseBound& phase : answer.phases) {
     bar.update(done++ / static_cast<double>(answer.phases.size()));
     const bool reduce = phase.bottleneck.phase == Phase::reduce;
-    const Ratio again = reduce ? rate_by_bisection(reversed(network), phase.weights)
-                               : rate_by_bisection(network, phase.weights);
-    if (again == phase.rate.inverse) continue;
+    const auto again = other_rate(reduce ? reversed(network) : network, phase.weights, phase.rate);
+    if (!again) continue;
     return fmt::format(
-        "forestcoll: internal error: the rate of the {} phase is 1/x* = {}, and bisection finds "
-        "{}; please report it\n",
-        reduce ? "reduce" : "broadcast", phase.rate.inverse.to_string(), again.to_string());
+        "forestcoll: internal error: the rate of the {} phase is 1/x* = {}, and independent code "
+        "finds {}; please report it\n",
+        reduce ? "reduce" : "broadcast", phase.rate.inverse.to_string(), again->to_string());
   }
   return {};
 }
@@ -354,7 +367,9 @@ Command add_bound(CLI::App& program) {
       "algbw is the size of the whole buffer divided by the time, busbw what nccl-tests makes of\n"
       "it. The bottleneck is the set of nodes whose data needs longest to leave it (for a\n"
       "reduce_scatter: to enter it). No schedule in shares as given is faster (an allreduce: none\n"
-      "of two phases, see below), and `synth -k optimal` reaches it.\n"
+      "of two phases, see below), and `synth -k optimal` reaches it. Where more enters a switch "
+      "than\n"
+      "leaves it, or less, the rate is that of the best part of the fabric that trees can use.\n"
       "Where nodes have weights, the buffer is what all of them own together, and the rate per "
       "root\n"
       "is that of a root of weight 1 once all weights are in lowest integers.\n"

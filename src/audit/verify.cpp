@@ -33,7 +33,6 @@ namespace forestcoll {
 namespace audit {
 namespace {
 
-constexpr std::size_t kMaxForestBytes = std::size_t{2} << 30;
 constexpr std::size_t kMaxPlanBytes = std::size_t{1} << 30;
 constexpr std::size_t kMaxMemoryChunks = std::size_t{1} << 26;
 

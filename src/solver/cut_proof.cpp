@@ -5,12 +5,13 @@
 //     s · Σ c_j z_j  ≤  Σ_roots t_j z_j  ≤  Σ_arcs −t_j z_j  ≤  Σ_rows b · y,
 // where every arc variable is in one capacity row, and y ≥ 0 is the row's least price that covers
 // −t_j of its variables. Only s > 0 has to be true.
-#include "solver/allreduce_proof.hpp"
+#include "solver/cut_proof.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
+#include <map>
+#include <utility>
 
 #include "graph/sink_flow.hpp"
 #include "solver/simple_fractions.hpp"
@@ -59,20 +60,18 @@ std::optional<Int128> twice_capacity_price(const std::vector<CapacityRow>& rows,
 }
 
 // The bound of integral prices, of the equations and then the cuts.
-std::optional<Ratio> bound_of(const AllreduceProgram& program, const AllreduceRows& rows,
+std::optional<Ratio> bound_of(const CutProgram& program, std::span<const std::vector<Term>> cuts,
                               std::span<const std::int64_t> prices) {
-  std::vector<Int128> total(program.variables(), 0);
+  std::vector<Int128> total(program.variables, 0);
   for (std::size_t i = 0; i < prices.size(); ++i) {
-    const bool cut = i >= rows.balance.size();
-    const auto& row = cut ? rows.cuts[i - rows.balance.size()] : rows.balance[i];
-    if (!add_row(row, cut ? std::max<std::int64_t>(prices[i], 0) : prices[i], total)) {
-      return std::nullopt;
-    }
+    const bool cut = i >= program.balance.size();
+    const auto& row = cut ? cuts[i - program.balance.size()] : program.balance[i];
+    if (!add_row(row, prices[i], total)) return std::nullopt;
   }
-  const auto capacity = twice_capacity_price(rows.capacity, total);
+  const auto capacity = twice_capacity_price(program.capacity, total);
   if (!capacity) return std::nullopt;
   std::optional<Ratio> worst;
-  for (const Term& root : program.objective()) {
+  for (const Term& root : program.objective) {
     const auto share = Ratio::reduced(total[root.variable], root.coefficient);
     if (!share || *share <= Ratio(0)) return std::nullopt;
     if (!worst || *share < *worst) worst = share;
@@ -85,7 +84,7 @@ std::optional<Ratio> bound_of(const AllreduceProgram& program, const AllreduceRo
 }
 
 // Every capacity row and equation, in units of 1 / denominator.
-bool keeps_rows(const AllreduceRows& rows, const CommonFractions& solution) {
+bool keeps_rows(const CutProgram& program, const CommonFractions& solution) {
   const auto sum = [&](const std::vector<Term>& terms) {
     Int128 total = 0;
     for (const Term& term : terms) {
@@ -94,61 +93,82 @@ bool keeps_rows(const AllreduceRows& rows, const CommonFractions& solution) {
     return total;
   };
   return std::ranges::all_of(solution.numerators, [](std::int64_t n) { return n >= 0; }) &&
-         std::ranges::all_of(rows.capacity,
+         std::ranges::all_of(program.capacity,
                              [&](const CapacityRow& row) {
                                return sum(row.terms) <=
                                       static_cast<Int128>(row.bound) * solution.denominator;
                              }) &&
-         std::ranges::all_of(rows.balance, [&](const auto& row) { return sum(row) == 0; });
+         std::ranges::all_of(program.balance, [&](const auto& row) { return sum(row) == 0; });
 }
 
-// Every set of nodes receives what is rooted outside it, in every phase.
-bool keeps_cuts(const Network& network, const AllreduceProgram& program,
-                const CommonFractions& solution) {
-  std::vector<std::int64_t> supply(network.graph.node_count(), 0);
+// Every set of nodes receives what is owned outside it, in every phase.
+bool keeps_cuts(const CutProgram& program, const CommonFractions& solution) {
+  std::vector<std::int64_t> supply;
   std::int64_t demand = 0;
-  for (const NodeId v : network.ranks) {
-    supply[v.index()] = solution.numerators[program.root(v)];
-    demand += supply[v.index()];
+  for (const Term& owned : program.owned) {
+    supply.push_back(owned.coefficient * solution.numerators[owned.variable]);
+    demand += supply.back();
   }
-  for (const AllreducePhase& phase : program.phases()) {
+  for (const TreePhase& phase : program.phases) {
     std::vector<std::int64_t> capacity;
     for (const std::size_t j : phase.variable) capacity.push_back(solution.numerators[j]);
     graph::SinkFlow flow(phase.graph);
-    for (const NodeId sink : program.sinks()) {
-      flow.reset(capacity, supply);
-      if (!flow.send(sink, demand)) return false;
+    flow.reset(capacity, supply);
+    if (!check_all(flow, program.sinks, demand,
+                   [](const SinkSide&) { return std::optional<std::int64_t>(); })) {
+      return false;
     }
   }
   return true;
 }
 
-bool is_worth(const AllreduceProgram& program, const CommonFractions& solution,
-              const Ratio& worth) {
+bool is_worth(const CutProgram& program, const CommonFractions& solution, const Ratio& worth) {
   Int128 sum = 0;
-  for (const Term& root : program.objective()) {
+  for (const Term& root : program.objective) {
     sum += static_cast<Int128>(root.coefficient) * solution.numerators[root.variable];
   }
   return Ratio::reduced(sum, solution.denominator) == worth;
 }
 
+// What all arcs of a phase may carry, and all nodes own, is added up in 64 bits.
+std::int64_t max_denominator(const CutProgram& program, const Ratio& worth) {
+  std::map<std::size_t, Capacity> bound;  // of variables
+  for (const CapacityRow& row : program.capacity) {
+    for (const Term& term : row.terms) bound[term.variable] = row.bound;
+  }
+  Int128 all = worth.num() / worth.den() + 1;
+  for (const TreePhase& phase : program.phases) {
+    Int128 sum = 0;
+    for (const std::size_t j : phase.variable) sum += bound[j];
+    all = std::max(all, sum);
+  }
+  Int128 owned = 0;
+  for (const Term& term : program.owned) owned += term.coefficient;
+  all = std::max(all, owned * (worth.num() / worth.den() + 1));
+  return static_cast<std::int64_t>((Int128{1} << 61) / all);
+}
+
 }  // namespace
 
-std::optional<Ratio> prove_upper(const AllreduceProgram& program, const AllreduceRows& rows,
-                                 std::span<const double> prices) {
-  const auto used = prices.subspan(rows.capacity.size());
+std::optional<UpperProof> prove_upper(const CutProgram& program,
+                                      std::span<const std::vector<Term>> cuts,
+                                      std::span<const double> prices) {
+  const auto used = prices.subspan(program.capacity.size());
   const double most = largest(used);
   if (!(most > 0) || !std::isfinite(most)) return std::nullopt;
-  std::optional<Ratio> best;
-  const auto consider = [&](std::span<const std::int64_t> candidate) {
-    const auto bound = bound_of(program, rows, candidate);
-    if (bound && (!best || *bound < *best)) best = bound;
+  std::optional<UpperProof> best;
+  const auto consider = [&](std::vector<std::int64_t> candidate) {
+    for (std::size_t i = program.balance.size(); i < candidate.size(); ++i) {
+      candidate[i] = std::max<std::int64_t>(candidate[i], 0);
+    }
+    const auto bound = bound_of(program, cuts, candidate);
+    if (bound && (!best || *bound < best->bound)) best = {*bound, std::move(candidate)};
   };
   std::vector<double> relative;
   for (const double price : used) relative.push_back(price / most);
   for (const double tolerance : kTolerances) {
-    if (const auto guess = simple_fractions(relative, tolerance, kMaxPrice)) {
-      consider(guess->numerators);
+    if (auto guess = simple_fractions(relative, tolerance, kMaxPrice)) {
+      consider(std::move(guess->numerators));
     }
   }
   // As they are, should they be no simple fractions.
@@ -156,21 +176,17 @@ std::optional<Ratio> prove_upper(const AllreduceProgram& program, const Allreduc
   for (const double price : relative) {
     rounded.push_back(std::llround(std::ldexp(price, 30)));
   }
-  consider(rounded);
+  consider(std::move(rounded));
   return best;
 }
 
-std::optional<ExactSolution> prove_reached(const Network& network, const AllreduceProgram& program,
-                                           const AllreduceRows& rows,
+std::optional<ExactSolution> prove_reached(const CutProgram& program,
                                            std::span<const double> values, const Ratio& worth) {
-  // Flows add capacities and demands up in 64 bits.
-  const Capacity all =
-      std::accumulate(network.capacity.begin(), network.capacity.end(), Capacity{0});
-  const std::int64_t max_denominator = (std::int64_t{1} << 61) / all;
+  const std::int64_t most = max_denominator(program, worth);
   for (const double tolerance : kTolerances) {
-    const auto guess = simple_fractions(values, tolerance * largest(values), max_denominator);
-    if (guess && is_worth(program, *guess, worth) && keeps_rows(rows, *guess) &&
-        keeps_cuts(network, program, *guess)) {
+    const auto guess = simple_fractions(values, tolerance * largest(values), most);
+    if (guess && is_worth(program, *guess, worth) && keeps_rows(program, *guess) &&
+        keeps_cuts(program, *guess)) {
       return ExactSolution{guess->numerators, guess->denominator};
     }
   }
