@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "audit/findings.hpp"
+#include "audit/memory_map.hpp"
 #include "audit/plan_file.hpp"
 #include "audit/symbolic_memory.hpp"
 
@@ -25,8 +26,9 @@ namespace forestcoll::audit {
 /// signal that the channel is given later.
 ///
 /// A signal shows whoever waits for it that the accesses before it are over. Where either is
-/// relaxed it shows no more than that the rank has begun its call: it is neither a release of data
-/// nor an acquisition.
+/// relaxed it shows no more than that the rank has begun its call, and what it has read: it is
+/// neither a release of data nor an acquisition. The same holds of packets, for which readers wait
+/// by looking at their flags; the packets themselves are there.
 ///
 /// Every rank's call has a `start` and an `end`; memory may be touched by others in between only.
 struct PlanGraph {
@@ -64,30 +66,36 @@ struct PlanGraph {
     const auto n = static_cast<std::size_t>(node);
     return {before.data() + before_begin[n], before.data() + before_begin[n + 1]};
   }
-  /// Whether the edge is from a signal to its wait, and orders no data.
-  [[nodiscard]] bool is_relaxed(std::int32_t from, std::int32_t to) const {
-    const Node& wait = nodes[static_cast<std::size_t>(to)];
-    return wait.relaxed && nodes[static_cast<std::size_t>(from)].rank != wait.rank;
-  }
+  /// What `to` knows of what `from` knows by the edge between them. Nothing: one only holds up some
+  /// threads of the other, of the same block.
+  enum class Carries : std::uint8_t { everything, beginnings, nothing };
+  [[nodiscard]] Carries carries(std::int32_t from, std::int32_t to) const;
   /// Appends a node without a release; returns its number.
   std::int32_t add(const Node& node);
   [[nodiscard]] Place place(std::int32_t node) const;
   [[nodiscard]] const PlanOp& op(const PlanFile& plan, std::int32_t node) const;
 };
 
-/// Builds the graph and pairs signals with waits, arrivals at barriers, and semaphores; what has no
-/// counterpart is a finding.
-/// REQUIRES: check_plan_structure found nothing that blocks. Cost: O(operations · log).
-[[nodiscard]] PlanGraph build_plan_graph(const PlanFile& plan, Findings& findings);
+/// Builds the graph and pairs signals with waits, arrivals at barriers, semaphores, and packets
+/// with their readers; what has no counterpart is a finding. REQUIRES: check_plan_structure found
+/// nothing that blocks. Cost: O(operations · log + accesses).
+[[nodiscard]] PlanGraph build_plan_graph(const PlanFile& plan, const MemoryMap& memory,
+                                         Findings& findings);
 
 /// All nodes in an order that every edge respects; where there is none, a finding that names the
 /// cycle, and nothing. Cost: O(nodes + edges).
 [[nodiscard]] std::vector<std::int32_t> order_plan(const PlanFile& plan, const PlanGraph& graph,
                                                    Findings& findings);
 
-/// The chunks that a node's operation takes, and leaves: first chunks of `count` chunks each.
+/// Chunks of one operand, of one rank.
+struct PlanPart : ChunkRef {
+  bool packets = false;   ///< of data and flags; always in scratch
+  bool switched = false;  ///< through a switch channel
+};
+/// The chunks that a node's operation takes, in the order in which it adds them, and leaves: first
+/// chunks of `count` chunks each.
 struct PlanAccess {
-  std::vector<ChunkRef> reads, writes;
+  std::vector<PlanPart> reads, writes;
   std::int64_t count = 0;
 };
 /// REQUIRES: the node is of kind data or effect.
