@@ -48,7 +48,8 @@ class Parts {
     return node_.element < 0 || static_cast<std::size_t>(node_.element) == i;
   }
 
-  void add(const PlanSlice& slice, bool packets, std::vector<PlanPart>& parts) const {
+  void add(PlanSlice slice, bool packets, std::vector<PlanPart>& parts) const {
+    slice.index += std::max(node_.lane, 0);
     if (slice.is_local) {
       parts.push_back({{node_.rank, slice.buffer, slice.index}, packets, false});
       return;
@@ -81,7 +82,8 @@ class Parts {
 
 PlanAccess access_of(const PlanFile& plan, const PlanGraph& graph, std::int32_t n) {
   const Parts parts(plan, graph, n);
-  return {parts.reads(), parts.writes(), graph.op(plan, n).sources.front().size};
+  const bool one = graph.nodes[static_cast<std::size_t>(n)].lane >= 0;
+  return {parts.reads(), parts.writes(), one ? 1 : graph.op(plan, n).sources.front().size};
 }
 
 }  // namespace forestcoll::audit

@@ -17,6 +17,7 @@ namespace forestcoll::audit {
 namespace {
 
 constexpr std::int64_t kMaxAccesses = 100'000'000;  // of chunks, by all operations
+constexpr std::int64_t kMaxPackets = 4'000'000;     // chunks of packets, likewise
 
 bool moves_data(const PlanGraph::Node& node) {
   return node.kind == PlanGraph::Kind::data || node.kind == PlanGraph::Kind::effect;
@@ -24,7 +25,7 @@ bool moves_data(const PlanGraph::Node& node) {
 
 // An operand on a switch is one of every rank of its group.
 bool is_too_large(const PlanFile& plan) {
-  std::int64_t accesses = 0;
+  std::int64_t accesses = 0, packets = 0;
   const auto operands = [&](const std::vector<PlanSlice>& slices) {
     const bool switched = !slices.empty() && slices.front().is_switched;
     return std::ssize(slices) * (switched ? std::ssize(plan.gpus) : 1);
@@ -34,7 +35,8 @@ bool is_too_large(const PlanFile& plan) {
       for (const PlanOp& op : tb.ops) {
         if (op.sources.empty()) continue;
         accesses += (operands(op.sources) + operands(op.destinations)) * op.sources[0].size;
-        if (accesses > kMaxAccesses) return true;
+        if (has_packets(op.kind)) packets += std::ssize(op.destinations) * op.sources[0].size;
+        if (accesses > kMaxAccesses || packets > kMaxPackets) return true;
       }
     }
   }
@@ -107,10 +109,12 @@ std::optional<PlanRun> check_plan(const PlanFile& plan, const Program& program,
                                   const MemoryMap& memory, Findings& findings) {
   if (is_too_large(plan)) {
     findings.add(Code::too_large, Place{},
-                 fmt::format("more than {} accesses to chunks", kMaxAccesses), "use larger chunks");
+                 fmt::format("more than {} accesses to chunks, or {} to chunks of packets",
+                             kMaxAccesses, kMaxPackets),
+                 "use larger chunks");
     return std::nullopt;
   }
-  const PlanGraph graph = build_plan_graph(plan, memory, findings);
+  const PlanGraph graph = build_plan_graph(plan, memory, true, findings);
   if (findings.blocked()) return std::nullopt;
   const auto order = order_plan(plan, graph, findings);
   if (findings.blocked()) return std::nullopt;

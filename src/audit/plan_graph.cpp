@@ -21,8 +21,8 @@ constexpr Loop kNoLoop = {0, 0};
 
 class GraphBuilder {
  public:
-  GraphBuilder(const PlanFile& plan, const MemoryMap& memory, Findings& findings)
-      : plan_(plan), memory_(memory), findings_(findings) {}
+  GraphBuilder(const PlanFile& plan, const MemoryMap& memory, bool by_chunk, Findings& findings)
+      : plan_(plan), memory_(memory), by_chunk_(by_chunk), findings_(findings) {}
 
   PlanGraph build() {
     for (std::size_t r = 0; r < plan_.gpus.size(); ++r) add_rank(r);
@@ -155,17 +155,47 @@ class GraphBuilder {
     add_data(op, i);
   }
 
-  // What all threads do. Packets are waited for, and written, by threads of which some may still be
-  // held up by what the block does in this phase.
+  // What all threads do.
   void add_data(const PlanOp& op, std::int32_t i) {
-    const std::int32_t data = add_node(Kind::data, i);
+    if (has_packets(op.kind)) return add_packets(op, i);
+    add_access(add_node(Kind::data, i));
+  }
+
+  void add_access(std::int32_t data) {
     edge(sync_, data);
-    if (has_packets(op.kind)) {
-      for (const std::int32_t other : blocking_) edge(other, data);
-    }
-    if (waits_for_packets(op.kind)) blocking_.push_back(data);
     members_.push_back(data);
     accesses_.push_back(data);
+  }
+
+  // Packets are waited for, and written, by threads of which some may still be held up by what the
+  // block does in this phase.
+  void add_packets(const PlanOp& op, std::int32_t i) {
+    const bool pairwise = traits_of(op.kind)->pairwise && by_chunk_;
+    const auto elements = pairwise ? static_cast<std::int32_t>(op.destinations.size()) : 1;
+    const auto lanes =
+        by_chunk_ ? static_cast<std::int32_t>(op.sources.front().size) : std::int32_t{1};
+    const std::int32_t before = add_gate(blocking_);
+    std::vector<std::int32_t> parts;
+    for (std::int32_t e = 0; e < elements; ++e) {
+      for (std::int32_t lane = 0; lane < lanes; ++lane) {
+        const std::int32_t data = add_node(Kind::data, i, pairwise ? e : -1);
+        if (by_chunk_) node(data).lane = lane;
+        put_on_chain(data, graph_.columns++, 0);
+        released_by(data)[1] = data;
+        add_access(data);
+        if (before >= 0) edge(before, data);
+        parts.push_back(data);
+      }
+    }
+    if (waits_for_packets(op.kind)) blocking_ = {add_gate(parts)};
+  }
+
+  // After all of them; −1 where there are none.
+  std::int32_t add_gate(const std::vector<std::int32_t>& nodes) {
+    if (nodes.empty()) return -1;
+    const std::int32_t gate = add_node(Kind::gate);
+    for (const std::int32_t n : nodes) edge(n, gate);
+    return gate;
   }
 
   // What one thread does, after what it did before.
@@ -174,7 +204,7 @@ class GraphBuilder {
     const std::int32_t n = add_node(Kind::control, op, static_cast<std::int32_t>(thread));
     edge(last_of_thread_[thread], n);
     for (const std::int32_t other : blocking_) {
-      if (node(other).kind == Kind::data) edge(other, n);
+      if (node(other).kind == Kind::gate) edge(other, n);
     }
     last_of_thread_[thread] = n;
     members_.push_back(n);
@@ -280,6 +310,7 @@ class GraphBuilder {
 
   const PlanFile& plan_;
   const MemoryMap& memory_;
+  bool by_chunk_;
   Findings& findings_;
   PlanGraph graph_;
   PlanPairs pairs_;
@@ -329,14 +360,13 @@ PlanGraph::Carries PlanGraph::carries(std::int32_t from, std::int32_t to) const 
   const Node& b = nodes[static_cast<std::size_t>(to)];
   const bool packets = b.kind == Kind::data && (a.kind == Kind::data || a.kind == Kind::effect);
   if (packets && a.block != b.block) return Carries::beginnings;
-  const bool by_some_threads = (a.kind == Kind::data && b.kind != Kind::sync) ||
-                               (a.kind == Kind::control && b.kind == Kind::data);
-  if (by_some_threads) return Carries::nothing;
+  if (packets || a.kind == Kind::gate || b.kind == Kind::gate) return Carries::nothing;
   return b.relaxed && a.rank != b.rank ? Carries::beginnings : Carries::everything;
 }
 
-PlanGraph build_plan_graph(const PlanFile& plan, const MemoryMap& memory, Findings& findings) {
-  return GraphBuilder(plan, memory, findings).build();
+PlanGraph build_plan_graph(const PlanFile& plan, const MemoryMap& memory, bool by_chunk,
+                           Findings& findings) {
+  return GraphBuilder(plan, memory, by_chunk, findings).build();
 }
 
 }  // namespace forestcoll::audit

@@ -25,6 +25,10 @@ namespace forestcoll::audit {
 /// carried out by another engine: its `effect` comes after its issue, and before the effect of a
 /// signal that the channel is given later.
 ///
+/// Operations on packets have a `data` node for every destination that has a source of its own, and
+/// for every chunk, because a reader of some of them waits for no more. Some threads stay at an
+/// operation that waits; a `gate` keeps what they do next after that.
+///
 /// A signal shows whoever waits for it that the accesses before it are over. Where either is
 /// relaxed it shows no more than that the rank has begun its call, and what it has read: it is
 /// neither a release of data nor an acquisition. The same holds of packets, for which readers wait
@@ -38,6 +42,7 @@ struct PlanGraph {
     sync,
     barrier,
     data,
+    gate,
     control,
     effect,
     signal_effect
@@ -48,8 +53,9 @@ struct PlanGraph {
     std::int32_t block = -1;     ///< of all ranks, numbered through
     std::int32_t op = -1;        ///< position in its threadblock
     std::int32_t element = -1;   ///< which of the operation's channels; −1: all of it
+    std::int32_t lane = -1;      ///< which of the operation's chunks; −1: all
     std::int32_t column = -1;    ///< start and end, syncs and signal effects lie on chains, each a
-    std::int32_t position = -1;  ///< column of its own
+    std::int32_t position = -1;  ///< column of its own; what writes packets is a chain by itself
     bool relaxed = false;        ///< a relaxed signal; a wait, if it or its signal is relaxed
   };
   std::vector<Node> nodes;
@@ -77,10 +83,11 @@ struct PlanGraph {
 };
 
 /// Builds the graph and pairs signals with waits, arrivals at barriers, semaphores, and packets
-/// with their readers; what has no counterpart is a finding. REQUIRES: check_plan_structure found
-/// nothing that blocks. Cost: O(operations · log + accesses).
+/// with their readers; what has no counterpart is a finding. `by_chunk`: or operations on packets
+/// have one node, as others have. REQUIRES: check_plan_structure found nothing that blocks. Cost:
+/// O(operations · log + accesses).
 [[nodiscard]] PlanGraph build_plan_graph(const PlanFile& plan, const MemoryMap& memory,
-                                         Findings& findings);
+                                         bool by_chunk, Findings& findings);
 
 /// All nodes in an order that every edge respects; where there is none, a finding that names the
 /// cycle, and nothing. Cost: O(nodes + edges).

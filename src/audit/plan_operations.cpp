@@ -61,6 +61,7 @@ void PlanOperations::check_barrier(const PlanOp& op, const Place& place) {
 
 void PlanOperations::check_semaphores(const PlanOp& op, const Place& place) {
   const auto known = std::ssize(gpu().semaphores);
+  limit(place, op.semaphores.size(), kMaxPlanOpSemaphores, "semaphores in one operation");
   if (op.semaphores.empty()) add(Code::attribute, place, op.name + " names no semaphore");
   for (const std::int64_t id : op.semaphores) {
     if (id >= 0 && id < known) continue;

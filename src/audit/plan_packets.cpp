@@ -56,6 +56,20 @@ class PacketCells {
   std::vector<std::int32_t> nodes_;
 };
 
+// Who hands on what it has read may write it to where it lies as well, through a switch that
+// reaches the own rank too: the same packet once more.
+std::vector<PlanPart> new_packets(const PlanFile& plan, const PlanGraph& graph, std::int32_t n,
+                                  const PlanAccess& access) {
+  std::vector<PlanPart> writes = access.writes;
+  const PlanKind kind = graph.op(plan, n).kind;
+  if (!waits_for_packets(kind) || adds(kind)) return writes;
+  const PlanPart& read = access.reads.front();
+  std::erase_if(writes, [&](const PlanPart& part) {
+    return part.packets && part.rank == read.rank && part.offset == read.offset;
+  });
+  return writes;
+}
+
 Place place_of(const PlanGraph& graph, const MemoryMap& memory, std::int32_t n,
                const ChunkRef& chunk) {
   Place place = graph.place(n);
@@ -99,7 +113,8 @@ class PacketReuse {
   void index(std::int32_t n) {
     if (!touches_packets(plan_, graph_, n)) return;
     const PlanAccess access = access_of(plan_, graph_, n);
-    writers_.for_each(access.writes, access.count, [&](std::int32_t& w, auto&) { w = n; });
+    writers_.for_each(new_packets(plan_, graph_, n, access), access.count,
+                      [&](std::int32_t& w, auto&) { w = n; });
     if (node(n).kind == Kind::effect) return;
     readers_.for_each(access.reads, access.count, [&](std::int32_t& r, auto&) { r = n; });
   }
@@ -108,29 +123,36 @@ class PacketReuse {
     if (!touches_packets(plan_, graph_, n)) return;
     const PlanAccess access = access_of(plan_, graph_, n);
     const bool by_port = node(n).kind == Kind::effect;
-    std::int32_t reader = n;
-    if (by_port && graph_.released_by[static_cast<std::size_t>(n)][1] < 0) {
-      bool unread = false;
-      readers_.for_each(access.writes, access.count, [&](std::int32_t r, auto&) {
-        unread = unread || r < 0;
-        reader = r;
-      });
-      if (unread) {
-        findings_.add(Code::race, graph_.place(n),
+    const bool as_they_lie = by_port && graph_.op(plan_, n).kind == PlanKind::put_packets;
+    const std::vector<std::int32_t> shown = by_port ? shown_by(n, access) : std::vector{n};
+    std::size_t lane = 0;  // of a port's put: its one source
+    bool reported = false;
+    writers_.for_each(access.reads, access.count, [&](std::int32_t writer, const ChunkRef& chunk) {
+      const std::int32_t reader = by_port ? shown[lane++] : n;
+      if (reader < 0 && !reported) {
+        findings_.add(Code::race, place_of(graph_, memory_, n, chunk),
                       "nothing shows that the port channel has read the packets that it sends",
                       "flush it, or read them at their destination");
-        return;
+        reported = true;
       }
-    }
-    const bool as_they_lie = graph_.op(plan_, n).kind == PlanKind::put_packets;
-    std::int32_t asked = -1;  // of the chunks of one operation most have one writer
-    writers_.for_each(access.reads, access.count, [&](std::int32_t writer, auto&) {
-      if (writer < 0 || writer == asked) return;
-      asked = writer;
-      if (by_port && as_they_lie) sent_.push_back({writer, n});
+      if (reader < 0 || writer < 0) return;
+      if (as_they_lie &&
+          (sent_.empty() || sent_.back().before != writer || sent_.back().after != n)) {
+        sent_.push_back({writer, n});
+      }
       const std::int32_t home = node(reader).rank, rank = node(writer).rank;
       if (home != rank) needs_.push_back({home, rank, writer, reader});
     });
+  }
+
+  // By which node each chunk is known to have been read by a port channel: the put itself, if it is
+  // flushed, else who waits for it at the other end; −1: by none.
+  std::vector<std::int32_t> shown_by(std::int32_t n, const PlanAccess& access) {
+    std::vector<std::int32_t> shown;
+    const bool flushed = graph_.released_by[static_cast<std::size_t>(n)][1] >= 0;
+    readers_.for_each(access.writes, access.count,
+                      [&](std::int32_t r, auto&) { shown.push_back(flushed ? n : r); });
+    return shown;
   }
 
   // What a put sends as it lies must lie there; a read that waited saw to that.
@@ -210,7 +232,8 @@ void connect_packets(const PlanFile& plan, const MemoryMap& memory, PlanGraph& g
     if (!touches_packets(plan, graph, n)) continue;
     const PlanAccess access = access_of(plan, graph, n);
     bool reported = false;
-    writers.for_each(access.writes, access.count, [&](std::int32_t& writer, const ChunkRef& chunk) {
+    const auto written = new_packets(plan, graph, n, access);
+    writers.for_each(written, access.count, [&](std::int32_t& writer, const ChunkRef& chunk) {
       if (writer >= 0 && !reported) {
         findings.add(
             Code::race, place_of(graph, memory, n, chunk),

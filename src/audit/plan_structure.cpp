@@ -119,7 +119,6 @@ class PlanStructure {
                       gpu.threadblocks.size(), sms_),
           "merge threadblocks, or say how many SMs the GPU has");
     }
-    limit(rank_place(r), gpu.semaphores.size(), kMaxPlanSemaphores, "semaphores");
     check_peers(r);
     check_remote_buffers(r);
     PlanOperations operations(plan_, r, findings_);

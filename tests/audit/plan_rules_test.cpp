@@ -255,6 +255,19 @@ TEST(PlanRule, BarriersNeedAllTheirThreadblocks) {
                     "V09", "barrier 0 is for 2 threadblocks"));
 }
 
+// Of an operation, not of a GPU.
+TEST(PlanRule, SemaphoresOfAnOperationAreLimited) {
+  PlanJson plan = semaphore_broadcast();
+  PlanJson& gpu = plan["gpus"][1];
+  for (int i = 1; i < 40; ++i) gpu["semaphores"].push_back({{"init_value", 0}});
+  EXPECT_TRUE(check(plan).ok) << explain(check(plan));
+  std::vector<int> many(17);
+  for (int i = 0; i < 17; ++i) many[static_cast<std::size_t>(i)] = i;
+  gpu["threadblocks"][0]["ops"].back()["semaphore_ids"] = many;
+  gpu["threadblocks"][1]["ops"][0]["semaphore_ids"] = many;
+  EXPECT_TRUE(finds(check(plan), "V06", "17 semaphores in one operation; the executor holds 16"));
+}
+
 TEST(PlanRule, SemaphoresBeginAtZero) {
   EXPECT_TRUE(
       finds(check(edited([](PlanJson& p) { p["gpus"][1]["semaphores"][0]["init_value"] = 1; },

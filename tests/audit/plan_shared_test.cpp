@@ -90,6 +90,41 @@ TEST(PlanPackets, MustNotOvertakeSlowReaders) {
   EXPECT_NE(execute_plan(oneway, 300), Outcome::right);
 }
 
+// What comes back shows what was read for it, chunk by chunk and without a nop.
+TEST(PlanPackets, ShowWhatWasReadForThem) {
+  PlanJson plan = two_shot_allreduce(3);
+  for (int r = 0; r < 3; ++r) {
+    for (std::size_t i = 0; i < ops(plan, r).size(); ++i) {
+      if (ops(plan, r)[i]["name"] == "nop") ops(plan, r).erase(i);
+    }
+  }
+  EXPECT_TRUE(check(plan).ok) << explain(check(plan));
+  EXPECT_EQ(execute_plan(plan, 100), Outcome::right);
+  // Two chunks in one put; each comes back by an operation of its own.
+  std::vector<GpuParts> gpus;
+  for (int r = 0; r < 2; ++r) {
+    GpuParts parts = with_all_scratch(2, r, 4, 4, 4);
+    const int mine = 2 * r, other = 2 - mine;
+    PlanJson first = {data("ppkt", {local("i", other, 2)}, {remote(0, 0, 2)}, "memory")};
+    PlanJson second = PlanJson::array();
+    for (int c = 0; c < 2; ++c) {
+      second.push_back(data("respkt", {local("i", mine + c, 1), local("s", c, 1)},
+                            {local("i", mine + c, 1), remote(0, 2 + c, 1)}, "memory"));
+      second.push_back(data("upkt", {local("s", 2 + c, 1)}, {local("i", other + c, 1)}));
+    }
+    parts.threadblocks = {threadblock(0, first, "memory", {0}, {0}),
+                          threadblock(1, second, "memory", {0}, {0})};
+    gpus.push_back(parts);
+  }
+  PlanJson parted = in_packets(plan_of("allreduce", true, "memory", gpus));
+  EXPECT_TRUE(check(parted).ok) << explain(check(parted));
+  EXPECT_EQ(execute_plan(parted, 100), Outcome::right);
+  // One of the two chunks only, and the other is overwritten while it may be on its way.
+  ops(parted, 0, 1)[3]["dst_buff"][0]["index"] = 3;
+  ops(parted, 0, 1)[1]["dst_buff"][0]["index"] = 3;
+  EXPECT_FALSE(check(parted).ok);
+}
+
 TEST(PlanPackets, APortSendsThemAsTheyLie) {
   // Without the nop between writing and sending.
   const PlanJson early = edited([](PlanJson& p) { ops(p).erase(1); }, port_packets_allgather(3));

@@ -228,14 +228,14 @@ inline PlanJson switch_allgather(int n) {
   return through_switch("allgather", false, 1, 0, "o", ops);
 }
 
-/// Packets to all at once, and nothing else.
+/// Packets to all at once, and nothing else: from where they arrive themselves.
 inline PlanJson switch_packets_allgather(int n) {
   std::vector<std::vector<PlanJson>> none(static_cast<std::size_t>(n));
-  PlanJson plan = through_switch("allgather", false, 1, 2 * n, "s", none);
+  PlanJson plan = through_switch("allgather", false, 1, n, "s", none);
   for (int r = 0; r < n; ++r) {
     PlanJson& ops = plan["gpus"][static_cast<std::size_t>(r)]["threadblocks"][0]["ops"];
-    ops = {data("cpkt", {local("i", 0, 1)}, {local("s", n, 1)}),
-           data("gstorepkt", {local("s", n, 1)}, {by_switch(0, r, 1)}, "switch")};
+    ops = {data("cpkt", {local("i", 0, 1)}, {local("s", r, 1)}),
+           data("gstorepkt", {local("s", r, 1)}, {by_switch(0, r, 1)}, "switch")};
     for (int from = 0; from < n; ++from) {
       ops.push_back(data("upkt", {local("s", from, 1)}, {local("o", from, 1)}));
     }

@@ -17,7 +17,7 @@ using Kind = PlanGraph::Kind;
 PlanSource::PlanSource(const PlanFile& plan, const MemoryMap& memory, std::int64_t chunks,
                        Fabric& fabric, Findings& findings)
     : chunks_(static_cast<double>(chunks)) {
-  const PlanGraph graph = build_plan_graph(plan, memory, findings);
+  const PlanGraph graph = build_plan_graph(plan, memory, false, findings);
   if (findings.blocked()) return;
   nodes_.resize(graph.nodes.size());
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
