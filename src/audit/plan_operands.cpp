@@ -147,7 +147,7 @@ class Operands {
   }
 
   void check_quirks() {
-    if (adds(op_.kind) && plan_.alignment % kReduceAlignment != 0) {
+    if (adds(op_.kind) && !has_packets(op_.kind) && plan_.alignment % kReduceAlignment != 0) {
       add(Code::attribute,
           fmt::format("the executor adds {} bytes at a time, but buffer_alignment is {}",
                       kReduceAlignment, plan_.alignment));

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "audit/plan_channels.hpp"
@@ -141,6 +142,28 @@ void PlanOperations::check_put_channels(std::size_t t, const PlanOp& op, const P
     add(Code::connection, place, "a put through port channels names one for each destination");
   }
   check_channels(t, op, place, "signals");
+  check_ends(t, op, place);
+}
+
+// The other end of the channel is where the destination must lie.
+void PlanOperations::check_ends(std::size_t t, const PlanOp& op, const Place& place) {
+  const PlanThreadblock& tb = gpu().threadblocks[t];
+  const auto channels = ids_of(tb.channels, ChannelKind::port);
+  const auto buffers = ids_of(tb.remote_buffers, ChannelKind::port);
+  const auto peers = peers_of(gpu(), ChannelKind::port);
+  const auto at = [](const auto& list, std::int64_t i) {
+    return i < 0 || i >= std::ssize(list) ? nullptr : &list[static_cast<std::size_t>(i)];
+  };
+  for (std::size_t e = 0; e < std::min(op.channels.size(), op.destinations.size()); ++e) {
+    const std::int64_t* channel = at(channels, op.channels[e]);
+    const std::int64_t* buffer = at(buffers, op.destinations[e].remote);
+    const PlanPeer* peer = channel == nullptr ? nullptr : at(peers, *channel);
+    const PlanRemoteBuffer* end = buffer == nullptr ? nullptr : at(gpu().remote_buffers, *buffer);
+    if (peer == nullptr || end == nullptr || peer->rank == end->rank) continue;
+    add(Code::connection, place,
+        fmt::format("puts through a channel to rank {} into a buffer of rank {}", peer->rank,
+                    end->rank));
+  }
 }
 
 bool PlanOperations::check_channel(const std::vector<std::int64_t>& list, std::int64_t id,

@@ -29,6 +29,7 @@ class PlanOperations {
   void check_channels(std::size_t t, const PlanOp& op, const Place& place, std::string_view use);
   void check_pipeline(std::size_t t, std::size_t i);
   void check_put_channels(std::size_t t, const PlanOp& op, const Place& place);
+  void check_ends(std::size_t t, const PlanOp& op, const Place& place);
   bool check_channel(const std::vector<std::int64_t>& list, std::int64_t id, const PlanOp& op,
                      const Place& place);
   void limit(const Place& place, std::size_t number, std::size_t most, std::string_view what);

@@ -413,6 +413,9 @@ class PlanExecutor : private PlanMachine {
     const bool one = op.at("name") == "rppkt";
     const Span from = spans(r, b, op, op.at("src_buff").at(one ? 0 : i)).at(0);
     const Span to = spans(r, b, op, op.at("dst_buff").at(i)).at(0);
+    if (std::get<2>(channel(r, b, op, static_cast<int>(i), true)) != to.rank) {
+      throw std::out_of_range("another rank's buffer");
+    }
     for (int lane = 0; lane < from.count; ++lane) {
       if (is_packets(op.at("name"))) {
         if (from.type != 's' || to.type != 's') throw std::out_of_range("packets");

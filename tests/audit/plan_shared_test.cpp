@@ -200,7 +200,7 @@ TEST(PlanSwitches, StoresMustBeReleased) {
 TEST(PlanSwitches, AreReadAndWrittenByAll) {
   EXPECT_TRUE(finds(check(edited([](PlanJson& p) { ops(p)[3]["src_buff"][0]["index"] = 1; },
                                  switch_allreduce(3))),
-                    "V14", "input chunk 1"));
+                    "V14", "nothing orders the two", "input chunk 1"));
   PlanJson apart = switch_allreduce(4);
   for (int r = 0; r < 4; ++r) {
     apart["gpus"][r]["channels"][1] = switches("i", {{r & 2, (r & 2) + 1}});
@@ -333,6 +333,9 @@ INSTANTIATE_TEST_SUITE_P(
         SharedRule{"PutBuffers", one_shot_allreduce(3),
                    [](PlanJson& p) { ops(p)[0]["src_buff"][1]["type"] = "o"; }, "V04",
                    "a ppkt through memory channels takes all its sources"},
+        SharedRule{"ChannelToAnother", port_packets_allgather(3),
+                   [](PlanJson& p) { ops(p)[2]["channel_ids"][0] = 1; }, "V07",
+                   "puts through a channel to rank 2 into a buffer of rank 1"},
         SharedRule{"Part", kGroup, [](PlanJson& p) { ops(p, 0, 1)[1]["tbg_info"]["tb_id"] = 2; },
                    "V03", "found 2 and 2"},
         SharedRule{"NoParts", kGroup,
@@ -368,8 +371,8 @@ INSTANTIATE_TEST_SUITE_P(
                    [](PlanJson& p) { ops(p)[3]["dst_buff"][0]["index"] = 2; }, "V08",
                    "beyond the 2 chunks of the input"},
         SharedRule{"SwitchShape", kSwitch,
-                   [](PlanJson& p) { ops(p)[3]["src_buff"] = {local("i", 0, 1)}; }, "V03",
-                   "glres cannot have 1 sources (1 local)"},
+                   [](PlanJson& p) { ops(p)[3]["src_buff"] = PlanJson::array({local("i", 0, 1)}); },
+                   "V03", "glres cannot have 1 sources (1 local)"},
         SharedRule{"NoBufferType", kSwitch,
                    [](PlanJson& p) { p["gpus"][0]["channels"][1].erase("buffer_type"); }, "V03",
                    "without buffer_type"},
