@@ -12,7 +12,7 @@ namespace {
 
 // A cut is violated if it lacks more than this fraction of the data. Floating point cannot tell
 // less; what is left is for the exact proofs.
-constexpr double kTolerance = 1e-8;
+constexpr double kDemandTolerance = 1e-8;
 
 // Flows count the solution in so many parts of all that a phase takes.
 constexpr double kParts = 1LL << 54;
@@ -85,7 +85,7 @@ bool CutGeneration::add_violated_cuts() {
     supply.push_back(owned.coefficient == 0 ? 0 : owned.coefficient * parts(owned.variable));
     demand += supply.back();
   }
-  demand -= static_cast<std::int64_t>(kTolerance * static_cast<double>(demand));
+  demand -= static_cast<std::int64_t>(kDemandTolerance * static_cast<double>(demand));
   bool added = false;
   for (const TreePhase& phase : program_.phases) {
     std::vector<std::int64_t> capacity;

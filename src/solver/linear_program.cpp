@@ -7,7 +7,7 @@ namespace forestcoll::solver {
 namespace {
 
 // Rows and prices may be wrong by as much; CLP's own 1e-7 is more than simple fractions forgive.
-constexpr double kTolerance = 1e-9;
+constexpr double kSolverTolerance = 1e-9;
 
 }  // namespace
 
@@ -42,8 +42,8 @@ struct LinearProgram::State {
 
 LinearProgram::LinearProgram(std::size_t variables) : state_(std::make_unique<State>()) {
   state_->program.setLogLevel(0);
-  state_->program.setPrimalTolerance(kTolerance);
-  state_->program.setDualTolerance(kTolerance);
+  state_->program.setPrimalTolerance(kSolverTolerance);
+  state_->program.setDualTolerance(kSolverTolerance);
   state_->program.resize(0, static_cast<int>(variables));  // columns of 0 and more
 }
 

@@ -3,16 +3,10 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "topology/characters.hpp"
+
 namespace forestcoll::topology {
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 
 template <class Key, class KeyOf>
 Division divide_by(const std::vector<NodeId>& gpus, KeyOf key_of) {

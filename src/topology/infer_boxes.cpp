@@ -16,8 +16,6 @@
 namespace forestcoll::topology {
 namespace {
 
-constexpr std::size_t kOutside = BoxProposal::kOutside;
-
 // The longest prefix that two ids of nodes, of which one is given by its prefix, have in common.
 std::string_view common_prefix(std::string_view prefix, std::string_view id) {
   while (!prefix.empty() &&
@@ -56,7 +54,7 @@ class Inference {
       if (node.box.empty()) continue;
       taken_.insert(node.box);
       const std::size_t part = proposal_.part_of[i];
-      if (part == kOutside || names_[part] == node.box) continue;
+      if (part == BoxProposal::kOutside || names_[part] == node.box) continue;
       if (open_[part]) {
         names_[part] = node.box;
         open_[part] = false;
@@ -125,7 +123,7 @@ class Inference {
       TopologyNode& node = topology_.nodes[NodeId(i)];
       if (!node.box.empty()) continue;
       std::size_t part = proposal_.part_of[i];
-      if (part == kOutside) {
+      if (part == BoxProposal::kOutside) {
         const auto named = part_named.find(prefix_of(node.id, std::string_view::npos));
         if (named == part_named.end()) continue;
         part = named->second;

@@ -185,6 +185,10 @@ const JsonValue* JsonValue::find(std::string_view key) const {
   return found == keys.end() ? nullptr : &items[static_cast<std::size_t>(found - keys.begin())];
 }
 
+std::string quote_json(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 std::string describe(const JsonValue& value) {
   switch (value.kind) {
     case JsonValue::Kind::string:

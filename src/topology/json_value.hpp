@@ -24,6 +24,9 @@ struct JsonValue {
   [[nodiscard]] const JsonValue* find(std::string_view key) const;
 };
 
+/// A JSON string with its quotes; bytes that are not UTF-8 are replaced.
+[[nodiscard]] std::string quote_json(const std::string& text);
+
 /// What a message says that it found: 25, "50GBs", an array.
 [[nodiscard]] std::string describe(const JsonValue& value);
 

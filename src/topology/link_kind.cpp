@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string>
 
+#include "topology/characters.hpp"
+
 namespace forestcoll::topology {
 namespace {
 
@@ -55,14 +57,6 @@ constexpr std::array kWords = {
     Word{"network", Reach::leaves, 0},
     Word{"nic", Reach::leaves, 0},
 };
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 
 const Word* find(std::string_view word) {
   while (!word.empty() && is_digit(word.front())) word.remove_prefix(1);

@@ -1,7 +1,5 @@
 #include "forestcoll/metadata.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "topology/findings.hpp"
 #include "topology/json_value.hpp"
 
@@ -9,10 +7,6 @@ namespace forestcoll {
 namespace {
 
 using topology::JsonValue;
-
-std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump();
-}
 
 // On one line. Deeper than parse_json reads it cannot go.
 std::string compact(const JsonValue& value) {
@@ -23,7 +17,7 @@ std::string compact(const JsonValue& value) {
     case JsonValue::Kind::number:
       return value.text;
     case JsonValue::Kind::string:
-      return quoted(value.text);
+      return topology::quote_json(value.text);
     case JsonValue::Kind::array:
     case JsonValue::Kind::object:
       break;
@@ -32,7 +26,7 @@ std::string compact(const JsonValue& value) {
   std::string text;
   for (std::size_t i = 0; i < value.items.size(); ++i) {
     if (i > 0) text += ", ";
-    if (!array) text += quoted(value.keys[i]) + ": ";
+    if (!array) text += topology::quote_json(value.keys[i]) + ": ";
     text += compact(value.items[i]);
   }
   return array ? "[" + text + "]" : "{" + text + "}";
@@ -42,7 +36,7 @@ std::string by_line(const JsonValue& metadata) {
   if (metadata.kind != JsonValue::Kind::object || metadata.items.empty()) return compact(metadata);
   std::string text = "{\n";
   for (std::size_t i = 0; i < metadata.items.size(); ++i) {
-    text += "    " + quoted(metadata.keys[i]) + ": " + compact(metadata.items[i]);
+    text += "    " + topology::quote_json(metadata.keys[i]) + ": " + compact(metadata.items[i]);
     text += i + 1 < metadata.items.size() ? ",\n" : "\n";
   }
   return text + "  }";

@@ -15,13 +15,10 @@
 #include <vector>
 
 #include "forestcoll/topology_text.hpp"
+#include "topology/json_value.hpp"
 
 namespace forestcoll {
 namespace {
-
-std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 // A number may stand without quotes only where JSON has such a number.
 bool is_json_number(const std::string& text) {
@@ -29,13 +26,15 @@ bool is_json_number(const std::string& text) {
 }
 
 std::string number_or_text(const std::string& text) {
-  return is_json_number(text) ? text : quoted(text);
+  return is_json_number(text) ? text : topology::quote_json(text);
 }
 
 // One object on one line.
 class Line {
  public:
-  void text(std::string_view key, const std::string& value) { raw(key, quoted(value)); }
+  void text(std::string_view key, const std::string& value) {
+    raw(key, topology::quote_json(value));
+  }
   void text_unless_empty(std::string_view key, const std::string& value) {
     if (!value.empty()) text(key, value);
   }
@@ -87,7 +86,7 @@ std::string line_of(const BoxText& box) {
 }
 
 std::string line_of(const std::string& ids) {
-  return quoted(ids);
+  return topology::quote_json(ids);
 }
 
 template <class Entry>
@@ -117,7 +116,7 @@ std::string templates_of(const std::vector<TemplateText>& templates) {
     const std::string section = join({"\"nodes\": " + array_of(one.section.nodes, "      "),
                                       "\"links\": " + array_of(one.section.links, "      ")},
                                      "    ");
-    items.push_back(quoted(one.name) + ": " + section);
+    items.push_back(topology::quote_json(one.name) + ": " + section);
   }
   return join(items, "  ");
 }
@@ -125,7 +124,8 @@ std::string templates_of(const std::vector<TemplateText>& templates) {
 std::string metadata_text(const std::vector<std::pair<std::string, std::string>>& metadata) {
   std::vector<std::string> items;
   items.reserve(metadata.size());
-  for (const auto& [key, value] : metadata) items.push_back(quoted(key) + ": " + quoted(value));
+  for (const auto& [key, value] : metadata)
+    items.push_back(topology::quote_json(key) + ": " + topology::quote_json(value));
   return join(items, "  ");
 }
 
@@ -194,7 +194,8 @@ class Run {
 std::string topology::to_topology_json(const TopologyDocument& document, const Metadata& metadata) {
   std::vector<std::string> items = {"\"format\": \"forestcoll-topology\"", "\"version\": 1"};
   const auto text = [&](const char* key, const std::string& value) {
-    if (!value.empty()) items.push_back(fmt::format("\"{}\": {}", key, quoted(value)));
+    if (!value.empty())
+      items.push_back(fmt::format("\"{}\": {}", key, topology::quote_json(value)));
   };
   text("name", document.name);
   text("description", document.description);
@@ -202,7 +203,7 @@ std::string topology::to_topology_json(const TopologyDocument& document, const M
     items.push_back(fmt::format("\"metadata\": {}", metadata.metadata));
   }
   for (const auto& [key, value] : metadata.notes) {
-    items.push_back(fmt::format("{}: {}", quoted(key), value));
+    items.push_back(fmt::format("{}: {}", topology::quote_json(key), value));
   }
   items.emplace_back(R"("units": { "bandwidth": "GB/s", "latency": "us" })");
   if (!document.templates.empty()) {

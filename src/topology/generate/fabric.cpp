@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "topology/generate/nodes.hpp"
 
 namespace forestcoll::topology {
 namespace {
@@ -22,10 +23,6 @@ constexpr std::array<std::pair<const char*, FabricKind>, 6> kNames = {
 constexpr const char* kSwitchLatency = "1.5";  ///< µs, a typical value
 constexpr const char* kLeafLatency = "1";
 constexpr const char* kUplinkLatency = "0.5";
-
-NodeText switches(std::string ids) {
-  return {.ids = std::move(ids), .type = NodeType::switch_node};
-}
 
 // "box[4-7]"
 std::string boxes_of(const BoxGroup& group, std::size_t first, std::size_t count) {

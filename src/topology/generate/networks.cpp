@@ -9,6 +9,7 @@
 
 #include "topology/generate/jellyfish.hpp"
 #include "topology/generate/makers.hpp"
+#include "topology/generate/nodes.hpp"
 
 namespace forestcoll::topology {
 namespace {
@@ -18,10 +19,6 @@ constexpr std::int64_t kMostNetworkNodes = 1'000'000;
 std::string range(const std::string& prefix, std::int64_t first, std::int64_t last) {
   return first == last ? fmt::format("{}{}", prefix, first)
                        : fmt::format("{}[{}-{}]", prefix, first, last);
-}
-
-NodeText switches(std::string ids) {
-  return {.ids = std::move(ids), .type = NodeType::switch_node};
 }
 
 LinkText link(std::string src, std::string dst, std::string bandwidth, std::string kind) {

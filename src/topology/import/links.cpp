@@ -29,8 +29,8 @@ LinkText entry(const FlatLink& like, std::string src, std::string dst, bool zip)
           .full_duplex = like.full_duplex};
 }
 
-// Groups of one end, each with the other ends, in the order of appearance.
-class Groups {
+// EndGroups of one end, each with the other ends, in the order of appearance.
+class EndGroups {
  public:
   void add(const std::string& key, const std::string& other) {
     const auto [at, is_new] = index_.emplace(key, keys_.size());
@@ -68,7 +68,7 @@ bool append_pairs(const std::vector<FlatLink>& links, std::vector<LinkText>& ent
 }
 
 // An entry for each list of others that several keys share. `source`: the keys are sources.
-void append_groups(const FlatLink& like, const Groups& groups, bool source,
+void append_groups(const FlatLink& like, const EndGroups& groups, bool source,
                    std::vector<LinkText>& entries) {
   std::map<Ids, std::size_t> index;
   std::vector<std::pair<Ids, Ids>> blocks;  // keys, and the others of each
@@ -95,7 +95,7 @@ void append_alike(const std::vector<FlatLink>& links, std::vector<LinkText>& ent
     ++to[link.dst];
   }
   // Each link stands with the end that has more of them: a star is one line from either side.
-  Groups by_source, by_target;
+  EndGroups by_source, by_target;
   for (const FlatLink& link : links) {
     if (to[link.dst] > from[link.src]) {
       by_target.add(link.dst, link.src);

@@ -11,10 +11,10 @@ namespace {
 
 using Way = Cell::Way;
 
-// Groups of devices; the number of a group is that of its first device.
-class Groups {
+// DeviceGroups of devices; the number of a group is that of its first device.
+class DeviceGroups {
  public:
-  explicit Groups(std::size_t size) : parent_(size) {
+  explicit DeviceGroups(std::size_t size) : parent_(size) {
     std::iota(parent_.begin(), parent_.end(), std::size_t{0});
   }
   std::size_t of(std::size_t part) {
@@ -44,8 +44,8 @@ bool meet_within(const Matrix& matrix, std::size_t a, std::size_t b, Way most) {
   return way != Way::self && way != Way::nvlink && way <= most;
 }
 
-Groups groups_within(const Matrix& matrix, Way most) {
-  Groups groups(matrix.labels.size());
+DeviceGroups groups_within(const Matrix& matrix, Way most) {
+  DeviceGroups groups(matrix.labels.size());
   for (std::size_t a = 0; a < matrix.labels.size(); ++a) {
     for (std::size_t b = 0; b < matrix.labels.size(); ++b) {
       if (meet_within(matrix, a, b, most)) groups.join(a, b);
@@ -70,7 +70,7 @@ class PcieTree {
 
  private:
   // A bridge above every group that has more than one part or bridge of the level below.
-  void add_level(Groups groups, std::string_view name, bool cpu) {
+  void add_level(DeviceGroups groups, std::string_view name, bool cpu) {
     const std::size_t parts = matrix_.labels.size();
     for (std::size_t first = 0; first < parts; ++first) {
       if (groups.of(first) != first) continue;
@@ -124,7 +124,7 @@ class PcieTree {
 }  // namespace
 
 bool joined_by_links(const Matrix& matrix) {
-  Groups groups(matrix.gpus);
+  DeviceGroups groups(matrix.gpus);
   for (std::size_t a = 0; a < matrix.gpus; ++a) {
     for (std::size_t b = 0; b < matrix.gpus; ++b) {
       if (matrix.cells[a][b].way == Way::nvlink) groups.join(a, b);
@@ -140,7 +140,7 @@ bool joined_by_links(const Matrix& matrix) {
 void add_nearest_bridges(const Context& context, const Matrix& matrix, const GpuModel& model,
                          Machine& machine) {
   const std::size_t parts = matrix.labels.size();
-  Groups groups(parts);
+  DeviceGroups groups(parts);
   Way farthest = Way::self;
   for (std::size_t part = 0; part < parts; ++part) {
     const bool gpu = part < matrix.gpus;

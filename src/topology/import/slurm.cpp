@@ -87,9 +87,9 @@ struct SwitchLine {
   std::size_t offset = 0;
 };
 
-class Reader {
+class SlurmReader {
  public:
-  explicit Reader(const Context& context) : context_(context) {}
+  explicit SlurmReader(const Context& context) : context_(context) {}
 
   std::optional<ClusterNetwork> read() {
     for (const Logical& line : logical_lines(context_.text)) {
@@ -260,7 +260,7 @@ class Reader {
 }  // namespace
 
 std::optional<ClusterNetwork> read_slurm(const Context& context) {
-  return Reader(context).read();
+  return SlurmReader(context).read();
 }
 
 }  // namespace forestcoll::importing
