@@ -23,6 +23,7 @@
 #include "forestcoll/verify.hpp"
 #include "forestcoll/whatif.hpp"
 #include "io.hpp"
+#include "jobs_option.hpp"
 #include "named_files.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
@@ -34,7 +35,7 @@ namespace {
 constexpr std::size_t kMostLines = 1'000'000;
 constexpr std::size_t kUsualChanges = 10;  ///< lines of --whatif where --top does not say
 
-struct Options {
+struct BoundArguments {
   std::string topology;
   std::string collective;  ///< empty: all that need no root, and with a root all five
   std::string root;
@@ -138,7 +139,7 @@ Expected<Answer> solve_three(const Network& network) {
   return answer;
 }
 
-Expected<Answer> solve(const Fabric& fabric, const Options& options) {
+Expected<Answer> solve(const Fabric& fabric, const BoundArguments& options) {
   if (const auto collective = parse_collective(options.collective)) {
     const auto root = find_root(fabric.topology, *collective, options.root);
     if (!root) return root.errors();
@@ -172,8 +173,11 @@ std::optional<Ratio> other_rate(const Network& network, const Weights& weights, 
 }
 
 // What is wrong where one of them differs.
-std::string disagreement(const Answer& answer, const Network& network) {
+std::string disagreement(const Answer& answer, const Network& network, const Console& console) {
+  ProgressBar bar("finding the rate again", console);
+  double done = 0;
   for (const PhaseBound& phase : answer.phases) {
+    bar.update(done++ / static_cast<double>(answer.phases.size()));
     const bool reduce = phase.bottleneck.phase == Phase::reduce;
     const auto again = other_rate(reduce ? reversed(network) : network, phase.weights, phase.rate);
     if (!again) continue;
@@ -217,7 +221,7 @@ std::string table(const std::vector<Row>& rows) {
 }
 
 std::string text_report(const Answer& answer, const std::optional<Allreduce>& allreduce,
-                        const Fabric& fabric, const Options& options) {
+                        const Fabric& fabric, const BoundArguments& options) {
   std::string text =
       fmt::format("{}: {}\n", fabric.topology.name, counted(fabric.network.ranks.size(), "GPU"));
   text += table(answer.rows);
@@ -243,7 +247,7 @@ std::string text_report(const Answer& answer, const std::optional<Allreduce>& al
 }
 
 Json json_report(const Answer& answer, const std::optional<Allreduce>& allreduce,
-                 const Fabric& fabric, const Options& options) {
+                 const Fabric& fabric, const BoundArguments& options) {
   Json algbw = Json::object();
   Json busbw = Json::object();
   for (const Row& row : answer.rows) {
@@ -275,7 +279,7 @@ Json json_report(const Answer& answer, const std::optional<Allreduce>& allreduce
 }
 
 // Of the first collective that is reported.
-Expected<WhatIfOptions> what_if_options(const Fabric& fabric, const Options& options) {
+Expected<WhatIfOptions> what_if_options(const Fabric& fabric, const BoundArguments& options) {
   WhatIfOptions of_library;
   const auto collective = parse_collective(options.collective);
   if (!collective) return of_library;
@@ -294,7 +298,7 @@ Expected<WhatIf> explore(const Fabric& fabric, WhatIfOptions options, const Cons
   return what_if(fabric.topology, options);
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_bound(const BoundArguments& options, const Console& console) {
   if (auto error = refuse_clashes(
           {{"topology file", options.topology}, {"--box file", options.reading.dump.box}},
           {{"the report", "-"}})) {
@@ -306,8 +310,7 @@ ExitCode run(const Options& options, const Console& console) {
   const auto answer = at_work("finding the rate", console, [&] { return solve(*fabric, options); });
   if (!answer) return fail(answer.errors(), console);
   if (options.check) {
-    const std::string wrong = at_work("finding it again", console,
-                                      [&] { return disagreement(*answer, fabric->network); });
+    const std::string wrong = disagreement(*answer, fabric->network, console);
     fmt::print(stderr, "{}", wrong);
     if (!wrong.empty()) return ExitCode::internal;
     note(console, "checked: bisection on independent code finds the same rate");
@@ -335,7 +338,7 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 Command add_bound(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BoundArguments>();
   CLI::App* command = program.add_subcommand(
       "bound", "The optimal rate of a fabric, and the bottleneck that proves it");
   command->add_option("TOPOLOGY", options->topology, "Topology file, or - for standard input")
@@ -357,6 +360,7 @@ Command add_bound(CLI::App& program) {
                    "report in text)")
       ->check(CLI::Range(std::size_t{1}, kMostLines).description(""))
       ->type_name("N");
+  add_jobs_option(*command);
   add_failure_options(*command, options->failures);
   add_reading_options(*command, options->reading);
   command->footer(
@@ -384,7 +388,7 @@ Command add_bound(CLI::App& program) {
       "\n"
       "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot read or\n"
       "write, 70 a bug of ours (with --check: the two rates differ).");
-  return {command, [options](const Console& console) { return run(*options, console); }};
+  return {command, [options](const Console& console) { return run_bound(*options, console); }};
 }
 
 }  // namespace forestcoll::cli

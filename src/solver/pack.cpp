@@ -3,7 +3,6 @@
 #include "forestcoll/pack.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -13,6 +12,7 @@
 #include "base/check.hpp"
 #include "solver/balance.hpp"
 #include "solver/core.hpp"
+#include "solver/forest_scale.hpp"
 #include "solver/pack_trees.hpp"
 #include "solver/scale.hpp"
 #include "solver/symmetry.hpp"
@@ -54,27 +54,6 @@ Ratio next_scale_tried(const Network& network, const Ratio& scale, int rises) {
   if (rises <= kRisesTried) return *solver::next_scale(network, scale);
   const std::int64_t whole = scale.num() / scale.den() + 1;
   return Ratio(rises == kRisesTried + 1 ? whole : whole + whole / 4);
-}
-
-// The least scale at which the forest's loads fit the network's real capacities.
-Ratio scale_of(const Network& network, const Forest& forest) {
-  std::map<std::pair<NodeId, NodeId>, std::int64_t> load;
-  for (std::size_t t = 0; t < forest.tree_count(); ++t) {
-    const Forest::Tree& tree = forest.tree(TreeId(t));
-    for (std::size_t v = 0; v < forest.rank_count(); ++v) {
-      if (Rank(v) == tree.root) continue;
-      const std::vector<NodeId> path = forest.path(TreeId(t), Rank(v));
-      for (std::size_t i = 0; i + 1 < path.size(); ++i) {
-        load[{path[i], path[i + 1]}] += tree.multiplicity;
-      }
-    }
-  }
-  Ratio scale = 0;
-  for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
-    const auto it = load.find({network.graph.tail(ArcId(a)), network.graph.head(ArcId(a))});
-    if (it != load.end()) scale = std::max(scale, Ratio(it->second, network.capacity[ArcId(a)]));
-  }
-  return scale;
 }
 
 // All that the scale leaves of the fabric, and not a balanced part of it.
@@ -206,7 +185,7 @@ Expected<Packing> pack(const Network& network, const Weights& weights, const Sca
     if (!fits(network, scale)) return too_large();
     auto packed = attempts.pack_at(solver::floor_capacities(network, scale));
     if (!packed) continue;
-    const Ratio reached = scale_of(network, packed->forest);
+    const Ratio reached = solver::forest_scale(network, packed->forest);
     return Packing{std::move(packed->forest),
                    {scaling.k, reached, solver::floor_capacities(network, reached)},
                    packed->statistics,

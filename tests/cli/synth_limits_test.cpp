@@ -9,7 +9,7 @@
 
 #include "cli/program.hpp"
 #include "forestcoll/verify.hpp"
-#include "synth/forest_size.hpp"
+#include "choose/forest_size.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -60,15 +60,15 @@ TEST(SynthLimits, TooManyEdgesAreRefusedBeforeAnythingIsSolved) {
 }
 
 TEST(SynthLimits, SoIsTextThatIsTooLong) {
-  cli::SynthRequest request;
-  request.format = cli::Format::forest;
-  EXPECT_FALSE(cli::refuse_large_text(kMaxForestBytes, request));
-  const auto error = cli::refuse_large_text(kMaxForestBytes + 1, request);
+  CompileOptions options;
+  options.format = Format::forest;
+  EXPECT_FALSE(choose::refuse_large_text(kMaxForestBytes, options));
+  const auto error = choose::refuse_large_text(kMaxForestBytes + 1, options);
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code, "T10");
   EXPECT_EQ(error->kind, ErrorKind::limit);
-  request.format = cli::Format::msccl;
-  EXPECT_FALSE(cli::refuse_large_text(kMaxForestBytes + 1, request));
+  options.format = Format::msccl;
+  EXPECT_FALSE(choose::refuse_large_text(kMaxForestBytes + 1, options));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "synth/forest_size.hpp"
+#include "choose/forest_size.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,8 @@
 #include <string>
 
 #include "forestcoll/verify.hpp"
-#include "report.hpp"
 
-namespace forestcoll::cli {
+namespace forestcoll::choose {
 namespace {
 
 bool is_forest(Format format) {
@@ -34,36 +33,36 @@ std::optional<Diagnostic> refuse(std::int64_t edges, const char* least, const ch
 
 }  // namespace
 
-std::optional<Diagnostic> refuse_large_fabric(const Network& network, const SynthRequest& request) {
-  if (request.format != Format::forest) return std::nullopt;
+std::optional<Diagnostic> refuse_large_fabric(const Network& network, const CompileOptions& options) {
+  if (options.format != Format::forest) return std::nullopt;
   const auto ranks = static_cast<std::int64_t>(network.ranks.size());
   const auto& weight = network.weight;
   const std::int64_t roots =
-      is_rooted(request.collective) ? 1
+      is_rooted(options.synthesis.collective) ? 1
       : weight.empty()              ? ranks
                        : std::count_if(weight.begin(), weight.end(), [](auto w) { return w > 0; });
-  const std::int64_t phases = request.collective == Collective::allreduce ? 2 : 1;
+  const std::int64_t phases = options.synthesis.collective == Collective::allreduce ? 2 : 1;
   return refuse(phases * roots * (ranks - 1), "at least ",
                 "write them as symmetric as the fabric is, with --format forest-symmetric");
 }
 
 std::optional<Diagnostic> refuse_large_forest(const CollectiveForest& forest,
-                                              const SynthRequest& request) {
-  if (!is_forest(request.format)) return std::nullopt;
+                                              const CompileOptions& options) {
+  if (!is_forest(options.format)) return std::nullopt;
   std::int64_t edges = 0;
   for (const auto& phase : {forest.reduce, forest.broadcast}) {
     if (!phase) continue;
     const std::size_t trees =
-        request.format == Format::forest ? phase->tree_count() : phase->base_trees().size();
+        options.format == Format::forest ? phase->tree_count() : phase->base_trees().size();
     edges += static_cast<std::int64_t>(trees * (phase->rank_count() - 1));
   }
   return refuse(edges, "", kFewerTrees);
 }
 
-std::optional<Diagnostic> refuse_large_text(std::size_t bytes, const SynthRequest& request) {
-  if (!is_forest(request.format) || bytes <= kMaxForestBytes) return std::nullopt;
+std::optional<Diagnostic> refuse_large_text(std::size_t bytes, const CompileOptions& options) {
+  if (!is_forest(options.format) || bytes <= kMaxForestBytes) return std::nullopt;
   return too_large(fmt::format("{} bytes of text", bytes), fmt::format("{}", kMaxForestBytes),
                    kFewerTrees);
 }
 
-}  // namespace forestcoll::cli
+}  // namespace forestcoll::choose

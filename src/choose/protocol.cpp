@@ -1,4 +1,4 @@
-#include "synth/protocol.hpp"
+#include "forestcoll/protocol.hpp"
 
 #include <fmt/format.h>
 
@@ -10,14 +10,12 @@
 #include <set>
 #include <utility>
 
-#include "boxes.hpp"
-#include "report.hpp"
-#include "warnings.hpp"
+#include "forestcoll/boxes.hpp"
 
-namespace forestcoll::cli {
+namespace forestcoll {
 namespace {
 
-constexpr std::size_t dies_with_tables = 16;  // per box, in RCCL's models that enable LL128
+constexpr std::size_t kDiesWithTables = 16;  // per box, in RCCL's models that enable LL128
 
 // Whether the fabric's name or description has one of the words in it, in any case.
 template <std::size_t N>
@@ -42,9 +40,9 @@ std::string why_rccl_does_not(const Topology& topology) {
     return "RCCL enables it on gfx90a (MI200 series) alone, which the fabric does not name";
   }
   for (const auto& [box, gpus] : gpus_of_boxes(topology)) {
-    if (gpus != dies_with_tables) {
+    if (gpus != kDiesWithTables) {
       return fmt::format("RCCL has tuning tables that enable it for machines of {} gfx90a, not {}",
-                         dies_with_tables, gpus);
+                         kDiesWithTables, gpus);
     }
   }
   return {};
@@ -79,24 +77,26 @@ std::string why_nccl_does_not(const CollectiveForest& forest, const Topology& to
 
 }  // namespace
 
-std::optional<Diagnostic> settle_protocol(const SynthArguments& arguments, const Topology& topology,
-                                          SynthRequest& request) {
-  if (request.format != Format::msccl) return std::nullopt;
-  const bool hangs = is_rooted(request.collective) && has_several_boxes(topology);
-  if (arguments.force_simple && (!hangs || arguments.protocol.starts_with("LL"))) {
-    return usage_error("S04",
-                       "--force-simple is for a broadcast or reduce in Simple on a fabric of "
-                       "several boxes",
-                       "leave it out");
+bool hangs_in_simple(Collective collective, const Topology& topology) {
+  return is_rooted(collective) && has_several_boxes(topology);
+}
+
+std::string why_it_hangs_in_simple(Collective collective) {
+  return fmt::format(
+      "in Simple, a {} between boxes hangs: for this collective the host posts one slot per "
+      "message to the network, where the GPU waits for two",
+      to_string(collective));
+}
+
+Expected<std::string> choose_protocol(std::string_view asked, bool force_simple,
+                                      Collective collective, const Topology& topology) {
+  if (force_simple || !hangs_in_simple(collective, topology)) {
+    return std::string(asked.empty() ? "Simple" : asked);
   }
-  request.simple_hangs = hangs && !arguments.force_simple;
-  if (!request.simple_hangs) return std::nullopt;
-  if (arguments.protocol == "Simple") {
-    return usage_error("T08", why_not_simple(request.collective),
-                       "leave --proto out for LL, or force it with --force-simple");
-  }
-  if (arguments.protocol.empty()) request.xml.protocol = "LL";
-  return std::nullopt;
+  if (asked != "Simple") return std::string(asked.empty() ? "LL" : asked);
+  return Diagnostic{.code = "T08",
+                    .message = why_it_hangs_in_simple(collective),
+                    .remedy = "leave --proto out for LL, or force it with --force-simple"};
 }
 
 std::string why_no_ll128(const CollectiveForest& forest, const Topology& topology,
@@ -105,4 +105,4 @@ std::string why_no_ll128(const CollectiveForest& forest, const Topology& topolog
                                     : why_nccl_does_not(forest, topology);
 }
 
-}  // namespace forestcoll::cli
+}  // namespace forestcoll

@@ -1,4 +1,4 @@
-#include "gpu_of.hpp"
+#include "forestcoll/gpu.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace forestcoll::cli {
+namespace forestcoll {
 namespace {
 
 // What a GPU is called, in products and by drivers, and whose figures serve for it.
@@ -107,7 +107,7 @@ std::optional<std::string> gpu_by_links(const Topology& topology) {
 
 }  // namespace
 
-ChosenGpu gpu_of(const Topology& topology, const Metadata& metadata) {
+ChosenGpu choose_gpu(const Topology& topology, const Metadata& metadata) {
   const std::string assumed = "a100";
   const std::string templates = fmt::format("{}", fmt::join(metadata.templates, " "));
   const std::array<std::pair<std::string_view, std::string_view>, 4> texts = {
@@ -128,4 +128,4 @@ ChosenGpu gpu_of(const Topology& topology, const Metadata& metadata) {
   return {assumed, "assumed: the fabric names no GPU, --gpu does"};
 }
 
-}  // namespace forestcoll::cli
+}  // namespace forestcoll

@@ -4,24 +4,24 @@
 #include <cstddef>
 #include <optional>
 
+#include "forestcoll/compile.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/network.hpp"
-#include "synth/options.hpp"
 
-namespace forestcoll::cli {
+namespace forestcoll::choose {
 
 /// T10 where the trees are written one by one and even the fewest, one per root, are too many.
 /// Known before anything is solved.
 [[nodiscard]] std::optional<Diagnostic> refuse_large_fabric(const Network& network,
-                                                            const SynthRequest& request);
+                                                            const CompileOptions& options);
 
 /// T10 where this forest is too large to be checked in the format that is asked for.
 [[nodiscard]] std::optional<Diagnostic> refuse_large_forest(const CollectiveForest& forest,
-                                                            const SynthRequest& request);
+                                                            const CompileOptions& options);
 
 /// T10 where its text is.
 [[nodiscard]] std::optional<Diagnostic> refuse_large_text(std::size_t bytes,
-                                                          const SynthRequest& request);
+                                                          const CompileOptions& options);
 
-}  // namespace forestcoll::cli
+}  // namespace forestcoll::choose

@@ -6,7 +6,7 @@
 #include "forestcoll/metadata.hpp"
 #include "forestcoll/topology.hpp"
 
-namespace forestcoll::cli {
+namespace forestcoll {
 
 struct ChosenGpu {
   std::string name;    ///< one of `simulation_gpus()`
@@ -17,6 +17,6 @@ struct ChosenGpu {
 /// metadata, its description, the names of its templates; else the one whose NVLink or xGMI the
 /// GPUs have, by bandwidth. "a100" where there is none, or where more than one is named.
 /// Cost: O(n + m) and the length of the texts.
-[[nodiscard]] ChosenGpu gpu_of(const Topology& topology, const Metadata& metadata);
+[[nodiscard]] ChosenGpu choose_gpu(const Topology& topology, const Metadata& metadata);
 
-}  // namespace forestcoll::cli
+}  // namespace forestcoll
