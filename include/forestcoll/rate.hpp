@@ -68,8 +68,8 @@ using Weights = IdVector<Rank, std::int64_t>;
 
 /// How large a linear program `tree_rate` tries.
 struct TreeRateLimits {
-  std::size_t variables = 4'000;  ///< after symmetry
-  int rounds = 60;                ///< of cuts
+  std::size_t variables = 20'000;  ///< after symmetry
+  int rounds = 60;                 ///< of cuts
 };
 
 /// The rate that trees reach. With balanced switches that is `optimal_rate`; where the two sides of

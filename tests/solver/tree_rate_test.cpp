@@ -44,7 +44,7 @@ void expect_near_oracle(const Network& network, const Weights& weights, const Ra
 
 TEST(TreeRate, IsThatOfTheBestBalancedPart) {
   int below_the_cut = 0;
-  for (std::uint64_t seed = 0; seed < 1'500; ++seed) {
+  for (std::uint64_t seed = 0; seed < 3'000; ++seed) {
     SCOPED_TRACE(seed);
     const Network network = unbalanced_fabric(seed);
     const Weights weights = weights_for(network, seed);
@@ -147,7 +147,8 @@ TEST(TreeRate, OfAFatTreeWithOneWayFailures) {
     }
     const Network network = fabric.build();
     SynthesizeOptions options{.collective = Collective::allgather,
-                              .trees_per_root = {TreesPerRoot::Mode::optimal, 1}};
+                              .trees_per_root = {TreesPerRoot::Mode::optimal, 1},
+                              .packing = {.effort = Effort::fast}};
     const auto synthesis = synthesize(network, options);
     ASSERT_TRUE(synthesis);
     EXPECT_EQ(synthesis->forest.optimum, Ratio(16, 15));
