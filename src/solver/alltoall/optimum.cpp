@@ -1,0 +1,84 @@
+#include "forestcoll/alltoall_optimum.hpp"
+
+#include <utility>
+
+#include "base/check.hpp"
+#include "solver/alltoall/answer.hpp"
+#include "solver/alltoall/instance.hpp"
+#include "solver/alltoall/program.hpp"
+#include "solver/alltoall/routing.hpp"
+#include "solver/alltoall/simplex.hpp"
+
+namespace forestcoll {
+namespace {
+
+using namespace solver::alltoall;
+
+// Every unit of demand in so many parts, where nothing else tells.
+constexpr std::int64_t kUsualParts = std::int64_t{1} << 20;
+
+Diagnostic nothing_to_send() {
+  return {.code = "A02",
+          .message = "the demand is 0 for all pairs of different ranks",
+          .remedy = "give at least one pair something to send"};
+}
+
+Diagnostic too_large() {
+  return {.code = "E14",
+          .kind = ErrorKind::limit,
+          .message = "the exact all-to-all rate of this fabric does not fit 64 bits",
+          .remedy = "round the bandwidths to a coarser grid with --quantize"};
+}
+
+// Shortest paths: a bound and flows to begin with, whatever fails later.
+Answer first_answer(const Instance& instance) {
+  const ArcLengths alike(instance.network.graph.arc_count(), 1);
+  Answer answer;
+  answer.consider(instance, alike);
+  const std::int64_t parts = std::min(kUsualParts, most_parts(instance));
+  answer.consider(instance, routed(instance, alike, [](std::size_t, ArcId) { return 1.0; }, parts),
+                  parts);
+  return answer;
+}
+
+Expected<AlltoallOptimum> in_public(const Instance& instance, Answer answer,
+                                    const AlltoallStatistics& statistics) {
+  if (!answer.at_most || !answer.reached) return too_large();
+  const auto of_demand = checked_div(instance.network.unit, Ratio(instance.unit));
+  if (!of_demand) return too_large();
+  const auto reached = checked_mul(*answer.reached, *of_demand);
+  const auto at_most = checked_mul(*answer.at_most, *of_demand);
+  if (!reached || !at_most) return too_large();
+  AlltoallOptimum optimum{.reached = *reached,
+                          .at_most = *at_most,
+                          .flows = {},
+                          .lengths = std::move(answer.lengths),
+                          .statistics = statistics};
+  optimum.flows.unit = instance.unit;
+  optimum.flows.parts = answer.parts;
+  for (std::size_t i = 0; i < answer.flows.size(); ++i) {
+    optimum.flows.sources.push_back({instance.sources[i].rank, std::move(answer.flows[i])});
+  }
+  optimum.flows.symmetries = instance.symmetries;
+  return optimum;
+}
+
+}  // namespace
+
+Expected<AlltoallOptimum> alltoall_optimum(const Network& network, const Demand& demand,
+                                           const AlltoallOptions& options) {
+  FORESTCOLL_CHECK(demand.ranks() == network.ranks.size(), "a demand between the network's ranks");
+  const Instance instance = make_instance(network, demand);
+  if (instance.unit == 0) return nothing_to_send();
+  AlltoallStatistics statistics{.sources = instance.sources.size()};
+  Answer answer = first_answer(instance);
+  if (!answer.is_exact()) {
+    if (const auto program = make_program(instance, options.variables)) {
+      statistics.variables = program->variables;
+      solve_by_simplex(instance, *program, answer);
+    }
+  }
+  return in_public(instance, std::move(answer), statistics);
+}
+
+}  // namespace forestcoll
