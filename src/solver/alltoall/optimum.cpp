@@ -74,7 +74,7 @@ Expected<AlltoallOptimum> alltoall_optimum(const Network& network, const Demand&
   Answer answer = first_answer(instance);
   if (!answer.is_exact()) {
     if (const auto program = make_program(instance, options.variables)) {
-      statistics.variables = program->variables;
+      statistics.variables = program->variables();
       solve_by_simplex(instance, *program, answer);
     }
   }

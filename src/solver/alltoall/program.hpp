@@ -7,34 +7,27 @@
 #include <vector>
 
 #include "solver/alltoall/instance.hpp"
-#include "solver/alltoall/view.hpp"
+#include "solver/alltoall/refinement.hpp"
 #include "solver/linear_program.hpp"
 
 namespace forestcoll::solver::alltoall {
 
-/// Σ terms ≤ bound, for one orbit of arcs or several whose rows are the same.
+/// What the arcs of an orbit carry together, divided by a common divisor, is at most the bound.
+/// One row for all orbits of a class.
 struct CapacityRow {
   std::vector<Term> terms;
   std::int64_t bound = 0;
-  /// The row is what all arcs of an orbit carry together, divided by this.
-  struct Orbit {
-    std::size_t number = 0;
-    std::int64_t divisor = 1;
-  };
-  std::vector<Orbit> orbits;
+  std::int64_t divisor = 1;
 };
 
-/// maximise θ, variable 0; the others are what one arc of a class carries for one source.
+/// maximise θ, variable 0; variable 1 + c is what an arc carries for a source in class c of flows.
 struct Program {
-  std::vector<View> views;                    ///< by source of the instance
-  std::vector<std::size_t> first;             ///< by source: the variable of its arc class 0
-  std::size_t variables = 1;
+  Refinement classes;
   std::vector<std::vector<Term>> conservation;  ///< equations: Σ terms = 0
-  std::vector<CapacityRow> capacity;
+  std::vector<CapacityRow> capacity;            ///< by class of capacities
+  std::vector<std::int64_t> orbits;             ///< how many there are in a class of capacities
 
-  [[nodiscard]] std::size_t variable(std::size_t source, ArcId a) const {
-    return first[source] + views[source].arcs.of[a.index()];
-  }
+  [[nodiscard]] std::size_t variables() const { return classes.flows.count + 1; }
 };
 
 /// Nothing where it would have more than so many variables.

@@ -26,7 +26,7 @@ constexpr std::int64_t kMaxLength = std::int64_t{1} << 30;
 
 // Capacities are divided by `scale`, so that θ is near 1.
 std::optional<FloatSolution> solve(const Program& program, double scale) {
-  LinearProgram solver(program.variables);
+  LinearProgram solver(program.variables());
   solver.maximise(std::array{Term{0, 1}});
   for (const auto& row : program.conservation) solver.add_zero(row);
   for (const CapacityRow& row : program.capacity) {
@@ -36,7 +36,7 @@ std::optional<FloatSolution> solve(const Program& program, double scale) {
   FloatSolution solution;
   solution.rate = solver.value(0) * scale;
   solution.flow.push_back(0);
-  for (std::size_t j = 1; j < program.variables; ++j) {
+  for (std::size_t j = 1; j < program.variables(); ++j) {
     solution.flow.push_back(std::max(solver.value(j), 0.0) / solver.value(0));
   }
   const std::size_t rows = program.conservation.size();
@@ -53,17 +53,13 @@ ArcLengths by_arc(const Instance& instance, std::span<const std::int64_t> by_orb
   return lengths;
 }
 
-// An arc is as long as what an orbit carries costs. A row's price is that of a part of this, and
-// rows that are the same share it.
+// An arc is as long as what its orbit carries costs; orbits of a class share the price of their row.
 void guess_lengths(const Instance& instance, const Program& program,
                    const std::vector<double>& price, Answer& answer) {
-  std::vector<double> lengths(instance.orbits.arcs.count, 0);
-  for (std::size_t i = 0; i < price.size(); ++i) {
-    const auto& orbits = program.capacity[i].orbits;
-    for (const auto& orbit : orbits) {
-      lengths[orbit.number] = price[i] / (static_cast<double>(orbit.divisor) *
-                                          static_cast<double>(orbits.size()));
-    }
+  std::vector<double> lengths;
+  for (const std::size_t row : program.classes.capacities.of) {
+    lengths.push_back(price[row] / (static_cast<double>(program.capacity[row].divisor) *
+                                    static_cast<double>(program.orbits[row])));
   }
   const double longest = *std::ranges::max_element(lengths);
   if (!(longest > 0)) return;
@@ -83,22 +79,19 @@ void guess_lengths(const Instance& instance, const Program& program,
 // The same with prices that are exact.
 void take_prices(const Instance& instance, const Program& program,
                  const std::vector<std::int64_t>& price, Answer& answer) {
-  std::vector<std::optional<Ratio>> lengths(instance.orbits.arcs.count, Ratio(0));
+  std::vector<Ratio> lengths;
   std::int64_t common = 1, divisor = 0;
-  for (std::size_t i = 0; i < price.size(); ++i) {
-    const auto& orbits = program.capacity[i].orbits;
-    for (const auto& orbit : orbits) {
-      const auto length = Ratio::reduced(
-          price[i], static_cast<Int128>(orbit.divisor) * static_cast<Int128>(orbits.size()));
-      if (!length || *length < Ratio(0)) return;
-      const std::int64_t factor = length->den() / std::gcd(length->den(), common);
-      if (__builtin_mul_overflow(common, factor, &common)) return;
-      lengths[orbit.number] = length;
-    }
+  for (const std::size_t row : program.classes.capacities.of) {
+    const auto length = Ratio::reduced(
+        price[row], static_cast<Int128>(program.capacity[row].divisor) * program.orbits[row]);
+    if (!length || *length < Ratio(0)) return;
+    const std::int64_t factor = length->den() / std::gcd(length->den(), common);
+    if (__builtin_mul_overflow(common, factor, &common)) return;
+    lengths.push_back(*length);
   }
   std::vector<std::int64_t> integral;
-  for (const auto& length : lengths) {
-    const auto scaled = checked_mul(*length, Ratio(common));
+  for (const Ratio& length : lengths) {
+    const auto scaled = checked_mul(length, Ratio(common));
     if (!scaled) return;
     integral.push_back(scaled->num());
     divisor = std::gcd(divisor, scaled->num());
@@ -112,12 +105,10 @@ void take_prices(const Instance& instance, const Program& program,
 
 void take_flows(const Instance& instance, const Program& program,
                 const CommonFractions& by_variable, Answer& answer) {
-  Flows flows;
-  for (std::size_t i = 0; i < instance.sources.size(); ++i) {
-    auto& flow = flows.emplace_back();
-    for (std::size_t a = 0; a < instance.network.graph.arc_count(); ++a) {
-      flow.push_back(by_variable.numerators[program.variable(i, ArcId(a))]);
-    }
+  const std::size_t arcs = instance.network.graph.arc_count();
+  Flows flows(instance.sources.size());
+  for (std::size_t j = 0; j < program.classes.flows.of.size(); ++j) {
+    flows[j / arcs].push_back(by_variable.numerators[1 + program.classes.flows.of[j]]);
   }
   answer.consider(instance, std::move(flows), by_variable.denominator);
 }

@@ -58,7 +58,7 @@ std::vector<Term> renumbered(const std::vector<Term>& terms, const Numbering& nu
 
 std::optional<CommonFractions> exact_flows(const Program& program, const FloatSolution& solution,
                                            std::int64_t max_parts) {
-  const Numbering positive(program.variables,
+  const Numbering positive(program.variables(),
                            [&](std::size_t j) { return j > 0 && solution.flow[j] > kZero; });
   const std::size_t time = positive.count;  // 1/θ, the last unknown
   std::vector<Equation> equations;
@@ -78,7 +78,7 @@ std::optional<CommonFractions> exact_flows(const Program& program, const FloatSo
   }
   const auto exact = solve_exactly(equations, positive.count + 1, max_parts);
   if (!exact) return std::nullopt;
-  return spread(*exact, positive, program.variables);
+  return spread(*exact, positive, program.variables());
 }
 
 std::optional<CommonFractions> exact_prices(const Program& program,
@@ -87,8 +87,8 @@ std::optional<CommonFractions> exact_prices(const Program& program,
   const Numbering priced(program.capacity.size(),
                          [&](std::size_t i) { return solution.price[i] > kZero * dearest; });
   // By variable: what the rows that hold it are worth together. It is 0 where the variable is not.
-  std::vector<Equation> columns(program.variables);
-  std::vector<double> worth(program.variables, 0), size(program.variables, 0);
+  std::vector<Equation> columns(program.variables());
+  std::vector<double> worth(program.variables(), 0), size(program.variables(), 0);
   const auto add = [&](const std::vector<Term>& row, std::size_t unknown, double price) {
     for (const Term& term : row) {
       const double part = static_cast<double>(term.coefficient) * price;
