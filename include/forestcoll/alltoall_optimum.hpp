@@ -19,7 +19,7 @@ struct AlltoallOptions {
   /// Stop where the rate that is reached is below the bound by no more than this fraction.
   double gap = 0.01;
   /// Variables beyond which the linear program gives way to the first-order method.
-  std::size_t variables = 6'000;
+  std::size_t variables = 14'000;
   int threads = 1;            ///< the result does not depend on them
   std::stop_token stop = {};  ///< asks for the best interval so far
 };

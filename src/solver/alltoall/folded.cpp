@@ -153,8 +153,9 @@ class Folder {
       capacity[orbit] += static_cast<double>(network_.capacity[ArcId(a)]);
     }
     for (std::size_t orbit = 0; orbit < load.size(); ++orbit) {
-      if (load[orbit] <= folded_.fixed_load * capacity[orbit]) continue;
-      folded_.fixed_load = load[orbit] / capacity[orbit];
+      if (load[orbit] * folded_.fixed_capacity <= folded_.fixed_load * capacity[orbit]) continue;
+      folded_.fixed_load = load[orbit];
+      folded_.fixed_capacity = capacity[orbit];
       folded_.fixed_orbit = orbit;
     }
   }

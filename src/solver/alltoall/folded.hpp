@@ -22,9 +22,10 @@ struct Folded {
   std::vector<std::size_t> source;      ///< by source: its node in the graph
   std::vector<std::size_t> source_of;   ///< by source of the instance: where it is in `source`;
                                         ///< kNone where all of its demand is folded away
-  /// The most loaded of the fixed links: its orbit, and load over capacity for the whole demand.
+  /// The most loaded of the fixed links: its orbit, and what its arcs carry for the whole demand,
+  /// and can carry, together.
   std::size_t fixed_orbit = 0;
-  double fixed_load = 0;
+  double fixed_load = 0, fixed_capacity = 1;
 
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 };

@@ -1,251 +1,292 @@
 #include "solver/alltoall/halpern.hpp"
 
+#include <tbb/parallel_for.h>
+#include <tbb/partitioner.h>
+#include <tbb/task_arena.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
+#include <limits>
+#include <numeric>
+#include <utility>
 
 namespace forestcoll::solver::alltoall {
 namespace {
 
-constexpr double kFlowStep = 1.0 / 3;  // a flow is in two equations and one capacity
+// A flow is in two equations and one capacity.
+constexpr float kFlowStep = 1.0F / 3;
+
+// Restart where a step is so much shorter than the first one since the last restart; where it is a
+// little shorter and grows; or after such a part of all iterations (PDLP's and Lu and Yang's).
+constexpr double kMuchShorter = 0.2, kShorter = 0.8, kLongRun = 0.36;
+constexpr int kLeastRun = 6, kLeastLongRun = 30;
+
+template <class Lanes>
+float sum_of(const Lanes& lanes) {
+  return std::accumulate(lanes.begin(), lanes.end(), 0.0F);
+}
+
+// Squared distance between where an iterate is and its anchor.
+template <class Iterate, class Weight>
+double distance(const Iterate& iterate, Weight&& weight) {
+  double sum = 0;
+  for (std::size_t i = 0; i < iterate.now.size(); ++i) {
+    float part = 0;
+    for (std::size_t lane = 0; lane < iterate.now[i].size(); ++lane) {
+      const float moved = iterate.now[i][lane] - iterate.anchor[i][lane];
+      part += moved * moved;
+    }
+    sum += static_cast<double>(part) * weight(i);
+  }
+  return sum;
+}
 
 }  // namespace
 
 Halpern::Halpern(const Folded& folded, int threads) : folded_(folded), threads_(threads) {
-  const std::size_t n = folded.graph.node_count(), m = folded.graph.arc_count();
-  const std::size_t rows = folded.capacity.size();
-  degree_.assign(n, 0);
-  for (const Arc& arc : folded.graph.arcs()) {
-    ++degree_[arc.tail.index()];
-    ++degree_[arc.head.index()];
-  }
-  // needs near 1
-  double sum = 0; std::size_t count = 0;
-  for (const auto& needs : folded.needs) for (double x : needs) if (x > 0) { sum += x; ++count; }
-  need_scale_ = static_cast<double>(count) / sum;
-  double all = 0;
-  for (double c : folded.capacity) all += c;
-  capacity_scale_ = static_cast<double>(m) / all;
-  for (double c : folded.capacity) capacity_.push_back(c * capacity_scale_);
-  capacity_.push_back(1);
-  fixed_ = folded.fixed_load * need_scale_ / capacity_scale_;
-  sigma_.assign(rows + 1, 0);
-  for (const std::size_t row : folded.row) sigma_[row] += static_cast<double>(folded.source.size());
-  for (double& s : sigma_) s = s > 0 ? 1 / s : 1;
-  const std::size_t blocks = (folded.source.size() + kLanes - 1) / kLanes;
-  blocks_.resize(blocks);
-  for (std::size_t b = 0; b < blocks; ++b) {
-    Block& block = blocks_[b];
-    block.flow.assign(m, Lanes{});
-    block.potential.assign(n, Lanes{});
-    block.need.assign(n, Lanes{});
-    block.lack.assign(n, Lanes{});
-    block.load.assign(rows, 0);
-    for (std::size_t l = 0; l < kLanes && b * kLanes + l < folded.source.size(); ++l) {
-      const std::size_t k = b * kLanes + l;
-      double total = 0;
-      for (std::size_t v = 0; v < n; ++v) {
-        const double need = folded.needs[k][v] * need_scale_;
-        block.need[v][l] = static_cast<float>(need);
-        total += need;
-      }
-      block.need[folded.source[k]][l] -= static_cast<float>(total);
-    }
-  }
+  scale();
+  add_sources();
   start();
 }
 
-// Equal lengths, their distances, and shortest paths.
+void Halpern::scale() {
+  degree_.assign(folded_.graph.node_count(), 0);
+  for (const Arc& arc : folded_.graph.arcs()) {
+    ++degree_[arc.tail.index()];
+    ++degree_[arc.head.index()];
+  }
+  double needs = 0, receivers = 0;
+  for (const auto& of_source : folded_.needs) {
+    for (const double need : of_source) {
+      needs += need;
+      receivers += need > 0 ? 1 : 0;
+    }
+  }
+  need_scale_ = receivers / needs;
+  const auto& capacity = folded_.capacity;
+  capacity_scale_ = static_cast<double>(folded_.graph.arc_count()) /
+                    std::accumulate(capacity.begin(), capacity.end(), 0.0);
+  for (const double of_row : capacity) capacity_.push_back(of_row * capacity_scale_);
+  capacity_.push_back(folded_.fixed_capacity * capacity_scale_);
+  std::vector<double> arcs(capacity.size(), 0);
+  for (const std::size_t row : folded_.row) ++arcs[row];
+  for (const double of_row : arcs) {
+    length_step_.push_back(1 / (of_row * static_cast<double>(folded_.source.size())));
+  }
+  length_step_.push_back(1 / static_cast<double>(folded_.source.size()));
+}
+
+void Halpern::add_sources() {
+  const std::size_t nodes = folded_.graph.node_count(), arcs = folded_.graph.arc_count();
+  blocks_.resize((folded_.source.size() + kLanes - 1) / kLanes);
+  for (Block& block : blocks_) {
+    block.flow.now.assign(arcs, Lanes{});
+    block.potential.now.assign(nodes, Lanes{});
+    block.need.assign(nodes, Lanes{});
+    block.lack.assign(nodes, Lanes{});
+    block.load.assign(folded_.capacity.size(), 0);
+  }
+  for (std::size_t k = 0; k < folded_.source.size(); ++k) {
+    auto& need = blocks_[k / kLanes].need;
+    double all = 0;
+    for (std::size_t v = 0; v < nodes; ++v) {
+      need[v][k % kLanes] = static_cast<float>(folded_.needs[k][v] * need_scale_);
+      all += folded_.needs[k][v] * need_scale_;
+    }
+    need[folded_.source[k]][k % kLanes] -= static_cast<float>(all);
+  }
+}
+
+// All links as long, distances as potentials, and nothing flows. The first balance is that between
+// these distances and the flows that would cover them, spread over all arcs.
 void Halpern::start() {
-  const std::size_t rows = folded_.capacity.size();
-  double all = 0;
-  for (const std::size_t row : folded_.row) (void)row;
-  for (std::size_t r = 0; r < rows; ++r) all += capacity_[r];
-  point_.assign(rows + 1, 1 / all);
+  const double all = std::accumulate(capacity_.begin(), capacity_.end() - 1, 0.0);
+  point_.assign(capacity_.size(), 1 / all);
   point_.back() = 0;
-  const float l = static_cast<float>(1 / all);
-  for (std::size_t b = 0; b < blocks_.size(); ++b) {
-    Block& block = blocks_[b];
-    const std::size_t n = degree_.size();
-    for (auto& p : block.potential) p.fill(1e30F);
-    for (std::size_t i = 0; i < kLanes && b * kLanes + i < folded_.source.size(); ++i) block.potential[folded_.source[b * kLanes + i]][i] = 0;
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (std::size_t a = 0; a < folded_.graph.arc_count(); ++a) {
-        const auto& arc = folded_.graph.arcs()[a];
-        for (std::size_t i = 0; i < kLanes; ++i) {
-          const float d = block.potential[arc.tail.index()][i] + l;
-          if (d < block.potential[arc.head.index()][i]) { block.potential[arc.head.index()][i] = d; changed = true; }
-        }
+  const auto length = static_cast<float>(1 / all);
+  double potentials = 0, covered = 0;
+  for (std::size_t k = 0; k < folded_.source.size(); ++k) {
+    Block& block = blocks_[k / kLanes];
+    std::vector<std::size_t> reached{folded_.source[k]};
+    std::vector<float> hops(degree_.size(), -1);
+    hops[reached.front()] = 0;
+    for (std::size_t i = 0; i < reached.size(); ++i) {
+      const NodeId v(reached[i]);
+      for (ArcId a = folded_.graph.first_out(v); a != folded_.graph.last_out(v); ++a.value) {
+        const std::size_t w = folded_.graph.head(a).index();
+        if (hops[w] >= 0) continue;
+        hops[w] = hops[v.index()] + 1;
+        reached.push_back(w);
       }
     }
-    for (auto& p : block.potential) for (float& x : p) if (x > 1e29F) x = 0;
-    (void)n;
+    for (const std::size_t v : reached) {
+      const float potential = hops[v] * length;
+      block.potential.now[v][k % kLanes] = potential;
+      potentials += static_cast<double>(potential * potential * degree_[v]);
+      covered += folded_.needs[k][v] * need_scale_ * static_cast<double>(hops[v]);
+    }
   }
-  // balance: potentials and lengths against flows
-  double dual = 0, primal = 0;
-  for (const Block& block : blocks_) for (std::size_t v = 0; v < degree_.size(); ++v) for (std::size_t i = 0; i < kLanes; ++i) {
-    dual += static_cast<double>(block.potential[v][i]) * block.potential[v][i] * degree_[v];
-    primal += std::abs(block.need[v][i]) * block.potential[v][i] / l;
-  }
-  // flows: total volume spread evenly
-  const double volume = primal, flows = static_cast<double>(folded_.source.size() * folded_.graph.arc_count());
-  primal = volume * volume / flows / kFlowStep;
-  weight_ = std::sqrt(dual / primal);
-  if (const char* w = std::getenv("W0")) weight_ = std::atof(w);
-  std::fprintf(stderr, "initial weight %g fixed %g\n", weight_, fixed_);
+  const auto flows = static_cast<double>(folded_.source.size() * folded_.graph.arc_count());
+  weight_ = std::sqrt(potentials * flows * static_cast<double>(kFlowStep)) / covered;
   for (Block& block : blocks_) {
-    block.flow_anchor = block.flow;
-    block.potential_anchor = block.potential;
+    block.flow.anchor = block.flow.now;
+    block.potential.anchor = block.potential.now;
   }
-  anchor_ = length_ = point_;
+  anchor_ = point_;
 }
 
-__attribute__((target_clones("avx512f","avx2", "default")))
-void Halpern::step_block(Block& block, float keep) {
-  const float tau = static_cast<float>(kFlowStep / weight_);
-  const auto& arcs = folded_.graph.arcs();
-  std::fill(block.load.begin(), block.load.end(), 0.F);
-  block.lack = block.need;
-  const float back = 1 - keep;
-  Lanes moved{};
-  for (std::size_t a = 0; a < arcs.size(); ++a) {
-    const std::size_t u = arcs[a].tail.index(), v = arcs[a].head.index();
-    const float length = length_now_[folded_.row[a]];
-    float* __restrict f = block.flow[a].data();
-    const float* __restrict f0 = block.flow_anchor[a].data();
-    const float* __restrict pu = block.potential[u].data();
-    const float* __restrict pv = block.potential[v].data();
-    float* __restrict lu = block.lack[u].data();
-    float* __restrict lv = block.lack[v].data();
-    Lanes reflected;
-    for (std::size_t i = 0; i < kLanes; ++i) {
-      const float t = std::max(0.F, f[i] + tau * (pv[i] - pu[i] - length));
-      const float d = t - f[i];
-      const float r = t + d;
-      moved[i] += d * d;
-      lv[i] -= r;
-      lu[i] += r;
-      f[i] = keep * r + back * f0[i];
-      reflected[i] = r;
-    }
-    float sum = 0;
-    for (std::size_t w = kLanes / 2; w > 0; w /= 2) for (std::size_t i = 0; i < w; ++i) reflected[i] += reflected[i + w];
-    sum = reflected[0];
-    block.load[folded_.row[a]] += sum;
-  }
-  block.moved_flow = 0;
-  for (float x : moved) block.moved_flow += x;
-  moved.fill(0);
-  double moved_potential = 0;
-  for (std::size_t v = 0; v < block.potential.size(); ++v) {
-    const float sigma = static_cast<float>(weight_) / degree_[v];
-    Lanes sum{};
-    for (std::size_t i = 0; i < kLanes; ++i) {
-      const float d = sigma * block.lack[v][i];
-      const float r = block.potential[v][i] + 2 * d;
-      sum[i] = d * d;
-      block.potential[v][i] = keep * r + back * block.potential_anchor[v][i];
-    }
-    float s = 0;
-    for (float x : sum) s += x;
-    moved_potential += static_cast<double>(s) * degree_[v];
-  }
-  block.moved_potential = moved_potential;
-}
-
-// The nearest lengths (in the metric of the steps) with sum capacity * length = 1 and none negative (Michelot 1986).
-void Halpern::project(std::vector<double>& z) const {
-  std::vector<char> active(z.size(), 1);
-  for (;;) {
-    double sum = -1, weight = 0;
-    for (std::size_t i = 0; i < z.size(); ++i) {
-      if (!active[i]) continue;
-      sum += capacity_[i] * z[i];
-      weight += capacity_[i] * capacity_[i] * sigma_[i];
-    }
-    const double mu = sum / weight;
-    bool dropped = false;
-    for (std::size_t i = 0; i < z.size(); ++i) {
-      if (!active[i] || z[i] > mu * sigma_[i] * capacity_[i]) continue;
-      active[i] = 0;
-      dropped = true;
-    }
-    if (dropped) continue;
-    for (std::size_t i = 0; i < z.size(); ++i) z[i] = active[i] ? z[i] - mu * sigma_[i] * capacity_[i] : 0;
-    return;
-  }
-}
-
-double Halpern::step_lengths(double keep) {
-  std::vector<double> z = point_;
-  const std::size_t rows = folded_.capacity.size();
-  for (std::size_t r = 0; r < rows; ++r) {
-    double load = 0;
-    for (const Block& block : blocks_) load += block.load[r];
-    z[r] += weight_ * sigma_[r] * load;
-  }
-  z.back() += weight_ * sigma_.back() * fixed_;
-  project(z);
-  double moved = 0;
-  for (std::size_t r = 0; r < z.size(); ++r) {
-    const double d = z[r] - point_[r];
-    moved += d * d / sigma_[r];
-    point_[r] = keep * (z[r] + d) + (1 - keep) * anchor_[r];
-  }
-  length_ = std::move(z);
-  return moved;
+void Halpern::iterate(int iterations, const std::stop_token& stop) {
+  tbb::task_arena arena(threads_);
+  arena.execute([&] {
+    for (int i = 0; i < iterations && !stop.stop_requested(); ++i) step();
+  });
 }
 
 void Halpern::step() {
-  const double keep = (since_ + 1.0) / (since_ + 2.0);
-  length_now_.assign(point_.begin(), point_.end());
-  for (Block& block : blocks_) step_block(block, static_cast<float>(keep));
-  double moved_flow = 0, moved_price = step_lengths(keep);
-  for (Block& block : blocks_) {
-    moved_flow += block.moved_flow;
-    moved_price += block.moved_potential;
+  const double keep = (since_restart_ + 1.0) / (since_restart_ + 2.0);
+  point_now_.assign(point_.begin(), point_.end());
+  tbb::parallel_for(
+      std::size_t{0}, blocks_.size(),
+      [&](std::size_t b) {
+        step_flows(blocks_[b], static_cast<float>(keep));
+        step_potentials(blocks_[b], static_cast<float>(keep));
+      },
+      tbb::simple_partitioner());
+  double flows = 0, prices = step_lengths(keep);
+  for (const Block& block : blocks_) {
+    flows += block.flow_step;
+    prices += block.potential_step;
   }
-  const double moved = std::sqrt(moved_flow / kFlowStep * weight_ + moved_price / weight_);
-  if (since_ == 0) first_moved_ = moved;
-  ++since_;
-  ++total_;
-  const bool enough = moved <= 0.2 * first_moved_;
-  const bool some = moved <= 0.8 * first_moved_ && moved > last_moved_;
-  const bool late = since_ >= std::max(0.36 * total_, 30.);
-  last_moved_ = moved;
-  if (since_ > 5 && (enough || some || late)) {
-    if (std::getenv("V")) std::fprintf(stderr, "restart at %d after %d: %s moved %g first %g weight %g\n", total_, since_, enough ? "enough" : some ? "some" : "late", moved, first_moved_, weight_);
+  ++since_restart_;
+  ++iterations_;
+  if (is_due(std::sqrt(flows / static_cast<double>(kFlowStep) * weight_ + prices / weight_))) {
     restart();
   }
 }
 
-void Halpern::restart() {
-  double flow = 0, price = 0;
-  for (Block& block : blocks_) {
-    for (std::size_t a = 0; a < block.flow.size(); ++a) {
-      float s = 0;
-      for (std::size_t i = 0; i < kLanes; ++i) { const float d = block.flow[a][i] - block.flow_anchor[a][i]; s += d * d; }
-      flow += s;
+// A step to t, mirrored: r = 2t − f is what loads and lacks are of, and what is kept of it, with the
+// rest of the anchor, is the next point.
+void Halpern::step_flows(Block& block, float keep) const {
+  const auto step = static_cast<float>(static_cast<double>(kFlowStep) / weight_);
+  const auto& arcs = folded_.graph.arcs();
+  std::ranges::fill(block.load, 0.0F);
+  block.lack = block.need;
+  Lanes squares{};
+  for (std::size_t a = 0; a < arcs.size(); ++a) {
+    const float length = point_now_[folded_.row[a]];
+    const Lanes& from = block.potential.now[arcs[a].tail.index()];
+    const Lanes& to = block.potential.now[arcs[a].head.index()];
+    const Lanes& anchor = block.flow.anchor[a];
+    Lanes& tail_lack = block.lack[arcs[a].tail.index()];
+    Lanes& head_lack = block.lack[arcs[a].head.index()];
+    Lanes& flow = block.flow.now[a];
+    Lanes mirrored;
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      const float next = std::max(0.0F, flow[i] + step * (to[i] - from[i] - length));
+      const float moved = next - flow[i];
+      mirrored[i] = next + moved;
+      squares[i] += moved * moved;
+      head_lack[i] -= mirrored[i];
+      tail_lack[i] += mirrored[i];
+      flow[i] = keep * mirrored[i] + (1 - keep) * anchor[i];
     }
-    for (std::size_t v = 0; v < block.potential.size(); ++v) {
-      float s = 0;
-      for (std::size_t i = 0; i < kLanes; ++i) { const float d = block.potential[v][i] - block.potential_anchor[v][i]; s += d * d; }
-      price += static_cast<double>(s) * degree_[v];
-    }
-    block.flow_anchor = block.flow;
-    block.potential_anchor = block.potential;
+    block.load[folded_.row[a]] += sum_of(mirrored);
   }
-  for (std::size_t r = 0; r < point_.size(); ++r) price += (point_[r] - anchor_[r]) * (point_[r] - anchor_[r]) / sigma_[r];
-  anchor_ = point_;
-  since_ = 0;
-  const double x = std::sqrt(flow / kFlowStep), y = std::sqrt(price);
-  if (x > 1e-12 && y > 1e-12) weight_ = std::exp(0.5 * std::log(y / x) + 0.5 * std::log(weight_));
+  block.flow_step = static_cast<double>(sum_of(squares));
 }
 
-void Halpern::iterate(int iterations) {
-  for (int i = 0; i < iterations; ++i) step();
+void Halpern::step_potentials(Block& block, float keep) const {
+  double squares = 0;
+  for (std::size_t v = 0; v < degree_.size(); ++v) {
+    const float step = static_cast<float>(weight_) / degree_[v];
+    const Lanes& lack = block.lack[v];
+    const Lanes& anchor = block.potential.anchor[v];
+    Lanes& potential = block.potential.now[v];
+    Lanes square;
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      const float moved = step * lack[i];
+      square[i] = moved * moved;
+      potential[i] = keep * (potential[i] + 2 * moved) + (1 - keep) * anchor[i];
+    }
+    squares += static_cast<double>(sum_of(square) * degree_[v]);
+  }
+  block.potential_step = squares;
+}
+
+// Returns the square of the step.
+double Halpern::step_lengths(double keep) {
+  std::vector<double> next = point_;
+  for (std::size_t row = 0; row + 1 < next.size(); ++row) {
+    double load = 0;
+    for (const Block& block : blocks_) load += static_cast<double>(block.load[row]);
+    next[row] += weight_ * length_step_[row] * load;
+  }
+  next.back() +=
+      weight_ * length_step_.back() * folded_.fixed_load * need_scale_;
+  project(next);
+  double squares = 0;
+  for (std::size_t row = 0; row < next.size(); ++row) {
+    const double moved = next[row] - point_[row];
+    squares += moved * moved / length_step_[row];
+    point_[row] = keep * (next[row] + moved) + (1 - keep) * anchor_[row];
+  }
+  lengths_ = std::move(next);
+  return squares;
+}
+
+// To the nearest lengths in the metric of the steps with Σ capacity · ℓ = 1, none negative: rows
+// that would be are set to 0, and the others share what is over, until there are none (Michelot
+// 1986).
+void Halpern::project(std::vector<double>& lengths) const {
+  std::vector<bool> positive(lengths.size(), true);
+  const auto pull = [&](std::size_t row) { return length_step_[row] * capacity_[row]; };
+  double excess = 0;  // per unit of pull
+  for (bool changed = true; changed;) {
+    double over = -1, pulls = 0;
+    for (std::size_t row = 0; row < lengths.size(); ++row) {
+      if (!positive[row]) continue;
+      over += capacity_[row] * lengths[row];
+      pulls += capacity_[row] * pull(row);
+    }
+    excess = over / pulls;
+    changed = false;
+    for (std::size_t row = 0; row < lengths.size(); ++row) {
+      if (!positive[row] || lengths[row] > excess * pull(row)) continue;
+      positive[row] = false;
+      changed = true;
+    }
+  }
+  for (std::size_t row = 0; row < lengths.size(); ++row) {
+    lengths[row] = positive[row] ? lengths[row] - excess * pull(row) : 0;
+  }
+}
+
+bool Halpern::is_due(double moved) {
+  if (since_restart_ == 1) first_moved_ = moved;
+  const bool grows = moved > std::exchange(last_moved_, moved);
+  if (since_restart_ < kLeastRun) return false;
+  return moved <= kMuchShorter * first_moved_ || (moved <= kShorter * first_moved_ && grows) ||
+         since_restart_ >= std::max(kLongRun * iterations_, 1.0 * kLeastLongRun);
+}
+
+void Halpern::restart() {
+  double flows = 0, prices = 0;
+  for (Block& block : blocks_) {
+    flows += distance(block.flow, [](std::size_t) { return 1 / static_cast<double>(kFlowStep); });
+    prices += distance(block.potential,
+                       [&](std::size_t v) { return static_cast<double>(degree_[v]); });
+    block.flow.anchor = block.flow.now;
+    block.potential.anchor = block.potential.now;
+  }
+  for (std::size_t row = 0; row < point_.size(); ++row) {
+    const double moved = point_[row] - anchor_[row];
+    prices += moved * moved / length_step_[row];
+  }
+  anchor_ = point_;
+  since_restart_ = 0;
+  // Half-way, on a logarithmic scale, to where both sides would have moved as far.
+  const double balance = std::sqrt(std::sqrt(prices / flows) * weight_);
+  if (std::isfinite(balance) && balance > 0) weight_ = balance;
 }
 
 }  // namespace forestcoll::solver::alltoall

@@ -4,6 +4,8 @@
 
 #include "base/check.hpp"
 #include "solver/alltoall/answer.hpp"
+#include "solver/alltoall/first_order.hpp"
+#include "solver/alltoall/folded.hpp"
 #include "solver/alltoall/instance.hpp"
 #include "solver/alltoall/program.hpp"
 #include "solver/alltoall/routing.hpp"
@@ -30,11 +32,17 @@ Diagnostic too_large() {
           .remedy = "round the bandwidths to a coarser grid with --quantize"};
 }
 
-// Shortest paths: a bound and flows to begin with, whatever fails later.
-Answer first_answer(const Instance& instance) {
+// Shortest paths, and the links that have no choice: a bound and flows to begin with, whatever
+// fails later.
+Answer first_answer(const Instance& instance, const Folded& folded) {
   const ArcLengths alike(instance.network.graph.arc_count(), 1);
   Answer answer;
   answer.consider(instance, alike);
+  ArcLengths fixed;
+  for (const std::size_t orbit : instance.orbits.arcs.of) {
+    fixed.push_back(orbit == folded.fixed_orbit ? 1 : 0);
+  }
+  answer.consider(instance, fixed);
   const std::int64_t parts = std::min(kUsualParts, most_parts(instance));
   answer.consider(instance, routed(instance, alike, [](std::size_t, ArcId) { return 1.0; }, parts),
                   parts);
@@ -71,13 +79,16 @@ Expected<AlltoallOptimum> alltoall_optimum(const Network& network, const Demand&
   const Instance instance = make_instance(network, demand);
   if (instance.unit == 0) return nothing_to_send();
   AlltoallStatistics statistics{.sources = instance.sources.size()};
-  Answer answer = first_answer(instance);
+  const Folded folded = fold(instance);
+  Answer answer = first_answer(instance, folded);
   if (!answer.is_exact()) {
     if (const auto program = make_program(instance, options.variables)) {
       statistics.variables = program->variables();
       solve_by_simplex(instance, *program, answer);
     }
   }
+  const FirstOrderLimits limits{options.gap, options.threads, options.stop};
+  statistics.iterations = improve(instance, folded, limits, answer);
   return in_public(instance, std::move(answer), statistics);
 }
 
