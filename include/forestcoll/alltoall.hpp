@@ -3,12 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "forestcoll/digraph.hpp"
 #include "forestcoll/id.hpp"
+#include "forestcoll/ratio.hpp"
 
 namespace forestcoll {
 
@@ -60,5 +60,20 @@ struct AlltoallFlows {
 /// Lengths of arcs, 0 or more: the counterpart of a cut. All data together covers at least
 /// Σ demand · distance, and the fabric at most Σ capacity · length per second.
 using ArcLengths = IdVector<ArcId, std::int64_t>;
+
+/// How fast a demand can be moved, proved from both sides. Rates are in GB/s per unit of demand:
+/// with demands of 1, what every pair gets; with demands in bytes, thousand millions of the whole
+/// demand per second.
+struct AlltoallProof {
+  Ratio reached;        ///< what `flows` reach
+  Ratio at_most;        ///< what `lengths` prove: no schedule is faster
+  AlltoallFlows flows;  ///< the proof of `reached`
+  ArcLengths lengths;   ///< the proof of `at_most`; as long on all arcs that symmetries exchange
+  /// Where this is not empty, the proof of `at_most` is that what these nodes have for the others
+  /// must leave them, and `lengths` are 1 on the arcs that leave them, 0 on the others.
+  std::vector<NodeId> cut = {};
+
+  [[nodiscard]] bool is_exact() const { return reached == at_most; }
+};
 
 }  // namespace forestcoll

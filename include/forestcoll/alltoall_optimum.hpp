@@ -2,16 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <stop_token>
-#include <vector>
 
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/diagnostic.hpp"
-#include "forestcoll/id.hpp"
 #include "forestcoll/network.hpp"
-#include "forestcoll/ratio.hpp"
 
 namespace forestcoll {
 
@@ -30,18 +25,9 @@ struct AlltoallStatistics {
   int iterations = 0;         ///< of the first-order method; 0 where it was not needed
 };
 
-/// Rates are in GB/s per unit of demand: with demands of 1, what every pair has; with demands in
-/// bytes, thousand millions of the whole demand per second.
 struct AlltoallOptimum {
-  Ratio reached;        ///< what `flows` reach
-  Ratio at_most;        ///< what `lengths` prove: no schedule is faster
-  AlltoallFlows flows;  ///< the proof of `reached`
-  ArcLengths lengths;   ///< the proof of `at_most`
-  /// The nodes that send, where `lengths` are those of a cut: 1 on the arcs that leave them.
-  std::vector<NodeId> cut = {};
+  AlltoallProof proof;
   AlltoallStatistics statistics;
-
-  [[nodiscard]] bool is_exact() const { return reached == at_most; }
 };
 
 /// The best concurrent flow: the largest θ such that θ · demand can flow all at once, along any
@@ -63,7 +49,8 @@ struct AlltoallOptimum {
 ///
 /// REQUIRES: at least two compute nodes, all of which reach one another; as many ranks in the
 /// demand. Errors: A02 where nothing is to be sent, E14 (limit) where the rate does not fit 64 bits.
-/// Cost: see docs; per iteration of the first-order method O(sources · arcs).
+/// Cost: that of `find_symmetries`, and of a simplex; or O(sources · arcs) per iteration of the
+/// first-order method.
 [[nodiscard]] Expected<AlltoallOptimum> alltoall_optimum(const Network& network,
                                                          const Demand& demand,
                                                          const AlltoallOptions& options = {});

@@ -20,6 +20,7 @@ using Flows = std::vector<IdVector<ArcId, std::int64_t>>;
 struct Answer {
   std::optional<Ratio> at_most;
   ArcLengths lengths;
+  std::vector<NodeId> cut;  ///< that the lengths are of, if any
   std::optional<Ratio> reached;
   Flows flows;
   std::int64_t parts = 1;

@@ -59,10 +59,19 @@ ArcLengths with_least(ArcLengths lengths) {
   return lengths;
 }
 
-// By arc of the network: where it is in the folded graph.
-std::vector<std::size_t> places(const Instance& instance, const Folded& folded) {
-  std::vector<std::size_t> places(instance.network.graph.arc_count(), Folded::kNone);
-  for (std::size_t a = 0; a < folded.arcs.size(); ++a) places[folded.arcs[a].index()] = a;
+// By arc of the network: where it is in the folded graph, and where the arc the other way is.
+struct Place {
+  std::size_t there = Folded::kNone, back = Folded::kNone;
+};
+
+std::vector<Place> places(const Instance& instance, const Folded& folded) {
+  const Digraph& graph = instance.network.graph;
+  std::vector<Place> places(graph.arc_count());
+  for (std::size_t a = 0; a < folded.arcs.size(); ++a) {
+    const ArcId arc = folded.arcs[a], back = graph.find(graph.head(arc), graph.tail(arc));
+    places[arc.index()].there = a;
+    if (back.valid()) places[back.index()].back = a;
+  }
   return places;
 }
 
@@ -81,8 +90,10 @@ int improve(const Instance& instance, const Folded& folded, const FirstOrderLimi
   const auto place = places(instance, folded);
   const auto proportions = [&](std::size_t source, ArcId a) {
     const std::size_t at = folded.source_of[source];
-    if (at == Folded::kNone || place[a.index()] == Folded::kNone) return 0.0;
-    return method.flow(at, place[a.index()]);
+    const auto& [there, back] = place[a.index()];
+    if (at == Folded::kNone || there == Folded::kNone) return 0.0;
+    const double flow = method.flow(at, there);
+    return back == Folded::kNone ? flow : flow - std::max(method.flow(at, back), 0.0);
   };
   const std::int64_t parts = std::min(kParts, most_parts(instance));
   int iterations = 0;

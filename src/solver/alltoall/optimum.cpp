@@ -1,9 +1,12 @@
 #include "forestcoll/alltoall_optimum.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "base/check.hpp"
 #include "solver/alltoall/answer.hpp"
+#include "solver/alltoall/cut.hpp"
 #include "solver/alltoall/first_order.hpp"
 #include "solver/alltoall/folded.hpp"
 #include "solver/alltoall/instance.hpp"
@@ -57,18 +60,18 @@ Expected<AlltoallOptimum> in_public(const Instance& instance, Answer answer,
   const auto reached = checked_mul(*answer.reached, *of_demand);
   const auto at_most = checked_mul(*answer.at_most, *of_demand);
   if (!reached || !at_most) return too_large();
-  AlltoallOptimum optimum{.reached = *reached,
-                          .at_most = *at_most,
-                          .flows = {},
-                          .lengths = std::move(answer.lengths),
-                          .statistics = statistics};
-  optimum.flows.unit = instance.unit;
-  optimum.flows.parts = answer.parts;
+  AlltoallProof proof{.reached = *reached,
+                      .at_most = *at_most,
+                      .flows = {},
+                      .lengths = std::move(answer.lengths),
+                      .cut = std::move(answer.cut)};
+  proof.flows.unit = instance.unit;
+  proof.flows.parts = answer.parts;
   for (std::size_t i = 0; i < answer.flows.size(); ++i) {
-    optimum.flows.sources.push_back({instance.sources[i].rank, std::move(answer.flows[i])});
+    proof.flows.sources.push_back({instance.sources[i].rank, std::move(answer.flows[i])});
   }
-  optimum.flows.symmetries = instance.symmetries;
-  return optimum;
+  proof.flows.symmetries = instance.symmetries;
+  return AlltoallOptimum{std::move(proof), statistics};
 }
 
 }  // namespace
@@ -89,6 +92,7 @@ Expected<AlltoallOptimum> alltoall_optimum(const Network& network, const Demand&
   }
   const FirstOrderLimits limits{options.gap, options.threads, options.stop};
   statistics.iterations = improve(instance, folded, limits, answer);
+  prefer_cut(instance, answer);
   return in_public(instance, std::move(answer), statistics);
 }
 

@@ -99,6 +99,29 @@ std::optional<Ratio> prove_at_most(const Instance& instance, const ArcLengths& l
   return rounded(capacity, covered, Rounding::up);
 }
 
+std::optional<Ratio> prove_by_cut(const Instance& instance, const std::vector<bool>& sends) {
+  const Network& network = instance.network;
+  Int128 capacity = 0, crossing = 0;
+  for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
+    const Arc& arc = network.graph.arcs()[a];
+    const bool leaves = sends[arc.tail.index()] && !sends[arc.head.index()];
+    if (leaves) capacity += network.capacity[ArcId(a)];
+  }
+  std::vector<Rank> inside, outside;
+  for (std::size_t r = 0; r < network.ranks.size(); ++r) {
+    (sends[network.ranks[r].index()] ? inside : outside).emplace_back(r);
+  }
+  if (instance.demand.is_uniform()) {
+    crossing = static_cast<Int128>(inside.size()) * static_cast<Int128>(outside.size());
+  } else {
+    for (const Rank s : inside) {
+      for (const Rank t : outside) crossing += instance.demand(s, t) / instance.unit;
+    }
+  }
+  if (crossing == 0) return std::nullopt;
+  return rounded(capacity, crossing, Rounding::up);
+}
+
 std::optional<Ratio> prove_reached(const Instance& instance,
                                    const std::vector<IdVector<ArcId, std::int64_t>>& flows,
                                    std::int64_t parts) {

@@ -28,6 +28,11 @@ struct Distances {
 [[nodiscard]] std::optional<Ratio> prove_at_most(const Instance& instance,
                                                  const ArcLengths& lengths);
 
+/// Capacity out of a set of nodes over what its ranks have for the others: likewise, where the set
+/// has something for the others. Cost: O(m + ranks²), without the square for a uniform demand.
+[[nodiscard]] std::optional<Ratio> prove_by_cut(const Instance& instance,
+                                                const std::vector<bool>& sends);
+
 /// The rate at which the flows (by source of the instance, in `parts` of a unit) can run, in
 /// capacity per unit of demand; rounded down where it does not fit. Nothing where they are no
 /// flows for the demand or arithmetic overflows. Cost: O(sources · m).

@@ -9,6 +9,10 @@
 namespace forestcoll::solver::alltoall {
 namespace {
 
+// Sweeps in which all arcs count, and when they have done enough: so little is left of all.
+constexpr int kSweeps = 12;
+constexpr std::int64_t kLittle = 4096;
+
 class Router {
  public:
   Router(const Instance& instance, const ArcLengths& lengths)
@@ -18,55 +22,79 @@ class Router {
   template <class Weight>
   IdVector<ArcId, std::int64_t> run(NodeId source, IdVector<NodeId, std::int64_t> amounts,
                                     Weight&& weight) {
-    const Distances distances = distances_from(graph_, lengths_, source);
-    for (std::size_t i = 0; i < distances.settled.size(); ++i) place_[distances.settled[i]] = i;
-    IdVector<ArcId, std::int64_t> flow(graph_.arc_count(), 0);
-    for (const NodeId v : distances.settled | std::views::reverse) {
-      if (v == source || amounts[v] == 0) continue;
-      find_ways(v, distances, weight);
-      std::int64_t left = amounts[v];
-      for (const auto& [a, share] : ways_) {
-        // The last one takes what rounding leaves.
-        const bool last = a == ways_.back().first;
-        const auto part = last ? left
-                               : std::min(left, static_cast<std::int64_t>(
-                                                    static_cast<double>(amounts[v]) * share));
-        flow[a] = part;
-        amounts[graph_.tail(a)] += part;
-        left -= part;
-      }
+    distances_ = distances_from(graph_, lengths_, source);
+    for (std::size_t i = 0; i < distances_.settled.size(); ++i) place_[distances_.settled[i]] = i;
+    pending_ = std::move(amounts);
+    pending_[source] = 0;
+    flow_.assign(graph_.arc_count(), 0);
+    const auto all = std::accumulate(pending_.begin(), pending_.end(), std::int64_t{0});
+    const auto nearer = [&](ArcId a) {
+      return place_[graph_.tail(a)] < place_[graph_.head(a)] ? weight(a) : 0.0;
+    };
+    for (int i = 0; i < kSweeps; ++i) {
+      sweep(source, weight);
+      const auto left = std::accumulate(pending_.begin(), pending_.end(), std::int64_t{0});
+      if (left <= all / kLittle) break;
     }
-    return flow;
+    sweep(source, nearer);
+    return std::move(flow_);
   }
 
  private:
-  // The arcs from nearer nodes that carry something, and their shares.
+  // What is pending comes over the arcs into a node, from far to near; what came over an arc from
+  // a node that is farther waits there for the next sweep.
   template <class Weight>
-  void find_ways(NodeId v, const Distances& distances, Weight&& weight) {
+  void sweep(NodeId source, Weight&& weight) {
+    for (const NodeId v : distances_.settled | std::views::reverse) {
+      if (v == source || pending_[v] == 0) continue;
+      find_ways(v, weight);
+      const std::int64_t amount = std::exchange(pending_[v], 0);
+      std::int64_t left = amount;
+      for (const auto& [a, share] : ways_) {
+        // The last one takes what rounding leaves.
+        const auto part = a == ways_.back().first
+                              ? left
+                              : std::min(left, static_cast<std::int64_t>(
+                                                   static_cast<double>(amount) * share));
+        flow_[a] += part;
+        left -= part;
+        if (graph_.tail(a) != source) pending_[graph_.tail(a)] += part;
+      }
+    }
+  }
+
+  // The arcs into a node that carry something, and their shares; else the one that is on a shortest
+  // path.
+  template <class Weight>
+  void find_ways(NodeId v, Weight&& weight) {
     ways_.clear();
     double sum = 0;
-    std::pair<std::int64_t, std::size_t> nearest;
-    ArcId shortest;
     for (const ArcId a : graph_.in(v)) {
-      const NodeId u = graph_.tail(a);
-      if (place_[u] >= place_[v]) continue;
-      const std::pair reached{distances.to[u] + lengths_[a], place_[u]};
-      if (!shortest.valid() || reached < nearest) {
-        nearest = reached;
-        shortest = a;
-      }
       const double share = weight(a);
       if (!(share > 0)) continue;
       ways_.emplace_back(a, share);
       sum += share;
     }
-    if (ways_.empty()) ways_.emplace_back(shortest, sum = 1);
+    if (ways_.empty()) ways_.emplace_back(last_of_shortest_path(v), sum = 1);
     for (auto& [a, share] : ways_) share /= sum;
+  }
+
+  [[nodiscard]] ArcId last_of_shortest_path(NodeId v) const {
+    ArcId shortest;
+    for (const ArcId a : graph_.in(v)) {
+      const NodeId u = graph_.tail(a);
+      if (place_[u] >= place_[v] || distances_.to[u] + lengths_[a] > distances_.to[v]) continue;
+      if (!shortest.valid() || place_[u] < place_[graph_.tail(shortest)]) shortest = a;
+    }
+    return shortest;
   }
 
   const Digraph& graph_;
   const ArcLengths& lengths_;
-  IdVector<NodeId, std::size_t> place_;  // from near to far
+  Distances distances_;
+  IdVector<NodeId, std::size_t> place_;      // from near to far
+  IdVector<NodeId, std::int64_t> pending_;   // what a node is still to receive
+  IdVector<ArcId, std::int64_t> flow_;
   std::vector<std::pair<ArcId, double>> ways_;
 };
 

@@ -17,8 +17,9 @@ namespace forestcoll::solver::alltoall {
 using Proportions = std::function<double(std::size_t source, ArcId arc)>;
 
 /// Flows for the demand, in `parts`: what each node has to receive, for itself and for the nodes
-/// behind it, comes over its arcs from nodes that are nearer to the source, in those proportions;
-/// where they are all 0, over the shortest path. Cost: O(sources · m log n).
+/// behind it, comes over the arcs into it in those proportions, and where they are all 0, over the
+/// shortest path. What proportions send in circles comes from nearer nodes in the end.
+/// Cost: O(sources · m log n).
 [[nodiscard]] Flows routed(const Instance& instance, const ArcLengths& lengths,
                            const Proportions& proportions, std::int64_t parts);
 
