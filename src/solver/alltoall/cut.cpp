@@ -32,8 +32,8 @@ class CutFinder {
       : instance_(instance), lengths_(lengths), turned_(turned_around()) {}
 
   // Sets of nodes that could send over `a`: those from which it is on a shortest path to its head;
-  // those to which it is on no shortest path from its tail; those that are as near as can be to its
-  // tail; and those that are farther behind its head.
+  // those to which it is on no shortest path from its tail; those that are at one place with its
+  // tail; and those that are not with its head.
   [[nodiscard]] std::array<std::vector<bool>, 4> sides(ArcId a) const {
     const Digraph& graph = instance_.network.graph;
     const NodeId u = graph.tail(a), v = graph.head(a);
@@ -46,8 +46,8 @@ class CutFinder {
       const NodeId x(i);
       sides[0].push_back(is_sum(to_v[x], to_u[x], lengths_[a]));
       sides[1].push_back(!is_sum(from_u[x], from_v[x], lengths_[a]));
-      sides[2].push_back(to_u[x] == 0);
-      sides[3].push_back(from_v[x] != 0);
+      sides[2].push_back(to_u[x] == 0 && from_u[x] == 0);
+      sides[3].push_back(to_v[x] != 0 || from_v[x] != 0);
     }
     return sides;
   }

@@ -13,8 +13,9 @@
 namespace forestcoll::solver::alltoall {
 namespace {
 
-// A flow is in two equations and one capacity.
-constexpr float kFlowStep = 1.0F / 3;
+// A flow is in two equations and one capacity; a third would be the most, but where the operator's
+// norm is 1 then, mirrored steps need not settle.
+constexpr float kFlowStep = 0.3F;
 
 // Restart where a step is so much shorter than the first one since the last restart; where it is a
 // little shorter and grows; or after such a part of all iterations (PDLP's and Lu and Yang's).
@@ -43,7 +44,10 @@ double distance(const Iterate& iterate, Weight&& weight) {
 
 }  // namespace
 
-Halpern::Halpern(const Folded& folded, int threads) : folded_(folded), threads_(threads) {
+Halpern::Halpern(const Folded& folded, int threads)
+    : folded_(folded),
+      threads_(threads),
+      blocks_((folded.source.size() + kLanes - 1) / kLanes) {
   scale();
   add_sources();
   start();
@@ -68,17 +72,17 @@ void Halpern::scale() {
                     std::accumulate(capacity.begin(), capacity.end(), 0.0);
   for (const double of_row : capacity) capacity_.push_back(of_row * capacity_scale_);
   capacity_.push_back(folded_.fixed_capacity * capacity_scale_);
+  // Lanes without a source count as sources that need nothing: mirrored lengths can be negative, and
+  // then something flows there, too.
+  const auto lanes = static_cast<double>(blocks_.size() * kLanes);
   std::vector<double> arcs(capacity.size(), 0);
   for (const std::size_t row : folded_.row) ++arcs[row];
-  for (const double of_row : arcs) {
-    length_step_.push_back(1 / (of_row * static_cast<double>(folded_.source.size())));
-  }
-  length_step_.push_back(1 / static_cast<double>(folded_.source.size()));
+  for (const double of_row : arcs) length_step_.push_back(1 / (of_row * lanes));
+  length_step_.push_back(1 / lanes);
 }
 
 void Halpern::add_sources() {
   const std::size_t nodes = folded_.graph.node_count(), arcs = folded_.graph.arc_count();
-  blocks_.resize((folded_.source.size() + kLanes - 1) / kLanes);
   for (Block& block : blocks_) {
     block.flow.now.assign(arcs, Lanes{});
     block.potential.now.assign(nodes, Lanes{});

@@ -47,7 +47,7 @@ Answer first_answer(const Instance& instance, const Folded& folded) {
   }
   answer.consider(instance, fixed);
   const std::int64_t parts = std::min(kUsualParts, most_parts(instance));
-  answer.consider(instance, routed(instance, alike, [](std::size_t, ArcId) { return 1.0; }, parts),
+  answer.consider(instance, routed(instance, alike, [](std::size_t, ArcId) { return 0.0; }, parts),
                   parts);
   return answer;
 }
