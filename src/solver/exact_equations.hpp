@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "solver/linear_program.hpp"
+#include "forestcoll/ratio.hpp"
 #include "solver/simple_fractions.hpp"
 
 namespace forestcoll::solver {
