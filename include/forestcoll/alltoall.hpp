@@ -42,8 +42,8 @@ class Demand {
 /// A way for all that one rank sends.
 struct SourceFlow {
   Rank source;
-  /// What passes each arc, in parts of the unit of demand: what enters a node less what leaves it is
-  /// what the node is to receive.
+  /// What passes each arc, in parts of the unit of demand: what enters a node less what leaves it
+  /// is what the node is to receive.
   IdVector<ArcId, std::int64_t> flow;
 };
 

@@ -44,13 +44,14 @@ struct AlltoallOptimum {
 /// paths, the flows by adding up. Where they meet, the optimum is exact.
 ///
 /// Beyond `options.variables`, and where the linear program fails, a primal-dual hybrid gradient
-/// method (Chambolle, Pock 2011; restarts and weights as in PDLP, Applegate et al. 2021) on the same
-/// program gives lengths and flows, which are proved the same way: then the result is an interval.
+/// method (Chambolle, Pock 2011; restarts and weights as in PDLP, Applegate et al. 2021) on the
+/// same program gives lengths and flows, which are proved the same way: then the result is an
+/// interval.
 ///
 /// REQUIRES: at least two compute nodes, all of which reach one another; as many ranks in the
-/// demand. Errors: A02 where nothing is to be sent, E14 (limit) where the rate does not fit 64 bits.
-/// Cost: that of `find_symmetries`, and of a simplex; or O(sources · arcs) per iteration of the
-/// first-order method.
+/// demand. Errors: A02 where nothing is to be sent, E14 (limit) where the rate does not fit 64
+/// bits. Cost: that of `find_symmetries`, and of a simplex; or O(sources · arcs) per iteration of
+/// the first-order method.
 [[nodiscard]] Expected<AlltoallOptimum> alltoall_optimum(const Network& network,
                                                          const Demand& demand,
                                                          const AlltoallOptions& options = {});

@@ -161,7 +161,8 @@ class Checker {
   // Capacity over demand is no more than `at_most`.
   [[nodiscard]] std::string bound_flaw(const Integer& capacity, const Integer& demand) const {
     const Integer num = capacity * network_.unit.num(), den = demand * network_.unit.den();
-    const bool proved = den > 0 && num * proof_.at_most.den() <= Integer(proof_.at_most.num()) * den;
+    const bool proved =
+        den > 0 && num * proof_.at_most.den() <= Integer(proof_.at_most.num()) * den;
     return proved ? "" : "the lengths do not prove the bound";
   }
 

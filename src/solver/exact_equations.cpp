@@ -72,8 +72,8 @@ class Elimination {
       }
       const std::size_t column = narrowest_column(rows_[r]);
       for (const Entry& entry : rows_[r].entries) rows_with_[entry.column].erase(r);
-      for (const std::size_t other : std::vector(rows_with_[column].begin(),
-                                                 rows_with_[column].end())) {
+      for (const std::size_t other :
+           std::vector(rows_with_[column].begin(), rows_with_[column].end())) {
         eliminate(other, r, column);
       }
       if (products_ > kMaxProducts) return std::nullopt;
@@ -106,9 +106,9 @@ class Elimination {
   };
 
   [[nodiscard]] std::size_t narrowest_column(const Row& row) const {
-    return std::ranges::min_element(row.entries, {}, [&](const Entry& entry) {
-             return rows_with_[entry.column].size();
-           })->column;
+    return std::ranges::min_element(
+               row.entries, {}, [&](const Entry& entry) { return rows_with_[entry.column].size(); })
+        ->column;
   }
 
   static std::uint64_t value_at(const Row& row, std::size_t column) {
@@ -118,8 +118,8 @@ class Elimination {
   // Takes the column out of a row by the pivot's.
   void eliminate(std::size_t row, std::size_t pivot, std::size_t column) {
     const Row& by = rows_[pivot];
-    const std::uint64_t factor = times(value_at(rows_[row], column),
-                                       inverse(value_at(by, column), prime_), prime_);
+    const std::uint64_t factor =
+        times(value_at(rows_[row], column), inverse(value_at(by, column), prime_), prime_);
     by_size_.erase({rows_[row].entries.size(), row});
     std::vector<Entry> sum;
     auto a = rows_[row].entries.begin();
@@ -145,7 +145,7 @@ class Elimination {
 
   std::uint64_t prime_;
   std::vector<Row> rows_;
-  std::vector<std::set<std::size_t>> rows_with_;         // by column: rows that are not used yet
+  std::vector<std::set<std::size_t>> rows_with_;           // by column: rows that are not used yet
   std::set<std::pair<std::size_t, std::size_t>> by_size_;  // of rows that are not used yet
   std::int64_t products_ = 0;
 };
@@ -176,8 +176,8 @@ std::optional<CommonFractions> solve_exactly(std::span<const Equation> equations
   CommonFractions common;
   for (std::size_t i = 0; i < unknowns; ++i) {
     // The number modulo both primes, by the Chinese remainder theorem.
-    const std::uint64_t step = times(
-        minus((*second)[i], (*first)[i] % kPrimes[1], kPrimes[1]), back, kPrimes[1]);
+    const std::uint64_t step =
+        times(minus((*second)[i], (*first)[i] % kPrimes[1], kPrimes[1]), back, kPrimes[1]);
     const auto value = reconstructed((*first)[i] + static_cast<Int128>(kPrimes[0]) * step,
                                      static_cast<Int128>(kPrimes[0]) * kPrimes[1]);
     if (!value) return std::nullopt;
@@ -187,8 +187,7 @@ std::optional<CommonFractions> solve_exactly(std::span<const Equation> equations
     values.push_back(*value);
   }
   for (const Ratio& value : values) {
-    const Int128 numerator =
-        static_cast<Int128>(value.num()) * (common.denominator / value.den());
+    const Int128 numerator = static_cast<Int128>(value.num()) * (common.denominator / value.den());
     if (numerator >= kLargest || numerator <= -kLargest) return std::nullopt;
     common.numerators.push_back(static_cast<std::int64_t>(numerator));
   }

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "solver/linear_program.hpp"
 #include "forestcoll/ratio.hpp"
+#include "solver/linear_program.hpp"
 #include "solver/simple_fractions.hpp"
 
 namespace forestcoll::solver {

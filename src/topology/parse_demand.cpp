@@ -75,8 +75,8 @@ std::vector<Row> rows_of_json(std::string_view text, Findings& findings) {
     }
     for (const JsonValue& amount : of_file.items) {
       const bool number = amount.kind == JsonValue::Kind::number;
-      row.cells.push_back({number ? amount.text : describe(amount),
-                           fmt::format("/{}/{}", r, row.cells.size())});
+      row.cells.push_back(
+          {number ? amount.text : describe(amount), fmt::format("/{}/{}", r, row.cells.size())});
     }
   }
   return rows;

@@ -1,13 +1,12 @@
-// The checker of all-to-all proofs: proofs that are true are tested with the optimum, here are those
-// that are not.
-#include "forestcoll/alltoall_check.hpp"
-
+// The checker of all-to-all proofs: proofs that are true are tested with the optimum, here are
+// those that are not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "forestcoll/alltoall_check.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
 #include "support/fabrics.hpp"
 

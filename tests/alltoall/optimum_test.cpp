@@ -86,9 +86,8 @@ TEST(AlltoallOptimum, IsTheProgramsByDefinitionForAnyDemand) {
 TEST(AlltoallOptimum, FirstOrderIntervalsHoldTheRate) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const Network network = random_network(2000 + seed);
-    const Demand demand = seed % 2 == 0
-                              ? Demand::uniform(network.ranks.size())
-                              : test::random_demand(network.ranks.size(), 1000, seed);
+    const Demand demand = seed % 2 == 0 ? Demand::uniform(network.ranks.size())
+                                        : test::random_demand(network.ranks.size(), 1000, seed);
     const AlltoallProof proof = proof_of(network, demand, first_order(0.01));
     const double rate = test::rate_by_definition(network, demand);
     EXPECT_LE(proof.reached.to_double(), rate * (1 + 1e-7)) << seed;
@@ -105,13 +104,20 @@ Network bundled(const std::string& name) {
 
 TEST(AlltoallOptimum, OfBundledFabricsIsTheStudys) {
   const std::vector<std::pair<std::string, std::string>> study = {
-      {"dgx-a100-x1", "300/7"},           {"dgx-a100-x2", "25/8"},
-      {"dgx-a100-x4", "25/24"},           {"dgx-a100-x2-degraded", "375/128"},
-      {"mi250-x1", "75/16"},              {"mi250-x2", "1"},
-      {"dgx-1-v100", "75/8"},             {"dgx-h100-x4-rail", "25/12"},
-      {"dgx-h100-x4-rail-2to1", "25/12"}, {"mixed-a100-h100", "25/24"},
-      {"hypercube-16", "1/8"},            {"torus-4x4", "1/8"},
-      {"fat-tree-4", "5/3"},              {"dragonfly-72", "25/71"},
+      {"dgx-a100-x1", "300/7"},
+      {"dgx-a100-x2", "25/8"},
+      {"dgx-a100-x4", "25/24"},
+      {"dgx-a100-x2-degraded", "375/128"},
+      {"mi250-x1", "75/16"},
+      {"mi250-x2", "1"},
+      {"dgx-1-v100", "75/8"},
+      {"dgx-h100-x4-rail", "25/12"},
+      {"dgx-h100-x4-rail-2to1", "25/12"},
+      {"mixed-a100-h100", "25/24"},
+      {"hypercube-16", "1/8"},
+      {"torus-4x4", "1/8"},
+      {"fat-tree-4", "5/3"},
+      {"dragonfly-72", "25/71"},
       {"torus-8x8x8", "1/512"},
   };
   for (const auto& [name, rate] : study) EXPECT_EQ(rate_of(bundled(name)), rate) << name;
@@ -183,7 +189,8 @@ TEST(AlltoallOptimum, ScalesWithCapacityAndDemand) {
     EXPECT_EQ(proof_of(network, demand).reached, rate * Ratio(7, 3)) << seed;
     std::vector<std::int64_t> more;
     for (std::size_t s = 0; s < demand.ranks(); ++s) {
-      for (std::size_t t = 0; t < demand.ranks(); ++t) more.push_back(35 * demand(Rank(s), Rank(t)));
+      for (std::size_t t = 0; t < demand.ranks(); ++t)
+        more.push_back(35 * demand(Rank(s), Rank(t)));
     }
     EXPECT_EQ(proof_of(network, Demand::matrix(demand.ranks(), more)).reached, rate * Ratio(1, 15))
         << seed;

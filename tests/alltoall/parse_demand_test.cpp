@@ -12,7 +12,8 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(ParseDemand, ReadsCsvAndJson) {
-  for (const char* text : {"# bytes\n0, 1,2\r\n\n3,40,5\n 6 ,7,0", "[[0, 1, 2], [3, 40, 5], [6, 7, 0]]"}) {
+  for (const char* text :
+       {"# bytes\n0, 1,2\r\n\n3,40,5\n 6 ,7,0", "[[0, 1, 2], [3, 40, 5], [6, 7, 0]]"}) {
     const auto parsed = parse_demand(text, "d", 3);
     ASSERT_TRUE(parsed) << to_string(parsed.errors().front());
     EXPECT_EQ(parsed->total, 64);

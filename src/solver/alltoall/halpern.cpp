@@ -1,5 +1,6 @@
 #include "solver/alltoall/halpern.hpp"
 
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
@@ -46,7 +47,7 @@ double distance(const Iterate& iterate, Weight&& weight) {
 
 Halpern::Halpern(const Folded& folded, int threads)
     : folded_(folded),
-      threads_(threads),
+      threads_(std::clamp(threads, 1, tbb::info::default_concurrency())),
       blocks_((folded.source.size() + kLanes - 1) / kLanes) {
   scale();
   add_sources();
@@ -72,8 +73,8 @@ void Halpern::scale() {
                     std::accumulate(capacity.begin(), capacity.end(), 0.0);
   for (const double of_row : capacity) capacity_.push_back(of_row * capacity_scale_);
   capacity_.push_back(folded_.fixed_capacity * capacity_scale_);
-  // Lanes without a source count as sources that need nothing: mirrored lengths can be negative, and
-  // then something flows there, too.
+  // Lanes without a source count as sources that need nothing: mirrored lengths can be negative,
+  // and then something flows there, too.
   const auto lanes = static_cast<double>(blocks_.size() * kLanes);
   std::vector<double> arcs(capacity.size(), 0);
   for (const std::size_t row : folded_.row) ++arcs[row];
@@ -168,8 +169,8 @@ void Halpern::step() {
   }
 }
 
-// A step to t, mirrored: r = 2t − f is what loads and lacks are of, and what is kept of it, with the
-// rest of the anchor, is the next point.
+// A step to t, mirrored: r = 2t − f is what loads and lacks are of, and what is kept of it, with
+// the rest of the anchor, is the next point.
 void Halpern::step_flows(Block& block, float keep) const {
   const auto step = static_cast<float>(static_cast<double>(kFlowStep) / weight_);
   const auto& arcs = folded_.graph.arcs();
@@ -225,8 +226,7 @@ double Halpern::step_lengths(double keep) {
     for (const Block& block : blocks_) load += static_cast<double>(block.load[row]);
     next[row] += weight_ * length_step_[row] * load;
   }
-  next.back() +=
-      weight_ * length_step_.back() * folded_.fixed_load * need_scale_;
+  next.back() += weight_ * length_step_.back() * folded_.fixed_load * need_scale_;
   project(next);
   double squares = 0;
   for (std::size_t row = 0; row < next.size(); ++row) {
@@ -277,8 +277,8 @@ void Halpern::restart() {
   double flows = 0, prices = 0;
   for (Block& block : blocks_) {
     flows += distance(block.flow, [](std::size_t) { return 1 / static_cast<double>(kFlowStep); });
-    prices += distance(block.potential,
-                       [&](std::size_t v) { return static_cast<double>(degree_[v]); });
+    prices +=
+        distance(block.potential, [&](std::size_t v) { return static_cast<double>(degree_[v]); });
     block.flow.anchor = block.flow.now;
     block.potential.anchor = block.potential.now;
   }

@@ -14,10 +14,10 @@ namespace forestcoll::solver::alltoall {
 ///   min over flows f ≥ 0, max over potentials π and lengths ℓ ≥ 0 with Σ capacity · ℓ = 1 of
 ///   Σ ℓ · load(f) + Σ π · (need − inflow + outflow),
 /// whose value is 1/θ: the primal-dual hybrid gradient method (Chambolle, Pock 2011) with diagonal
-/// steps, reflected, pulled towards an anchor after Halpern, and restarted from where it is once its
-/// steps have become short (Lu, Yang, Restarted Halpern PDHG for Linear Programming, 2024). At every
-/// restart the balance between the steps of the two sides follows how far each has moved, as in
-/// PDLP (Applegate et al. 2021).
+/// steps, reflected, pulled towards an anchor after Halpern, and restarted from where it is once
+/// its steps have become short (Lu, Yang, Restarted Halpern PDHG for Linear Programming, 2024). At
+/// every restart the balance between the steps of the two sides follows how far each has moved, as
+/// in PDLP (Applegate et al. 2021).
 ///
 /// In single precision: what comes of it is proved elsewhere. Sources are worked on in blocks, each
 /// with its potentials in cache; what blocks add up is added in their order, so that results do not

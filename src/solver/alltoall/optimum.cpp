@@ -1,10 +1,9 @@
-#include "forestcoll/alltoall_optimum.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 
 #include "base/check.hpp"
+#include "forestcoll/alltoall_optimum.hpp"
 #include "solver/alltoall/answer.hpp"
 #include "solver/alltoall/cut.hpp"
 #include "solver/alltoall/first_order.hpp"
@@ -47,7 +46,9 @@ Answer first_answer(const Instance& instance, const Folded& folded) {
   }
   answer.consider(instance, fixed);
   const std::int64_t parts = std::min(kUsualParts, most_parts(instance));
-  answer.consider(instance, routed(instance, alike, [](std::size_t, ArcId) { return 0.0; }, parts),
+  answer.consider(instance,
+                  routed(
+                      instance, alike, [](std::size_t, ArcId) { return 0.0; }, parts),
                   parts);
   return answer;
 }

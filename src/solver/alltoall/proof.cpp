@@ -140,9 +140,9 @@ std::optional<Ratio> prove_reached(const Instance& instance,
     const std::size_t orbit = instance.orbits.arcs.of[a];
     if (load[orbit] == 0) continue;
     Int128 capacity = 0;
-    if (!multiply(static_cast<Int128>(instance.network.capacity[ArcId(a)]) *
-                      instance.arc_members[orbit],
-                  parts, capacity)) {
+    if (!multiply(
+            static_cast<Int128>(instance.network.capacity[ArcId(a)]) * instance.arc_members[orbit],
+            parts, capacity)) {
       return std::nullopt;
     }
     const auto rate = rounded(capacity, load[orbit], Rounding::down);

@@ -10,9 +10,9 @@
 namespace forestcoll::solver::alltoall {
 
 /// The program has a variable for every source and arc (and θ), an equation for every source and
-/// node, and a capacity for every orbit of arcs. Classes are such that variables of one class are as
-/// often, and with the same coefficients, in rows of each class, and the other way round. Then some
-/// optimum gives all variables of a class one value and all rows of a class one price, and the
+/// node, and a capacity for every orbit of arcs. Classes are such that variables of one class are
+/// as often, and with the same coefficients, in rows of each class, and the other way round. Then
+/// some optimum gives all variables of a class one value and all rows of a class one price, and the
 /// program of the classes has it (Grohe, Kersting, Mladenov, Selman, Dimension Reduction via Colour
 /// Refinement, 2014).
 struct Refinement {

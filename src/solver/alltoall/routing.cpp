@@ -52,10 +52,10 @@ class Router {
       std::int64_t left = amount;
       for (const auto& [a, share] : ways_) {
         // The last one takes what rounding leaves.
-        const auto part = a == ways_.back().first
-                              ? left
-                              : std::min(left, static_cast<std::int64_t>(
-                                                   static_cast<double>(amount) * share));
+        const auto part =
+            a == ways_.back().first
+                ? left
+                : std::min(left, static_cast<std::int64_t>(static_cast<double>(amount) * share));
         flow_[a] += part;
         left -= part;
         if (graph_.tail(a) != source) pending_[graph_.tail(a)] += part;
@@ -92,8 +92,8 @@ class Router {
   const Digraph& graph_;
   const ArcLengths& lengths_;
   Distances distances_;
-  IdVector<NodeId, std::size_t> place_;      // from near to far
-  IdVector<NodeId, std::int64_t> pending_;   // what a node is still to receive
+  IdVector<NodeId, std::size_t> place_;     // from near to far
+  IdVector<NodeId, std::int64_t> pending_;  // what a node is still to receive
   IdVector<ArcId, std::int64_t> flow_;
   std::vector<std::pair<ArcId, double>> ways_;
 };

@@ -53,7 +53,8 @@ ArcLengths by_arc(const Instance& instance, std::span<const std::int64_t> by_orb
   return lengths;
 }
 
-// An arc is as long as what its orbit carries costs; orbits of a class share the price of their row.
+// An arc is as long as what its orbit carries costs; orbits of a class share the price of their
+// row.
 void guess_lengths(const Instance& instance, const Program& program,
                    const std::vector<double>& price, Answer& answer) {
   std::vector<double> lengths;

@@ -81,8 +81,7 @@ std::optional<CommonFractions> exact_flows(const Program& program, const FloatSo
   return spread(*exact, positive, program.variables());
 }
 
-std::optional<CommonFractions> exact_prices(const Program& program,
-                                            const FloatSolution& solution) {
+std::optional<CommonFractions> exact_prices(const Program& program, const FloatSolution& solution) {
   const double dearest = largest(solution.price);
   const Numbering priced(program.capacity.size(),
                          [&](std::size_t i) { return solution.price[i] > kZero * dearest; });
