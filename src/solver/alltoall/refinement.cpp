@@ -85,7 +85,7 @@ class Refiner {
 
   static std::size_t count(Colours colours) {
     std::ranges::sort(colours);
-    return static_cast<std::size_t>(std::ranges::unique(colours).begin() - colours.begin());
+    return static_cast<std::size_t>(std::unique(colours.begin(), colours.end()) - colours.begin());
   }
 
   // Numbered in the order in which they first appear.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -45,7 +44,8 @@ class Router {
   // a node that is farther waits there for the next sweep.
   template <class Weight>
   void sweep(NodeId source, Weight&& weight) {
-    for (const NodeId v : distances_.settled | std::views::reverse) {
+    for (auto place = distances_.settled.rbegin(); place != distances_.settled.rend(); ++place) {
+      const NodeId v = *place;
       if (v == source || pending_[v] == 0) continue;
       find_ways(v, weight);
       const std::int64_t amount = std::exchange(pending_[v], 0);
