@@ -52,10 +52,12 @@ std::vector<Case> read_cases() {
   std::ifstream file(FORESTCOLL_BENCH_CASES);
   std::vector<Case> cases;
   try {
-    for (const Json& entry : Json::parse(file).at("cases")) cases.push_back(read_case(entry));
+    const Json document = Json::parse(file);
+    for (const Json& entry : document.at("cases")) cases.push_back(read_case(entry));
   } catch (const Json::exception& error) {
     give_up(std::string("cases.json: ") + error.what());
   }
+  if (cases.empty()) give_up("cases.json: no cases");
   return cases;
 }
 

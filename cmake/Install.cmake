@@ -19,5 +19,5 @@ configure_package_config_file(cmake/forestcollConfig.cmake.in forestcollConfig.c
 write_basic_package_version_file(forestcollConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/forestcollConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/forestcollConfigVersion.cmake
-              cmake/FindLemon.cmake
+              cmake/FindClp.cmake
         DESTINATION ${package_dir})

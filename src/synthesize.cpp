@@ -8,7 +8,9 @@
 #include "base/check.hpp"
 #include "forestcoll/max_height.hpp"
 #include "solver/height/bound.hpp"
+#include "solver/pack_or_copy.hpp"
 #include "solver/plan.hpp"
+#include "solver/problem.hpp"
 #include "solver/quick_forest.hpp"
 
 namespace forestcoll {
@@ -17,83 +19,12 @@ namespace {
 using solver::algbw_of;
 using solver::common_k;
 using solver::Phase;
+using solver::Problem;
 using solver::ScaleAndK;
 using solver::was_stopped;
 
 // Powers of two up to this are tried for lower trees.
 constexpr std::int64_t kMostOtherTrees = 16;
-
-bool has_reduce(Collective c) {
-  return c == Collective::reduce_scatter || c == Collective::reduce || c == Collective::allreduce;
-}
-bool has_broadcast(Collective c) {
-  return c == Collective::allgather || c == Collective::broadcast || c == Collective::allreduce;
-}
-
-bool is_symmetric(const Network& a, const Network& b) {
-  return std::equal(a.graph.arcs().begin(), a.graph.arcs().end(), b.graph.arcs().begin(),
-                    b.graph.arcs().end()) &&
-         a.capacity == b.capacity;
-}
-
-/// The networks, weights and phases of one collective: out-trees first, in-trees last.
-struct Problem {
-  Problem(const Network& fabric, Collective collective, std::optional<Rank> root,
-          const std::stop_token& stop = {})
-      : network(fabric),
-        backward(reversed(fabric)),
-        weights(root ? single_root(fabric, *root) : shares(fabric)),
-        reduce(has_reduce(collective)),
-        broadcast(has_broadcast(collective)),
-        shared(reduce && broadcast && is_symmetric(fabric, backward)) {
-    FORESTCOLL_CHECK(root.has_value() == is_rooted(collective),
-                     "a root exactly where one is needed");
-    if (broadcast) phases.push_back({network, weights, optimal_rate(network, weights, {}, stop)});
-    if (shared) phases.back().times = 2;
-    if (reduce && !shared) {
-      phases.push_back({backward, weights, optimal_rate(backward, weights, {}, stop)});
-    }
-  }
-  Problem(const Problem&) = delete;
-  Problem& operator=(const Problem&) = delete;
-
-  [[nodiscard]] std::optional<Rate> broadcast_rate() const {
-    return broadcast ? std::optional(phases.front().rate) : std::nullopt;
-  }
-  [[nodiscard]] std::optional<Rate> reduce_rate() const {
-    return reduce ? std::optional(phases.back().rate) : std::nullopt;
-  }
-
-  const Network& network;
-  Network backward;
-  Weights weights;
-  bool reduce, broadcast;
-  // On a fabric that is the same in both directions, in-trees are out-trees walked backwards.
-  bool shared;
-  std::vector<Phase> phases;
-};
-
-Expected<Ratio> optimum_of(const Problem& problem) {
-  std::vector<ScaleAndK> at;
-  for (const Phase& phase : problem.phases) at.push_back({phase.rate.inverse, 1});
-  return algbw_of(problem.phases, at);
-}
-
-// A forest is packed at the optimum; where that is not known yet, there is none.
-std::optional<Diagnostics> refuse_open_rate(const Problem& problem) {
-  const auto is_known = [](const Phase& phase) { return phase.rate.optimal; };
-  if (std::all_of(problem.phases.begin(), problem.phases.end(), is_known)) return std::nullopt;
-  auto most = optimum_of(problem);
-  if (!most) return most.errors();
-  return Diagnostics{
-      {.code = "R01",
-       .kind = ErrorKind::limit,
-       .message = "asked to stop before the optimal rate was known: a cut proves "
-                  "that it is " +
-                  most->to_string() +
-                  " GB/s at most; whether it is less is open, and there is no forest",
-       .remedy = "give it more time"}};
-}
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -185,7 +116,10 @@ class PhasePacker {
                                 options_.packing, other_scalings(phase, scaling, options_));
     }
     if (options_.former == nullptr) {
-      return pack(phase.network, phase.weights, scaling, options_.packing);
+      return options_.trees_per_root.mode == TreesPerRoot::Mode::optimal
+                 ? pack(phase.network, phase.weights, scaling, options_.packing)
+                 : solver::pack_or_copy(phase.network, phase.weights, phase.rate, scaling,
+                                        options_.packing);
     }
     const CollectiveForest& former = *options_.former;
     const bool reducing = !problem_.broadcast || i > 0;
@@ -233,11 +167,7 @@ class PhasePacker {
     const Capacity widest =
         *std::max_element(packing.scaling.capacity.begin(), packing.scaling.capacity.end());
     if (!scale || Int128{widest} * k >= Int128{1} << 62) return packing;
-    packing.forest = packing.forest.scaled(k);
-    packing.scaling.k = k;
-    packing.scaling.scale = *scale;
-    for (Capacity& capacity : packing.scaling.capacity) capacity *= k;
-    return packing;
+    return solver::copied(std::move(packing), k);
   }
 
   const Problem& problem_;
@@ -252,8 +182,7 @@ Expected<Bound> bound(const Network& network, Collective collective, std::option
   Bound result;
   result.broadcast_rate = problem.broadcast_rate();
   result.reduce_rate = problem.reduce_rate();
-  auto k =
-      common_k(problem.phases.front().rate.inverse.den(), problem.phases.back().rate.inverse.den());
+  auto k = k_of_optimum(problem);
   if (!k) return k.errors();
   result.k = *k;
   auto algbw = optimum_of(problem);
@@ -262,10 +191,65 @@ Expected<Bound> bound(const Network& network, Collective collective, std::option
   return result;
 }
 
+namespace {
+
+// Packs the trees straight into the fabric, at `planned`, and puts the phases together.
+Expected<Synthesis> pack_planned(const Problem& problem, const SynthesizeOptions& options,
+                                 const solver::Plan& planned, Synthesis result) {
+  result.allowed = planned.scalings.empty() ? result.forest.optimum : planned.algbw;
+  PhasePacker packer(problem, options, result);
+  std::vector<Packing> packed;
+  std::vector<ScaleAndK> reached;
+  for (std::size_t i = 0; i < problem.phases.size(); ++i) {
+    auto phase = packer.pack_phase(i, planned.scalings.empty() ? nullptr : &planned.scalings[i]);
+    if (!phase) return phase.errors();
+    reached.push_back({phase->scaling.scale, phase->scaling.k});
+    packed.push_back(*std::move(phase));
+  }
+  auto k = common_k(packed.front().scaling.k, packed.back().scaling.k);
+  if (!k) return k.errors();
+  CollectiveForest& forest = result.forest;
+  forest.k = *k;
+  const auto at_common_k = [&](const Packing& phase) {
+    return phase.scaling.k == forest.k ? phase.forest
+                                       : phase.forest.scaled(forest.k / phase.scaling.k);
+  };
+  if (problem.broadcast) forest.broadcast = at_common_k(packed.front());
+  if (problem.reduce) forest.reduce = at_common_k(packed.back()).reversed();
+  auto algbw = algbw_of(problem.phases, reached);
+  if (!algbw) return algbw.errors();
+  forest.algbw = *algbw;
+  return result;
+}
+
+// Where the k that allows most could not be packed at that, another may have more: those that allow
+// more than the best so far, until none is left.
+Expected<Synthesis> pack_best(const Problem& problem, const SynthesizeOptions& options,
+                              const solver::Plan& planned, const Synthesis& begun) {
+  auto best = pack_planned(problem, options, planned, begun);
+  if (!best || options.max_height || options.former != nullptr) return best;
+  std::vector<RateAtK> others = planned.rows;
+  std::stable_sort(others.begin(), others.end(),
+                   [](const RateAtK& a, const RateAtK& b) { return b.algbw < a.algbw; });
+  for (const RateAtK& other : others) {
+    if (best->stopped || !(best->forest.algbw < other.algbw)) break;
+    if (!planned.scalings.empty() && other.k == planned.scalings.front().k) continue;
+    auto again =
+        solver::plan(problem.phases, {TreesPerRoot::Mode::fixed, other.k}, options.packing.stop);
+    if (!again || again->stopped) break;
+    auto next = pack_planned(problem, options, *again, begun);
+    if (!next || next->stopped) break;
+    if (best->forest.algbw < next->forest.algbw) best = std::move(next);
+  }
+  return best;
+}
+
+}  // namespace
+
 Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& options) {
   FORESTCOLL_CHECK(options.former == nullptr || !options.max_height, "one of the two");
-  Synthesis result;
-  CollectiveForest& forest = result.forest;
+  Synthesis begun;
+  CollectiveForest& forest = begun.forest;
   forest.collective = options.collective;
   forest.root = options.root;
   if (!options.root) forest.weight = network.weight;
@@ -278,8 +262,8 @@ Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& 
   auto start = std::chrono::steady_clock::now();
   const Problem problem(network, options.collective, options.root, options.packing.stop);
   if (auto errors = refuse_open_rate(problem)) return *std::move(errors);
-  result.broadcast_rate = problem.broadcast_rate();
-  result.reduce_rate = problem.reduce_rate();
+  begun.broadcast_rate = problem.broadcast_rate();
+  begun.reduce_rate = problem.reduce_rate();
   auto optimum = optimum_of(problem);
   if (!optimum) return optimum.errors();
   forest.optimum = *optimum;
@@ -287,38 +271,15 @@ Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& 
   // 2. Make capacities integral; that fixes the number of trees per root.
   auto planned = solver::plan(problem.phases, options.trees_per_root, options.packing.stop);
   if (!planned) return planned.errors();
-  result.stopped = planned->stopped;
-  result.tradeoff = std::move(planned->rows);
-  result.allowed = planned->scalings.empty() ? forest.optimum : planned->algbw;
-  result.seconds.rate = seconds_since(start);
+  begun.stopped = planned->stopped;
+  begun.tradeoff = planned->rows;
+  begun.seconds.rate = seconds_since(start);
 
-  // 3. Pack the trees straight into the fabric.
+  // 3. Pack the trees straight into the fabric, and put the phases together.
   if (options.packing.progress) options.packing.progress("packing", std::nullopt);
   start = std::chrono::steady_clock::now();
-  PhasePacker packer(problem, options, result);
-  std::vector<Packing> packed;
-  for (std::size_t i = 0; i < problem.phases.size(); ++i) {
-    auto phase = packer.pack_phase(i, planned->scalings.empty() ? nullptr : &planned->scalings[i]);
-    if (!phase) return phase.errors();
-    packed.push_back(*std::move(phase));
-  }
-  result.seconds.pack = seconds_since(start);
-
-  // 4. Put the phases together.
-  auto k = common_k(packed.front().scaling.k, packed.back().scaling.k);
-  if (!k) return k.errors();
-  forest.k = *k;
-  const auto at_common_k = [&](const Packing& phase) {
-    return phase.scaling.k == forest.k ? phase.forest
-                                       : phase.forest.scaled(forest.k / phase.scaling.k);
-  };
-  if (problem.broadcast) forest.broadcast = at_common_k(packed.front());
-  if (problem.reduce) forest.reduce = at_common_k(packed.back()).reversed();
-  std::vector<ScaleAndK> reached;
-  for (const Packing& phase : packed) reached.push_back({phase.scaling.scale, phase.scaling.k});
-  auto algbw = algbw_of(problem.phases, reached);
-  if (!algbw) return algbw.errors();
-  forest.algbw = *algbw;
+  auto result = pack_best(problem, options, *planned, begun);
+  if (result) result->seconds.pack = seconds_since(start);
   return result;
 }
 
@@ -329,8 +290,7 @@ Expected<std::vector<RateAtK>> rate_by_k(const Network& network, Collective coll
   if (auto errors = refuse_open_rate(problem)) return *std::move(errors);
   auto planned = solver::plan(problem.phases, {TreesPerRoot::Mode::power_of_two, most}, stop);
   if (!planned) return planned.errors();
-  auto k =
-      common_k(problem.phases.front().rate.inverse.den(), problem.phases.back().rate.inverse.den());
+  auto k = k_of_optimum(problem);
   if (!k) return k.errors();
   auto optimum = optimum_of(problem);
   if (!optimum) return optimum.errors();

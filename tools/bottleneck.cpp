@@ -78,13 +78,15 @@ Ratio exit_of(const Network& network, const Rate& rate) {
 Bottleneck find_bottleneck(const Network& network, const Rate& rate, Phase phase) {
   const auto inside = membership(network, rate.bottleneck.sending);
   const bool outward = phase == Phase::broadcast;
-  Bottleneck found{.phase = phase,
-                   .inside = {},
-                   .weight = rate.bottleneck.weight,
-                   .sending = {},
-                   .links = {},
-                   .exit_bandwidth = exit_of(network, rate),
-                   .rate_per_root = network.unit / rate.inverse};
+  Bottleneck found{
+      .phase = phase,
+      .inside = {},
+      .weight = rate.bottleneck.weight,
+      .sending = {},
+      .links = {},
+      .exit_bandwidth = exit_of(network, rate),
+      .rate_per_root = network.unit / rate.inverse,
+      .switches_cost = Ratio(rate.bottleneck.weight, rate.bottleneck.exit) < rate.inverse};
   for (std::size_t i = 0; i < network.graph.node_count(); ++i) {
     const NodeId node(i);
     if (inside[node] == outward && in_use(network, node)) found.sending.push_back(node);
@@ -133,7 +135,12 @@ std::string links_in_words(const std::vector<CrossingLink>& links, const Ratio& 
 
 std::string in_words(const Bottleneck& bottleneck, const Topology& topology) {
   const std::string gpus = gpus_in_words(bottleneck.inside, topology);
-  const std::string links = links_in_words(bottleneck.links, bottleneck.exit_bandwidth);
+  std::string links = links_in_words(bottleneck.links, bottleneck.exit_bandwidth);
+  if (bottleneck.switches_cost) {
+    links += fmt::format(
+        "; switches with more on one side than on the other leave trees {} GB/s per root",
+        number(bottleneck.rate_per_root));
+  }
   if (bottleneck.phase == Phase::reduce) {
     return fmt::format("what {} gather{} comes in through {}", gpus,
                        bottleneck.inside.size() == 1 ? "s" : "", links);

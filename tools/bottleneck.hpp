@@ -31,7 +31,9 @@ struct Bottleneck {
   std::vector<NodeId> sending;      ///< all nodes on the side that sends, by id
   std::vector<CrossingLink> links;  ///< by (src, dst)
   Ratio exit_bandwidth;             ///< GB/s, the sum over `links`
-  Ratio rate_per_root;              ///< GB/s, exit_bandwidth / weight
+  Ratio rate_per_root;              ///< GB/s, exit_bandwidth / weight, or less: see below
+  /// Switches whose two sides differ leave trees less than the cut does.
+  bool switches_cost = false;
 };
 
 /// REQUIRES: for Phase::reduce, `rate` is that of the reversed network.

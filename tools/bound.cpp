@@ -25,6 +25,7 @@
 #include "forestcoll/verify.hpp"
 #include "forestcoll/whatif.hpp"
 #include "io.hpp"
+#include "jobs_option.hpp"
 #include "named_files.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
@@ -36,7 +37,7 @@ namespace {
 constexpr std::size_t kMostLines = 1'000'000;
 constexpr std::size_t kUsualChanges = 10;  ///< lines of --whatif where --top does not say
 
-struct Options {
+struct BoundArguments {
   std::string topology;
   std::string collective;  ///< empty: all that need no root, and with a root all five
   std::string root;
@@ -47,6 +48,7 @@ struct Options {
   ReadingOptions reading;
   Failures failures;
   AlltoallArguments alltoall;
+  int threads = 0;  ///< 0: all processors
 };
 
 // One phase of a collective, with its proof.
@@ -141,7 +143,7 @@ Expected<Answer> solve_three(const Network& network) {
   return answer;
 }
 
-Expected<Answer> solve(const Fabric& fabric, const Options& options) {
+Expected<Answer> solve(const Fabric& fabric, const BoundArguments& options) {
   if (const auto collective = parse_collective(options.collective)) {
     const auto root = find_root(fabric.topology, *collective, options.root);
     if (!root) return root.errors();
@@ -160,17 +162,33 @@ Expected<Answer> solve(const Fabric& fabric, const Options& options) {
   return answer;
 }
 
-// The same rates by other code; what is wrong where one of them differs.
-std::string disagreement(const Answer& answer, const Network& network) {
+// The same rate by other code: what the cuts allow, and where switches cost some of it, what the
+// proof allows and what its part of the fabric reaches. What is found, where that differs.
+std::optional<Ratio> other_rate(const Network& network, const Weights& weights, const Rate& rate) {
+  const auto differs = [&](const std::optional<Ratio>& again, const Ratio& expected) {
+    return again == expected ? std::nullopt : std::optional(again.value_or(Ratio(0)));
+  };
+  const Ratio of_cut(rate.bottleneck.weight, rate.bottleneck.exit);
+  if (const auto other = differs(rate_by_bisection(network, weights), of_cut)) return other;
+  if (!rate.part) return std::nullopt;
+  const auto other = differs(rate_of_part(network, weights, *rate.part), rate.inverse);
+  if (other || rate.inverse == of_cut) return other;
+  return differs(rate_by_prices(network, weights, rate.part->proof), rate.inverse);
+}
+
+// What is wrong where one of them differs.
+std::string disagreement(const Answer& answer, const Network& network, const Console& console) {
+  ProgressBar bar("finding the rate again", console);
+  double done = 0;
   for (const PhaseBound& phase : answer.phases) {
+    bar.update(done++ / static_cast<double>(answer.phases.size()));
     const bool reduce = phase.bottleneck.phase == Phase::reduce;
-    const Ratio again = reduce ? rate_by_bisection(reversed(network), phase.weights)
-                               : rate_by_bisection(network, phase.weights);
-    if (again == phase.rate.inverse) continue;
+    const auto again = other_rate(reduce ? reversed(network) : network, phase.weights, phase.rate);
+    if (!again) continue;
     return fmt::format(
-        "forestcoll: internal error: the rate of the {} phase is 1/x* = {}, and bisection finds "
-        "{}; please report it\n",
-        reduce ? "reduce" : "broadcast", phase.rate.inverse.to_string(), again.to_string());
+        "forestcoll: internal error: the rate of the {} phase is 1/x* = {}, and independent code "
+        "finds {}; please report it\n",
+        reduce ? "reduce" : "broadcast", phase.rate.inverse.to_string(), again->to_string());
   }
   return {};
 }
@@ -193,7 +211,8 @@ struct QuickAlltoall {
   AlltoallRates rates;
 };
 
-std::optional<QuickAlltoall> alltoall_beside(const Options& options, const Network& network) {
+std::optional<QuickAlltoall> alltoall_beside(const BoundArguments& options,
+                                             const Network& network) {
   if (!options.collective.empty()) return std::nullopt;
   auto proof = quick_alltoall(network);
   if (!proof) return std::nullopt;
@@ -229,7 +248,7 @@ std::string table(const std::vector<Row>& rows, const std::optional<QuickAlltoal
 
 std::string text_report(const Answer& answer, const std::optional<Allreduce>& allreduce,
                         const std::optional<QuickAlltoall>& alltoall, const Fabric& fabric,
-                        const Options& options) {
+                        const BoundArguments& options) {
   std::string text =
       fmt::format("{}: {}\n", fabric.topology.name, counted(fabric.network.ranks.size(), "GPU"));
   text += table(answer.rows, alltoall);
@@ -260,7 +279,7 @@ std::string text_report(const Answer& answer, const std::optional<Allreduce>& al
 
 Json json_report(const Answer& answer, const std::optional<Allreduce>& allreduce,
                  const std::optional<QuickAlltoall>& alltoall, const Fabric& fabric,
-                 const Options& options) {
+                 const BoundArguments& options) {
   Json algbw = Json::object();
   Json busbw = Json::object();
   for (const Row& row : answer.rows) {
@@ -300,7 +319,7 @@ Json json_report(const Answer& answer, const std::optional<Allreduce>& allreduce
 }
 
 // Of the first collective that is reported.
-Expected<WhatIfOptions> what_if_options(const Fabric& fabric, const Options& options) {
+Expected<WhatIfOptions> what_if_options(const Fabric& fabric, const BoundArguments& options) {
   WhatIfOptions of_library;
   const auto collective = parse_collective(options.collective);
   if (!collective) return of_library;
@@ -320,7 +339,7 @@ Expected<WhatIf> explore(const Fabric& fabric, WhatIfOptions options, const Cons
 }
 
 // Options of all-to-all and of trees do not go together.
-std::optional<Diagnostic> misplaced_option(const Options& options) {
+std::optional<Diagnostic> misplaced_option(const BoundArguments& options) {
   const bool alltoall = options.collective == kAlltoall;
   if (!alltoall && options.alltoall.given()) {
     return usage_error("S04", "--demand, --gap and --time-limit are of -c alltoall",
@@ -336,7 +355,7 @@ std::optional<Diagnostic> misplaced_option(const Options& options) {
   return std::nullopt;
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_bound(const BoundArguments& options, const Console& console) {
   if (auto error = misplaced_option(options)) return fail({*std::move(error)}, console);
   if (auto error = refuse_clashes({{"topology file", options.topology},
                                    {"--box file", options.reading.dump.box},
@@ -352,14 +371,14 @@ ExitCode run(const Options& options, const Console& console) {
                               {.json = options.json,
                                .check = options.check,
                                .quantized = !options.reading.quantize.empty(),
-                               .top = options.top},
+                               .top = options.top,
+                               .threads = options.threads},
                               console);
   }
   const auto answer = at_work("finding the rate", console, [&] { return solve(*fabric, options); });
   if (!answer) return fail(answer.errors(), console);
   if (options.check) {
-    const std::string wrong = at_work("finding it again", console,
-                                      [&] { return disagreement(*answer, fabric->network); });
+    const std::string wrong = disagreement(*answer, fabric->network, console);
     fmt::print(stderr, "{}", wrong);
     if (!wrong.empty()) return ExitCode::internal;
     note(console, "checked: bisection on independent code finds the same rate");
@@ -395,7 +414,7 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 Command add_bound(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BoundArguments>();
   CLI::App* command = program.add_subcommand(
       "bound", "The optimal rate of a fabric, and the bottleneck that proves it");
   command->add_option("TOPOLOGY", options->topology, "Topology file, or - for standard input")
@@ -420,13 +439,18 @@ Command add_bound(CLI::App& program) {
       ->check(CLI::Range(std::size_t{1}, kMostLines).description(""))
       ->type_name("N");
   add_alltoall_options(*command, options->alltoall);
+  add_jobs_option(*command, options->threads,
+                  "The most threads to use, of a large irregular alltoall (default: all\n"
+                  "processors); other work takes one");
   add_failure_options(*command, options->failures);
   add_reading_options(*command, options->reading);
   command->footer(
       "algbw is the size of the whole buffer divided by the time, busbw what nccl-tests makes of\n"
       "it. The bottleneck is the set of nodes whose data needs longest to leave it (for a\n"
       "reduce_scatter: to enter it). No schedule in shares as given is faster (an allreduce: none\n"
-      "of two phases, see below), and `synth -k optimal` reaches it.\n"
+      "of two phases, see below), and `synth -k optimal` reaches it. Where more enters a switch "
+      "than\n"
+      "leaves it, or less, the rate is that of the best part of the fabric that trees can use.\n"
       "Where nodes have weights, the buffer is what all of them own together, and the rate per "
       "root\n"
       "is that of a root of weight 1 once all weights are in lowest integers.\n"
@@ -452,7 +476,7 @@ Command add_bound(CLI::App& program) {
       "\n"
       "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot read or\n"
       "write, 70 a bug of ours (with --check: the two rates differ).");
-  return {command, [options](const Console& console) { return run(*options, console); }};
+  return {command, [options](const Console& console) { return run_bound(*options, console); }};
 }
 
 }  // namespace forestcoll::cli

@@ -29,9 +29,10 @@ struct Request {
   std::optional<double> seconds;
 };
 
-Expected<Request> understand(const AlltoallArguments& arguments) {
+Expected<Request> understand(const AlltoallArguments& arguments, int threads) {
   Request request;
-  request.solver.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const auto processors = static_cast<int>(std::thread::hardware_concurrency());
+  request.solver.threads = threads > 0 ? threads : std::max(1, processors);
   if (!arguments.gap.empty()) {
     std::string text = arguments.gap;
     if (text.back() == '%') text.pop_back();
@@ -135,7 +136,7 @@ ExitCode check_alltoall(const AlltoallProof& proof, const Demand& demand, const 
 
 ExitCode run_bound_alltoall(const Fabric& fabric, const AlltoallArguments& arguments,
                             const AlltoallReporting& reporting, const Console& console) {
-  auto request = understand(arguments);
+  auto request = understand(arguments, reporting.threads);
   if (!request) return fail(request.errors(), console);
   const auto demand = demand_of(fabric.network, arguments);
   if (!demand) return fail(demand.errors(), console);

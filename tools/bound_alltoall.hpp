@@ -32,10 +32,11 @@ struct AlltoallArguments {
 /// --demand, --gap and --time-limit.
 void add_alltoall_options(CLI::App& command, AlltoallArguments& arguments);
 
-/// How it is reported.
+/// How it is found and reported.
 struct AlltoallReporting {
   bool json = false, check = false, quantized = false;
   std::size_t top = 0;
+  int threads = 0;  ///< 0: all processors
 };
 
 /// Checks a proof by other code. Says what came of it; ExitCode::internal where it does not hold.

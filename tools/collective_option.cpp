@@ -52,7 +52,8 @@ CLI::Option* understood(CLI::Option* option, const char* type) {
 }  // namespace
 
 std::string understand_collective(std::string& name) {
-  const std::string letters = bare(name);
+  std::string letters = bare(name);
+  if (letters == "bcast") letters = bare(to_string(Collective::broadcast));  // as MPI has it
   for (const Collective collective : all) {
     if (!has_marks_only(name) || letters != bare(to_string(collective))) continue;
     name = to_string(collective);

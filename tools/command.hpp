@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "forestcoll/diagnostic.hpp"
 
@@ -37,6 +39,9 @@ struct Console {
 struct Command {
   CLI::App* parser;
   std::function<ExitCode(const Console&)> run;
+  /// What is wrong with words that the parser does not know, where the command can tell better than
+  /// the parser; else nothing. Asked once the rest is parsed.
+  std::function<std::string(const std::vector<std::string>&)> explain = {};
 };
 
 // Each adds its own options to `program`, in a file of its own.

@@ -26,18 +26,19 @@
 #include "forestcoll/import.hpp"
 #include "forestcoll/simulate.hpp"
 #include "io.hpp"
+#include "jobs_option.hpp"
 #include "named_files.hpp"
+#include "nccl_rings.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
 #include "size_options.hpp"
-#include "synth/baseline.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
 constexpr int chart_width = 960;
 
-struct Options {
+struct CompareArguments {
   std::string topology;
   std::string collective = "allreduce";
   std::string root;
@@ -55,7 +56,8 @@ struct Options {
 };
 
 // "all" is ours and every baseline that has this collective.
-Expected<std::vector<std::string>> names_of(const Options& options, Collective collective) {
+Expected<std::vector<std::string>> names_of(const CompareArguments& options,
+                                            Collective collective) {
   std::vector<std::string> names;
   const auto add = [&](const std::string& name) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
@@ -81,7 +83,8 @@ Expected<std::vector<std::string>> names_of(const Options& options, Collective c
 }
 
 // As they are asked for; else those of the GPU that the fabric names. Returns the errors, if any.
-Diagnostics choose_parameters(const Options& options, const Fabric& fabric, RowsRequest& request) {
+Diagnostics choose_parameters(const CompareArguments& options, const Fabric& fabric,
+                              RowsRequest& request) {
   ChosenGpu gpu{options.gpu, "as asked for"};
   if (options.gpu.empty()) gpu = fabric.gpu;
   auto parameters = find_simulation_parameters(gpu.name);
@@ -122,28 +125,14 @@ void choose_sizes(const std::string& text, RowsRequest& request) {
   }
 }
 
-// The rings of a dump; nothing where there is no file.
-Expected<std::optional<NcclGraph>> read_rings(const std::string& path) {
-  if (path.empty()) return std::optional<NcclGraph>();
-  const auto text = read_input(path);
-  if (!text) return text.errors();
-  const auto graphs = read_nccl_graph(*text, display_name(path));
-  if (!graphs) return graphs.errors();
-  const auto rings = std::ranges::find(*graphs, 0, &NcclGraph::id);
-  if (rings != graphs->end()) return std::optional(*rings);
-  Diagnostic error = usage_error("B07", "the graph file has no graph of rings (id 0)",
-                                 "dump it with NCCL_GRAPH_DUMP_FILE, of a run that uses rings");
-  error.file = display_name(path);
-  return error;
-}
-
 // A picture or a page on standard output stands alone there, unless a report is asked for.
-bool prints_report(const Options& options) {
+bool prints_report(const CompareArguments& options) {
   const bool asked = options.json || options.csv || options.markdown || options.latex;
   return asked || (options.svg != "-" && options.html != "-");
 }
 
-std::optional<Diagnostic> refuse_files(const Options& options, const RowsRequest& request) {
+std::optional<Diagnostic> refuse_files(const CompareArguments& options,
+                                       const RowsRequest& request) {
   std::vector<NamedFile> inputs = {{"topology file", options.topology},
                                    {"--box file", options.reading.dump.box},
                                    {"--parameters file", options.parameters},
@@ -160,7 +149,7 @@ std::optional<Diagnostic> refuse_files(const Options& options, const RowsRequest
 }
 
 // What says nothing to the algorithms that are compared.
-std::optional<Diagnostic> refuse_for_algorithms(const Options& options,
+std::optional<Diagnostic> refuse_for_algorithms(const CompareArguments& options,
                                                 const std::vector<std::string>& names) {
   const bool rings = std::ranges::any_of(names, has_box_rings);
   const bool nccl_ring = std::ranges::find(names, "nccl-ring") != names.end();
@@ -176,7 +165,7 @@ std::optional<Diagnostic> refuse_for_algorithms(const Options& options,
   return std::nullopt;
 }
 
-std::string report(const Comparison& comparison, const Options& options) {
+std::string report(const Comparison& comparison, const CompareArguments& options) {
   if (options.json) return to_text(to_json(comparison, true));
   if (options.csv) return to_csv(comparison);
   if (options.markdown) return to_markdown(comparison);
@@ -185,7 +174,7 @@ std::string report(const Comparison& comparison, const Options& options) {
 }
 
 // Returns the errors, if any.
-Diagnostics write_files(const Comparison& comparison, const Options& options,
+Diagnostics write_files(const Comparison& comparison, const CompareArguments& options,
                         const Console& console) {
   if (!options.svg.empty()) {
     if (!has_times(comparison)) {
@@ -203,7 +192,7 @@ Diagnostics write_files(const Comparison& comparison, const Options& options,
   return {};
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_compare(const CompareArguments& options, const Console& console) {
   RowsRequest request;
   request.collective = *parse_collective(options.collective);
   request.schedules = options.schedules;
@@ -251,7 +240,7 @@ ExitCode run(const Options& options, const Console& console) {
   return ExitCode::done;
 }
 
-void add_algorithm_options(CLI::App& command, Options& options) {
+void add_algorithm_options(CLI::App& command, CompareArguments& options) {
   constexpr const char* group = "Algorithms";
   std::string known = "forestcoll";
   for (const BaselineInfo& info : baselines()) known += fmt::format(", {}", info.name);
@@ -282,7 +271,7 @@ void add_algorithm_options(CLI::App& command, Options& options) {
       ->group(group);
 }
 
-void add_model_options(CLI::App& command, Options& options) {
+void add_model_options(CLI::App& command, CompareArguments& options) {
   constexpr const char* group = "Times";
   command
       .add_option("--sizes", options.sizes,
@@ -314,7 +303,7 @@ void add_model_options(CLI::App& command, Options& options) {
       ->group(group);
 }
 
-void add_output_options(CLI::App& command, Options& options) {
+void add_output_options(CLI::App& command, CompareArguments& options) {
   constexpr const char* group = "Output";
   std::vector<CLI::Option*> formats = {
       command.add_flag("--json", options.json, "Report as JSON (forestcoll-compare, version 1)"),
@@ -341,16 +330,13 @@ void add_output_options(CLI::App& command, Options& options) {
 }  // namespace
 
 Command add_compare(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareArguments>();
   CLI::App* command = program.add_subcommand(
       "compare", "Ours beside NCCL's rings and trees and the literature's schedules");
   command->add_option("TOPOLOGY", options->topology, "Topology file, or - for standard input")
       ->required();
-  command
-      ->add_option("-j,--jobs,--threads", options->threads,
-                   "Algorithms, and their sizes, at a time (default: all processors)")
-      ->check(CLI::Range(1, 1024).description(""))
-      ->type_name("N");
+  add_jobs_option(*command, options->threads,
+                  "Algorithms, and their sizes, at a time (default: all processors)");
   add_collective_option(*command, options->collective, "What to compare");
   command
       ->add_option("--root", options->root, "Root of broadcast and reduce: a GPU's id or its rank")
@@ -381,7 +367,7 @@ Command add_compare(CLI::App& program) {
       "\n"
       "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot read or\n"
       "write, 70 a bug of ours.");
-  return {command, [options](const Console& console) { return run(*options, console); }};
+  return {command, [options](const Console& console) { return run_compare(*options, console); }};
 }
 
 }  // namespace forestcoll::cli

@@ -119,7 +119,8 @@ void add_reading_options(CLI::App& command, ReadingOptions& options) {
       ->check(positive_integer())
       ->capture_default_str()
       ->type_name("N");
-  command.add_flag("--strict", options.strict, "An unknown key in the file is an error");
+  command.add_flag("--strict", options.strict,
+                   "A warning about the topology (W01 to W09, W12) is an error");
   command
       .add_option("--quantize", options.quantize,
                   "Round every bandwidth to a multiple of this many GB/s")
@@ -203,7 +204,7 @@ Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& opti
   auto parsed = read_topology(path, *reading, console, &metadata);
   if (!parsed) return parsed.errors();
   const ProgressBar bar("reading the topology", console);
-  ChosenGpu gpu = gpu_of(parsed->topology, metadata);
+  ChosenGpu gpu = choose_gpu(parsed->topology, metadata);
   DegradedTopology left{.topology = std::move(parsed->topology), .changes = {}};
   if (!failures.empty()) {
     auto degraded = degrade(left.topology, failures);
@@ -214,13 +215,11 @@ Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& opti
   }
   auto network = to_digraph(left.topology);
   if (!network) return in_file(network.errors(), path);
-  return Fabric{.topology = std::move(left.topology),
-                .network = *std::move(network),
-                .warnings = std::move(parsed->warnings),
-                .notes = std::move(parsed->notes),
-                .quantize_change = parsed->quantize_change,
-                .changes = std::move(left.changes),
-                .gpu = std::move(gpu)};
+  return Fabric{{std::move(left.topology), *std::move(network), std::move(gpu)},
+                std::move(parsed->warnings),
+                std::move(parsed->notes),
+                parsed->quantize_change,
+                std::move(left.changes)};
 }
 
 void report_parsed(const ParsedTopology& parsed, const Console& console) {

@@ -10,11 +10,11 @@
 #include "foreign.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
+#include "forestcoll/fabric.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/metadata.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
-#include "gpu_of.hpp"
 
 namespace CLI {
 class App;
@@ -51,15 +51,13 @@ void add_failure_options(CLI::App& command, Failures& failures);
                                                      const Reading& reading, const Console& console,
                                                      Metadata* metadata = nullptr);
 
-/// A topology and its digraph, ready to be solved.
-struct Fabric {
-  Topology topology;
-  Network network;
+/// A fabric, ready to be compiled for, and what is to be said of how it was read. The GPU is that
+/// of the fabric as the file has it.
+struct Fabric : forestcoll::Fabric {
   Diagnostics warnings;
   std::vector<std::string> notes;  ///< what was inferred when it was read
   Ratio quantize_change;
   std::vector<std::string> changes;  ///< what --drop, --derate and --ranks did
-  ChosenGpu gpu;                     ///< of the fabric as the file has it
 };
 /// Errors: those of the file, E14, and those of `degrade`.
 [[nodiscard]] Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& options,

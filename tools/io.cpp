@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "command.hpp"
 #include "links.hpp"
 
 namespace forestcoll::cli {
@@ -44,6 +45,12 @@ extern "C" void remove_pending_and_die(int signal_number) {
   [[maybe_unused]] const auto written = write(STDERR_FILENO, message.data(), message.size());
   std::signal(signal_number, SIG_DFL);
   std::raise(signal_number);
+}
+
+// A broken promise of the library aborts, having said where.
+extern "C" void remove_pending_and_exit(int /*signal_number*/) {
+  if (pending != 0) unlink(pending_file);
+  _exit(static_cast<int>(ExitCode::internal));
 }
 
 class FileDescriptor {
@@ -249,6 +256,7 @@ void prepare_process() {
   // A closed pipe and a file size limit are errors of a write, which we report.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGABRT, remove_pending_and_exit);
   for (const int number : fatal_signals) {
     // What the caller ignores (nohup) stays ignored.
     if (std::signal(number, SIG_IGN) != SIG_IGN) std::signal(number, remove_pending_and_die);

@@ -48,10 +48,16 @@ const CLI::App& innermost(const CLI::App& program) {
 }
 
 // CLI11 speaks of arguments and subcommands; people know commands.
-std::string in_words(const CLI::App& program, const CLI::ParseError& error) {
+std::string in_words(const CLI::App& program, const CLI::ParseError& error,
+                     const std::vector<Command>& commands) {
   const CLI::App& last = innermost(program);
   const std::vector<std::string> rest = program.remaining(true);
   const bool is_missing = rest.empty() && error.get_name() == "RequiredError";
+  const auto chosen = std::ranges::find(commands, &last, &Command::parser);
+  if (chosen != commands.end() && chosen->explain && !rest.empty()) {
+    const std::string explained = chosen->explain(rest);
+    if (!explained.empty()) return explained;
+  }
   if (last.get_require_subcommand_min() == 0 || (rest.empty() && !is_missing)) return error.what();
   std::string known;
   for (const CLI::App* command :
@@ -65,13 +71,15 @@ std::string in_words(const CLI::App& program, const CLI::ParseError& error) {
   return fmt::format("there is no command \"{}\"; there are {}", rest.front(), known);
 }
 
-void print_usage_error(const CLI::App& program, const CLI::ParseError& error) {
+void print_usage_error(const CLI::App& program, const CLI::ParseError& error,
+                       const std::vector<Command>& commands) {
   std::string command = "forestcoll";
   for (const CLI::App* app = &program; !app->get_subcommands().empty();) {
     app = app->get_subcommands().front();
     command += " " + app->get_name();
   }
-  fmt::print(stderr, "forestcoll: {}\n  see `{} --help`\n", in_words(program, error), command);
+  fmt::print(stderr, "forestcoll: {}\n  see `{} --help`\n", in_words(program, error, commands),
+             command);
 }
 
 ExitCode print_on_stdout(const std::string& text, const Console& console) {
@@ -105,7 +113,7 @@ ExitCode run(int argc, char** argv) {
   } catch (const CLI::CallForVersion& version) {
     return print_on_stdout(version.what() + std::string("\n"), console);
   } catch (const CLI::ParseError& error) {
-    print_usage_error(program, error);
+    print_usage_error(program, error, commands);
     return ExitCode::bad_input;
   }
   const char* no_color_set = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe): one thread

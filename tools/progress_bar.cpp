@@ -31,10 +31,7 @@ std::string progress_line(const std::string& stage, double fraction, double seco
   const auto filled = static_cast<std::size_t>(std::lround(done * width));
   const std::string bar = std::string(filled, '#') + std::string(width - filled, ' ');
   std::string line = fmt::format("{} [{}] {:3.0f} %", stage, bar, done * 100);
-  if (done > 0 && seconds > 0) {
-    const double rate = done / seconds;
-    line += fmt::format("  {:.1f} %/s  {:.0f} s left", rate * 100, (1 - done) / rate);
-  }
+  if (done > 0) line += fmt::format("  {:.0f} s left", seconds * (1 - done) / done);
   return line;
 }
 

@@ -13,10 +13,10 @@
 
 namespace forestcoll::cli {
 
-/// Says what is being done once the command has run for a second: what part of it is done, how
-/// fast that grows and how long it will still take, where that is known, else for how long it has
-/// been going on. Drawn on standard error by a thread of its own, on one line that is erased at the
-/// end; nothing is drawn where that is no terminal or the program is quiet.
+/// Says what is being done once the command has run for a second: what part of it is done and
+/// how long it will still take, where that is known, else for how long it has been going on. Drawn
+/// on standard error by a thread of its own, on one line that is erased at the end; nothing is
+/// drawn where that is no terminal or the program is quiet.
 class ProgressBar {
  public:
   ProgressBar(std::string stage, const Console& console);
@@ -48,7 +48,7 @@ template <class Work>
   return work();
 }
 
-/// "stage [#####     ]  50 %  10.0 %/s  5 s left"
+/// "stage [#####     ]  50 %  5 s left"
 [[nodiscard]] std::string progress_line(const std::string& stage, double fraction, double seconds);
 
 }  // namespace forestcoll::cli

@@ -14,6 +14,7 @@
 #include "fabric.hpp"
 #include "file_option.hpp"
 #include "io.hpp"
+#include "jobs_option.hpp"
 #include "named_files.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
@@ -25,7 +26,7 @@ namespace {
 constexpr const char* model_line = "model, not measurement";
 constexpr std::size_t shown_links = 3;
 
-struct Options {
+struct SimulateArguments {
   std::string schedule;
   std::string topology;
   std::string sizes = "1K:4G:4";
@@ -116,7 +117,7 @@ Json json_report(const Simulation& simulation, const Figures& figures, const std
 }
 
 // As they are asked for; else those of the fabric's GPU.
-Expected<Figures> choose_figures(const Options& options, const Topology& topology,
+Expected<Figures> choose_figures(const SimulateArguments& options, const Topology& topology,
                                  const Metadata& metadata) {
   if (!options.parameters.empty()) {
     const auto text = read_input(options.parameters);
@@ -126,13 +127,13 @@ Expected<Figures> choose_figures(const Options& options, const Topology& topolog
     return Figures{*std::move(figures), "from " + display_name(options.parameters)};
   }
   const ChosenGpu gpu =
-      options.gpu.empty() ? gpu_of(topology, metadata) : ChosenGpu{options.gpu, "as asked for"};
+      options.gpu.empty() ? choose_gpu(topology, metadata) : ChosenGpu{options.gpu, "as asked for"};
   auto figures = find_simulation_parameters(gpu.name);
   if (!figures) return figures.errors();
   return Figures{*std::move(figures), gpu.reason};
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_simulate(const SimulateArguments& options, const Console& console) {
   if (auto error = refuse_clashes({{"schedule file", options.schedule},
                                    {"topology file", options.topology},
                                    {"--parameters file", options.parameters}},
@@ -175,7 +176,7 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 Command add_simulate(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SimulateArguments>();
   CLI::App* command = program.add_subcommand(
       "simulate", "How long a schedule would take, by size: a model, not a measurement");
   command
@@ -205,11 +206,8 @@ Command add_simulate(CLI::App& program) {
   command->add_flag("--every-pass", options->every_pass,
                     "Simulate every pass over the program; else the time of many passes is\n"
                     "extrapolated once each takes as long as the one before");
-  command
-      ->add_option("-j,--jobs,--threads", options->threads,
-                   "Sizes at a time (default: all processors); the result does not depend on it")
-      ->check(CLI::Range(1, 1024).description(""))
-      ->type_name("N");
+  add_jobs_option(*command, options->threads,
+                  "Sizes at a time (default: all processors); the result does not depend on it");
   command->add_flag("--json", options->json,
                     "Report as JSON (format forestcoll-simulation, version 1)");
   command->footer(
@@ -225,7 +223,7 @@ Command add_simulate(CLI::App& program) {
       "Exit codes: 0 done, 2 sizes, parameters or a topology with errors, or a schedule that is\n"
       "wrong or not for this topology, 3 too much to simulate, 4 cannot read or write, 70 a bug\n"
       "of ours.");
-  return {command, [options](const Console& console) { return run(*options, console); }};
+  return {command, [options](const Console& console) { return run_simulate(*options, console); }};
 }
 
 }  // namespace forestcoll::cli

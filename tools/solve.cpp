@@ -29,20 +29,6 @@ Expected<std::optional<CollectiveForest>> load_former(const std::string& path,
   return std::optional(*std::move(former));
 }
 
-Expected<Synthesis> solve(const Fabric& fabric, SynthesizeOptions asked,
-                          const SolverRequest& request, const TimeLimit& limit,
-                          const Console& console) {
-  ProgressBar bar("solving", console);
-  asked.packing = {.progress = [&bar](std::string_view stage,
-                                      std::optional<double> done) { bar.update(stage, done); },
-                   .stop = limit.token(),
-                   .effort = request.effort,
-                   .threads = request.threads};
-  asked.max_height = request.max_height;
-  asked.answer_when_stopped = true;
-  return synthesize(fabric.network, asked);
-}
-
 Expected<Tradeoff> find_tradeoff(const Fabric& fabric, SynthesizeOptions asked,
                                  const SolverRequest& request, const TimeLimit& limit,
                                  const Console& console) {

@@ -3,11 +3,13 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "command.hpp"
 #include "fabric.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/synthesize.hpp"
+#include "progress_bar.hpp"
 #include "solver_options.hpp"
 #include "solver_report.hpp"
 #include "time_limit.hpp"
@@ -18,11 +20,23 @@ namespace forestcoll::cli {
 [[nodiscard]] Expected<std::optional<CollectiveForest>> load_former(const std::string& path,
                                                                     const Topology& topology);
 
-/// `asked` with what `request` adds, solved under a progress bar; when the time is over, what
-/// stands then.
-[[nodiscard]] Expected<Synthesis> solve(const Fabric& fabric, SynthesizeOptions asked,
-                                        const SolverRequest& request, const TimeLimit& limit,
-                                        const Console& console);
+/// What `work` returns, done under a progress bar that `options` report to, with what `request`
+/// says of effort, threads and height; when the time is over, what stands then.
+template <class Work>
+[[nodiscard]] auto under_bar(SynthesizeOptions& options, const SolverRequest& request,
+                             const TimeLimit& limit, const Console& console, Work&& work) {
+  ProgressBar bar("solving", console);
+  options.packing = {.progress = [&bar](std::string_view stage,
+                                        std::optional<double> done) { bar.update(stage, done); },
+                     .stop = limit.token(),
+                     .effort = request.effort,
+                     .threads = request.threads};
+  options.max_height = request.max_height;
+  options.answer_when_stopped = true;
+  auto result = work();
+  options.packing.progress = {};
+  return result;
+}
 
 /// The rates of other k and of lower trees; when the time is over, those found by then.
 [[nodiscard]] Expected<Tradeoff> find_tradeoff(const Fabric& fabric, SynthesizeOptions asked,

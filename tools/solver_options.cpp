@@ -9,12 +9,12 @@
 #include <thread>
 
 #include "file_option.hpp"
+#include "jobs_option.hpp"
 #include "report.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
-constexpr int most_threads = 1024;
 constexpr double most_seconds = 1e9;
 
 template <class Number>
@@ -31,7 +31,7 @@ Effort parse_effort(const std::string& name) {
 }
 
 int threads_by_default() {
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, most_threads);
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostThreads);
 }
 
 }  // namespace
@@ -78,10 +78,10 @@ Expected<SolverRequest> understand(const SolverArguments& arguments) {
   request.threads = threads_by_default();
   if (!arguments.threads.empty()) {
     const auto threads = parse_number<int>(arguments.threads);
-    if (!threads || *threads < 1 || *threads > most_threads) {
+    if (!threads || *threads < 1 || *threads > kMostThreads) {
       return usage_error("S03",
                          fmt::format("--jobs: expected a number from 1 to {}, found \"{}\"",
-                                     most_threads, arguments.threads),
+                                     kMostThreads, arguments.threads),
                          "leave it out to use all processors");
     }
     request.threads = *threads;

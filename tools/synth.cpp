@@ -11,14 +11,11 @@
 #include <string>
 #include <utility>
 
-#include "bottleneck.hpp"
-#include "boxes.hpp"
 #include "command.hpp"
 #include "fabric.hpp"
-#include "forestcoll/emit.hpp"
-#include "forestcoll/schedule.hpp"
-#include "forestcoll/synthesize.hpp"
-#include "forestcoll/verify.hpp"
+#include "forestcoll/boxes.hpp"
+#include "forestcoll/compile.hpp"
+#include "forestcoll/protocol.hpp"
 #include "io.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
@@ -26,56 +23,15 @@
 #include "stopwatch.hpp"
 #include "synth/baseline.hpp"
 #include "synth/beside_rings.hpp"
-#include "synth/k.hpp"
 #include "synth/options.hpp"
-#include "synth/plan.hpp"
-#include "synth/protocol.hpp"
+#include "synth/plan_boxes.hpp"
+#include "synth/refusals.hpp"
 #include "synth/tune.hpp"
 #include "synth/write_report.hpp"
 #include "warnings.hpp"
 
 namespace forestcoll::cli {
 namespace {
-
-std::string emit_forest(const CollectiveForest& forest, const Topology& topology, Format format) {
-  if (format == Format::forest_xml) return to_forest_xml(forest, topology);
-  if (format == Format::dot) return to_dot(forest, topology);
-  if (format == Format::forest) return to_forest_json(forest, topology);
-  return to_symmetric_forest_json(forest, topology);
-}
-
-struct WrittenSchedule {
-  std::string text;
-  double seconds_to_lower = 0;  ///< trees to programs; 0 for forests, which stay trees
-};
-
-Expected<WrittenSchedule> write_schedule(const CollectiveForest& forest, const Topology& topology,
-                                         const SynthArguments& arguments,
-                                         const SynthRequest& request, const Console& console) {
-  ProgressBar bar("making the schedule", console);
-  Stopwatch watch;
-  if (request.format == Format::msccl) {
-    const auto schedule = lower(forest, request.lowering);
-    if (!schedule) return schedule.errors();
-    const double seconds = watch.restart();
-    bar.update("writing the schedule", std::nullopt);
-    return WrittenSchedule{to_msccl_xml(*schedule, forest, topology, request.xml), seconds};
-  }
-  if (request.format == Format::mscclpp) {
-    auto plan = plan_text(forest, topology, arguments, request);
-    if (!plan) return plan.errors();
-    return WrittenSchedule{*std::move(plan), watch.restart()};
-  }
-  bar.update("writing the forest", std::nullopt);
-  return WrittenSchedule{emit_forest(forest, topology, request.format), 0};
-}
-
-// Nothing is written that the checker, which shares no code with the solver, does not accept.
-Expected<Verdict> check(const std::string& text, const Topology* topology,
-                        const SynthRequest& request, const Console& console) {
-  const ProgressBar bar("checking", console);
-  return verify(text, "<schedule>", topology, {.target = request.xml.target, .sms = request.sms});
-}
 
 // The one finding that what was asked for explains.
 bool is_never_selected(const Verdict& verdict) {
@@ -108,18 +64,43 @@ ExitCode report_own_bug(const Diagnostics& findings, const Console& console) {
   return ExitCode::internal;
 }
 
-void warn_of_protocol(const CollectiveForest& forest, const Topology& topology,
-                      const SynthArguments& arguments, const SynthRequest& request,
+void warn_of_protocol(const Compilation& compiled, const Topology& topology,
                       const Console& console) {
-  if (arguments.force_simple) warn_of_simple(request.collective, console);
-  if (request.xml.protocol != "LL128") return;
-  const std::string why = why_no_ll128(forest, topology, request.xml.target);
+  const CompileOptions& options = compiled.options;
+  if (options.force_simple) warn_of_simple(options.synthesis.collective, console);
+  if (options.xml.protocol != "LL128") return;
+  const std::string why =
+      why_no_ll128(compiled.chosen.synthesis.forest, topology, options.xml.target);
   if (!why.empty()) warn_of_ll128(why, console);
+}
+
+// The default target is a runtime of NVIDIA's GPUs.
+void note_default_target(const SynthArguments& arguments, const CompileOptions& options,
+                         const Fabric& fabric, const Console& console) {
+  if (arguments.target_given || options.format != Format::msccl) return;
+  if (!fabric.gpu.name.starts_with("mi")) return;  // AMD's: mi250, mi300x
+  note(console, fmt::format("target {} by default, which does not run on {}: RCCL loads what "
+                            "--target rccl-6.3 makes (see README for other releases)",
+                            options.xml.target, fabric.gpu.name));
 }
 
 // What a runtime loads.
 bool is_schedule(Format format) {
   return format == Format::msccl || format == Format::mscclpp;
+}
+
+ScheduleNotes notes_of(const Compilation& compiled, const std::optional<BesideRings>& beside,
+                       const Topology& topology, const SynthArguments& arguments) {
+  const CompileOptions& options = compiled.options;
+  const Collective collective = options.synthesis.collective;
+  const bool is_ll_for_safety = options.format == Format::msccl && arguments.protocol.empty() &&
+                                !options.force_simple && hangs_in_simple(collective, topology);
+  return {.why = compiled.chosen.why,
+          .boxes = options.format == Format::mscclpp ? boxes_line(topology) : "",
+          .protocol = is_ll_for_safety ? why_it_hangs_in_simple(collective) : "",
+          .sms = options.sms,
+          .sms_are_assumed = !arguments.sms,
+          .beside_rings = beside ? in_words(*beside) : ""};
 }
 
 }  // namespace
@@ -141,108 +122,87 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
       load_fabric(arguments.topology, arguments.reading, arguments.failures, console);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, arguments.reading, console);
-  const auto root = find_root(fabric->topology, request->collective, arguments.root);
+  CompileOptions& options = request->compile;
+  const auto root = find_root(fabric->topology, options.synthesis.collective, arguments.root);
   if (!root) return fail(root.errors(), console);
-  request->lowering.boxes = boxes_of_nodes(fabric->topology);
-  if (auto error = settle_protocol(arguments, fabric->topology, *request)) {
+  options.synthesis.root = *root;
+  if (auto error = refuse_force_simple(arguments, options, fabric->topology)) {
     return fail({*std::move(error)}, console);
   }
-  if (!request->tune.empty()) {
-    return tune(*fabric, arguments, *request, *solver, *root, console);
-  }
+  note_default_target(arguments, options, *fabric, console);
   const auto former = at_work("reading the former forest", console,
                               [&] { return load_former(arguments.solver.warm, fabric->topology); });
   if (!former) return fail(former.errors(), console);
+  options.synthesis.former = *former ? &**former : nullptr;
   seconds.parse = stage.restart();
 
-  // 2. The best possible rate, and a forest that reaches what k trees per root can.
-  const SynthesizeOptions asked{.collective = request->collective,
-                                .root = *root,
-                                .trees_per_root = request->trees,
-                                .former = *former ? &**former : nullptr};
+  // 2. The forest, its schedule, and a stranger's opinion of it.
+  if (!request->tune.empty()) return tune(*fabric, *request, arguments, *solver, limit, console);
   std::optional<SolvedBaseline> baseline;
   if (arguments.baseline.chosen()) {
     auto made = at_work("making the trees", console, [&] {
-      return solve_baseline(*fabric, request->collective, *root, arguments.baseline);
+      return solve_baseline(*fabric, options.synthesis.collective, *root, arguments.baseline);
     });
     if (!made) return fail(made.errors(), console);
     baseline = *std::move(made);
   }
-  const auto chosen = baseline ? Expected<ChosenForest>(ChosenForest{baseline->synthesis, ""})
-                               : solve_with_k(*fabric, asked, *request, *solver, limit, console);
-  if (!chosen) return fail(chosen.errors(), console);
-  const Synthesis* solved = &chosen->synthesis;
-  const double solving = stage.restart();
-  seconds.rate = solved->seconds.rate;
-  seconds.pack = baseline ? solving - seconds.rate : solved->seconds.pack;
-  seconds.choose = std::max(0.0, solving - seconds.rate - seconds.pack);
-
-  // 3. The programs of the ranks, and their text.
-  const auto written =
-      write_schedule(solved->forest, fabric->topology, arguments, *request, console);
-  if (!written) return fail(written.errors(), console);
-  const std::string& text = written->text;
-  seconds.lower = written->seconds_to_lower;
-  seconds.emit = stage.restart() - seconds.lower;
-
-  // 4. A stranger's opinion: of what is written, or of the forest where that is a drawing.
-  const bool drawing = request->format == Format::forest_xml || request->format == Format::dot;
-  const auto verdict =
-      check(drawing ? to_symmetric_forest_json(solved->forest, fabric->topology) : text,
-            &fabric->topology, *request, console);
-  if (!verdict) return report_own_bug(verdict.errors(), console);
-  if (is_never_selected(*verdict)) return fail({empty_window(*verdict, request->xml)}, console);
-  if (!verdict->ok) return report_own_bug(verdict->findings, console);
-  seconds.verify = stage.restart();
-
-  // 5. Out.
-  if (is_schedule(request->format)) {
-    if (is_rooted(request->collective)) warn_of_root("one root", console);
-    warn_of_routes(solved->forest, *verdict, console);
+  const double making = baseline ? stage.restart() : 0;
+  const auto compiled = under_bar(options.synthesis, *solver, limit, console, [&] {
+    return baseline ? compile_forest(*fabric, {baseline->synthesis, ""}, options)
+                    : compile(*fabric, options);
+  });
+  if (!compiled) return fail(compiled.errors(), console);
+  const Synthesis& solved = compiled->chosen.synthesis;
+  const Verdict& verdict = compiled->verdict;
+  seconds.add(compiled->seconds);
+  if (baseline) {
+    seconds.rate = solved.seconds.rate;
+    seconds.pack = making - seconds.rate;
   }
-  if (request->format == Format::msccl) {
-    warn_of_protocol(solved->forest, fabric->topology, arguments, *request, console);
-    warn_of_counts(*verdict, *find_target(request->xml.target), console);
+  if (is_never_selected(verdict)) {
+    return fail({empty_window(verdict, compiled->options.xml)}, console);
   }
-  if (request->format != Format::none) {
-    if (auto error = write_output(arguments.output, text)) {
+  if (!verdict.ok) return report_own_bug(verdict.findings, console);
+  stage.restart();
+
+  // 3. Out.
+  if (is_schedule(options.format)) {
+    if (is_rooted(options.synthesis.collective)) warn_of_root("one root", console);
+    warn_of_routes(solved.forest, verdict, console);
+  }
+  if (options.format == Format::msccl) {
+    warn_of_protocol(*compiled, fabric->topology, console);
+    warn_of_counts(verdict, *find_target(options.xml.target), console);
+  }
+  if (options.format != Format::none) {
+    if (auto error = write_output(arguments.output, compiled->text)) {
       return fail({*std::move(error)}, console);
     }
   }
   seconds.write = stage.restart();
   if (baseline) note(console, baseline_line(arguments.baseline, *baseline));
-  ScheduleNotes notes{
-      .why = chosen->why,
-      .boxes = request->format == Format::mscclpp ? boxes_line(fabric->topology) : "",
-      .protocol = request->simple_hangs && arguments.protocol.empty()
-                      ? why_not_simple(request->collective)
-                      : "",
-      .sms = request->sms,
-      .sms_are_assumed = !arguments.sms,
-      .beside_rings = {}};
-  const auto beside =
-      baseline ? std::nullopt
-               : beside_rings(*fabric, *request, solved->forest, *verdict, text, console);
-  if (beside) notes.beside_rings = in_words(*beside);
+  const auto beside = baseline ? std::nullopt : beside_rings(*fabric, *compiled, console);
   seconds.compare = stage.restart();
   seconds.total = total.restart();
-  note(console, text_report(seconds, *solved, *verdict, fabric->topology, notes, console.verbose));
+  note(console,
+       text_report(seconds, solved, verdict, fabric->topology,
+                   notes_of(*compiled, beside, fabric->topology, arguments), console.verbose));
   std::optional<Tradeoff> tradeoff;
   if (arguments.solver.tradeoff) {
-    const auto found = find_tradeoff(*fabric, asked, *solver, limit, console);
+    const auto found = find_tradeoff(*fabric, options.synthesis, *solver, limit, console);
     if (!found) return fail(found.errors(), console);
     tradeoff = *found;
     note(console, tradeoff_lines(*tradeoff));
   }
   if (!arguments.json) return ExitCode::done;
-  Json json = json_report(seconds, *solved, *verdict, fabric->topology);
-  if (is_schedule(request->format)) {
-    add_schedule_request(json, request->lowering, request->xml);
-    json["chunks"] = verdict->chunks;
-    json["sms"] = request->sms;
+  Json json = json_report(seconds, solved, verdict, fabric->topology);
+  if (is_schedule(options.format)) {
+    add_schedule_request(json, compiled->options.lowering, compiled->options.xml);
+    json["chunks"] = verdict.chunks;
+    json["sms"] = options.sms;
   }
-  if (!chosen->why.empty()) json["chosen"] = chosen->why;
-  if (request->format == Format::mscclpp) json["plan_boxes"] = plan_boxes(fabric->topology);
+  if (!compiled->chosen.why.empty()) json["chosen"] = compiled->chosen.why;
+  if (options.format == Format::mscclpp) json["plan_boxes"] = names_of_boxes(fabric->topology);
   if (baseline) json["algorithm"] = baseline_json(arguments.baseline, *baseline);
   if (beside) json["beside_rings"] = to_json(*beside);
   if (tradeoff) json["tradeoff_by"] = tradeoff_json(*tradeoff);

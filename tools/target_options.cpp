@@ -14,11 +14,15 @@ constexpr std::int32_t sms_of_a100 = 108;
 constexpr std::int32_t cus_of_mi250 = 104;
 
 std::string refuse_unknown_target(const std::string& name) {
-  if (find_target(name) != nullptr || name == plan_target) return {};
+  if (is_target(name)) return {};
   return fmt::format("\"{}\" is no target; known are {} [T07]", name, known_targets());
 }
 
 }  // namespace
+
+bool is_target(std::string_view name) {
+  return find_target(name) != nullptr || name == plan_target;
+}
 
 void add_target_options(CLI::App& command, std::string& target, std::optional<std::int32_t>& sms) {
   command

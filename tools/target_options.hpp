@@ -15,6 +15,9 @@ namespace forestcoll::cli {
 /// What selects plans of MSCCL++ where a runtime is named: their format has only one.
 constexpr const char* plan_target = "mscclpp";
 
+/// A target of XML, or `plan_target`.
+[[nodiscard]] bool is_target(std::string_view name);
+
 /// Adds `--target` and `--sms`; an unknown target is a usage error that lists the known ones.
 /// `plan_target` is taken too.
 void add_target_options(CLI::App& command, std::string& target, std::optional<std::int32_t>& sms);

@@ -11,11 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "boxes.hpp"
 #include "command.hpp"
 #include "fabric.hpp"
 #include "file_option.hpp"
+#include "forestcoll/boxes.hpp"
 #include "io.hpp"
+#include "jobs_option.hpp"
 #include "named_files.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
@@ -27,7 +28,7 @@ namespace {
 
 constexpr const char* every_target = "all";
 
-struct Options {
+struct VerifyArguments {
   std::string schedule;
   std::string topology;
   std::string target = VerifyOptions{}.target;
@@ -189,12 +190,12 @@ ExitCode refuse_target(const Console& console) {
 }
 
 // Plans have one runtime, whose rules apply to them whatever the target.
-VerifyOptions asked_for(std::string target, const Options& options) {
+VerifyOptions asked_for(std::string target, const VerifyArguments& options) {
   if (target == plan_target) target = VerifyOptions{}.target;
   return {.target = target, .sms = options.sms.value_or(assumed_sms(target))};
 }
 
-ExitCode run_all(const Options& options, const std::string& text, const Topology* topology,
+ExitCode run_all(const VerifyArguments& options, const std::string& text, const Topology* topology,
                  const Console& console) {
   std::vector<Row> rows;
   const std::string file = display_name(options.schedule);
@@ -222,7 +223,7 @@ std::string refuse_unknown(const std::string& name) {
                      every_target);
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_verify(const VerifyArguments& options, const Console& console) {
   if (auto error =
           refuse_clashes({{"schedule file", options.schedule}, {"topology file", options.topology}},
                          {{"the report", "-"}})) {
@@ -267,7 +268,7 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 Command add_verify(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<VerifyArguments>();
   CLI::App* command = program.add_subcommand(
       "verify", "Check a schedule: right data on every rank, no deadlock, no race, within limits");
   command
@@ -292,6 +293,7 @@ Command add_verify(CLI::App& program) {
   add_sms_option(*command, options->sms);
   command->add_flag("--json", options->json,
                     "Report as JSON (format forestcoll-verify, version 1)");
+  add_jobs_option(*command);
   command->footer(
       "The checker has its own reader and interpreter and knows nothing of the solver, so a\n"
       "schedule by any tool can be checked. Each finding names the rank, threadblock and step.\n"
@@ -304,7 +306,7 @@ Command add_verify(CLI::App& program) {
       "Exit codes: 0 right (for one target at least, with all), 1 wrong or not for this\n"
       "topology, 2 neither MSCCL XML nor a plan nor forest JSON, or a topology file with errors, 4 "
       "cannot read or write, 70 a bug of ours.");
-  return {command, [options](const Console& console) { return run(*options, console); }};
+  return {command, [options](const Console& console) { return run_verify(*options, console); }};
 }
 
 }  // namespace forestcoll::cli

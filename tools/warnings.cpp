@@ -5,6 +5,7 @@
 #include <bit>
 #include <utility>
 
+#include "forestcoll/protocol.hpp"
 #include "report.hpp"
 
 namespace forestcoll::cli {
@@ -40,15 +41,8 @@ void warn_of_routes(const CollectiveForest& forest, const Verdict& verdict,
        "route as the paths of --format forest say", console);
 }
 
-std::string why_not_simple(Collective collective) {
-  return fmt::format(
-      "in Simple, a {} between boxes hangs: for this collective the host posts one slot per "
-      "message to the network, where the GPU waits for two",
-      to_string(collective));
-}
-
 void warn_of_simple(Collective collective, const Console& console) {
-  warn("W13", why_not_simple(collective), "make it in LL", console);
+  warn("W13", why_it_hangs_in_simple(collective), "make it in LL", console);
 }
 
 void warn_of_ll128(const std::string& why, const Console& console) {

@@ -16,8 +16,6 @@ void warn_of_root(const std::string& root, const Console& console);
 /// W11 where the schedule, which names no routes, reaches less than its forest.
 void warn_of_routes(const CollectiveForest& forest, const Verdict& verdict, const Console& console);
 
-/// "in Simple, a broadcast …": why such a schedule is in LL.
-[[nodiscard]] std::string why_not_simple(Collective collective);
 /// W13 for a broadcast or reduce in Simple between boxes.
 void warn_of_simple(Collective collective, const Console& console);
 

@@ -15,7 +15,7 @@ struct XmlOptions {
   std::string target = "azure";
   std::string protocol = "Simple";
   std::int64_t min_bytes = 0;
-  std::optional<std::int64_t> max_bytes;  ///< none: the target's default
+  std::optional<std::int64_t> max_bytes = {};  ///< none: the target's default
 };
 
 /// MSCCL XML, in the lexical form that the runtimes' parsers accept, headed by comments that name

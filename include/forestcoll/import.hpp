@@ -84,6 +84,9 @@ struct ImportReport {
   /// Groups of a box's GPUs, by their ids there, that PCIe and CPUs join for want of other links;
   /// those of a group are joined without. Empty: there are none such.
   std::vector<std::vector<std::string>> joined_by_pcie;
+  /// Why that is doubtful, GPUs of this model having NVLink; and a box of `topo gen --list` that
+  /// has such GPUs. Empty: nothing tells.
+  std::string nvlink_expected, nvlink_box;
 };
 
 struct Imported {

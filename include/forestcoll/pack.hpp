@@ -15,14 +15,15 @@
 
 namespace forestcoll {
 
-/// Capacities ⌊U·b_e⌋ that carry k trees per unit of weight; each tree has bandwidth 1/U.
+/// Capacities of at most U·b_e that carry k trees per unit of weight; each tree has bandwidth 1/U.
 struct Scaling {
   std::int64_t k = 1;
   Ratio scale;                         ///< U
-  IdVector<ArcId, Capacity> capacity;  ///< ⌊U·b_e⌋
+  IdVector<ArcId, Capacity> capacity;  ///< ⌊U·b_e⌋, or a balanced part of that
 };
 
-/// The least k at which the optimal rate is reached exactly: U/k = 1/x*, all U·b_e integral.
+/// The least k at which the optimal rate is reached exactly: U/k = 1/x*, all U·b_e integral, or all
+/// U·c_e of the rate's part where it has one.
 [[nodiscard]] Scaling scale_to_optimum(const Network& network, const Rate& rate);
 
 /// The least U for which ⌊U·b_e⌋ carries k trees per unit of weight; exact, by jumping over
@@ -79,8 +80,9 @@ struct PackOptions {
 /// Packs k·weight spanning out-trees per rank into the scaled capacities. With balanced switches
 /// (as much enters as leaves) every scaling that its cuts allow is packed (Edmonds 1973;
 /// Bang-Jensen, Frank, Jackson 1995). About others the theorem is silent: floors of a fixed k, or
-/// one-way links. They are packed as they are if that works, else trimmed to balance, else with U
-/// raised until a forest is found; `scaling.scale` in the result is then what that forest needs.
+/// one-way links. They are packed as they are if that works, else trimmed to balance (which is
+/// found wherever a linear program, rounded, gives it), else with U raised until a forest is found;
+/// `scaling.scale` in the result is then what that forest needs.
 /// Errors: E14 where numbers grow too large on the way, R01 where it was asked to stop.
 [[nodiscard]] Expected<Packing> pack(const Network& network, const Weights& weights,
                                      const Scaling& scaling, const PackOptions& options = {});

@@ -47,7 +47,7 @@ struct Topology {
 
 struct TopologyOptions {
   std::size_t max_nodes = 1'000'000;  ///< more nodes, or 16 times as many links: E15
-  bool strict = false;                ///< an unknown key is an error, not the warning W06
+  bool strict = false;                ///< what would be a warning is an error
   std::optional<Ratio> quantize;      ///< round every bandwidth to a multiple of this, GB/s
 };
 

@@ -1,12 +1,14 @@
 // Verification of schedules and forests by code that shares nothing with what made them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "forestcoll/balanced_part.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/network.hpp"
@@ -68,6 +70,11 @@ struct Verdict {
   std::vector<LinkLoad> loads;      ///< with a topology, by (src, dst)
 };
 
+/// The most that `verify` reads of a forest JSON: edges, the images of trees not counted, and
+/// bytes.
+inline constexpr std::int64_t kMaxForestEdges = 20'000'000;
+inline constexpr std::size_t kMaxForestBytes = std::size_t{2} << 30;
+
 /// Verifies MSCCL XML, an MSCCL++ execution plan or forest JSON (told apart by content). Errors:
 /// the file is not one of them at all (it cannot be read as XML or JSON). A schedule that is wrong
 /// is a Verdict with findings. For MSCCL XML, the targets that `VerifyOptions::target` may name;
@@ -80,5 +87,15 @@ struct Verdict {
 /// max over cuts of weight(S) / B⁺(S), exactly. For `bound --check`.
 [[nodiscard]] Ratio rate_by_bisection(const Network& network,
                                       const IdVector<Rank, std::int64_t>& weights);
+/// 1/x* of a balanced part, the same way; nothing where it takes more of an arc than there is or a
+/// switch is not balanced.
+[[nodiscard]] std::optional<Ratio> rate_of_part(const Network& network,
+                                                const IdVector<Rank, std::int64_t>& weights,
+                                                const BalancedPart& part);
+/// No balanced part has a lower 1/x than this, by adding the proof up; nothing where it proves
+/// nothing.
+[[nodiscard]] std::optional<Ratio> rate_by_prices(const Network& network,
+                                                  const IdVector<Rank, std::int64_t>& weights,
+                                                  const BalanceProof& proof);
 
 }  // namespace forestcoll

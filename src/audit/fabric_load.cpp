@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <compare>
 #include <limits>
+#include <tuple>
+#include <utility>
 
 namespace forestcoll::audit {
 namespace {
@@ -99,6 +102,33 @@ class RoutesTo {
   std::vector<NodeId> queue_;  // by hops
 };
 
+// a/b and c/d, all positive, by their continued fractions: nothing is multiplied.
+std::strong_ordering compare(Int128 a, Int128 b, Int128 c, Int128 d) {
+  for (bool turned = false;; turned = !turned) {
+    const auto order = [&](bool first_is_less) {
+      return first_is_less != turned ? std::strong_ordering::less : std::strong_ordering::greater;
+    };
+    if (a / b != c / d) return order(a / b < c / d);
+    a %= b;
+    c %= d;
+    if (a == 0 && c == 0) return std::strong_ordering::equal;
+    if (a == 0 || c == 0) return order(a == 0);
+    std::swap(a, b);  // the reciprocals are in the opposite order
+    std::swap(c, d);
+  }
+}
+
+// Exactly, also where a time in seconds per GB does not fit.
+bool takes_longer(const LinkLoad& link, const LinkLoad& other) {
+  const auto time = [](const LinkLoad& of) {
+    return std::pair(Int128{of.load.num()} * of.bandwidth.den(),
+                     Int128{of.load.den()} * of.bandwidth.num());
+  };
+  const auto [num, den] = time(link);
+  const auto [other_num, other_den] = time(other);
+  return compare(num, den, other_num, other_den) > 0;
+}
+
 }  // namespace
 
 std::optional<IdVector<ArcId, Ratio>> route_transfers(const Network& network,
@@ -134,20 +164,19 @@ std::optional<IdVector<ArcId, Ratio>> route_transfers(const Network& network,
 
 void report_loads(const Topology& topology, const Network& network,
                   const IdVector<ArcId, Ratio>& loads, Verdict& verdict) {
-  std::optional<Ratio> slowest;  // load / bandwidth: seconds per GB of buffer
   for (std::size_t i = 0; i < loads.size(); ++i) {
     const ArcId a(i);
     if (loads[a] == Ratio(0)) continue;
     const auto bandwidth = checked_mul(Ratio(network.capacity[a]), network.unit);
-    const auto time = bandwidth ? checked_div(loads[a], *bandwidth) : std::nullopt;
-    if (!time) return;
+    if (!bandwidth) return;
     verdict.loads.push_back({topology.nodes[network.graph.tail(a)].id,
                              topology.nodes[network.graph.head(a)].id, loads[a], *bandwidth});
-    if (slowest && *time <= *slowest) continue;
-    slowest = time;
-    verdict.busiest = verdict.loads.back();
+    const LinkLoad& link = verdict.loads.back();
+    if (!verdict.busiest || takes_longer(link, *verdict.busiest)) verdict.busiest = link;
   }
-  if (slowest) verdict.algbw = checked_div(Ratio(1), *slowest);
+  if (verdict.busiest) {
+    verdict.algbw = checked_div(verdict.busiest->bandwidth, verdict.busiest->load);
+  }
   std::sort(verdict.loads.begin(), verdict.loads.end(), [](const LinkLoad& a, const LinkLoad& b) {
     return std::tie(a.src, a.dst) < std::tie(b.src, b.dst);
   });

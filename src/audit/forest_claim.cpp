@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 
 #include "audit/fabric_load.hpp"
@@ -24,30 +25,32 @@ class Claim {
     const Ratio shares(verdict_.chunks);
     std::optional<Ratio> time = Ratio(0);  // s per GB of buffer, one phase after the other
     IdVector<ArcId, Ratio> sum(facts_.network->graph.arc_count(), Ratio(0));
+    bool fits = true;
     for (const std::vector<std::int64_t>& load : loads) {
       std::size_t worst = 0;
       for (std::size_t a = 1; a < load.size(); ++a) {
         if (Int128{load[a]} * capacity(worst) > Int128{load[worst]} * capacity(a)) worst = a;
       }
+      // Divided before anything is multiplied: loads grow with k, and what they share cancels.
       const auto bandwidth = checked_mul(Ratio(capacity(worst)), facts_.network->unit);
-      const auto rate = bandwidth ? checked_mul(*bandwidth, shares) : std::nullopt;
-      const auto phase = rate ? checked_div(Ratio(load[worst]), *rate) : std::nullopt;
+      const Ratio part = Ratio(load[worst]) / shares;
+      const auto phase = bandwidth ? checked_div(part, *bandwidth) : std::nullopt;
       time = time && phase ? checked_add(*time, *phase) : std::nullopt;
       for (std::size_t a = 0; a < load.size(); ++a) {
-        const auto share = checked_div(Ratio(load[a]), shares);
-        const auto both = share ? checked_add(sum[ArcId(a)], *share) : std::nullopt;
-        if (!both) time.reset();
+        const auto both = checked_add(sum[ArcId(a)], Ratio(load[a]) / shares);
+        fits = fits && both;
         if (both) sum[ArcId(a)] = *both;
       }
     }
-    const auto in_turn = time ? checked_div(Ratio(1), *time) : std::nullopt;
-    if (in_turn) report_loads(topology, *facts_.network, sum, verdict_);
+    if (fits) report_loads(topology, *facts_.network, sum, verdict_);
     if (!verdict_.algbw) {
       findings_.add(Code::too_large, std::string("/algbw"),
                     "the rate that the forest reaches does not fit exact arithmetic");
       return;
     }
-    compare_claim(*verdict_.algbw, *in_turn);
+    // A rate that does not fit is none that a file can claim.
+    const auto in_turn = time ? checked_div(Ratio(1), *time) : std::nullopt;
+    compare_claim(*verdict_.algbw, in_turn);
   }
 
  private:
@@ -55,7 +58,7 @@ class Claim {
     return facts_.network->capacity[ArcId(arc)];
   }
 
-  void compare_claim(const Ratio& reached, const Ratio& in_turn) {
+  void compare_claim(const Ratio& reached, const std::optional<Ratio>& in_turn) {
     if (facts_.claimed == reached || facts_.claimed == in_turn) return;
     findings_.add(
         Code::claim, std::string("/algbw"),

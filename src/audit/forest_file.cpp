@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "audit/json_events.hpp"
+#include "forestcoll/verify.hpp"
 
 namespace forestcoll::audit {
 namespace {
 
-constexpr std::size_t kMaxEdges = 20'000'000;
 constexpr std::size_t kMaxPathNodes = 100'000'000;
 constexpr std::size_t kMaxGenerators = 64;
 
@@ -209,7 +209,8 @@ bool ForestReader::start_object(std::size_t) {
       return push(Inside::tree);
     }
     case Inside::edges: {
-      if (forest_.edges.size() == kMaxEdges) return refuse("too many edges");
+      if (forest_.edges.size() == static_cast<std::size_t>(kMaxForestEdges))
+        return refuse("too many edges");
       ForestEdge edge;
       edge.path_begin = edge.path_end = static_cast<std::uint32_t>(forest_.path_nodes.size());
       forest_.edges.push_back(edge);

@@ -7,6 +7,7 @@ namespace forestcoll::audit {
 MemoryMap::MemoryMap(const Program& program, Placement placement)
     : placement_(placement),
       sizes_(buffer_sizes(program.pattern, program.chunks, program.ranks)),
+      slices_(program.slices),
       whole_(program.chunks),
       part_(0),
       input_is_part_(program.pattern == Pattern::allgather),
@@ -33,8 +34,9 @@ std::size_t MemoryMap::locate(std::int32_t rank, Buffer buffer, std::int64_t off
   return base(rank) + static_cast<std::size_t>(at);
 }
 
-std::string MemoryMap::name(Buffer buffer, std::int64_t offset) {
-  return fmt::format("{} chunk {}", to_string(buffer), offset);
+std::string MemoryMap::name(Buffer buffer, std::int64_t offset) const {
+  const std::string chunk = fmt::format("{} chunk {}", to_string(buffer), offset / slices_);
+  return slices_ == 1 ? chunk : fmt::format("{}, slice {} of {}", chunk, offset % slices_, slices_);
 }
 
 }  // namespace forestcoll::audit

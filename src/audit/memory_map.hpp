@@ -27,8 +27,10 @@ class MemoryMap {
   [[nodiscard]] std::size_t total() const { return base_.back(); }
   /// The number of a chunk, among those of all ranks.
   [[nodiscard]] std::size_t locate(std::int32_t rank, Buffer buffer, std::int64_t offset) const;
-  /// "output chunk 7": as the step itself calls it.
-  [[nodiscard]] static std::string name(Buffer buffer, std::int64_t offset);
+  /// "output chunk 7", or "output chunk 3, slice 1 of 2": as the step itself calls it.
+  [[nodiscard]] std::string name(Buffer buffer, std::int64_t offset) const;
+  /// How many of the program's chunks make one of the file's.
+  [[nodiscard]] std::int64_t slices() const { return slices_; }
 
   [[nodiscard]] std::int64_t input_chunks() const { return sizes_.input; }
   [[nodiscard]] std::int64_t output_chunks() const { return sizes_.output; }
@@ -38,6 +40,7 @@ class MemoryMap {
  private:
   Placement placement_;
   BufferSizes sizes_;
+  std::int64_t slices_;
   std::int64_t whole_;  // chunks of the whole buffer
   std::int64_t part_;   // own part; 0 where a rank has no part of its own
   bool input_is_part_, output_is_part_;

@@ -7,10 +7,11 @@
 
 namespace forestcoll::audit {
 
-/// Through a memory channel a GPU's threads reach into the other's memory, which ends with the box.
-/// Adds a finding for every pair of ranks in different boxes that a plan joins by one. GPUs of
-/// which the topology does not know the box are passed over.
-/// REQUIRES: as many ranks as the topology has, and peers that are ranks. Cost: O(channels · log).
+/// Through a memory channel a GPU's threads reach into the other's memory, and a switch channel is
+/// a piece of memory that all map; both end with the box. Adds one finding, with their number, for
+/// all memory channels between boxes, one for all buffers reached by memory, and one for all
+/// groups. GPUs of which the topology does not know the box are passed over. REQUIRES: as many
+/// ranks as the topology has, and peers that are ranks. Cost: O(channels).
 void check_plan_boxes(const PlanFile& plan, const Topology& topology, Findings& findings);
 
 }  // namespace forestcoll::audit

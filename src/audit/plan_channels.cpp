@@ -17,6 +17,15 @@ std::vector<PlanPeer> peers_of(const PlanGpu& gpu, ChannelKind kind) {
   return peers;
 }
 
+std::vector<PlanGroup> groups_of(const PlanGpu& gpu) {
+  std::vector<PlanGroup> groups;
+  for (const PlanChannels& list : gpu.channels) {
+    if (list.kind != ChannelKind::switched) continue;
+    for (const auto& ranks : list.groups) groups.push_back({list.buffer, ranks});
+  }
+  return groups;
+}
+
 std::vector<std::int64_t> ids_of(const std::vector<PlanChannels>& lists, ChannelKind kind) {
   std::vector<std::int64_t> ids;
   for (const PlanChannels& list : lists) {

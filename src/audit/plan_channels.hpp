@@ -17,6 +17,14 @@ struct PlanPeer {
 };
 /// All channels of one kind of a GPU, in the order in which they are numbered.
 [[nodiscard]] std::vector<PlanPeer> peers_of(const PlanGpu& gpu, ChannelKind kind);
+/// A switch channel of a GPU: one buffer of every rank of the group.
+struct PlanGroup {
+  Buffer buffer = Buffer::input;
+  std::vector<std::int64_t> ranks;
+};
+/// All switch channels of a GPU, in the order in which they are numbered.
+[[nodiscard]] std::vector<PlanGroup> groups_of(const PlanGpu& gpu);
+
 /// The ids that a threadblock lists for a kind, in order.
 [[nodiscard]] std::vector<std::int64_t> ids_of(const std::vector<PlanChannels>& lists,
                                                ChannelKind kind);

@@ -7,6 +7,8 @@
 
 #include "audit/plan_conditions.hpp"
 #include "audit/plan_graph.hpp"
+#include "audit/plan_kinds.hpp"
+#include "audit/plan_packets.hpp"
 #include "audit/plan_races.hpp"
 #include "audit/plan_scratch.hpp"
 #include "audit/symbolic_memory.hpp"
@@ -15,24 +17,26 @@ namespace forestcoll::audit {
 namespace {
 
 constexpr std::int64_t kMaxAccesses = 100'000'000;  // of chunks, by all operations
-
-bool adds(PlanKind kind) {
-  return kind == PlanKind::reduce || kind == PlanKind::reduce_send ||
-         kind == PlanKind::read_reduce || kind == PlanKind::read_reduce_send;
-}
+constexpr std::int64_t kMaxPackets = 4'000'000;     // chunks of packets, likewise
 
 bool moves_data(const PlanGraph::Node& node) {
   return node.kind == PlanGraph::Kind::data || node.kind == PlanGraph::Kind::effect;
 }
 
+// An operand on a switch is one of every rank of its group.
 bool is_too_large(const PlanFile& plan) {
-  std::int64_t accesses = 0;
+  std::int64_t accesses = 0, packets = 0;
+  const auto operands = [&](const std::vector<PlanSlice>& slices) {
+    const bool switched = !slices.empty() && slices.front().is_switched;
+    return std::ssize(slices) * (switched ? std::ssize(plan.gpus) : 1);
+  };
   for (const PlanGpu& gpu : plan.gpus) {
     for (const PlanThreadblock& tb : gpu.threadblocks) {
       for (const PlanOp& op : tb.ops) {
         if (op.sources.empty()) continue;
-        accesses += (std::ssize(op.sources) + std::ssize(op.destinations)) * op.sources[0].size;
-        if (accesses > kMaxAccesses) return true;
+        accesses += (operands(op.sources) + operands(op.destinations)) * op.sources[0].size;
+        if (has_packets(op.kind)) packets += std::ssize(op.destinations) * op.sources[0].size;
+        if (accesses > kMaxAccesses || packets > kMaxPackets) return true;
       }
     }
   }
@@ -61,14 +65,14 @@ class Execution {
     const PlanAccess access = access_of(plan_, graph_, n);
     const std::int32_t rank = graph_.nodes[static_cast<std::size_t>(n)].rank;
     memory_.begin(n, rank);
-    const bool sum = adds(graph_.op(plan_, n).kind);
+    const bool pairwise = traits_of(graph_.op(plan_, n).kind)->pairwise;
     for (std::int64_t lane = 0; lane < access.count; ++lane) {
-      sum ? add(access, lane) : move(access, lane);
+      pairwise ? move(access, lane) : add(access, lane);
     }
-    for (const ChunkRef& chunk : access.reads) {
+    for (const PlanPart& chunk : access.reads) {
       if (chunk.rank != rank) run_.transfers[{chunk.rank, rank}] += access.count;
     }
-    for (const ChunkRef& chunk : access.writes) {
+    for (const PlanPart& chunk : access.writes) {
       if (chunk.rank != rank) run_.transfers[{rank, chunk.rank}] += access.count;
     }
   }
@@ -90,7 +94,7 @@ class Execution {
       value = memory_.add(value, memory_.read(at(access.reads[i], lane)),
                           at(access.writes.front(), lane));
     }
-    for (const ChunkRef& chunk : access.writes) memory_.write(at(chunk, lane), value);
+    for (const PlanPart& chunk : access.writes) memory_.write(at(chunk, lane), value);
   }
 
   const PlanFile& plan_;
@@ -105,14 +109,17 @@ std::optional<PlanRun> check_plan(const PlanFile& plan, const Program& program,
                                   const MemoryMap& memory, Findings& findings) {
   if (is_too_large(plan)) {
     findings.add(Code::too_large, Place{},
-                 fmt::format("more than {} accesses to chunks", kMaxAccesses), "use larger chunks");
+                 fmt::format("more than {} accesses to chunks, or {} to chunks of packets",
+                             kMaxAccesses, kMaxPackets),
+                 "use larger chunks");
     return std::nullopt;
   }
-  const PlanGraph graph = build_plan_graph(plan, findings);
+  const PlanGraph graph = build_plan_graph(plan, memory, true, findings);
   if (findings.blocked()) return std::nullopt;
   const auto order = order_plan(plan, graph, findings);
   if (findings.blocked()) return std::nullopt;
   check_plan_races(plan, graph, memory, order, findings);
+  check_packet_reuse(plan, graph, memory, order, findings);
   check_double_scratch(plan, graph, memory, order, findings);
   return Execution(plan, graph, program, memory, findings).run(order);
 }

@@ -16,7 +16,7 @@ namespace forestcoll::audit {
 
 struct PlanRun {
   Results results;
-  Transfers transfers;  ///< chunks from rank to rank
+  Transfers transfers;  ///< chunks from rank to rank; through a switch, as if to each by itself
 };
 
 /// Checks that the plan ends, that nothing races, and that every rank ends with what the collective

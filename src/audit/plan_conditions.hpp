@@ -15,7 +15,9 @@ namespace forestcoll::audit {
 
 /// The conditions, each a clause that goes on after "only if": messages that are too large for the
 /// executor's offsets and not kept out by max_message_size; input and output that port channels
-/// send from; operations that older releases do not have. Cost: O(operations).
+/// send from; operations that older releases do
+/// not have, and what packets, groups, switches and reuse_resources take for granted.
+/// Cost: O(operations).
 [[nodiscard]] std::vector<std::string> plan_conditions(const PlanFile& plan);
 
 }  // namespace forestcoll::audit

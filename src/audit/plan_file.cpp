@@ -164,8 +164,13 @@ std::int64_t* PlanReader::number_field() {
       if (key_ == "unit_size") return &op().unit_size;
       if (key_ == "num_chunks") return &op().loop_chunks;
       return nullptr;
+    case Inside::group_info:
+      if (key_ == "tb_id") return &op().group_part;
+      if (key_ == "tbg_size") return &op().group_size;
+      return nullptr;
     case Inside::slice:
       if (key_ == "buffer_id") return &slice().remote;
+      if (key_ == "switch_channel_id") return &slice().switch_channel;
       if (key_ == "index") return &slice().index;
       if (key_ == "size") return &slice().size;
       return nullptr;
@@ -186,6 +191,8 @@ std::vector<std::int64_t>* PlanReader::number_list() {
       return &op().semaphores;
     case Inside::channel_ids:
       return &channel_lists().back().ids;
+    case Inside::group_ranks:
+      return &channel_lists().back().groups.back();
     case Inside::buffer_ids:
       return &threadblock().remote_buffers.back().ids;
     default:
@@ -195,7 +202,10 @@ std::vector<std::int64_t>* PlanReader::number_list() {
 
 bool PlanReader::number(std::int64_t value) {
   if (std::int64_t* field = number_field(); field != nullptr) {
-    if (inside() == Inside::slice && key_ == "buffer_id") slice().is_remote = true;
+    if (inside() == Inside::slice) {
+      slice().is_remote |= key_ == "buffer_id";
+      slice().is_switched |= key_ == "switch_channel_id";
+    }
     *field = value;
     return true;
   }
@@ -226,6 +236,13 @@ bool PlanReader::string(const std::string& value) {
       break;
     case Inside::channel_list:
       if (key_ == "channel_type") channel_lists().back().kind = channel_kind_of(value);
+      if (key_ == "buffer_type") {
+        PlanChannels& list = channel_lists().back();
+        const auto buffer = buffer_of(value);
+        if (!buffer) wrong("i, o or s", value);
+        list.has_buffer = buffer.has_value();
+        list.buffer = buffer.value_or(Buffer::input);
+      }
       break;
     case Inside::buffer_ref:
       if (key_ == "access_channel_type") {
@@ -284,12 +301,11 @@ bool PlanReader::start_object(std::size_t) {
     case Inside::inner_ops:
       return start_op(Inside::inner_op);
     case Inside::op:
-      if (key_ == "iter_context") return push(Inside::loop);
-      if (key_ == "tbg_info") op().in_group = true;
-      break;
     case Inside::inner_op:
-      if (key_ == "tbg_info") op().in_group = true;
-      break;
+      if (key_ == "iter_context" && inside() == Inside::op) return push(Inside::loop);
+      if (key_ != "tbg_info") break;
+      op().in_group = true;
+      return push(Inside::group_info);
     case Inside::sources:
     case Inside::destinations:
       if (!hold_another()) return false;
@@ -300,6 +316,10 @@ bool PlanReader::start_object(std::size_t) {
       if (!hold_another()) return false;
       channel_lists().emplace_back();
       return push(Inside::channel_list);
+    case Inside::rank_groups:
+      if (!hold_another()) return false;
+      channel_lists().back().groups.emplace_back();
+      return push(Inside::rank_group);
     case Inside::buffer_refs:
       if (!hold_another()) return false;
       threadblock().remote_buffers.emplace_back();

@@ -12,7 +12,7 @@
 
 namespace forestcoll::audit {
 
-/// Operations that this verifier follows; packets, switches and groups of threadblocks are `other`.
+/// Operations of the executor; a name that it does not have is `other`.
 enum class PlanKind : std::uint8_t {
   nop,
   barrier,
@@ -28,6 +28,17 @@ enum class PlanKind : std::uint8_t {
   reduce_send,
   read_reduce,
   read_reduce_send,
+  put_packets,
+  read_put_packets,
+  copy_packets,
+  unpack_packets,
+  reduce_packets,
+  reduce_copy_packets,
+  reduce_send_packets,
+  reduce_copy_send_packets,
+  switch_reduce_store,
+  switch_store,
+  switch_store_packets,
   acquire,
   release,
   pipeline,
@@ -36,15 +47,16 @@ enum class PlanKind : std::uint8_t {
 /// "put", "rre", …, as files spell it.
 [[nodiscard]] std::string_view to_string(PlanKind kind);
 
-enum class ChannelKind : std::uint8_t { none, memory, port, other };
+/// A `switched` channel reaches all ranks of a group at once.
+enum class ChannelKind : std::uint8_t { none, memory, port, switched, other };
 [[nodiscard]] std::string_view to_string(ChannelKind kind);
 
-/// Chunks of a buffer: a local one by its type, a remote one by its place in the threadblock's
-/// list.
+/// Chunks of a buffer: a local one by its type, a remote one and a switch channel by their places
+/// in the threadblock's lists.
 struct PlanSlice {
-  bool is_local = false, is_remote = false;
+  bool is_local = false, is_remote = false, is_switched = false;
   Buffer buffer = Buffer::input;
-  std::int64_t remote = -1;
+  std::int64_t remote = -1, switch_channel = -1;
   std::int64_t index = -1, size = -1;
 };
 
@@ -59,13 +71,18 @@ struct PlanOp {
   std::vector<std::int64_t> semaphores;
   std::int64_t unit_size = -1, loop_chunks = -1;  ///< of a pipeline
   std::int32_t loop = -1;  ///< the position of the pipeline that it stands in; −1: in none
-  bool in_group = false;   ///< shares its work with other threadblocks
+  bool in_group = false;   ///< shares its work with other threadblocks:
+  std::int64_t group_part = -1, group_size = -1;  ///< does this of so many parts
 };
 
 /// Lists of one kind of channel; a file may have several of the same kind.
 struct PlanChannels {
   ChannelKind kind = ChannelKind::none;
   std::vector<std::int64_t> ids;
+  // Of a GPU's switch channels: the buffer that they reach at every rank, and the ranks of each.
+  bool has_buffer = false;
+  Buffer buffer = Buffer::input;
+  std::vector<std::vector<std::int64_t>> groups;
 };
 
 struct PlanThreadblock {

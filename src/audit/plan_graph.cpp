@@ -7,6 +7,8 @@
 #include <tuple>
 
 #include "audit/plan_channels.hpp"
+#include "audit/plan_kinds.hpp"
+#include "audit/plan_packets.hpp"
 #include "audit/plan_pairs.hpp"
 
 namespace forestcoll::audit {
@@ -19,11 +21,13 @@ constexpr Loop kNoLoop = {0, 0};
 
 class GraphBuilder {
  public:
-  GraphBuilder(const PlanFile& plan, Findings& findings) : plan_(plan), findings_(findings) {}
+  GraphBuilder(const PlanFile& plan, const MemoryMap& memory, bool by_chunk, Findings& findings)
+      : plan_(plan), memory_(memory), by_chunk_(by_chunk), findings_(findings) {}
 
   PlanGraph build() {
     for (std::size_t r = 0; r < plan_.gpus.size(); ++r) add_rank(r);
     pairs_.connect(plan_, graph_, findings_);
+    connect_packets(plan_, memory_, graph_, findings_);
     index_edges();
     return std::move(graph_);
   }
@@ -107,6 +111,7 @@ class GraphBuilder {
     for (const std::int32_t effect : flushed_) released_by(effect)[1] = next;
     accesses_.clear();
     flushed_.clear();
+    blocking_.clear();
     sync_ = next;
     members_ = {next};
     last_of_thread_.fill(next);
@@ -129,8 +134,14 @@ class GraphBuilder {
       case PlanKind::put:
       case PlanKind::put_signal:
       case PlanKind::put_signal_flush:
+      case PlanKind::put_packets:
         if (op.channel_kind == ChannelKind::port) return add_port_puts(op, i);
         break;
+      case PlanKind::read_put_packets:  // all threads wait; then each hands a channel its put
+        if (op.channel_kind != ChannelKind::port) break;
+        add_data(op, i);
+        sync(i);
+        return add_port_puts(op, i);
       case PlanKind::signal:
       case PlanKind::wait:
       case PlanKind::flush:
@@ -141,10 +152,50 @@ class GraphBuilder {
       default:
         break;
     }
-    const std::int32_t data = add_node(Kind::data, i);
+    add_data(op, i);
+  }
+
+  // What all threads do.
+  void add_data(const PlanOp& op, std::int32_t i) {
+    if (has_packets(op.kind)) return add_packets(op, i);
+    add_access(add_node(Kind::data, i));
+  }
+
+  void add_access(std::int32_t data) {
     edge(sync_, data);
     members_.push_back(data);
     accesses_.push_back(data);
+  }
+
+  // Packets are waited for, and written, by threads of which some may still be held up by what the
+  // block does in this phase.
+  void add_packets(const PlanOp& op, std::int32_t i) {
+    const bool pairwise = traits_of(op.kind)->pairwise && by_chunk_;
+    const auto elements = pairwise ? static_cast<std::int32_t>(op.destinations.size()) : 1;
+    const auto lanes =
+        by_chunk_ ? static_cast<std::int32_t>(op.sources.front().size) : std::int32_t{1};
+    const std::int32_t before = add_gate(blocking_);
+    std::vector<std::int32_t> parts;
+    for (std::int32_t e = 0; e < elements; ++e) {
+      for (std::int32_t lane = 0; lane < lanes; ++lane) {
+        const std::int32_t data = add_node(Kind::data, i, pairwise ? e : -1);
+        if (by_chunk_) node(data).lane = lane;
+        put_on_chain(data, graph_.columns++, 0);
+        released_by(data)[1] = data;
+        add_access(data);
+        if (before >= 0) edge(before, data);
+        parts.push_back(data);
+      }
+    }
+    if (waits_for_packets(op.kind)) blocking_ = {add_gate(parts)};
+  }
+
+  // After all of them; −1 where there are none.
+  std::int32_t add_gate(const std::vector<std::int32_t>& nodes) {
+    if (nodes.empty()) return -1;
+    const std::int32_t gate = add_node(Kind::gate);
+    for (const std::int32_t n : nodes) edge(n, gate);
+    return gate;
   }
 
   // What one thread does, after what it did before.
@@ -152,8 +203,12 @@ class GraphBuilder {
     thread = std::min(thread, kThreads - 1);
     const std::int32_t n = add_node(Kind::control, op, static_cast<std::int32_t>(thread));
     edge(last_of_thread_[thread], n);
+    for (const std::int32_t other : blocking_) {
+      if (node(other).kind == Kind::gate) edge(other, n);
+    }
     last_of_thread_[thread] = n;
     members_.push_back(n);
+    blocking_.push_back(n);
     return n;
   }
 
@@ -182,7 +237,7 @@ class GraphBuilder {
       PortState& state = port(channel_of(op, e));
       state.unsignalled.push_back({effect, e, phase_});
       state.unflushed.push_back(effect);
-      if (op.kind == PlanKind::put) continue;
+      if (op.kind != PlanKind::put_signal && op.kind != PlanKind::put_signal_flush) continue;
       channel(op, e).signals.add(signal_port(op, i, e, issue), loop_);
       if (op.kind == PlanKind::put_signal_flush) flush_port(state, by_thread(e, i));
     }
@@ -254,6 +309,8 @@ class GraphBuilder {
   }
 
   const PlanFile& plan_;
+  const MemoryMap& memory_;
+  bool by_chunk_;
   Findings& findings_;
   PlanGraph graph_;
   PlanPairs pairs_;
@@ -266,6 +323,7 @@ class GraphBuilder {
   std::int32_t sync_ = -1, phase_ = -1;
   std::vector<std::int32_t> members_;   // of the phase: what the next sync waits for
   std::vector<std::int32_t> accesses_;  // of the phase
+  std::vector<std::int32_t> blocking_;  // of the phase: what may hold up threads
   std::vector<std::int32_t> flushed_;   // effects that a flush of the phase waited for
   std::array<std::int32_t, kThreads> last_of_thread_{};
 };
@@ -297,34 +355,18 @@ const PlanOp& PlanGraph::op(const PlanFile& plan, std::int32_t n) const {
       .ops[static_cast<std::size_t>(node.op)];
 }
 
-PlanGraph build_plan_graph(const PlanFile& plan, Findings& findings) {
-  return GraphBuilder(plan, findings).build();
+PlanGraph::Carries PlanGraph::carries(std::int32_t from, std::int32_t to) const {
+  const Node& a = nodes[static_cast<std::size_t>(from)];
+  const Node& b = nodes[static_cast<std::size_t>(to)];
+  const bool packets = b.kind == Kind::data && (a.kind == Kind::data || a.kind == Kind::effect);
+  if (packets && a.block != b.block) return Carries::beginnings;
+  if (packets || a.kind == Kind::gate || b.kind == Kind::gate) return Carries::nothing;
+  return b.relaxed && a.rank != b.rank ? Carries::beginnings : Carries::everything;
 }
 
-PlanAccess access_of(const PlanFile& plan, const PlanGraph& graph, std::int32_t n) {
-  const PlanGraph::Node& node = graph.nodes[static_cast<std::size_t>(n)];
-  const PlanOp& op = graph.op(plan, n);
-  const PlanGpu& gpu = plan.gpus[static_cast<std::size_t>(node.rank)];
-  const PlanThreadblock& tb = gpu.threadblocks[static_cast<std::size_t>(
-      node.block - graph.first_block[static_cast<std::size_t>(node.rank)])];
-  const auto resolve = [&](const PlanSlice& slice) -> ChunkRef {
-    if (slice.is_local) return {node.rank, slice.buffer, slice.index};
-    const auto list = ids_of(tb.remote_buffers, op.channel_kind);
-    const auto& remote =
-        gpu.remote_buffers[static_cast<std::size_t>(list[static_cast<std::size_t>(slice.remote)])];
-    return {static_cast<std::int32_t>(remote.rank), remote.buffer, slice.index};
-  };
-  PlanAccess access;
-  access.count = op.sources.front().size;
-  for (std::size_t i = 0; i < op.sources.size(); ++i) {
-    if (node.element >= 0 && static_cast<std::size_t>(node.element) != i) continue;
-    access.reads.push_back(resolve(op.sources[i]));
-  }
-  for (std::size_t i = 0; i < op.destinations.size(); ++i) {
-    if (node.element >= 0 && static_cast<std::size_t>(node.element) != i) continue;
-    access.writes.push_back(resolve(op.destinations[i]));
-  }
-  return access;
+PlanGraph build_plan_graph(const PlanFile& plan, const MemoryMap& memory, bool by_chunk,
+                           Findings& findings) {
+  return GraphBuilder(plan, memory, by_chunk, findings).build();
 }
 
 }  // namespace forestcoll::audit

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "audit/findings.hpp"
+#include "audit/memory_map.hpp"
 #include "audit/plan_file.hpp"
 #include "audit/symbolic_memory.hpp"
 
@@ -24,9 +25,14 @@ namespace forestcoll::audit {
 /// carried out by another engine: its `effect` comes after its issue, and before the effect of a
 /// signal that the channel is given later.
 ///
+/// Operations on packets have a `data` node for every destination that has a source of its own, and
+/// for every chunk, because a reader of some of them waits for no more. Some threads stay at an
+/// operation that waits; a `gate` keeps what they do next after that.
+///
 /// A signal shows whoever waits for it that the accesses before it are over. Where either is
-/// relaxed it shows no more than that the rank has begun its call: it is neither a release of data
-/// nor an acquisition.
+/// relaxed it shows no more than that the rank has begun its call, and what it has read: it is
+/// neither a release of data nor an acquisition. The same holds of packets, for which readers wait
+/// by looking at their flags; the packets themselves are there.
 ///
 /// Every rank's call has a `start` and an `end`; memory may be touched by others in between only.
 struct PlanGraph {
@@ -36,6 +42,7 @@ struct PlanGraph {
     sync,
     barrier,
     data,
+    gate,
     control,
     effect,
     signal_effect
@@ -46,8 +53,9 @@ struct PlanGraph {
     std::int32_t block = -1;     ///< of all ranks, numbered through
     std::int32_t op = -1;        ///< position in its threadblock
     std::int32_t element = -1;   ///< which of the operation's channels; −1: all of it
+    std::int32_t lane = -1;      ///< which of the operation's chunks; −1: all
     std::int32_t column = -1;    ///< start and end, syncs and signal effects lie on chains, each a
-    std::int32_t position = -1;  ///< column of its own
+    std::int32_t position = -1;  ///< column of its own; what writes packets is a chain by itself
     bool relaxed = false;        ///< a relaxed signal; a wait, if it or its signal is relaxed
   };
   std::vector<Node> nodes;
@@ -64,30 +72,37 @@ struct PlanGraph {
     const auto n = static_cast<std::size_t>(node);
     return {before.data() + before_begin[n], before.data() + before_begin[n + 1]};
   }
-  /// Whether the edge is from a signal to its wait, and orders no data.
-  [[nodiscard]] bool is_relaxed(std::int32_t from, std::int32_t to) const {
-    const Node& wait = nodes[static_cast<std::size_t>(to)];
-    return wait.relaxed && nodes[static_cast<std::size_t>(from)].rank != wait.rank;
-  }
+  /// What `to` knows of what `from` knows by the edge between them. Nothing: one only holds up some
+  /// threads of the other, of the same block.
+  enum class Carries : std::uint8_t { everything, beginnings, nothing };
+  [[nodiscard]] Carries carries(std::int32_t from, std::int32_t to) const;
   /// Appends a node without a release; returns its number.
   std::int32_t add(const Node& node);
   [[nodiscard]] Place place(std::int32_t node) const;
   [[nodiscard]] const PlanOp& op(const PlanFile& plan, std::int32_t node) const;
 };
 
-/// Builds the graph and pairs signals with waits, arrivals at barriers, and semaphores; what has no
-/// counterpart is a finding.
-/// REQUIRES: check_plan_structure found nothing that blocks. Cost: O(operations · log).
-[[nodiscard]] PlanGraph build_plan_graph(const PlanFile& plan, Findings& findings);
+/// Builds the graph and pairs signals with waits, arrivals at barriers, semaphores, and packets
+/// with their readers; what has no counterpart is a finding. `by_chunk`: or operations on packets
+/// have one node, as others have. REQUIRES: check_plan_structure found nothing that blocks. Cost:
+/// O(operations · log + accesses).
+[[nodiscard]] PlanGraph build_plan_graph(const PlanFile& plan, const MemoryMap& memory,
+                                         bool by_chunk, Findings& findings);
 
 /// All nodes in an order that every edge respects; where there is none, a finding that names the
 /// cycle, and nothing. Cost: O(nodes + edges).
 [[nodiscard]] std::vector<std::int32_t> order_plan(const PlanFile& plan, const PlanGraph& graph,
                                                    Findings& findings);
 
-/// The chunks that a node's operation takes, and leaves: first chunks of `count` chunks each.
+/// Chunks of one operand, of one rank.
+struct PlanPart : ChunkRef {
+  bool packets = false;   ///< of data and flags; always in scratch
+  bool switched = false;  ///< through a switch channel
+};
+/// The chunks that a node's operation takes, in the order in which it adds them, and leaves: first
+/// chunks of `count` chunks each.
 struct PlanAccess {
-  std::vector<ChunkRef> reads, writes;
+  std::vector<PlanPart> reads, writes;
   std::int64_t count = 0;
 };
 /// REQUIRES: the node is of kind data or effect.

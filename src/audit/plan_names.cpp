@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kRelaxedSignal = "rlxsignal", kRelaxedWait = "rlxwait";
 
-constexpr std::array<std::pair<std::string_view, PlanKind>, 17> kNames = {
+constexpr std::array<std::pair<std::string_view, PlanKind>, 28> kNames = {
     {{"nop", PlanKind::nop},
      {"barrier", PlanKind::barrier},
      {"put", PlanKind::put},
@@ -23,6 +23,17 @@ constexpr std::array<std::pair<std::string_view, PlanKind>, 17> kNames = {
      {"res", PlanKind::reduce_send},
      {"rre", PlanKind::read_reduce},
      {"rres", PlanKind::read_reduce_send},
+     {"ppkt", PlanKind::put_packets},
+     {"rppkt", PlanKind::read_put_packets},
+     {"cpkt", PlanKind::copy_packets},
+     {"upkt", PlanKind::unpack_packets},
+     {"repkt", PlanKind::reduce_packets},
+     {"recpkt", PlanKind::reduce_copy_packets},
+     {"respkt", PlanKind::reduce_send_packets},
+     {"recspkt", PlanKind::reduce_copy_send_packets},
+     {"glres", PlanKind::switch_reduce_store},
+     {"gstore", PlanKind::switch_store},
+     {"gstorepkt", PlanKind::switch_store_packets},
      {"sem_acquire", PlanKind::acquire},
      {"sem_release", PlanKind::release},
      {"pipeline", PlanKind::pipeline}}};
@@ -41,14 +52,10 @@ bool is_relaxed(std::string_view name) {
   return name == kRelaxedSignal || name == kRelaxedWait;
 }
 
-bool is_put(PlanKind kind) {
-  return kind == PlanKind::put || kind == PlanKind::put_signal ||
-         kind == PlanKind::put_signal_flush;
-}
-
 ChannelKind channel_kind_of(std::string_view name) {
   if (name == "memory") return ChannelKind::memory;
   if (name == "port") return ChannelKind::port;
+  if (name == "switch") return ChannelKind::switched;
   return name == "none" ? ChannelKind::none : ChannelKind::other;
 }
 
@@ -74,10 +81,12 @@ std::string_view to_string(ChannelKind kind) {
       return "memory";
     case ChannelKind::port:
       return "port";
+    case ChannelKind::switched:
+      return "switch";
     case ChannelKind::other:
       break;
   }
-  return "switch";
+  return "unknown";
 }
 
 }  // namespace forestcoll::audit

@@ -8,13 +8,11 @@
 
 namespace forestcoll::audit {
 
-/// "put", "re", …; `other` for what this verifier does not follow. "rlxsignal" and "rlxwait" are a
+/// "put", "re", …; `other` for what the executor does not have. "rlxsignal" and "rlxwait" are a
 /// signal and a wait that are relaxed.
 [[nodiscard]] PlanKind plan_kind_of(std::string_view name);
 [[nodiscard]] bool is_relaxed(std::string_view name);
-/// put, pws, pwsf.
-[[nodiscard]] bool is_put(PlanKind kind);
-/// "memory", "port", "none"; else `other`.
+/// "memory", "port", "switch", "none"; else `other`.
 [[nodiscard]] ChannelKind channel_kind_of(std::string_view name);
 /// "i", "o" or "s".
 [[nodiscard]] std::optional<Buffer> buffer_of(std::string_view name);

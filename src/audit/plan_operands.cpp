@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "audit/plan_channels.hpp"
-#include "audit/plan_names.hpp"
+#include "audit/plan_kinds.hpp"
 #include "audit/plan_structure.hpp"
 
 namespace forestcoll::audit {
@@ -52,90 +52,88 @@ class Operands {
 
   // How many of its operands an operation takes from here and from elsewhere.
   void check_shape() {
+    const PlanTraits& traits = *traits_of(op_.kind);
     const auto locals = [](const std::vector<PlanSlice>& slices) {
       return std::count_if(slices.begin(), slices.end(),
                            [](const PlanSlice& slice) { return slice.is_local; });
     };
     const auto sources = std::ssize(op_.sources), destinations = std::ssize(op_.destinations);
-    const auto local_sources = locals(op_.sources), local_destinations = locals(op_.destinations);
-    bool right = sources > 0 && destinations > 0;
-    bool remote = true;
-    switch (op_.kind) {
-      case PlanKind::put:
-      case PlanKind::put_signal:
-      case PlanKind::put_signal_flush:
-        right =
-            right && sources == destinations && local_sources == sources && local_destinations == 0;
-        break;
-      case PlanKind::get:
-        right = right && sources == destinations && local_sources == 0 &&
-                local_destinations == destinations;
-        break;
-      case PlanKind::copy:
-        right = sources == 1 && destinations == 1 && local_sources == 1 && local_destinations == 1;
-        remote = false;
-        break;
-      case PlanKind::reduce:
-        right = right && local_sources == sources && destinations == 1 && local_destinations == 1;
-        remote = false;
-        break;
-      case PlanKind::reduce_send:
-        right = right && local_sources == sources && first_is_the_local_one(op_.destinations);
-        break;
-      case PlanKind::read_reduce:
-        right = right && first_is_the_local_one(op_.sources) && destinations == 1 &&
-                local_destinations == 1;
-        break;
-      default:
-        right = right && first_is_the_local_one(op_.sources) &&
-                first_is_the_local_one(op_.destinations);
-    }
+    const bool right = fits(op_.sources, traits.sources) &&
+                       fits(op_.destinations, traits.destinations) &&
+                       (!traits.pairwise || sources == destinations);
     if (!right) {
       add(Code::attribute,
           fmt::format("{} cannot have {} sources ({} local) and {} destinations ({} local)",
-                      to_string(op_.kind), sources, local_sources, destinations,
-                      local_destinations));
+                      to_string(op_.kind), sources, locals(op_.sources), destinations,
+                      locals(op_.destinations)));
     }
-    const bool known = op_.channel_kind == ChannelKind::memory ||
-                       (is_put(op_.kind) && op_.channel_kind == ChannelKind::port);
-    if (remote && !known) {
+    const bool known = (traits.through_memory && op_.channel_kind == ChannelKind::memory) ||
+                       (traits.through_port && op_.channel_kind == ChannelKind::port);
+    if (traits.through_memory && !known) {
       add(Code::attribute, fmt::format("{} does not go through channels of type {}",
                                        to_string(op_.kind), to_string(op_.channel_kind)));
     }
   }
 
-  static bool first_is_the_local_one(const std::vector<PlanSlice>& slices) {
+  static bool fits(const std::vector<PlanSlice>& slices, const PlanSide& side) {
+    if (std::ssize(slices) < side.least || std::ssize(slices) > side.most) return false;
     for (std::size_t i = 0; i < slices.size(); ++i) {
-      if (slices[i].is_local != (i == 0)) return false;
+      const bool local = static_cast<std::int64_t>(i) < side.locals;
+      const bool right = local                                   ? slices[i].is_local
+                         : side.rest == PlanSide::Rest::switched ? slices[i].is_switched
+                                                                 : slices[i].is_remote;
+      if (!right) return false;
     }
     return true;
   }
 
   void check_slice(const PlanSlice& slice) {
-    const PlanGpu* owner = &gpu_;
-    Buffer buffer = slice.buffer;
-    if (slice.is_local == slice.is_remote) {
-      add(Code::attribute, "a buffer needs either a type or a buffer_id");
+    const int kinds =
+        (slice.is_local ? 1 : 0) + (slice.is_remote ? 1 : 0) + (slice.is_switched ? 1 : 0);
+    if (kinds != 1) {
+      add(Code::attribute, "a buffer needs either a type or a buffer_id (or a switch_channel_id)");
       return;
     }
-    if (slice.is_remote) {
-      const auto list = ids_of(block_.remote_buffers, op_.channel_kind);
-      if (slice.remote < 0 || slice.remote >= std::ssize(list)) {
-        add(Code::connection,
-            fmt::format("buffer_id {}, but the threadblock lists {} for {} channels", slice.remote,
-                        list.size(), to_string(op_.channel_kind)));
-        return;
-      }
-      const std::int64_t id = list[static_cast<std::size_t>(slice.remote)];
-      if (id < 0 || id >= std::ssize(gpu_.remote_buffers)) return;  // reported with the list
-      const auto& remote = gpu_.remote_buffers[static_cast<std::size_t>(id)];
-      if (remote.rank < 0 || remote.rank >= std::ssize(plan_.gpus)) return;
-      owner = &plan_.gpus[static_cast<std::size_t>(remote.rank)];
-      buffer = remote.buffer;
+    if (slice.is_local) return check_bounds(slice, gpu_, slice.buffer);
+    slice.is_remote ? check_remote(slice) : check_switched(slice);
+  }
+
+  void check_remote(const PlanSlice& slice) {
+    const auto list = ids_of(block_.remote_buffers, op_.channel_kind);
+    if (slice.remote < 0 || slice.remote >= std::ssize(list)) {
+      add(Code::connection,
+          fmt::format("buffer_id {}, but the threadblock lists {} for {} channels", slice.remote,
+                      list.size(), to_string(op_.channel_kind)));
+      return;
     }
-    const std::int64_t chunks = buffer == Buffer::input    ? owner->input_chunks
-                                : buffer == Buffer::output ? owner->output_chunks
-                                                           : owner->scratch_chunks;
+    const std::int64_t id = list[static_cast<std::size_t>(slice.remote)];
+    if (id < 0 || id >= std::ssize(gpu_.remote_buffers)) return;  // reported with the list
+    const auto& remote = gpu_.remote_buffers[static_cast<std::size_t>(id)];
+    if (remote.rank < 0 || remote.rank >= std::ssize(plan_.gpus)) return;
+    check_bounds(slice, plan_.gpus[static_cast<std::size_t>(remote.rank)], remote.buffer);
+  }
+
+  void check_switched(const PlanSlice& slice) {
+    const auto list = ids_of(block_.channels, ChannelKind::switched);
+    if (slice.switch_channel < 0 || slice.switch_channel >= std::ssize(list)) {
+      add(Code::connection, fmt::format("switch_channel_id {}, but the threadblock lists {}",
+                                        slice.switch_channel, list.size()));
+      return;
+    }
+    const auto groups = groups_of(gpu_);
+    const std::int64_t id = list[static_cast<std::size_t>(slice.switch_channel)];
+    if (id < 0 || id >= std::ssize(groups)) return;  // reported with the list
+    const PlanGroup& group = groups[static_cast<std::size_t>(id)];
+    for (const std::int64_t rank : group.ranks) {
+      if (rank < 0 || rank >= std::ssize(plan_.gpus)) continue;
+      check_bounds(slice, plan_.gpus[static_cast<std::size_t>(rank)], group.buffer);
+    }
+  }
+
+  void check_bounds(const PlanSlice& slice, const PlanGpu& owner, Buffer buffer) {
+    const std::int64_t chunks = buffer == Buffer::input    ? owner.input_chunks
+                                : buffer == Buffer::output ? owner.output_chunks
+                                                           : owner.scratch_chunks;
     if (slice.index < 0 || slice.size < 1 || slice.index > chunks ||
         slice.size > chunks - slice.index) {
       add(Code::bounds,
@@ -149,22 +147,21 @@ class Operands {
   }
 
   void check_quirks() {
-    const bool reduces = op_.kind == PlanKind::reduce || op_.kind == PlanKind::reduce_send ||
-                         op_.kind == PlanKind::read_reduce ||
-                         op_.kind == PlanKind::read_reduce_send;
-    if (reduces && plan_.alignment % kReduceAlignment != 0) {
+    if (adds(op_.kind) && !has_packets(op_.kind) && plan_.alignment % kReduceAlignment != 0) {
       add(Code::attribute,
           fmt::format("the executor adds {} bytes at a time, but buffer_alignment is {}",
                       kReduceAlignment, plan_.alignment));
     }
-    const bool from_memory = op_.kind == PlanKind::put && op_.channel_kind == ChannelKind::memory &&
-                             !op_.sources.empty();
+    const bool from_memory = (op_.kind == PlanKind::put || op_.kind == PlanKind::put_packets) &&
+                             op_.channel_kind == ChannelKind::memory && !op_.sources.empty();
     if (from_memory &&
         std::any_of(op_.sources.begin(), op_.sources.end(), [&](const PlanSlice& slice) {
           return slice.buffer != op_.sources.front().buffer;
         })) {
       add(Code::unsupported,
-          "a put through memory channels takes all its sources from the buffer of the first",
+          fmt::format("a {} through memory channels takes all its sources from the buffer of the "
+                      "first",
+                      to_string(op_.kind)),
           "write one put for each buffer");
     }
     if (is_put(op_.kind) && op_.kind != PlanKind::put && op_.channel_kind == ChannelKind::memory) {

@@ -5,10 +5,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "audit/plan_channels.hpp"
-#include "audit/plan_names.hpp"
+#include "audit/plan_groups.hpp"
+#include "audit/plan_kinds.hpp"
 #include "audit/plan_operands.hpp"
 #include "audit/plan_structure.hpp"
 
@@ -17,10 +19,7 @@ namespace forestcoll::audit {
 void PlanOperations::check(std::size_t t, std::size_t i) {
   const PlanOp& op = gpu().threadblocks[t].ops[i];
   const Place place = plan_place(rank_, t, i);
-  if (op.in_group) {
-    add(Code::unsupported, place,
-        "tbg_info: this verifier does not follow work that threadblocks share");
-  }
+  check_group_part(op, place, findings_);
   limit(place, op.channels.size(), kMaxPlanOpChannels, "channels in one operation");
   limit(place, op.sources.size(), kMaxPlanOpBuffers, "sources in one operation");
   limit(place, op.destinations.size(), kMaxPlanOpBuffers, "destinations in one operation");
@@ -40,11 +39,12 @@ void PlanOperations::check(std::size_t t, std::size_t i) {
       return check_pipeline(t, i);
     case PlanKind::other:
       add(Code::unsupported, place,
-          fmt::format("this verifier does not follow operations of type \"{}\"", op.name));
+          fmt::format("the executor has no operation \"{}\" and refuses the plan", op.name),
+          op.name == "glre" ? "store the sum at all ranks of a group, with glres" : "");
       return;
     default:
       check_operands(plan_, rank_, t, i, findings_);
-      check_ports(t, op, place);
+      check_put_channels(t, op, place);
   }
 }
 
@@ -62,6 +62,7 @@ void PlanOperations::check_barrier(const PlanOp& op, const Place& place) {
 
 void PlanOperations::check_semaphores(const PlanOp& op, const Place& place) {
   const auto known = std::ssize(gpu().semaphores);
+  limit(place, op.semaphores.size(), kMaxPlanOpSemaphores, "semaphores in one operation");
   if (op.semaphores.empty()) add(Code::attribute, place, op.name + " names no semaphore");
   for (const std::int64_t id : op.semaphores) {
     if (id >= 0 && id < known) continue;
@@ -92,15 +93,10 @@ void PlanOperations::check_channels(std::size_t t, const PlanOp& op, const Place
   const auto list = ids_of(gpu().threadblocks[t].channels, op.channel_kind);
   std::set<std::int64_t> seen;
   for (const std::int64_t id : op.channels) {
-    if (id < 0 || id >= std::ssize(list)) {
-      add(Code::connection, place,
-          fmt::format("{} channel {}, but the threadblock lists {}", to_string(op.channel_kind), id,
-                      list.size()));
-      continue;
-    }
+    if (!check_channel(list, id, op, place)) continue;
     const std::int64_t channel = list[static_cast<std::size_t>(id)];
     // Puts are handed to a proxy one by one; counters are not.
-    if (!seen.insert(channel).second && op.kind != PlanKind::put) {
+    if (!seen.insert(channel).second && op.kind != PlanKind::put && !has_packets(op.kind)) {
       add(Code::connection, place, fmt::format("channel {} stands twice", id));
     }
     const auto [user, added] = users_.try_emplace({op.channel_kind, use == "waits", channel}, t);
@@ -134,12 +130,49 @@ void PlanOperations::check_pipeline(std::size_t t, std::size_t i) {
   }
 }
 
-void PlanOperations::check_ports(std::size_t t, const PlanOp& op, const Place& place) {
-  if (!is_put(op.kind) || op.channel_kind != ChannelKind::port) return;
+// A put through a port is handed to a channel. One through memory is told where to write by its
+// buffers alone; channels that it names are not looked at, but a wrong one tells of a wrong plan.
+void PlanOperations::check_put_channels(std::size_t t, const PlanOp& op, const Place& place) {
+  if (op.channel_kind != ChannelKind::port) {
+    const auto list = ids_of(gpu().threadblocks[t].channels, op.channel_kind);
+    for (const std::int64_t id : op.channels) check_channel(list, id, op, place);
+    return;
+  }
   if (op.channels.size() != op.destinations.size()) {
     add(Code::connection, place, "a put through port channels names one for each destination");
   }
   check_channels(t, op, place, "signals");
+  check_ends(t, op, place);
+}
+
+// The other end of the channel is where the destination must lie.
+void PlanOperations::check_ends(std::size_t t, const PlanOp& op, const Place& place) {
+  const PlanThreadblock& tb = gpu().threadblocks[t];
+  const auto channels = ids_of(tb.channels, ChannelKind::port);
+  const auto buffers = ids_of(tb.remote_buffers, ChannelKind::port);
+  const auto peers = peers_of(gpu(), ChannelKind::port);
+  const auto at = [](const auto& list, std::int64_t i) {
+    return i < 0 || i >= std::ssize(list) ? nullptr : &list[static_cast<std::size_t>(i)];
+  };
+  for (std::size_t e = 0; e < std::min(op.channels.size(), op.destinations.size()); ++e) {
+    const std::int64_t* channel = at(channels, op.channels[e]);
+    const std::int64_t* buffer = at(buffers, op.destinations[e].remote);
+    const PlanPeer* peer = channel == nullptr ? nullptr : at(peers, *channel);
+    const PlanRemoteBuffer* end = buffer == nullptr ? nullptr : at(gpu().remote_buffers, *buffer);
+    if (peer == nullptr || end == nullptr || peer->rank == end->rank) continue;
+    add(Code::connection, place,
+        fmt::format("puts through a channel to rank {} into a buffer of rank {}", peer->rank,
+                    end->rank));
+  }
+}
+
+bool PlanOperations::check_channel(const std::vector<std::int64_t>& list, std::int64_t id,
+                                   const PlanOp& op, const Place& place) {
+  if (id >= 0 && id < std::ssize(list)) return true;
+  add(Code::connection, place,
+      fmt::format("{} channel {}, but the threadblock lists {}", to_string(op.channel_kind), id,
+                  list.size()));
+  return false;
 }
 
 void PlanOperations::limit(const Place& place, std::size_t number, std::size_t most,

@@ -6,6 +6,7 @@
 #include <map>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "audit/findings.hpp"
 #include "audit/plan_file.hpp"
@@ -27,7 +28,10 @@ class PlanOperations {
   void check_control(std::size_t t, std::size_t i, const Place& place);
   void check_channels(std::size_t t, const PlanOp& op, const Place& place, std::string_view use);
   void check_pipeline(std::size_t t, std::size_t i);
-  void check_ports(std::size_t t, const PlanOp& op, const Place& place);
+  void check_put_channels(std::size_t t, const PlanOp& op, const Place& place);
+  void check_ends(std::size_t t, const PlanOp& op, const Place& place);
+  bool check_channel(const std::vector<std::int64_t>& list, std::int64_t id, const PlanOp& op,
+                     const Place& place);
   void limit(const Place& place, std::size_t number, std::size_t most, std::string_view what);
   [[nodiscard]] const PlanGpu& gpu() const { return plan_.gpus[rank_]; }
   void add(Code code, const Place& place, std::string message, std::string remedy = {}) {

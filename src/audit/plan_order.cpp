@@ -36,7 +36,8 @@ void report_cycle(const PlanFile& plan, const PlanGraph& graph,
   std::int32_t first = -1;
   for (std::size_t i = static_cast<std::size_t>(seen[static_cast<std::size_t>(n)]); i < walk.size();
        ++i) {
-    if (graph.nodes[static_cast<std::size_t>(walk[i])].kind != PlanGraph::Kind::control) continue;
+    const PlanGraph::Kind kind = graph.nodes[static_cast<std::size_t>(walk[i])].kind;
+    if (kind != PlanGraph::Kind::control && kind != PlanGraph::Kind::data) continue;
     if (first < 0) first = walk[i];
     if (++named <= kNamed) {
       text += fmt::format("{}{}", named > 1 ? " waits for " : "", describe(plan, graph, walk[i]));

@@ -11,7 +11,7 @@ std::optional<PlanPlace> list_in(PlanPlace owner, std::string_view key, bool in_
     std::string_view key;
     PlanPlace list;
   };
-  constexpr std::array<Rule, 19> rules = {
+  constexpr std::array<Rule, 20> rules = {
       {{PlanPlace::file, "gpus", PlanPlace::gpus},
        {PlanPlace::gpu, "threadblocks", PlanPlace::threadblocks},
        {PlanPlace::gpu, "channels", PlanPlace::channel_lists},
@@ -29,6 +29,7 @@ std::optional<PlanPlace> list_in(PlanPlace owner, std::string_view key, bool in_
        {PlanPlace::inner_op, "dst_buff", PlanPlace::destinations},
        {PlanPlace::inner_op, "channel_ids", PlanPlace::op_channels},
        {PlanPlace::inner_op, "semaphore_ids", PlanPlace::op_semaphores},
+       {PlanPlace::rank_group, "ranks", PlanPlace::group_ranks},
        {PlanPlace::buffer_ref, "remote_buffer_ids", PlanPlace::buffer_ids},
        {PlanPlace::remote_buffer, "access_channel_types", PlanPlace::access_types}}};
   for (const Rule& rule : rules) {
@@ -39,15 +40,18 @@ std::optional<PlanPlace> list_in(PlanPlace owner, std::string_view key, bool in_
       key == (in_threadblock ? "channel_ids" : "connected_to")) {
     return PlanPlace::channel_ids;
   }
+  if (owner == PlanPlace::channel_list && key == "rank_groups" && !in_threadblock) {
+    return PlanPlace::rank_groups;
+  }
   return std::nullopt;
 }
 
 bool holds_objects(PlanPlace list) {
-  constexpr std::array<PlanPlace, 10> lists = {
+  constexpr std::array<PlanPlace, 11> lists = {
       PlanPlace::gpus,          PlanPlace::threadblocks, PlanPlace::ops,
       PlanPlace::inner_ops,     PlanPlace::sources,      PlanPlace::destinations,
       PlanPlace::channel_lists, PlanPlace::buffer_refs,  PlanPlace::remote_buffers,
-      PlanPlace::semaphores};
+      PlanPlace::semaphores,    PlanPlace::rank_groups};
   return std::ranges::find(lists, list) != lists.end();
 }
 

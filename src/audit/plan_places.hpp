@@ -26,6 +26,10 @@ enum class PlanPlace {
   channel_lists,  // of a GPU or a threadblock
   channel_list,
   channel_ids,
+  rank_groups,  // of a GPU's switch channels
+  rank_group,
+  group_ranks,
+  group_info,  // tbg_info
   buffer_refs,
   buffer_ref,
   buffer_ids,

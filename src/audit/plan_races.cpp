@@ -1,13 +1,8 @@
-// An access of node A is over once one of its releases has happened: the next point at which its
-// threadblock is in step, or, for what a port channel carries, the next signal or flush. Releases
-// lie on chains (a threadblock's syncs, a channel's signals), so "A's access is over before B
-// begins" is "B knows of its release": the clock of B at the release's column is at least its
-// position. Clocks are swept for a block of columns at a time, to bound memory.
+// Every two accesses to a chunk, at least one of them writing, are a question to the clocks. Most
+// answers are near at hand, though: B's own threadblock, or one that has signalled to it.
 //
-// Most answers are near at hand, though: B's own threadblock, or one that has signalled to it.
-//
-// A relaxed signal carries no clocks but those of the ranks' beginnings: what a rank's memory held
-// before its call is settled before its first operation, and needs no release.
+// A write must be over in memory, a read only in time (plan_clocks.hpp). Packets are no concern of
+// this file: their flags order them.
 #include "audit/plan_races.hpp"
 
 #include <fmt/format.h>
@@ -15,16 +10,15 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "audit/plan_clocks.hpp"
+
 namespace forestcoll::audit {
 namespace {
 
-constexpr std::size_t kClockBytes = std::size_t{128} << 20;
-constexpr std::size_t kMaxColumns = 64;
 constexpr std::size_t kMaxQueries = 20'000'000;
 constexpr const char* kNotRelaxed = "use signal and wait instead of rlxsignal and rlxwait";
 
@@ -81,7 +75,7 @@ class PlanRaces {
       const PlanGraph::Node& sender = node(from);
       const PlanGraph::Node& receiver = node(to);
       if (sender.block < 0 || receiver.block < 0 || sender.block == receiver.block) continue;
-      if (graph_.is_relaxed(from, to)) continue;
+      if (graph_.carries(from, to) != PlanGraph::Carries::everything) continue;
       heard_[key(sender.block, receiver.block)].push_back({phase(to), phase(from)});
       if (sender.kind == Kind::signal_effect) {
         heard_of_[{from, receiver.block}] = phase(to);
@@ -126,6 +120,10 @@ class PlanRaces {
            bool after_writes) {
     if (before < 0 || before == after || obviously_ordered(before, after)) return;
     if (!queries_.empty() && queries_.back().before == before && queries_.back().after == after) {
+      Query& same = queries_.back();
+      if (before_writes && !same.before_writes) {
+        same = {before, after, chunk.buffer, chunk.rank, chunk.offset, true, after_writes};
+      }
       return;
     }
     if (queries_.size() == kMaxQueries) {
@@ -144,7 +142,8 @@ class PlanRaces {
       const PlanAccess access = access_of(plan_, graph_, n);
       check_overlap(n, access);
       check_lifetime(n, access);
-      for (ChunkRef chunk : access.reads) {
+      for (PlanPart chunk : access.reads) {
+        if (chunk.packets) continue;
         for (std::int64_t lane = 0; lane < access.count; ++lane, ++chunk.offset) {
           const std::size_t at = memory_.locate(chunk.rank, chunk.buffer, chunk.offset);
           ask(last_write[at], n, chunk, true, false);
@@ -152,7 +151,8 @@ class PlanRaces {
           first_reader[at] = static_cast<std::int32_t>(readers.size() - 1);
         }
       }
-      for (ChunkRef chunk : access.writes) {
+      for (PlanPart chunk : access.writes) {
+        if (chunk.packets) continue;
         for (std::int64_t lane = 0; lane < access.count; ++lane, ++chunk.offset) {
           const std::size_t at = memory_.locate(chunk.rank, chunk.buffer, chunk.offset);
           ask(last_write[at], n, chunk, true, true);
@@ -169,7 +169,7 @@ class PlanRaces {
   }
 
   [[nodiscard]] std::string chunk_name(std::int32_t n, const ChunkRef& chunk) const {
-    std::string text = MemoryMap::name(chunk.buffer, chunk.offset);
+    std::string text = memory_.name(chunk.buffer, chunk.offset);
     if (chunk.rank != node(n).rank) text += fmt::format(" of rank {}", chunk.rank);
     return text;
   }
@@ -177,7 +177,7 @@ class PlanRaces {
   // Within one operation, the threads move chunks in any order.
   void check_overlap(std::int32_t n, const PlanAccess& access) {
     const auto count = static_cast<std::size_t>(access.count);
-    const auto at = [&](const ChunkRef& chunk) {
+    const auto at = [&](const PlanPart& chunk) {
       return memory_.locate(chunk.rank, chunk.buffer, chunk.offset);
     };
     const auto report = [&](const ChunkRef& chunk, std::string message) {
@@ -186,8 +186,10 @@ class PlanRaces {
       findings_.add(Code::race, place, std::move(message));
     };
     for (std::size_t w = 0; w < access.writes.size(); ++w) {
+      if (access.writes[w].packets) continue;
       const std::size_t destination = at(access.writes[w]);
-      for (const ChunkRef& read : access.reads) {
+      for (const PlanPart& read : access.reads) {
+        if (read.packets) continue;
         const std::size_t source = at(read);
         const std::size_t shift = std::max(source, destination) - std::min(source, destination);
         if (shift == 0 || shift >= count) continue;
@@ -205,9 +207,10 @@ class PlanRaces {
   // Other ranks' memory is theirs to give: from the beginning to the end of their call. A port
   // channel may still be reading its source when the call that gave it the put has ended.
   void check_lifetime(std::int32_t n, const PlanAccess& access) {
-    std::array<const std::vector<ChunkRef>*, 2> sides = {&access.reads, &access.writes};
+    std::array<const std::vector<PlanPart>*, 2> sides = {&access.reads, &access.writes};
     for (std::size_t side = 0; side < sides.size(); ++side) {
-      for (const ChunkRef& chunk : *sides[side]) {
+      for (const PlanPart& chunk : *sides[side]) {
+        if (chunk.packets) continue;
         const bool away = chunk.rank != node(n).rank;
         const bool writes = side == 1;
         if (away && !begun_straight(chunk.rank, n)) {
@@ -238,7 +241,7 @@ class PlanRaces {
       if (sender.block < 0 || receiver.block < 0 || sender.rank == receiver.rank) continue;
       auto& first = begun_[receiver.block].try_emplace(sender.rank, phase(to)).first->second;
       first = std::min(first, phase(to));
-      if (graph_.is_relaxed(from, to)) continue;
+      if (graph_.carries(from, to) != PlanGraph::Carries::everything) continue;
       auto& last = told_[sender.block].try_emplace(receiver.rank, phase(from)).first->second;
       last = std::max(last, phase(from));
       if (sender.kind == Kind::signal_effect) told_by_.emplace(from, receiver.rank);
@@ -276,85 +279,20 @@ class PlanRaces {
   // --- Clocks, for what is left.
 
   void answer() {
-    const std::vector<bool> right = ordered(false);
-    const bool relaxed = std::any_of(graph_.nodes.begin(), graph_.nodes.end(),
-                                     [](const PlanGraph::Node& each) { return each.relaxed; });
-    const bool all = std::find(right.begin(), right.end(), false) == right.end();
-    // Only to say why.
-    const std::vector<bool> in_time = relaxed && !all ? ordered(true) : right;
-    for (std::size_t q = 0; q < queries_.size(); ++q) {
-      if (!right[q]) report(queries_[q], in_time[q]);
-    }
-  }
-
-  // Each query waits for one of up to two releases; it is answered with the first that is known.
-  // `by_relaxed`: as if relaxed signals ordered data.
-  [[nodiscard]] std::vector<bool> ordered(bool by_relaxed) {
-    struct Open {
-      std::int32_t column, position;
-      std::uint32_t query;
-    };
-    std::vector<Open> open;
-    for (std::size_t q = 0; q < queries_.size(); ++q) {
-      const std::int32_t before = queries_[q].before;
-      const bool start = node(before).kind == Kind::start;
-      const auto releases = start ? std::array<std::int32_t, 2>{before, -1}
-                                  : graph_.released_by[static_cast<std::size_t>(before)];
-      for (const std::int32_t release : releases) {
-        if (release < 0) continue;
-        open.push_back(
-            {node(release).column, node(release).position, static_cast<std::uint32_t>(q)});
-      }
-    }
-    std::sort(open.begin(), open.end(), [](const Open& a, const Open& b) {
-      return std::tie(a.column, a.query, a.position) < std::tie(b.column, b.query, b.position);
+    std::vector<PlanQuery> asked;
+    asked.reserve(queries_.size());
+    for (const Query& query : queries_) asked.push_back({query.before, query.after});
+    const std::vector<bool> data = known_before(graph_, order_, asked, PlanOrder::data);
+    // Only where it can matter: a second sweep costs as much as the first.
+    const bool relaxed = std::any_of(graph_.edges.begin(), graph_.edges.end(), [&](const auto& e) {
+      return graph_.carries(e.first, e.second) == PlanGraph::Carries::beginnings;
     });
-    std::vector<bool> answers(queries_.size(), false);
-    std::vector<std::int32_t> slot(static_cast<std::size_t>(graph_.columns), -1);
-    for (std::size_t first = 0; first < open.size();) {
-      std::size_t last = first;
-      width_ = 0;
-      std::fill(slot.begin(), slot.end(), -1);
-      const std::size_t most =
-          std::clamp<std::size_t>(kClockBytes / (2 * graph_.nodes.size()), 8, kMaxColumns);
-      for (; last < open.size(); ++last) {
-        std::int32_t& s = slot[static_cast<std::size_t>(open[last].column)];
-        if (s >= 0) continue;
-        if (width_ == most) break;
-        s = static_cast<std::int32_t>(width_++);
-      }
-      sweep(slot, by_relaxed);
-      for (std::size_t i = first; i < last; ++i) {
-        const auto column =
-            static_cast<std::size_t>(slot[static_cast<std::size_t>(open[i].column)]);
-        const auto after = static_cast<std::size_t>(queries_[open[i].query].after);
-        if (clocks_[after * width_ + column] >= open[i].position) answers[open[i].query] = true;
-      }
-      first = last;
-    }
-    return answers;
-  }
-
-  void sweep(const std::vector<std::int32_t>& slot, bool by_relaxed) {
-    clocks_.assign(graph_.nodes.size() * width_, -1);
-    std::vector<std::size_t> beginnings;
-    for (const std::int32_t start : graph_.start) {
-      const std::int32_t own = slot[static_cast<std::size_t>(node(start).column)];
-      if (own >= 0) beginnings.push_back(static_cast<std::size_t>(own));
-    }
-    for (const std::int32_t n : order_) {
-      std::int16_t* clock = clocks_.data() + static_cast<std::size_t>(n) * width_;
-      for (const std::int32_t before : graph_.predecessors(n)) {
-        const std::int16_t* other = clocks_.data() + static_cast<std::size_t>(before) * width_;
-        if (by_relaxed || !graph_.is_relaxed(before, n)) {
-          for (std::size_t i = 0; i < width_; ++i) clock[i] = std::max(clock[i], other[i]);
-        } else {
-          for (const std::size_t i : beginnings) clock[i] = std::max(clock[i], other[i]);
-        }
-      }
-      if (node(n).column < 0) continue;
-      const std::int32_t own = slot[static_cast<std::size_t>(node(n).column)];
-      if (own >= 0) clock[own] = static_cast<std::int16_t>(node(n).position);
+    const bool all = std::find(data.begin(), data.end(), false) == data.end();
+    const std::vector<bool> time =
+        relaxed && !all ? known_before(graph_, order_, asked, PlanOrder::time) : data;
+    for (std::size_t q = 0; q < queries_.size(); ++q) {
+      const bool enough = queries_[q].before_writes ? data[q] : time[q];
+      if (!enough) report(queries_[q], time[q]);
     }
   }
 
@@ -403,8 +341,6 @@ class PlanRaces {
   std::unordered_map<std::int32_t, std::int32_t> told_by_;  // signal effect → rank
   std::vector<Query> queries_;
   bool overflow_ = false;
-  std::size_t width_ = 0;
-  std::vector<std::int16_t> clocks_;
 };
 
 }  // namespace

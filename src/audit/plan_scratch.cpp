@@ -24,8 +24,8 @@ class DoubleScratch {
       if (node.kind != PlanGraph::Kind::data && node.kind != PlanGraph::Kind::effect) continue;
       const PlanAccess access = access_of(plan_, graph_, n);
       reported_ = false;
-      for (const ChunkRef& chunk : access.reads) read(n, chunk, access.count);
-      for (const ChunkRef& chunk : access.writes) write(n, chunk, access.count);
+      for (const PlanPart& chunk : access.reads) read(n, chunk, access.count);
+      for (const PlanPart& chunk : access.writes) write(n, chunk, access.count);
     }
   }
 
@@ -35,16 +35,16 @@ class DoubleScratch {
     bool by_own_threads = false;
   };
 
-  [[nodiscard]] bool by_own_threads(std::int32_t n, const ChunkRef& chunk) const {
+  [[nodiscard]] bool by_own_threads(std::int32_t n, const PlanPart& chunk) const {
     const PlanGraph::Node& node = graph_.nodes[static_cast<std::size_t>(n)];
-    return node.kind == PlanGraph::Kind::data && node.rank == chunk.rank;
+    return node.kind == PlanGraph::Kind::data && node.rank == chunk.rank && !chunk.switched;
   }
   [[nodiscard]] std::size_t first(const ChunkRef& chunk) const {
     return memory_.locate(chunk.rank, chunk.buffer, chunk.offset);
   }
 
-  void read(std::int32_t n, const ChunkRef& chunk, std::int64_t count) {
-    if (chunk.buffer != Buffer::scratch) return;
+  void read(std::int32_t n, const PlanPart& chunk, std::int64_t count) {
+    if (chunk.buffer != Buffer::scratch || chunk.packets) return;
     const bool own = by_own_threads(n, chunk);
     for (std::int64_t lane = 0; lane < count && !reported_; ++lane) {
       const Write& last = last_write_[first(chunk) + static_cast<std::size_t>(lane)];
@@ -53,8 +53,8 @@ class DoubleScratch {
     }
   }
 
-  void write(std::int32_t n, const ChunkRef& chunk, std::int64_t count) {
-    if (chunk.buffer != Buffer::scratch) return;
+  void write(std::int32_t n, const PlanPart& chunk, std::int64_t count) {
+    if (chunk.buffer != Buffer::scratch || chunk.packets) return;
     const bool own = by_own_threads(n, chunk);
     for (std::int64_t lane = 0; lane < count; ++lane) {
       last_write_[first(chunk) + static_cast<std::size_t>(lane)] = {n, own};
@@ -65,7 +65,7 @@ class DoubleScratch {
     reported_ = true;
     constexpr std::string_view first_half = "the first", second_half = "the second";
     Place place = graph_.place(n);
-    place.chunk = MemoryMap::name(chunk.buffer, chunk.offset + lane);
+    place.chunk = memory_.name(chunk.buffer, chunk.offset + lane);
     if (chunk.rank != place.rank) place.chunk += fmt::format(" of rank {}", chunk.rank);
     findings_.add(
         Code::undefined_read, place,
@@ -74,8 +74,8 @@ class DoubleScratch {
                     last.by_own_threads ? first_half : second_half,
                     to_string(graph_.place(last.node)), graph_.op(plan_, last.node).name,
                     last.by_own_threads ? second_half : first_half),
-        "leave use_double_scratch_buffer out: in the protocol Simple, only a rank's own threads "
-        "take the other half");
+        "leave use_double_scratch_buffer out: packets apart, only a rank's own threads take the "
+        "other half");
   }
 
   const PlanFile& plan_;

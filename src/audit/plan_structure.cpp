@@ -4,10 +4,14 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <utility>
 
 #include "audit/plan_channels.hpp"
+#include "audit/plan_groups.hpp"
 #include "audit/plan_operations.hpp"
+#include "audit/plan_packets.hpp"
+#include "audit/plan_switches.hpp"
 
 namespace forestcoll::audit {
 namespace {
@@ -24,6 +28,12 @@ class PlanStructure {
     check_header();
     check_gpus();
     for (std::size_t r = 0; r < plan_.gpus.size(); ++r) check_gpu(r);
+    check_switch_groups(plan_, findings_);
+    if (slices_of(plan_) > kMaxSlices) {
+      add(Code::too_large, {},
+          fmt::format("groups of threadblocks cut chunks into more than {} slices", kMaxSlices));
+    }
+    if (!findings_.blocked()) check_packet_rules(plan_, findings_);
     check_chunks();
   }
 
@@ -44,13 +54,9 @@ class PlanStructure {
           fmt::format("num_threads_per_block: expected a multiple of 32 up to 1024, found {}",
                       plan_.threads));
     }
-    if (plan_.protocol != "Simple") {
+    if (plan_.protocol != "Simple" && plan_.protocol != "LL") {
       add(Code::unsupported, {},
-          fmt::format("protocol: this verifier follows \"Simple\", found \"{}\"", plan_.protocol));
-    }
-    if (plan_.reuses_resources) {
-      add(Code::unsupported, {},
-          "reuse_resources: this verifier does not follow scratch that is used several times");
+          fmt::format("protocol: expected \"Simple\" or \"LL\", found \"{}\"", plan_.protocol));
     }
     read_collective();
     program_.protocol = plan_.protocol;
@@ -64,8 +70,8 @@ class PlanStructure {
     const auto pattern = name == "reducescatter" ? Pattern::reduce_scatter : parse_pattern(name);
     if (!pattern || name == "reduce_scatter" || name == "reduce") {
       add(Code::unsupported, {},
-          fmt::format("collective: expected allreduce, allgather, reducescatter, broadcast or "
-                      "alltoall, found \"{}\"",
+          fmt::format("collective: expected allreduce, allgather, reducescatter, broadcast, "
+                      "alltoall or sendrecv, found \"{}\"",
                       name));
       return;
     }
@@ -113,7 +119,6 @@ class PlanStructure {
                       gpu.threadblocks.size(), sms_),
           "merge threadblocks, or say how many SMs the GPU has");
     }
-    limit(rank_place(r), gpu.semaphores.size(), kMaxPlanSemaphores, "semaphores");
     check_peers(r);
     check_remote_buffers(r);
     PlanOperations operations(plan_, r, findings_);
@@ -125,9 +130,8 @@ class PlanStructure {
 
   void check_peers(std::size_t r) {
     for (const PlanChannels& list : plan_.gpus[r].channels) {
-      if (list.kind != ChannelKind::memory && list.kind != ChannelKind::port) {
-        add(Code::unsupported, rank_place(r),
-            fmt::format("this verifier does not follow channels of type {}", to_string(list.kind)));
+      if (list.kind == ChannelKind::none || list.kind == ChannelKind::other) {
+        add(Code::unsupported, rank_place(r), "channel_type: expected memory, port or switch");
       }
       for (const std::int64_t peer : list.ids) {
         if (peer >= 0 && peer < std::ssize(plan_.gpus) && peer != static_cast<std::int64_t>(r)) {
@@ -138,9 +142,10 @@ class PlanStructure {
                         plan_.gpus.size()));
       }
     }
-    memory_channels_ = peers_of(plan_.gpus[r], ChannelKind::memory).size();
-    port_channels_ = peers_of(plan_.gpus[r], ChannelKind::port).size();
-    limit(rank_place(r), port_channels_, kMaxPlanPortChannels, "port channels");
+    channels_[ChannelKind::memory] = peers_of(plan_.gpus[r], ChannelKind::memory).size();
+    channels_[ChannelKind::port] = peers_of(plan_.gpus[r], ChannelKind::port).size();
+    channels_[ChannelKind::switched] = groups_of(plan_.gpus[r]).size();
+    limit(rank_place(r), channels_[ChannelKind::port], kMaxPlanPortChannels, "port channels");
   }
 
   void check_remote_buffers(std::size_t r) {
@@ -169,7 +174,7 @@ class PlanStructure {
       add(Code::too_large, block_place(r, t),
           fmt::format("this verifier follows {} operations of a threadblock", kMaxFollowed));
     }
-    for (const ChannelKind kind : {ChannelKind::memory, ChannelKind::port}) {
+    for (const ChannelKind kind : {ChannelKind::memory, ChannelKind::port, ChannelKind::switched}) {
       check_lists(r, t, kind);
     }
   }
@@ -181,8 +186,7 @@ class PlanStructure {
     const auto buffers = ids_of(tb.remote_buffers, kind);
     limit(block_place(r, t), channels.size(), kMaxPlanChannels, "channels of a kind in one block");
     limit(block_place(r, t), buffers.size(), kMaxPlanChannels, "remote buffers in one block");
-    const auto known =
-        static_cast<std::int64_t>(kind == ChannelKind::memory ? memory_channels_ : port_channels_);
+    const auto known = static_cast<std::int64_t>(channels_[kind]);
     for (const std::int64_t id : channels) {
       if (id >= 0 && id < known) continue;
       add(Code::connection, block_place(r, t),
@@ -195,7 +199,10 @@ class PlanStructure {
         continue;
       }
       const PlanRemoteBuffer& buffer = gpu.remote_buffers[static_cast<std::size_t>(id)];
-      if (kind == ChannelKind::memory ? buffer.memory : buffer.port) continue;
+      if ((kind == ChannelKind::memory && buffer.memory) ||
+          (kind == ChannelKind::port && buffer.port)) {
+        continue;
+      }
       add(Code::connection, block_place(r, t),
           fmt::format("remote buffer {} is not reached through {} channels", id, to_string(kind)));
     }
@@ -236,7 +243,7 @@ class PlanStructure {
   std::int32_t sms_;
   Program& program_;
   Findings& findings_;
-  std::size_t memory_channels_ = 0, port_channels_ = 0;  // of the GPU that is checked
+  std::map<ChannelKind, std::size_t> channels_;  // of the GPU that is checked
 };
 
 }  // namespace

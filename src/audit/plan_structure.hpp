@@ -10,12 +10,12 @@
 
 namespace forestcoll::audit {
 
-inline constexpr std::size_t kMaxPlanOps = 64;         ///< of a threadblock, pipelines' included
-inline constexpr std::size_t kMaxPlanChannels = 16;    ///< of a threadblock and kind
-inline constexpr std::size_t kMaxPlanOpChannels = 8;   ///< of an operation
-inline constexpr std::size_t kMaxPlanOpBuffers = 10;   ///< sources, destinations of an operation
-inline constexpr std::int64_t kMaxPlanBarriers = 16;   ///< of a GPU
-inline constexpr std::size_t kMaxPlanSemaphores = 16;  ///< of a GPU
+inline constexpr std::size_t kMaxPlanOps = 64;           ///< of a threadblock, pipelines' included
+inline constexpr std::size_t kMaxPlanChannels = 16;      ///< of a threadblock and kind
+inline constexpr std::size_t kMaxPlanOpChannels = 8;     ///< of an operation
+inline constexpr std::size_t kMaxPlanOpBuffers = 10;     ///< sources, destinations of an operation
+inline constexpr std::int64_t kMaxPlanBarriers = 16;     ///< of a GPU
+inline constexpr std::size_t kMaxPlanOpSemaphores = 16;  ///< of an operation
 inline constexpr std::int64_t kMaxPlanChunks = std::int64_t{1} << 24;  ///< of one buffer
 inline constexpr std::size_t kMaxPlanPortChannels = 128;  ///< of a GPU, served by one proxy
 

@@ -17,8 +17,8 @@ constexpr std::array<Operation, 9> kOperations = {
      {"re", false, false, true, true, true, true},
      {"nop", false, false, false, false, false, false}}};
 
-constexpr std::array<std::string_view, 6> kPatterns = {"allgather", "reduce_scatter", "allreduce",
-                                                       "broadcast", "reduce",         "alltoall"};
+constexpr std::array<std::string_view, 7> kPatterns = {
+    "allgather", "reduce_scatter", "allreduce", "broadcast", "reduce", "alltoall", "sendrecv"};
 
 }  // namespace
 
@@ -67,6 +67,7 @@ BufferSizes buffer_sizes(Pattern pattern, std::int64_t chunks, std::int64_t rank
     case Pattern::broadcast:
     case Pattern::reduce:
     case Pattern::alltoall:
+    case Pattern::sendrecv:
       return {chunks, chunks};
   }
   return {};

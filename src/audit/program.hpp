@@ -19,7 +19,8 @@ enum class Pattern : std::uint8_t {
   allreduce,
   broadcast,
   reduce,
-  alltoall
+  alltoall,
+  sendrecv  ///< every rank ends with the input of one other
 };
 [[nodiscard]] std::string_view to_string(Pattern pattern);
 [[nodiscard]] std::optional<Pattern> parse_pattern(std::string_view name);
@@ -74,7 +75,8 @@ struct Program {
   Pattern pattern = Pattern::allgather;
   std::int64_t channels = 0;  ///< nchannels
   std::int64_t chunks = 0;    ///< nchunksperloop
-  std::int64_t ranks = 0;     ///< ngpus
+  std::int64_t slices = 1;  ///< how many of `chunks`, and of all that follows, make one of a file's
+  std::int64_t ranks = 0;   ///< ngpus
   bool in_place = false, out_of_place = false;
   std::int64_t min_bytes = 0, max_bytes = 0;
   std::int32_t line = 0;

@@ -247,7 +247,7 @@ class RaceCheck {
 
   void report(const Query& query) {
     Place place = graph_.place(query.after);
-    place.chunk = MemoryMap::name(query.buffer, query.offset);
+    place.chunk = memory_.name(query.buffer, query.offset);
     Place other = graph_.place(query.before);
     other.line = 0;
     const StepGraph::Block& b = graph_.block_of(query.before);

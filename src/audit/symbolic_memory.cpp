@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace forestcoll::audit {
@@ -57,7 +58,7 @@ std::string SymbolicMemory::mode_text() const {
 }
 
 std::string SymbolicMemory::name(const ChunkRef& chunk) const {
-  std::string text = MemoryMap::name(chunk.buffer, chunk.offset);
+  std::string text = memory_.name(chunk.buffer, chunk.offset);
   if (chunk.rank != rank_) text += fmt::format(" of rank {}", chunk.rank);
   return text;
 }
@@ -83,9 +84,9 @@ Content SymbolicMemory::add(Content a, Content b, const ChunkRef& into) {
   const Content poison{0, Content::kPoison};
   if (!a.defined() || !b.defined()) return poison;
   if (a.index != b.index) {
-    report(
-        Code::reduction, into,
-        fmt::format("adds data of chunk {} to data of chunk {}{}", a.index, b.index, mode_text()));
+    report(Code::reduction, into,
+           fmt::format("adds data of chunk {} to data of chunk {}{}", a.index / memory_.slices(),
+                       b.index / memory_.slices(), mode_text()));
     return poison;
   }
   const PartialSums::Sum both = sums_.add(a.sum, b.sum);
@@ -93,8 +94,8 @@ Content SymbolicMemory::add(Content a, Content b, const ChunkRef& into) {
   if (*both.refusal == RankSets::Refusal::overlap) {
     report(Code::reduction, into,
            fmt::format("adds the contribution of rank {} to chunk {} a second time{}",
-                       sums_.sets().common(sums_.ranks_of(a.sum), sums_.ranks_of(b.sum)), a.index,
-                       mode_text()));
+                       sums_.sets().common(sums_.ranks_of(a.sum), sums_.ranks_of(b.sum)),
+                       a.index / memory_.slices(), mode_text()));
   } else {
     report(Code::too_large, into, "too many different partial sums for this verifier to follow");
   }
@@ -119,6 +120,10 @@ const Content& SymbolicMemory::output(std::int32_t rank, std::int64_t chunk) con
 Results SymbolicMemory::check_results() {
   Results results;
   if (program_.pattern == Pattern::broadcast) results.root = most_frequent_source();
+  if (program_.pattern == Pattern::sendrecv) {
+    for (std::int32_t r = 0; r < ranks(); ++r) check_rank(r, source_of(r));
+    return results;
+  }
   if (program_.pattern == Pattern::reduce) {
     results.root = most_complete_rank();
     check_rank(*results.root, results.root);
@@ -147,6 +152,18 @@ std::int32_t SymbolicMemory::most_frequent_source() const {
     }
   }
   return static_cast<std::int32_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
+}
+
+// Nobody sends to itself: what a rank has anyway is not what it receives.
+std::int32_t SymbolicMemory::source_of(std::int32_t rank) const {
+  std::map<std::int32_t, std::int64_t> votes;
+  for (std::int64_t c = 0; c < memory_.output_chunks(); ++c) {
+    const std::int32_t sum = output(rank, c).sum;
+    if (sum >= 0 && sum < ranks() && sum != rank) ++votes[sum];
+  }
+  const auto best = std::max_element(
+      votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return best == votes.end() ? (rank + 1) % ranks() : best->first;
 }
 
 std::int32_t SymbolicMemory::most_complete_rank() const {
@@ -179,6 +196,7 @@ SymbolicMemory::Promise SymbolicMemory::promised(std::int32_t rank, std::int64_t
       index += memory_.own_part(rank);
       break;
     case Pattern::broadcast:
+    case Pattern::sendrecv:
       set = sums_.sets().single(*root);
       break;
     case Pattern::alltoall:  // what every rank has for this one, in the order of ranks
@@ -221,8 +239,8 @@ void SymbolicMemory::check_chunk(std::int32_t rank, std::int64_t chunk, Promise 
 std::string SymbolicMemory::describe(Content found, Promise expected) const {
   if (!found.defined()) return "ends without data: it is never written";
   if (found.index != expected.index) {
-    return fmt::format("ends with data of chunk {} instead of chunk {}", found.index,
-                       expected.index);
+    return fmt::format("ends with data of chunk {} instead of chunk {}",
+                       found.index / memory_.slices(), expected.index / memory_.slices());
   }
   std::vector<std::int32_t> missing, surplus;
   for (std::int32_t r = 0; r < ranks(); ++r) {

@@ -75,6 +75,7 @@ class SymbolicMemory {
   void fill_inputs();
   void report(Code code, const ChunkRef& chunk, std::string message, std::string remedy = {});
   [[nodiscard]] std::int32_t most_frequent_source() const;
+  [[nodiscard]] std::int32_t source_of(std::int32_t rank) const;
   [[nodiscard]] std::int32_t most_complete_rank() const;
   [[nodiscard]] std::optional<BitsDiffer> compare_bits() const;
   [[nodiscard]] Promise promised(std::int32_t rank, std::int64_t chunk,

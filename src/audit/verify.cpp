@@ -20,6 +20,8 @@
 #include "audit/plan_check.hpp"
 #include "audit/plan_conditions.hpp"
 #include "audit/plan_file.hpp"
+#include "audit/plan_groups.hpp"
+#include "audit/plan_kinds.hpp"
 #include "audit/plan_structure.hpp"
 #include "audit/program.hpp"
 #include "audit/races.hpp"
@@ -33,7 +35,6 @@ namespace forestcoll {
 namespace audit {
 namespace {
 
-constexpr std::size_t kMaxForestBytes = std::size_t{2} << 30;
 constexpr std::size_t kMaxPlanBytes = std::size_t{1} << 30;
 constexpr std::size_t kMaxMemoryChunks = std::size_t{1} << 26;
 
@@ -171,7 +172,7 @@ void describe(const PlanFile& plan, Verdict& verdict) {
     verdict.threadblocks =
         std::max(verdict.threadblocks, static_cast<std::int32_t>(gpu.threadblocks.size()));
     std::size_t channels = 0;
-    for (const PlanChannels& list : gpu.channels) channels += list.ids.size();
+    for (const PlanChannels& list : gpu.channels) channels += list.ids.size() + list.groups.size();
     verdict.channels = std::max(verdict.channels, static_cast<std::int32_t>(channels));
     for (const PlanThreadblock& tb : gpu.threadblocks) {
       verdict.steps = std::max(verdict.steps, static_cast<std::int32_t>(tb.ops.size()));
@@ -189,11 +190,14 @@ void run_plan(const PlanFile& plan, const Program& program, const Topology* topo
     return;
   }
   const auto run = check_plan(plan, program, memory, findings);
+  if (topology != nullptr && topology->ranks.size() == plan.gpus.size()) {
+    check_plan_boxes(plan, *topology, findings);
+  }
   if (!run) return;
   verdict.free_at_one_in_flight = true;  // a signal never waits
   note_results(program, run->results, verdict);
-  if (topology == nullptr) return;
-  if (topology->ranks.size() == plan.gpus.size()) check_plan_boxes(plan, *topology, findings);
+  // What goes through a switch channel loads a link once, whoever it is for.
+  if (topology == nullptr || has_switches(plan)) return;
   check_fabric(program, run->transfers, *topology, findings, verdict);
 }
 
@@ -219,7 +223,9 @@ Expected<Verdict> verify_plan(std::string_view text, std::string_view file,
   if (!findings.blocked()) {
     verdict.usable_counts = usable_sizes(*plan, findings);
     verdict.conditions = plan_conditions(*plan);
-    run_plan(*plan, program, topology, findings, verdict);
+    const std::int64_t slices = slices_of(*plan);
+    run_plan(slices == 1 ? *plan : in_slices(*plan, slices), in_slices(program, slices), topology,
+             findings, verdict);
   }
   return conclude(std::move(verdict), findings, options);
 }

@@ -180,7 +180,7 @@ class Reader {
       return;
     }
     const auto pattern = parse_pattern(name);
-    if (pattern && *pattern != Pattern::reduce_scatter) {
+    if (pattern && *pattern != Pattern::reduce_scatter && *pattern != Pattern::sendrecv) {
       program.pattern = *pattern;
       return;
     }

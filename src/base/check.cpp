@@ -11,7 +11,7 @@ void fail(const char* file, int line, const char* what) {
                "This is a bug in forestcoll; please report it with the input that led here.\n",
                file, line, what);
   std::fflush(stderr);
-  std::_Exit(70);
+  std::abort();
 }
 
 }  // namespace forestcoll::base

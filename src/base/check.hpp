@@ -1,5 +1,5 @@
 // Checks of our own promises, by level. A failure is a bug of ours: it prints the place and stops
-// the program with exit code 70.
+// the process by abort(); the command line makes an exit code of 70 of that.
 //
 // contracts  (0)  always on, constant cost
 // invariants (1)  on by default, at the cost of the code around
@@ -16,7 +16,7 @@ inline constexpr int check_level = FORESTCOLL_CHECK_LEVEL;
 inline constexpr bool check_invariants = check_level >= 1;
 inline constexpr bool check_proofs = check_level >= 2;
 
-/// Prints "forestcoll: internal error at FILE:LINE: WHAT" and exits with 70.
+/// Prints "forestcoll: internal error at FILE:LINE: WHAT" and aborts.
 [[noreturn]] void fail(const char* file, int line, const char* what);
 
 }  // namespace forestcoll::base

@@ -15,7 +15,7 @@
 namespace forestcoll::baseline {
 namespace {
 
-constexpr std::size_t most_ranks = 512;
+constexpr std::size_t kMostBfbRanks = 512;
 constexpr std::array<std::int64_t, 7> part_counts = {1, 2, 3, 4, 6, 8, 12};
 
 /// Ranks that switches join, and how far they are from one another.
@@ -118,8 +118,8 @@ Family with_parts(const Neighbours& near, std::int64_t k) {
 
 Expected<BaselineResult> bfb(const Request& request) {
   const std::size_t n = request.network.ranks.size();
-  if (n > most_ranks) {
-    return too_large(fmt::format("breadth-first broadcast for {} ranks: at most {}", n, most_ranks),
+  if (n > kMostBfbRanks) {
+    return too_large(fmt::format("breadth-first broadcast for {} ranks: at most {}", n, kMostBfbRanks),
                      "compare with another algorithm");
   }
   std::optional<Neighbours> forward, backward;

@@ -11,7 +11,7 @@
 namespace forestcoll::baseline {
 namespace {
 
-constexpr std::size_t most_edges = std::size_t{1} << 25;
+constexpr std::size_t kMostDoubleTreeEdges = std::size_t{1} << 25;
 
 // The binary tree in which position p has the height of its lowest set bit: p's parent, of n
 // positions; 0 is the root. Every second position is a leaf.
@@ -55,7 +55,7 @@ class DoubleTree {
     std::size_t rails = doors_.front().size();
     for (const auto& doors : doors_) rails = std::min(rails, doors.size());
     FORESTCOLL_CHECK(rails > 0, "some switches lead out of every box");
-    if (2 * rails > most_edges / request_.network.ranks.size()) {
+    if (2 * rails > kMostDoubleTreeEdges / request_.network.ranks.size()) {
       return too_large("the trees have more than 33 million edges",
                        "compare with another algorithm");
     }

@@ -14,7 +14,7 @@
 namespace forestcoll::baseline {
 namespace {
 
-constexpr std::size_t most_edges = std::size_t{1} << 25;
+constexpr std::size_t kMostFamilyEdges = std::size_t{1} << 25;
 
 /// One direction of the collective.
 struct Phase {
@@ -161,7 +161,7 @@ Expected<Phase> make_phase(const Network& network, const FamilyMaker& make) {
     phase.family.note +=
         "; the rate alone: messages are relayed by GPUs that they are not meant for, and the trees "
         "of a schedule pass through switches only";
-  } else if (phase.family.trees.size() > most_edges / network.ranks.size()) {
+  } else if (phase.family.trees.size() > kMostFamilyEdges / network.ranks.size()) {
     phase.family.note += "; the rate alone: more than 33 million tree edges";
   } else {
     phase.forest = ForestFiller(phase.family, network).fill();

@@ -13,7 +13,7 @@
 namespace forestcoll::baseline {
 namespace {
 
-constexpr std::size_t most_ranks = 512;
+constexpr std::size_t kMostGreedyRanks = 512;
 
 /// A set of roots.
 using Chunks = std::vector<std::uint64_t>;
@@ -106,8 +106,8 @@ class Greedy {
 
 Expected<BaselineResult> greedy(const Request& request) {
   const std::size_t n = request.network.ranks.size();
-  if (n > most_ranks) {
-    return too_large(fmt::format("the greedy matching for {} ranks: at most {}", n, most_ranks),
+  if (n > kMostGreedyRanks) {
+    return too_large(fmt::format("the greedy matching for {} ranks: at most {}", n, kMostGreedyRanks),
                      "compare with another algorithm");
   }
   return carry_out(

@@ -11,7 +11,7 @@
 namespace forestcoll::baseline {
 namespace {
 
-constexpr std::size_t most_ranks = 512;
+constexpr std::size_t kMostMultitreeRanks = 512;
 
 /// A tree that grows.
 struct Sapling {
@@ -94,8 +94,8 @@ class MultiTree {
 
 Expected<BaselineResult> multitree(const Request& request) {
   const std::size_t n = request.network.ranks.size();
-  if (n > most_ranks) {
-    return too_large(fmt::format("MultiTree for {} ranks: at most {}", n, most_ranks),
+  if (n > kMostMultitreeRanks) {
+    return too_large(fmt::format("MultiTree for {} ranks: at most {}", n, kMostMultitreeRanks),
                      "compare with another algorithm");
   }
   return carry_out(request, [](const Network& network) -> Expected<Family> {

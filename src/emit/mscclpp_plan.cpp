@@ -32,7 +32,7 @@ std::string_view name_of(PlanChannel channel) {
   return channel == PlanChannel::memory ? "memory" : "port";
 }
 
-std::string_view letter(Buffer buffer) {
+std::string_view type_of(Buffer buffer) {
   switch (buffer) {
     case Buffer::input:
       return "i";
@@ -70,7 +70,7 @@ std::string slices(const std::vector<PlanSlice>& list, std::int64_t count) {
   std::string text = "[";
   for (const PlanSlice& slice : list) {
     if (text.size() > 1) text += ',';
-    text += slice.remote < 0 ? fmt::format("{{\"type\":\"{}\"", letter(slice.buffer))
+    text += slice.remote < 0 ? fmt::format("{{\"type\":\"{}\"", type_of(slice.buffer))
                              : fmt::format("{{\"buffer_id\":{}", slice.remote);
     text += fmt::format(",\"index\":{},\"size\":{}}}", slice.index, count);
   }
@@ -168,7 +168,7 @@ void append_gpu(std::string& out, std::size_t rank, const PlanGpu& gpu, std::int
     const PlanRemoteBuffer& buffer = gpu.remote_buffers[i];
     fmt::format_to(std::back_inserter(out),
                    "{}{{\"rank\":{},\"type\":\"{}\",\"access_channel_types\":[\"{}\"]}}",
-                   i > 0 ? "," : "", buffer.rank.value, letter(buffer.buffer),
+                   i > 0 ? "," : "", buffer.rank.value, type_of(buffer.buffer),
                    name_of(buffer.channel));
   }
   out += "],\n   \"semaphores\":[]}";

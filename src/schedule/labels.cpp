@@ -9,7 +9,7 @@
 namespace forestcoll::schedule {
 namespace {
 
-using Connection = std::tuple<Rank, Rank, std::int32_t>;  // sender, receiver, channel
+using Wire = std::tuple<Rank, Rank, std::int32_t>;  // sender, receiver, channel
 
 bool only_stores(Operation operation) {
   return operation == Operation::recv || operation == Operation::recv_copy_send;
@@ -21,8 +21,8 @@ std::int64_t chunks_of(const RankProgram& program, Buffer buffer) {
 }
 
 // What each connection carries, in order: the place that the sender keeps it in.
-std::map<Connection, std::vector<Slice>> sent_from(const IdVector<Rank, RankProgram>& programs) {
-  std::map<Connection, std::vector<Slice>> result;
+std::map<Wire, std::vector<Slice>> sent_from(const IdVector<Rank, RankProgram>& programs) {
+  std::map<Wire, std::vector<Slice>> result;
   for (std::size_t r = 0; r < programs.size(); ++r) {
     for (const Threadblock& block : programs[Rank(r)].threadblocks) {
       for (const Step& step : block.steps) {

@@ -1,42 +1,30 @@
-// Cut generation: solve with the cuts that are known, find cuts that the solution violates by
-// maximum flows, add them, solve again. The first program without a violated cut is the whole.
+// The program is solved by cut generation in floating point, and what that finds is proved.
 #include "forestcoll/allreduce_optimum.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <set>
+#include <optional>
+#include <string>
 #include <utility>
-#include <vector>
 
 #include "forestcoll/rate.hpp"
-#include "graph/sink_flow.hpp"
 #include "solver/allreduce_program.hpp"
-#include "solver/allreduce_proof.hpp"
-#include "solver/linear_program.hpp"
+#include "solver/cut_generation.hpp"
+#include "solver/cut_proof.hpp"
 
 namespace forestcoll {
 namespace {
 
-using solver::AllreducePhase;
 using solver::AllreduceProgram;
-using solver::SinkSide;
+using solver::CutGeneration;
 using solver::Term;
-
-// A cut is violated if it lacks more than this fraction of the data. Floating point cannot tell
-// less; what is left is for the exact proofs.
-constexpr double kTolerance = 1e-8;
 
 // How near the exact bound the program's worth has to be to be believed, as a fraction.
 constexpr double kAgreement = 1e-6;
 
 // Capacities that are this far apart are cut down first.
 constexpr double kWideRange = 1e5;
-
-// Flows count the solution in so many parts of all capacity together.
-constexpr double kParts = 1LL << 54;
 
 Diagnostic refusal(std::string code, std::string message, std::string remedy) {
   return {.code = std::move(code),
@@ -70,106 +58,26 @@ Network without_excess(Network network, Capacity narrowest) {
   return network;
 }
 
-class CutGeneration {
+// What a cut generation found, proved and told.
+class Conclusion {
  public:
-  CutGeneration(const Network& network, const AllreduceProgram& program)
+  Conclusion(const Network& network, const AllreduceProgram& program,
+             const CutGeneration& generation)
       : network_(network),
         program_(program),
-        solver_(program.variables()),
-        statistics_{.variables = program.variables()} {}
-
-  Expected<AllreduceOptimum> run(int max_rounds) {
-    begin();
-    do {
-      if (statistics_.rounds == max_rounds) {
-        return refusal(
-            "A01",
-            fmt::format("the linear program of the allreduce optimum was given up after {} "
-                        "round{} of cuts",
-                        max_rounds, max_rounds == 1 ? "" : "s"),
-            "");
-      }
-      ++statistics_.rounds;
-      if (!solver_.solve()) return bound_by_cut();
-      read_values();
-    } while (add_violated_cuts());
-    return conclude();
-  }
-
- private:
-  // Capacities are divided by the largest one, so that numbers are near 1.
-  void begin() {
-    for (const Capacity capacity : network_.capacity) {
-      scale_ = std::max(scale_, static_cast<double>(capacity));
-    }
-    solver_.maximise(program_.objective());
-    rows_.capacity = program_.capacity_rows();
-    for (const auto& row : rows_.capacity) {
-      solver_.add_at_most(row.terms, static_cast<double>(row.bound) / scale_);
-    }
-    rows_.balance = program_.balance_rows();
-    for (const auto& row : rows_.balance) solver_.add_zero(row);
-    // What enters one rank, and what leaves it: without these the first program has no optimum.
-    for (const AllreducePhase& phase : program_.phases()) {
-      for (const NodeId v : program_.sinks()) {
-        SinkSide alone(network_.graph.node_count(), false);
-        alone[v.index()] = true;
-        add_cut(phase, alone);
-        alone.flip();
-        add_cut(phase, alone);
-      }
-    }
-  }
-
-  // False where the cut is known.
-  bool add_cut(const AllreducePhase& phase, const SinkSide& side) {
-    auto row = program_.cut_row(phase, side);
-    if (!known_.insert(row).second) return false;
-    solver_.add_at_most(row, 0);
-    rows_.cuts.push_back(std::move(row));
-    ++statistics_.cuts;
-    return true;
-  }
-
-  void read_values() {
-    values_.clear();
-    for (std::size_t j = 0; j < program_.variables(); ++j) {
-      values_.push_back(std::max(solver_.value(j), 0.0) * scale_);
-    }
-  }
-
-  bool add_violated_cuts() {
-    const double all = std::accumulate(network_.capacity.begin(), network_.capacity.end(), 0.0);
-    const auto parts = [&](std::size_t variable) {
-      return static_cast<std::int64_t>(std::llround(values_[variable] / all * kParts));
-    };
-    std::vector<std::int64_t> supply(network_.graph.node_count(), 0);
-    std::int64_t demand = 0;
-    for (const NodeId v : network_.ranks) {
-      supply[v.index()] = parts(program_.root(v));
-      demand += supply[v.index()];
-    }
-    demand -= static_cast<std::int64_t>(kTolerance * static_cast<double>(demand));
-    bool added = false;
-    for (const AllreducePhase& phase : program_.phases()) {
-      std::vector<std::int64_t> capacity;
-      for (const std::size_t j : phase.variable) capacity.push_back(parts(j));
-      graph::SinkFlow flow(phase.graph);
-      for (const NodeId sink : program_.sinks()) {
-        flow.reset(capacity, supply);
-        if (flow.send(sink, demand)) continue;
-        added |= add_cut(phase, flow.tight_sink_side(sink));
-      }
-    }
-    return added;
-  }
+        generation_(generation),
+        statistics_{.variables = program.program().variables,
+                    .cuts = generation.cuts().size(),
+                    .rounds = generation.rounds()} {}
 
   // Of the last program that was solved.
-  Expected<AllreduceOptimum> conclude() const {
-    const auto proved = solver::prove_upper(program_, rows_, prices());
+  Expected<AllreduceOptimum> of_complete() const {
+    const auto proved =
+        solver::prove_upper(program_.program(), generation_.cuts(), generation_.prices());
+    if (!proved) return bound_by_cut();
     const auto exact =
-        proved ? solver::prove_reached(network_, program_, rows_, values_, *proved) : std::nullopt;
-    auto optimum = exact ? bounded_by(*proved) : bound_by_cut(proved);
+        solver::prove_reached(program_.program(), generation_.values(), proved->bound);
+    auto optimum = exact ? bounded_by(proved->bound) : bound_by_cut(proved->bound);
     if (!optimum) return optimum;
     if (exact) {
       optimum->split = split_of(*exact);
@@ -182,27 +90,21 @@ class CutGeneration {
     return optimum;
   }
 
-  [[nodiscard]] std::vector<double> prices() const {
-    std::vector<double> prices;
-    const std::size_t rows = rows_.capacity.size() + rows_.balance.size() + rows_.cuts.size();
-    for (std::size_t i = 0; i < rows; ++i) prices.push_back(solver_.price(i));
-    return prices;
-  }
-
-  // In the network's units.
-  [[nodiscard]] double worth() const {
-    double sum = 0;
-    for (const Term& root : program_.objective()) {
-      sum += static_cast<double>(root.coefficient) * values_[root.variable];
-    }
-    return sum;
-  }
-
   // Where floating point did not find all of it.
   [[nodiscard]] Expected<AllreduceOptimum> bound_by_cut(
       const std::optional<Ratio>& proved = std::nullopt) const {
     const Ratio cut(narrowest_cut(network_));
     return bounded_by(proved ? std::min(*proved, cut) : cut);
+  }
+
+ private:
+  // In the network's units.
+  [[nodiscard]] double worth() const {
+    double sum = 0;
+    for (const Term& root : program_.program().objective) {
+      sum += static_cast<double>(root.coefficient) * generation_.values()[root.variable];
+    }
+    return sum;
   }
 
   [[nodiscard]] Expected<AllreduceOptimum> bounded_by(const Ratio& limit) const {
@@ -227,11 +129,7 @@ class CutGeneration {
 
   const Network& network_;
   const AllreduceProgram& program_;
-  solver::LinearProgram solver_;
-  solver::AllreduceRows rows_;
-  std::set<std::vector<Term>> known_;
-  std::vector<double> values_;  // of the last solution, in the network's units
-  double scale_ = 1;
+  const CutGeneration& generation_;
   AllreduceStatistics statistics_;
 };
 
@@ -244,14 +142,25 @@ Expected<AllreduceOptimum> allreduce_optimum(const Network& network,
     if (usable.capacity != network.capacity) return allreduce_optimum(usable, limits);
   }
   const AllreduceProgram program(network);
-  if (program.variables() > limits.variables) {
+  if (const std::size_t variables = program.program().variables; variables > limits.variables) {
     return refusal("A01",
                    fmt::format("the linear program of the allreduce optimum has {} variables after "
                                "symmetry; it is not tried beyond {}",
-                               program.variables(), limits.variables),
+                               variables, limits.variables),
                    "");
   }
-  return CutGeneration(network, program).run(limits.rounds);
+  CutGeneration generation(program.program());
+  const auto outcome = generation.run({.rounds = limits.rounds});
+  if (outcome == CutGeneration::Outcome::given_up) {
+    return refusal("A01",
+                   fmt::format("the linear program of the allreduce optimum was given up after {} "
+                               "round{} of cuts",
+                               limits.rounds, limits.rounds == 1 ? "" : "s"),
+                   "");
+  }
+  const Conclusion conclusion(network, program, generation);
+  return outcome == CutGeneration::Outcome::complete ? conclusion.of_complete()
+                                                     : conclusion.bound_by_cut();
 }
 
 }  // namespace forestcoll

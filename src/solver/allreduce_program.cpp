@@ -1,44 +1,26 @@
 #include "solver/allreduce_program.hpp"
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "forestcoll/rate.hpp"
 #include "solver/network_orbits.hpp"
-#include "solver/symmetry.hpp"
 
 namespace forestcoll::solver {
 namespace {
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-NetworkOrbits find_orbits(const Network& network) {
-  std::vector<NodeImage> automorphisms;
-  for (const Symmetry& group : find_symmetries(network, uniform_weights(network))) {
-    for (const Symmetry::Generator& generator : group.generators()) {
-      automorphisms.push_back(generator.nodes);
-    }
-  }
-  return orbits_under(network, automorphisms);
-}
-
-std::vector<Term> terms_of(const std::map<std::size_t, std::int64_t>& coefficients) {
-  std::vector<Term> terms;
-  for (const auto& [variable, coefficient] : coefficients) {
-    if (coefficient != 0) terms.push_back({variable, coefficient});
-  }
-  return terms;
-}
-
 }  // namespace
 
 AllreduceProgram::AllreduceProgram(const Network& network) : network_(network) {
-  const auto [nodes, arcs] = find_orbits(network);
+  const auto [nodes, arcs] = find_network_orbits(network, uniform_weights(network));
   number_arcs(arcs.of, arcs.count);
   number_roots(nodes.of, nodes.count);
-  make_phases(!reversible());
+  make_phases();
+  add_capacity_rows();
+  add_balance_rows();
 }
 
 // Whether every arc has an equal one the other way.
@@ -63,85 +45,62 @@ void AllreduceProgram::number_arcs(const std::vector<std::size_t>& orbit, std::s
     reduce_[ArcId(a)] = turned ? orbit[graph.find(arc.head, arc.tail).index()] : orbits + orbit[a];
     if (!arcs_[orbit[a]].valid()) arcs_[orbit[a]] = ArcId(a);
   }
-  variables_ = turned ? orbits : 2 * orbits;
+  program_.variables = turned ? orbits : 2 * orbits;
 }
 
 void AllreduceProgram::number_roots(const std::vector<std::size_t>& orbit, std::size_t orbits) {
   std::vector<std::size_t> number(orbits, kNone);
-  root_.assign(orbit.size(), kNone);
+  std::map<std::size_t, std::int64_t> ranks;  // by variable
+  program_.owned.assign(orbit.size(), Term());
   for (std::size_t i = 0; i < orbit.size(); ++i) {
     const NodeId v(i);
     const bool first = number[orbit[i]] == kNone;
     if (network_.is_compute(v)) {
       if (first) {
-        number[orbit[i]] = variables_++;
-        sinks_.push_back(v);
+        number[orbit[i]] = program_.variables++;
+        program_.sinks.push_back(v);
       }
-      root_[v] = number[orbit[i]];
+      program_.owned[v] = {number[orbit[i]], 1};
+      ++ranks[number[orbit[i]]];
     } else if (first) {
       number[orbit[i]] = 0;
       switches_.push_back(v);
     }
   }
+  for (const auto& [variable, count] : ranks) program_.objective.push_back({variable, count});
 }
 
-void AllreduceProgram::make_phases(bool both) {
+void AllreduceProgram::make_phases() {
   const Digraph& graph = network_.graph;
-  phases_.push_back({graph, {broadcast_.begin(), broadcast_.end()}});
-  if (!both) return;
+  program_.phases.push_back({graph, {broadcast_.begin(), broadcast_.end()}});
+  if (reversible()) return;
   std::vector<Arc> turned;
   for (const Arc& arc : graph.arcs()) turned.push_back({arc.head, arc.tail});
   std::vector<std::size_t> original;
-  AllreducePhase phase{Digraph(graph.node_count(), turned, &original), {}};
+  TreePhase phase{Digraph(graph.node_count(), turned, &original), {}};
   for (const std::size_t a : original) phase.variable.push_back(reduce_[ArcId(a)]);
-  phases_.push_back(std::move(phase));
+  program_.phases.push_back(std::move(phase));
 }
 
-std::vector<Term> AllreduceProgram::objective() const {
-  std::map<std::size_t, std::int64_t> ranks;
-  for (const NodeId v : network_.ranks) ++ranks[root_[v]];
-  return terms_of(ranks);
-}
-
-std::vector<CapacityRow> AllreduceProgram::capacity_rows() const {
+// Both phases share every arc.
+void AllreduceProgram::add_capacity_rows() {
   std::set<std::pair<std::vector<Term>, Capacity>> rows;  // an orbit and its reverse share one
   for (const ArcId a : arcs_) {
-    std::map<std::size_t, std::int64_t> phases;
-    ++phases[broadcast_[a]];
-    ++phases[reduce_[a]];
-    rows.emplace(terms_of(phases), network_.capacity[a]);
+    std::vector<Term> terms = {{broadcast_[a], 1}, {reduce_[a], 1}};
+    if (broadcast_[a] == reduce_[a]) terms = {{broadcast_[a], 2}};
+    if (reduce_[a] < broadcast_[a]) std::swap(terms.front(), terms.back());
+    rows.emplace(std::move(terms), network_.capacity[a]);
   }
-  std::vector<CapacityRow> list;
-  for (const auto& [terms, bound] : rows) list.push_back({terms, bound});
-  return list;
+  for (const auto& [terms, bound] : rows) program_.capacity.push_back({terms, bound});
 }
 
-std::vector<std::vector<Term>> AllreduceProgram::balance_rows() const {
-  std::vector<std::vector<Term>> rows;
-  for (const AllreducePhase& phase : phases_) {
+void AllreduceProgram::add_balance_rows() {
+  for (const TreePhase& phase : program_.phases) {
     for (const NodeId w : switches_) {
-      std::map<std::size_t, std::int64_t> sum;
-      for (const ArcId a : phase.graph.in(w)) ++sum[phase.variable[a.index()]];
-      for (ArcId a = phase.graph.first_out(w); a != phase.graph.last_out(w); ++a.value) {
-        --sum[phase.variable[a.index()]];
-      }
-      if (auto terms = terms_of(sum); !terms.empty()) rows.push_back(std::move(terms));
+      if (auto row = balance_row(phase, w); !row.empty())
+        program_.balance.push_back(std::move(row));
     }
   }
-  return rows;
-}
-
-std::vector<Term> AllreduceProgram::cut_row(const AllreducePhase& phase,
-                                            const SinkSide& side) const {
-  std::map<std::size_t, std::int64_t> sum;
-  for (const NodeId v : network_.ranks) {
-    if (!side[v.index()]) ++sum[root_[v]];
-  }
-  for (std::size_t a = 0; a < phase.variable.size(); ++a) {
-    const Arc& arc = phase.graph.arcs()[a];
-    if (!side[arc.tail.index()] && side[arc.head.index()]) --sum[phase.variable[a]];
-  }
-  return terms_of(sum);
 }
 
 }  // namespace forestcoll::solver

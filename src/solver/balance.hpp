@@ -1,12 +1,10 @@
-// Trimming switches whose two sides differ.
+// Switches whose two sides are equal.
 #pragma once
-
-#include <cstdint>
-#include <span>
 
 #include "forestcoll/digraph.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/network.hpp"
+#include "solver/core.hpp"
 
 namespace forestcoll::solver {
 
@@ -14,15 +12,8 @@ namespace forestcoll::solver {
 [[nodiscard]] bool is_balanced(const Digraph& graph, const IdVector<ArcId, Capacity>& capacity,
                                const IdVector<NodeId, Rank>& rank_of);
 
-/// Lowers capacities until every switch is balanced, first where no demand needs them, then, if
-/// that is not enough, wherever there is too much. True where every compute node can still be
-/// sent all trees in `owed`; false where balance cost rate.
-///
-/// REQUIRES: the demand is carried at the start. A switch passes on no more than its narrower
-/// side, so some such trimming exists for every packing; which one loses least is found greedily.
-/// Cost: for each arc at an unbalanced switch up to log(capacity) tests of all sinks.
-bool balance_switches(const Digraph& graph, IdVector<ArcId, Capacity>& capacity,
-                      const IdVector<NodeId, Rank>& rank_of, std::span<const NodeId> compute,
-                      const IdVector<Rank, std::int64_t>& owed);
+[[nodiscard]] bool is_balanced(const Core& core);
+/// True of its core: NICs and switches that lead nowhere do not count. Cost: that of `make_core`.
+[[nodiscard]] bool has_balanced_core(const Network& network);
 
 }  // namespace forestcoll::solver

@@ -131,6 +131,7 @@ bool ChangedFabric::may_pay(const std::vector<LinkId>& links) const {
 }
 
 void ChangedFabric::keep_tight_cut() {
+  if (!last_cut_proves_) return;
   std::vector<bool> sends(topology_.nodes.size(), false);
   for (const NodeId v : last_cut_) sends[v.index()] = true;
   if (has_reduce(collective_)) sends.flip();
@@ -160,9 +161,10 @@ std::optional<Ratio> ChangedFabric::phase(const Network& network, Cuts& cuts) {
   const Weights weights =
       root_.valid() ? single_root(network, network.rank_of[root_]) : shares(network);
   const bool complete = topology_.ranks.size() == ranks_.size();
-  const Rate rate = complete ? optimal_rate(network, weights, cuts)
-                             : optimal_rate(network, weights, usable(cuts, network));
+  Rate of_cuts = optimal_rate(network, weights, complete ? cuts : usable(cuts, network));
+  const Rate rate = tree_rate(network, weights, std::move(of_cuts));
   last_cut_ = rate.bottleneck.sending;
+  last_cut_proves_ = is_proved_by_cut(rate);
   if (cuts.size() < kMostCuts && std::ranges::find(cuts, last_cut_) == cuts.end()) {
     cuts.push_back(last_cut_);
   }

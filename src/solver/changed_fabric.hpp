@@ -36,7 +36,8 @@ class ChangedFabric {
   /// False where a known bottleneck of the fabric as it is has none of these links across it: to
   /// widen them is of no use. Only for one phase: of two, one can gain alone.
   [[nodiscard]] bool may_pay(const std::vector<LinkId>& links) const;
-  /// Keeps the cut of the last solution, whose rate was that of the fabric as it is.
+  /// Keeps the cut of the last solution, whose rate was that of the fabric as it is, if the cut
+  /// proves that.
   void keep_tight_cut();
 
   [[nodiscard]] std::int64_t solved() const { return solved_; }
@@ -56,6 +57,7 @@ class ChangedFabric {
   NodeId root_;                // invalid: the collective has none
   Cuts forward_cuts_, backward_cuts_;
   std::vector<NodeId> last_cut_;
+  bool last_cut_proves_ = true;
   std::vector<std::vector<bool>> tight_;  // flags of the side that sends the data
   std::int64_t solved_ = 0;
 };

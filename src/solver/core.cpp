@@ -1,6 +1,7 @@
 #include "solver/core.hpp"
 
 #include <algorithm>
+#include <list>
 #include <map>
 #include <utility>
 
@@ -53,15 +54,22 @@ class Contraction {
   // Removes switch `v` where it has at most two neighbours; returns those that lost arcs.
   std::vector<NodeId> contract(NodeId v) {
     auto& incident = at_[v];
-    std::erase_if(incident, [&](std::size_t a) { return !arcs_[a].alive; });
-    if (incident.empty()) return {};
     std::map<NodeId, std::pair<std::vector<std::size_t>, std::vector<std::size_t>>> sides;
-    for (const std::size_t a : incident) {
+    // A switch of thousands of ports is asked again whenever one of its neighbours went: it answers
+    // at the third neighbour that it has left, and what is gone is passed once.
+    for (auto at = incident.begin(); at != incident.end();) {
+      const std::size_t a = *at;
+      if (!arcs_[a].alive) {
+        at = incident.erase(at);
+        continue;
+      }
       const bool enters = arcs_[a].head == v;
       auto& side = sides[enters ? arcs_[a].tail : arcs_[a].head];
       (enters ? side.first : side.second).push_back(a);
       if (sides.size() > 2) return {};
+      ++at;
     }
+    if (incident.empty()) return {};
     std::vector<NodeId> neighbours;
     for (const auto& [neighbour, side] : sides) neighbours.push_back(neighbour);
     if (neighbours.size() == 2) {
@@ -94,7 +102,7 @@ class Contraction {
 
   const Network& network_;
   std::vector<WorkArc> arcs_;
-  IdVector<NodeId, std::vector<std::size_t>> at_;
+  IdVector<NodeId, std::list<std::size_t>> at_;  // lists, as the dead are taken out on the way
 };
 
 }  // namespace

@@ -1,59 +1,81 @@
 #include "solver/linear_program.hpp"
 
-#include <lemon/glpk.h>
-
+#include <ClpSimplex.hpp>
 #include <vector>
 
 namespace forestcoll::solver {
+namespace {
 
+// Rows and prices may be wrong by as much; CLP's own 1e-7 is more than simple fractions forgive.
+constexpr double kTolerance = 1e-9;
+
+}  // namespace
+
+// CLP minimises: the objective and the prices change their signs on the way in and out.
 struct LinearProgram::State {
-  lemon::GlpkLp program;
-  std::vector<lemon::LpBase::Col> columns;
-  std::vector<lemon::LpBase::Row> rows;
+  ClpSimplex program;
 
-  [[nodiscard]] lemon::LpBase::Expr sum(std::span<const Term> terms) const {
-    lemon::LpBase::Expr sum;
+  // Rows that CLP has not been given yet: one by one they would each copy all that it has.
+  std::vector<int> starts{0}, columns;
+  std::vector<double> coefficients, lower, upper;
+
+  void add_row(std::span<const Term> terms, double least, double most) {
     for (const Term& term : terms) {
-      sum += static_cast<double>(term.coefficient) * columns[term.variable];
+      columns.push_back(static_cast<int>(term.variable));
+      coefficients.push_back(static_cast<double>(term.coefficient));
     }
-    return sum;
+    starts.push_back(static_cast<int>(columns.size()));
+    lower.push_back(least);
+    upper.push_back(most);
+  }
+
+  void hand_over_rows() {
+    program.addRows(static_cast<int>(lower.size()), lower.data(), upper.data(), starts.data(),
+                    columns.data(), coefficients.data());
+    starts.resize(1);
+    columns.clear();
+    coefficients.clear();
+    lower.clear();
+    upper.clear();
   }
 };
 
 LinearProgram::LinearProgram(std::size_t variables) : state_(std::make_unique<State>()) {
-  state_->program.presolver(false);  // it would forget the basis
-  for (std::size_t j = 0; j < variables; ++j) {
-    state_->columns.push_back(state_->program.addCol());
-    state_->program.colLowerBound(state_->columns.back(), 0);
-  }
+  state_->program.setLogLevel(0);
+  state_->program.setPrimalTolerance(kTolerance);
+  state_->program.setDualTolerance(kTolerance);
+  state_->program.resize(0, static_cast<int>(variables));  // columns of 0 and more
 }
 
 LinearProgram::~LinearProgram() = default;
 
 void LinearProgram::maximise(std::span<const Term> objective) {
-  state_->program.max();
-  state_->program.obj(state_->sum(objective));
+  for (const Term& term : objective) {
+    state_->program.setObjectiveCoefficient(static_cast<int>(term.variable),
+                                            -static_cast<double>(term.coefficient));
+  }
 }
 
 void LinearProgram::add_at_most(std::span<const Term> terms, double bound) {
-  state_->rows.push_back(state_->program.addRow(-lemon::LpBase::INF, state_->sum(terms), bound));
+  state_->add_row(terms, -COIN_DBL_MAX, bound);
 }
 
 void LinearProgram::add_zero(std::span<const Term> terms) {
-  state_->rows.push_back(state_->program.addRow(0, state_->sum(terms), 0));
+  state_->add_row(terms, 0, 0);
 }
 
 bool LinearProgram::solve() {
-  return state_->program.solveDual() == lemon::LpBase::SOLVED &&
-         state_->program.primalType() == lemon::LpSolver::OPTIMAL;
+  state_->hand_over_rows();
+  state_->program.dual();
+  return state_->program.isProvenOptimal();
 }
 
 double LinearProgram::value(std::size_t variable) const {
-  return state_->program.primal(state_->columns[variable]);
+  return state_->program.primalColumnSolution()[variable];
 }
 
 double LinearProgram::price(std::size_t row) const {
-  return state_->program.dual(state_->rows[row]);
+  return -state_->program.dualRowSolution()[row];
 }
 
 }  // namespace forestcoll::solver

@@ -16,7 +16,7 @@ struct Term {
 };
 
 /// maximise Σ c_j z_j, z ≥ 0, subject to rows that are added between solutions; each solution
-/// starts from the last one. In floating point, by GLPK's dual simplex behind LEMON.
+/// starts from the last one. In floating point, by CLP's dual simplex.
 class LinearProgram {
  public:
   explicit LinearProgram(std::size_t variables);

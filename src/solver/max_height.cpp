@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "solver/forest_scale.hpp"
 #include "solver/plan.hpp"
 #include "solver/scale.hpp"
 
@@ -25,31 +26,6 @@ Diagnostic impossible(std::int32_t max_height, std::int32_t least) {
           .message = "no tree of height " + std::to_string(max_height) +
                      " reaches all ranks: the farthest is " + std::to_string(least) + " hops away",
           .remedy = "allow a height of " + std::to_string(least) + " or more"};
-}
-
-// The least scale that the forest's loads need.
-Ratio scale_of(const Network& network, const Forest& forest) {
-  IdVector<ArcId, std::int64_t> load(network.graph.arc_count(), 0);
-  for (std::size_t t = 0; t < forest.tree_count(); ++t) {
-    const Forest::Tree& tree = forest.tree(TreeId(t));
-    for (std::size_t v = 0; v < forest.rank_count(); ++v) {
-      if (Rank(v) == tree.root) continue;
-      const std::vector<NodeId> path = forest.path(TreeId(t), Rank(v));
-      for (std::size_t i = 0; i + 1 < path.size(); ++i) {
-        const auto first = network.graph.arcs().begin() + network.graph.first_out(path[i]).value;
-        const auto last = network.graph.arcs().begin() + network.graph.last_out(path[i]).value;
-        const auto arc = std::lower_bound(first, last, path[i + 1],
-                                          [](const Arc& a, NodeId head) { return a.head < head; });
-        load[ArcId(static_cast<std::size_t>(arc - network.graph.arcs().begin()))] +=
-            tree.multiplicity;
-      }
-    }
-  }
-  Ratio scale = 0;
-  for (std::size_t a = 0; a < load.size(); ++a) {
-    scale = std::max(scale, Ratio(load[ArcId(a)], network.capacity[ArcId(a)]));
-  }
-  return scale;
 }
 
 class ScaleSearch {
@@ -97,7 +73,7 @@ class ScaleSearch {
     if (!packing) return packing.errors();
     if (packing->forest.max_height() > max_height_) return false;
     // The forest may not need all that it was given.
-    const Ratio needed = scale_of(network_, packing->forest);
+    const Ratio needed = solver::forest_scale(network_, packing->forest);
     packing->scaling = {scaling_.k, needed, solver::floor_capacities(network_, needed)};
     if (!best_ || needed < best_->scaling.scale) best_ = std::move(*packing);
     return true;

@@ -1,6 +1,7 @@
 #include "solver/network_orbits.hpp"
 
 #include "base/check.hpp"
+#include "solver/symmetry.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -46,6 +47,16 @@ NetworkOrbits orbits_under(const Network& network, std::span<const NodeImage> au
     }
   }
   return {orbits_of(graph.node_count(), nodes), orbits_of(graph.arc_count(), arcs)};
+}
+
+NetworkOrbits find_network_orbits(const Network& network, const Weights& weights) {
+  std::vector<NodeImage> automorphisms;
+  for (const Symmetry& group : find_symmetries(network, weights)) {
+    for (const Symmetry::Generator& generator : group.generators()) {
+      automorphisms.push_back(generator.nodes);
+    }
+  }
+  return orbits_under(network, automorphisms);
 }
 
 }  // namespace forestcoll::solver

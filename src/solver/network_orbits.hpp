@@ -7,6 +7,7 @@
 
 #include "forestcoll/id.hpp"
 #include "forestcoll/network.hpp"
+#include "forestcoll/rate.hpp"
 
 namespace forestcoll::solver {
 
@@ -26,5 +27,10 @@ struct NetworkOrbits {
 /// Cost: O(automorphisms · m log m).
 [[nodiscard]] NetworkOrbits orbits_under(const Network& network,
                                          std::span<const NodeImage> automorphisms);
+
+/// Under the group that all automorphisms found together generate: a linear program about the
+/// network has an optimum that is the same on all of an orbit, the average of an optimum's images.
+/// Cost: that of `find_symmetries`.
+[[nodiscard]] NetworkOrbits find_network_orbits(const Network& network, const Weights& weights);
 
 }  // namespace forestcoll::solver

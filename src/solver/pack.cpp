@@ -3,7 +3,6 @@
 #include "forestcoll/pack.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -13,15 +12,20 @@
 #include "base/check.hpp"
 #include "solver/balance.hpp"
 #include "solver/core.hpp"
+#include "solver/forest_scale.hpp"
 #include "solver/pack_trees.hpp"
 #include "solver/scale.hpp"
 #include "solver/symmetry.hpp"
+#include "solver/trim.hpp"
 
 namespace forestcoll {
 namespace {
 
 // Floors that are tried one by one before the next whole scale, at which nothing is rounded.
 constexpr int kRisesTried = 16;
+
+// Programs larger than this are not solved for each of them.
+constexpr TreeRateLimits kTrimLimits{.variables = 2'000, .rounds = 60};
 
 Diagnostic too_large() {
   return {.code = "E14",
@@ -52,25 +56,18 @@ Ratio next_scale_tried(const Network& network, const Ratio& scale, int rises) {
   return Ratio(rises == kRisesTried + 1 ? whole : whole + whole / 4);
 }
 
-// The least scale at which the forest's loads fit the network's real capacities.
-Ratio scale_of(const Network& network, const Forest& forest) {
-  std::map<std::pair<NodeId, NodeId>, std::int64_t> load;
-  for (std::size_t t = 0; t < forest.tree_count(); ++t) {
-    const Forest::Tree& tree = forest.tree(TreeId(t));
-    for (std::size_t v = 0; v < forest.rank_count(); ++v) {
-      if (Rank(v) == tree.root) continue;
-      const std::vector<NodeId> path = forest.path(TreeId(t), Rank(v));
-      for (std::size_t i = 0; i + 1 < path.size(); ++i) {
-        load[{path[i], path[i + 1]}] += tree.multiplicity;
-      }
-    }
-  }
-  Ratio scale = 0;
-  for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
-    const auto it = load.find({network.graph.tail(ArcId(a)), network.graph.head(ArcId(a))});
-    if (it != load.end()) scale = std::max(scale, Ratio(it->second, network.capacity[ArcId(a)]));
-  }
-  return scale;
+// All that the scale leaves of the fabric, and not a balanced part of it.
+bool is_whole(const Network& network, const Scaling& scaling) {
+  return scaling.capacity == solver::floor_capacities(network, scaling.scale);
+}
+
+// Floors are alike where capacities are; a balanced part of them need not be.
+std::vector<Symmetry> symmetries_of(const Network& network, const Weights& weights,
+                                    const Scaling& scaling) {
+  if (is_whole(network, scaling)) return solver::find_symmetries(network, weights);
+  Network part = network;
+  part.capacity = scaling.capacity;
+  return solver::find_symmetries(part, weights);
 }
 
 // How far it is from one of the roots.
@@ -89,32 +86,45 @@ class Attempts {
            const PackOptions& options)
       : network_(network),
         options_(options),
+        is_balanced_(solver::has_balanced_core(network)),
         owed_(weights),
         least_height_{std::max(distance_from_one(network, weights), options.enough_height),
                       [this, &network, &weights, &scaling] {
                         if (!exact_height_) {
-                          exact_height_ = std::max(height_lower_bound(network, weights, scaling),
-                                                   options_.enough_height);
+                          exact_height_ =
+                              std::max(height_lower_bound(network, weights, of_fabric(scaling)),
+                                       options_.enough_height);
                         }
                         return *exact_height_;
                       }} {
     for (auto& trees : owed_) trees *= scaling.k;
-    if (options.symmetry) groups_ = solver::find_symmetries(network, weights);
+    if (options.symmetry) groups_ = symmetries_of(network, weights, scaling);
   }
 
-  // With the capacities as they are. The theorem speaks about balanced switches: where others are,
-  // the roots are tried in another order as well, and then with switches trimmed to balance.
+  // The theorem speaks about balanced switches. Where only rounding made others of them, capacities
+  // nearly always do as they are; where the fabric itself has others, a failure to pack can be
+  // long, and the trimmed part is known to be packed.
   std::optional<solver::PackedTrees> pack_at(const IdVector<ArcId, Capacity>& capacity) {
-    using solver::RootOrder;
-    solver::Core core = solver::make_core(network_, capacity);
-    if (auto packed = pack_core(core, groups_, RootOrder::ascending)) return packed;
-    if (solver::is_balanced(core.graph, core.capacity, core.rank_of)) return std::nullopt;
-    if (auto packed = pack_core(core, {}, RootOrder::descending)) return packed;
-    if (is_stopped() ||
-        !solver::balance_switches(core.graph, core.capacity, core.rank_of, core.compute, owed_)) {
-      return std::nullopt;
+    const solver::Core core = solver::make_core(network_, capacity);
+    if (solver::is_balanced(core)) {
+      return pack_core(core, groups_, solver::RootOrder::ascending);
     }
-    return pack_core(core, {}, RootOrder::ascending);
+    if (!is_balanced_) {
+      const solver::Trimming trimming = trim(capacity);
+      if (trimming.capacity) return pack_part(*trimming.capacity);
+      return trimming.is_impossible ? std::nullopt : pack_as_is(core);
+    }
+    if (auto packed = pack_as_is(core)) return packed;
+    const auto trimmed = trim(capacity).capacity;
+    return trimmed ? pack_part(*trimmed) : std::nullopt;
+  }
+
+  // The fabric's floors at another scale need not be alike where a part of them was.
+  void forget_symmetries() { groups_.clear(); }
+
+  // What any forest of that scale may take, and not only one within a balanced part.
+  [[nodiscard]] Scaling of_fabric(const Scaling& scaling) const {
+    return {scaling.k, scaling.scale, solver::floor_capacities(network_, scaling.scale)};
   }
 
   [[nodiscard]] bool is_stopped() const { return options_.stop.stop_requested(); }
@@ -124,6 +134,21 @@ class Attempts {
   }
 
  private:
+  // In two orders of the roots.
+  std::optional<solver::PackedTrees> pack_as_is(const solver::Core& core) {
+    if (auto packed = pack_core(core, groups_, solver::RootOrder::ascending)) return packed;
+    return pack_core(core, {}, solver::RootOrder::descending);
+  }
+
+  [[nodiscard]] solver::Trimming trim(const IdVector<ArcId, Capacity>& capacity) const {
+    if (is_stopped()) return {};
+    return solver::trim_to_balance(network_, capacity, owed_, kTrimLimits, options_.stop);
+  }
+
+  std::optional<solver::PackedTrees> pack_part(const IdVector<ArcId, Capacity>& capacity) {
+    return pack_core(solver::make_core(network_, capacity), {}, solver::RootOrder::ascending);
+  }
+
   std::optional<solver::PackedTrees> pack_core(const solver::Core& core,
                                                std::span<const Symmetry> groups,
                                                solver::RootOrder order) {
@@ -133,6 +158,7 @@ class Attempts {
 
   const Network& network_;
   const PackOptions& options_;
+  const bool is_balanced_;
   Weights owed_;
   std::optional<std::int32_t> exact_height_;
   solver::LeastHeight least_height_;
@@ -145,9 +171,11 @@ Expected<Packing> pack(const Network& network, const Weights& weights, const Sca
                        const PackOptions& options) {
   Attempts attempts(network, weights, scaling, options);
   if (auto packed = attempts.pack_at(scaling.capacity)) {
-    return Packing{std::move(packed->forest), scaling, packed->statistics, attempts.exact_height()};
+    return Packing{std::move(packed->forest), attempts.of_fabric(scaling), packed->statistics,
+                   attempts.exact_height()};
   }
   const bool balanced = solver::is_balanced(network.graph, network.capacity, network.rank_of);
+  if (!is_whole(network, scaling)) attempts.forget_symmetries();
   Ratio scale = scaling.scale;
   for (int rises = 1;; ++rises) {
     if (attempts.is_stopped()) return stopped();
@@ -157,7 +185,7 @@ Expected<Packing> pack(const Network& network, const Weights& weights, const Sca
     if (!fits(network, scale)) return too_large();
     auto packed = attempts.pack_at(solver::floor_capacities(network, scale));
     if (!packed) continue;
-    const Ratio reached = scale_of(network, packed->forest);
+    const Ratio reached = solver::forest_scale(network, packed->forest);
     return Packing{std::move(packed->forest),
                    {scaling.k, reached, solver::floor_capacities(network, reached)},
                    packed->statistics,

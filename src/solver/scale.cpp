@@ -87,7 +87,32 @@ std::optional<Ratio> solver::next_scale(const Network& network, const Ratio& sca
   return next_rise(arcs, scale);
 }
 
+// With part = n/D, g = gcd of all n and inverse = w/B: U·n/D is integral for the multiples of D/g,
+// and k = U·B/w.
+std::optional<Scaling> solver::scaling_of_part(const BalancedPart& part, const Ratio& inverse) {
+  constexpr Int128 kMost = Int128{1} << 61;
+  Capacity divisor = 0;
+  for (const Capacity capacity : part.capacity) divisor = std::gcd(divisor, capacity);
+  const Ratio step(part.denominator, divisor);
+  const auto trees =
+      Ratio::reduced(Int128{step.num()} * inverse.den(), Int128{step.den()} * inverse.num());
+  if (!trees || trees->num() >= kMost) return std::nullopt;
+  const auto scale = checked_mul(Ratio(trees->num()), inverse);
+  if (!scale) return std::nullopt;
+  Scaling result{trees->num(), *scale, {}};
+  Int128 sum = 0;
+  for (const Capacity capacity : part.capacity) {
+    const Int128 scaled =
+        Int128{capacity} * scale->num() / (Int128{part.denominator} * scale->den());
+    sum += scaled;
+    if (sum >= kMost) return std::nullopt;
+    result.capacity.push_back(static_cast<Capacity>(scaled));
+  }
+  return result;
+}
+
 Scaling scale_to_optimum(const Network& network, const Rate& rate) {
+  if (rate.part) return solver::scaling_of_part(*rate.part, rate.inverse).value();
   const Ratio scale(rate.inverse.num());
   return {rate.inverse.den(), scale, solver::floor_capacities(network, scale)};
 }
@@ -146,6 +171,15 @@ Expected<Scaling> scale_to_k(const Network& network, const Weights& weights, con
   for (const NodeId& sink : order) {
     if (looks.stopped_before_sink()) return stopped();
     if (!solver::check_all(flow, std::span(&sink, 1), all * k, raise)) return too_many_trees(k);
+  }
+  if (rate.part && scale == *start) {
+    // A multiple of what the part needs: then that is known to be packed, its floors are not.
+    const Scaling part = *solver::scaling_of_part(*rate.part, rate.inverse);
+    if (k % part.k == 0) {
+      Scaling result{k, scale, part.capacity};
+      for (Capacity& scaled : result.capacity) scaled *= k / part.k;
+      return result;
+    }
   }
   return Scaling{k, scale, solver::floor_capacities(network, scale)};
 }

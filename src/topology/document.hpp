@@ -93,6 +93,6 @@ struct Document {
 /// Reads the values of a topology file. What is wrong goes to `findings` (E02, E05, E10, E11, E12,
 /// W06), and reading goes on with the rest; only a document of another format or version (E02) is
 /// not read on. The result refers to `root`. Cost: O(values).
-[[nodiscard]] Document read_document(const JsonValue& root, bool strict, Findings& findings);
+[[nodiscard]] Document read_document(const JsonValue& root, Findings& findings);
 
 }  // namespace forestcoll::topology

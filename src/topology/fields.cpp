@@ -26,11 +26,7 @@ void Fields::check_keys(std::initializer_list<std::string_view> known) const {
 }
 
 void Fields::ignored(std::string_view key, std::string message, std::string remedy) const {
-  if (strict_) {
-    findings_.error("W06", pointer(key), std::move(message), std::move(remedy));
-  } else {
-    findings_.warning("W06", pointer(key), message + "; it is ignored", std::move(remedy));
-  }
+  findings_.warning("W06", pointer(key), message + "; it is ignored", std::move(remedy));
 }
 
 std::optional<Ratio> Fields::quantity(std::string_view key, Quantity kind,

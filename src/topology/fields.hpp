@@ -25,9 +25,8 @@ struct Field {
 /// Reads one object. Every getter reports a value that it cannot use, once.
 class Fields {
  public:
-  /// `strict`: a W06 is an error.
-  Fields(const JsonValue& object, const Place& place, bool strict, Findings& findings)
-      : object_(object), place_(place), strict_(strict), findings_(findings) {}
+  Fields(const JsonValue& object, const Place& place, Findings& findings)
+      : object_(object), place_(place), findings_(findings) {}
 
   /// W06 for every key that is neither of these nor begins with "x-".
   void check_keys(std::initializer_list<std::string_view> known) const;
@@ -59,7 +58,6 @@ class Fields {
  private:
   const JsonValue& object_;
   const Place& place_;
-  bool strict_;
   Findings& findings_;
 };
 

@@ -68,6 +68,12 @@ Diagnostics Findings::warnings() const {
   return with_counts(warnings_);
 }
 
+Diagnostics Findings::as_errors() const {
+  Diagnostics errors = all();
+  for (Diagnostic& error : errors) error.severity = Severity::error;
+  return errors;
+}
+
 std::string quote(std::string_view text) {
   std::string shown = "\"";
   std::size_t length = 0;

@@ -31,6 +31,8 @@ class Findings {
   /// missing.
   [[nodiscard]] Diagnostics all() const;
   [[nodiscard]] Diagnostics warnings() const;
+  /// All of them, as errors.
+  [[nodiscard]] Diagnostics as_errors() const;
 
  private:
   struct List {

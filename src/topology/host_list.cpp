@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -171,6 +172,16 @@ std::vector<HostList::Range> HostList::Part::merged() const {
   return merged;
 }
 
+bool HostList::Part::has_several() const {
+  return ranges.size() > 1 || (!ranges.empty() && ranges[0].first < ranges[0].last);
+}
+
+std::string_view HostList::Part::name() const {
+  std::size_t begin = literal.size();
+  while (begin > 0 && std::isalpha(static_cast<unsigned char>(literal[begin - 1])) != 0) --begin;
+  return literal.substr(begin);
+}
+
 bool HostList::branches_from(const HostList& other) const {
   bool several = false;
   std::size_t at = 0;
@@ -179,9 +190,26 @@ bool HostList::branches_from(const HostList& other) const {
     if (parts_[at].literal != other.parts_[at].literal || ranges != other.parts_[at].merged()) {
       break;
     }
-    several = several || ranges.size() > 1 || (!ranges.empty() && ranges[0].first < ranges[0].last);
+    several = several || parts_[at].has_several();
   }
   return several && (at < parts_.size() || at < other.parts_.size());
+}
+
+bool HostList::shares_a_range_with(const HostList& other) const {
+  const auto several = [](const HostList& list) {
+    return std::count_if(list.parts_.begin(), list.parts_.end(),
+                         [](const Part& part) { return part.has_several(); });
+  };
+  if (std::max(several(*this), several(other)) < 2) return false;
+  for (const Part& mine : parts_) {
+    if (!mine.has_several()) continue;
+    for (const Part& theirs : other.parts_) {
+      const bool alike = &mine == &parts_.back() && &theirs == &other.parts_.back() &&
+                         mine.name() == theirs.name();
+      if (!alike && mine.merged() == theirs.merged()) return true;
+    }
+  }
+  return false;
 }
 
 std::vector<std::string> HostList::expand() const {

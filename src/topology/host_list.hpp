@@ -32,6 +32,10 @@ class HostList {
   /// True where both begin with the same range of several ids and go on differently, as
   /// "box[0-2]/gpu[0-3]" and "box[0-2]/nvsw" do.
   [[nodiscard]] bool branches_from(const HostList& other) const;
+  /// True where a range of several ids is the same on both sides and at least one side has another
+  /// one besides, as "gpu[0-2]-[0-3]" and "nvsw[0-2]" have; but not where both end in that range
+  /// and in the same name, as "box0/gpu[0-3]" and "box[1-2]/gpu[0-3]" do: these are alike.
+  [[nodiscard]] bool shares_a_range_with(const HostList& other) const;
 
  private:
   friend class HostListParser;
@@ -46,6 +50,9 @@ class HostList {
     std::vector<Range> ranges;  ///< after the literal; empty for the part at the end
     /// The ranges with those that follow one another in one: "0,1,2-4" is "0-4".
     [[nodiscard]] std::vector<Range> merged() const;
+    [[nodiscard]] bool has_several() const;
+    /// The letters before the ranges: "gpu" of "box0/gpu[0-3]".
+    [[nodiscard]] std::string_view name() const;
   };
 
   std::string_view text_;

@@ -90,7 +90,7 @@ Expected<ParsedTopology> parse_topology(std::string_view text, std::string_view 
   const auto values = topology::parse_json(text, findings);
   if (!values) return findings.all();
   // 2. Values to the entries that the format knows.
-  const topology::Document document = topology::read_document(*values, options.strict, findings);
+  const topology::Document document = topology::read_document(*values, findings);
   // 3. Would it fit? Ranges are short to write.
   if (!topology::check_size(document, options.max_nodes, findings)) return findings.all();
   // 4. Ranges, templates and boxes to single nodes and links.
@@ -102,9 +102,12 @@ Expected<ParsedTopology> parse_topology(std::string_view text, std::string_view 
   std::vector<std::string> notes = find_boxes(document, expansion, file, findings);
   topology::warn(document, expansion, findings);
   topology::warn_islands(document, expansion, findings);
+  topology::warn_products(document, expansion, findings);
   // 7. A coarser grid, if asked for.
   const auto change = round_bandwidths(expansion.topology, options.quantize, findings);
   if (!change) return findings.all();
+  // 8. Who is strict wants a file without a doubt.
+  if (options.strict && !findings.warnings().empty()) return findings.as_errors();
   return ParsedTopology{std::move(expansion.topology), findings.warnings(), *change,
                         std::move(notes)};
 }

@@ -20,8 +20,7 @@ constexpr std::size_t kMaxProse = 1'000'000;
 
 class DocumentReader {
  public:
-  DocumentReader(const JsonValue& root, bool strict, Findings& findings)
-      : root_(root), strict_(strict), findings_(findings) {}
+  DocumentReader(const JsonValue& root, Findings& findings) : root_(root), findings_(findings) {}
 
   Document read() {
     const Place top;
@@ -29,7 +28,7 @@ class DocumentReader {
       document_.nodes_complete = document_.links_complete = false;
       return std::move(document_);
     }
-    const Fields fields(root_, top, strict_, findings_);
+    const Fields fields(root_, top, findings_);
     fields.check_keys({"format", "version", "name", "description", "metadata", "units", "templates",
                        "boxes", "nodes", "links", "rank_order"});
     document_.name = fields.text("name", kMaxProse).value;
@@ -52,7 +51,7 @@ class DocumentReader {
           format_remedy());
       return false;
     }
-    const Fields fields(root_, place, strict_, findings_);
+    const Fields fields(root_, place, findings_);
     const JsonValue* format = fields.find("format");
     const bool is_format =
         format != nullptr && format->kind == JsonValue::Kind::string && format->text == kFormat;
@@ -77,7 +76,7 @@ class DocumentReader {
     }
     const Place top;
     const Place place(top, "units");
-    const Fields names(*units, place, strict_, findings_);
+    const Fields names(*units, place, findings_);
     names.check_keys({"bandwidth", "latency"});
     read_unit(names, "bandwidth", Quantity::bandwidth, units_.bandwidth);
     read_unit(names, "latency", Quantity::latency, units_.latency);
@@ -124,7 +123,7 @@ class DocumentReader {
       section.pointer = place.pointer();
       section.name = name;
       if (is_object(value, place, "an object with nodes and links", findings_)) {
-        const Fields parts(value, place, strict_, findings_);
+        const Fields parts(value, place, findings_);
         parts.check_keys({"nodes", "links"});
         read_section(value, place, /*in_template=*/true, section);
       } else {
@@ -153,7 +152,7 @@ class DocumentReader {
                    findings_)) {
       return false;
     }
-    const Fields fields(value, place, strict_, findings_);
+    const Fields fields(value, place, findings_);
     fields.check_keys({"id", "template"});
     const auto ids = fields.ids("id");
     const auto index = template_of(fields);
@@ -179,7 +178,7 @@ class DocumentReader {
 
   void read_section(const JsonValue& object, const Place& place, bool in_template,
                     Section& section) {
-    const Fields fields(object, place, strict_, findings_);
+    const Fields fields(object, place, findings_);
     const bool has_boxes = !in_template && fields.find("boxes") != nullptr;
     const JsonValue* nodes = array(fields, "nodes");
     if (nodes == nullptr) {
@@ -192,7 +191,7 @@ class DocumentReader {
     } else {
       const Place all(place, "nodes");
       for (std::size_t i = 0; i < nodes->items.size(); ++i) {
-        auto entry = read_node(nodes->items[i], Place(all, i), in_template, strict_, findings_);
+        auto entry = read_node(nodes->items[i], Place(all, i), in_template, findings_);
         if (entry) {
           entry->position = i;
           section.nodes.push_back(*std::move(entry));
@@ -217,7 +216,7 @@ class DocumentReader {
     }
     const Place all(place, "links");
     for (std::size_t i = 0; i < links->items.size(); ++i) {
-      auto entry = read_link(links->items[i], Place(all, i), units_, strict_, findings_);
+      auto entry = read_link(links->items[i], Place(all, i), units_, findings_);
       if (entry) {
         entry->position = i;
         section.links.push_back(*std::move(entry));
@@ -247,7 +246,6 @@ class DocumentReader {
   }
 
   const JsonValue& root_;
-  bool strict_;
   Findings& findings_;
   Document document_;
   Units units_;
@@ -256,8 +254,8 @@ class DocumentReader {
 
 }  // namespace
 
-Document read_document(const JsonValue& root, bool strict, Findings& findings) {
-  return DocumentReader(root, strict, findings).read();
+Document read_document(const JsonValue& root, Findings& findings) {
+  return DocumentReader(root, findings).read();
 }
 
 }  // namespace forestcoll::topology

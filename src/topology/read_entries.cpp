@@ -153,12 +153,12 @@ bool is_object(const JsonValue& value, const Place& place, std::string_view expe
 }
 
 std::optional<NodeEntry> read_node(const JsonValue& value, const Place& place, bool in_template,
-                                   bool strict, Findings& findings) {
+                                   Findings& findings) {
   if (!is_object(value, place, "a node such as { \"id\": \"gpu0\", \"type\": \"compute\" }",
                  findings)) {
     return std::nullopt;
   }
-  const Fields fields(value, place, strict, findings);
+  const Fields fields(value, place, findings);
   if (in_template) {
     // Its box is the instance.
     fields.check_keys({"id", "type", "multicast", "reduce", "weight", "enabled"});
@@ -180,13 +180,13 @@ std::optional<NodeEntry> read_node(const JsonValue& value, const Place& place, b
 }
 
 std::optional<LinkEntry> read_link(const JsonValue& value, const Place& place, const Units& units,
-                                   bool strict, Findings& findings) {
+                                   Findings& findings) {
   if (!is_object(value, place,
                  "a link such as { \"src\": \"gpu0\", \"dst\": \"nvsw\", \"bandwidth\": 25 }",
                  findings)) {
     return std::nullopt;
   }
-  const Fields fields(value, place, strict, findings);
+  const Fields fields(value, place, findings);
   fields.check_keys({"src", "dst", "pair", "bandwidth", "count", "duplex", "latency", "kind",
                      "enabled", "derate"});
   LinkEntry entry;
@@ -207,7 +207,8 @@ std::optional<LinkEntry> read_link(const JsonValue& value, const Place& place, c
         "E10", place.pointer(),
         fmt::format("\"zip\" of {} ids in {} with {} in {}", src->count(), quote(src->text()),
                     dst->count(), quote(dst->text())),
-        "Give both ends equally many ids, or leave out \"pair\" to link each with each.");
+        "Give both ends equally many ids. For links within each box write \"templates\" and "
+        "\"boxes\", or an entry per box; without \"pair\" each is linked to each.");
     return std::nullopt;
   }
   entry.src = *src;

@@ -23,11 +23,10 @@ struct Units {
 
 /// Nothing where the entry has no ids or no type to go on with; its position is for the caller.
 [[nodiscard]] std::optional<NodeEntry> read_node(const JsonValue& value, const Place& place,
-                                                 bool in_template, bool strict, Findings& findings);
+                                                 bool in_template, Findings& findings);
 
 /// Nothing where it is not known which nodes the entry joins; its position is for the caller.
 [[nodiscard]] std::optional<LinkEntry> read_link(const JsonValue& value, const Place& place,
-                                                 const Units& units, bool strict,
-                                                 Findings& findings);
+                                                 const Units& units, Findings& findings);
 
 }  // namespace forestcoll::topology

@@ -117,13 +117,14 @@ Ratio bandwidth_between(const Network& network, std::span<const NodeId> from,
   std::vector<Capacity> capacity;
   for (const std::size_t at : order) capacity.push_back(given[at]);
   const Capacity all = std::accumulate(given.begin(), given.end(), Capacity{0});
-  std::vector<std::int64_t> supply(n + 1, 0);
+  graph::SinkFlow flow(graph);
+  flow.reset(capacity, std::vector<std::int64_t>(n + 1, 0));
+  // Merged, sources supply what their arcs carry: with boundless supplies a search would end at the
+  // first that it meets, and there would be one for every source.
   for (const NodeId node : from) {
     FORESTCOLL_CHECK(!ends[node.index()], "the sets have no node in common");
-    supply[node.index()] = all;
+    flow.merge(node);
   }
-  graph::SinkFlow flow(graph);
-  flow.reset(capacity, supply);
   const bool beyond = flow.send(NodeId(n), all + 1);
   FORESTCOLL_CHECK(!beyond, "no more than all capacities");
   const auto sink_side = flow.tight_sink_side(NodeId(n));

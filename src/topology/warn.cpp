@@ -51,8 +51,6 @@ class Warnings {
     check_units();
     check_kinds();
     check_boxes();
-    for (const Section& section : document_.templates) check_products(section);
-    check_products(document_.top);
   }
 
  private:
@@ -197,20 +195,6 @@ class Warnings {
     };
     for (const Section& section : document_.templates) check(section);
     check(document_.top);
-  }
-
-  // W12.
-  void check_products(const Section& section) {
-    for (const LinkEntry& entry : section.links) {
-      if (entry.pair_given || !entry.enabled || !entry.src.branches_from(entry.dst)) continue;
-      findings_.warning(
-          "W12", section.where(entry),
-          fmt::format("each of {} is linked to each of {}: {} links", quote(entry.src.text()),
-                      quote(entry.dst.text()), entry.count()),
-          "Ranges multiply. For links within each box write \"templates\" and \"boxes\", or an "
-          "entry per box; \"pair\": \"zip\" links one to one; \"pair\": \"product\" says that "
-          "it is meant.");
-    }
   }
 
   static std::string unit_remedy() {

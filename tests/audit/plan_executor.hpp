@@ -2,7 +2,7 @@
 // at its own pace. Threads of a block are in step at nop and barrier only: in between, whatever is
 // not done by one and the same thread happens in any order. Ports are served when it suits them.
 // What threads write to another rank arrives there later, at the latest with a signal that is not
-// relaxed, or at the end of the call.
+// relaxed, or at the end of the call; packets on their own, by whose flags readers wait for them.
 // Slow, obvious, and unaware of the verifier.
 #pragma once
 
@@ -17,14 +17,13 @@
 #include <vector>
 
 #include "audit/executor.hpp"
+#include "audit/plan_machine.hpp"
 
 namespace audit_test {
 
-class PlanExecutor {
+class PlanExecutor : private PlanMachine {
  public:
-  using Json = nlohmann::json;
-
-  PlanExecutor(const Json& plan, std::uint64_t seed) : plan_(plan), random_(seed) {}
+  PlanExecutor(const Json& plan, std::uint64_t seed) : PlanMachine(plan, seed) {}
 
   Outcome run() {
     try {
@@ -46,17 +45,11 @@ class PlanExecutor {
   }
 
  private:
-  static constexpr int calls = 3;
-  using Value = std::uint64_t;
   struct Item {
     const Json* op = nullptr;
     int element = -1;  // thread; −1: all of them
     bool done = false;
     bool is_issued = false;  // a pwsf that waits for its flush
-  };
-  struct Store {
-    Value* to = nullptr;
-    Value value = 0;
   };
   struct Block {
     std::vector<std::vector<Item>> phases;  // a barrier is a phase of its own
@@ -66,34 +59,42 @@ class PlanExecutor {
     int call = 0;
     bool running = false;
     std::vector<Block> blocks;
-    std::map<char, std::vector<Value>> memory;
-    std::deque<Store> stores;  // that have not arrived
   };
   struct Work {
     const Json* op = nullptr;
     int element = 0;
     bool signals = false;
+    int flag = 0;  // of the call that gave it
   };
   // Kind, from, to, which of them.
   using Key = std::tuple<std::string, int, int, int>;
 
-  [[nodiscard]] int n() const { return static_cast<int>(plan_["gpus"].size()); }
-  [[nodiscard]] const Json& gpu(int rank) const {
-    return plan_["gpus"].at(static_cast<std::size_t>(rank));
-  }
-
   void set_up() {
+    set_up_memory();
     ranks_.resize(static_cast<std::size_t>(n()));
-    const auto& first = gpu(0);
-    const int outputs = first.at("output_chunks"), inputs = first.at("input_chunks");
-    chunks_ = std::max(outputs, inputs);
-    in_place_ = plan_.at("inplace");
-    coll_ = plan_.at("collective");
   }
 
   static bool is_data(const std::string& name) {
     return name == "put" || name == "pws" || name == "pwsf" || name == "get" || name == "copy" ||
-           name == "re" || name == "res" || name == "rre" || name == "rres";
+           name == "re" || name == "res" || name == "rre" || name == "rres" || name == "glres" ||
+           name == "gstore" || is_packets(name);
+  }
+  static bool is_packets(const std::string& name) { return name.ends_with("pkt"); }
+  // Which sources, and destinations, are packets: from this one on.
+  static std::size_t first_packet_read(const Json& op) {
+    const std::string name = op.at("name");
+    if (name == "upkt" || name == "rppkt" || name == "gstorepkt") return 0;
+    if (name == "ppkt") return op.value("channel_type", "") == "port" ? 0 : 1000;
+    return name.starts_with("re") && is_packets(name) ? 1 : 1000;
+  }
+  static std::size_t first_packet_written(const Json& op) {
+    const std::string name = op.at("name");
+    if (name == "upkt" || name == "repkt" || !is_packets(name)) return 1000;
+    return name.starts_with("re") ? 1 : 0;
+  }
+  // Threads look at packets until their flags are right; a port's engine does not.
+  static bool waits_for_packets(const Json& op) {
+    return op.at("name") != "ppkt" && first_packet_read(op) < 1000;
   }
 
   // Phases of a threadblock's program; a pipeline is one round.
@@ -108,6 +109,12 @@ class PlanExecutor {
         phases.emplace_back();
       } else if (name == "pipeline") {
         for (const Json& inner : op.at("ops")) add(inner);
+      } else if (name == "rppkt" && op.at("channel_type") == "port") {
+        phases.back().push_back({&op, -1, false});
+        phases.emplace_back();
+        for (int e = 0; e < static_cast<int>(op.at("channel_ids").size()); ++e) {
+          phases.back().push_back({&op, e, false});
+        }
       } else if (is_data(name) && op.value("channel_type", "") != "port") {
         phases.back().push_back({&op, -1, false});
       } else {
@@ -132,9 +139,8 @@ class PlanExecutor {
       if (!queue.empty()) can.emplace_back([this, &key = key] { serve(key); });
     }
     for (int r = 0; r < n(); ++r) {
-      if (!ranks_[static_cast<std::size_t>(r)].stores.empty()) {
-        can.emplace_back([this, r] { deliver(r, 1); });
-      }
+      if (!memory(r).stores.empty()) can.emplace_back([this, r] { deliver(r, 1); });
+      if (!memory(r).packet_stores.empty()) can.emplace_back([this, r] { deliver_packet(r); });
     }
     if (can.empty()) return false;
     can[random_() % can.size()]();
@@ -158,11 +164,25 @@ class PlanExecutor {
       for (std::size_t i = 0; i < items.size(); ++i) {
         if (items[i].done) continue;
         if (items[i].element >= 0 && !threads.insert(items[i].element).second) continue;
-        if (!can_happen(r, static_cast<int>(b), items[i])) continue;
+        if (is_held_up(items, i) || !can_happen(r, static_cast<int>(b), items[i])) continue;
         can.emplace_back([this, r, b, i] { perform(r, static_cast<int>(b), i); });
       }
     }
     if (!busy) can.emplace_back([this, r] { end(r); });
+  }
+
+  // Threads take one operation after the other, and some stay with one that waits.
+  static bool is_held_up(const std::vector<Item>& items, std::size_t i) {
+    const bool packets = items[i].element < 0 && is_packets(items[i].op->at("name"));
+    for (std::size_t before = 0; before < i; ++before) {
+      if (items[before].done) continue;
+      if (items[before].element >= 0 && packets) return true;
+      if (items[before].element < 0 && waits_for_packets(*items[before].op) &&
+          (packets || items[i].element >= 0)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   static bool is_over(const std::vector<Item>& items) {
@@ -176,86 +196,16 @@ class PlanExecutor {
     for (const Json& tb : gpu(r).at("threadblocks")) {
       rank.blocks.push_back({phases_of(tb.at("ops")), 0});
     }
-    if (rank.call == 0) {
-      rank.memory['b'].resize(static_cast<std::size_t>(2 * chunks_));
-      rank.memory['s'].resize(2 * scratch(r));
-    }
-    for (auto& [name, values] : rank.memory) {
-      for (Value& value : values) value = random_();
-    }
-    const int inputs = gpu(r).at("input_chunks");
-    for (int c = 0; c < inputs; ++c) at(r, 'i', c) = input(rank.call, r, c);
-  }
-
-  [[nodiscard]] std::size_t scratch(int r) const {
-    return gpu(r).at("scratch_chunks").get<std::size_t>();
-  }
-
-  // The first stores of a rank that have not arrived yet.
-  void deliver(int r, std::size_t count) {
-    auto& stores = ranks_[static_cast<std::size_t>(r)].stores;
-    for (; count > 0 && !stores.empty(); --count) {
-      *stores.front().to = stores.front().value;
-      stores.pop_front();
-    }
-  }
-  void deliver(int r) { deliver(r, ranks_[static_cast<std::size_t>(r)].stores.size()); }
-
-  // Inputs are a function of the call, so that every rank knows them all.
-  static Value input(int call, int rank, int chunk) {
-    std::mt19937_64 random(static_cast<std::uint64_t>((call * 1000 + rank) * 1000 + chunk + 1));
-    return random();
-  }
-
-  Value& at(int rank, char buf, int off, bool other_half = false) {
-    if (buf == 's') {
-      const std::size_t half = scratch(rank);
-      if (off < 0 || static_cast<std::size_t>(off) >= half) throw std::out_of_range("scratch");
-      return ranks_[static_cast<std::size_t>(rank)].memory['s'].at(static_cast<std::size_t>(off) +
-                                                                   (other_half ? half : 0));
-    }
-    const int size = gpu(rank).at(buf == 'i' ? "input_chunks" : "output_chunks");
-    if (off < 0 || off >= size) throw std::out_of_range("buffer");
-    int place = off;
-    const int part = chunks_ / n();
-    if (buf == 'o' && !in_place_) place += chunks_;
-    if (in_place_ &&
-        ((buf == 'i' && coll_ == "allgather") || (buf == 'o' && coll_ == "reducescatter"))) {
-      place += rank * part;
-    }
-    auto& memory = ranks_[static_cast<std::size_t>(rank)].memory['b'];
-    if (memory.empty()) memory.resize(static_cast<std::size_t>(2 * chunks_));
-    return memory.at(static_cast<std::size_t>(place));
+    begin_memory(r, rank.call);
   }
 
   void end(int r) {
     RankState& rank = ranks_[static_cast<std::size_t>(r)];
     deliver(r);
-    const int part = chunks_ / n();
-    const int outputs = gpu(r).at("output_chunks"), inputs = gpu(r).at("input_chunks");
-    for (int c = 0; c < outputs; ++c) {
-      if (at(r, 'o', c) != expected(rank.call, r, c, part)) wrong_ = true;
-    }
-    for (int c = 0; c < inputs && !in_place_; ++c) {
-      if (at(r, 'i', c) != input(rank.call, r, c)) wrong_ = true;
-    }
-    // Its buffers are the caller's again.
-    for (auto& [name, values] : rank.memory) {
-      for (Value& value : values) value = random_();
-    }
+    wrong_ = wrong_ || !is_right(r, rank.call);
+    spoil(r);
     rank.running = false;
     ++rank.call;
-  }
-
-  Value expected(int call, int r, int c, int part) {
-    if (coll_ == "allgather") return input(call, c / part, c % part);
-    if (coll_ == "alltoall") return input(call, c / part, r * part + c % part);
-    if (coll_ == "broadcast") return input(call, root_, c);
-    Value sum = 0;
-    for (int other = 0; other < n(); ++other) {
-      sum += input(call, other, coll_ == "reducescatter" ? r * part + c : c);
-    }
-    return sum;
   }
 
   // The channel of an element, as the two ends know it: `outwards` for what goes to the peer.
@@ -283,14 +233,44 @@ class PlanExecutor {
     return gpu(r).at("threadblocks").at(static_cast<std::size_t>(b));
   }
 
-  Value& resolve(int r, int b, const Json& op, const Json& slice, int lane) {
-    const int index = slice.at("index").get<int>() + lane;
+  // Where the pieces of an operand lie: of one rank, or of all that a switch reaches.
+  struct Span {
+    int rank = 0;
+    char type = 'i';
+    int first = 0, count = 0;
+    bool own_half = false;  // of doubled scratch: the one that is in turn
+    bool away = false;
+  };
+
+  std::vector<Span> spans(int r, int b, const Json& op, const Json& slice) {
+    int count = slice.at("size").get<int>() * pieces_;
+    int first = slice.at("index").get<int>() * pieces_;
+    if (op.contains("tbg_info")) {
+      const int parts = op.at("tbg_info").at("tbg_size"), part = op.at("tbg_info").at("tb_id");
+      count /= parts;
+      first += part * count;
+    }
+    const bool port = op.value("channel_type", "") == "port";
+    if (slice.contains("switch_channel_id")) {
+      const int id = listed(r, b, "switch").at(slice.at("switch_channel_id").get<std::size_t>());
+      int at = 0;
+      for (const Json& list : gpu(r).at("channels")) {
+        if (list.at("channel_type") != "switch") continue;
+        for (const Json& group : list.at("rank_groups")) {
+          if (at++ != id) continue;
+          std::vector<Span> all;
+          const char type = list.at("buffer_type").get<std::string>().at(0);
+          for (const int rank : group.at("ranks")) {
+            if (rank < 0 || rank >= n()) throw std::out_of_range("rank");
+            all.push_back({rank, type, first, count, false, rank != r});
+          }
+          return all;
+        }
+      }
+      throw std::out_of_range("switch channel");
+    }
     if (!slice.contains("buffer_id")) {
-      const char type = slice.at("type").get<std::string>().at(0);
-      const bool other_half = type == 's' && op.value("channel_type", "") != "port" &&
-                              plan_.value("use_double_scratch_buffer", false) &&
-                              ranks_[static_cast<std::size_t>(r)].call % 2 == 1;
-      return at(r, type, index, other_half);
+      return {{r, slice.at("type").get<std::string>().at(0), first, count, !port, false}};
     }
     std::vector<int> list;
     for (const Json& refs : block(r, b).at("remote_buffer_refs")) {
@@ -301,7 +281,44 @@ class PlanExecutor {
         gpu(r)
             .at("remote_buffers")
             .at(static_cast<std::size_t>(list.at(slice.at("buffer_id").get<std::size_t>())));
-    return at(remote.at("rank"), remote.at("type").get<std::string>().at(0), index);
+    const int rank = remote.at("rank");
+    if (rank < 0 || rank >= n()) throw std::out_of_range("rank");
+    return {{rank, remote.at("type").get<std::string>().at(0), first, count, false, true}};
+  }
+
+  [[nodiscard]] std::vector<int> listed(int r, int b, const std::string& kind) const {
+    std::vector<int> ids;
+    for (const Json& list : block(r, b).at("channels")) {
+      if (list.at("channel_type") != kind) continue;
+      for (const int id : list.at("channel_ids")) ids.push_back(id);
+    }
+    return ids;
+  }
+
+  // The half of doubled scratch that is rank r's turn.
+  bool second_half(int r) const {
+    return doubled_ && ranks_[static_cast<std::size_t>(r)].call % 2 == 1;
+  }
+  Value& value(int r, const Span& span, int lane) {
+    return at(span.rank, span.type, span.first + lane, span.own_half && second_half(r));
+  }
+  // Who touches packets, touches its own call's half of whosever scratch.
+  Packet& packet(int r, const Span& span, int lane) {
+    if (span.type != 's') throw std::out_of_range("packets");
+    return packet_at(span.rank, span.first + lane, second_half(r));
+  }
+  int flag(int r) const { return ranks_[static_cast<std::size_t>(r)].call + 1; }
+
+  bool have_packets_come(int r, int b, const Json& op) {
+    const Json& sources = op.at("src_buff");
+    for (std::size_t i = first_packet_read(op); i < sources.size(); ++i) {
+      for (const Span& span : spans(r, b, op, sources.at(i))) {
+        for (int lane = 0; lane < span.count; ++lane) {
+          if (packet(r, span, lane).flag != flag(r)) return false;
+        }
+      }
+    }
+    return true;
   }
 
   bool can_happen(int r, int b, const Item& item) {
@@ -325,6 +342,7 @@ class PlanExecutor {
       }
       return arrived >= item.op->at("num_threadblocks").get<int>();
     }
+    if (item.element < 0 && waits_for_packets(*item.op)) return have_packets_come(r, b, *item.op);
     if (name == "flush" || item.is_issued) {
       return ports_[channel(r, b, *item.op, item.element, true)].empty();
     }
@@ -353,10 +371,13 @@ class PlanExecutor {
     } else if (name == "flush") {
       return;
     } else if (op.value("channel_type", "") == "port") {
+      if (item.element < 0) return;  // an rppkt that has waited
       const Key key = channel(r, b, op, item.element, true);
       deliver(r);  // what is handed to the engine is released
-      if (is_data(name)) ports_[key].push_back({&op, item.element, false});
-      if (name != "put") ports_[key].push_back({&op, item.element, true});
+      if (is_data(name)) ports_[key].push_back({&op, item.element, false, flag(r)});
+      if (name == "signal" || name == "rlxsignal" || name == "pws" || name == "pwsf") {
+        ports_[key].push_back({&op, item.element, true, flag(r)});
+      }
       port_block_[key] = b;
     } else if (name == "signal" || name == "rlxsignal") {
       if (name == "signal") deliver(r);
@@ -385,48 +406,76 @@ class PlanExecutor {
       return;
     }
     const int r = std::get<1>(key);
-    move_pair(r, port_block_[key], *work.op, static_cast<std::size_t>(work.element));
+    move_pair(r, port_block_[key], *work.op, static_cast<std::size_t>(work.element), work.flag);
   }
 
-  void move_pair(int r, int b, const Json& op, std::size_t i) {
-    const int size = op.at("src_buff").at(i).at("size");
-    for (int lane = 0; lane < size; ++lane) {
-      resolve(r, b, op, op.at("dst_buff").at(i), lane) =
-          resolve(r, b, op, op.at("src_buff").at(i), lane);
+  void move_pair(int r, int b, const Json& op, std::size_t i, int flag) {
+    const bool one = op.at("name") == "rppkt";
+    const Span from = spans(r, b, op, op.at("src_buff").at(one ? 0 : i)).at(0);
+    const Span to = spans(r, b, op, op.at("dst_buff").at(i)).at(0);
+    if (std::get<2>(channel(r, b, op, static_cast<int>(i), true)) != to.rank) {
+      throw std::out_of_range("another rank's buffer");
+    }
+    for (int lane = 0; lane < from.count; ++lane) {
+      if (is_packets(op.at("name"))) {
+        if (from.type != 's' || to.type != 's') throw std::out_of_range("packets");
+        const bool second = doubled_ && flag % 2 == 0;
+        packet_at(to.rank, to.first + lane, second) =
+            packet_at(from.rank, from.first + lane, second);
+      } else {
+        value(r, to, lane) = value(r, from, lane);
+      }
     }
   }
 
   // By the rank's threads: here at once, elsewhere when it arrives.
-  void store(int r, int b, const Json& op, const Json& slice, int lane, Value value) {
-    Value& to = resolve(r, b, op, slice, lane);
-    if (slice.contains("buffer_id")) {
-      ranks_[static_cast<std::size_t>(r)].stores.push_back({&to, value});
-    } else {
-      to = value;
+  void store(int r, int b, const Json& op, std::size_t i, int lane, Value stored) {
+    const bool packets = i >= first_packet_written(op);
+    for (const Span& span : spans(r, b, op, op.at("dst_buff").at(i))) {
+      if (packets) {
+        memory(r).packet_stores.push_back({&packet(r, span, lane), {stored, flag(r)}});
+        if (!span.away) {
+          *memory(r).packet_stores.back().to = memory(r).packet_stores.back().packet;
+          memory(r).packet_stores.pop_back();
+        }
+      } else if (span.away) {
+        memory(r).stores.push_back({&value(r, span, lane), stored});
+      } else {
+        value(r, span, lane) = stored;
+      }
     }
+  }
+
+  Value load(int r, int b, const Json& op, std::size_t i, int lane) {
+    Value sum = 0;
+    for (const Span& span : spans(r, b, op, op.at("src_buff").at(i))) {
+      sum += i >= first_packet_read(op) ? packet(r, span, lane).value : value(r, span, lane);
+    }
+    return sum;
   }
 
   void move_data(int r, int b, const Json& op) {
     const std::string name = op.at("name");
     const Json& sources = op.at("src_buff");
-    if (std::any_of(sources.begin(), sources.end(),
-                    [](const Json& source) { return source.contains("buffer_id"); })) {
+    if (std::any_of(sources.begin(), sources.end(), [](const Json& source) {
+          return source.contains("buffer_id") || source.contains("switch_channel_id");
+        })) {
       deliver(r);  // it may read what it wrote
     }
-    if (name == "put" || name == "get" || name == "copy") {
-      for (std::size_t i = 0; i < op.at("dst_buff").size(); ++i) {
-        const int size = sources.at(i).at("size");
-        for (int lane = 0; lane < size; ++lane) {
-          store(r, b, op, op.at("dst_buff").at(i), lane, resolve(r, b, op, sources.at(i), lane));
+    const int count = spans(r, b, op, sources.at(0)).at(0).count;
+    const std::size_t destinations = op.at("dst_buff").size();
+    if (name == "put" || name == "get" || name == "copy" || name == "ppkt") {
+      for (std::size_t i = 0; i < destinations; ++i) {
+        for (int lane = 0; lane < count; ++lane) {
+          store(r, b, op, i, lane, load(r, b, op, i, lane));
         }
       }
       return;
     }
-    const int size = op.at("src_buff").at(0).at("size");
-    for (int lane = 0; lane < size; ++lane) {
+    for (int lane = 0; lane < count; ++lane) {
       Value sum = 0;
-      for (const Json& source : op.at("src_buff")) sum += resolve(r, b, op, source, lane);
-      for (const Json& to : op.at("dst_buff")) store(r, b, op, to, lane, sum);
+      for (std::size_t i = 0; i < sources.size(); ++i) sum += load(r, b, op, i, lane);
+      for (std::size_t i = 0; i < destinations; ++i) store(r, b, op, i, lane, sum);
     }
   }
 
@@ -434,12 +483,8 @@ class PlanExecutor {
   void set_root(int root) { root_ = root; }
 
  private:
-  Json plan_;
-  std::mt19937_64 random_;
   std::vector<RankState> ranks_;
-  int chunks_ = 0, root_ = 0;
-  bool in_place_ = true, wrong_ = false;
-  std::string coll_;
+  bool wrong_ = false;
   std::map<Key, std::int64_t> counters_, waited_;
   std::map<Key, std::deque<Work>> ports_;
   std::map<Key, int> port_block_;

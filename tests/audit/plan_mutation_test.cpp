@@ -10,6 +10,7 @@
 #include "audit/plan_builders.hpp"
 #include "audit/plan_executor.hpp"
 #include "audit/random_forest.hpp"
+#include "audit/shared_builders.hpp"
 #include "forestcoll/mscclpp.hpp"
 #include "forestcoll/verify.hpp"
 
@@ -54,6 +55,10 @@ class Mutants {
       change("less scratch", at + "/scratch_chunks", [](PlanJson& x) { x = x.get<int>() - 1; });
     }
     for (std::size_t c = 0; c < gpu["channels"].size(); ++c) {
+      if (!gpu["channels"][c].contains("connected_to")) {
+        mutate_groups(at + "/channels/" + std::to_string(c), gpu["channels"][c]);
+        continue;
+      }
       const std::string list = at + "/channels/" + std::to_string(c) + "/connected_to";
       const PlanJson peers = gpu["channels"][c]["connected_to"];
       for (std::size_t i = 0; i < peers.size(); ++i) {
@@ -69,6 +74,29 @@ class Mutants {
         if (gpu["remote_buffers"][b]["type"] == type) continue;
         change("another buffer's type", buffer + "/type", [=](PlanJson& x) { x = type; });
       }
+    }
+  }
+
+  void mutate_groups(const std::string& at, const PlanJson& list) {
+    for (const char* type : {"i", "o", "s"}) {
+      if (list["buffer_type"] == type) continue;
+      change("a switch's buffer", at + "/buffer_type", [=](PlanJson& x) { x = type; });
+    }
+    const PlanJson ranks = list["rank_groups"][0]["ranks"];
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      change("a switch without a rank", at + "/rank_groups/0/ranks",
+             [=](PlanJson& x) { x.erase(i); });
+    }
+  }
+
+  // The operation that an operation is easily taken for.
+  void mutate_name(const std::string& at, const std::string& name) {
+    const std::map<std::string, std::string> likes = {
+        {"ppkt", "put"},     {"rppkt", "put"},    {"upkt", "copy"},       {"cpkt", "copy"},
+        {"repkt", "re"},     {"respkt", "res"},   {"recpkt", "re"},       {"recspkt", "respkt"},
+        {"glres", "gstore"}, {"gstore", "glres"}, {"gstorepkt", "gstore"}};
+    if (const auto like = likes.find(name); like != likes.end()) {
+      change(name + " for " + like->second, at + "/name", [=](PlanJson& x) { x = like->second; });
     }
   }
 
@@ -90,6 +118,13 @@ class Mutants {
         change("signal for wait", here + "/name",
                [=](PlanJson& x) { x = name == "signal" ? "wait" : "signal"; });
         change("relaxed", here + "/name", [=](PlanJson& x) { x = "rlx" + name; });
+      }
+      mutate_name(here, name);
+      if (ops[i].contains("tbg_info")) {
+        change("another part", here + "/tbg_info/tb_id", [](PlanJson& x) { x = 1 - x.get<int>(); });
+        change("not in parts", here, [](PlanJson& x) { x.erase("tbg_info"); });
+        change("more parts", here + "/tbg_info/tbg_size",
+               [](PlanJson& x) { x = x.get<int>() + 1; });
       }
       // A put through memory may name channels, and takes nothing of them.
       const bool takes_channels = name != "put" || ops[i].value("channel_type", "") != "memory";
@@ -121,6 +156,11 @@ class Mutants {
         change("index", slice + "/index", [=](PlanJson& x) { x = x.get<int>() + by; });
         change("size", slice + "/size", [=](PlanJson& x) { x = x.get<int>() + by; });
       }
+      if (slices[s].contains("switch_channel_id")) {
+        change("next switch", slice + "/switch_channel_id",
+               [](PlanJson& x) { x = x.get<int>() + 1; });
+        continue;
+      }
       if (slices[s].contains("buffer_id")) {
         change("next buffer", slice + "/buffer_id", [](PlanJson& x) { x = x.get<int>() + 1; });
         continue;
@@ -148,6 +188,7 @@ struct Original {
 std::vector<Original> originals() {
   std::vector<Original> all;
   for (auto& [name, plan] : small_plans()) all.push_back({name, plan, 0, true});
+  for (auto& [name, plan] : shared_plans()) all.push_back({name, plan, 0, true});
   std::mt19937_64 random(7);
   using forestcoll::Collective;
   for (const Collective collective : {Collective::allreduce, Collective::allgather,
@@ -213,15 +254,26 @@ TEST_P(PlanMutation, EveryMutantThatMisbehavesIsRejected) {
   RecordProperty("mutants", static_cast<int>(mutants));
   RecordProperty("wrong", static_cast<int>(wrong));
   // What a plan bears: threads in step once more, or where nothing needs it; what is done twice to
-  // the same end, such as fetching or flushing; operations that have nothing to do with each other
-  // exchanged; other names of the same memory; scratch that is not used; an allgather that names
-  // its own block as output, in the other placement; signals that only say that a call has begun,
-  // or go through ports, relaxed.
-  const std::set<std::string> harmless = {
-      "doubled nop",           "lost nop",      "swapped",         "buffer",
-      "doubled get",           "doubled flush", "doubled put",     "doubled copy",
-      "another buffer's type", "lost copy",     "kind of channel", "less scratch",
-      "the other placement",   "relaxed"};
+  // the same end, such as fetching, flushing or unpacking; operations that have nothing to do with
+  // each other exchanged; other names of the same memory; scratch that is not used; an allgather
+  // that names its own block as output, in the other placement; signals that only say that a call
+  // has begun, or go through ports, relaxed.
+  const std::set<std::string> harmless = {"doubled nop",
+                                          "lost nop",
+                                          "swapped",
+                                          "buffer",
+                                          "doubled get",
+                                          "doubled flush",
+                                          "doubled put",
+                                          "doubled copy",
+                                          "doubled upkt",
+                                          "doubled repkt",
+                                          "another buffer's type",
+                                          "lost copy",
+                                          "kind of channel",
+                                          "less scratch",
+                                          "the other placement",
+                                          "relaxed"};
   for (const auto& [what, labels] : accepted) {
     RecordProperty("accepted " + what, static_cast<int>(labels.size()));
     EXPECT_TRUE(harmless.contains(what)) << testing::PrintToString(labels);

@@ -27,8 +27,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Rule{"NoName", [](PlanJson& p) { p.erase("name"); }, "V03", "no name"},
         Rule{"NoInPlace", [](PlanJson& p) { p.erase("inplace"); }, "V03", "inplace"},
-        Rule{"Packets", [](PlanJson& p) { p["protocol"] = "LL"; }, "V04", "Simple"},
-        Rule{"Reuse", [](PlanJson& p) { p["reuse_resources"] = true; }, "V04", "reuse_resources"},
+        Rule{"Protocol", [](PlanJson& p) { p["protocol"] = "LL128"; }, "V04",
+             "expected \"Simple\" or \"LL\""},
         Rule{"Collective", [](PlanJson& p) { p["collective"] = "reduce"; }, "V04", "collective"},
         Rule{"Alignment", [](PlanJson& p) { p["buffer_alignment"] = 8; }, "V03", "16 bytes"},
         Rule{"NegativeThreads", [](PlanJson& p) { p["num_threads_per_block"] = -5; }, "V03",
@@ -84,7 +84,14 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{"Peer", [](PlanJson& p) { p["gpus"][0]["channels"][0]["connected_to"][0] = 0; }, "V07",
              "another of the 2 ranks"},
         Rule{"Switch", [](PlanJson& p) { p["gpus"][0]["channels"][0]["channel_type"] = "switch"; },
-             "V04", "switch"},
+             "V03", "without buffer_type"},
+        Rule{"ChannelKind", [](PlanJson& p) { p["gpus"][0]["channels"][0]["channel_type"] = "bus"; },
+             "V04", "memory, port or switch"},
+        Rule{"ChannelOfAMemoryPut",
+             [](PlanJson& p) {
+               ops(p)[3] = data("put", {local("i", 0, 1)}, {remote(0, 0, 1)}, "memory", {1});
+             },
+             "V07", "memory channel 1, but the threadblock lists 1"},
         Rule{"RemoteRank", [](PlanJson& p) { p["gpus"][0]["remote_buffers"][0]["rank"] = 2; },
              "V07", "another of the 2 ranks"},
         Rule{"RemoteType", [](PlanJson& p) { p["gpus"][0]["remote_buffers"][0].erase("type"); },
@@ -125,12 +132,8 @@ INSTANTIATE_TEST_SUITE_P(
              "names no channel"},
         Rule{"NoChannelType", [](PlanJson& p) { ops(p)[0].erase("channel_type"); }, "V03",
              "channel_type"},
-        Rule{"Unknown", [](PlanJson& p) { ops(p)[2]["name"] = "glres"; }, "V04", "glres"},
-        Rule{"Group",
-             [](PlanJson& p) {
-               ops(p)[3]["tbg_info"] = {{"tb_id", 0}, {"tbg_size", 2}};
-             },
-             "V04", "tbg_info"},
+        Rule{"Unknown", [](PlanJson& p) { ops(p)[2]["name"] = "swap"; }, "V04",
+             "the executor has no operation \"swap\""},
         Rule{"PwsfMemory",
              [](PlanJson& p) {
                ops(p)[3] = data("pwsf", {local("i", 0, 1)}, {remote(0, 0, 1)}, "memory");
@@ -250,6 +253,19 @@ TEST(PlanRule, ThreadblocksMustFitTheGpu) {
 TEST(PlanRule, BarriersNeedAllTheirThreadblocks) {
   EXPECT_TRUE(finds(check(edited([](PlanJson& p) { ops(p, 1, 1).erase(0); }, barrier_broadcast())),
                     "V09", "barrier 0 is for 2 threadblocks"));
+}
+
+// Of an operation, not of a GPU.
+TEST(PlanRule, SemaphoresOfAnOperationAreLimited) {
+  PlanJson plan = semaphore_broadcast();
+  PlanJson& gpu = plan["gpus"][1];
+  for (int i = 1; i < 40; ++i) gpu["semaphores"].push_back({{"init_value", 0}});
+  EXPECT_TRUE(check(plan).ok) << explain(check(plan));
+  std::vector<int> many(17);
+  for (int i = 0; i < 17; ++i) many[static_cast<std::size_t>(i)] = i;
+  gpu["threadblocks"][0]["ops"].back()["semaphore_ids"] = many;
+  gpu["threadblocks"][1]["ops"][0]["semaphore_ids"] = many;
+  EXPECT_TRUE(finds(check(plan), "V06", "17 semaphores in one operation; the executor holds 16"));
 }
 
 TEST(PlanRule, SemaphoresBeginAtZero) {

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "audit/shared_builders.hpp"
 #include "audit/simulate_testing.hpp"
 
 namespace audit_test {
@@ -182,6 +183,11 @@ TEST(SimulateRefusals, LimitsOfOneRuntimeDoNotMatter) {
   text = to_xml(sums);
   text.replace(text.find("reducescatter"), 13, "reduce_scatter");
   EXPECT_EQ(refusal(text, star_fabric(4)), "accepted");
+}
+
+TEST(SimulateRefusals, SwitchChannelsAreNotTimed) {
+  EXPECT_THAT(refusal(switch_allreduce(3).dump(), star_fabric(3)),
+              HasSubstr("the plan goes through switch channels, which are not timed"));
 }
 
 TEST(SimulateRefusals, RanksWithoutARoute) {

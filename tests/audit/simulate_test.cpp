@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "audit/plan_builders.hpp"
+#include "audit/shared_builders.hpp"
 #include "audit/simulate_testing.hpp"
 #include "forestcoll/verify.hpp"
 
@@ -272,6 +272,20 @@ TEST(SimulatePlan, WhatIsReadFromAPeerComesOverItsLinks) {
   SimulationParameters parameters;
   parameters.simple.reduction_gbs = 2;  // as fast as it adds
   expect_close(seconds_for(plan, star_fabric(2), 16 * kMiB, parameters), 2 * half / 2e9);
+}
+
+TEST(SimulatePlan, PacketsAreTwiceAsLong) {
+  // Both ranks send all they have, and flags as long, at the same time.
+  const std::string plan = one_shot_allreduce(2).dump();
+  expect_close(seconds_for(plan, star_fabric(2), 16 * kMiB), 2 * 16.0 * kMiB / 10e9);
+}
+
+TEST(SimulatePlan, PartsOfAGroupMoveBesideEachOther) {
+  // Each of two threadblocks puts half of the rank's half.
+  SimulationParameters parameters;
+  parameters.simple.threadblock_gbs = 2;
+  const std::string plan = grouped_allgather().dump();
+  expect_close(seconds_for(plan, star_fabric(2), 16 * kMiB, parameters), 16.0 * kMiB / 4 / 2e9);
 }
 
 // Schedules with steady passes, and their fabrics.

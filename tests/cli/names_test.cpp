@@ -43,6 +43,15 @@ TEST(Names, CollectivesAreUnderstoodHoweverTheyAreSpelt) {
   EXPECT_EQ(json::parse(compare.out)["collective"], "allgather");
 }
 
+TEST(Names, BcastIsWhatMpiCallsABroadcast) {
+  for (const std::string spelt : {"bcast", "Bcast", "broadcast"}) {
+    const auto synth =
+        on_a_pair({"synth", "-c", spelt, "--root", "0", "--format", "none", "--json"});
+    ASSERT_EQ(synth.code, 0) << spelt << synth.err;
+    EXPECT_EQ(json::parse(synth.out)["collective"], "broadcast") << spelt;
+  }
+}
+
 TEST(Names, ABatchWritesTheProperOnes) {
   const Scratch scratch;
   std::filesystem::create_directory(scratch / "in");
@@ -121,10 +130,41 @@ TEST(Names, TheWindowOfAScheduleTakesThemToo) {
   }
   EXPECT_THAT(window({"--min-bytes", "64kib", "--max-bytes", "16MB"}),
               HasSubstr(R"(minBytes="65536" maxBytes="16777216")"));
-  for (const std::string wrong : {"64K:16M:2", "64Q", "1M:"}) {
+  for (const std::string wrong : {"64K:16M:2", "64K,1M,16M", "64Q", "1M:"}) {
     const auto synth = on_a_pair({"synth", "--sizes", wrong});
     EXPECT_EQ(synth.code, 2) << wrong;
-    EXPECT_THAT(synth.err, HasSubstr("--sizes: expected a number of bytes")) << wrong;
+    EXPECT_THAT(synth.err, HasSubstr("--sizes: expected one window, MIN:MAX")) << wrong;
+  }
+}
+
+// Where work is not divided, -j is taken all the same: scripts give it to every command.
+TEST(Names, EveryCommandTakesJobs) {
+  const Scratch scratch;
+  const std::string fabric = scratch.write("pair.json", small_topology());
+  const std::string csv = scratch.write("pair.csv", "src,dst,bandwidth\ngpu0,gpu1,25\n");
+  const std::string file = scratch.write("a.xml", on_a_pair({"synth"}).out);
+  const std::vector<std::vector<std::string>> commands = {
+      {"bound", fabric},
+      {"verify", file},
+      {"topo", "check", fabric},
+      {"topo", "show", fabric},
+      {"topo", "convert", fabric, "--to", "csv"},
+      {"topo", "gen", "ring"},
+      {"topo", "import", "csv", csv, "--compute", "gpu*"}};
+  for (const auto& command : commands) {
+    const auto plain = run(command);
+    ASSERT_EQ(plain.code, 0) << command[0] << " " << command[1] << plain.err;
+    for (const std::string option : {"-j", "--jobs", "--threads"}) {
+      auto arguments = command;
+      arguments.insert(arguments.end(), {option, "3"});
+      const auto result = run(arguments);
+      EXPECT_EQ(result.code, 0) << option << result.err;
+      EXPECT_EQ(result.out, plain.out);
+      for (const std::string wrong : {"0", "-1", "1025", "many"}) {
+        arguments.back() = wrong;
+        EXPECT_EQ(run(arguments).code, 2) << command[0] << " " << command[1] << wrong;
+      }
+    }
   }
 }
 
@@ -155,9 +195,65 @@ TEST(Names, TheTargetMscclppAsksForAPlan) {
   const auto xml = run({"verify", "-", "--target", "mscclpp"}, {.input = on_a_pair({"synth"}).out});
   EXPECT_EQ(xml.code, 2);
   EXPECT_THAT(xml.err, HasSubstr("[S04]"));
-  const auto batch = run({"batch", scratch / "in", "-o", scratch / "out", "--target", "mscclpp"});
-  EXPECT_EQ(batch.code, 2);
-  EXPECT_THAT(batch.err, AllOf(HasSubstr("write --format mscclpp"), HasSubstr("[T07]")));
+}
+
+TEST(Names, TheTargetMscclppDoesSoInABatchToo) {
+  const Scratch scratch;
+  std::filesystem::create_directory(scratch / "in");
+  scratch.write("in/pair.json", small_topology());
+  const auto batch = [&](const std::string& out, std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"batch", scratch / "in", "-o",          scratch / out,
+                                          "-c",    "allgather",    "--in-process"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+  };
+  const auto plan = batch("plan", {"--target", "mscclpp"});
+  ASSERT_EQ(plan.code, 0) << plan.err;
+  EXPECT_EQ(read_file(scratch / "plan/pair.json/allgather.json"),
+            on_a_pair({"synth", "-c", "allgather", "--format", "mscclpp"}).out);
+  const auto both = batch("both", {"--target", "azure,mscclpp"});
+  ASSERT_EQ(both.code, 0) << both.err;
+  EXPECT_TRUE(std::filesystem::exists(scratch / "both/pair.json/allgather-azure.xml"));
+  EXPECT_TRUE(std::filesystem::exists(scratch / "both/pair.json/allgather-mscclpp.json"));
+  for (const std::string format : {"msccl", "forest"}) {
+    const auto clash = batch("clash", {"--target", "mscclpp", "--format", format});
+    EXPECT_EQ(clash.code, 2);
+    EXPECT_THAT(clash.err, AllOf(HasSubstr("and --format is " + format), HasSubstr("[S04]")));
+  }
+  scratch.write("m.json", R"({"format": "forestcoll-batch-manifest", "version": 1,
+  "topologies": [{"path": "pair.json", "targets": ["mscclpp"]}]})");
+  const auto listed = batch("listed", {"--manifest", scratch / "m.json"});
+  ASSERT_EQ(listed.code, 0) << listed.err;
+  EXPECT_TRUE(std::filesystem::exists(scratch / "listed/pair.json/allgather.json"));
+}
+
+TEST(Names, AmdGpusAreToldWhatTheDefaultTargetIs) {
+  const auto note = [](const std::string& fabric, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"synth", topology(fabric), "-o", "/dev/null"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto result = run(arguments);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result.err.find("target azure by default, which does not run on mi250") !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(note("mi250-x1", {}));
+  EXPECT_FALSE(note("mi250-x1", {"--target", "rccl-6.3"}));
+  EXPECT_FALSE(note("mi250-x1", {"--target", "azure"}));
+  EXPECT_FALSE(note("mi250-x1", {"--format", "forest"}));
+  EXPECT_FALSE(note("dgx-a100-x1", {}));
+}
+
+TEST(Names, AGeneratorListsItsParametersWhereOneIsUnknown) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"topo", "gen", "fat-tree", "--k", "4"}, {"topo", "gen", "--k=4", "fat-tree"}}) {
+    const auto result = run(words);
+    EXPECT_EQ(result.code, 2);
+    EXPECT_THAT(result.err, AllOf(HasSubstr("fat-tree has no parameter --k; it takes --ports, "),
+                                  HasSubstr("--oversubscription"), HasSubstr("[G02]")));
+  }
+  const auto unknown = run({"topo", "gen", "fat-treee", "--k", "4"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("--k"));
 }
 
 // 12 GPUs get 128 chunks, 10 or 11 of each; one tree per root would be slower.

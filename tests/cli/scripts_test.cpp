@@ -18,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 constexpr const char* bash = "/bin/bash";
 
@@ -133,9 +134,29 @@ TEST(CiExamples, GithubCachesAreOfOneProgram) {
   EXPECT_THAT(step(workflow, "Build forestcoll")["run"].as<std::string>(),
               HasSubstr("hash=$(sha256sum < build/release/bin/forestcoll"));
   EXPECT_EQ(step(workflow, "Build forestcoll")["id"].as<std::string>(), "forestcoll");
-  const YAML::Node cache = step(workflow, "actions/cache@v4")["with"];
+  const YAML::Node restored = step(workflow, "Restore schedules")["with"];
   for (const char* key : {"key", "restore-keys"}) {
-    EXPECT_THAT(cache[key].as<std::string>(), HasSubstr("schedules-" + hash + "-"));
+    EXPECT_THAT(restored[key].as<std::string>(), HasSubstr("schedules-" + hash + "-"));
+  }
+  const YAML::Node saved = step(workflow, "Save schedules")["with"];
+  for (const char* key : {"key", "path"}) {
+    EXPECT_EQ(saved[key].as<std::string>(), restored[key].as<std::string>());
+  }
+}
+
+// What stands is kept for the next run, whether this one went well or not.
+TEST(CiExamples, SchedulesAndReportsAreKeptAfterAFailure) {
+  const YAML::Node workflow = example("github-actions.yml");
+  for (const char* name :
+       {"Save schedules", "Keep the report for later comparisons", "Save the baseline"}) {
+    EXPECT_THAT(step(workflow, name)["if"].as<std::string>(), StartsWith("always() && "));
+  }
+  const YAML::Node pipeline = example("gitlab-ci.yml");
+  for (const char* name : {"schedules", "baseline"}) {
+    EXPECT_EQ(pipeline[name]["cache"]["when"].as<std::string>(), "always") << name;
+  }
+  for (const char* name : {"schedules", ".report"}) {
+    EXPECT_EQ(pipeline[name]["artifacts"]["when"].as<std::string>(), "always") << name;
   }
 }
 
@@ -166,8 +187,11 @@ TEST(CiExamples, GithubKeepsOneComment) {
                             HasSubstr("paginate"), HasSubstr("startsWith(mark)")));
 }
 
-std::vector<std::string> commands(const YAML::Node& job) {
-  return job["script"].as<std::vector<std::string>>();
+// As a runner does it: one script of all lines.
+std::string script_of(const YAML::Node& job) {
+  std::string script;
+  for (const auto& line : job["script"].as<std::vector<std::string>>()) script += line + "\n";
+  return script;
 }
 
 TEST(CiExamples, GitlabSharesTheBaselineAmongAllBranches) {
@@ -186,12 +210,7 @@ TEST(CiExamples, GitlabComparesWithTheBaselineOrFails) {
   const YAML::Node pipeline = example("gitlab-ci.yml");
   const CiJob job;
   const auto run_all = [&](const std::string& name, const std::vector<std::string>& environment) {
-    Result result;
-    for (const std::string& command : commands(pipeline[name])) {
-      result = job.run(command, environment);
-      if (result.code != 0) break;
-    }
-    return result;
+    return job.run(script_of(pipeline[name]), environment);
   };
   const auto make_shards = [&] {
     for (int i = 1; i <= 4; ++i) {
@@ -211,6 +230,19 @@ TEST(CiExamples, GitlabComparesWithTheBaselineOrFails) {
   const auto slower = run_all("compare", {});
   EXPECT_EQ(slower.code, 1);
   EXPECT_THAT(slower.err, HasSubstr("rate 15.00 -> 14.00 GB/s (-6.7 %)"));
+}
+
+TEST(CiExamples, GitlabKeepsTheBaselineWhereAnItemFailed) {
+  const YAML::Node pipeline = example("gitlab-ci.yml");
+  const CiJob job;
+  job.set_bandwidth("none");  // a broken topology beside a good one
+  for (int i = 1; i <= 4; ++i) {
+    const auto shard = job.run(script_of(pipeline["schedules"]),
+                               {fmt::format("CI_NODE_INDEX={}", i), "CI_NODE_TOTAL=4"});
+    EXPECT_EQ(shard.code, 0) << shard.err;
+  }
+  EXPECT_EQ(job.run(script_of(pipeline["baseline"])).code, 1);
+  EXPECT_TRUE(fs::exists(job / "baseline.json"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -109,6 +110,27 @@ TEST(Synth, StagesAddUpToTheTotal) {
       if (stage != "total") sum += value.get<double>();
     }
     EXPECT_NEAR(sum, seconds["total"].get<double>(), 1e-3) << request.front();
+  }
+}
+
+TEST(Synth, TheTotalIsTheSumOfWhatIsPrinted) {
+  for (const std::string fabric : {"dgx-a100-x2", "mi250-x1", "dgx-1-v100"}) {
+    const auto synth = run({"synth", topology(fabric), "-o", "/dev/null"});
+    ASSERT_EQ(synth.code, 0) << synth.err;
+    const std::string line = synth.err.substr(synth.err.find("  seconds:"));
+    const std::regex stage("([a-z]+) ([0-9]+)\\.([0-9]{3})");
+    long sum = 0, total = -1, stages = 0;
+    for (std::sregex_iterator at(line.begin(), line.end(), stage), end; at != end; ++at) {
+      const long milliseconds = std::stol((*at)[2]) * 1000 + std::stol((*at)[3]);
+      if ((*at)[1] == "total") {
+        total = milliseconds;
+      } else {
+        sum += milliseconds;
+        ++stages;
+      }
+    }
+    EXPECT_EQ(stages, 9) << line;
+    EXPECT_EQ(total, sum) << line;
   }
 }
 

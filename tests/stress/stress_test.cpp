@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "stress/balance_trial.hpp"
 #include "stress/comparison.hpp"
 #include "stress/kinds.hpp"
 #include "stress/reference_packer.hpp"
@@ -62,6 +63,16 @@ TEST(Kinds, AreWhatTheySayOfBalance) {
     }
   }
   EXPECT_GE(unbalanced, 50);
+}
+
+TEST(Unbalanced, ASliceIsAtItsOptimum) {
+  int below_cuts = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const BalanceTrial trial = try_unbalanced(seed);
+    EXPECT_EQ(trial.flaw, "") << "seed " << seed;
+    below_cuts += trial.below_cuts;
+  }
+  EXPECT_GT(below_cuts, 0);
 }
 
 TEST(Reference, AgreesOnASliceOfItsFabrics) {

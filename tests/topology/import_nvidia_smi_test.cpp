@@ -77,9 +77,16 @@ TEST(ImportNvidiaSmi, AGpuWithoutLinksToTheNvswitchIsNamed) {
   for (const char* row : {"GPU1    ", "GPU2    ", "GPU3    "}) {
     text = with(text, std::string("\n") + row + "NV18", std::string("\n") + row + "SYS ");
   }
-  EXPECT_THAT(import_errors(kSmi, text, {.gpu = "h100"}), ElementsAre("I07", "W05", "I23"));
-  EXPECT_THAT(import_messages(kSmi, text, {.gpu = "h100"}),
-              AllOf(HasSubstr("no link joins gpu0 and gpu[1-3]"), HasSubstr("gpu0 (0)")));
+  const Imported imported = import_valid(kSmi, text, {.gpu = "h100"});
+  ASSERT_THAT(codes_of(imported.warnings), ElementsAre("W05"));
+  EXPECT_THAT(imported.warnings[0].message, HasSubstr("gpu0 (0)"));
+  EXPECT_THAT(imported.report.joined_by_pcie,
+              ElementsAre(ElementsAre("gpu0"), ElementsAre("gpu1", "gpu2", "gpu3")));
+  EXPECT_THAT(imported.report.nvlink_expected, IsEmpty());  // its links are there, but for one GPU
+  // Three shares come in through the one slot.
+  EXPECT_EQ(
+      allgather(import_fabric(kSmi, text, {.bandwidths = {{"cpu", Ratio(64)}}, .gpu = "h100"})),
+      Ratio(4 * 48, 3));
 }
 
 TEST(ImportNvidiaSmi, TheNearestGpusReachANic) {
@@ -131,10 +138,62 @@ TEST(ImportNvidiaSmi, MoreLinksThanTheModelHasAreRefused) {
               ElementsAre("I03 2:1"));
 }
 
-TEST(ImportNvidiaSmi, GpusWithoutNvlinksAreIslands) {
-  const std::string text = "GPU0 GPU1\nGPU0 X SYS\nGPU1 SYS X\n";
-  EXPECT_THAT(import_errors(kSmi, text, {.gpu = "a100"}), ElementsAre("I07"));
-  EXPECT_THAT(import_errors(kSmi, text, {.gpu = "a100", .pcie_p2p = true}), ElementsAre("I08"));
+// Two pairs behind switches of their own, on two sockets or on one.
+std::string two_pairs(const std::string& between) {
+  const auto row = [&](int gpu) {
+    std::string text = fmt::format("GPU{}", gpu);
+    for (int other = 0; other < 4; ++other) {
+      text += other == gpu ? "\tX" : "\t" + (other / 2 == gpu / 2 ? "PIX" : between);
+    }
+    return text + "\t0-31\n";
+  };
+  return "\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\n" + row(0) + row(1) + row(2) + row(3);
+}
+
+TEST(ImportNvidiaSmi, WithoutNvlinkPcieIsTheWay) {
+  const ImportOptions l40s{.gpu = "l40s"};
+  // Two shares leave each socket by the CPUs' link, of which nothing is known.
+  const Imported imported = import_valid(kSmi, two_pairs("SYS"), l40s);
+  EXPECT_EQ(allgather(import_fabric(kSmi, two_pairs("SYS"), l40s)), Ratio(4 * 6, 2));
+  EXPECT_THAT(imported.report.guesses,
+              AllOf(Contains(HasSubstr("nvidia-smi does not name the CPUs: 6 GB/s")),
+                    Contains(HasSubstr("is that of a l40s"))));
+  EXPECT_THAT(imported.report.joined_by_pcie, ::testing::SizeIs(4));
+  EXPECT_THAT(imported.document.metadata,
+              Contains(Pair("pcie", HasSubstr("any two of the 4 GPUs: PCIe and the CPUs"))));
+  EXPECT_EQ(allgather(import_fabric(kSmi, two_pairs("SYS"),
+                                    {.bandwidths = {{"cpu", Ratio(12)}}, .gpu = "l40s"})),
+            Ratio(4 * 12, 2));
+  // On one socket, each GPU's slot brings what the three others own.
+  for (const char* way : {"PHB", "NODE", "PXB"}) {
+    EXPECT_EQ(allgather(import_fabric(kSmi, two_pairs(way), l40s)), Ratio(4 * 24, 3)) << way;
+  }
+  // Two on the CPU itself.
+  const std::string pair = "GPU0 GPU1\nGPU0 X PHB\nGPU1 PHB X\n";
+  EXPECT_EQ(allgather(import_fabric(kSmi, pair, {.gpu = "t4"})), Ratio(2 * 12));
+  EXPECT_EQ(allgather(import_fabric(kSmi, "GPU0 GPU1\nGPU0 X SYS\nGPU1 SYS X\n", {.gpu = "t4"})),
+            Ratio(2 * 6));
+}
+
+TEST(ImportNvidiaSmi, PcieIsDoubtfulWhereTheModelHasNvlink) {
+  const auto remark = [](const std::string& gpu) {
+    const Imported imported = import_valid(kSmi, two_pairs("SYS"), {.gpu = gpu});
+    const auto told = report_findings(imported.report, {}, "matrix");
+    EXPECT_EQ(told[0].code, "I25");
+    return told[0].message;
+  };
+  EXPECT_THAT(remark("h100"),
+              HasSubstr("; but a h100 may have 18 NVLinks, and the matrix shows none"));
+  EXPECT_THAT(remark("l4"), Not(HasSubstr("NVLinks")));
+}
+
+TEST(ImportNvidiaSmi, PcieCanBeAWayBesideNvlink) {
+  const ImportOptions beside{.pcie_p2p = true};
+  ImportOptions options = beside;
+  options.gpu = "h100";
+  options.bandwidths = {{"cpu", Ratio(96)}};
+  // 450 of NVLink and 48 of the slot for the three others' shares.
+  EXPECT_EQ(allgather(import_fabric(kSmi, kSwitched, options)), Ratio(4 * 498, 3));
 }
 
 TEST(ImportNvidiaSmi, BrokenMatricesAreRefusedWithTheirPlace) {

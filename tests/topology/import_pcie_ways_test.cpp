@@ -159,6 +159,36 @@ TEST(ImportPcieWays, OneGpuWithoutNvlinkIsReachedOverPcie) {
   EXPECT_EQ(allgather(import_fabric(Source::nccl, text)), Ratio(4 * 24, 3));
 }
 
+// Files that leave the NVLinks out look like those of cards, but for the number of the part.
+TEST(ImportPcieWays, ModulesWithoutNvlinkAreDoubtful) {
+  const auto told = [](const std::string& sm, const std::string& device) {
+    std::string text = nccl(cpu(0, gpus(0, 8, slot(16, "32.0 GT/s PCIe"))));
+    for (std::size_t at = 0; (at = text.find("sm=\"89\"", at)) != std::string::npos; ++at) {
+      text.replace(at, 7, "sm=\"" + sm + "\"");
+    }
+    for (std::size_t at = 0; (at = text.find("class=\"0x030200\"", at)) != std::string::npos;
+         ++at) {
+      if (!device.empty()) text.insert(at, "device=\"" + device + "\" ");
+      at += device.size() + 12;
+    }
+    const auto findings = report_findings(import_valid(Source::nccl, text).report, {}, "dump");
+    EXPECT_EQ(findings[0].code, "I25");
+    return findings[0].message + " " + findings[0].remedy;
+  };
+  EXPECT_THAT(
+      told("90", "0x2330"),
+      AllOf(HasSubstr("; but by its device id 0x2330 GPU 0 is a H100 SXM5, which has NVLink, "
+                      "and the file has none"),
+            HasSubstr("--nvlink nvswitch=300 (GB/s of each GPU) or --box dgx-h100")));
+  EXPECT_THAT(told("80", "0x20B2"), AllOf(HasSubstr("A100 SXM4"), HasSubstr("--box dgx-a100")));
+  EXPECT_THAT(told("70", "0x1db5"), AllOf(HasSubstr("V100 SXM2"), HasSubstr("--box dgx-1v")));
+  EXPECT_THAT(told("80", "0x20f3"), AllOf(HasSubstr("A800 SXM4"), Not(HasSubstr("--box"))));
+  EXPECT_THAT(told("100", ""), AllOf(HasSubstr("GPUs of sm=100"), HasSubstr("--box dgx-b200")));
+  EXPECT_THAT(told("90", ""), HasSubstr("most GPUs of sm=90 have NVLink"));
+  EXPECT_THAT(told("90", "0x2331"), Not(HasSubstr("NVLink, and")));  // the card
+  EXPECT_THAT(told("89", ""), Not(HasSubstr("; but")));
+}
+
 // A virtual machine's 0.19 GB/s are taken for PCIe 3 x16, and that is said.
 TEST(ImportPcieWays, AVirtualSlotIsNotTheBottleneck) {
   std::string text = NvswitchDump{.pcie = slot(1, "2.5 GT/s")}.text();

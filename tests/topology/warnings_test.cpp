@@ -8,7 +8,10 @@ using testing::codes_of;
 using ::testing::ElementsAre;
 using testing::findings_of;
 using testing::flat_file;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::UnorderedElementsAre;
 
 const std::string kNodes = R"({"id":"gpu[0-3]","type":"compute"},{"id":"sw","type":"switch"})";
 const std::string kStar = R"({"src":"gpu[0-3]","dst":"sw","bandwidth":25})";
@@ -214,6 +217,89 @@ TEST(Warnings, ProductsOfRangesThatLookAlike) {
   EXPECT_THAT(codes("gpu[0-3]", "gpu[4-7]"), IsEmpty());
   EXPECT_THAT(codes("gpu[0-7]", "leaf[0-3]"), IsEmpty());
   EXPECT_THAT(codes("box[0-2]/gpu[0-3]", "sw"), IsEmpty());
+}
+
+std::vector<std::string> products(const std::string& nodes, const std::string& links) {
+  std::vector<std::string> remedies;
+  for (const Diagnostic& finding : findings_of(flat_file(nodes, links))) {
+    if (finding.code == "W12") remedies.push_back(finding.remedy);
+  }
+  return remedies;
+}
+
+// The boxes' numbers stand in ids that begin differently.
+TEST(Warnings, ProductsThatShareTheNumbersOfBoxes) {
+  const auto count = [](const std::string& src, const std::string& dst) {
+    const std::string nodes = R"({"id":"gpu[0-2]-[0-3]","type":"compute"},)"
+                              R"({"id":"gpu[0-7]","type":"compute"},)"
+                              R"({"id":"rack0/gpu[0-3]","type":"compute"},)"
+                              R"({"id":"rack[1-2]/gpu[0-3]","type":"compute"},)"
+                              R"({"id":"nvsw[0-5]","type":"switch"},)"
+                              R"({"id":"leaf[0-2]-[0-3]","type":"switch"},)"
+                              R"({"id":"sw","type":"switch"})";
+    const std::string star = R"({"src":"gpu[0-2]-[0-3]","dst":"sw","bandwidth":1},)"
+                             R"({"src":"gpu[0-7]","dst":"sw","bandwidth":1},)"
+                             R"({"src":"rack0/gpu[0-3]","dst":"sw","bandwidth":1},)"
+                             R"({"src":"rack[1-2]/gpu[0-3]","dst":"sw","bandwidth":1},)";
+    return products(nodes,
+                    star + R"({"src":")" + src + R"(","dst":")" + dst + R"(","bandwidth":1})")
+        .size();
+  };
+  EXPECT_EQ(count("gpu[0-2]-[0-3]", "nvsw[0-2]"), 1U);
+  EXPECT_EQ(count("nvsw[0,1,2]", "gpu[0-2]-[0-3]"), 1U);
+  EXPECT_EQ(count("gpu[0-2]-[0-3]", "nvsw[0-3]"), 1U);  // the rails
+  EXPECT_EQ(count("gpu[0-2]-[0-3]", "leaf[0-2]-[0-3]"), 1U);
+  // One range on each side, unlike ranges, one box, and GPUs that are alike.
+  EXPECT_EQ(count("gpu[0-5]", "nvsw[0-5]"), 0U);
+  EXPECT_EQ(count("gpu[0-7]", "nvsw[0-5]"), 0U);
+  EXPECT_EQ(count("gpu[0-2]-[0-3]", "nvsw[0-1]"), 0U);
+  EXPECT_EQ(count("gpu[0]-[0-3]", "nvsw[0]"), 0U);
+  EXPECT_EQ(count("gpu[0]-[0-3]", "nvsw[0-3]"), 0U);
+  EXPECT_EQ(count("rack0/gpu[0-3]", "rack[1-2]/gpu[0-3]"), 0U);
+  // Among switches each to each is what a Clos network is.
+  EXPECT_EQ(count("leaf[0-2]-[0-3]", "nvsw[0-2]"), 0U);
+}
+
+TEST(Warnings, ZipIsOfferedWhereItFits) {
+  const std::string nodes = R"({"id":"box[0-2]/gpu[0-3]","type":"compute"},)"
+                            R"({"id":"box[0-2]/nvsw","type":"switch"},)"
+                            R"({"id":"box[0-2]/nic[0-3]","type":"switch"})";
+  const auto unequal =
+      products(nodes, R"({"src":"box[0-2]/gpu[0-3]","dst":"box[0-2]/nvsw","bandwidth":1})");
+  ASSERT_EQ(unequal.size(), 1U);
+  EXPECT_THAT(unequal[0], HasSubstr("templates"));
+  EXPECT_THAT(unequal[0], Not(HasSubstr("zip")));
+  const auto equal =
+      products(nodes, R"({"src":"box[0-2]/gpu[0-3]","dst":"box[0-2]/nic[0-3]","bandwidth":1})");
+  ASSERT_EQ(equal.size(), 1U);
+  EXPECT_THAT(equal[0], HasSubstr("zip"));
+}
+
+TEST(Warnings, AProductInATemplateIsNamedOnce) {
+  const std::string text = R"({"format":"forestcoll-topology","version":1,
+    "templates":{"t":{"nodes":[{"id":"half[0-1]/gpu[0-1]","type":"compute"},
+                               {"id":"half[0-1]/sw","type":"switch"}],
+                      "links":[{"src":"half[0-1]/gpu[0-1]","dst":"half[0-1]/sw","bandwidth":1}]}},
+    "boxes":[{"id":"a[0-2]","template":"t"}],
+    "nodes":[{"id":"sw","type":"switch"}],
+    "links":[{"src":"a[0-2]/half0/gpu0","dst":"sw","bandwidth":1}]})";
+  EXPECT_THAT(codes_of(findings_of(text)), ElementsAre("W12 /templates/t/links/0"));
+}
+
+TEST(Warnings, AreErrorsWhereTheReaderIsStrict) {
+  TopologyOptions strict;
+  strict.strict = true;
+  EXPECT_TRUE(parse_topology(flat_file(kNodes, kStar), "test.json", strict));
+  const std::string doubtful =
+      kStar + R"(,{"src":"gpu0","dst":"sw","bandwidth":"200 GB/s","kind":"ib","colour":1})";
+  const auto refused = parse_topology(flat_file(kNodes, doubtful), "test.json", strict);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(
+      codes_of(refused.errors()),
+      UnorderedElementsAre("W03 /links/1", "W04 /links/1/bandwidth", "W06 /links/1/colour"));
+  for (const Diagnostic& error : refused.errors()) {
+    EXPECT_EQ(error.severity, Severity::error) << error.code;
+  }
 }
 
 TEST(Warnings, DoNotHideBehindNumbersThatDoNotFit) {

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "collective_option.hpp"
-#include "forestcoll/schedule.hpp"
 #include "report.hpp"
+#include "target_options.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {
@@ -76,7 +76,7 @@ class Reader {
     read_words(json, where, "collectives", result.collectives,
                [](std::string& name) { return understand_collective(name).empty(); });
     read_words(json, where, "targets", result.targets,
-               [](const std::string& name) { return find_target(name) != nullptr; });
+               [](const std::string& name) { return is_target(name); });
     read_words(json, where, "k", result.trees,
                [](const std::string& text) { return parse_words({"-k" + text}).has_value(); });
     if (json.contains("options")) {

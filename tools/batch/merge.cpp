@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct MergeArguments {
   std::vector<std::string> directories;
   std::string output;
   OutcomeArguments outcome;
@@ -178,7 +178,7 @@ std::optional<Diagnostic> copy_outputs(const std::vector<Part>& parts, const std
   return std::nullopt;
 }
 
-FilesOfBatch files_of(const Arguments& arguments, const std::vector<Part>& parts,
+FilesOfBatch files_of(const MergeArguments& arguments, const std::vector<Part>& parts,
                       const std::string& to) {
   FilesOfBatch files{.inputs = {},
                      .outputs = {},
@@ -200,7 +200,7 @@ FilesOfBatch files_of(const Arguments& arguments, const std::vector<Part>& parts
   return files;
 }
 
-ExitCode run(const Arguments& arguments, const Console& console) {
+ExitCode run(const MergeArguments& arguments, const Console& console) {
   const auto request = understand(arguments.outcome);
   if (!request) return fail(request.errors(), console);
   if (arguments.output.empty() && arguments.directories.size() > 1) {
@@ -233,7 +233,7 @@ ExitCode run(const Arguments& arguments, const Console& console) {
 }  // namespace
 
 Command add_merge(CLI::App& batch) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<MergeArguments>();
   CLI::App* command =
       batch.add_subcommand("merge", "Join the reports of all shards of a batch into one");
   command->add_option("OUT", arguments->directories, "Directories of outputs")->required();

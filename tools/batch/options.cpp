@@ -41,10 +41,7 @@ std::optional<std::uint64_t> parse_memory(std::string_view text) {
 }
 
 std::string refuse_unknown_target(const std::string& name) {
-  if (find_target(name) != nullptr) return {};
-  if (name == plan_target) {
-    return "\"mscclpp\" is a format: leave --target out and write --format mscclpp [T07]";
-  }
+  if (is_target(name)) return {};
   return fmt::format("\"{}\" is no target; known are {} [T07]", name, known_targets());
 }
 
@@ -203,7 +200,8 @@ void add_batch_arguments(CLI::App& command, Arguments& arguments) {
       ->type_name("OUT");
   add_collectives_option(command, arguments.collectives, "What to synthesise");
   add_list(command, "--target", arguments.targets,
-           fmt::format("The runtimes: {}; default {}", known_targets(), SynthArguments().target))
+           fmt::format("The runtimes: {}; {} is --format mscclpp; default {}", known_targets(),
+                       plan_target, SynthArguments().target))
       ->check(CLI::Validator(refuse_unknown_target, ""))
       ->type_name("NAME,...");
   add_list(command, "-k", arguments.trees,

@@ -9,6 +9,7 @@
 
 #include "batch/store.hpp"
 #include "forestcoll/collective.hpp"
+#include "target_options.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {
@@ -39,9 +40,13 @@ bool has_trees_of_others(const Words& words) {
   return value_of(words, "--algorithm", own) != own;
 }
 
-// Only in XML something depends on the target.
-bool is_for_targets(const std::string& format) {
-  return format == "msccl";
+std::string given_format(const Assignment& assignment) {
+  return value_of(assignment.words, "--format", "msccl");
+}
+
+// Only in XML something depends on the target; that of plans is another name of their format.
+bool is_for_targets(const std::string& format, const std::string& target) {
+  return format == "msccl" || target == plan_target;
 }
 
 // Those that are there twice, once; in the order in which they first come.
@@ -62,23 +67,24 @@ std::string in_file_name(std::string text) {
 }  // namespace
 
 std::vector<Item> items_of(const Assignment& assignment) {
-  const std::string format = value_of(assignment.words, "--format", "msccl");
   const auto collectives = distinct(assignment.collectives);
   auto targets = distinct(assignment.targets);
   if (targets.empty()) targets.push_back(SynthArguments().target);
-  auto trees = distinct(assignment.trees);
-  const bool others = trees.empty() && has_trees_of_others(assignment.words);
-  if (trees.empty()) trees.push_back(others ? trees_of_others : standard_trees(format));
+  const auto asked_trees = distinct(assignment.trees);
+  const bool others = asked_trees.empty() && has_trees_of_others(assignment.words);
   std::vector<Item> items;
   for (const std::string& collective : collectives) {
     for (const std::string& target : targets) {
+      const std::string format = target == plan_target ? target : given_format(assignment);
+      auto trees = asked_trees;
+      if (trees.empty()) trees.push_back(others ? trees_of_others : standard_trees(format));
       for (const std::string& k : trees) {
         Item item;
         item.input = assignment.input;
         item.variant = {collective, target, k};
         item.words = for_collective(assignment.words, collective);
         item.words.push_back("--collective=" + collective);
-        if (is_for_targets(format)) item.words.push_back("--target=" + target);
+        if (is_for_targets(format, target)) item.words.push_back("--target=" + target);
         if (!others) item.words.push_back("-k" + k);
         std::string name = collective;
         if (targets.size() > 1) name += "-" + target;
@@ -94,8 +100,9 @@ std::vector<Item> items_of(const Assignment& assignment) {
 }
 
 std::optional<Diagnostics> refuse(const Assignment& assignment) {
-  const std::string format = value_of(assignment.words, "--format", "msccl");
-  if (!assignment.targets.empty() && !is_for_targets(format)) {
+  const std::string format = given_format(assignment);
+  for (const std::string& target : assignment.targets) {
+    if (is_for_targets(format, target)) continue;
     return Diagnostics{
         usage_error("S04", fmt::format("--target is for MSCCL XML, not for --format {}", format),
                     "leave --target out, or write --format msccl")};

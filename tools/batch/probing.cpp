@@ -16,7 +16,7 @@ namespace forestcoll::cli::batch {
 namespace {
 
 constexpr std::size_t largest_lot = 256;
-constexpr std::chrono::milliseconds interval(100);
+constexpr std::chrono::milliseconds kProbeInterval(100);
 
 struct Range {
   std::size_t begin, end;
@@ -48,7 +48,7 @@ class Prober {
         waiting_.pop_front();
       }
       if (running_.empty()) return std::move(probes_);
-      gate_.wait(interval);
+      gate_.wait(kProbeInterval);
       for (auto next = running_.begin(); next != running_.end();) {
         const auto lot = next++;
         if (has_ended(*lot)) running_.erase(lot);

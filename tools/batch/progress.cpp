@@ -12,7 +12,7 @@ namespace forestcoll::cli::batch {
 namespace {
 
 constexpr std::chrono::milliseconds delay(1000);
-constexpr std::chrono::milliseconds interval(100);
+constexpr std::chrono::milliseconds kRedrawInterval(100);
 constexpr std::size_t width = 30;
 
 }  // namespace
@@ -44,7 +44,7 @@ void Progress::say(const std::string& line) {
 void Progress::tick() {
   const auto now = Clock::now();
   if (!console_.terminal || console_.quiet || now < next_ || items_ == 0) return;
-  next_ = now + interval;
+  next_ = now + kRedrawInterval;
   const double seconds = std::chrono::duration<double>(now - begin_).count();
   const std::size_t filled = done_ * width / items_;
   std::string line = fmt::format("[{}{}] {}/{} items", std::string(filled, '#'),

@@ -143,11 +143,13 @@ Expected<SynthArguments> parse_words(const Words& words) {
   } catch (const CLI::ParseError& error) {
     return refused(error);
   }
-  const auto request = understand(arguments);
+  auto formatted = with_format(std::move(arguments));
+  if (!formatted) return formatted;
+  const auto request = understand(*formatted);
   if (!request) return request.errors();
-  const auto solver = understand(arguments.solver);
+  const auto solver = understand(formatted->solver);
   if (!solver) return solver.errors();
-  return arguments;
+  return formatted;
 }
 
 std::string value_of(const Words& words, const std::string& name, const std::string& standard) {

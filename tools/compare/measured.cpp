@@ -24,7 +24,7 @@ using Words = std::vector<std::string_view>;
 
 constexpr std::array<const char*, 2> placements = {"out-of-place", "in-place"};
 // Both figures are printed with two decimals, and times of small messages with two digits.
-constexpr double rounding_gbs = 0.006;
+constexpr double kRoundingGbs = 0.006;
 constexpr double rounding_share = 0.02;
 constexpr double most_bytes = 0x1p50;
 
@@ -177,7 +177,7 @@ class Reader {
     const auto [micros, algbw, busbw] = values;
     if (bytes <= 0 || micros <= 0) return std::nullopt;  // rows of nothing measure nothing
     const double expected = bytes / micros * 1e-3;
-    if (std::abs(expected - algbw) > rounding_gbs + rounding_share * expected) {
+    if (std::abs(expected - algbw) > kRoundingGbs + rounding_share * expected) {
       return error(
           "N03", place(),
           fmt::format("algbw {} GB/s is not size / time, which is {:.2f}", words[at + 1], expected),

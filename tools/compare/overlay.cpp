@@ -13,7 +13,7 @@ namespace forestcoll::cli {
 namespace {
 
 // Both bandwidths are printed with two decimals.
-constexpr double rounding_gbs = 0.006;
+constexpr double kOverlayRoundingGbs = 0.006;
 
 bool is_row(const RowsRequest& request, const std::string& name) {
   const auto is_name = [&](const std::string& path) { return display_name(path) == name; };
@@ -76,7 +76,7 @@ std::optional<Diagnostic> refuse_rows(const MeasuredFile& measured, Collective c
   for (const MeasuredColumn& column : measured.columns) {
     for (const MeasuredRow& row : column.rows) {
       const double expected = row.printed_algbw * factor;
-      if (std::abs(row.printed_busbw - expected) <= rounding_gbs * (1 + factor)) continue;
+      if (std::abs(row.printed_busbw - expected) <= kOverlayRoundingGbs * (1 + factor)) continue;
       return misfit(
           file, std::to_string(row.line),
           fmt::format("busbw {} is not that of {} over {} ranks, {:.4g} times algbw {}",

@@ -6,9 +6,9 @@
 #include <map>
 #include <utility>
 
-#include "boxes.hpp"
 #include "compare/closed_form.hpp"
 #include "compare/link_loads.hpp"
+#include "forestcoll/boxes.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/parse_forest.hpp"
 #include "forestcoll/schedule.hpp"

@@ -11,6 +11,7 @@
 #include "forestcoll/import.hpp"
 #include "forestcoll/pack.hpp"
 #include "io.hpp"
+#include "nccl_rings.hpp"
 #include "stopwatch.hpp"
 #include "synth/options.hpp"
 
@@ -23,19 +24,6 @@ std::string names_of_baselines() {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", info.name);
   }
   return names;
-}
-
-Expected<NcclGraph> read_rings(const std::string& path) {
-  const auto text = read_input(path);
-  if (!text) return text.errors();
-  const auto graphs = read_nccl_graph(*text, display_name(path));
-  if (!graphs) return graphs.errors();
-  const auto rings = std::ranges::find(*graphs, 0, &NcclGraph::id);
-  if (rings != graphs->end()) return *rings;
-  Diagnostic error = usage_error("B07", "the graph file has no graph of rings (id 0)",
-                                 "dump it with NCCL_GRAPH_DUMP_FILE, of a run that uses rings");
-  error.file = display_name(path);
-  return error;
 }
 
 // Errors about the given rings name their file.
@@ -64,10 +52,6 @@ std::int32_t least_height(const Fabric& fabric, std::optional<Rank> root) {
 }
 
 }  // namespace
-
-bool has_box_rings(const std::string& algorithm) {
-  return algorithm == "nccl-ring" || algorithm == "double-tree" || algorithm == "hierarchical";
-}
 
 void add_baseline_options(CLI::App& command, BaselineArguments& arguments) {
   constexpr const char* group = "Algorithm";
@@ -134,17 +118,13 @@ Expected<SolvedBaseline> solve_baseline(const Fabric& fabric, Collective collect
                                         std::optional<Rank> root,
                                         const BaselineArguments& arguments) {
   Stopwatch watch;
-  std::optional<NcclGraph> graph;
-  if (!arguments.nccl_graph.empty()) {
-    auto rings = read_rings(arguments.nccl_graph);
-    if (!rings) return rings.errors();
-    graph = *std::move(rings);
-  }
+  const auto graph = read_rings(arguments.nccl_graph);
+  if (!graph) return graph.errors();
   const auto best = bound(fabric.network, collective, root);
   if (!best) return best.errors();
   SolvedBaseline solved;
   solved.synthesis.seconds.rate = watch.restart();
-  const BaselineOptions options{.graph = graph ? &*graph : nullptr,
+  const BaselineOptions options{.graph = *graph ? &**graph : nullptr,
                                 .cross_nic = arguments.cross_nic,
                                 .nccl_constants = arguments.nccl_constants};
   auto made = make_baseline(arguments.algorithm, fabric.topology, fabric.network, collective, root,

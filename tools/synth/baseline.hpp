@@ -26,8 +26,6 @@ struct BaselineArguments {
   bool cross_nic = false, nccl_constants = false;
   [[nodiscard]] bool chosen() const { return algorithm != "forestcoll"; }
 };
-/// True of the algorithms that go round the rings of boxes.
-[[nodiscard]] bool has_box_rings(const std::string& algorithm);
 void add_baseline_options(CLI::App& command, BaselineArguments& arguments);
 
 /// B09 an unknown algorithm; S04 options that ask it for what only the solver can do, or another

@@ -4,38 +4,39 @@
 
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/emit.hpp"
+#include "forestcoll/large_message.hpp"
 #include "forestcoll/schedule.hpp"
 #include "progress_bar.hpp"
-#include "synth/large_message.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
 // Of the rings as XML, made as ours is; nothing where they do not fit the target.
 std::optional<double> seconds_of_rings(const CollectiveForest& rings, const Fabric& fabric,
-                                       const SynthRequest& request) {
-  const auto schedule = lower(rings, request.lowering);
+                                       const CompileOptions& options) {
+  const auto schedule = lower(rings, options.lowering);
   if (!schedule) return std::nullopt;
-  return large_message_time(to_msccl_xml(*schedule, rings, fabric.topology, request.xml), fabric);
+  return large_message_time(to_msccl_xml(*schedule, rings, fabric.topology, options.xml), fabric);
 }
 
 }  // namespace
 
-std::optional<BesideRings> beside_rings(const Fabric& fabric, const SynthRequest& request,
-                                        const CollectiveForest& forest, const Verdict& verdict,
-                                        const std::string& text, const Console& console) {
+std::optional<BesideRings> beside_rings(const Fabric& fabric, const Compilation& compiled,
+                                        const Console& console) {
+  const CollectiveForest& forest = compiled.chosen.synthesis.forest;
+  const Verdict& verdict = compiled.verdict;
   const bool loses = verdict.algbw && *verdict.algbw < forest.optimum;
-  if (request.format != Format::msccl || !loses || !fabric.network.weight.empty()) {
+  if (compiled.options.format != Format::msccl || !loses || !fabric.network.weight.empty()) {
     return std::nullopt;
   }
   const ProgressBar bar("comparing with NCCL's rings", console);
-  const auto made = make_baseline("nccl-ring", fabric.topology, fabric.network, request.collective,
+  const auto made = make_baseline("nccl-ring", fabric.topology, fabric.network, forest.collective,
                                   forest.root, {});
   if (!made || !(*verdict.algbw < made->algbw)) return std::nullopt;
   BesideRings beside{made->algbw, *verdict.algbw, made->note, {}, {}};
   if (!made->forest) return beside;
-  beside.rings_seconds = seconds_of_rings(*made->forest, fabric, request);
-  if (beside.rings_seconds) beside.our_seconds = large_message_time(text, fabric);
+  beside.rings_seconds = seconds_of_rings(*made->forest, fabric, compiled.options);
+  if (beside.rings_seconds) beside.our_seconds = large_message_time(compiled.text, fabric);
   return beside;
 }
 

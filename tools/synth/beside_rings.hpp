@@ -6,11 +6,9 @@
 
 #include "command.hpp"
 #include "fabric.hpp"
+#include "forestcoll/compile.hpp"
 #include "forestcoll/ratio.hpp"
-#include "forestcoll/synthesize.hpp"
-#include "forestcoll/verify.hpp"
 #include "report.hpp"
-#include "synth/options.hpp"
 
 namespace forestcoll::cli {
 
@@ -26,11 +24,10 @@ struct BesideRings {
 };
 
 /// Nothing where the schedule reaches the optimum, or carries no less than the rings, or there are
-/// no rings. `text` is the schedule as XML. Cost: of `nccl-ring`, and where it carries
-/// more, of simulating both.
-[[nodiscard]] std::optional<BesideRings> beside_rings(
-    const Fabric& fabric, const SynthRequest& request, const CollectiveForest& forest,
-    const Verdict& verdict, const std::string& text, const Console& console);
+/// no rings. Cost: of `nccl-ring`, and where it carries more, of simulating both.
+[[nodiscard]] std::optional<BesideRings> beside_rings(const Fabric& fabric,
+                                                      const Compilation& compiled,
+                                                      const Console& console);
 
 /// A line of the summary, without its end.
 [[nodiscard]] std::string in_words(const BesideRings& beside);

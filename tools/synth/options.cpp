@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "collective_option.hpp"
+#include "forestcoll/sizes.hpp"
 #include "named_files.hpp"
 #include "report.hpp"
 #include "size_options.hpp"
@@ -24,7 +25,7 @@ constexpr std::int64_t largest_automatic_k = 16;
 // A search solves the fabric once per k.
 constexpr std::int64_t longest_search = 10'000;
 constexpr std::string_view max_prefix = "max:";
-constexpr std::int32_t most_instances = 64;
+constexpr std::int32_t kMostInstances = 64;
 constexpr std::int64_t largest_size = std::int64_t{1} << 40;
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
@@ -108,7 +109,7 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
       .add_option("--instances", arguments.instances,
                   "Cut every chunk into N parts, each with threadblocks and channels of its own;\n"
                   "default 1, with --tune 1, 2 or 4")
-      ->check(CLI::Range(1, most_instances).description(""))
+      ->check(CLI::Range(1, kMostInstances).description(""))
       ->type_name("N")
       ->group(group);
   command
@@ -135,7 +136,7 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
   command
       .add_option("--sizes", arguments.sizes,
                   "Both in one: --sizes 64K:16M is --min-bytes 64K --max-bytes 16M; one size is\n"
-                  "that size alone")
+                  "that size alone. A window, no list: several sizes are for --tune")
       ->type_name("MIN:MAX")
       ->group(group);
   command
@@ -158,6 +159,13 @@ std::int64_t end_for(const std::string& target, std::int64_t last) {
   return is_left_out && last < INT64_MAX ? last + 1 : last;
 }
 
+Diagnostic no_window(const std::string& text) {
+  return usage_error(
+      "S03", fmt::format("--sizes: expected one window, MIN:MAX, or one size, found \"{}\"", text),
+      "write --sizes 64K:16M; --tune 64K:16M:4 or 64K,1M makes a schedule for each of several "
+      "sizes");
+}
+
 // The default window is the target's; its upper end is known to the emitter.
 std::optional<Diagnostic> read_window(const SynthArguments& arguments, Format format,
                                       XmlOptions& xml) {
@@ -172,13 +180,14 @@ std::optional<Diagnostic> read_window(const SynthArguments& arguments, Format fo
     high = end == std::string::npos ? low : arguments.sizes.substr(end + 1);
   }
   const bool split = !arguments.sizes.empty();
-  if (!low.empty() || split) {
-    const auto bytes = read_size(split ? "--sizes" : "--min-bytes", low);
+  if (split && (!parse_size(low) || !parse_size(high))) return no_window(arguments.sizes);
+  if (!low.empty()) {
+    const auto bytes = read_size("--min-bytes", low);
     if (!bytes) return bytes.errors().front();
     xml.min_bytes = *bytes;
   }
-  if (!high.empty() || split) {
-    const auto bytes = read_size(split ? "--sizes" : "--max-bytes", high);
+  if (!high.empty()) {
+    const auto bytes = read_size("--max-bytes", high);
     if (!bytes) return bytes.errors().front();
     if (*bytes == 0) {
       return usage_error(
@@ -303,24 +312,26 @@ Expected<SynthArguments> with_format(SynthArguments arguments) {
 
 Expected<SynthRequest> understand(const SynthArguments& arguments) {
   SynthRequest request;
-  request.format = parse_format(arguments.format);
-  request.collective = *parse_collective(arguments.collective);
-  if (auto error = refuse_combination(arguments, request.format)) return *std::move(error);
+  CompileOptions& compile = request.compile;
+  compile.format = parse_format(arguments.format);
+  compile.synthesis.collective = *parse_collective(arguments.collective);
+  if (auto error = refuse_combination(arguments, compile.format)) return *std::move(error);
   if (auto error = refuse_with_baseline(arguments)) return *std::move(error);
-  if (auto error = refuse_for_format(arguments, request.format)) return *std::move(error);
-  const auto trees = parse_trees(arguments.trees, request.format);
+  if (auto error = refuse_for_format(arguments, compile.format)) return *std::move(error);
+  const auto trees = parse_trees(arguments.trees, compile.format);
   if (!trees) return trees.errors();
-  request.trees = *trees;
-  request.automatic_k =
-      request.trees.mode == TreesPerRoot::Mode::power_of_two && request.format != Format::mscclpp;
-  request.xml.target = arguments.target;
-  request.xml.protocol = arguments.protocol.empty() ? "Simple" : arguments.protocol;
-  request.sms = arguments.sms.value_or(assumed_sms(arguments.target));
-  request.lowering.max_threadblocks = request.sms;
-  if (auto error = read_window(arguments, request.format, request.xml)) return *std::move(error);
-  if (auto error = read_lowering(arguments, request.lowering)) return *std::move(error);
+  compile.synthesis.trees_per_root = *trees;
+  compile.choose_trees =
+      trees->mode == TreesPerRoot::Mode::power_of_two && compile.format != Format::mscclpp;
+  compile.xml.target = arguments.target;
+  compile.xml.protocol = arguments.protocol;
+  compile.force_simple = arguments.force_simple;
+  compile.sms = arguments.sms.value_or(assumed_sms(arguments.target));
+  compile.lowering.max_threadblocks = compile.sms;
+  if (auto error = read_window(arguments, compile.format, compile.xml)) return *std::move(error);
+  if (auto error = read_lowering(arguments, compile.lowering)) return *std::move(error);
   if (!arguments.tune.empty()) {
-    if (auto error = refuse_with_tune(arguments, request.format)) return *std::move(error);
+    if (auto error = refuse_with_tune(arguments, compile.format)) return *std::move(error);
     auto sizes = sizes_to_tune(arguments.tune);
     if (!sizes) return sizes.errors();
     request.tune = *std::move(sizes);

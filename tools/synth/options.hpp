@@ -7,10 +7,8 @@
 #include <vector>
 
 #include "fabric.hpp"
+#include "forestcoll/compile.hpp"
 #include "forestcoll/diagnostic.hpp"
-#include "forestcoll/emit.hpp"
-#include "forestcoll/schedule.hpp"
-#include "forestcoll/synthesize.hpp"
 #include "solver_options.hpp"
 #include "synth/baseline.hpp"
 
@@ -19,8 +17,6 @@ class App;
 }
 
 namespace forestcoll::cli {
-
-enum class Format { msccl, mscclpp, forest, forest_symmetric, forest_xml, dot, none };
 
 /// As written on the command line.
 struct SynthArguments {
@@ -35,8 +31,8 @@ struct SynthArguments {
   bool target_given = false;
   std::optional<std::int32_t> sms;              ///< none: `assumed_sms` of the target
   bool in_place = false, out_of_place = false;  ///< neither: in place
-  std::string protocol;       ///< empty: Simple or LL (protocol.hpp), or what --tune chooses
-  bool force_simple = false;  ///< also where it hangs
+  std::string protocol;  ///< empty: Simple or LL (see `choose_protocol`), or what --tune chooses
+  bool force_simple = false;              ///< also where it hangs
   std::optional<std::int32_t> instances;  ///< none: 1, or what --tune chooses
   std::string threadblocks;               ///< empty: as many as fit and help
   bool unfused = false;
@@ -57,14 +53,7 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments);
 
 /// As understood.
 struct SynthRequest {
-  Format format = Format::msccl;
-  Collective collective = Collective::allreduce;
-  TreesPerRoot trees;
-  bool automatic_k = false;  ///< `trees` is the first choice; see k.hpp
-  LowerOptions lowering;
-  XmlOptions xml;                  ///< its protocol as `settle_protocol` leaves it
-  bool simple_hangs = false;       ///< of this collective on this fabric, and nobody forces it
-  std::int32_t sms = 0;            ///< threadblocks that a GPU holds at once
+  CompileOptions compile;          ///< but for what only the fabric knows: root, former forest
   std::vector<std::int64_t> tune;  ///< bytes, ascending; empty: one file for all
 };
 /// Errors (ErrorKind::input): S03 a value that cannot be read, S04 values that do not go together.

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "forestcoll/protocol.hpp"
 #include "report.hpp"
 
 namespace forestcoll::cli {
@@ -77,6 +78,18 @@ std::optional<Diagnostic> refuse_with_tune(const SynthArguments& arguments, Form
                        fmt::format("leave {} or --tune out", option));
   }
   return std::nullopt;
+}
+
+std::optional<Diagnostic> refuse_force_simple(const SynthArguments& arguments,
+                                              const CompileOptions& options,
+                                              const Topology& topology) {
+  if (!arguments.force_simple || options.format != Format::msccl) return std::nullopt;
+  const bool hangs = hangs_in_simple(options.synthesis.collective, topology);
+  if (hangs && !arguments.protocol.starts_with("LL")) return std::nullopt;
+  return usage_error("S04",
+                     "--force-simple is for a broadcast or reduce in Simple on a fabric of "
+                     "several boxes",
+                     "leave it out");
 }
 
 }  // namespace forestcoll::cli

@@ -18,4 +18,9 @@ namespace forestcoll::cli {
 [[nodiscard]] std::optional<Diagnostic> refuse_with_tune(const SynthArguments& arguments,
                                                          Format format);
 
+/// S04 for --force-simple where Simple does not hang, or is not what is asked for.
+[[nodiscard]] std::optional<Diagnostic> refuse_force_simple(const SynthArguments& arguments,
+                                                            const CompileOptions& options,
+                                                            const Topology& topology);
+
 }  // namespace forestcoll::cli

@@ -1,19 +1,18 @@
 // `forestcoll synth --tune`: one file per range of sizes.
 #pragma once
 
-#include <optional>
-
 #include "command.hpp"
 #include "fabric.hpp"
 #include "solver_options.hpp"
 #include "synth/options.hpp"
+#include "time_limit.hpp"
 
 namespace forestcoll::cli {
 
 /// Writes the files of `request.tune` into `arguments.output`, a directory that is not there yet or
 /// is empty, and reports which range got what. All files are there at the end, or none.
-[[nodiscard]] ExitCode tune(const Fabric& fabric, const SynthArguments& arguments,
-                            const SynthRequest& request, const SolverRequest& solver,
-                            std::optional<Rank> root, const Console& console);
+[[nodiscard]] ExitCode tune(const Fabric& fabric, const SynthRequest& request,
+                            const SynthArguments& arguments, const SolverRequest& solver,
+                            const TimeLimit& limit, const Console& console);
 
 }  // namespace forestcoll::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -97,7 +98,41 @@ std::string statistics_line(const PackStatistics& statistics) {
                      count(statistics.splits, "split"));
 }
 
+// In whole milliseconds, so that the total is the sum of what is printed.
+std::string seconds_line(const SynthSeconds& seconds) {
+  std::string text = "  seconds:";
+  long total = 0;
+  for (const auto& [name, value] : seconds.stages()) {
+    const long milliseconds = std::lround(value * 1e3);
+    total += milliseconds;
+    text += fmt::format(" {} {}.{:03},", name, milliseconds / 1000, milliseconds % 1000);
+  }
+  return text + fmt::format(" total {}.{:03}", total / 1000, total % 1000);
+}
+
+Json seconds_json(const SynthSeconds& seconds) {
+  Json json = Json::object();
+  for (const auto& [name, value] : seconds.stages()) json[name] = value;
+  json["total"] = seconds.total;
+  return json;
+}
+
 }  // namespace
+
+void SynthSeconds::add(const CompileSeconds& compiled) {
+  rate += compiled.rate;
+  pack += compiled.pack;
+  choose += compiled.choose;
+  lower += compiled.lower;
+  emit += compiled.emit;
+  verify += compiled.verify;
+}
+
+std::vector<std::pair<const char*, double>> SynthSeconds::stages() const {
+  return {{"parse", parse},   {"rate", rate},   {"pack", pack},
+          {"choose", choose}, {"lower", lower}, {"emit", emit},
+          {"verify", verify}, {"write", write}, {"compare", compare}};
+}
 
 std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
                         const Verdict& verdict, const Topology& topology,
@@ -117,13 +152,7 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
                       number(shape.mean_height), synthesis.least_height);
   text += schedule_lines(forest, verdict, notes);
   if (verbose) text += statistics_line(synthesis.statistics);
-  text += fmt::format(
-      "  seconds: parse {:.3f}, rate {:.3f}, pack {:.3f}, choose {:.3f}, lower {:.3f}, emit "
-      "{:.3f}, "
-      "verify {:.3f}, write {:.3f}, compare {:.3f}, total {:.3f}",
-      seconds.parse, seconds.rate, seconds.pack, seconds.choose, seconds.lower, seconds.emit,
-      seconds.verify, seconds.write, seconds.compare, seconds.total);
-  return text;
+  return text + seconds_line(seconds);
 }
 
 Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis, const Verdict& verdict,
@@ -161,11 +190,7 @@ Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis, const 
     }
     json["tradeoff"] = std::move(rows);
   }
-  json["seconds"] = {{"parse", seconds.parse},     {"rate", seconds.rate},
-                     {"pack", seconds.pack},       {"choose", seconds.choose},
-                     {"lower", seconds.lower},     {"emit", seconds.emit},
-                     {"verify", seconds.verify},   {"write", seconds.write},
-                     {"compare", seconds.compare}, {"total", seconds.total}};
+  json["seconds"] = seconds_json(seconds);
   return json;
 }
 

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "forestcoll/emit.hpp"
-#include "forestcoll/schedule.hpp"
-#include "forestcoll/synthesize.hpp"
+#include "forestcoll/compile.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
 #include "report.hpp"
@@ -19,7 +19,11 @@ struct SynthSeconds {
   double choose = 0;  ///< to try other k than the one that was taken
   double lower = 0, emit = 0, verify = 0, write = 0;
   double compare = 0;  ///< with NCCL's rings
-  double total = 0;
+  double total = 0;    ///< by a clock of its own
+
+  void add(const CompileSeconds& compiled);
+  /// Each but the total with its name, in this order.
+  [[nodiscard]] std::vector<std::pair<const char*, double>> stages() const;
 };
 
 /// What the summary of a schedule says beside what its forest and its verdict know.

@@ -11,13 +11,15 @@
 #include "command.hpp"
 #include "fabric.hpp"
 #include "io.hpp"
+#include "jobs_option.hpp"
 #include "named_files.hpp"
+#include "progress_bar.hpp"
 #include "report.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
-struct Options {
+struct CheckArguments {
   std::vector<std::string> files;
   bool json = false;
   ReadingOptions reading;
@@ -100,7 +102,7 @@ Json json_report(const std::vector<Checked>& all) {
   return {{"format", "forestcoll-topo-check"}, {"version", 1}, {"files", std::move(files)}};
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_check(const CheckArguments& options, const Console& console) {
   std::vector<NamedFile> inputs;
   for (const std::string& path : options.files) inputs.push_back({"topology file", path});
   inputs.push_back({"--box file", options.reading.dump.box});
@@ -109,11 +111,19 @@ ExitCode run(const Options& options, const Console& console) {
   }
   const auto reading = reading_of(options.reading);
   if (!reading) return fail(reading.errors(), console);
+  // One bar for all files: none of their stages draws its own.
+  const auto under_a_bar = [&](const std::string& path, std::size_t done) {
+    ProgressBar bar("checking", console);
+    bar.update(static_cast<double>(done) / static_cast<double>(options.files.size()));
+    Console silent = console;
+    silent.terminal = false;
+    return check(path, *reading, options.failures, silent);
+  };
   std::vector<Checked> all;
   Diagnostics errors;
   std::string text;
   for (const std::string& path : options.files) {
-    all.push_back(check(path, *reading, options.failures, console));
+    all.push_back(under_a_bar(path, all.size()));
     print(all.back().findings, console);
     for (const std::string& inferred : all.back().notes) note(console, inferred);
     for (const std::string& change : all.back().changes) note(console, change);
@@ -130,12 +140,13 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 Command add_topo_check(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckArguments>();
   CLI::App* command =
       topo_group(program).add_subcommand("check", "Check topology files, and say all findings");
   command->add_option("FILE", options->files, "Topology files; - is standard input")->required();
   command->add_flag("--json", options->json,
                     "Report as JSON (format forestcoll-topo-check, version 1)");
+  add_jobs_option(*command);
   add_failure_options(*command, options->failures);
   add_reading_options(*command, options->reading);
   command->footer(
@@ -146,9 +157,10 @@ Command add_topo_check(CLI::App& program) {
       "  forestcoll topo check --strict --json fabric.json\n"
       "  forestcoll topo check fabric.json --drop box3    # does the rest still hold together?\n"
       "\n"
-      "Exit codes: 0 no errors (there may be warnings), 2 errors, 3 too large for exact\n"
-      "arithmetic, 4 cannot read or write, 70 a bug of ours.");
-  return {command, [options](const Console& console) { return run(*options, console); }};
+      "Exit codes: 0 no errors (there may be warnings), 2 errors (with --strict also warnings "
+      "about\n"
+      "the topology), 3 too large for exact arithmetic, 4 cannot read or write, 70 a bug of ours.");
+  return {command, [options](const Console& console) { return run_check(*options, console); }};
 }
 
 }  // namespace forestcoll::cli

@@ -13,13 +13,15 @@
 #include "command.hpp"
 #include "fabric.hpp"
 #include "io.hpp"
+#include "jobs_option.hpp"
 #include "named_files.hpp"
+#include "progress_bar.hpp"
 #include "report.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
-struct Options {
+struct ConvertArguments {
   std::string topology;
   std::string format;  ///< empty: by the extension of `out`
   std::string out = "-";
@@ -33,14 +35,14 @@ std::vector<std::string> format_names() {
   return names;
 }
 
-Expected<GraphFormat> chosen_format(const Options& options) {
+Expected<GraphFormat> chosen_format(const ConvertArguments& options) {
   if (const auto format = find_graph_format(options.format)) return *format;
   if (const auto format = graph_format_of_file(options.out)) return *format;
   return usage_error("C01", fmt::format("{} does not say the format", display_name(options.out)),
                      fmt::format("give --to {}", fmt::join(format_names(), ", ")));
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_convert(const ConvertArguments& options, const Console& console) {
   if (auto error = refuse_clashes(
           {{"topology file", options.topology}, {"--box file", options.reading.dump.box}},
           {{"-o", options.out}})) {
@@ -54,10 +56,12 @@ ExitCode run(const Options& options, const Console& console) {
   const auto parsed = read_topology(options.topology, *reading, console, &metadata);
   if (!parsed) return fail(parsed.errors(), console);
   report_parsed(*parsed, console);
-  const auto degraded = degrade(parsed->topology, options.failures);
+  const auto degraded = at_work("reading the topology", console,
+                                [&] { return degrade(parsed->topology, options.failures); });
   if (!degraded) return fail(degraded.errors(), console);
   for (const std::string& change : degraded->changes) note(console, change);
-  const Converted converted = convert(degraded->topology, *format, metadata);
+  const Converted converted = at_work(
+      "converting", console, [&] { return convert(degraded->topology, *format, metadata); });
   if (auto error = write_output(options.out, converted.text)) {
     return fail({*std::move(error)}, console);
   }
@@ -71,7 +75,7 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 Command add_topo_convert(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ConvertArguments>();
   CLI::App* command = topo_group(program).add_subcommand(
       "convert", "Write a topology in the format of another tool");
   command->add_option("TOPOLOGY", options->topology, "Topology file, or - for standard input")
@@ -85,6 +89,7 @@ Command add_topo_convert(CLI::App& program) {
                    "json-graph, graphml, dot or csv; without it by FILE's extension")
       ->check(CLI::IsMember(format_names()))
       ->type_name("FORMAT");
+  add_jobs_option(*command);
   add_failure_options(*command, options->failures);
   add_reading_options(*command, options->reading);
   command->footer(
@@ -99,7 +104,7 @@ Command add_topo_convert(CLI::App& program) {
       "  forestcoll topo convert fabric.json --to csv | head\n"
       "\n"
       "Exit codes: 0 done, 2 wrong input, 4 cannot read or write, 70 a bug of ours.");
-  return {command, [options](const Console& console) { return run(*options, console); }};
+  return {command, [options](const Console& console) { return run_convert(*options, console); }};
 }
 
 }  // namespace forestcoll::cli

@@ -14,13 +14,14 @@
 #include "forestcoll/generate.hpp"
 #include "forestcoll/topology.hpp"
 #include "io.hpp"
+#include "jobs_option.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
-struct Options {
+struct GenArguments {
   std::string name;
   bool list = false;
   bool json = false;
@@ -56,7 +57,7 @@ Json list_in_json() {
   return {{"format", "forestcoll-generators"}, {"version", 1}, {"generators", std::move(list)}};
 }
 
-ExitCode print_list(const Options& options, const Console& console) {
+ExitCode print_list(const GenArguments& options, const Console& console) {
   const std::string text = options.json ? to_text(list_in_json()) : list_in_text();
   if (auto error = write_output("-", text)) return fail({*std::move(error)}, console);
   return ExitCode::done;
@@ -71,7 +72,7 @@ Diagnostics with_gen_remedies(Diagnostics errors) {
 }
 
 // What says nothing beside --list, or without it.
-std::optional<Diagnostic> refuse_combination(const Options& options) {
+std::optional<Diagnostic> refuse_combination(const GenArguments& options) {
   if (!options.list) {
     if (!options.json) return std::nullopt;
     return usage_error("S04", "--json is for --list: a topology file is JSON already",
@@ -93,7 +94,7 @@ struct Made {
   ParsedTopology parsed;
 };
 
-Expected<Made> make(const Options& options, const Console& console) {
+Expected<Made> make(const GenArguments& options, const Console& console) {
   const ProgressBar bar("generating", console);
   const auto document = generate(options.name, options.values);
   if (!document) return document.errors();
@@ -104,7 +105,7 @@ Expected<Made> make(const Options& options, const Console& console) {
   return Made{std::move(text), *std::move(parsed)};
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_gen(const GenArguments& options, const Console& console) {
   if (auto error = refuse_combination(options)) return fail({*std::move(error)}, console);
   if (options.list) return print_list(options, console);
   if (options.name.empty()) {
@@ -123,8 +124,23 @@ ExitCode run(const Options& options, const Console& console) {
   return ExitCode::done;
 }
 
+// An option that no generator has: what the one that is named takes.
+std::string explain(const GenArguments& options, const std::vector<std::string>& unknown) {
+  const auto all = generators();
+  const auto named = std::ranges::find(all, options.name, &Generator::name);
+  const auto word =
+      std::ranges::find_if(unknown, [](const std::string& text) { return text.starts_with("--"); });
+  if (named == all.end() || word == unknown.end()) return {};
+  std::vector<std::string> known;
+  for (const GeneratorParameter& parameter : named->parameters) {
+    known.push_back("--" + parameter.name);
+  }
+  return fmt::format("{} has no parameter {}; it takes {} [G02]", named->name,
+                     word->substr(0, word->find('=')), fmt::join(known, ", "));
+}
+
 // One option per parameter that any generator has; which of them fit is for the generator to say.
-void add_parameters(CLI::App& command, const std::shared_ptr<Options>& options) {
+void add_parameters(CLI::App& command, const std::shared_ptr<GenArguments>& options) {
   std::map<std::string, std::vector<std::string>> users;
   for (const Generator& generator : generators()) {
     for (const GeneratorParameter& parameter : generator.parameters) {
@@ -147,7 +163,7 @@ void add_parameters(CLI::App& command, const std::shared_ptr<Options>& options) 
 }  // namespace
 
 Command add_topo_gen(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<GenArguments>();
   CLI::App* command =
       topo_group(program).add_subcommand("gen", "Write the topology file of a named fabric");
   command->add_option("NAME", options->name, "The fabric, such as dgx-a100 or torus");
@@ -157,6 +173,7 @@ Command add_topo_gen(CLI::App& program) {
   command->add_option("-o,--output", options->out, "File to write, or - for standard output")
       ->capture_default_str()
       ->type_name("FILE");
+  add_jobs_option(*command);
   add_parameters(*command, options);
   command->footer(
       "Bandwidths are the vendors' nominal figures; the file names their source. Textbook\n"
@@ -170,7 +187,9 @@ Command add_topo_gen(CLI::App& program) {
       "  forestcoll topo gen jellyfish --switches 64 --degree 8 --seed 7 | forestcoll bound -\n"
       "\n"
       "Exit codes: 0 done, 2 wrong name or parameter, 4 cannot write, 70 a bug of ours.");
-  return {command, [options](const Console& console) { return run(*options, console); }};
+  return {
+      command, [options](const Console& console) { return run_gen(*options, console); },
+      [options](const std::vector<std::string>& unknown) { return explain(*options, unknown); }};
 }
 
 }  // namespace forestcoll::cli

@@ -16,6 +16,7 @@
 #include "foreign.hpp"
 #include "forestcoll/bandwidth.hpp"
 #include "io.hpp"
+#include "jobs_option.hpp"
 #include "named_files.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
@@ -23,7 +24,7 @@
 namespace forestcoll::cli {
 namespace {
 
-struct Options {
+struct ImportArguments {
   std::string source, file;
   std::string out = "-";
   bool json = false;
@@ -72,7 +73,7 @@ std::optional<Diagnostics> set_bandwidths(const std::string& choice, ImportOptio
 }
 
 // What the command line says, with the files that it names read.
-Expected<Reading> read_options(const Options& options) {
+Expected<Reading> read_options(const ImportArguments& options) {
   const auto reading = reading_of(options.reading);
   if (!reading) return reading.errors();
   ImportOptions import = options.import;
@@ -119,7 +120,7 @@ Json json_report(Source source, const CheckedImport& result) {
           {"findings", std::move(findings)}};
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_import(const ImportArguments& options, const Console& console) {
   if (options.json && options.out == "-") {
     return fail({usage_error("I08", "--json: standard output is taken by the topology file",
                              "Give the file a name: -o topology.json.")},
@@ -187,7 +188,7 @@ std::vector<std::string> source_names() {
   return names;
 }
 
-void add_machine_options(CLI::App& command, Options& options) {
+void add_machine_options(CLI::App& command, ImportArguments& options) {
   constexpr const char* group = "Machines";
   command
       .add_option("--bandwidths", options.bandwidths,
@@ -215,7 +216,7 @@ void add_machine_options(CLI::App& command, Options& options) {
       ->group(group);
 }
 
-void add_cluster_options(CLI::App& command, Options& options) {
+void add_cluster_options(CLI::App& command, ImportArguments& options) {
   constexpr const char* group = "Clusters";
   command.add_option("--boxes", options.import.boxes, "So many machines like the one of the file")
       ->check(CLI::Range(1, 100'000))
@@ -242,7 +243,7 @@ void add_cluster_options(CLI::App& command, Options& options) {
 }  // namespace
 
 Command add_topo_import(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ImportArguments>();
   CLI::App* command = topo_group(program).add_subcommand(
       "import", "Make a topology file from a machine's dump or another tool's file");
   command
@@ -260,11 +261,12 @@ Command add_topo_import(CLI::App& program) {
                    "Graphs: the ids of the GPUs, where nodes have no type; ibnetdiscover and\n"
                    "Slurm: the hosts that are machines of --box; * and ? as in a shell")
       ->type_name("PATTERN");
+  add_jobs_option(*command);
   add_machine_options(*command, *options);
   add_cluster_options(*command, *options);
   add_reading_options(*command, options->reading);
   command->footer(footer());
-  return {command, [options](const Console& console) { return run(*options, console); }};
+  return {command, [options](const Console& console) { return run_import(*options, console); }};
 }
 
 }  // namespace forestcoll::cli

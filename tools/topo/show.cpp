@@ -23,6 +23,7 @@
 #include "forestcoll/topology_text.hpp"
 #include "graphviz.hpp"
 #include "io.hpp"
+#include "jobs_option.hpp"
 #include "named_files.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
@@ -35,7 +36,7 @@ constexpr std::size_t kMostItems = 1500;
 constexpr double kMostSeconds = 1e6;
 constexpr std::size_t kLeastWidth = 100, kMostWidth = 1'000'000;
 
-struct Options {
+struct ShowArguments {
   std::string topology;
   bool json = false;
   std::string svg, png, dot;  ///< files to write; empty: none
@@ -161,7 +162,8 @@ Json in_json(const Facts& facts, const Fabric& fabric) {
           {"bottleneck", to_json(facts.bottleneck, fabric.topology)}};
 }
 
-Expected<Drawing> make_drawing(const Options& options, const Fabric& fabric, const Facts& facts) {
+Expected<Drawing> make_drawing(const ShowArguments& options, const Fabric& fabric,
+                               const Facts& facts) {
   DrawOptions draw_options;
   draw_options.sending = facts.bottleneck.sending;
   draw_options.caption = "bottleneck: " + in_words(facts.bottleneck, fabric.topology);
@@ -177,9 +179,10 @@ Expected<Drawing> make_drawing(const Options& options, const Fabric& fabric, con
 }
 
 // Returns the errors, if any.
-Diagnostics write_pictures(const Options& options, const Fabric& fabric, const Facts& facts,
+Diagnostics write_pictures(const ShowArguments& options, const Fabric& fabric, const Facts& facts,
                            const Console& console) {
-  const auto drawing = make_drawing(options, fabric, facts);
+  const auto drawing =
+      at_work("drawing", console, [&] { return make_drawing(options, fabric, facts); });
   if (!drawing) return drawing.errors();
   for (const auto& [path, format] :
        {std::pair(options.svg, "svg"), std::pair(options.png, "png")}) {
@@ -194,7 +197,7 @@ Diagnostics write_pictures(const Options& options, const Fabric& fabric, const F
   return {};
 }
 
-std::optional<Diagnostic> refuse_combination(const Options& options,
+std::optional<Diagnostic> refuse_combination(const ShowArguments& options,
                                              const std::vector<std::string>& files) {
   const bool picture = std::ranges::any_of(files, [](const auto& file) { return !file.empty(); });
   if (picture || options.only_of_pictures.empty()) return std::nullopt;
@@ -202,7 +205,7 @@ std::optional<Diagnostic> refuse_combination(const Options& options,
                      "leave it out, or name a file with --svg, --png or --dot");
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_show(const ShowArguments& options, const Console& console) {
   const std::vector<std::string> files = {options.svg, options.png, options.dot};
   if (auto error = refuse_combination(options, files)) return fail({*std::move(error)}, console);
   // A picture on standard output stands alone there.
@@ -218,7 +221,7 @@ ExitCode run(const Options& options, const Console& console) {
   const auto fabric = load_fabric(options.topology, options.reading, options.failures, console);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, options.reading, console);
-  const auto facts = find_facts(*fabric);
+  const auto facts = at_work("finding the rate", console, [&] { return find_facts(*fabric); });
   if (!facts) return fail(facts.errors(), console);
   const bool picture = std::ranges::any_of(files, [](const auto& file) { return !file.empty(); });
   if (picture) {
@@ -226,8 +229,9 @@ ExitCode run(const Options& options, const Console& console) {
     if (!errors.empty()) return fail(errors, console);
   }
   if (!reports) return ExitCode::done;
-  const std::string report =
-      options.json ? to_text(in_json(*facts, *fabric)) : in_text(*facts, *fabric);
+  const std::string report = at_work("writing the report", console, [&] {
+    return options.json ? to_text(in_json(*facts, *fabric)) : in_text(*facts, *fabric);
+  });
   if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
   return ExitCode::done;
 }
@@ -235,7 +239,7 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 Command add_topo_show(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ShowArguments>();
   CLI::App* command =
       topo_group(program).add_subcommand("show", "A fabric in words, and in a picture");
   command->add_option("TOPOLOGY", options->topology, "Topology file, or - for standard input")
@@ -243,9 +247,11 @@ Command add_topo_show(CLI::App& program) {
   command->add_flag("--json", options->json,
                     "Report as JSON (format forestcoll-topo-show, version 1)");
   for (const auto& [name, file, what] :
-       {std::tuple("--svg", &Options::svg, "Draw it as SVG, by Graphviz; - is standard output"),
-        std::tuple("--png", &Options::png, "Draw it as PNG, by Graphviz"),
-        std::tuple("--dot", &Options::dot, "Write the picture's graph in Graphviz's language")}) {
+       {std::tuple("--svg", &ShowArguments::svg,
+                   "Draw it as SVG, by Graphviz; - is standard output"),
+        std::tuple("--png", &ShowArguments::png, "Draw it as PNG, by Graphviz"),
+        std::tuple("--dot", &ShowArguments::dot,
+                   "Write the picture's graph in Graphviz's language")}) {
     command->add_option(name, (*options).*file, what)
         ->check(CLI::Validator(refuse_no_name, ""))
         ->type_name("FILE");
@@ -270,6 +276,7 @@ Command add_topo_show(CLI::App& program) {
       ->each([options](const std::string&) { options->only_of_pictures = "--time-limit"; })
       ->type_name("SECONDS")
       ->check(seconds_error);
+  add_jobs_option(*command);
   add_failure_options(*command, options->failures);
   add_reading_options(*command, options->reading);
   command->footer(
@@ -284,7 +291,7 @@ Command add_topo_show(CLI::App& program) {
       "\n"
       "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot read, write\n"
       "or draw, 70 a bug of ours.");
-  return {command, [options](const Console& console) { return run(*options, console); }};
+  return {command, [options](const Console& console) { return run_show(*options, console); }};
 }
 
 }  // namespace forestcoll::cli

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "audit/plan_kinds.hpp"
 #include "audit/simulate/graph_maker.hpp"
 
 namespace forestcoll::audit {
@@ -11,17 +12,12 @@ namespace {
 
 using Kind = PlanGraph::Kind;
 
-bool adds(PlanKind kind) {
-  return kind == PlanKind::reduce || kind == PlanKind::reduce_send ||
-         kind == PlanKind::read_reduce || kind == PlanKind::read_reduce_send;
-}
-
 }  // namespace
 
-PlanSource::PlanSource(const PlanFile& plan, std::int64_t chunks, Fabric& fabric,
-                       Findings& findings)
+PlanSource::PlanSource(const PlanFile& plan, const MemoryMap& memory, std::int64_t chunks,
+                       Fabric& fabric, Findings& findings)
     : chunks_(static_cast<double>(chunks)) {
-  const PlanGraph graph = build_plan_graph(plan, findings);
+  const PlanGraph graph = build_plan_graph(plan, memory, false, findings);
   if (findings.blocked()) return;
   nodes_.resize(graph.nodes.size());
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
@@ -67,10 +63,11 @@ void PlanSource::read_access(const PlanFile& plan, const PlanGraph& graph, std::
   Node& node = nodes_[static_cast<std::size_t>(n)];
   const PlanAccess access = access_of(plan, graph, n);
   node.moves = true;
-  node.size = access.count;
+  const bool packets = !access.writes.empty() && access.writes.back().packets;
+  node.size = access.count * (packets ? 2 : 1);
   node.adds = adds(graph.op(plan, n).kind);
   std::int64_t local = 0;
-  for (const ChunkRef& chunk : access.reads) {
+  for (const PlanPart& chunk : access.reads) {
     if (chunk.rank == rank) {
       ++local;
     } else {
@@ -78,7 +75,7 @@ void PlanSource::read_access(const PlanFile& plan, const PlanGraph& graph, std::
     }
   }
   if (node.adds) node.added = std::max<std::int64_t>(0, local - 1) * access.count;
-  for (const ChunkRef& chunk : access.writes) {
+  for (const PlanPart& chunk : access.writes) {
     if (chunk.rank != rank) {
       node.routes.push_back(fabric.between(Rank(rank), Rank(chunk.rank), findings));
     } else if (!node.adds && local > 0) {

@@ -16,8 +16,10 @@ namespace forestcoll::audit {
 class PlanSource {
  public:
   /// Finds the routes of all accesses and signals; findings where there is none.
-  /// `chunks` are those of the whole buffer. REQUIRES: verify finds the plan to be right.
-  PlanSource(const PlanFile& plan, std::int64_t chunks, Fabric& fabric, Findings& findings);
+  /// `chunks` are those of the whole buffer. REQUIRES: verify finds the plan to be right, which is
+  /// in slices and has no switch channels.
+  PlanSource(const PlanFile& plan, const MemoryMap& memory, std::int64_t chunks, Fabric& fabric,
+             Findings& findings);
 
   /// Bytes of the whole buffer for which the pipelines go once round; infinite without any.
   /// Whatever the parameters: the plan itself says how much.
@@ -26,7 +28,8 @@ class PlanSource {
   ///
   /// A threadblock moves data for one operation at a time, and for one remote buffer after the
   /// other, at most at its own rate; a port channel's puts go on beside it. Signals and waits cost
-  /// the message alone. A pipeline goes round once for every `unit_size` bytes of the chunks.
+  /// the message alone; packets are as long again as their data. A pipeline goes round once for
+  /// every `unit_size` bytes of the chunks.
   [[nodiscard]] EventGraph make(const Fabric& fabric, const SimulationParameters& parameters,
                                 double bytes) const;
 
@@ -38,7 +41,7 @@ class PlanSource {
     bool by_proxy = false;               ///< not by the threadblock
     bool moves = false;                  ///< is data, not control
     std::int64_t copied = 0, added = 0;  ///< chunks, locally
-    std::int64_t size = 0;               ///< chunks of each flow
+    std::int64_t size = 0;               ///< chunks of each flow, flags included
     bool adds = false;                   ///< what flows is added to something
     std::vector<std::int32_t> routes;    ///< one flow after the other
   };

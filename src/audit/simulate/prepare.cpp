@@ -12,7 +12,10 @@
 #include "audit/findings.hpp"
 #include "audit/forest_file.hpp"
 #include "audit/line_index.hpp"
+#include "audit/memory_map.hpp"
 #include "audit/plan_file.hpp"
+#include "audit/plan_groups.hpp"
+#include "audit/plan_kinds.hpp"
 #include "audit/plan_structure.hpp"
 #include "audit/simulate/model.hpp"
 #include "audit/structure.hpp"
@@ -116,7 +119,19 @@ class Preparation {
   Expected<Simulator> read_plan() {
     const auto plan = audit::read_plan(text_, file_, findings_);
     if (!plan) return plan.errors();
-    return finish(audit::PlanSource(*plan, chunks_, fabric_, findings_));
+    if (audit::has_switches(*plan)) {
+      return refuse(file_, "", "the plan goes through switch channels, which are not timed",
+                    "simulate a schedule without them");
+    }
+    description_.protocol = plan->protocol;
+    audit::Program program;
+    audit::check_plan_structure(*plan, VerifyOptions{}.sms, program, findings_);
+    const std::int64_t slices = audit::slices_of(*plan);
+    const audit::MemoryMap memory(in_slices(program, slices), plan->in_place
+                                                                  ? audit::Placement::in_place
+                                                                  : audit::Placement::out_of_place);
+    return finish(
+        audit::PlanSource(in_slices(*plan, slices), memory, chunks_ * slices, fabric_, findings_));
   }
 
   Expected<Simulator> read_forest() {

@@ -15,7 +15,7 @@ namespace forestcoll::solver {
 namespace {
 
 // Steps in which the threshold falls.
-constexpr std::int64_t kRounds = 200;
+constexpr std::int64_t kAnnealRounds = 200;
 
 // One proposal in so many is about a group of ranks.
 constexpr std::size_t kGroupShare = 5;
@@ -84,11 +84,11 @@ class Annealing {
   void run(std::int32_t bound, std::int64_t proposals, const std::stop_token& stop,
            const std::function<void(double)>& progress) {
     const std::int64_t highest = std::int64_t{1} << (base_bits_ * (bound + 1));
-    for (std::int64_t left = kRounds - 1; left >= 0 && !stop.stop_requested(); --left) {
+    for (std::int64_t left = kAnnealRounds - 1; left >= 0 && !stop.stop_requested(); --left) {
       const auto threshold = static_cast<std::int64_t>(Int128{highest} * left * left * left /
-                                                       (kRounds * kRounds * kRounds));
+                                                       (kAnnealRounds * kAnnealRounds * kAnnealRounds));
       threshold_ = std::max<std::int64_t>(threshold, 1);
-      for (std::int64_t i = 0; i < proposals / kRounds; ++i) {
+      for (std::int64_t i = 0; i < proposals / kAnnealRounds; ++i) {
         if (!groups_.empty() && below(kGroupShare) == 0) {
           propose_group();
         } else {
@@ -96,7 +96,7 @@ class Annealing {
         }
       }
       measure();
-      if (progress) progress(1 - static_cast<double>(left) / kRounds);
+      if (progress) progress(1 - static_cast<double>(left) / kAnnealRounds);
       if (std::all_of(rows_.trees.begin(), rows_.trees.end(),
                       [&](const Forest::Tree& tree) { return tree.height <= bound; })) {
         break;

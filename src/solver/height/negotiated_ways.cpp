@@ -15,7 +15,7 @@ constexpr std::int64_t kFull = 4 * kHop;
 // Full arcs get so long in so many rounds.
 constexpr std::int64_t kRoundsToFull = 16;
 
-constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max() / 2;
+constexpr std::int64_t kUnreached = std::numeric_limits<std::int64_t>::max() / 2;
 
 }  // namespace
 
@@ -123,7 +123,7 @@ std::size_t NegotiatedWays::mark_ends(std::span<const Rank> targets) {
 // Shortest ways to switches (Dijkstra 1959), until so many ends are reached. No way goes on from a
 // rank, so that ranks need not be looked at.
 void NegotiatedWays::search(NodeId root, std::int64_t trees, std::size_t ends) {
-  distance_.assign(core_.graph.node_count(), kFar);
+  distance_.assign(core_.graph.node_count(), kUnreached);
   by_.assign(core_.graph.node_count(), ArcId());
   prefix_.assign(core_.graph.node_count(), PrefixId());
   prefix_[root.index()] = PrefixId(core_.rank_of[root].value);
@@ -152,7 +152,7 @@ void NegotiatedWays::search(NodeId root, std::int64_t trees, std::size_t ends) {
 // By which the target is reached the shortest way, from a switch or the root itself.
 NegotiatedWays::Step NegotiatedWays::last_step(NodeId root, Rank target, std::int64_t trees) const {
   Step best;
-  std::int64_t shortest = kFar;
+  std::int64_t shortest = kUnreached;
   for (const Step& step : ways_into(target)) {
     if (core_.rank_of[step.node].valid() && step.node != root) continue;
     const std::int64_t way = distance_[step.node.index()] + length(step, trees);

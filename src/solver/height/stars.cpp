@@ -16,7 +16,7 @@ namespace forestcoll::solver {
 namespace {
 
 // Steps: a tenth of a second at most.
-constexpr std::int64_t kSteps = std::int64_t{1} << 24;
+constexpr std::int64_t kMostStarSteps = std::int64_t{1} << 24;
 constexpr int kRounds = 6;
 
 // Shortest ways from each rank to all others through switches, by integral lengths.
@@ -248,7 +248,7 @@ bool stars_are_impossible(const Network& network, const Weights& weights, const 
   if (some_switch_is_too_narrow(network, weights, scaling)) return true;
   StarLengths lengths(network, weights, scaling);
   for (int round = 0; round < kRounds; ++round) {
-    if ((round + 1) * lengths.searches() * size_of(network) > kSteps) return false;
+    if ((round + 1) * lengths.searches() * size_of(network) > kMostStarSteps) return false;
     if (lengths.refuted()) return true;
     lengths.adapt();
   }

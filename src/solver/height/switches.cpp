@@ -11,7 +11,7 @@
 namespace forestcoll::solver {
 namespace {
 
-constexpr std::int64_t kSteps = std::int64_t{1} << 24;
+constexpr std::int64_t kMostSwitchSteps = std::int64_t{1} << 24;
 
 // Ranks joined by arcs of their own. An edge through switches comes to one rank, at depth 1 at
 // least; without another one a tree of height h gets h − 1 hops further from there.
@@ -174,7 +174,7 @@ std::int32_t height_forced_by_switches(const Network& network, const Weights& we
                                        const Scaling& scaling) {
   const auto ranks = static_cast<std::int64_t>(network.ranks.size());
   const bool switched = ranks < static_cast<std::int64_t>(network.graph.node_count());
-  if (!switched || ranks * size_of(network) > kSteps) return 1;
+  if (!switched || ranks * size_of(network) > kMostSwitchSteps) return 1;
   return DirectReach(network, weights, scaling).least_height();
 }
 

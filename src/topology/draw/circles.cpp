@@ -13,7 +13,7 @@ namespace forestcoll::topology {
 namespace {
 
 constexpr double kTurn = 2 * std::numbers::pi;
-constexpr double kGap = 12;          // between neighbours on a circle
+constexpr double kCircleGap = 12;          // between neighbours on a circle
 constexpr double kLeastRadius = 45;  // of one that carries links across
 constexpr double kRay = 26;          // free length of the link to what stands outside
 constexpr double kFrameGap = 30;     // between boxes
@@ -89,10 +89,10 @@ class Placer {
   void measure(Box& box) {
     double around = 0, outside = 0, member_extent = 0, hanging_extent = 0;
     for (const std::size_t member : box.members) {
-      around += extent(picture_.items[member]) + kGap;
+      around += extent(picture_.items[member]) + kCircleGap;
       member_extent = std::max(member_extent, extent(picture_.items[member]));
       for (const std::size_t i : hanging_[member]) {
-        outside += extent(picture_.items[i]) + kGap;
+        outside += extent(picture_.items[i]) + kCircleGap;
         hanging_extent = std::max(hanging_extent, extent(picture_.items[i]));
       }
     }
@@ -102,7 +102,7 @@ class Placer {
       box.outer = std::max(box.radius + kRay + hanging_extent / 2, outside / kTurn);
       box.radius = box.outer + hanging_extent / 2;
     }
-    box.radius += kGap;
+    box.radius += kCircleGap;
   }
 
   // Every member has as much of the circle as what hangs on it.

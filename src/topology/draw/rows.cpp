@@ -15,7 +15,7 @@ constexpr double kCharacter = 6, kBoxCharacter = 7, kEdgeCharacter = 4.7;
 constexpr double kLine = 13, kLeastSize = 21.6, kMargin = 9;
 constexpr double kEllipse = 1.4142;
 constexpr double kClusterMargin = 24;
-constexpr double kGap = 10.8, kGapBesideLabels = 50.4;
+constexpr double kRowGap = 10.8, kGapBesideLabels = 50.4;
 constexpr std::size_t kBlanksAroundLabels = 8;
 
 // UTF-8: every byte that starts a character.
@@ -63,7 +63,7 @@ bool is_layered(const Picture& picture) {
 }
 
 double gap_of(const Picture& picture) {
-  return std::ranges::any_of(picture.edges, has_label) ? kGapBesideLabels : kGap;
+  return std::ranges::any_of(picture.edges, has_label) ? kGapBesideLabels : kRowGap;
 }
 
 double readable_points(std::size_t pixels) {
@@ -87,7 +87,7 @@ double width_of_rows(const Picture& picture) {
     const std::size_t a = picture.items[edge.a].level, b = picture.items[edge.b].level;
     if (a == b || !has_label(edge)) continue;
     const std::size_t length = label_of(edge, edge.a).size() + kBlanksAroundLabels;
-    labels[std::min(a, b)] += static_cast<double>(length) * kEdgeCharacter + kGap;
+    labels[std::min(a, b)] += static_cast<double>(length) * kEdgeCharacter + kRowGap;
   }
   return std::max(widest(rows), widest(labels));
 }

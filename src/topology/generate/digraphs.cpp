@@ -10,18 +10,18 @@
 namespace forestcoll::topology {
 namespace {
 
-constexpr std::int64_t kMostNodes = 100'000;
+constexpr std::int64_t kMostDigraphNodes = 100'000;
 
 // degree^power, or one above the most nodes where that is less.
 std::int64_t power_of(std::int64_t degree, std::int64_t power) {
   std::int64_t result = 1;
-  for (std::int64_t i = 0; i < power && result <= kMostNodes; ++i) result *= degree;
+  for (std::int64_t i = 0; i < power && result <= kMostDigraphNodes; ++i) result *= degree;
   return result;
 }
 
 void refuse_size(Parameters& parameters, std::int64_t nodes) {
-  if (nodes <= kMostNodes) return;
-  parameters.refuse("diameter", fmt::format("more than {} nodes", kMostNodes),
+  if (nodes <= kMostDigraphNodes) return;
+  parameters.refuse("diameter", fmt::format("more than {} nodes", kMostDigraphNodes),
                     "Give a smaller degree or diameter.");
 }
 

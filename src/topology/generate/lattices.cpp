@@ -15,7 +15,7 @@ namespace {
 
 using Sides = std::vector<std::int64_t>;
 
-constexpr std::int64_t kMostNodes = 1'000'000;
+constexpr std::int64_t kMostLatticeNodes = 1'000'000;
 constexpr std::int64_t kMostLinks = 2'000'000;
 
 // "[0-3]"
@@ -65,10 +65,10 @@ Sides read_sides(Parameters& parameters) {
   const Sides sides = parameters.list("dims", 'x', 1, 16);
   std::int64_t nodes = 1;
   for (const std::int64_t side : sides) {
-    nodes = side > kMostNodes / nodes ? kMostNodes + 1 : nodes * side;
-    if (nodes > kMostNodes) break;
+    nodes = side > kMostLatticeNodes / nodes ? kMostLatticeNodes + 1 : nodes * side;
+    if (nodes > kMostLatticeNodes) break;
   }
-  if (nodes < 2 || nodes > kMostNodes) {
+  if (nodes < 2 || nodes > kMostLatticeNodes) {
     parameters.refuse("dims",
                       fmt::format("{} has {}", sides_text(sides),
                                   nodes < 2 ? "one node only" : "more than a million nodes"),
@@ -124,7 +124,7 @@ TopologyDocument offsets_on_ring(std::int64_t n, const Sides& offsets,
 }
 
 TopologyDocument ring(Parameters& parameters) {
-  const std::int64_t n = parameters.integer("nodes", 2, kMostNodes);
+  const std::int64_t n = parameters.integer("nodes", 2, kMostLatticeNodes);
   const NamedBandwidth bandwidth = parameters.bandwidth("bandwidth");
   TopologyDocument document = offsets_on_ring(n, {1}, bandwidth);
   document.name = fmt::format("ring of {}", n);
@@ -154,7 +154,7 @@ Sides read_offsets(Parameters& parameters, std::int64_t n) {
 }
 
 TopologyDocument circulant(Parameters& parameters) {
-  const std::int64_t n = parameters.integer("nodes", 2, kMostNodes);
+  const std::int64_t n = parameters.integer("nodes", 2, kMostLatticeNodes);
   const Sides offsets = read_offsets(parameters, n);
   const NamedBandwidth bandwidth = parameters.bandwidth("bandwidth");
   if (!parameters.ok()) return {};

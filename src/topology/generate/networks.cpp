@@ -13,7 +13,7 @@
 namespace forestcoll::topology {
 namespace {
 
-constexpr std::int64_t kMostNodes = 1'000'000;
+constexpr std::int64_t kMostNetworkNodes = 1'000'000;
 
 std::string range(const std::string& prefix, std::int64_t first, std::int64_t last) {
   return first == last ? fmt::format("{}{}", prefix, first)
@@ -109,7 +109,7 @@ TopologyDocument dragonfly(Parameters& parameters) {
   const std::int64_t global = parameters.integer("global", 1, 256);
   const NamedBandwidth bandwidth = parameters.bandwidth("bandwidth");
   const std::int64_t groups = routers * global + 1;
-  if (groups * routers * (hosts + 1) > kMostNodes) {
+  if (groups * routers * (hosts + 1) > kMostNetworkNodes) {
     parameters.refuse("routers", "more than a million nodes", "Give smaller numbers.");
   }
   if (!parameters.ok()) return {};
@@ -149,8 +149,8 @@ TopologyDocument bcube(Parameters& parameters) {
   const std::int64_t levels = parameters.integer("levels", 1, 16);
   const NamedBandwidth bandwidth = parameters.bandwidth("bandwidth");
   std::int64_t nodes = levels;  // switches: levels · ports^(levels − 1); fewer than GPUs · levels
-  for (std::int64_t i = 0; i < levels && nodes <= kMostNodes; ++i) nodes *= ports;
-  if (nodes > kMostNodes) {
+  for (std::int64_t i = 0; i < levels && nodes <= kMostNetworkNodes; ++i) nodes *= ports;
+  if (nodes > kMostNetworkNodes) {
     parameters.refuse("levels", "more than a million nodes", "Give smaller numbers.");
   }
   if (!parameters.ok()) return {};
@@ -187,7 +187,7 @@ TopologyDocument jellyfish(Parameters& parameters) {
                       fmt::format("{} switches cannot have {} links to others each", count, degree),
                       "Give a smaller number; it or the number of switches must be even.");
   }
-  if (count * (hosts + 1) > kMostNodes) {
+  if (count * (hosts + 1) > kMostNetworkNodes) {
     parameters.refuse("switches", "more than a million nodes", "Give smaller numbers.");
   }
   if (!parameters.ok()) return {};

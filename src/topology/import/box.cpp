@@ -186,7 +186,11 @@ std::optional<bool> ways_of_pcie(const Context& context, const Machine& machine,
   }
   // Of several hosts, the first speaks for all.
   auto& joined = context.report.joined_by_pcie;
-  if (joined.empty()) joined = std::move(groups);
+  if (joined.empty()) {
+    joined = std::move(groups);
+    context.report.nvlink_expected = machine.nvlink_expected;
+    context.report.nvlink_box = machine.nvlink_box;
+  }
   return true;
 }
 

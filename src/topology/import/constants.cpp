@@ -1,5 +1,6 @@
 // The figures: NVIDIA's NVLink table (per link and direction: NVLink 1 20 GB/s, 2 to 4 25 GB/s, 5
-// 50 GB/s; 14 on the GA10x boards), AMD's data sheets of the Instinct MI100, MI200 and MI300, and
+// 50 GB/s; 14 on the GA10x boards), the data sheets of its PCIe boards (T4 PCIe 3.0; A10, L4 and
+// L40 PCIe 4.0, none with NVLink), AMD's data sheets of the Instinct MI100, MI200 and MI300, and
 // what NCCL and RCCL plan with (their src/graph/topo.h).
 #include "topology/import/constants.hpp"
 
@@ -56,6 +57,26 @@ constexpr std::array<Xgmi, 11> kXgmis = {{
     {"gfx942", 64, 48},
 }};
 
+// PCI device numbers of NVIDIA's GPUs on modules. Boxes have GPUs of as many NVLinks.
+struct Part {
+  std::string_view device, name, box;
+};
+constexpr std::array<Part, 13> kParts = {{
+    {"0x15f9", "P100 SXM2", ""},
+    {"0x1db1", "V100 SXM2", "dgx-1v"},
+    {"0x1db5", "V100 SXM2", "dgx-1v"},
+    {"0x1df5", "V100 SXM2", "dgx-1v"},
+    {"0x1db8", "V100 SXM3", "dgx-2"},
+    {"0x20b0", "A100 SXM4", "dgx-a100"},
+    {"0x20b2", "A100 SXM4", "dgx-a100"},
+    {"0x20b3", "A100 SXM4", "dgx-a100"},
+    {"0x20f3", "A800 SXM4", ""},
+    {"0x2324", "H800 SXM5", ""},
+    {"0x2329", "H20", "dgx-h100"},
+    {"0x2330", "H100 SXM5", "dgx-h100"},
+    {"0x2335", "H200 SXM5", "dgx-h100"},
+}};
+
 // Of a lane, in units of NCCL's table: 80 of them are a GB/s.
 struct Lane {
   std::string_view speed;
@@ -80,21 +101,12 @@ struct Model {
   std::string_view name;
   std::int64_t sm, nvlinks, pcie;
 };
-constexpr std::array<Model, 15> kModels = {{
-    {"p100", 60, 4, 12},
-    {"v100", 70, 6, 12},
-    {"a30", 80, 4, 24},
-    {"a40", 86, 4, 24},
-    {"a6000", 86, 4, 24},
-    {"a100", 80, 12, 24},
-    {"a800", 80, 8, 24},
-    {"h100", 90, 18, 48},
-    {"h800", 90, 8, 48},
-    {"h20", 90, 18, 48},
-    {"h200", 90, 18, 48},
-    {"b100", 100, 18, 48},
-    {"b200", 100, 18, 48},
-    {"gb200", 100, 18, 48},
+constexpr std::array<Model, 21> kModels = {{
+    {"p100", 60, 4, 12},   {"v100", 70, 6, 12},   {"t4", 75, 0, 12},     {"a10", 86, 0, 24},
+    {"a10g", 86, 0, 24},   {"l4", 89, 0, 24},     {"l40", 89, 0, 24},    {"l40s", 89, 0, 24},
+    {"a30", 80, 4, 24},    {"a40", 86, 4, 24},    {"a6000", 86, 4, 24},  {"a100", 80, 12, 24},
+    {"a800", 80, 8, 24},   {"h100", 90, 18, 48},  {"h800", 90, 8, 48},   {"h20", 90, 18, 48},
+    {"h200", 90, 18, 48},  {"b100", 100, 18, 48}, {"b200", 100, 18, 48}, {"gb200", 100, 18, 48},
     {"b300", 103, 18, 96},
 }};
 
@@ -166,6 +178,12 @@ std::optional<Ratio> cpu_link(std::string_view arch, std::string_view vendor, st
   if (vendor == "AuthenticAMD" || vendor == "HygonGenuine") return Ratio(16);
   if (vendor == "GenuineIntel") return Ratio(intel_link(family, model));
   return std::nullopt;
+}
+
+std::optional<NvlinkPart> nvlink_part(std::string_view pci_device) {
+  const auto found = std::ranges::find(kParts, pci_device, &Part::device);
+  if (found == kParts.end()) return std::nullopt;
+  return NvlinkPart{.name = found->name, .box = found->box};
 }
 
 std::optional<GpuModel> gpu_model(std::string_view name) {

@@ -44,6 +44,17 @@ inline constexpr std::int64_t kUnknownWidth = 16;
 [[nodiscard]] std::optional<Ratio> cpu_link(std::string_view arch, std::string_view vendor,
                                             std::int64_t family, std::int64_t model);
 
+/// What is taken where the CPUs are not known: NCCL's constant for the oldest of Intel's.
+inline const Ratio kUnknownCpuLink{6};
+
+/// The NVIDIA GPUs on modules, which all have NVLink: what the part is called, by its PCI device
+/// number ("0x2330"), and a box of `topo gen --list` with it. Nothing of other numbers.
+/// Source: the PCI ID Repository (pci-ids.ucw.cz).
+struct NvlinkPart {
+  std::string_view name, box;
+};
+[[nodiscard]] std::optional<NvlinkPart> nvlink_part(std::string_view pci_device);
+
 /// What is known of a GPU by its name: "a100".
 struct GpuModel {
   std::string_view name;

@@ -32,9 +32,9 @@ constexpr std::int64_t kLeastBandwidth = 1000;
 // GB/s of a lane at 2.5 GT/s.
 const Ratio kOneSlowLane{1, 4};
 
-class Reader {
+class HwlocReader {
  public:
-  explicit Reader(const Context& context) : context_(context) {}
+  explicit HwlocReader(const Context& context) : context_(context) {}
 
   std::optional<Machine> read(const pugi::xml_node& topology) {
     read_objects(topology, kNone);
@@ -393,7 +393,7 @@ std::optional<Machines> read_hwloc(const Context& context) {
                            "Dump it with lstopo --of xml.");
     return std::nullopt;
   }
-  auto machine = Reader(context).read(topology);
+  auto machine = HwlocReader(context).read(topology);
   if (!machine) return std::nullopt;
   return Machines{*std::move(machine)};
 }

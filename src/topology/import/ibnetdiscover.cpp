@@ -86,9 +86,9 @@ struct Adapter {
   std::size_t offset = 0;
 };
 
-class Reader {
+class IbnetdiscoverReader {
  public:
-  explicit Reader(const Context& context) : context_(context) {}
+  explicit IbnetdiscoverReader(const Context& context) : context_(context) {}
 
   std::optional<ClusterNetwork> read() {
     for (const Line& line : lines_of(context_.text)) read_line(line);
@@ -309,7 +309,7 @@ class Reader {
 }  // namespace
 
 std::optional<ClusterNetwork> read_ibnetdiscover(const Context& context) {
-  return Reader(context).read();
+  return IbnetdiscoverReader(context).read();
 }
 
 }  // namespace forestcoll::importing

@@ -138,9 +138,16 @@ Diagnostics report_findings(const ImportReport& report, const Diagnostics& told,
       "Where that is wrong, correct the file that `forestcoll topo import` writes.";
   if (const auto& groups = report.joined_by_pcie; !groups.empty()) {
     const bool none = std::ranges::all_of(groups, [](const auto& g) { return g.size() == 1; });
-    add("I25", importing::pcie_in_words(groups),
-        fmt::format("Where they have other links, dump the topology where these are seen{}.",
-                    none ? ", or give them: --nvlink nvswitch=300 (GB/s of each GPU)" : ""));
+    const bool expected = !report.nvlink_expected.empty();
+    const std::string box =
+        report.nvlink_box.empty() ? "" : fmt::format(" or --box {}", report.nvlink_box);
+    add("I25",
+        importing::pcie_in_words(groups) +
+            (expected ? fmt::format("; but {}", report.nvlink_expected) : ""),
+        fmt::format(
+            "Where they have other links, dump the topology where these are seen{}.",
+            none ? fmt::format(", or give them: --nvlink nvswitch=300 (GB/s of each GPU){}", box)
+                 : ""));
   }
   for (const std::string& what : report.left_out) {
     const std::string message = "left out: " + what;

@@ -77,7 +77,9 @@ struct Machine {
   std::vector<SwitchLink> switch_links = {};  ///< one direction each
   std::optional<Ratio> cpu_link = {};         ///< GB/s between two CPUs
   std::string cpu_link_guess = {};            ///< why it is a guess
-  std::string links_unknown = {};  ///< why the file cannot say what joins the GPUs; empty: it can
+  std::string links_unknown = {};    ///< why the file cannot say what joins the GPUs; empty: it can
+  std::string nvlink_expected = {};  ///< why GPUs without links should have some; empty: no reason
+  std::string nvlink_box = {};       ///< a name of `topo gen --list` with such GPUs, or empty
   /// In the template.
   [[nodiscard]] std::string nvswitch_id(std::size_t index) const {
     return nvswitches.size() == 1 ? "nvsw" : "nvsw" + std::to_string(index);

@@ -252,7 +252,7 @@ class Reader {
                                  natural(cpu.attribute("familyid").value()).value_or(-1),
                                  natural(cpu.attribute("modelid").value()).value_or(-1));
     if (machine_.cpu_link) return;
-    machine_.cpu_link = Ratio(6);
+    machine_.cpu_link = kUnknownCpuLink;
     machine_.cpu_link_guess = "the vendor of the CPUs is unknown";
   }
 

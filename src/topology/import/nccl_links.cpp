@@ -39,6 +39,7 @@ class LinkReader {
   bool read(const std::vector<pugi::xml_node>& elements) {
     for (std::size_t g = 0; g < elements.size(); ++g) read_links(g, elements[g]);
     report_left_out();
+    if (machine_.links.empty()) expect_links(elements);
     return !failed_;
   }
 
@@ -207,6 +208,29 @@ class LinkReader {
       context_.findings.warning("I21", context_.place(group.offset), "left out: " + what,
                                 "If the machine has them, dump its topology anew, on the bare "
                                 "machine and with all of its GPUs.");
+    }
+  }
+
+  // Cards have no NVLink, modules always have; files may fail to show it.
+  void expect_links(const std::vector<pugi::xml_node>& elements) {
+    constexpr std::int64_t hopper = 90, blackwell = 100;
+    for (const pugi::xml_node& gpu : elements) {
+      const std::string device = lower(gpu.parent().attribute("device").value());
+      const std::int64_t sm = natural(gpu.attribute("sm").value()).value_or(0);
+      if (const auto part = nvlink_part(device)) {
+        machine_.nvlink_expected = fmt::format(
+            "by its device id {} GPU {} is a {}, which has NVLink, and the file has none", device,
+            gpu.attribute("dev").value(), part->name);
+        machine_.nvlink_box = part->box;
+      } else if (sm == blackwell || sm == blackwell + 3) {
+        machine_.nvlink_expected =
+            fmt::format("GPUs of sm={} have NVLink, and the file has none", sm);
+        machine_.nvlink_box = "dgx-b200";
+      } else if (sm == hopper && device.empty()) {
+        machine_.nvlink_expected = "most GPUs of sm=90 have NVLink, and the file has none";
+        machine_.nvlink_box = "dgx-h100";
+      }
+      if (!machine_.nvlink_expected.empty()) return;
     }
   }
 

@@ -2,12 +2,12 @@
 // the GPUs' model nor any bandwidth, so those come from the options. The header underlines its
 // words on a terminal, its trailing columns have names of several words, and NIC columns are called
 // by the NIC (older drivers) or NIC0, NIC1, … with a legend below.
+#include "topology/import/nvidia_smi.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <numeric>
 
 #include "topology/import/constants.hpp"
 #include "topology/import/readers.hpp"
@@ -15,19 +15,6 @@
 
 namespace forestcoll::importing {
 namespace {
-
-struct Cell {
-  enum class Way { self, nvlink, pix, pxb, phb, node, sys } way = Way::self;
-  std::int64_t nvlinks = 0;
-};
-
-struct Matrix {
-  std::vector<std::string> labels;  // GPUs and NICs, in the order of the columns
-  std::size_t gpus = 0;             // … of which the first are GPUs
-  std::vector<std::vector<Cell>> cells;
-  std::vector<std::size_t> offsets;           // of the rows
-  std::map<std::string, std::string> legend;  // NIC0 → mlx5_0
-};
 
 bool is_gpu(std::string_view word) {
   return word.starts_with("GPU") && natural(word.substr(3)).has_value();
@@ -301,55 +288,6 @@ bool refuse_rocm_smi(const Context& context) {
   return true;
 }
 
-// The GPUs and NICs that are nearest to each other, joined by a bridge for each group.
-void add_bridges(const Context& context, const Matrix& matrix, const GpuModel& model,
-                 Machine& machine) {
-  const std::size_t parts = matrix.labels.size();
-  std::vector<std::size_t> parent(parts);
-  std::iota(parent.begin(), parent.end(), std::size_t{0});
-  const auto find = [&](std::size_t part) {
-    while (parent[part] != part) part = parent[part] = parent[parent[part]];
-    return part;
-  };
-  auto farthest = Cell::Way::self;
-  for (std::size_t part = 0; part < parts; ++part) {
-    const bool gpu = part < matrix.gpus;
-    const std::size_t first = gpu ? matrix.gpus : 0, last = gpu ? parts : matrix.gpus;
-    const bool met = !gpu && find(part) < matrix.gpus;
-    if (first == last || met) continue;
-    const auto row = matrix.cells[part].begin();
-    const auto nearest =
-        std::min_element(row + static_cast<std::ptrdiff_t>(first),
-                         row + static_cast<std::ptrdiff_t>(last),
-                         [](const Cell& a, const Cell& b) { return a.way < b.way; })
-            ->way;
-    farthest = std::max(farthest, nearest);
-    for (std::size_t other = first; other < last; ++other) {
-      if (matrix.cells[part][other].way != nearest) continue;
-      // GPUs come first, so that the root of a group with a GPU is a GPU.
-      const std::size_t a = find(part), b = find(other);
-      parent[std::max(a, b)] = std::min(a, b);
-    }
-  }
-  std::map<std::size_t, std::size_t> bridge_of;
-  for (std::size_t part = 0; part < parts; ++part) {
-    const auto [at, is_new] = bridge_of.emplace(find(part), machine.bridges.size());
-    if (is_new) machine.bridges.push_back({.name = "PCIe", .cpu = false, .slot = {}});
-    if (part < matrix.gpus) {
-      machine.gpus[part].slot = {
-          .parent = at->second,
-          .bandwidth = context.overridden("pcie").value_or(model.pcie),
-          .guess = context.overridden("pcie") ? "" : fmt::format("is that of a {}", model.name)};
-    } else {
-      machine.nics[part - matrix.gpus].slot = {.parent = at->second};
-    }
-  }
-  if (farthest > Cell::Way::pxb) {
-    context.report.guesses.push_back(
-        "GPUs and NICs that meet at a CPU alone: taken as if they met at a PCIe switch");
-  }
-}
-
 }  // namespace
 
 std::optional<Machines> read_nvidia_smi(const Context& context) {
@@ -366,13 +304,6 @@ std::optional<Machines> read_nvidia_smi(const Context& context) {
                            fmt::format("Give the model: --gpu, one of {}.", known_gpu_models()));
     return std::nullopt;
   }
-  if (context.options.pcie_p2p) {
-    context.findings.error("I08", "",
-                           "--pcie-p2p: nvidia-smi topo -m does not say how PCIe joins "
-                           "the GPUs",
-                           "Import NCCL's topology (NCCL_TOPO_DUMP_FILE) instead.");
-    return std::nullopt;
-  }
   Machine machine{.source = "nvidia-smi topo -m"};
   for (std::size_t g = 0; g < matrix->gpus; ++g) {
     machine.gpus.push_back({.dev = *natural(std::string_view(matrix->labels[g]).substr(3)),
@@ -384,7 +315,16 @@ std::optional<Machines> read_nvidia_smi(const Context& context) {
                             .offset = matrix->offsets[n]});
   }
   if (!Links(context, *matrix, *model).add_to(machine)) return std::nullopt;
-  add_bridges(context, *matrix, *model, machine);
+  const bool by_links = joined_by_links(*matrix);
+  if (!by_links && machine.links.empty() && model->nvlinks > 0) {
+    machine.nvlink_expected = fmt::format("a {} may have {} NVLinks, and the matrix shows none",
+                                          model->name, model->nvlinks);
+  }
+  if (by_links && !context.options.pcie_p2p) {
+    add_nearest_bridges(context, *matrix, *model, machine);
+  } else {
+    add_pcie_tree(context, *matrix, *model, machine);
+  }
   return Machines{std::move(machine)};
 }
 

@@ -2,6 +2,7 @@
 //
 //   forestcoll_stress [COUNT [SEED]]               fabrics of all kinds, each packed eight ways
 //   forestcoll_stress --reference [COUNT [SEED]]   12 to 60 ranks, beside the reference packer
+//   forestcoll_stress --one-way [COUNT [SEED]]     unbalanced switches, beside a linear program
 //
 // A failure is printed with its seed, and `forestcoll_stress 1 SEED` shows it again. Exit code 1
 // where something failed, or took more than two minutes of processor time.
@@ -20,6 +21,7 @@
 #include <string>
 #include <string_view>
 
+#include "stress/balance_trial.hpp"
 #include "stress/comparison.hpp"
 #include "stress/trial.hpp"
 
@@ -123,6 +125,25 @@ bool run_comparisons(std::uint64_t count, std::uint64_t first) {
   return failed == 0;
 }
 
+bool run_unbalanced(std::uint64_t count, std::uint64_t first) {
+  std::uint64_t failed = 0, below_cuts = 0;
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    announce("unbalanced", seed);
+    const BalanceTrial trial = try_unbalanced(seed);
+    below_cuts += trial.below_cuts;
+    if (trial.flaw.empty()) continue;
+    ++failed;
+    std::printf("FAILED: unbalanced, seed %llu: %s\n", static_cast<unsigned long long>(seed),
+                trial.flaw.c_str());
+    std::fflush(stdout);
+  }
+  std::printf(
+      "%llu fabrics with unbalanced switches: %llu below what their cuts allow, %llu failed\n",
+      static_cast<unsigned long long>(count), static_cast<unsigned long long>(below_cuts),
+      static_cast<unsigned long long>(failed));
+  return failed == 0;
+}
+
 std::optional<std::uint64_t> parse_number(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -131,22 +152,24 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
 }
 
 int run(std::span<char*> arguments) {
-  bool reference = false;
+  auto* run = run_trials;
   std::array<std::uint64_t, 2> numbers = {1000, 0};
   std::size_t given = 0;
   for (const std::string_view argument : arguments) {
     if (argument == "--reference") {
-      reference = true;
+      run = run_comparisons;
+    } else if (argument == "--one-way") {
+      run = run_unbalanced;
     } else if (const auto number = parse_number(argument); number && given < numbers.size()) {
       numbers[given++] = *number;
     } else {
-      std::fputs("usage: forestcoll_stress [--reference] [COUNT [SEED]]\n", stderr);
+      std::fputs("usage: forestcoll_stress [--reference | --one-way] [COUNT [SEED]]\n", stderr);
       return 2;
     }
   }
   std::signal(SIGABRT, report_seed);
   std::signal(SIGVTALRM, report_seed);
-  return (reference ? run_comparisons : run_trials)(numbers[0], numbers[1]) ? 0 : 1;
+  return run(numbers[0], numbers[1]) ? 0 : 1;
 }
 
 }  // namespace

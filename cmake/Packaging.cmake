@@ -1,0 +1,11 @@
+# `cpack` in the build folder makes a .deb of what `cmake --install` writes.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME forestcoll)
+set(CPACK_PACKAGE_CONTACT "the forestcoll authors")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS graphviz)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_STRIP_FILES ON)
+include(CPack)

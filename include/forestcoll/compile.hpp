@@ -1,0 +1,80 @@
+// The facade: from a fabric, and what is asked for, to a verified artefact.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/emit.hpp"
+#include "forestcoll/fabric.hpp"
+#include "forestcoll/schedule.hpp"
+#include "forestcoll/synthesize.hpp"
+#include "forestcoll/verify.hpp"
+
+namespace forestcoll {
+
+/// What an artefact is written as; `none`: it is solved and verified, and not for writing.
+enum class Format { msccl, mscclpp, forest, forest_symmetric, forest_xml, dot, none };
+
+/// At first: an allreduce as `forestcoll synth` makes it where nothing else is asked for.
+struct CompileOptions {
+  /// Collective, root, trees per root, and how to pack them.
+  SynthesizeOptions synthesis = {.trees_per_root = {TreesPerRoot::Mode::power_of_two, 16}};
+  /// Nobody asked for a number of trees: `synthesis.trees_per_root` is where the choice begins (see
+  /// `choose_forest`).
+  bool choose_trees = true;
+  Format format = Format::msccl;
+  /// The boxes of nodes are taken from the fabric.
+  LowerOptions lowering = {};
+  /// An empty protocol: Simple, or LL where that hangs.
+  XmlOptions xml = {.protocol = ""};
+  bool force_simple = false;  ///< also where it hangs
+  std::int32_t sms = 108;     ///< threadblocks that a GPU holds at once
+};
+
+/// A forest, and why it is this one.
+struct ChosenForest {
+  Synthesis synthesis;
+  std::string why;  ///< what the model said of those that could have been chosen; empty: no choice
+};
+
+/// What the stages took.
+struct CompileSeconds {
+  double rate = 0, pack = 0;
+  double choose = 0;  ///< to try other trees than those that were taken
+  double lower = 0, emit = 0, verify = 0;
+};
+
+struct Compilation {
+  ChosenForest chosen = {};
+  std::string text = {};  ///< of the format that was asked for; of `forest_symmetric` for `none`
+  CompileOptions options = {};  ///< with what the fabric decided: boxes, protocol
+  /// The opinion of a checker that shares no code with what made it: of the text, or of the forest
+  /// where that is a drawing. What is not `ok` must not be used: either a runtime selects it for no
+  /// size (V19 alone), or it is a bug of ours.
+  Verdict verdict = {};
+  CompileSeconds seconds = {};
+};
+
+/// Where `options.choose_trees`: of the powers of two up to 16, and of those up to 128 that gain at
+/// least half a percent each (their trees carry several chunks each, so that uneven trees share the
+/// data out more exactly), those count that have a higher rate than all smaller ones and, as XML,
+/// fit the target. XML gets the one that is fastest for 1 GiB as `simulate` has it, and one of more
+/// chunks only where it gains 5 % by them; forests the one with the highest rate. An allreduce over
+/// a number of ranks that is no power of two gets roots that sum unequal numbers of chunks, 2^m in
+/// all, where that fits. Rows of the larger powers that were tried are in `tradeoff`.
+/// Errors: those of `synthesize`. Cost: that of `synthesize`, at most ten times.
+[[nodiscard]] Expected<ChosenForest> choose_forest(const Fabric& fabric,
+                                                   const CompileOptions& options);
+
+/// Lowers, writes and verifies a forest, whoever made it.
+/// Errors: T08 (see `choose_protocol`), T10 (a forest with more edges than the checker reads), those
+/// of `lower` and `lower_to_plan`.
+[[nodiscard]] Expected<Compilation> compile_forest(const Fabric& fabric, ChosenForest chosen,
+                                                   const CompileOptions& options);
+
+/// `choose_forest`, then `compile_forest`: all that stands between a fabric and what a runtime
+/// loads. The command line makes its schedules by this. Errors: those of both.
+[[nodiscard]] Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& options);
+
+}  // namespace forestcoll

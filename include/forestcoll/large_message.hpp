@@ -1,0 +1,17 @@
+// How long a schedule takes for a large message.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "forestcoll/fabric.hpp"
+
+namespace forestcoll {
+
+/// Seconds for 1 GiB, as `simulate` has it, with the figures of the fabric's GPU: a model, not a
+/// measurement. Nothing where the schedule cannot be simulated within 5 million operations.
+/// Cost: of `verify`, and of those operations.
+[[nodiscard]] std::optional<double> large_message_time(std::string_view schedule,
+                                                       const Fabric& fabric);
+
+}  // namespace forestcoll

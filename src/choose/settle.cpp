@@ -1,0 +1,20 @@
+#include "choose/settle.hpp"
+
+#include <utility>
+
+#include "forestcoll/boxes.hpp"
+#include "forestcoll/protocol.hpp"
+
+namespace forestcoll::choose {
+
+Expected<CompileOptions> settle(const Fabric& fabric, CompileOptions options) {
+  options.lowering.boxes = boxes_of_nodes(fabric.topology);
+  if (options.format != Format::msccl) return options;
+  auto protocol = choose_protocol(options.xml.protocol, options.force_simple,
+                                  options.synthesis.collective, fabric.topology);
+  if (!protocol) return protocol.errors();
+  options.xml.protocol = *std::move(protocol);
+  return options;
+}
+
+}  // namespace forestcoll::choose

@@ -1,0 +1,12 @@
+// What options leave to the fabric.
+#pragma once
+
+#include "forestcoll/compile.hpp"
+
+namespace forestcoll::choose {
+
+/// `options` with the boxes of the fabric and the protocol of the schedule; the same again where it
+/// is given its own result. Error T08: see `choose_protocol`.
+[[nodiscard]] Expected<CompileOptions> settle(const Fabric& fabric, CompileOptions options);
+
+}  // namespace forestcoll::choose

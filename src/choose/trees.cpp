@@ -1,0 +1,181 @@
+// Runtimes take a file only for element counts that its chunks divide, so k is a power of two. On
+// many fabrics the optimum needs uneven trees, say three per root; cut into 32 chunks, they are 11,
+// 11 and 10 chunks wide, and lose less than any forest of 16 equal ones. There is no better way to
+// spread 2^m chunks over trees than to solve at k = 2^m: the solver finds the least scale at which
+// the links carry that many trees, and what any rounding of another forest's widths reaches is such
+// a scale as well.
+//
+// More chunks take more steps, which threadblocks must take one after the other: a schedule with a
+// higher rate on the links can be slower. So the model has the last word.
+#include "choose/trees.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "choose/candidate_times.hpp"
+#include "choose/settle.hpp"
+#include "forestcoll/chunks.hpp"
+
+namespace forestcoll {
+namespace {
+
+using choose::candidate_times;
+using choose::CandidateTimes;
+using choose::synthesize_at;
+
+constexpr std::int64_t kFinest = 128;
+constexpr std::int64_t kFirstFine = 32;
+constexpr double kGainOfMoreChunks = 1.05;  // by the model, which is no finer
+
+// At least half a percent more.
+bool is_worth(const Ratio& rate, const Ratio& than) {
+  const auto needed = checked_mul(than, Ratio(201, 200));
+  return needed && rate >= *needed;
+}
+
+std::string name_of(const CollectiveForest& forest) {
+  if (forest.weight.empty()) return fmt::format("k = {}", forest.k);
+  return fmt::format("{} chunks", chunks_of(forest));
+}
+
+// The fastest of those that fit; none where none does. `candidates` have more and more chunks.
+std::optional<ChosenForest> choose_by_model(std::vector<Synthesis> candidates, const Fabric& fabric,
+                                            const CompileOptions& options) {
+  if (options.synthesis.packing.progress && !candidates.empty()) {
+    options.synthesis.packing.progress("choosing k by the model", std::nullopt);
+  }
+  const CandidateTimes times = candidate_times(candidates, fabric, options);
+  std::optional<std::size_t> best;
+  double least = 0;
+  std::string said;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const std::optional<double>& seconds = times.seconds[i];
+    if (!seconds) continue;
+    said += fmt::format("{}{} {:.2f} ms", said.empty() ? "" : ", ", name_of(candidates[i].forest),
+                        *seconds * 1e3);
+    if (best && *seconds * kGainOfMoreChunks > least) continue;
+    best = i;
+    least = *seconds;
+  }
+  if (!best) return std::nullopt;
+  const std::string why = candidates.size() > 1
+                              ? fmt::format("fastest for 1 GiB ({}, not measurement): {}",
+                                            times.simulated ? "model" : "coarse model", said)
+                              : std::string();
+  return ChosenForest{std::move(candidates[*best]), why};
+}
+
+std::vector<Synthesis> alone(Synthesis synthesis) {
+  std::vector<Synthesis> result;
+  result.push_back(std::move(synthesis));
+  return result;
+}
+
+// With `best`, the best by rate up to 16: as XML, all that have a higher rate than fewer trees.
+// Where it does not fit the target, it stays alone.
+std::vector<Synthesis> by_rate(Synthesis best, const Network& network,
+                               const CompileOptions& options) {
+  const bool is_schedule = options.format == Format::msccl;
+  if (is_schedule && !lower(best.forest, options.lowering)) return alone(std::move(best));
+  std::vector<RateAtK> rows = best.tradeoff;
+  const Ratio optimum = best.forest.optimum;
+  std::vector<Synthesis> found;
+  std::optional<Ratio> rate;
+  for (const RateAtK& row : rows) {
+    if (!is_schedule || (rate && row.algbw <= *rate) || row.k >= best.forest.k) continue;
+    rate = row.algbw;
+    auto fewer = synthesize_at(network, options.synthesis, row.k);
+    if (fewer) found.push_back(*std::move(fewer));
+  }
+  found.push_back(std::move(best));
+  for (std::int64_t k = kFirstFine; k <= kFinest; k *= 2) {
+    if (!is_worth(optimum, found.back().forest.algbw)) break;
+    auto finer = synthesize_at(network, options.synthesis, k);
+    if (!finer) break;
+    rows.push_back({k, finer->forest.algbw});
+    if (is_worth(finer->forest.algbw, found.back().forest.algbw)) {
+      found.push_back(*std::move(finer));
+    }
+  }
+  for (Synthesis& each : found) each.tradeoff = rows;
+  return found;
+}
+
+// Shares that differ by one at most, the larger ones evenly among the ranks.
+IdVector<Rank, std::int64_t> spread(std::int64_t chunks, std::int64_t ranks) {
+  IdVector<Rank, std::int64_t> shares;
+  for (std::int64_t r = 0; r < ranks; ++r) {
+    shares.push_back((r + 1) * chunks / ranks - r * chunks / ranks);
+  }
+  return shares;
+}
+
+}  // namespace
+
+namespace choose {
+
+std::optional<Synthesis> synthesize_at(const Network& network, const SynthesizeOptions& asked,
+                                       std::int64_t k) {
+  SynthesizeOptions fixed = asked;
+  fixed.trees_per_root = {TreesPerRoot::Mode::fixed, k};
+  auto found = synthesize(network, fixed);
+  if (!found || found->stopped) return std::nullopt;
+  return *std::move(found);
+}
+
+std::vector<Synthesis> in_powers_of_two(const Fabric& fabric, const CompileOptions& options) {
+  const auto ranks = static_cast<std::int64_t>(fabric.network.ranks.size());
+  std::vector<Synthesis> found;
+  if (options.synthesis.collective != Collective::allreduce || options.format != Format::msccl ||
+      std::has_single_bit(static_cast<std::uint64_t>(ranks)) || !fabric.network.weight.empty()) {
+    return found;
+  }
+  Ratio before(21, 20);  // the most uneven
+  for (auto chunks = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(ranks)));
+       chunks <= kFinest * ranks; chunks *= 2) {
+    const std::int64_t largest = (chunks - 1) / ranks + 1;
+    const Ratio uneven(largest * ranks, chunks);
+    if (uneven >= before) continue;
+    before = uneven;
+    Network shared = fabric.network;
+    shared.weight = spread(chunks, ranks);
+    auto forest = synthesize_at(shared, options.synthesis, 1);
+    if (!forest) break;
+    found.push_back(*std::move(forest));
+  }
+  return found;
+}
+
+}  // namespace choose
+
+Expected<ChosenForest> choose_forest(const Fabric& fabric, const CompileOptions& given) {
+  const auto settled = choose::settle(fabric, given);
+  if (!settled) return settled.errors();
+  const CompileOptions& options = *settled;
+  auto best = synthesize(fabric.network, options.synthesis);
+  if (!best) return best.errors();
+  if (!options.choose_trees || best->stopped || options.synthesis.former != nullptr) {
+    return ChosenForest{*std::move(best), ""};
+  }
+  auto found = by_rate(*std::move(best), fabric.network, options);
+  if (options.format != Format::msccl) return ChosenForest{std::move(found.back()), ""};
+  auto even = choose::in_powers_of_two(fabric, options);
+  for (Synthesis& each : even) {
+    // Its own bound is one for these shares; what counts is the one for equal shares, which it can
+    // be above.
+    each.forest.optimum = found.back().forest.optimum;
+    each.tradeoff = found.back().tradeoff;
+  }
+  if (auto chosen = choose_by_model(std::move(even), fabric, options)) return *std::move(chosen);
+  const Synthesis highest = found.back();
+  if (auto chosen = choose_by_model(std::move(found), fabric, options)) return *std::move(chosen);
+  return ChosenForest{highest, ""};  // whoever lowers it says why nothing fits
+}
+
+}  // namespace forestcoll

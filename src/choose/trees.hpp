@@ -1,0 +1,25 @@
+// Forests whose chunks a runtime's counts divide.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "forestcoll/compile.hpp"
+
+namespace forestcoll::choose {
+
+/// `synthesize` with exactly k trees per root; none where that fails or was stopped.
+[[nodiscard]] std::optional<Synthesis> synthesize_at(const Network& network,
+                                                     const SynthesizeOptions& asked,
+                                                     std::int64_t k);
+
+/// Forests for an allreduce by XML over N ranks, N no power of two, whose roots sum unequal numbers
+/// of chunks, 2^m in all: N·k chunks divide no power of two. Each has shares within 5 % of N equal
+/// ones, and closer ones than those before it. Empty where that is not what is asked for, or where
+/// N·k chunks are better: where N is a power of two, or shares come from the topology.
+/// Cost: that of `synthesize`, at most four times.
+[[nodiscard]] std::vector<Synthesis> in_powers_of_two(const Fabric& fabric,
+                                                      const CompileOptions& options);
+
+}  // namespace forestcoll::choose

@@ -1,0 +1,142 @@
+#include "forestcoll/compile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "choose/forest_size.hpp"
+#include "choose/settle.hpp"
+#include "forestcoll/boxes.hpp"
+#include "forestcoll/mscclpp.hpp"
+
+namespace forestcoll {
+namespace {
+
+class Stopwatch {
+ public:
+  double restart() {
+    const auto now = std::chrono::steady_clock::now();
+    return std::chrono::duration<double>(now - std::exchange(begin_, now)).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+struct Written {
+  std::string text;
+  double seconds_to_lower = 0;  ///< trees to programs; 0 for forests, which stay trees
+};
+
+void tell(const CompileOptions& options, std::string_view stage) {
+  const Progress& progress = options.synthesis.packing.progress;
+  if (progress) progress(stage, std::nullopt);
+}
+
+Expected<Written> write_msccl(const CollectiveForest& forest, const Topology& topology,
+                              const CompileOptions& options) {
+  Stopwatch watch;
+  const auto schedule = lower(forest, options.lowering);
+  if (!schedule) return schedule.errors();
+  const double seconds = watch.restart();
+  tell(options, "writing the schedule");
+  return Written{to_msccl_xml(*schedule, forest, topology, options.xml), seconds};
+}
+
+Expected<Written> write_plan(const CollectiveForest& forest, const Topology& topology,
+                             const CompileOptions& options) {
+  Stopwatch watch;
+  PlanOptions plan_options;
+  plan_options.in_place = options.lowering.placement == Placement::in_place;
+  plan_options.max_threadblocks = options.lowering.max_threadblocks;
+  plan_options.min_bytes = options.xml.min_bytes;
+  plan_options.max_bytes = options.xml.max_bytes;
+  const auto plan = lower_to_plan(forest, boxes_of_ranks(topology), plan_options);
+  if (!plan) return plan.errors();
+  std::string text = to_mscclpp_json(*plan, fmt::format("forestcoll-{}-{}-k{}", topology.name,
+                                                        to_string(forest.collective), forest.k));
+  return Written{std::move(text), watch.restart()};
+}
+
+Expected<Written> write(const CollectiveForest& forest, const Topology& topology,
+                        const CompileOptions& options) {
+  tell(options, "making the schedule");
+  switch (options.format) {
+    case Format::msccl:
+      return write_msccl(forest, topology, options);
+    case Format::mscclpp:
+      return write_plan(forest, topology, options);
+    case Format::forest:
+      return Written{to_forest_json(forest, topology)};
+    case Format::forest_xml:
+      return Written{to_forest_xml(forest, topology)};
+    case Format::dot:
+      return Written{to_dot(forest, topology)};
+    case Format::forest_symmetric:
+    case Format::none:
+      break;
+  }
+  return Written{to_symmetric_forest_json(forest, topology)};
+}
+
+// Lowered, written, verified.
+Expected<Compilation> make(const Topology& topology, ChosenForest chosen,
+                           const CompileOptions& options) {
+  Compilation result{.chosen = std::move(chosen)};
+  const CollectiveForest& forest = result.chosen.synthesis.forest;
+  if (auto error = choose::refuse_large_forest(forest, options)) return *std::move(error);
+  Stopwatch watch;
+  auto written = write(forest, topology, options);
+  if (!written) return written.errors();
+  if (auto error = choose::refuse_large_text(written->text.size(), options)) {
+    return *std::move(error);
+  }
+  result.seconds.lower = written->seconds_to_lower;
+  result.seconds.emit = watch.restart() - written->seconds_to_lower;
+  result.text = std::move(written->text);
+  result.options = options;
+  tell(options, "checking");
+  const bool drawing = options.format == Format::forest_xml || options.format == Format::dot;
+  auto verdict =
+      verify(drawing ? to_symmetric_forest_json(forest, topology) : result.text, "<schedule>",
+             &topology, {.target = options.xml.target, .sms = options.sms});
+  if (verdict) {
+    result.verdict = *std::move(verdict);
+  } else {
+    result.verdict.findings = verdict.errors();
+  }
+  result.seconds.verify = watch.restart();
+  return result;
+}
+
+}  // namespace
+
+Expected<Compilation> compile_forest(const Fabric& fabric, ChosenForest chosen,
+                                     const CompileOptions& options) {
+  const auto settled = choose::settle(fabric, options);
+  if (!settled) return settled.errors();
+  return make(fabric.topology, std::move(chosen), *settled);
+}
+
+Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& options) {
+  const auto settled = choose::settle(fabric, options);
+  if (!settled) return settled.errors();
+  if (auto error = choose::refuse_large_fabric(fabric.network, *settled)) return *std::move(error);
+  Stopwatch watch;
+  auto chosen = choose_forest(fabric, *settled);
+  if (!chosen) return chosen.errors();
+  const double solving = watch.restart();
+  auto result = make(fabric.topology, *std::move(chosen), *settled);
+  if (!result) return result.errors();
+  CompileSeconds& seconds = result->seconds;
+  seconds.rate = result->chosen.synthesis.seconds.rate;
+  seconds.pack = result->chosen.synthesis.seconds.pack;
+  seconds.choose = std::max(0.0, solving - seconds.rate - seconds.pack);
+  return result;
+}
+
+}  // namespace forestcoll

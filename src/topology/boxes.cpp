@@ -1,0 +1,41 @@
+#include "forestcoll/boxes.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace forestcoll {
+
+IdVector<NodeId, std::int32_t> boxes_of_nodes(const Topology& topology) {
+  std::map<std::string, std::int32_t> numbers;
+  IdVector<NodeId, std::int32_t> boxes;
+  for (const auto& node : topology.nodes) {
+    const auto next = static_cast<std::int32_t>(numbers.size());
+    boxes.push_back(node.box.empty() ? -1 : numbers.try_emplace(node.box, next).first->second);
+  }
+  return boxes;
+}
+
+IdVector<Rank, std::int32_t> boxes_of_ranks(const Topology& topology) {
+  const auto of_nodes = boxes_of_nodes(topology);
+  IdVector<Rank, std::int32_t> boxes;
+  for (const NodeId node : topology.ranks) boxes.push_back(of_nodes[node]);
+  const bool any = std::ranges::any_of(boxes, [](std::int32_t box) { return box >= 0; });
+  if (!any) boxes.assign(boxes.size(), 0);
+  return boxes;
+}
+
+std::vector<std::string> names_of_boxes(const Topology& topology) {
+  std::set<std::string> boxes;
+  for (const NodeId node : topology.ranks) boxes.insert(topology.nodes[node].box);
+  boxes.erase("");
+  return {boxes.begin(), boxes.end()};
+}
+
+bool has_several_boxes(const Topology& topology) {
+  return std::ranges::any_of(topology.ranks, [&](NodeId node) {
+    return topology.nodes[node].box != topology.nodes[topology.ranks.front()].box;
+  });
+}
+
+}  // namespace forestcoll

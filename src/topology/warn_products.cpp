@@ -1,0 +1,54 @@
+// W12: ranges that were meant to run side by side, and multiply.
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include "topology/validate.hpp"
+
+namespace forestcoll::topology {
+namespace {
+
+// A switch of every pod is linked to every spine on purpose, however many there are of each; of a
+// GPU and the switches of other boxes nobody means that.
+bool joins_a_gpu(const Topology& topology, const TopologyLink& link) {
+  return topology.nodes[link.src].type == NodeType::compute ||
+         topology.nodes[link.dst].type == NodeType::compute;
+}
+
+bool looks_like_a_mistake(const LinkEntry& entry, bool has_gpu) {
+  if (entry.pair_given || !entry.enabled) return false;
+  return entry.src.branches_from(entry.dst) ||
+         (has_gpu && entry.src.shares_a_range_with(entry.dst));
+}
+
+std::string remedy(const LinkEntry& entry) {
+  const bool zips = entry.src.count() == entry.dst.count();
+  return fmt::format(
+      "Ranges multiply. For links within each box write \"templates\" and \"boxes\", or an entry "
+      "per box; {}\"pair\": \"product\" says that it is meant.",
+      zips ? "\"pair\": \"zip\" links one to one; " : "");
+}
+
+}  // namespace
+
+void warn_products(const Document& document, const Expansion& expansion, Findings& findings) {
+  std::set<std::pair<std::int32_t, std::int32_t>> seen;  // entries of templates come once per box
+  const Topology& topology = expansion.topology;
+  for (std::size_t i = 0; i < topology.links.size(); ++i) {
+    const LinkId link(i);
+    const Origin origin = expansion.link_origin[link];
+    if (i > 0 && origin == expansion.link_origin[LinkId(i - 1)]) continue;
+    if (!seen.emplace(origin.section, origin.entry).second) continue;
+    const Section& section = section_of(document, origin);
+    const LinkEntry& entry = section.links[static_cast<std::size_t>(origin.entry)];
+    if (!looks_like_a_mistake(entry, joins_a_gpu(topology, topology.links[link]))) continue;
+    findings.warning("W12", section.where(entry),
+                     fmt::format("each of {} is linked to each of {}: {} links",
+                                 quote(entry.src.text()), quote(entry.dst.text()), entry.count()),
+                     remedy(entry));
+  }
+}
+
+}  // namespace forestcoll::topology

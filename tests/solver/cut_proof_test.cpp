@@ -1,0 +1,177 @@
+// The proofs of programs of trees, whoever asks for them, and what they are made of.
+#include "solver/cut_proof.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "forestcoll/allreduce_optimum.hpp"
+#include "solver/allreduce_program.hpp"
+#include "solver/linear_program.hpp"
+#include "solver/simple_fractions.hpp"
+#include "support/fabrics.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using test::FabricBuilder;
+
+using Cuts = std::vector<std::vector<solver::Term>>;
+
+// All cuts of a small fabric.
+Cuts all_cuts(const Network& network, const solver::CutProgram& program) {
+  Cuts cuts;
+  for (const auto& phase : program.phases) {
+    for (std::uint32_t bits = 1; bits < (1U << network.graph.node_count()); ++bits) {
+      solver::SinkSide side;
+      for (std::size_t v = 0; v < network.graph.node_count(); ++v) {
+        side.push_back((bits >> v & 1) != 0);
+      }
+      const auto inside = [&](NodeId v) { return side[v.index()]; };
+      if (std::ranges::none_of(network.ranks, inside)) continue;
+      cuts.push_back(cut_row(program, phase, side));
+    }
+  }
+  return cuts;
+}
+
+std::size_t row_count(const solver::CutProgram& program, const Cuts& cuts) {
+  return program.capacity.size() + program.balance.size() + cuts.size();
+}
+
+// What the program costs where data is rooted at ranks of these orbits only.
+std::vector<double> best_prices(const solver::CutProgram& program, const Cuts& cuts,
+                                const std::vector<solver::Term>& roots) {
+  solver::LinearProgram solver(program.variables);
+  solver.maximise(program.objective);
+  for (const auto& row : program.capacity) {
+    solver.add_at_most(row.terms, static_cast<double>(row.bound));
+  }
+  for (const auto& row : program.balance) solver.add_zero(row);
+  for (const auto& row : cuts) solver.add_at_most(row, 0);
+  for (const solver::Term& root : program.objective) {
+    const std::vector<solver::Term> alone = {root};
+    if (std::ranges::find(roots, root) == roots.end()) solver.add_zero(alone);
+  }
+  EXPECT_TRUE(solver.solve());
+  std::vector<double> prices;
+  for (std::size_t i = 0; i < row_count(program, cuts); ++i) prices.push_back(solver.price(i));
+  return prices;
+}
+
+// A proof must not depend on whoever hands in the prices: near the right ones, a bound that does
+// not hold would show.
+TEST(CutProof, BoundsHoldAtAnyPrices) {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> change(-0.02, 0.02);
+  int proved = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const Network network =
+        test::random_fabric(seed, {.max_compute = 4, .max_switches = 1, .one_way = seed % 2 == 0});
+    const Ratio optimum = allreduce_optimum(network)->upper / network.unit;
+    const solver::AllreduceProgram allreduce(network);
+    const solver::CutProgram& program = allreduce.program();
+    const Cuts cuts = all_cuts(network, program);
+    const auto expect_bound = [&](const std::vector<double>& prices) {
+      const auto proof = solver::prove_upper(program, cuts, prices);
+      proved += proof.has_value();
+      EXPECT_TRUE(!proof || proof->bound >= optimum)
+          << "seed " << seed << " " << proof->bound.to_string();
+    };
+    const auto roots = program.objective;
+    std::vector<double> prices = best_prices(program, cuts, roots);
+    const auto proof = solver::prove_upper(program, cuts, prices);
+    ASSERT_TRUE(proof) << "seed " << seed;
+    EXPECT_EQ(proof->bound, optimum) << "seed " << seed;
+    for (double& price : prices) price += change(random);
+    expect_bound(prices);
+    for (const solver::Term& root : roots) expect_bound(best_prices(program, cuts, {root}));
+  }
+  EXPECT_GT(proved, 100);
+}
+
+TEST(CutProof, NothingFollowsFromNoPrices) {
+  const Network network = test::torus({4});
+  const solver::AllreduceProgram allreduce(network);
+  const Cuts cuts = all_cuts(network, allreduce.program());
+  const std::vector<double> none(row_count(allreduce.program(), cuts), 0);
+  EXPECT_FALSE(solver::prove_upper(allreduce.program(), cuts, none));
+}
+
+// The solution that roots an equal part of `worth` at every rank and takes half of every arc.
+std::vector<double> half_of_all(const Network& network, const solver::AllreduceProgram& program,
+                                const Ratio& worth) {
+  std::vector<double> values(program.program().variables);
+  for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
+    const double half = static_cast<double>(network.capacity[ArcId(a)]) / 2;
+    values[program.broadcast(ArcId(a))] = values[program.reduce(ArcId(a))] = half;
+  }
+  for (const NodeId v : network.ranks) {
+    values[program.root(v)] = worth.to_double() / static_cast<double>(network.ranks.size());
+  }
+  return values;
+}
+
+TEST(CutProof, ReachedIsWhatKeepsEveryRow) {
+  const Network ring = test::torus({4});
+  const solver::AllreduceProgram program(ring);
+  const Ratio best(4, 3), more(3, 2);
+  EXPECT_TRUE(solver::prove_reached(program.program(), half_of_all(ring, program, best), best));
+  // Worth another number than is asked for; cuts too narrow; arcs overfull.
+  EXPECT_FALSE(solver::prove_reached(program.program(), half_of_all(ring, program, best), more));
+  EXPECT_FALSE(solver::prove_reached(program.program(), half_of_all(ring, program, more), more));
+  std::vector<double> overfull = half_of_all(ring, program, more);
+  for (double& value : overfull) value *= 2;
+  EXPECT_FALSE(solver::prove_reached(program.program(), overfull, Ratio(3)));
+}
+
+TEST(CutProof, ReachedNeedsBalancedSwitches) {
+  FabricBuilder fabric(2, 1);
+  fabric.link(0, 1, 2);
+  fabric.arc(0, 2, 2);
+  fabric.arc(2, 1, 1);
+  const Network network = fabric.build();
+  const solver::AllreduceProgram program(network);
+  std::vector<double> values = half_of_all(network, program, Ratio(2));
+  EXPECT_FALSE(solver::prove_reached(program.program(), values, Ratio(2)));
+  const ArcId into_switch = network.graph.find(NodeId(0), NodeId(2));
+  values[program.broadcast(into_switch)] = values[program.reduce(into_switch)] = 0.5;
+  EXPECT_TRUE(solver::prove_reached(program.program(), values, Ratio(2)));
+}
+
+TEST(LinearProgram, SaysThatThereIsNoOptimum) {
+  const std::vector<solver::Term> all = {{0, 1}, {1, 1}};
+  solver::LinearProgram unbounded(2);
+  unbounded.maximise(all);
+  unbounded.add_at_most(std::vector<solver::Term>{{0, 1}, {1, -1}}, 1);
+  EXPECT_FALSE(unbounded.solve());
+  unbounded.add_at_most(all, 5);
+  EXPECT_TRUE(unbounded.solve());
+  EXPECT_DOUBLE_EQ(unbounded.value(0) + unbounded.value(1), 5);
+  EXPECT_DOUBLE_EQ(unbounded.price(1), 1);
+  unbounded.add_at_most(all, -1);
+  EXPECT_FALSE(unbounded.solve());
+}
+
+TEST(SimpleFractions, FindsWhatWasDivided) {
+  const std::vector<double> values = {1.0 / 3, -22.0 / 7, 0, 5, 1e-13};
+  const auto found = solver::simple_fractions(values, 1e-10, 1'000);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->denominator, 21);
+  EXPECT_THAT(found->numerators, ::testing::ElementsAre(7, -66, 0, 105, 0));
+}
+
+TEST(SimpleFractions, RefusesWhatHasNoSimpleOne) {
+  EXPECT_FALSE(solver::simple_fractions(std::vector{std::sqrt(2.0)}, 1e-10, 1'000));
+  EXPECT_FALSE(solver::simple_fractions(std::vector{1.0 / 31, 1.0 / 37}, 1e-10, 1'000));
+  EXPECT_FALSE(solver::simple_fractions(std::vector{1e300}, 1e-10, 1'000));
+  EXPECT_FALSE(solver::simple_fractions(std::vector{std::nan("")}, 1e-10, 1'000));
+}
+
+}  // namespace
+}  // namespace forestcoll::testing
