@@ -69,34 +69,6 @@ std::vector<std::string> whole_boxes(const std::vector<Rank>& ranks, const Topol
   return whole ? boxes : std::vector<std::string>();
 }
 
-std::string gpus_in_words(const std::vector<Rank>& ranks, const Topology& topology) {
-  if (ranks.size() == 1) return "GPU " + names_of(ranks, topology).front();
-  const auto boxes = whole_boxes(ranks, topology);
-  if (boxes.size() > names_at_most) {
-    return fmt::format("the {} GPUs of {} boxes ({})", ranks.size(), boxes.size(),
-                       list_names(boxes));
-  }
-  if (!boxes.empty()) return fmt::format("the {} GPUs of {}", ranks.size(), list_names(boxes));
-  const auto others = all_but(ranks, topology.ranks.size());
-  if (others.size() <= exceptions_at_most && others.size() < ranks.size()) {
-    return fmt::format("the {} GPUs other than {}", ranks.size(),
-                       list_names(names_of(others, topology)));
-  }
-  return fmt::format("the {} GPUs {}", ranks.size(), list_names(names_of(ranks, topology)));
-}
-
-std::string links_in_words(const Bottleneck& bottleneck) {
-  std::map<Ratio, std::size_t, std::greater<>> by_bandwidth;
-  for (const CrossingLink& link : bottleneck.links) ++by_bandwidth[link.bandwidth];
-  std::vector<std::string> groups;
-  groups.reserve(by_bandwidth.size());
-  for (const auto& [bandwidth, count] : by_bandwidth) {
-    groups.push_back(fmt::format("{} of {} GB/s", counted(count, "link"), number(bandwidth)));
-  }
-  const std::string sum = fmt::format(" ({} GB/s)", number(bottleneck.exit_bandwidth));
-  return list_names(groups) + (bottleneck.links.size() > 1 ? sum : "");
-}
-
 Ratio exit_of(const Network& network, const Rate& rate) {
   return Ratio(rate.bottleneck.exit) * network.unit;
 }
@@ -133,9 +105,37 @@ Bottleneck find_bottleneck(const Network& network, const Rate& rate, Phase phase
   return found;
 }
 
+std::string gpus_in_words(const std::vector<Rank>& ranks, const Topology& topology) {
+  if (ranks.size() == 1) return "GPU " + names_of(ranks, topology).front();
+  const auto boxes = whole_boxes(ranks, topology);
+  if (boxes.size() > names_at_most) {
+    return fmt::format("the {} GPUs of {} boxes ({})", ranks.size(), boxes.size(),
+                       list_names(boxes));
+  }
+  if (!boxes.empty()) return fmt::format("the {} GPUs of {}", ranks.size(), list_names(boxes));
+  const auto others = all_but(ranks, topology.ranks.size());
+  if (others.size() <= exceptions_at_most && others.size() < ranks.size()) {
+    return fmt::format("the {} GPUs other than {}", ranks.size(),
+                       list_names(names_of(others, topology)));
+  }
+  return fmt::format("the {} GPUs {}", ranks.size(), list_names(names_of(ranks, topology)));
+}
+
+std::string links_in_words(const std::vector<CrossingLink>& links, const Ratio& bandwidth) {
+  std::map<Ratio, std::size_t, std::greater<>> by_bandwidth;
+  for (const CrossingLink& link : links) ++by_bandwidth[link.bandwidth];
+  std::vector<std::string> groups;
+  groups.reserve(by_bandwidth.size());
+  for (const auto& [of_one, count] : by_bandwidth) {
+    groups.push_back(fmt::format("{} of {} GB/s", counted(count, "link"), number(of_one)));
+  }
+  const std::string sum = fmt::format(" ({} GB/s)", number(bandwidth));
+  return list_names(groups) + (links.size() > 1 ? sum : "");
+}
+
 std::string in_words(const Bottleneck& bottleneck, const Topology& topology) {
   const std::string gpus = gpus_in_words(bottleneck.inside, topology);
-  std::string links = links_in_words(bottleneck);
+  std::string links = links_in_words(bottleneck.links, bottleneck.exit_bandwidth);
   if (bottleneck.switches_cost) {
     links += fmt::format(
         "; switches with more on one side than on the other leave trees {} GB/s per root",
@@ -149,8 +149,7 @@ std::string in_words(const Bottleneck& bottleneck, const Topology& topology) {
                      links);
 }
 
-std::vector<CrossingLink> largest_links(const Bottleneck& bottleneck, std::size_t count) {
-  std::vector<CrossingLink> links = bottleneck.links;
+std::vector<CrossingLink> largest_links(std::vector<CrossingLink> links, std::size_t count) {
   std::ranges::stable_sort(links, std::greater<>(), &CrossingLink::bandwidth);
   links.resize(std::min(count, links.size()));
   return links;

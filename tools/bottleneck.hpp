@@ -42,8 +42,14 @@ struct Bottleneck {
 /// "the 8 GPUs of box0 leave through 8 links of 25 GB/s (200 GB/s)"
 [[nodiscard]] std::string in_words(const Bottleneck& bottleneck, const Topology& topology);
 
+/// "GPU a", "the 8 GPUs of box0", "the 3 GPUs a, b and c", "the 15 GPUs other than a".
+[[nodiscard]] std::string gpus_in_words(const std::vector<Rank>& ranks, const Topology& topology);
+/// "8 links of 25 GB/s (200 GB/s)"
+[[nodiscard]] std::string links_in_words(const std::vector<CrossingLink>& links,
+                                         const Ratio& bandwidth);
+
 /// The `count` largest links of the cut; equal ones in order of (src, dst).
-[[nodiscard]] std::vector<CrossingLink> largest_links(const Bottleneck& bottleneck,
+[[nodiscard]] std::vector<CrossingLink> largest_links(std::vector<CrossingLink> links,
                                                       std::size_t count);
 
 /// The "bottleneck" of the bound report.

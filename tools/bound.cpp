@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "allreduce_report.hpp"
+#include "alltoall_report.hpp"
 #include "bottleneck.hpp"
+#include "bound_alltoall.hpp"
 #include "collective_option.hpp"
 #include "command.hpp"
 #include "fabric.hpp"
@@ -45,6 +47,8 @@ struct BoundArguments {
   std::size_t top = 0;
   ReadingOptions reading;
   Failures failures;
+  AlltoallArguments alltoall;
+  int threads = 0;  ///< 0: all processors
 };
 
 // One phase of a collective, with its proof.
@@ -201,14 +205,33 @@ std::string weights_line(const Weights& weights) {
   return text + "\n";
 }
 
+// All-to-all beside the collectives by trees, where it is in the report.
+struct QuickAlltoall {
+  AlltoallProof proof;
+  AlltoallRates rates;
+};
+
+std::optional<QuickAlltoall> alltoall_beside(const BoundArguments& options,
+                                             const Network& network) {
+  if (!options.collective.empty()) return std::nullopt;
+  auto proof = quick_alltoall(network);
+  if (!proof) return std::nullopt;
+  const auto demand = Demand::uniform(network.ranks.size());
+  const auto rates = rates_of(*proof, demand, uniform_total(network));
+  if (!rates) return std::nullopt;
+  return QuickAlltoall{*std::move(proof), *rates};
+}
+
 // Exact fractions can be long; columns are as wide as their longest.
-std::string table(const std::vector<Row>& rows) {
+std::string table(const std::vector<Row>& rows, const std::optional<QuickAlltoall>& alltoall) {
   constexpr std::size_t usual = 18, between = 2;
   std::size_t algbw = usual, busbw = usual;
-  for (const Row& row : rows) {
-    algbw = std::max(algbw, number(row.algbw).size());
-    busbw = std::max(busbw, number(row.busbw).size());
-  }
+  const auto widen = [&](const Ratio& first, const Ratio& second) {
+    algbw = std::max(algbw, number(first).size());
+    busbw = std::max(busbw, number(second).size());
+  };
+  for (const Row& row : rows) widen(row.algbw, row.busbw);
+  if (alltoall) widen(alltoall->rates.algbw, alltoall->rates.busbw);
   const auto line = [&](std::string_view name, std::string_view first, std::string_view second) {
     return fmt::format("{:<16}{:>{}}{:>{}}\n", name, first, algbw + between, second,
                        busbw + between);
@@ -217,14 +240,18 @@ std::string table(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     text += line(to_string(row.collective), number(row.algbw), number(row.busbw));
   }
+  if (alltoall) {
+    text += line("alltoall", number(alltoall->rates.algbw), number(alltoall->rates.busbw));
+  }
   return text;
 }
 
 std::string text_report(const Answer& answer, const std::optional<Allreduce>& allreduce,
-                        const Fabric& fabric, const BoundArguments& options) {
+                        const std::optional<QuickAlltoall>& alltoall, const Fabric& fabric,
+                        const BoundArguments& options) {
   std::string text =
       fmt::format("{}: {}\n", fabric.topology.name, counted(fabric.network.ranks.size(), "GPU"));
-  text += table(answer.rows);
+  text += table(answer.rows, alltoall);
   if (allreduce) text += in_words(allreduce->optimum, allreduce->two_phases);
   if (const auto& weight = fabric.network.weight; !weight.empty()) {
     text += weights_line(weight);
@@ -238,22 +265,31 @@ std::string text_report(const Answer& answer, const std::optional<Allreduce>& al
     said = phase.rate.inverse;
     text += fmt::format("bottleneck of {}: {}\n", to_string(phase.collective),
                         in_words(phase.bottleneck, fabric.topology));
-    for (const CrossingLink& link : largest_links(phase.bottleneck, options.top)) {
+    for (const CrossingLink& link : largest_links(phase.bottleneck.links, options.top)) {
       text += fmt::format("  {} -> {}: {} GB/s\n", fabric.topology.nodes[link.src].id,
                           fabric.topology.nodes[link.dst].id, number(link.bandwidth));
     }
+  }
+  if (alltoall) {
+    text += bottleneck_in_words(alltoall->proof, Demand::uniform(fabric.network.ranks.size()),
+                                fabric.topology, fabric.network, options.top);
   }
   return text;
 }
 
 Json json_report(const Answer& answer, const std::optional<Allreduce>& allreduce,
-                 const Fabric& fabric, const BoundArguments& options) {
+                 const std::optional<QuickAlltoall>& alltoall, const Fabric& fabric,
+                 const BoundArguments& options) {
   Json algbw = Json::object();
   Json busbw = Json::object();
   for (const Row& row : answer.rows) {
     const std::string name(to_string(row.collective));
     algbw[name] = exact(row.algbw);
     busbw[name] = exact(row.busbw);
+  }
+  if (alltoall) {
+    algbw["alltoall"] = exact(alltoall->rates.algbw);
+    busbw["alltoall"] = exact(alltoall->rates.busbw);
   }
   const Bottleneck& bottleneck = answer.phases.front().bottleneck;
   Json report = {{"format", "forestcoll-bound"},
@@ -268,6 +304,10 @@ Json json_report(const Answer& answer, const std::optional<Allreduce>& allreduce
                  {"bottleneck", to_json(bottleneck, fabric.topology)}};
   if (allreduce) {
     report["allreduce_optimum"] = to_json(allreduce->optimum, allreduce->two_phases);
+  }
+  if (alltoall) {
+    report["alltoall"] = to_json(alltoall->proof, Demand::uniform(fabric.network.ranks.size()),
+                                 uniform_total(fabric.network), fabric.topology, fabric.network);
   }
   if (const auto& weight = fabric.network.weight; !weight.empty()) {
     report["weights"] = std::vector<std::int64_t>(weight.begin(), weight.end());
@@ -298,15 +338,43 @@ Expected<WhatIf> explore(const Fabric& fabric, WhatIfOptions options, const Cons
   return what_if(fabric.topology, options);
 }
 
+// Options of all-to-all and of trees do not go together.
+std::optional<Diagnostic> misplaced_option(const BoundArguments& options) {
+  const bool alltoall = options.collective == kAlltoall;
+  if (!alltoall && options.alltoall.given()) {
+    return usage_error("S04", "--demand, --gap and --time-limit are of -c alltoall",
+                       "add -c alltoall, or leave them out");
+  }
+  if (alltoall && !options.root.empty()) {
+    return usage_error("S02", "an alltoall has no root", "leave out --root");
+  }
+  if (alltoall && options.whatif) {
+    return usage_error("S04", "--whatif does not know alltoall",
+                       "use --drop and --derate for one failure at a time");
+  }
+  return std::nullopt;
+}
+
 ExitCode run_bound(const BoundArguments& options, const Console& console) {
-  if (auto error = refuse_clashes(
-          {{"topology file", options.topology}, {"--box file", options.reading.dump.box}},
-          {{"the report", "-"}})) {
+  if (auto error = misplaced_option(options)) return fail({*std::move(error)}, console);
+  if (auto error = refuse_clashes({{"topology file", options.topology},
+                                   {"--box file", options.reading.dump.box},
+                                   {"--demand file", options.alltoall.demand}},
+                                  {{"the report", "-"}})) {
     return fail({*std::move(error)}, console);
   }
   const auto fabric = load_fabric(options.topology, options.reading, options.failures, console);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, options.reading, console);
+  if (options.collective == kAlltoall) {
+    return run_bound_alltoall(*fabric, options.alltoall,
+                              {.json = options.json,
+                               .check = options.check,
+                               .quantized = !options.reading.quantize.empty(),
+                               .top = options.top,
+                               .threads = options.threads},
+                              console);
+  }
   const auto answer = at_work("finding the rate", console, [&] { return solve(*fabric, options); });
   if (!answer) return fail(answer.errors(), console);
   if (options.check) {
@@ -317,10 +385,18 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
   }
   const auto allreduce = at_work("finding the best allreduce", console,
                                  [&] { return best_allreduce(*answer, fabric->network); });
+  const auto alltoall = at_work("finding the best all-to-all", console,
+                                [&] { return alltoall_beside(options, fabric->network); });
+  if (options.check && alltoall) {
+    const auto demand = Demand::uniform(fabric->network.ranks.size());
+    const ExitCode checked = check_alltoall(alltoall->proof, demand, *fabric, console);
+    if (checked != ExitCode::done) return checked;
+  }
   Json json = at_work("writing the report", console,
-                      [&] { return json_report(*answer, allreduce, *fabric, options); });
-  std::string text = at_work("writing the report", console,
-                             [&] { return text_report(*answer, allreduce, *fabric, options); });
+                      [&] { return json_report(*answer, allreduce, alltoall, *fabric, options); });
+  std::string text = at_work("writing the report", console, [&] {
+    return text_report(*answer, allreduce, alltoall, *fabric, options);
+  });
   if (options.whatif) {
     const auto asked = what_if_options(*fabric, options);
     if (!asked) return fail(asked.errors(), console);
@@ -343,8 +419,10 @@ Command add_bound(CLI::App& program) {
       "bound", "The optimal rate of a fabric, and the bottleneck that proves it");
   command->add_option("TOPOLOGY", options->topology, "Topology file, or - for standard input")
       ->required();
-  add_collective_option(*command, options->collective,
-                        "Only this collective (default: allgather, reduce_scatter and allreduce)");
+  add_collective_or_alltoall_option(
+      *command, options->collective,
+      "Only this collective (default: allgather, reduce_scatter and allreduce, and alltoall where\n"
+      "that is quick)");
   command->add_option("--root", options->root, "Root of broadcast and reduce: a GPU's id or rank")
       ->type_name("GPU");
   command->add_flag("--json", options->json, "Report as JSON (format forestcoll-bound, version 1)");
@@ -360,7 +438,10 @@ Command add_bound(CLI::App& program) {
                    "report in text)")
       ->check(CLI::Range(std::size_t{1}, kMostLines).description(""))
       ->type_name("N");
-  add_jobs_option(*command);
+  add_alltoall_options(*command, options->alltoall);
+  add_jobs_option(*command, options->threads,
+                  "The most threads to use, of a large irregular alltoall (default: all\n"
+                  "processors); other work takes one");
   add_failure_options(*command, options->failures);
   add_reading_options(*command, options->reading);
   command->footer(
@@ -379,8 +460,15 @@ Command add_bound(CLI::App& program) {
       "allreduce by trees reduces and broadcasts at the same time, and may root more data at\n"
       "some GPUs than at others: what a schedule of that kind could gain, if anything.\n"
       "\n"
+      "alltoall is the best concurrent flow of equal blocks between all GPUs, whatever their\n"
+      "weights, along any paths, or with --demand of any amounts. It is exact on fabrics that are\n"
+      "small or regular; else it is an interval: what flows reach, and a bound that lengths of "
+      "the\n"
+      "links prove.\n"
+      "\n"
       "Examples:\n"
       "  forestcoll bound topologies/dgx-a100-x2.json\n"
+      "  forestcoll bound topologies/dragonfly-72.json -c alltoall --check\n"
       "  forestcoll bound topologies/dgx-a100-x2.json --json --check\n"
       "  forestcoll bound topologies/dgx-1-v100.json -c broadcast --root 0\n"
       "  forestcoll bound topologies/dgx-a100-x4.json --whatif --top 5\n"

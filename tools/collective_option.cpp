@@ -31,6 +31,10 @@ bool has_marks_only(std::string_view name) {
       name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
 }
 
+bool is_alltoall(const std::string& letters) {
+  return letters == "alltoall" || letters == "all2all" || letters == "alltoallv";
+}
+
 std::string known() {
   std::string names;
   for (const Collective collective : all) {
@@ -55,14 +59,20 @@ std::string understand_collective(std::string& name) {
     name = to_string(collective);
     return {};
   }
-  if (letters == "alltoall" || letters == "all2all" || letters == "alltoallv") {
+  if (is_alltoall(letters)) {
     return fmt::format(
-        "alltoall is not synthesised yet (`verify` and `simulate` judge schedules of it); there "
-        "are {} [S03]",
+        "alltoall is not synthesised yet (`bound -c alltoall` has its optimum, `verify` and "
+        "`simulate` judge schedules of it); there are {} [S03]",
         known());
   }
   return fmt::format("there is no collective \"{}\"; there are {} [S03]", name.substr(0, 40),
                      known());
+}
+
+std::string understand_collective_or_alltoall(std::string& name) {
+  if (!has_marks_only(name) || !is_alltoall(bare(name))) return understand_collective(name);
+  name = "alltoall";
+  return {};
 }
 
 CLI::Option* add_collective_option(CLI::App& command, std::string& collective,
@@ -70,6 +80,14 @@ CLI::Option* add_collective_option(CLI::App& command, std::string& collective,
   return understood(
       command.add_option("-c,--collective", collective, fmt::format("{}: {}", meaning, known())),
       "NAME");
+}
+
+CLI::Option* add_collective_or_alltoall_option(CLI::App& command, std::string& collective,
+                                               const std::string& meaning) {
+  return command
+      .add_option("-c,--collective", collective, fmt::format("{}: {}, alltoall", meaning, known()))
+      ->transform(CLI::Validator(understand_collective_or_alltoall, ""))
+      ->type_name("NAME");
 }
 
 CLI::Option* add_collectives_option(CLI::App& command, std::vector<std::string>& collectives,

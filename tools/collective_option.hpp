@@ -16,10 +16,16 @@ namespace forestcoll::cli {
 /// not synthesised; else nothing.
 [[nodiscard]] std::string understand_collective(std::string& name);
 
+/// The same where all-to-all is known, too: "alltoall", "all2all", "AllToAllv".
+[[nodiscard]] std::string understand_collective_or_alltoall(std::string& name);
+
 /// Adds `-c,--collective` for one of them.
 CLI::Option* add_collective_option(CLI::App& command, std::string& collective,
                                    const std::string& meaning);
-/// The same for several, with commas or given several times.
+/// The same where all-to-all is known, too.
+CLI::Option* add_collective_or_alltoall_option(CLI::App& command, std::string& collective,
+                                               const std::string& meaning);
+/// For several collectives, with commas or given several times.
 CLI::Option* add_collectives_option(CLI::App& command, std::vector<std::string>& collectives,
                                     const std::string& meaning);
 

@@ -1,22 +1,32 @@
-// The nodes and arcs that a fabric's symmetries exchange.
+// What automorphisms of a fabric exchange.
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
+#include "forestcoll/id.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
 
 namespace forestcoll::solver {
 
-struct ItemOrbits {
-  std::vector<std::size_t> of;  ///< by item, numbered by their first items
+using NodeImage = IdVector<NodeId, NodeId>;
+
+/// Items by the number of their class.
+struct Partition {
+  std::vector<std::size_t> of;  ///< by item
   std::size_t count = 0;
 };
 
 struct NetworkOrbits {
-  ItemOrbits nodes, arcs;
+  Partition nodes, arcs;
 };
+
+/// The orbits of the group that these automorphisms generate. REQUIRES: they map arcs to arcs.
+/// Cost: O(automorphisms · m log m).
+[[nodiscard]] NetworkOrbits orbits_under(const Network& network,
+                                         std::span<const NodeImage> automorphisms);
 
 /// Under the group that all automorphisms found together generate: a linear program about the
 /// network has an optimum that is the same on all of an orbit, the average of an optimum's images.

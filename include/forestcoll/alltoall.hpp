@@ -1,0 +1,79 @@
+// All-to-all: what every rank has for every other, and what proves how fast it can be moved.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "forestcoll/digraph.hpp"
+#include "forestcoll/id.hpp"
+#include "forestcoll/ratio.hpp"
+
+namespace forestcoll {
+
+/// How much every rank has for every other: bytes, or any other unit. What a rank has for itself
+/// crosses no link and counts as nothing.
+class Demand {
+ public:
+  /// 1 for every pair: an all-to-all.
+  [[nodiscard]] static Demand uniform(std::size_t ranks) { return Demand(ranks, {}); }
+  /// Row by row, `amounts[s · ranks + t]` from s to t: an all-to-all-v. REQUIRES: ranks² amounts,
+  /// none negative, whose sum is below 2^62.
+  [[nodiscard]] static Demand matrix(std::size_t ranks, std::vector<std::int64_t> amounts) {
+    return Demand(ranks, std::move(amounts));
+  }
+
+  [[nodiscard]] std::int64_t operator()(Rank s, Rank t) const {
+    if (s == t) return 0;
+    return amounts_.empty() ? 1 : amounts_[s.index() * ranks_ + t.index()];
+  }
+  [[nodiscard]] std::size_t ranks() const { return ranks_; }
+  [[nodiscard]] bool is_uniform() const { return amounts_.empty(); }
+
+ private:
+  Demand(std::size_t ranks, std::vector<std::int64_t> amounts)
+      : ranks_(ranks), amounts_(std::move(amounts)) {}
+
+  std::size_t ranks_ = 0;
+  std::vector<std::int64_t> amounts_;  ///< empty: uniform
+};
+
+/// A way for all that one rank sends.
+struct SourceFlow {
+  Rank source;
+  /// What passes each arc, in parts of the unit of demand: what enters a node less what leaves it
+  /// is what the node is to receive.
+  IdVector<ArcId, std::int64_t> flow;
+};
+
+/// A way for all of a demand: one flow per source, or one per orbit of sources under symmetries of
+/// the fabric and the demand. What is meant by an orbit's flow is the average of its images under
+/// the group that the symmetries generate, which is a flow for each source of the orbit.
+struct AlltoallFlows {
+  std::int64_t unit = 1;   ///< every demand is a multiple of it
+  std::int64_t parts = 1;  ///< in which every such unit is counted
+  std::vector<SourceFlow> sources;
+  std::vector<IdVector<NodeId, NodeId>> symmetries;  ///< images of all nodes
+};
+
+/// Lengths of arcs, 0 or more: the counterpart of a cut. All data together covers at least
+/// Σ demand · distance, and the fabric at most Σ capacity · length per second.
+using ArcLengths = IdVector<ArcId, std::int64_t>;
+
+/// How fast a demand can be moved, proved from both sides. Rates are in GB/s per unit of demand:
+/// with demands of 1, what every pair gets; with demands in bytes, thousand millions of the whole
+/// demand per second.
+struct AlltoallProof {
+  Ratio reached;        ///< what `flows` reach
+  Ratio at_most;        ///< what `lengths` prove: no schedule is faster
+  AlltoallFlows flows;  ///< the proof of `reached`
+  ArcLengths lengths;   ///< the proof of `at_most`; as long on all arcs that symmetries exchange
+  /// Where this is not empty, the proof of `at_most` is that what these nodes have for the others
+  /// must leave them, and `lengths` are 1 on the arcs that leave them, 0 on the others.
+  std::vector<NodeId> cut = {};
+
+  [[nodiscard]] bool is_exact() const { return reached == at_most; }
+};
+
+}  // namespace forestcoll

@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "base/check.hpp"
+#include "forestcoll/alltoall_optimum.hpp"
+#include "solver/alltoall/answer.hpp"
+#include "solver/alltoall/cut.hpp"
+#include "solver/alltoall/first_order.hpp"
+#include "solver/alltoall/folded.hpp"
+#include "solver/alltoall/instance.hpp"
+#include "solver/alltoall/program.hpp"
+#include "solver/alltoall/routing.hpp"
+#include "solver/alltoall/simplex.hpp"
+
+namespace forestcoll {
+namespace {
+
+using namespace solver::alltoall;
+
+// Every unit of demand in so many parts, where nothing else tells.
+constexpr std::int64_t kUsualParts = std::int64_t{1} << 20;
+
+Diagnostic nothing_to_send() {
+  return {.code = "A02",
+          .message = "the demand is 0 for all pairs of different ranks",
+          .remedy = "give at least one pair something to send"};
+}
+
+Diagnostic too_large() {
+  return {.code = "E14",
+          .kind = ErrorKind::limit,
+          .message = "the exact all-to-all rate of this fabric does not fit 64 bits",
+          .remedy = "round the bandwidths to a coarser grid with --quantize"};
+}
+
+// Shortest paths, and the links that have no choice: a bound and flows to begin with, whatever
+// fails later.
+Answer first_answer(const Instance& instance, const Folded& folded) {
+  const ArcLengths alike(instance.network.graph.arc_count(), 1);
+  Answer answer;
+  answer.consider(instance, alike);
+  ArcLengths fixed;
+  for (const std::size_t orbit : instance.orbits.arcs.of) {
+    fixed.push_back(orbit == folded.fixed_orbit ? 1 : 0);
+  }
+  answer.consider(instance, fixed);
+  const std::int64_t parts = std::min(kUsualParts, most_parts(instance));
+  answer.consider(instance,
+                  routed(
+                      instance, alike, [](std::size_t, ArcId) { return 0.0; }, parts),
+                  parts);
+  return answer;
+}
+
+Expected<AlltoallOptimum> in_public(const Instance& instance, Answer answer,
+                                    const AlltoallStatistics& statistics) {
+  if (!answer.at_most || !answer.reached) return too_large();
+  const auto of_demand = checked_div(instance.network.unit, Ratio(instance.unit));
+  if (!of_demand) return too_large();
+  const auto reached = checked_mul(*answer.reached, *of_demand);
+  const auto at_most = checked_mul(*answer.at_most, *of_demand);
+  if (!reached || !at_most) return too_large();
+  AlltoallProof proof{.reached = *reached,
+                      .at_most = *at_most,
+                      .flows = {},
+                      .lengths = std::move(answer.lengths),
+                      .cut = std::move(answer.cut)};
+  proof.flows.unit = instance.unit;
+  proof.flows.parts = answer.parts;
+  for (std::size_t i = 0; i < answer.flows.size(); ++i) {
+    proof.flows.sources.push_back({instance.sources[i].rank, std::move(answer.flows[i])});
+  }
+  proof.flows.symmetries = instance.symmetries;
+  return AlltoallOptimum{std::move(proof), statistics};
+}
+
+}  // namespace
+
+Expected<AlltoallOptimum> alltoall_optimum(const Network& network, const Demand& demand,
+                                           const AlltoallOptions& options) {
+  FORESTCOLL_CHECK(demand.ranks() == network.ranks.size(), "a demand between the network's ranks");
+  const Instance instance = make_instance(network, demand);
+  if (instance.unit == 0) return nothing_to_send();
+  AlltoallStatistics statistics{.sources = instance.sources.size()};
+  const Folded folded = fold(instance);
+  Answer answer = first_answer(instance, folded);
+  if (!answer.is_exact()) {
+    if (const auto program = make_program(instance, options.variables)) {
+      statistics.variables = program->variables();
+      solve_by_simplex(instance, *program, answer);
+    }
+  }
+  const FirstOrderLimits limits{options.gap, options.threads, options.stop};
+  statistics.iterations = improve(instance, folded, limits, answer);
+  prefer_cut(instance, answer);
+  return in_public(instance, std::move(answer), statistics);
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,142 @@
+#include "forestcoll/parse_demand.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "topology/findings.hpp"
+#include "topology/json_value.hpp"
+
+namespace forestcoll {
+namespace {
+
+using topology::Findings;
+using topology::JsonValue;
+using topology::quote;
+
+constexpr std::int64_t kMaxTotal = (std::int64_t{1} << 62) - 1;
+
+// An amount as it is written, and where.
+struct Cell {
+  std::string text, where;
+};
+struct Row {
+  std::vector<Cell> cells;
+  std::string where;
+};
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r";
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::vector<Row> rows_of_csv(std::string_view text) {
+  std::vector<Row> rows;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (trimmed(line).empty() || trimmed(line).front() == '#') continue;
+    Row& row = rows.emplace_back(Row{{}, fmt::format("line {}", number)});
+    for (bool more = true; more;) {
+      const std::size_t comma = line.find(',');
+      more = comma != std::string_view::npos;
+      row.cells.push_back({std::string(trimmed(line.substr(0, comma))),
+                           fmt::format("line {}, column {}", number, row.cells.size() + 1)});
+      line.remove_prefix(more ? comma + 1 : line.size());
+    }
+  }
+  return rows;
+}
+
+std::vector<Row> rows_of_json(std::string_view text, Findings& findings) {
+  const auto document = topology::parse_json(text, findings);
+  if (!document || findings.has_errors()) return {};
+  constexpr const char* remedy = "write [[0, 1024], [2048, 0]], a row per sending GPU";
+  if (document->kind != JsonValue::Kind::array) {
+    findings.error("A03", "", "expected an array of rows, found " + describe(*document), remedy);
+    return {};
+  }
+  std::vector<Row> rows;
+  for (std::size_t r = 0; r < document->items.size(); ++r) {
+    const JsonValue& of_file = document->items[r];
+    Row& row = rows.emplace_back(Row{{}, fmt::format("/{}", r)});
+    if (of_file.kind != JsonValue::Kind::array) {
+      findings.error("A03", row.where, "expected an array of amounts, found " + describe(of_file),
+                     remedy);
+      continue;
+    }
+    for (const JsonValue& amount : of_file.items) {
+      const bool number = amount.kind == JsonValue::Kind::number;
+      row.cells.push_back(
+          {number ? amount.text : describe(amount), fmt::format("/{}/{}", r, row.cells.size())});
+    }
+  }
+  return rows;
+}
+
+void check_shape(const std::vector<Row>& rows, std::size_t ranks, Findings& findings) {
+  const std::string remedy =
+      fmt::format("the topology has {} GPUs, so give {} rows of {} amounts", ranks, ranks, ranks);
+  if (rows.size() != ranks) {
+    findings.error("A04", "", fmt::format("expected {} rows, found {}", ranks, rows.size()),
+                   remedy);
+  }
+  for (const Row& row : rows) {
+    if (row.cells.size() == ranks) continue;
+    findings.error("A04", row.where,
+                   fmt::format("expected {} amounts, found {}", ranks, row.cells.size()), remedy);
+  }
+}
+
+std::optional<std::int64_t> parse_amount(const std::string& text) {
+  std::int64_t amount = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, amount);
+  if (error != std::errc() || stop != end || amount < 0) return std::nullopt;
+  return amount;
+}
+
+}  // namespace
+
+Expected<ParsedDemand> parse_demand(std::string_view text, std::string_view file,
+                                    std::size_t ranks) {
+  Findings findings(file);
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const bool json = first != std::string_view::npos && (text[first] == '[' || text[first] == '{');
+  const std::vector<Row> rows = json ? rows_of_json(text, findings) : rows_of_csv(text);
+  if (!findings.has_errors()) check_shape(rows, ranks, findings);
+  std::vector<std::int64_t> amounts;
+  std::int64_t total = 0;
+  for (const Row& row : rows) {
+    for (const Cell& cell : row.cells) {
+      const auto amount = parse_amount(cell.text);
+      if (!amount) {
+        findings.error("A05", cell.where,
+                       "expected a whole number of bytes, 0 or more, found " + quote(cell.text));
+      }
+      amounts.push_back(amount.value_or(0));
+      if (amounts.back() > kMaxTotal - total) {
+        Diagnostic error{.code = "A06",
+                         .kind = ErrorKind::limit,
+                         .file = std::string(file),
+                         .where = cell.where,
+                         .message = "all amounts together are 2^62 bytes or more",
+                         .remedy = "give amounts in a larger unit; rates scale with it"};
+        return error;
+      }
+      total += amounts.back();
+    }
+  }
+  if (findings.has_errors()) return findings.all();
+  return ParsedDemand{Demand::matrix(ranks, std::move(amounts)), total};
+}
+
+}  // namespace forestcoll
