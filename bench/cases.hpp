@@ -1,5 +1,5 @@
-// The fabrics that are measured, and their optima: bench/cases.json, which tools/bench-table reads
-// as well.
+// The fabrics that are measured, and their optima: bench/cases.json, which
+// tools/scripts/bench-table reads as well.
 #pragma once
 
 #include <map>

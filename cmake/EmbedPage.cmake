@@ -1,6 +1,6 @@
-# The page of `compare` is written as HTML, CSS and JavaScript in tools/compare/page; the program
+# The page of `compare` is written as HTML, CSS and JavaScript in tools/forestcoll/compare/page; the program
 # carries the texts of these files. Sets page_text, the source file with them.
-set(page_dir ${CMAKE_CURRENT_SOURCE_DIR}/tools/compare/page)
+set(page_dir ${CMAKE_CURRENT_SOURCE_DIR}/tools/forestcoll/compare/page)
 
 function(read_page_files variable)
   set(all "")
@@ -17,4 +17,4 @@ read_page_files(page_palette palette.css)
 read_page_files(page_style page.css)
 read_page_files(page_script base.js tables.js sizes.js heat.js trees.js main.js)
 set(page_text ${CMAKE_CURRENT_BINARY_DIR}/page_text.cpp)
-configure_file(tools/compare/page_text.cpp.in ${page_text} @ONLY)
+configure_file(tools/forestcoll/compare/page_text.cpp.in ${page_text} @ONLY)

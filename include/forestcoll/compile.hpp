@@ -68,8 +68,8 @@ struct Compilation {
                                                    const CompileOptions& options);
 
 /// Lowers, writes and verifies a forest, whoever made it.
-/// Errors: T08 (see `choose_protocol`), T10 (a forest with more edges than the checker reads), those
-/// of `lower` and `lower_to_plan`.
+/// Errors: T08 (see `choose_protocol`), T10 (a forest with more edges than the checker reads),
+/// those of `lower` and `lower_to_plan`.
 [[nodiscard]] Expected<Compilation> compile_forest(const Fabric& fabric, ChosenForest chosen,
                                                    const CompileOptions& options);
 

@@ -25,7 +25,7 @@ struct SynthesizeOptions {
   PackOptions packing = {};
   std::optional<std::int32_t> max_height = {};  ///< no tree higher, at whatever rate that leaves
   /// Trees to keep, of the same collective and root: see `repack`. Not together with `max_height`.
-  const CollectiveForest* former = nullptr;
+  const CollectiveForest* previous = nullptr;
   /// Where `packing.stop` asks to give up: a forest that is made at once, at a lower rate, for each
   /// phase that is not packed yet, instead of the error R01. While the optimal rate is not known
   /// there is none, and the error says what is proved of that.
@@ -54,7 +54,7 @@ struct Synthesis {
   bool raised = false;
   std::optional<Raise> reduce_raise, broadcast_raise;  ///< where that happened
   bool stopped = false;                    ///< before the end: see `answer_when_stopped`
-  std::optional<RepackStatistics> repack;  ///< with `former`: over all phases
+  std::optional<RepackStatistics> repack;  ///< with `previous`: over all phases
   /// No forest for this collective with as many trees at this rate is lower; see
   /// `height_lower_bound`.
   std::int32_t least_height = 0;
@@ -76,7 +76,7 @@ struct Bound {
 /// where that is the same network, both phases share one solution. Ranks own what `network.weight`
 /// says; algbw is the size of everybody's data together divided by the time.
 /// Errors: E14 (exact arithmetic), E16 (`max_height` below the distances), R01 (stopped), R02
-/// (`former` does not fit the network or the collective).
+/// (`previous` does not fit the network or the collective).
 [[nodiscard]] Expected<Synthesis> synthesize(const Network& network,
                                              const SynthesizeOptions& options);
 
@@ -97,7 +97,7 @@ struct RateAtHeight {
 };
 
 /// What lower trees cost, at the k that `options` asks for; the highest trees first. `max_height`
-/// and `former` are not looked at. Where `options.packing.stop` asks to give up, the rows so far.
+/// and `previous` are not looked at. Where `options.packing.stop` asks to give up, the rows so far.
 /// Errors: those of `synthesize`; R01 without any row. Cost: that of packing several
 /// times per row.
 [[nodiscard]] Expected<std::vector<RateAtHeight>> rate_by_height(const Network& network,

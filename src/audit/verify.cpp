@@ -6,30 +6,30 @@
 
 #include <algorithm>
 
-#include "audit/deadlock.hpp"
-#include "audit/fabric_load.hpp"
-#include "audit/findings.hpp"
-#include "audit/forest_check.hpp"
-#include "audit/forest_file.hpp"
-#include "audit/interpret.hpp"
-#include "audit/lexical.hpp"
-#include "audit/line_index.hpp"
-#include "audit/memory_map.hpp"
-#include "audit/outcome.hpp"
-#include "audit/plan_boxes.hpp"
-#include "audit/plan_check.hpp"
-#include "audit/plan_conditions.hpp"
-#include "audit/plan_file.hpp"
-#include "audit/plan_groups.hpp"
-#include "audit/plan_kinds.hpp"
-#include "audit/plan_structure.hpp"
-#include "audit/program.hpp"
-#include "audit/races.hpp"
-#include "audit/selection.hpp"
-#include "audit/step_graph.hpp"
-#include "audit/structure.hpp"
-#include "audit/target_rules.hpp"
-#include "audit/xml_reader.hpp"
+#include "audit/common/fabric_load.hpp"
+#include "audit/common/findings.hpp"
+#include "audit/common/line_index.hpp"
+#include "audit/common/memory_map.hpp"
+#include "audit/common/outcome.hpp"
+#include "audit/common/program.hpp"
+#include "audit/forest/check.hpp"
+#include "audit/forest/file.hpp"
+#include "audit/msccl/deadlock.hpp"
+#include "audit/msccl/interpret.hpp"
+#include "audit/msccl/lexical.hpp"
+#include "audit/msccl/races.hpp"
+#include "audit/msccl/selection.hpp"
+#include "audit/msccl/step_graph.hpp"
+#include "audit/msccl/structure.hpp"
+#include "audit/msccl/target_rules.hpp"
+#include "audit/msccl/xml_reader.hpp"
+#include "audit/plan/boxes.hpp"
+#include "audit/plan/check.hpp"
+#include "audit/plan/conditions.hpp"
+#include "audit/plan/file.hpp"
+#include "audit/plan/groups.hpp"
+#include "audit/plan/kinds.hpp"
+#include "audit/plan/structure.hpp"
 
 namespace forestcoll {
 namespace audit {
@@ -120,7 +120,7 @@ void run_program(const Program& program, const Topology* topology, const TargetR
   // Without limits on what is in flight: if even that gets stuck, no order exists to judge data by.
   constexpr std::int64_t unlimited = std::int64_t{1} << 40;
   std::vector<std::int32_t> order;
-  const bool ordered = !run_waits(graph, kMaxCount, unlimited, &order);
+  const bool ordered = !find_deadlock(graph, kMaxCount, unlimited, &order);
   const DeadlockVerdict deadlock = check_deadlock(graph, program, target, findings);
   verdict.free_at_one_in_flight = deadlock.free_at_one_in_flight;
   verdict.safe_bytes = deadlock.safe_bytes;

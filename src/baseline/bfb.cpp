@@ -16,7 +16,7 @@ namespace forestcoll::baseline {
 namespace {
 
 constexpr std::size_t kMostBfbRanks = 512;
-constexpr std::array<std::int64_t, 7> part_counts = {1, 2, 3, 4, 6, 8, 12};
+constexpr std::array<std::int64_t, 7> kPartCounts = {1, 2, 3, 4, 6, 8, 12};
 
 /// Ranks that switches join, and how far they are from one another.
 class Neighbours {
@@ -70,7 +70,7 @@ class Neighbours {
 };
 
 // Tree number root · k + j takes the j-th part of the root's data.
-Family with_parts(const Neighbours& near, std::int64_t k) {
+ImplicitForest with_parts(const Neighbours& near, std::int64_t k) {
   const std::size_t n = near.ranks();
   TreeTable table(n);
   for (std::size_t root = 0; root < n; ++root) {
@@ -109,7 +109,7 @@ Family with_parts(const Neighbours& near, std::int64_t k) {
       }
     }
   }
-  Family family = table.take();
+  ImplicitForest family = table.take();
   family.note = fmt::format("k = {}: the linear programs in multiples of 1/{}", k, k);
   return family;
 }
@@ -119,8 +119,9 @@ Family with_parts(const Neighbours& near, std::int64_t k) {
 Expected<BaselineResult> bfb(const Request& request) {
   const std::size_t n = request.network.ranks.size();
   if (n > kMostBfbRanks) {
-    return too_large(fmt::format("breadth-first broadcast for {} ranks: at most {}", n, kMostBfbRanks),
-                     "compare with another algorithm");
+    return too_large(
+        fmt::format("breadth-first broadcast for {} ranks: at most {}", n, kMostBfbRanks),
+        "compare with another algorithm");
   }
   std::optional<Neighbours> forward, backward;
   const auto neighbours = [&](const Network& network) -> const Neighbours& {
@@ -129,8 +130,8 @@ Expected<BaselineResult> bfb(const Request& request) {
     return *known;
   };
   std::optional<BaselineResult> best;
-  for (const std::int64_t k : part_counts) {
-    auto result = carry_out(request, [&](const Network& network) -> Expected<Family> {
+  for (const std::int64_t k : kPartCounts) {
+    auto result = carry_out(request, [&](const Network& network) -> Expected<ImplicitForest> {
       return with_parts(neighbours(network), k);
     });
     if (!result && best) break;  // finer parts are beyond exact arithmetic

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "baseline/boxes.hpp"
-#include "baseline/family.hpp"
+#include "baseline/implicit_forest.hpp"
 #include "baseline/ring_search.hpp"
 #include "baseline/ways.hpp"
 

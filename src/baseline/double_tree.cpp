@@ -51,7 +51,7 @@ class DoubleTree {
     for (std::size_t b = 0; b < boxes(); ++b) doors_.push_back(rings.doors(b));
   }
 
-  Expected<Family> build() {
+  Expected<ImplicitForest> build() {
     std::size_t rails = doors_.front().size();
     for (const auto& doors : doors_) rails = std::min(rails, doors.size());
     FORESTCOLL_CHECK(rails > 0, "some switches lead out of every box");
@@ -66,7 +66,7 @@ class DoubleTree {
         if (auto error = add_tree(c, BoxTree(boxes(), second))) return *std::move(error);
       }
     }
-    Family family = table_.take();
+    ImplicitForest family = table_.take();
     family.note =
         fmt::format("{} of two trees over {}, chains inside along the rings of {}",
                     rails == 1 ? "one pair" : fmt::format("{} pairs", rails),
@@ -117,7 +117,7 @@ class DoubleTree {
 }  // namespace
 
 Expected<BaselineResult> double_tree(const Request& request) {
-  return carry_out(request, [&](const Network& network) -> Expected<Family> {
+  return carry_out(request, [&](const Network& network) -> Expected<ImplicitForest> {
     auto rings = BoxRings::make(request, network);
     if (!rings) return rings.errors();
     return DoubleTree(request, *rings).build();

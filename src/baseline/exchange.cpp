@@ -24,12 +24,12 @@ struct Pattern {
   std::function<std::size_t(std::size_t root, std::size_t rank)> distance;
 };
 
-Family family_of(const Request& request, const Network& network, const Pattern& pattern) {
+ImplicitForest family_of(const Request& request, const Network& network, const Pattern& pattern) {
   const std::size_t n = network.ranks.size();
   const std::size_t steps = highest_bit(n - 1) + 1;
   const Boxes boxes = group_boxes(request.topology, network);
   WayFinder ways(network, boxes.box_of);
-  Family family;
+  ImplicitForest family;
   for (std::size_t v = 0; v < n; ++v) {
     for (std::size_t i = 0; i < steps; ++i) {
       const Rank from(v), to(pattern.sends_to(v, i));
@@ -62,7 +62,7 @@ Expected<BaselineResult> halving_doubling(const Request& request) {
   };
   const Pattern pattern{partner, partner,
                         [](std::size_t root, std::size_t rank) { return root ^ rank; }};
-  return carry_out(request, [&](const Network& network) -> Expected<Family> {
+  return carry_out(request, [&](const Network& network) -> Expected<ImplicitForest> {
     return family_of(request, network, pattern);
   });
 }
@@ -73,7 +73,7 @@ Expected<BaselineResult> bruck(const Request& request) {
       [n](std::size_t rank, std::size_t step) { return (rank + n - (std::size_t{1} << step)) % n; },
       [n](std::size_t rank, std::size_t step) { return (rank + (std::size_t{1} << step)) % n; },
       [n](std::size_t root, std::size_t rank) { return (root + n - rank) % n; }};
-  return carry_out(request, [&](const Network& network) -> Expected<Family> {
+  return carry_out(request, [&](const Network& network) -> Expected<ImplicitForest> {
     return family_of(request, network, pattern);
   });
 }

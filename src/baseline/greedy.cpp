@@ -36,7 +36,7 @@ class Greedy {
     }
   }
 
-  Family build() {
+  ImplicitForest build() {
     std::size_t missing = ranks_ * (ranks_ - 1);
     std::size_t steps = 0;
     for (; missing > 0; ++steps) {
@@ -44,7 +44,7 @@ class Greedy {
       FORESTCOLL_CHECK(sent > 0, "all ranks reach one another");
       missing -= sent;
     }
-    Family family = table_.take();
+    ImplicitForest family = table_.take();
     family.note = fmt::format("{} time step{}", steps, steps == 1 ? "" : "s");
     return family;
   }
@@ -107,11 +107,13 @@ class Greedy {
 Expected<BaselineResult> greedy(const Request& request) {
   const std::size_t n = request.network.ranks.size();
   if (n > kMostGreedyRanks) {
-    return too_large(fmt::format("the greedy matching for {} ranks: at most {}", n, kMostGreedyRanks),
-                     "compare with another algorithm");
+    return too_large(
+        fmt::format("the greedy matching for {} ranks: at most {}", n, kMostGreedyRanks),
+        "compare with another algorithm");
   }
-  return carry_out(
-      request, [](const Network& network) -> Expected<Family> { return Greedy(network).build(); });
+  return carry_out(request, [](const Network& network) -> Expected<ImplicitForest> {
+    return Greedy(network).build();
+  });
 }
 
 }  // namespace forestcoll::baseline

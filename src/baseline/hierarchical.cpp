@@ -24,7 +24,7 @@ class Levels {
     }
   }
 
-  Expected<Family> build() {
+  Expected<ImplicitForest> build() {
     if (auto error = find_count()) return *std::move(error);
     family_.hops.resize(local_.size() * (count_ + 1));
     for (std::size_t b = 0; b < boxes().size(); ++b) {
@@ -110,13 +110,13 @@ class Levels {
   bool turned_;                        ///< the fabric is turned round, and so are the rings
   IdVector<Rank, std::size_t> local_;  ///< the position in its box
   std::size_t count_ = 0;              ///< rings of each box that are used
-  Family family_;
+  ImplicitForest family_;
 };
 
 }  // namespace
 
 Expected<BaselineResult> hierarchical(const Request& request) {
-  const auto make = [&](const Network& network) -> Expected<Family> {
+  const auto make = [&](const Network& network) -> Expected<ImplicitForest> {
     auto rings = BoxRings::make(request, network);
     if (!rings) return rings.errors();
     return Levels(request, network, *rings).build();

@@ -1,7 +1,7 @@
 // The algorithms, one file each.
 #pragma once
 
-#include "baseline/family.hpp"
+#include "baseline/implicit_forest.hpp"
 
 namespace forestcoll::baseline {
 

@@ -33,7 +33,7 @@ class MultiTree {
     }
   }
 
-  Family build() {
+  ImplicitForest build() {
     std::size_t missing = trees_.size() * (trees_.size() - 1);
     std::int64_t steps = 0;
     for (; missing > 0; ++steps) {
@@ -41,7 +41,7 @@ class MultiTree {
       FORESTCOLL_CHECK(grown > 0, "all ranks reach one another");
       missing -= grown;
     }
-    Family family = table_.take();
+    ImplicitForest family = table_.take();
     family.note = fmt::format("{} time step{}", steps, steps == 1 ? "" : "s");
     return family;
   }
@@ -98,7 +98,7 @@ Expected<BaselineResult> multitree(const Request& request) {
     return too_large(fmt::format("MultiTree for {} ranks: at most {}", n, kMostMultitreeRanks),
                      "compare with another algorithm");
   }
-  return carry_out(request, [](const Network& network) -> Expected<Family> {
+  return carry_out(request, [](const Network& network) -> Expected<ImplicitForest> {
     return MultiTree(network).build();
   });
 }

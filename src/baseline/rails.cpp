@@ -13,7 +13,7 @@
 namespace forestcoll::baseline {
 namespace {
 
-constexpr int exit_steps = 1 << 14;  ///< of the search for the exits of one box
+constexpr int kExitSteps = 1 << 14;  ///< of the search for the exits of one box
 
 using Path = std::vector<Rank>;
 /// By rail, then by box: the ranks of the box, from the one where the ring enters.
@@ -144,7 +144,7 @@ class Rails {
       chosen_.clear();
       used_.assign(orders, 0);
       exits_.clear();
-      steps_ = exit_steps;
+      steps_ = kExitSteps;
       if (choose_next(choices, std::min(most, rails_))) return chosen_;
       if (most >= rails_) return {};
     }

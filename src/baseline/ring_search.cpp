@@ -10,13 +10,13 @@
 namespace forestcoll::baseline {
 namespace {
 
-constexpr std::int64_t replay_steps = 1 << 8;
-constexpr std::int64_t free_steps = 1 << 14;
-constexpr std::int64_t most_shares = 8;  ///< of a link
-constexpr std::size_t most_rings = 32;
-constexpr std::size_t most_speeds = 512;
+constexpr std::int64_t kReplaySteps = 1 << 8;
+constexpr std::int64_t kFreeSteps = 1 << 14;
+constexpr std::int64_t kMostShares = 8;  ///< of a link
+constexpr std::size_t kMostRings = 32;
+constexpr std::size_t kMostSpeeds = 512;
 // GB/s, by which NCCL 2.19 plans inside a machine.
-constexpr std::array<std::int64_t, 13> nccl_speeds = {40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3};
+constexpr std::array<std::int64_t, 13> kNcclSpeeds = {40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3};
 
 /// A way to another rank of the box.
 struct Neighbour {
@@ -93,7 +93,7 @@ class SpeedSearch {
   /// The most rings found; `replay`: all like the first.
   std::vector<Order> run(bool replay) {
     replay_ = replay;
-    steps_ = replay ? replay_steps : free_steps;
+    steps_ = replay ? kReplaySteps : kFreeSteps;
     best_.clear();
     next_ring();
     return best_;
@@ -101,7 +101,7 @@ class SpeedSearch {
 
  private:
   void next_ring() {
-    if (rings_.size() == most_rings) return;
+    if (rings_.size() == kMostRings) return;
     Order order(static_cast<std::size_t>(box_.size()));
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int32_t>(i);
     if (!rings_.empty()) order = rings_.back();
@@ -198,16 +198,16 @@ std::set<Int128, std::greater<>> speeds(const Candidates& box, const Network& ne
                                         bool nccl_constants) {
   std::set<Int128, std::greater<>> all;
   if (nccl_constants) {
-    for (const std::int64_t speed : nccl_speeds) {
+    for (const std::int64_t speed : kNcclSpeeds) {
       all.insert(Int128{840} * network.unit.den() * speed);
     }
     return all;
   }
   for (const Capacity capacity : box.capacities()) {
-    for (std::int64_t share = 1; share <= most_shares; ++share) {
+    for (std::int64_t share = 1; share <= kMostShares; ++share) {
       all.insert(refinement(network) * capacity / share);
     }
-    while (all.size() > most_speeds) all.erase(std::prev(all.end()));
+    while (all.size() > kMostSpeeds) all.erase(std::prev(all.end()));
   }
   return all;
 }

@@ -17,10 +17,10 @@ Ring turned_round(const Ring& ring) {
   return turned;
 }
 
-Family family_of(const Request& request, std::vector<Ring> rings) {
+ImplicitForest family_of(const Request& request, std::vector<Ring> rings) {
   const std::size_t n = request.network.ranks.size();
   const auto roots = request.roots();
-  Family family;
+  ImplicitForest family;
   family.rings = static_cast<std::int64_t>(rings.size());
   // Which hop of a ring leads into a rank.
   auto into = std::make_shared<std::vector<std::size_t>>(rings.size() * n);
@@ -46,12 +46,12 @@ Family family_of(const Request& request, std::vector<Ring> rings) {
 
 Expected<BaselineResult> carry_out_on_rings(const Request& request, const std::vector<Ring>& rings,
                                             const std::string& note) {
-  const auto make = [&](const Network& network) -> Expected<Family> {
+  const auto make = [&](const Network& network) -> Expected<ImplicitForest> {
     std::vector<Ring> phase = rings;
     if (&network != &request.network) {
       std::transform(phase.begin(), phase.end(), phase.begin(), turned_round);
     }
-    Family family = family_of(request, std::move(phase));
+    ImplicitForest family = family_of(request, std::move(phase));
     family.note = note;
     return family;
   };

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "baseline/family.hpp"
+#include "baseline/implicit_forest.hpp"
 
 namespace forestcoll::baseline {
 
@@ -19,7 +19,7 @@ struct Ring {
 
 /// Each root has one path per ring, which leaves out the hop into the root; each ring carries the
 /// same share of the data.
-[[nodiscard]] Family family_of(const Request& request, std::vector<Ring> rings);
+[[nodiscard]] ImplicitForest family_of(const Request& request, std::vector<Ring> rings);
 
 /// Carries out the request's collective on rings of its network. Data goes round them in the same
 /// direction in both phases, as it does in NCCL.

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "baseline/family.hpp"
+#include "baseline/implicit_forest.hpp"
 
 namespace forestcoll::baseline {
 
@@ -37,7 +37,7 @@ class TreeTable {
     (*into_)[tree * ranks_ + child.index()] = static_cast<std::uint32_t>(hop);
   }
 
-  Family take() {
+  ImplicitForest take() {
     family_.hop_into = [into = into_, ranks = ranks_](std::size_t tree, Rank child) {
       return std::size_t{(*into)[tree * ranks + child.index()]};
     };
@@ -46,7 +46,7 @@ class TreeTable {
 
  private:
   std::size_t ranks_;
-  Family family_;
+  ImplicitForest family_;
   std::map<Way, std::size_t> number_;
   std::shared_ptr<std::vector<std::uint32_t>> into_;  ///< by tree and rank
 };

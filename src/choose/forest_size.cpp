@@ -33,13 +33,14 @@ std::optional<Diagnostic> refuse(std::int64_t edges, const char* least, const ch
 
 }  // namespace
 
-std::optional<Diagnostic> refuse_large_fabric(const Network& network, const CompileOptions& options) {
+std::optional<Diagnostic> refuse_large_fabric(const Network& network,
+                                              const CompileOptions& options) {
   if (options.format != Format::forest) return std::nullopt;
   const auto ranks = static_cast<std::int64_t>(network.ranks.size());
   const auto& weight = network.weight;
   const std::int64_t roots =
       is_rooted(options.synthesis.collective) ? 1
-      : weight.empty()              ? ranks
+      : weight.empty()                        ? ranks
                        : std::count_if(weight.begin(), weight.end(), [](auto w) { return w > 0; });
   const std::int64_t phases = options.synthesis.collective == Collective::allreduce ? 2 : 1;
   return refuse(phases * roots * (ranks - 1), "at least ",

@@ -16,7 +16,7 @@ namespace forestcoll {
 namespace {
 
 // What a GPU is called, in products and by drivers, and whose figures serve for it.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 19> names = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kNames = {{
     {"v100", "v100"},     {"sm70", "v100"},     {"a100", "a100"},     {"a800", "a100"},
     {"sm80", "a100"},     {"h100", "h100"},     {"h800", "h100"},     {"sm90", "h100"},
     {"h200", "h200"},     {"gh200", "h200"},    {"b200", "b200"},     {"sm100", "b200"},
@@ -70,11 +70,11 @@ bool is_in(std::string_view name, std::string_view word) {
   return before.empty() || before.ends_with('x');
 }
 
-// The GPUs that are named, in the order of their figures' names.
+// The GPUs that are named, in the order of their figures' kNames.
 std::vector<std::string> gpus_in(std::string_view text) {
   std::vector<std::string> found;
   for (const std::string& word : words_of(text)) {
-    for (const auto& [name, gpu] : names) {
+    for (const auto& [name, gpu] : kNames) {
       if (is_in(name, word)) found.emplace_back(gpu);
     }
   }

@@ -160,7 +160,7 @@ Expected<ChosenForest> choose_forest(const Fabric& fabric, const CompileOptions&
   const CompileOptions& options = *settled;
   auto best = synthesize(fabric.network, options.synthesis);
   if (!best) return best.errors();
-  if (!options.choose_trees || best->stopped || options.synthesis.former != nullptr) {
+  if (!options.choose_trees || best->stopped || options.synthesis.previous != nullptr) {
     return ChosenForest{*std::move(best), ""};
   }
   auto found = by_rate(*std::move(best), fabric.network, options);

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "topology/findings.hpp"
-#include "topology/json_value.hpp"
+#include "topology/format/json_value.hpp"
+#include "topology/model/findings.hpp"
 
 namespace forestcoll {
 namespace {

@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "forestcoll/topology.hpp"
-#include "topology/document.hpp"
-#include "topology/expand.hpp"
-#include "topology/findings.hpp"
-#include "topology/infer_boxes.hpp"
-#include "topology/json_value.hpp"
-#include "topology/quantize.hpp"
-#include "topology/text_encoding.hpp"
-#include "topology/validate.hpp"
+#include "topology/check/infer_boxes.hpp"
+#include "topology/check/validate.hpp"
+#include "topology/format/document.hpp"
+#include "topology/format/expand.hpp"
+#include "topology/format/json_value.hpp"
+#include "topology/format/quantize.hpp"
+#include "topology/format/text_encoding.hpp"
+#include "topology/model/findings.hpp"
 
 namespace forestcoll {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "topology/validate.hpp"
+#include "topology/check/validate.hpp"
 
 namespace forestcoll::topology {
 namespace {

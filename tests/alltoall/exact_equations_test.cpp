@@ -1,5 +1,5 @@
 // Linear equations in exact arithmetic.
-#include "solver/exact_equations.hpp"
+#include "solver/linear/exact_equations.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <random>
 
-#include "audit/simulate/event_run.hpp"
-#include "audit/simulate/shared_links.hpp"
+#include "simulate/event_run.hpp"
+#include "simulate/shared_links.hpp"
 
 namespace forestcoll::audit {
 namespace {

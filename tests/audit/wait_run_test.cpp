@@ -5,18 +5,18 @@
 #include <random>
 
 #include "audit/builders.hpp"
+#include "audit/common/line_index.hpp"
 #include "audit/executor.hpp"
-#include "audit/line_index.hpp"
-#include "audit/step_graph.hpp"
-#include "audit/structure.hpp"
-#include "audit/xml_reader.hpp"
+#include "audit/msccl/step_graph.hpp"
+#include "audit/msccl/structure.hpp"
+#include "audit/msccl/xml_reader.hpp"
 
 namespace audit_test {
 namespace {
 
+using forestcoll::audit::find_deadlock;
 using forestcoll::audit::Findings;
 using forestcoll::audit::Program;
-using forestcoll::audit::run_waits;
 
 Program program_of(const Algo& algo, Findings& findings) {
   const std::string text = to_xml(algo);
@@ -77,9 +77,9 @@ TEST(WaitRun, TheFinestSplittingIsTheStrictest) {
     const auto graph = forestcoll::audit::build_step_graph(program, findings);
     ASSERT_FALSE(findings.blocked()) << seed << to_string(findings.sorted(1)[0]);
     for (const int depth : {1, 2, 8}) {
-      const bool finest = run_waits(graph, 1, depth).has_value();
+      const bool finest = find_deadlock(graph, 1, depth).has_value();
       bool coarser = false;
-      for (int m = 2; m <= 6; ++m) coarser = coarser || run_waits(graph, m, depth).has_value();
+      for (int m = 2; m <= 6; ++m) coarser = coarser || find_deadlock(graph, m, depth).has_value();
       EXPECT_TRUE(finest || !coarser) << seed;
       ends += finest ? 0 : 1;
       hangs += coarser ? 1 : 0;
@@ -100,7 +100,7 @@ TEST(WaitRun, AgreesWithTheExecutor) {
     for (const int m : {1, 2, 6}) {
       for (const int depth : {1, 2, 8}) {
         const Outcome outcome = Executor(algo, true, m, depth, seed).run();
-        EXPECT_EQ(outcome == Outcome::hangs, run_waits(graph, m, depth).has_value())
+        EXPECT_EQ(outcome == Outcome::hangs, find_deadlock(graph, m, depth).has_value())
             << seed << " " << m << " " << depth;
       }
     }
@@ -112,7 +112,7 @@ TEST(WaitRun, OrderIsLinear) {
   const Program program = program_of(tree_allreduce(6, 3), findings);
   const auto graph = forestcoll::audit::build_step_graph(program, findings);
   std::vector<std::int32_t> order;
-  ASSERT_FALSE(run_waits(graph, 71, 1, &order).has_value());
+  ASSERT_FALSE(find_deadlock(graph, 71, 1, &order).has_value());
   ASSERT_EQ(order.size(), graph.steps.size());
   std::vector<std::size_t> position(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) position[static_cast<std::size_t>(order[i])] = i;

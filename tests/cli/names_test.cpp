@@ -111,7 +111,7 @@ TEST(Names, SizesHaveOneGrammar) {
     EXPECT_EQ(files.front()["min_bytes"], 65536) << sizes;
     EXPECT_EQ(files.back()["max_bytes"], 1048576) << sizes;
   }
-  // The dash of former versions.
+  // The dash of previous versions.
   const auto dashed = run({"simulate", file, fabric, "--sizes", "64K-1M", "--json"});
   EXPECT_EQ(json::parse(dashed.out)["times"].size(), 5U) << dashed.err;
 }

@@ -115,9 +115,9 @@ TEST(Warm, KeepsTreesWhereOneDirectionIsGone) {
     const std::string before = scratch / (collective + ".json");
     const std::vector<std::string> asked = {"synth",    fabric,     "-c",
                                             collective, "--format", "forest"};
-    auto former = asked;
-    former.insert(former.end(), {"-o", before});
-    ASSERT_EQ(run(former).code, 0);
+    auto previous = asked;
+    previous.insert(previous.end(), {"-o", before});
+    ASSERT_EQ(run(previous).code, 0);
     for (const std::string drop : {"box0/nic3->ib1", "ib0->box1/nic2"}) {
       auto fresh = asked;
       fresh.insert(fresh.end(), {"--drop", drop, "-o", scratch / "fresh.json", "--json"});

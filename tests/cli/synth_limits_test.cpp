@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "choose/forest_size.hpp"
 #include "cli/program.hpp"
 #include "forestcoll/verify.hpp"
-#include "choose/forest_size.hpp"
 
 namespace forestcoll::testing {
 namespace {

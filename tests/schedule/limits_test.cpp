@@ -6,7 +6,7 @@
 
 #include "forestcoll/schedule.hpp"
 #include "schedule/forests.hpp"
-#include "schedule/messages.hpp"
+#include "schedule/msccl/messages.hpp"
 #include "schedule/rules.hpp"
 
 namespace forestcoll::testing {

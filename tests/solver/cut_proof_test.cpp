@@ -1,5 +1,5 @@
 // The proofs of programs of trees, whoever asks for them, and what they are made of.
-#include "solver/cut_proof.hpp"
+#include "solver/linear/cut_proof.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "forestcoll/allreduce_optimum.hpp"
-#include "solver/allreduce_program.hpp"
-#include "solver/linear_program.hpp"
-#include "solver/simple_fractions.hpp"
+#include "solver/allreduce/allreduce_program.hpp"
+#include "solver/linear/linear_program.hpp"
+#include "solver/linear/simple_fractions.hpp"
 #include "support/fabrics.hpp"
 
 namespace forestcoll::testing {

@@ -8,7 +8,7 @@
 
 #include "solver/height/anneal.hpp"
 #include "solver/height_testing.hpp"
-#include "solver/orbits.hpp"
+#include "solver/symmetry/orbits.hpp"
 #include "support/fabrics.hpp"
 
 namespace forestcoll {

@@ -8,8 +8,8 @@
 #include "forestcoll/pack.hpp"
 #include "solver/height/bound.hpp"
 #include "solver/height/cuts.hpp"
-#include "solver/linear_program.hpp"
-#include "solver/symmetry.hpp"
+#include "solver/linear/linear_program.hpp"
+#include "solver/symmetry/symmetry.hpp"
 #include "support/fabrics.hpp"
 
 namespace forestcoll {

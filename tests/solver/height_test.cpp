@@ -11,7 +11,7 @@
 
 #include "forestcoll/pack.hpp"
 #include "solver/height_testing.hpp"
-#include "solver/orbits.hpp"
+#include "solver/symmetry/orbits.hpp"
 #include "support/fabrics.hpp"
 #include "support/oracles.hpp"
 

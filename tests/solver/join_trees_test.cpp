@@ -1,4 +1,4 @@
-#include "solver/join_trees.hpp"
+#include "solver/common/join_trees.hpp"
 
 #include <gtest/gtest.h>
 

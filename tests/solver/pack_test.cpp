@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "solver/core.hpp"
+#include "solver/common/core.hpp"
 #include "support/fabrics.hpp"
 #include "support/oracles.hpp"
 

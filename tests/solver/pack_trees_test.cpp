@@ -1,4 +1,4 @@
-#include "solver/pack_trees.hpp"
+#include "solver/pack/pack_trees.hpp"
 
 #include <gtest/gtest.h>
 

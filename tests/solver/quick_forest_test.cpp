@@ -1,11 +1,10 @@
 // The forest that is made at once, and the facade that takes it when it is stopped.
-#include "solver/quick_forest.hpp"
-
 #include <gtest/gtest.h>
 
 #include <map>
 
 #include "forestcoll/synthesize.hpp"
+#include "solver/pack/fallback_forest.hpp"
 #include "support/fabrics.hpp"
 #include "support/oracles.hpp"
 

@@ -1,4 +1,4 @@
-// Packing around former trees: the rate is that from scratch, whatever is kept.
+// Packing around previous trees: the rate is that from scratch, whatever is kept.
 #include "forestcoll/repack.hpp"
 
 #include <gtest/gtest.h>
@@ -93,15 +93,15 @@ TEST(Repack, ReachesTheNewOptimumAfterAnyFailure) {
     const auto left = damaged(network, seed);
     if (!left) continue;
     ++compared;
-    const Packing former = pack_at_optimum(network);
+    const Packing previous = pack_at_optimum(network);
     const Weights weights = shares(*left);
     const Scaling scaling = scale_to_optimum(*left, optimal_rate(*left, weights));
-    const auto repacking = repack(*left, weights, scaling, former.forest);
+    const auto repacking = repack(*left, weights, scaling, previous.forest);
     ASSERT_TRUE(repacking) << seed;
     expect_sound(*left, scaling, *repacking, seed);
     // What it says of itself.
     const RepackStatistics& said = repacking->repack;
-    const auto before = shapes(former.forest);
+    const auto before = shapes(previous.forest);
     std::int64_t common = 0, shared = 0;
     const Forest& forest = repacking->packing.forest;
     for (std::size_t t = 0; t < forest.tree_count(); ++t) {
@@ -109,12 +109,12 @@ TEST(Repack, ReachesTheNewOptimumAfterAnyFailure) {
       ++common;
       shared += forest.tree(TreeId(t)).multiplicity;
     }
-    EXPECT_EQ(said.former, static_cast<std::int64_t>(former.forest.tree_count()));
-    EXPECT_LE(said.kept, common) << seed;  // a new tree may have a former one's shape
+    EXPECT_EQ(said.previous, static_cast<std::int64_t>(previous.forest.tree_count()));
+    EXPECT_LE(said.kept, common) << seed;  // a new tree may have a previous one's shape
     EXPECT_LE(said.kept_multiplicity, shared) << seed;
     EXPECT_EQ(said.kept + said.added,
               static_cast<std::int64_t>(repacking->packing.forest.tree_count()));
-    EXPECT_LE(said.kept + said.touched, said.former);
+    EXPECT_LE(said.kept + said.touched, said.previous);
     kept += said.kept_multiplicity;
     all += said.total_multiplicity;
   }
@@ -125,26 +125,26 @@ TEST(Repack, ReachesTheNewOptimumAfterAnyFailure) {
 TEST(Repack, KeepsEverythingWhereNothingHappened) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const Network network = test::random_fabric(seed, {.max_compute = 7});
-    const Packing former = pack_at_optimum(network);
-    const auto repacking = repack(network, shares(network), former.scaling, former.forest);
+    const Packing previous = pack_at_optimum(network);
+    const auto repacking = repack(network, shares(network), previous.scaling, previous.forest);
     ASSERT_TRUE(repacking);
-    EXPECT_EQ(repacking->repack.kept, repacking->repack.former) << seed;
+    EXPECT_EQ(repacking->repack.kept, repacking->repack.previous) << seed;
     EXPECT_EQ(repacking->repack.added, 0) << seed;
     EXPECT_EQ(repacking->repack.kept_multiplicity, repacking->repack.total_multiplicity);
-    EXPECT_EQ(shapes(repacking->packing.forest), shapes(former.forest));
-    expect_sound(network, former.scaling, *repacking, seed);
+    EXPECT_EQ(shapes(repacking->packing.forest), shapes(previous.forest));
+    expect_sound(network, previous.scaling, *repacking, seed);
   }
 }
 
 TEST(Repack, TakesTreesToOtherScales) {
   const Network network = test::dgx_a100(2);
-  const Packing former = pack_at_optimum(network);
+  const Packing previous = pack_at_optimum(network);
   const Weights weights = shares(network);
   const Rate rate = optimal_rate(network, weights);
   for (const std::int64_t k : {1, 2, 5, 26, 130}) {
     const auto scaling = scale_to_k(network, weights, rate, k);
     ASSERT_TRUE(scaling);
-    const auto repacking = repack(network, weights, *scaling, former.forest);
+    const auto repacking = repack(network, weights, *scaling, previous.forest);
     ASSERT_TRUE(repacking);
     expect_sound(network, *scaling, *repacking, static_cast<std::uint64_t>(k));
     if (k % 13 == 0) {
@@ -155,7 +155,7 @@ TEST(Repack, TakesTreesToOtherScales) {
 
 TEST(Repack, CutsOffARankThatIsGone) {
   const Network network = test::dgx_a100(2);
-  const Packing former = pack_at_optimum(network);
+  const Packing previous = pack_at_optimum(network);
   Network left = network;
   const NodeId gone = network.ranks.back();
   left.ranks.pop_back();
@@ -171,7 +171,7 @@ TEST(Repack, CutsOffARankThatIsGone) {
   left.graph = Digraph(network.graph.node_count(), arcs);
   const Weights weights = shares(left);
   const Scaling scaling = scale_to_optimum(left, optimal_rate(left, weights));
-  const auto repacking = repack(left, weights, scaling, former.forest);
+  const auto repacking = repack(left, weights, scaling, previous.forest);
   ASSERT_TRUE(repacking);
   expect_sound(left, scaling, *repacking, 0);
   EXPECT_GT(repacking->repack.kept, 0);
@@ -199,11 +199,11 @@ TEST(Repack, ThroughTheFacadeBothPhasesKeepTrees) {
   const Network network = test::dgx_a100(2);
   const auto before = synthesize(network, {.collective = Collective::allreduce});
   ASSERT_TRUE(before);
-  SynthesizeOptions options{.collective = Collective::allreduce, .former = &before->forest};
+  SynthesizeOptions options{.collective = Collective::allreduce, .previous = &before->forest};
   const auto after = synthesize(network, options);
   ASSERT_TRUE(after && after->repack);
   EXPECT_EQ(after->forest.algbw, before->forest.algbw);
-  EXPECT_EQ(after->repack->kept, after->repack->former);
+  EXPECT_EQ(after->repack->kept, after->repack->previous);
 
   options.collective = Collective::allgather;
   const auto other = synthesize(network, options);
@@ -216,13 +216,13 @@ TEST(Repack, RefusesAnotherRootAndUnknownRanks) {
   const auto before =
       synthesize(test::dgx_a100(1), {.collective = Collective::broadcast, .root = Rank(0)});
   ASSERT_TRUE(before);
-  const auto root =
-      synthesize(test::dgx_a100(1),
-                 {.collective = Collective::broadcast, .root = Rank(1), .former = &before->forest});
+  const auto root = synthesize(
+      test::dgx_a100(1),
+      {.collective = Collective::broadcast, .root = Rank(1), .previous = &before->forest});
   ASSERT_FALSE(root);
   EXPECT_EQ(root.errors().front().message, "the former forest has another root");
   const auto ranks = synthesize(
-      network, {.collective = Collective::broadcast, .root = Rank(0), .former = &before->forest});
+      network, {.collective = Collective::broadcast, .root = Rank(0), .previous = &before->forest});
   ASSERT_FALSE(ranks);
   EXPECT_EQ(ranks.errors().front().message, "rank 8 is not in the former forest");
 }

@@ -1,5 +1,5 @@
 // Sinks on their way to several threads.
-#include "solver/sink_queue.hpp"
+#include "solver/pack/sink_queue.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Automorphisms, what they make equal, and forests made of images.
-#include "solver/symmetry.hpp"
+#include "solver/symmetry/symmetry.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "forestcoll/pack.hpp"
-#include "solver/core.hpp"
-#include "solver/orbits.hpp"
+#include "solver/common/core.hpp"
+#include "solver/symmetry/orbits.hpp"
 #include "support/fabrics.hpp"
 #include "support/oracles.hpp"
 

@@ -11,7 +11,7 @@
 #include "forestcoll/rate.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/verify.hpp"
-#include "solver/balance.hpp"
+#include "solver/rate/balance.hpp"
 #include "support/balance_oracle.hpp"
 #include "support/fabrics.hpp"
 #include "support/oracles.hpp"

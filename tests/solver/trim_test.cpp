@@ -1,5 +1,5 @@
 // Balanced parts: by definition, and as good as a linear program says.
-#include "solver/trim.hpp"
+#include "solver/rate/trim.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "forestcoll/pack.hpp"
-#include "solver/balance.hpp"
-#include "solver/least_trimming.hpp"
-#include "solver/linear_program.hpp"
+#include "solver/linear/linear_program.hpp"
+#include "solver/rate/balance.hpp"
+#include "solver/rate/least_trimming.hpp"
 #include "support/fabrics.hpp"
 
 namespace forestcoll::testing {

@@ -1,4 +1,4 @@
-// A small slice of what tools/stress does, and proof that its reference can tell.
+// A small slice of what tools/scripts/stress does, and proof that its reference can tell.
 #include <gtest/gtest.h>
 
 #include <algorithm>

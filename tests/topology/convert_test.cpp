@@ -18,7 +18,7 @@
 #include "forestcoll/import.hpp"
 #include "forestcoll/metadata.hpp"
 #include "forestcoll/network.hpp"
-#include "topology/quote_dot.hpp"
+#include "topology/format/quote_dot.hpp"
 #include "topology/topology_testing.hpp"
 
 namespace forestcoll::testing {

@@ -1,4 +1,4 @@
-#include "topology/host_list.hpp"
+#include "topology/format/host_list.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

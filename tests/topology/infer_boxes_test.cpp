@@ -1,5 +1,5 @@
 // Boxes that a file does not declare: found where the fabric shows them, and nowhere else.
-#include "topology/infer_boxes.hpp"
+#include "topology/check/infer_boxes.hpp"
 
 #include <chrono>
 #include <map>

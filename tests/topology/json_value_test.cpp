@@ -1,9 +1,9 @@
-#include "topology/json_value.hpp"
+#include "topology/format/json_value.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "topology/text_encoding.hpp"
+#include "topology/format/text_encoding.hpp"
 
 namespace forestcoll::topology {
 namespace {

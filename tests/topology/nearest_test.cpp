@@ -1,4 +1,4 @@
-#include "topology/nearest.hpp"
+#include "topology/format/nearest.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "topology/host_list.hpp"
+#include "topology/format/host_list.hpp"
 #include "topology/topology_testing.hpp"
 
 namespace forestcoll::testing {

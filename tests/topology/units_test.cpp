@@ -1,4 +1,4 @@
-#include "topology/units.hpp"
+#include "topology/format/units.hpp"
 
 #include <gtest/gtest.h>
 

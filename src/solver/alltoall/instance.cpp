@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "forestcoll/rate.hpp"
-#include "solver/symmetry.hpp"
+#include "solver/symmetry/symmetry.hpp"
 
 namespace forestcoll::solver::alltoall {
 namespace {

@@ -8,7 +8,7 @@
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/network.hpp"
-#include "solver/network_orbits.hpp"
+#include "solver/symmetry/network_orbits.hpp"
 
 namespace forestcoll::solver::alltoall {
 

@@ -8,7 +8,7 @@
 
 #include "solver/alltoall/instance.hpp"
 #include "solver/alltoall/refinement.hpp"
-#include "solver/linear_program.hpp"
+#include "solver/linear/linear_program.hpp"
 
 namespace forestcoll::solver::alltoall {
 

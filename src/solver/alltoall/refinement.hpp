@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "solver/alltoall/instance.hpp"
-#include "solver/network_orbits.hpp"
+#include "solver/symmetry/network_orbits.hpp"
 
 namespace forestcoll::solver::alltoall {
 

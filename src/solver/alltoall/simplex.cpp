@@ -12,8 +12,8 @@
 
 #include "solver/alltoall/routing.hpp"
 #include "solver/alltoall/vertex.hpp"
-#include "solver/linear_program.hpp"
-#include "solver/simple_fractions.hpp"
+#include "solver/linear/linear_program.hpp"
+#include "solver/linear/simple_fractions.hpp"
 
 namespace forestcoll::solver::alltoall {
 namespace {

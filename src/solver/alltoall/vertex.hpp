@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "solver/alltoall/program.hpp"
-#include "solver/simple_fractions.hpp"
+#include "solver/linear/simple_fractions.hpp"
 
 namespace forestcoll::solver::alltoall {
 

@@ -6,7 +6,7 @@
 #include <stop_token>
 
 #include "solver/height/height.hpp"
-#include "solver/orbits.hpp"
+#include "solver/symmetry/orbits.hpp"
 
 namespace forestcoll::solver {
 

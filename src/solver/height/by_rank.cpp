@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "solver/join_trees.hpp"
+#include "solver/common/join_trees.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -273,7 +273,7 @@ class ByRank {
     return copy;
   }
 
-  // What is below the former parent may be less from now on than what is noted: until it is
+  // What is below the previous parent may be less from now on than what is noted: until it is
   // measured again the tree is taken to be higher than it is.
   void reparent(std::size_t t, ArcId arc) {
     into_[t * ranks_ + v_] = arc;

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "solver/budget.hpp"
+#include "solver/common/budget.hpp"
 #include "solver/height/height.hpp"
 
 namespace forestcoll::solver {

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "graph/sink_flow.hpp"
-#include "solver/demand_check.hpp"
-#include "solver/sink_order.hpp"
+#include "solver/common/demand_check.hpp"
+#include "solver/common/sink_order.hpp"
 
 namespace forestcoll::solver {
 namespace {

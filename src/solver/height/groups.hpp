@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "forestcoll/id.hpp"
-#include "solver/core.hpp"
+#include "solver/common/core.hpp"
 
 namespace forestcoll::solver {
 

@@ -11,8 +11,8 @@
 #include "forestcoll/id.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/pack.hpp"
-#include "solver/core.hpp"
-#include "solver/orbits.hpp"
+#include "solver/common/core.hpp"
+#include "solver/symmetry/orbits.hpp"
 
 namespace forestcoll::solver {
 

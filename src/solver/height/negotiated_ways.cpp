@@ -8,7 +8,7 @@ namespace forestcoll::solver {
 namespace {
 
 // Lengths: of a hop; of what is used of an arc, up to an eighth of a hop, so that detours do not
-// pay; and of an arc that is full, or was overfull in a former round by all it can carry.
+// pay; and of an arc that is full, or was overfull in a previous round by all it can carry.
 constexpr std::int64_t kHop = 1 << 10;
 constexpr std::int64_t kUsed = 1 << 7;
 constexpr std::int64_t kFull = 4 * kHop;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "forestcoll/forest.hpp"
-#include "solver/core.hpp"
+#include "solver/common/core.hpp"
 #include "solver/height/height.hpp"
 
 namespace forestcoll::solver {

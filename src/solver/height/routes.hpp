@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "forestcoll/forest.hpp"
-#include "solver/core.hpp"
+#include "solver/common/core.hpp"
 
 namespace forestcoll::solver {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "solver/join_trees.hpp"
+#include "solver/common/join_trees.hpp"
 
 namespace forestcoll::solver {
 HeightRows::HeightRows(const TreeRows& rows)

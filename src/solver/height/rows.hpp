@@ -10,7 +10,7 @@
 
 #include "forestcoll/forest.hpp"
 #include "forestcoll/id.hpp"
-#include "solver/core.hpp"
+#include "solver/common/core.hpp"
 #include "solver/height/height.hpp"
 #include "solver/height/routes.hpp"
 

@@ -11,10 +11,10 @@
 
 #include "forestcoll/topology_text.hpp"
 #include "topology/convert/writers.hpp"
-#include "topology/findings.hpp"
-#include "topology/json_value.hpp"
-#include "topology/quote_dot.hpp"
-#include "topology/write_topology.hpp"
+#include "topology/format/json_value.hpp"
+#include "topology/format/quote_dot.hpp"
+#include "topology/format/write_topology.hpp"
+#include "topology/model/findings.hpp"
 
 namespace forestcoll {
 namespace topology {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "topology/convert/writers.hpp"
-#include "topology/quote_dot.hpp"
+#include "topology/format/quote_dot.hpp"
 
 namespace forestcoll::topology {
 namespace {

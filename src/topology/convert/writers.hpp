@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "forestcoll/topology.hpp"
-#include "topology/arcs.hpp"
+#include "topology/model/arcs.hpp"
 
 namespace forestcoll::topology {
 

@@ -13,7 +13,7 @@ namespace forestcoll::topology {
 namespace {
 
 constexpr double kTurn = 2 * std::numbers::pi;
-constexpr double kCircleGap = 12;          // between neighbours on a circle
+constexpr double kCircleGap = 12;    // between neighbours on a circle
 constexpr double kLeastRadius = 45;  // of one that carries links across
 constexpr double kRay = 26;          // free length of the link to what stands outside
 constexpr double kFrameGap = 30;     // between boxes

@@ -7,10 +7,10 @@
 #include <map>
 #include <set>
 
-#include "topology/arcs.hpp"
 #include "topology/draw/fold.hpp"
 #include "topology/draw/rows.hpp"
-#include "topology/pcie_direction.hpp"
+#include "topology/model/arcs.hpp"
+#include "topology/model/pcie_direction.hpp"
 
 namespace forestcoll::topology {
 namespace {

@@ -14,7 +14,7 @@
 #include "topology/draw/labels.hpp"
 #include "topology/draw/picture.hpp"
 #include "topology/draw/rows.hpp"
-#include "topology/quote_dot.hpp"
+#include "topology/format/quote_dot.hpp"
 
 namespace forestcoll::topology {
 namespace {

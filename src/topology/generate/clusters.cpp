@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "topology/format/units.hpp"
 #include "topology/generate/boxes.hpp"
 #include "topology/generate/fabric.hpp"
 #include "topology/generate/makers.hpp"
-#include "topology/units.hpp"
 
 namespace forestcoll::topology {
 namespace {

@@ -6,10 +6,10 @@
 #include <iterator>
 #include <utility>
 
-#include "topology/findings.hpp"
+#include "topology/format/nearest.hpp"
 #include "topology/generate/makers.hpp"
 #include "topology/generate/parameters.hpp"
-#include "topology/nearest.hpp"
+#include "topology/model/findings.hpp"
 
 namespace forestcoll {
 namespace {

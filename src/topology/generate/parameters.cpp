@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "base/check.hpp"
-#include "topology/findings.hpp"
-#include "topology/nearest.hpp"
-#include "topology/units.hpp"
+#include "topology/format/nearest.hpp"
+#include "topology/format/units.hpp"
+#include "topology/model/findings.hpp"
 
 namespace forestcoll::topology {
 namespace {

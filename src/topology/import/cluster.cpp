@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "topology/import/box.hpp"
+#include "topology/import/build_cluster.hpp"
 #include "topology/import/complete.hpp"
-#include "topology/import/grow.hpp"
 #include "topology/import/notes.hpp"
 #include "topology/import/option_use.hpp"
 #include "topology/import/ports.hpp"

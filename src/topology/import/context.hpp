@@ -8,7 +8,7 @@
 
 #include "forestcoll/import.hpp"
 #include "forestcoll/ratio.hpp"
-#include "topology/findings.hpp"
+#include "topology/model/findings.hpp"
 
 namespace forestcoll::importing {
 

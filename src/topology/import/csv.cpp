@@ -8,10 +8,10 @@
 #include <set>
 #include <utility>
 
+#include "topology/format/units.hpp"
 #include "topology/import/csv_rows.hpp"
 #include "topology/import/readers.hpp"
 #include "topology/import/words.hpp"
-#include "topology/units.hpp"
 
 namespace forestcoll::importing {
 namespace {

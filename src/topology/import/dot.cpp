@@ -14,8 +14,8 @@
 #include <string_view>
 #include <utility>
 
+#include "topology/format/quote_dot.hpp"
 #include "topology/import/readers.hpp"
-#include "topology/quote_dot.hpp"
 
 namespace forestcoll::importing {
 namespace {

@@ -8,10 +8,10 @@
 #include <tuple>
 #include <utility>
 
+#include "topology/format/nearest.hpp"
+#include "topology/format/text_encoding.hpp"
+#include "topology/format/units.hpp"
 #include "topology/import/words.hpp"
-#include "topology/nearest.hpp"
-#include "topology/text_encoding.hpp"
-#include "topology/units.hpp"
 
 namespace forestcoll::importing {
 namespace {

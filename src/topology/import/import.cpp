@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <set>
 
+#include "topology/format/text_encoding.hpp"
+#include "topology/format/units.hpp"
+#include "topology/import/build_cluster.hpp"
 #include "topology/import/complete.hpp"
 #include "topology/import/csv_rows.hpp"
-#include "topology/import/grow.hpp"
 #include "topology/import/notes.hpp"
 #include "topology/import/option_use.hpp"
 #include "topology/import/readers.hpp"
-#include "topology/text_encoding.hpp"
-#include "topology/units.hpp"
 
 namespace forestcoll {
 namespace {
@@ -25,7 +25,7 @@ std::optional<TopologyDocument> from_machines(const Context& context, Read read,
                                               Findings& box_findings) {
   auto machines = read(context);
   if (!machines || !importing::complete(context, *machines, box_findings)) return std::nullopt;
-  return importing::grow(context, *machines);
+  return importing::build_cluster(context, *machines);
 }
 
 bool refuse_growing(const Context& context) {

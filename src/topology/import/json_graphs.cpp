@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "topology/format/json_value.hpp"
 #include "topology/import/readers.hpp"
 #include "topology/import/words.hpp"
-#include "topology/json_value.hpp"
 
 namespace forestcoll::importing {
 namespace {

@@ -1,9 +1,9 @@
 // NCCL's graph XML: <graphs> hold a <graph> for each algorithm, its <channel>s list the devices.
 #include <fmt/format.h>
 
+#include "topology/format/text_encoding.hpp"
 #include "topology/import/context.hpp"
 #include "topology/import/xml.hpp"
-#include "topology/text_encoding.hpp"
 
 namespace forestcoll {
 namespace {

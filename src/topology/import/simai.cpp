@@ -2,9 +2,9 @@
 // a line for each link.
 #include <fmt/format.h>
 
+#include "topology/format/units.hpp"
 #include "topology/import/readers.hpp"
 #include "topology/import/words.hpp"
-#include "topology/units.hpp"
 
 namespace forestcoll::importing {
 namespace {

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "topology/host_list.hpp"
+#include "topology/format/host_list.hpp"
 #include "topology/import/readers.hpp"
 #include "topology/import/words.hpp"
 

@@ -1,4 +1,4 @@
-// Packs random fabrics and checks every result; see tools/stress.
+// Packs random fabrics and checks every result; see tools/scripts/stress.
 //
 //   forestcoll_stress [COUNT [SEED]]               fabrics of all kinds, each packed eight ways
 //   forestcoll_stress --reference [COUNT [SEED]]   12 to 60 ranks, beside the reference packer

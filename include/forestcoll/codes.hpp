@@ -1,0 +1,20 @@
+// What every code of a diagnostic means.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace forestcoll {
+
+struct CodeInfo {
+  std::string_view code;     ///< "E05"
+  std::string_view about;    ///< "the topology file"
+  std::string_view meaning;  ///< a sentence, without a capital at its beginning
+};
+
+/// All codes, by what they are about.
+[[nodiscard]] std::span<const CodeInfo> codes();
+/// The one of that name, or null.
+[[nodiscard]] const CodeInfo* find_code(std::string_view code);
+
+}  // namespace forestcoll

@@ -1,0 +1,36 @@
+// What a schedule's transfers load the links of a fabric with.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "audit/common/findings.hpp"
+#include "forestcoll/network.hpp"
+#include "forestcoll/ratio.hpp"
+#include "forestcoll/verify.hpp"
+
+namespace forestcoll::audit {
+
+/// Data sent from one rank to another, in chunks.
+using Transfers = std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t>;
+
+/// The load of every arc, in chunks; nothing where exact arithmetic does not hold it.
+/// A schedule says which rank sends to which, not by which cables. The model: data takes a route
+/// with the fewest hops through switches alone, never through another compute node. A compute node
+/// uses the links on which such a route is widest (NVLink rather than a NIC), a switch all of them;
+/// several are shared in proportion to their width, which is the least capacity from there on along
+/// a tree of alternatives. A pair without any route is a finding.
+/// Cost: O(ranks × (nodes + arcs)) plus the arcs that carry something.
+[[nodiscard]] std::optional<IdVector<ArcId, Ratio>> route_transfers(const Network& network,
+                                                                    const Transfers& transfers,
+                                                                    Findings& findings);
+
+/// Fills in loads, the busiest link and algbw = 1 / max(load / bandwidth). `loads` are in shares of
+/// the collective's whole buffer.
+void report_loads(const Topology& topology, const Network& network,
+                  const IdVector<ArcId, Ratio>& loads, Verdict& verdict);
+
+}  // namespace forestcoll::audit

@@ -1,0 +1,92 @@
+#include "audit/common/findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace forestcoll::audit {
+namespace {
+
+constexpr std::size_t kKept = 10'000;
+
+std::string code_text(Code code) {
+  return fmt::format("V{:02}", static_cast<int>(code));
+}
+
+bool lets_the_program_run(Code code) {
+  return code == Code::lexical || code == Code::limit || code == Code::never_selected;
+}
+
+}  // namespace
+
+std::string to_string(const Place& place) {
+  std::string text;
+  const auto append = [&](const std::string& part) {
+    if (!text.empty()) text += ", ";
+    text += part;
+  };
+  if (place.rank >= 0) append(fmt::format("rank {}", place.rank));
+  if (place.threadblock >= 0) append(fmt::format("threadblock {}", place.threadblock));
+  if (place.step >= 0) append(fmt::format("step {}", place.step));
+  if (!place.chunk.empty()) append(place.chunk);
+  if (place.line > 0) {
+    const bool alone = text.empty();
+    text += fmt::format("{}line {}{}", alone ? "" : " (", place.line, alone ? "" : ")");
+  }
+  return text;
+}
+
+void Findings::add(Code code, const Place& place, std::string message, std::string remedy) {
+  keep(code, place, to_string(place), std::move(message), std::move(remedy));
+}
+
+void Findings::add(Code code, std::string where, std::string message, std::string remedy) {
+  keep(code, Place{}, std::move(where), std::move(message), std::move(remedy));
+}
+
+void Findings::keep(Code code, const Place& place, std::string where, std::string message,
+                    std::string remedy) {
+  ++count_;
+  kinds_ |= std::uint64_t{1} << static_cast<unsigned>(code);
+  if (!lets_the_program_run(code)) blocked_ = true;
+  if (entries_.size() >= kKept) return;
+  Diagnostic diagnostic;
+  diagnostic.code = code_text(code);
+  diagnostic.kind = code == Code::limit ? ErrorKind::limit : ErrorKind::input;
+  diagnostic.file = file_;
+  diagnostic.where = std::move(where);
+  diagnostic.message = std::move(message);
+  diagnostic.remedy = std::move(remedy);
+  entries_.push_back({code, place, std::move(diagnostic)});
+}
+
+Diagnostics Findings::sorted(std::size_t most) const {
+  std::vector<const Entry*> order;
+  order.reserve(entries_.size());
+  for (const Entry& entry : entries_) order.push_back(&entry);
+  const auto key = [](const Entry* e) {
+    return std::tuple(e->code, e->place.rank, e->place.threadblock, e->place.step);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const Entry* a, const Entry* b) { return key(a) < key(b); });
+  Diagnostics result;
+  for (const Entry* entry : order) {
+    if (result.size() == most) break;
+    result.push_back(entry->diagnostic);
+  }
+  return result;
+}
+
+Diagnostic file_error(std::string_view file, std::string where, std::string message,
+                      std::string remedy) {
+  Diagnostic diagnostic;
+  diagnostic.code = code_text(Code::unreadable);
+  diagnostic.file = std::string(file);
+  diagnostic.where = std::move(where);
+  diagnostic.message = std::move(message);
+  diagnostic.remedy = std::move(remedy);
+  return diagnostic;
+}
+
+}  // namespace forestcoll::audit

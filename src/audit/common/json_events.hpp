@@ -1,0 +1,124 @@
+// What the readers of JSON files share: they take the parser's events one by one, with a stack of
+// what the text is inside of, and never hold a document.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "audit/common/findings.hpp"
+#include "audit/common/line_index.hpp"
+#include "forestcoll/diagnostic.hpp"
+
+namespace forestcoll::audit {
+
+inline constexpr std::size_t kMaxJsonDepth = 64;
+inline constexpr std::size_t kMaxJsonKeys = 256;  ///< of one object
+
+/// Base of a Reader. `Inside` lists the places that a value can stand in; its first enumerator is
+/// the place outside of everything. A Reader adds `string`, `start_object` and `start_array`, which
+/// push a place, `number`, `other` (a value of any other type, in words) and `location` (for
+/// errors:
+/// ", in …", or nothing), and hides the events that it treats differently. What stands inside of
+/// `Inside::skipped` is not looked at. Every event returns whether to read on.
+template <class Reader, class Inside>
+class JsonEvents {
+ public:
+  JsonEvents(std::string_view text, std::string_view file, Findings& findings)
+      : findings_(findings), text_(text), file_(file) {}
+
+  /// Why reading ended before the end of the text.
+  [[nodiscard]] const std::optional<Diagnostic>& error() const { return error_; }
+
+  // The events, as nlohmann's parser sends them.
+  bool null() { return reader().other("null"); }
+  bool boolean(bool value) { return reader().other(value ? "true" : "false"); }
+  bool number_integer(std::int64_t value) { return reader().number(value); }
+  bool number_unsigned(std::uint64_t value) {
+    if (value > static_cast<std::uint64_t>(INT64_MAX)) return reader().other("a huge number");
+    return reader().number(static_cast<std::int64_t>(value));
+  }
+  bool number_float(double, const std::string& text) { return reader().other(text); }
+  bool binary(const std::vector<std::uint8_t>&) { return reader().other("binary data"); }
+  // Readers take the first or the last of two equal keys, so a file with two means nothing.
+  bool key(const std::string& value) {
+    key_ = value;
+    if (inside() == Inside::skipped) return true;
+    const auto first = keys_.begin() + static_cast<std::ptrdiff_t>(first_keys_.back());
+    if (std::find(first, keys_.end(), value) != keys_.end()) {
+      return refuse(fmt::format("the key \"{}\" stands twice in one object{}", value.substr(0, 40),
+                                reader().location()));
+    }
+    if (keys_.end() - first == kMaxJsonKeys) {
+      return refuse(
+          fmt::format("more than {} keys in one object{}", kMaxJsonKeys, reader().location()));
+    }
+    keys_.push_back(value);
+    return true;
+  }
+  bool end_object() {
+    pop();
+    return true;
+  }
+  bool end_array() {
+    pop();
+    return true;
+  }
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) {
+    const std::size_t offset = position > 0 ? position - 1 : 0;
+    error_ = file_error(file_, LineIndex(text_).position(std::min(offset, text_.size())),
+                        "not well-formed JSON", "the file may be truncated");
+    return false;
+  }
+
+ protected:
+  [[nodiscard]] Inside inside() const { return stack_.empty() ? Inside{} : stack_.back(); }
+  [[nodiscard]] std::size_t depth() const { return stack_.size(); }
+  bool push(Inside next) {
+    if (stack_.size() == kMaxJsonDepth) {
+      return refuse(fmt::format("nested more than {} levels deep", kMaxJsonDepth));
+    }
+    stack_.push_back(next);
+    first_keys_.push_back(keys_.size());
+    return true;
+  }
+  void pop() {
+    stack_.pop_back();
+    keys_.resize(first_keys_.back());
+    first_keys_.pop_back();
+  }
+  bool refuse(std::string message) {
+    error_ = file_error(file_, "", std::move(message));
+    return false;
+  }
+
+  Findings& findings_;
+  std::string key_;
+
+ private:
+  Reader& reader() { return static_cast<Reader&>(*this); }
+
+  std::string_view text_;
+  std::string_view file_;
+  std::optional<Diagnostic> error_;
+  std::vector<Inside> stack_;
+  std::vector<std::string> keys_;        // of the objects around this place, one after the other
+  std::vector<std::size_t> first_keys_;  // where those of each begin
+};
+
+/// Reads all of `text`. Errors: not JSON (with line:column), or what the reader refuses.
+template <class Reader>
+[[nodiscard]] std::optional<Diagnostic> read_json(std::string_view text, Reader& reader) {
+  nlohmann::json::sax_parse(text.begin(), text.end(), &reader);
+  return reader.error();
+}
+
+}  // namespace forestcoll::audit

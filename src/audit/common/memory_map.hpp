@@ -1,0 +1,50 @@
+// Where the chunks of the three buffers lie, in place and out of place.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "audit/common/program.hpp"
+
+namespace forestcoll::audit {
+
+enum class Placement { in_place, out_of_place };
+
+/// Gives every chunk of a rank's memory a number. Chunks of two buffers that are the same memory
+/// have the same number: in place, input and output are one buffer of the whole collective, of
+/// which allgather's input and reduce_scatter's output are the rank's own part.
+class MemoryMap {
+ public:
+  /// REQUIRES: check_structure found nothing that blocks.
+  MemoryMap(const Program& program, Placement placement);
+
+  [[nodiscard]] Placement placement() const { return placement_; }
+  /// Chunks of all ranks before this one.
+  [[nodiscard]] std::size_t base(std::int32_t rank) const {
+    return base_[static_cast<std::size_t>(rank)];
+  }
+  [[nodiscard]] std::size_t total() const { return base_.back(); }
+  /// The number of a chunk, among those of all ranks.
+  [[nodiscard]] std::size_t locate(std::int32_t rank, Buffer buffer, std::int64_t offset) const;
+  /// "output chunk 7", or "output chunk 3, slice 1 of 2": as the step itself calls it.
+  [[nodiscard]] std::string name(Buffer buffer, std::int64_t offset) const;
+  /// How many of the program's chunks make one of the file's.
+  [[nodiscard]] std::int64_t slices() const { return slices_; }
+
+  [[nodiscard]] std::int64_t input_chunks() const { return sizes_.input; }
+  [[nodiscard]] std::int64_t output_chunks() const { return sizes_.output; }
+  /// The rank's own part of the whole buffer begins here (allgather, reduce_scatter).
+  [[nodiscard]] std::int64_t own_part(std::int32_t rank) const { return rank * part_; }
+
+ private:
+  Placement placement_;
+  BufferSizes sizes_;
+  std::int64_t slices_;
+  std::int64_t whole_;  // chunks of the whole buffer
+  std::int64_t part_;   // own part; 0 where a rank has no part of its own
+  bool input_is_part_, output_is_part_;
+  std::vector<std::size_t> base_;
+};
+
+}  // namespace forestcoll::audit

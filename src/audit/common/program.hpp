@@ -1,0 +1,103 @@
+// A schedule as its file says: plain structs, read and not yet judged.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "audit/common/findings.hpp"
+
+namespace forestcoll::audit {
+
+/// What a schedule promises: the collectives that this project makes, and those that others make.
+enum class Pattern : std::uint8_t {
+  allgather,
+  reduce_scatter,
+  allreduce,
+  broadcast,
+  reduce,
+  alltoall,
+  sendrecv  ///< every rank ends with the input of one other
+};
+[[nodiscard]] std::string_view to_string(Pattern pattern);
+[[nodiscard]] std::optional<Pattern> parse_pattern(std::string_view name);
+/// Whether counts are of one rank's part: the whole buffer has that of every rank.
+[[nodiscard]] bool is_divided(Pattern pattern);
+
+enum class Buffer : std::uint8_t { input, output, scratch };
+[[nodiscard]] std::string_view to_string(Buffer buffer);
+
+/// What a type of step does; the columns of the runtimes' table.
+struct Operation {
+  std::string_view name;
+  bool receives = false;
+  bool sends = false;
+  bool reads_source = false;
+  bool reads_destination = false;  ///< `re`: it adds to what is there
+  bool writes = false;
+  bool reduces = false;
+  [[nodiscard]] bool is_nop() const { return !receives && !sends && !reads_source && !writes; }
+};
+/// The row of a type ("s", "rcs", …), or null where no runtime has it.
+[[nodiscard]] const Operation* find_operation(std::string_view name);
+
+struct Step {
+  const Operation* operation = nullptr;
+  Buffer source = Buffer::input, destination = Buffer::input;
+  std::int32_t source_offset = 0, destination_offset = 0;  ///< in chunks
+  std::int32_t count = 1;                                  ///< in chunks
+  std::int32_t depends_threadblock = -1, depends_step = -1;
+  bool has_dependent = false;
+  std::int32_t line = 0;
+};
+
+struct Threadblock {
+  std::int32_t id = 0;
+  std::int32_t send_peer = -1, recv_peer = -1;
+  std::int32_t channel = 0;
+  std::int32_t line = 0;
+  std::vector<Step> steps;
+};
+
+struct Gpu {
+  std::int32_t id = 0;
+  std::int64_t input_chunks = 0, output_chunks = 0, scratch_chunks = 0;
+  std::int32_t line = 0;
+  std::vector<Threadblock> threadblocks;
+};
+
+struct Program {
+  std::string name;
+  std::string protocol;
+  Pattern pattern = Pattern::allgather;
+  std::int64_t channels = 0;  ///< nchannels
+  std::int64_t chunks = 0;    ///< nchunksperloop
+  std::int64_t slices = 1;  ///< how many of `chunks`, and of all that follows, make one of a file's
+  std::int64_t ranks = 0;   ///< ngpus
+  bool in_place = false, out_of_place = false;
+  std::int64_t min_bytes = 0, max_bytes = 0;
+  std::int32_t line = 0;
+  std::vector<Gpu> gpus;  ///< in the order of the file; by id once the structure is checked
+};
+
+[[nodiscard]] inline Place place_of(const Gpu& gpu) {
+  return {gpu.id, -1, -1, gpu.line, {}};
+}
+[[nodiscard]] inline Place place_of(const Gpu& gpu, const Threadblock& tb) {
+  return {gpu.id, tb.id, -1, tb.line, {}};
+}
+[[nodiscard]] inline Place place_of(const Gpu& gpu, const Threadblock& tb, std::size_t step) {
+  return {gpu.id, tb.id, static_cast<std::int32_t>(step), tb.steps[step].line, {}};
+}
+
+/// Chunks of the input and output buffers that the collective gives every rank.
+struct BufferSizes {
+  std::int64_t input = 0, output = 0;
+};
+/// REQUIRES: where the pattern is divided, `chunks` is a multiple of `ranks`.
+[[nodiscard]] BufferSizes buffer_sizes(Pattern pattern, std::int64_t chunks, std::int64_t ranks);
+
+}  // namespace forestcoll::audit

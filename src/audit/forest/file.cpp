@@ -1,0 +1,288 @@
+// A SAX reader: a stack of what the text is inside of, and one function per place where a value can
+// stand. A tree of a million edges never exists as a JSON document in memory.
+#include "audit/forest/file.hpp"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+#include <utility>
+
+#include "audit/common/json_events.hpp"
+#include "forestcoll/verify.hpp"
+
+namespace forestcoll::audit {
+namespace {
+
+constexpr std::size_t kMaxPathNodes = 100'000'000;
+constexpr std::size_t kMaxGenerators = 64;
+
+enum class Inside {
+  nothing,
+  file,
+  fraction,
+  ranks,
+  weights,
+  symmetry,
+  generators,
+  generator,
+  cycles,
+  cycle,
+  trees,
+  tree,
+  edges,
+  edge,
+  path,
+  skipped
+};
+
+class ForestReader : public JsonEvents<ForestReader, Inside> {
+ public:
+  using JsonEvents::JsonEvents;
+
+  ForestFile take() { return std::move(forest_); }
+
+  // Events that differ from the others'.
+  bool boolean(bool value) {
+    if (inside() != Inside::tree || key_ != "images") return other(value ? "true" : "false");
+    tree().images = value;
+    return true;
+  }
+  bool string(const std::string& value);
+  bool start_object(std::size_t);
+  bool start_array(std::size_t);
+  bool end_array();
+
+  bool number(std::int64_t value);
+  bool other(std::string_view found);
+  [[nodiscard]] std::string location() const {
+    return list_ == nullptr || list_->trees.empty() ? "" : ", in " + where();
+  }
+
+ private:
+  void wrong(std::string_view expected, std::string_view found);
+  [[nodiscard]] std::string where() const;
+  Name intern(const std::string& name);
+  TreeList* list_of(const std::string& key);
+
+  ForestTree& tree() { return list_->trees.back(); }
+  Generator& generator() { return symmetric_list_->symmetry.back(); }
+
+  ForestFile forest_;
+  std::string fraction_key_, list_key_;
+  TreeList* list_ = nullptr;
+  TreeList* symmetric_list_ = nullptr;  ///< whose symmetry is being read
+  std::unordered_map<std::string, Name> names_;
+};
+
+std::string ForestReader::where() const {
+  if (list_ == nullptr || list_->trees.empty()) return "/" + key_;
+  std::string text = fmt::format("{} tree {}", list_key_, list_->trees.size() - 1);
+  if (inside() == Inside::edge || inside() == Inside::path) {
+    text += fmt::format(", edge {}", forest_.edges.size() - list_->trees.back().edges_begin - 1);
+  }
+  return text;
+}
+
+void ForestReader::wrong(std::string_view expected, std::string_view found) {
+  findings_.add(Code::attribute, where(),
+                fmt::format("{}: expected {}, found {}", key_, expected, found.substr(0, 40)));
+}
+
+Name ForestReader::intern(const std::string& name) {
+  const auto [at, added] = names_.try_emplace(name, static_cast<Name>(forest_.names.size()));
+  if (added) forest_.names.push_back(name);
+  return at->second;
+}
+
+TreeList* ForestReader::list_of(const std::string& key) {
+  if (key == "trees") return &forest_.trees;
+  if (key == "reduce") return &forest_.reduce;
+  if (key == "broadcast") return &forest_.broadcast;
+  return nullptr;
+}
+
+bool ForestReader::number(std::int64_t value) {
+  if (inside() == Inside::file && key_ == "version") {
+    forest_.version = value;
+  } else if (inside() == Inside::file && key_ == "k") {
+    forest_.k = value;
+  } else if (inside() == Inside::tree && key_ == "multiplicity") {
+    tree().multiplicity = value;
+  } else if (inside() == Inside::tree && key_ == "height") {
+    tree().height = value;
+  } else if (inside() == Inside::generator && key_ == "order") {
+    generator().order = value;
+  } else if (inside() == Inside::weights) {
+    forest_.weights.push_back(value);
+  } else {
+    return other(std::to_string(value));
+  }
+  return true;
+}
+
+bool ForestReader::string(const std::string& value) {
+  if (inside() == Inside::path) {
+    if (forest_.path_nodes.size() == kMaxPathNodes) return refuse("too many nodes in paths");
+    forest_.path_nodes.push_back(intern(value));
+  } else if (inside() == Inside::edge && key_ == "src") {
+    forest_.edges.back().src = intern(value);
+  } else if (inside() == Inside::edge && key_ == "dst") {
+    forest_.edges.back().dst = intern(value);
+  } else if (inside() == Inside::tree && key_ == "root") {
+    tree().root = intern(value);
+  } else if (inside() == Inside::ranks) {
+    forest_.ranks.push_back(intern(value));
+  } else if (inside() == Inside::cycle) {
+    generator().cycles.back().push_back(intern(value));
+  } else if (inside() == Inside::fraction && key_ == "exact") {
+    (fraction_key_ == "algbw" ? forest_.algbw : forest_.optimum) = value;
+  } else if (inside() == Inside::file && key_ == "format") {
+    forest_.format = value;
+  } else if (inside() == Inside::file && key_ == "collective") {
+    forest_.collective = value;
+  } else {
+    return other("\"" + value + "\"");
+  }
+  return true;
+}
+
+// A value that is of no use where it stands: an error if something else was expected there.
+bool ForestReader::other(std::string_view found) {
+  const bool file = inside() == Inside::file;
+  if (inside() == Inside::nothing) return refuse("expected an object");
+  if (file && (key_ == "version" || key_ == "k")) {
+    wrong("an integer", found);
+  } else if (file && (key_ == "format" || key_ == "collective")) {
+    wrong("a string", found);
+  } else if (file && (key_ == "algbw" || key_ == "optimum")) {
+    wrong("an object with \"exact\" and \"value\"", found);
+  } else if (file && (key_ == "ranks" || key_ == "weights" || list_of(key_) != nullptr)) {
+    wrong("an array", found);
+  } else if (inside() == Inside::tree && (key_ == "multiplicity" || key_ == "height")) {
+    wrong("an integer", found);
+  } else if (inside() == Inside::tree && key_ == "root") {
+    wrong("a node's id", found);
+  } else if (inside() == Inside::edge && (key_ == "src" || key_ == "dst")) {
+    wrong("a node's id", found);
+  } else if (inside() == Inside::ranks || inside() == Inside::path || inside() == Inside::cycle) {
+    wrong("a node's id", found);
+  } else if (inside() == Inside::tree && key_ == "images") {
+    wrong("true or false", found);
+  } else if (inside() == Inside::generator && key_ == "order") {
+    wrong("an integer", found);
+  } else if ((file && key_ == "symmetry") || inside() == Inside::generators) {
+    wrong("an object", found);
+  } else if (inside() == Inside::symmetry || inside() == Inside::cycles ||
+             (inside() == Inside::generator && key_ == "cycles")) {
+    wrong("an array", found);
+  } else if (inside() == Inside::weights) {
+    wrong("an integer", found);
+  } else if (inside() == Inside::trees || inside() == Inside::edges) {
+    wrong("an object", found);
+  } else if (inside() == Inside::tree && key_ == "edges") {
+    wrong("an array", found);
+  } else if (inside() == Inside::edge && key_ == "path") {
+    wrong("an array", found);
+  } else if (inside() == Inside::fraction && key_ == "exact") {
+    wrong("a string", found);
+  }
+  return true;
+}
+
+bool ForestReader::start_object(std::size_t) {
+  switch (inside()) {
+    case Inside::nothing:
+      return push(Inside::file);
+    case Inside::file:
+      if (key_ == "symmetry") return push(Inside::symmetry);
+      if (key_ != "algbw" && key_ != "optimum") break;
+      fraction_key_ = key_;
+      return push(Inside::fraction);
+    case Inside::generators:
+      if (symmetric_list_->symmetry.size() == kMaxGenerators) return refuse("too many generators");
+      symmetric_list_->symmetry.emplace_back();
+      return push(Inside::generator);
+    case Inside::trees: {
+      ForestTree next;
+      next.edges_begin = next.edges_end = forest_.edges.size();
+      list_->trees.push_back(next);
+      return push(Inside::tree);
+    }
+    case Inside::edges: {
+      if (forest_.edges.size() == static_cast<std::size_t>(kMaxForestEdges))
+        return refuse("too many edges");
+      ForestEdge edge;
+      edge.path_begin = edge.path_end = static_cast<std::uint32_t>(forest_.path_nodes.size());
+      forest_.edges.push_back(edge);
+      tree().edges_end = forest_.edges.size();
+      return push(Inside::edge);
+    }
+    default:
+      break;
+  }
+  if (inside() != Inside::skipped) other("an object");
+  return push(Inside::skipped);
+}
+
+bool ForestReader::start_array(std::size_t) {
+  switch (inside()) {
+    case Inside::nothing:
+      return refuse("expected an object, found an array");
+    case Inside::file:
+      if (key_ == "ranks") return push(Inside::ranks);
+      if (key_ == "weights") {
+        forest_.has_weights = true;
+        return push(Inside::weights);
+      }
+      if (TreeList* list = list_of(key_); list != nullptr) {
+        if (list->present) {
+          findings_.add(Code::attribute, "/" + key_, "the list stands twice");
+        }
+        list->present = true;
+        list_ = list;
+        list_key_ = key_;
+        return push(Inside::trees);
+      }
+      break;
+    case Inside::symmetry:
+      symmetric_list_ = list_of(key_);
+      if (symmetric_list_ == nullptr) break;
+      return push(Inside::generators);
+    case Inside::generator:
+      if (key_ == "cycles") return push(Inside::cycles);
+      break;
+    case Inside::cycles:
+      generator().cycles.emplace_back();
+      return push(Inside::cycle);
+    case Inside::tree:
+      if (key_ == "edges") return push(Inside::edges);
+      break;
+    case Inside::edge:
+      if (key_ == "path") return push(Inside::path);
+      break;
+    default:
+      break;
+  }
+  if (inside() != Inside::skipped) other("an array");
+  return push(Inside::skipped);
+}
+
+bool ForestReader::end_array() {
+  if (inside() == Inside::path) {
+    forest_.edges.back().path_end = static_cast<std::uint32_t>(forest_.path_nodes.size());
+  }
+  if (inside() == Inside::trees) list_ = nullptr;
+  pop();
+  return true;
+}
+
+}  // namespace
+
+Expected<ForestFile> read_forest_json(std::string_view text, std::string_view file,
+                                      Findings& findings) {
+  ForestReader reader(text, file, findings);
+  if (auto error = read_json(text, reader)) return *std::move(error);
+  return reader.take();
+}
+
+}  // namespace forestcoll::audit

@@ -1,0 +1,105 @@
+// A file that does not match a call is passed over without a word, and the call "passes" on the
+// runtime's own algorithm. So a file that can never be selected is as wrong as one that hangs.
+#include "audit/msccl/selection.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+
+#include "forestcoll/ratio.hpp"
+
+namespace forestcoll::audit {
+namespace {
+
+std::string bytes_text(std::int64_t bytes) {
+  constexpr std::array<const char*, 6> units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  std::size_t unit = 0;
+  while (bytes >= 1024 && bytes % 1024 == 0 && unit + 1 < units.size()) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return fmt::format("{} {}", bytes, units[unit]);
+}
+
+// The upper end of the window. What leaves its end out is often written with a round one.
+std::string end_text(const Program& program, const TargetRules& target, std::int64_t last) {
+  const bool is_round = program.max_bytes % 1024 == 0;
+  if (target.max_bytes_is_included || !is_round) return "to " + bytes_text(last);
+  return "to less than " + bytes_text(program.max_bytes);
+}
+
+// The buffer that counts are taken of, in the words of the collective's interface.
+std::string_view counted(Pattern pattern) {
+  if (pattern == Pattern::allgather) return "elements sent per rank";
+  if (pattern == Pattern::reduce_scatter) return "elements received per rank";
+  if (pattern == Pattern::alltoall) return "elements per pair of ranks";
+  return "elements per rank";
+}
+
+bool is_unlimited(const Program& program, const TargetRules& target) {
+  return target.max_bytes_is_included && program.max_bytes == 0;
+}
+
+// The largest size in the window.
+std::int64_t last_size(const Program& program, const TargetRules& target) {
+  return target.max_bytes_is_included ? program.max_bytes : program.max_bytes - 1;
+}
+
+std::string modes_text(const Program& program) {
+  if (program.in_place && program.out_of_place) return "in place and out of place";
+  return program.in_place ? "in place" : "out of place";
+}
+
+}  // namespace
+
+std::string usable_counts(const Program& program, const TargetRules& target, Findings& findings) {
+  const Place header{-1, -1, -1, program.line, {}};
+  const std::int64_t multiplier = is_divided(program.pattern) ? program.ranks : 1;
+  const std::int64_t step =
+      target.counts_parts ? program.chunks : program.chunks / std::gcd(program.chunks, multiplier);
+  const bool unlimited = is_unlimited(program, target);
+  const std::int64_t last = last_size(program, target);
+
+  if (!program.in_place && !program.out_of_place) {
+    findings.add(Code::never_selected, header,
+                 "inplace and outofplace are both 0: no call selects the file");
+    return "none";
+  }
+  if (!unlimited && (last < program.min_bytes || last < 0)) {
+    findings.add(Code::never_selected, header,
+                 fmt::format("minBytes {} and maxBytes {} leave no size for target {}",
+                             program.min_bytes, program.max_bytes, target.name),
+                 "set maxBytes above minBytes");
+    return "none";
+  }
+  // Each chunk holds at least one element of one byte.
+  const Int128 smallest = Int128{step} * multiplier;
+  if (!unlimited && (last < smallest || last / smallest * smallest < program.min_bytes)) {
+    findings.add(
+        Code::never_selected, header,
+        fmt::format("no buffer of minBytes {} to maxBytes {} is a multiple of {} elements, "
+                    "as target {} asks of {} chunks",
+                    program.min_bytes, program.max_bytes, step * multiplier, target.name,
+                    program.chunks),
+        "raise maxBytes or use fewer chunks");
+    return "none";
+  }
+  const std::string counts =
+      step == 1 ? fmt::format("any number of {}", counted(program.pattern))
+                : fmt::format("{} that are multiples of {}", counted(program.pattern), step);
+  return fmt::format("{}; {}; buffers from {} {}", counts, modes_text(program),
+                     bytes_text(program.min_bytes),
+                     unlimited ? "upwards" : end_text(program, target, last));
+}
+
+ChunkBytes chunk_bytes(const Program& program, const TargetRules& target) {
+  const std::int64_t least = std::max<std::int64_t>(program.min_bytes, 1);
+  return {(least - 1) / program.chunks + 1, is_unlimited(program, target)
+                                                ? std::numeric_limits<std::int64_t>::max()
+                                                : last_size(program, target) / program.chunks};
+}
+
+}  // namespace forestcoll::audit

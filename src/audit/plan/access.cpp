@@ -1,0 +1,89 @@
+// What the operations of a plan touch.
+#include <algorithm>
+
+#include "audit/plan/channels.hpp"
+#include "audit/plan/graph.hpp"
+#include "audit/plan/kinds.hpp"
+
+namespace forestcoll::audit {
+namespace {
+
+// The operands of one side that a node touches: all, or that of its element.
+class Parts {
+ public:
+  Parts(const PlanFile& plan, const PlanGraph& graph, std::int32_t n)
+      : node_(graph.nodes[static_cast<std::size_t>(n)]),
+        op_(graph.op(plan, n)),
+        gpu_(plan.gpus[static_cast<std::size_t>(node_.rank)]),
+        block_(gpu_.threadblocks[static_cast<std::size_t>(
+            node_.block - graph.first_block[static_cast<std::size_t>(node_.rank)])]) {}
+
+  [[nodiscard]] std::vector<PlanPart> reads() const {
+    std::vector<PlanPart> parts;
+    // One source goes to all channels.
+    const bool one = op_.kind == PlanKind::read_put_packets;
+    for (std::size_t i = 0; i < op_.sources.size(); ++i) {
+      if (one || touches(i)) add(op_.sources[i], reads_packets(op_, i), parts);
+    }
+    // Packets are added up first, the local operand last.
+    if (adds(op_.kind) && waits_for_packets(op_.kind)) {
+      std::rotate(parts.begin(), parts.begin() + 1, parts.end());
+    }
+    return parts;
+  }
+
+  [[nodiscard]] std::vector<PlanPart> writes() const {
+    std::vector<PlanPart> parts;
+    const bool only_waits = node_.kind == PlanGraph::Kind::data &&
+                            op_.kind == PlanKind::read_put_packets &&
+                            op_.channel_kind == ChannelKind::port;
+    for (std::size_t i = 0; i < op_.destinations.size() && !only_waits; ++i) {
+      if (touches(i)) add(op_.destinations[i], writes_packets(op_, i), parts);
+    }
+    return parts;
+  }
+
+ private:
+  [[nodiscard]] bool touches(std::size_t i) const {
+    return node_.element < 0 || static_cast<std::size_t>(node_.element) == i;
+  }
+
+  void add(PlanSlice slice, bool packets, std::vector<PlanPart>& parts) const {
+    slice.index += std::max(node_.lane, 0);
+    if (slice.is_local) {
+      parts.push_back({{node_.rank, slice.buffer, slice.index}, packets, false});
+      return;
+    }
+    const auto at = [](const auto& list, std::int64_t i) {
+      return list[static_cast<std::size_t>(i)];
+    };
+    if (slice.is_switched) {
+      const auto list = ids_of(block_.channels, ChannelKind::switched);
+      const PlanGroup group = at(groups_of(gpu_), at(list, slice.switch_channel));
+      for (const std::int64_t rank : group.ranks) {
+        parts.push_back(
+            {{static_cast<std::int32_t>(rank), group.buffer, slice.index}, packets, true});
+      }
+      return;
+    }
+    const auto list = ids_of(block_.remote_buffers, op_.channel_kind);
+    const PlanRemoteBuffer remote = at(gpu_.remote_buffers, at(list, slice.remote));
+    parts.push_back(
+        {{static_cast<std::int32_t>(remote.rank), remote.buffer, slice.index}, packets, false});
+  }
+
+  const PlanGraph::Node& node_;
+  const PlanOp& op_;
+  const PlanGpu& gpu_;
+  const PlanThreadblock& block_;
+};
+
+}  // namespace
+
+PlanAccess access_of(const PlanFile& plan, const PlanGraph& graph, std::int32_t n) {
+  const Parts parts(plan, graph, n);
+  const bool one = graph.nodes[static_cast<std::size_t>(n)].lane >= 0;
+  return {parts.reads(), parts.writes(), one ? 1 : graph.op(plan, n).sources.front().size};
+}
+
+}  // namespace forestcoll::audit

@@ -1,0 +1,31 @@
+// Runs a plan over symbolic data.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "audit/common/fabric_load.hpp"
+#include "audit/common/findings.hpp"
+#include "audit/common/memory_map.hpp"
+#include "audit/common/program.hpp"
+#include "audit/common/symbolic_memory.hpp"
+#include "audit/plan/file.hpp"
+
+namespace forestcoll::audit {
+
+struct PlanRun {
+  Results results;
+  Transfers transfers;  ///< chunks from rank to rank; through a switch, as if to each by itself
+};
+
+/// Checks that the plan ends, that nothing races, and that every rank ends with what the collective
+/// promises. Nothing where it cannot be run to its end.
+/// REQUIRES: check_plan_structure found nothing that blocks, and filled `program`.
+[[nodiscard]] std::optional<PlanRun> check_plan(const PlanFile& plan, const Program& program,
+                                                const MemoryMap& memory, Findings& findings);
+
+/// For which buffers the executor takes the plan; a finding where for none.
+[[nodiscard]] std::string usable_sizes(const PlanFile& plan, Findings& findings);
+
+}  // namespace forestcoll::audit

@@ -1,0 +1,154 @@
+#include "audit/plan/conditions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "audit/plan/groups.hpp"
+#include "audit/plan/kinds.hpp"
+
+namespace forestcoll::audit {
+namespace {
+
+constexpr std::uint64_t kOffsets = UINT32_MAX;                  // the executor's, in bytes
+constexpr std::int64_t kReusedScratch = std::int64_t{1} << 26;  // bytes, with reuse_resources
+
+template <class Predicate>
+bool any_operation(const PlanFile& plan, Predicate predicate) {
+  for (const PlanGpu& gpu : plan.gpus) {
+    for (const PlanThreadblock& tb : gpu.threadblocks) {
+      if (std::any_of(tb.ops.begin(), tb.ops.end(), predicate)) return true;
+    }
+  }
+  return false;
+}
+
+// The executor sends from the beginning of the allocation that holds the buffer, and scratch is one
+// of its own.
+bool sends_from_the_callers(const PlanOp& op) {
+  return is_put(op.kind) && op.channel_kind == ChannelKind::port &&
+         std::any_of(op.sources.begin(), op.sources.end(), [](const PlanSlice& slice) {
+           return slice.is_local && slice.buffer != Buffer::scratch;
+         });
+}
+
+bool is_packets_by_port(const PlanOp& op) {
+  return op.kind == PlanKind::put_packets && op.channel_kind == ChannelKind::port;
+}
+
+// All peers and switches that the executor tells of buffers; those it remembers from the first
+// call.
+bool shows_the_callers_buffers(const PlanGpu& gpu) {
+  return std::any_of(gpu.remote_buffers.begin(), gpu.remote_buffers.end(),
+                     [](const PlanRemoteBuffer& b) { return b.buffer != Buffer::scratch; }) ||
+         std::any_of(gpu.channels.begin(), gpu.channels.end(), [](const PlanChannels& list) {
+           return list.kind == ChannelKind::switched && list.buffer != Buffer::scratch;
+         });
+}
+
+void add_reuse(const PlanFile& plan, std::vector<std::string>& conditions) {
+  if (!plan.reuses_resources) return;
+  std::int64_t scratch = 0;
+  for (const PlanGpu& gpu : plan.gpus) scratch = std::max(scratch, gpu.scratch_chunks);
+  if (scratch > 0) {
+    const std::int64_t room = kReusedScratch / (plan.doubles_scratch ? 2 : 1) / scratch;
+    const std::int64_t largest = room / plan.alignment * plan.alignment * message_chunks(plan);
+    if (plan.max_size > static_cast<std::uint64_t>(largest)) {
+      conditions.push_back(fmt::format(
+          "messages have at most {} bytes: beyond, reuse_resources makes the rounds of a pipeline "
+          "share scratch, which this verifier does not follow",
+          largest));
+    }
+  }
+  if (std::any_of(plan.gpus.begin(), plan.gpus.end(), shows_the_callers_buffers)) {
+    conditions.push_back(
+        "every call has the buffers of the first: with reuse_resources, peers and switches are "
+        "told "
+        "of no others");
+  }
+}
+
+void add_groups(const PlanFile& plan, std::vector<std::string>& conditions) {
+  if (const std::int64_t units = units_of_chunks(plan); units > 1) {
+    conditions.push_back(
+        fmt::format("a chunk's bytes are a multiple of {}: groups of threadblocks cut others in "
+                    "different places",
+                    units * plan.alignment));
+  }
+  std::int64_t most = 1;  // units of the smallest chunk of which each part has one
+  for (const PlanGpu& gpu : plan.gpus) {
+    for (const PlanThreadblock& tb : gpu.threadblocks) {
+      for (const PlanOp& op : tb.ops) {
+        if (!op.in_group || !waits_for_packets(op.kind)) continue;
+        const std::int64_t size = op.sources.front().size;
+        most = std::max(most, (op.group_size + size - 1) / size);
+      }
+    }
+  }
+  const std::int64_t smallest = most * plan.alignment * message_chunks(plan);
+  if (most > 1 && plan.min_size < static_cast<std::uint64_t>(smallest)) {
+    conditions.push_back(
+        fmt::format("messages have at least {} bytes, so that every threadblock of a group waits "
+                    "for packets",
+                    smallest));
+  }
+}
+
+}  // namespace
+
+std::uint64_t largest_message(const PlanFile& plan) {
+  const std::int64_t room = (plan.protocol == "LL" ? 2 : 1) * (plan.doubles_scratch ? 2 : 1);
+  std::int64_t most = 1;  // chunks of a buffer
+  for (const PlanGpu& gpu : plan.gpus) {
+    most = std::max({most, gpu.input_chunks, gpu.output_chunks, gpu.scratch_chunks * room});
+  }
+  const auto alignment = static_cast<std::uint64_t>(plan.alignment);
+  const std::uint64_t chunk = kOffsets / static_cast<std::uint64_t>(most) / alignment * alignment;
+  return chunk * static_cast<std::uint64_t>(message_chunks(plan));
+}
+
+std::vector<std::string> plan_conditions(const PlanFile& plan) {
+  std::vector<std::string> conditions;
+  if (const std::uint64_t largest = largest_message(plan); plan.max_size > largest) {
+    conditions.push_back(fmt::format(
+        "messages have at most {} bytes: beyond, offsets of 32 bits wrap in the executor, and {} "
+        "does not keep larger ones from it",
+        largest,
+        plan.max_size == UINT64_MAX ? "the plan, without a max_message_size,"
+                                    : fmt::format("max_message_size {}", plan.max_size)));
+  }
+  if (any_operation(plan, sends_from_the_callers)) {
+    conditions.push_back(
+        "input and output lie at the beginning of their allocations, as a framework's tensors may "
+        "not: port channels send from there");
+  }
+  if (any_operation(plan, [](const PlanOp& op) { return op.kind == PlanKind::put_signal_flush; })) {
+    conditions.push_back(
+        "MSCCL++ is 0.10 or later: up to 0.9 a pwsf puts and signals, and flushes nothing");
+  }
+  add_reuse(plan, conditions);
+  add_groups(plan, conditions);
+  if (any_operation(plan, [](const PlanOp& op) { return has_packets(op.kind); })) {
+    conditions.push_back(
+        "all ranks run the same plans in the same order: the flags of packets count the calls of a "
+        "process");
+  }
+  if (any_operation(plan, is_packets_by_port)) {
+    conditions.push_back(
+        "no other plan, and no other pair of buffers, was loaded before: a ppkt through a port "
+        "channel sends from the memory that its executor knew first (rppkt does not)");
+  }
+  if (has_switches(plan)) {
+    conditions.push_back(
+        "the GPUs have compute capability 9.0 or later, behind NVSwitches, and the buffers are "
+        "allocated as multicast memory: others pass over operations on switch channels, or cannot "
+        "load the plan");
+  }
+  if (any_operation(plan,
+                    [](const PlanOp& op) { return op.kind == PlanKind::switch_reduce_store; })) {
+    conditions.push_back("elements are not uint8, which switches do not add");
+  }
+  return conditions;
+}
+
+}  // namespace forestcoll::audit

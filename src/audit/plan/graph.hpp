@@ -1,0 +1,111 @@
+// A plan as one graph of what must come before what.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "audit/common/findings.hpp"
+#include "audit/common/memory_map.hpp"
+#include "audit/common/symbolic_memory.hpp"
+#include "audit/plan/file.hpp"
+
+namespace forestcoll::audit {
+
+/// Nodes are what threadblocks do, edges what orders it, once for the whole call or once for each
+/// round of a pipeline.
+///
+/// The threads of a block are in step at its `nop` and barriers only: there is a `sync` node for
+/// each, and for the beginning and the end of the block. Between two of them, operations that all
+/// threads share in (copying, adding) are unordered; an operation on channels is one thread for
+/// each channel, and what the same thread does is in order. A put through a port channel is
+/// carried out by another engine: its `effect` comes after its issue, and before the effect of a
+/// signal that the channel is given later.
+///
+/// Operations on packets have a `data` node for every destination that has a source of its own, and
+/// for every chunk, because a reader of some of them waits for no more. Some threads stay at an
+/// operation that waits; a `gate` keeps what they do next after that.
+///
+/// A signal shows whoever waits for it that the accesses before it are over. Where either is
+/// relaxed it shows no more than that the rank has begun its call, and what it has read: it is
+/// neither a release of data nor an acquisition. The same holds of packets, for which readers wait
+/// by looking at their flags; the packets themselves are there.
+///
+/// Every rank's call has a `start` and an `end`; memory may be touched by others in between only.
+struct PlanGraph {
+  enum class Kind : std::uint8_t {
+    start,
+    end,
+    sync,
+    barrier,
+    data,
+    gate,
+    control,
+    effect,
+    signal_effect
+  };
+  struct Node {
+    Kind kind = Kind::sync;
+    std::int32_t rank = -1;
+    std::int32_t block = -1;     ///< of all ranks, numbered through
+    std::int32_t op = -1;        ///< position in its threadblock
+    std::int32_t element = -1;   ///< which of the operation's channels; −1: all of it
+    std::int32_t lane = -1;      ///< which of the operation's chunks; −1: all
+    std::int32_t column = -1;    ///< start and end, syncs and signal effects lie on chains, each a
+    std::int32_t position = -1;  ///< column of its own; what writes packets is a chain by itself
+    bool relaxed = false;        ///< a relaxed signal; a wait, if it or its signal is relaxed
+  };
+  std::vector<Node> nodes;
+  std::vector<std::int32_t> first_block;  ///< of each rank
+  std::int32_t columns = 0;
+  /// From each node's accesses, the nodes on chains that show them to be over; −1: none.
+  std::vector<std::array<std::int32_t, 2>> released_by;
+  std::vector<std::int32_t> start, end;  ///< of each rank
+  std::vector<std::pair<std::int32_t, std::int32_t>> edges;
+  /// The predecessors of node n are before[before_begin[n]] … before[before_begin[n + 1] − 1].
+  std::vector<std::int32_t> before, before_begin;
+
+  [[nodiscard]] std::span<const std::int32_t> predecessors(std::int32_t node) const {
+    const auto n = static_cast<std::size_t>(node);
+    return {before.data() + before_begin[n], before.data() + before_begin[n + 1]};
+  }
+  /// What `to` knows of what `from` knows by the edge between them. Nothing: one only holds up some
+  /// threads of the other, of the same block.
+  enum class Carries : std::uint8_t { everything, beginnings, nothing };
+  [[nodiscard]] Carries carries(std::int32_t from, std::int32_t to) const;
+  /// Appends a node without a release; returns its number.
+  std::int32_t add(const Node& node);
+  [[nodiscard]] Place place(std::int32_t node) const;
+  [[nodiscard]] const PlanOp& op(const PlanFile& plan, std::int32_t node) const;
+};
+
+/// Builds the graph and pairs signals with waits, arrivals at barriers, semaphores, and packets
+/// with their readers; what has no counterpart is a finding. `by_chunk`: or operations on packets
+/// have one node, as others have. REQUIRES: check_plan_structure found nothing that blocks. Cost:
+/// O(operations · log + accesses).
+[[nodiscard]] PlanGraph build_plan_graph(const PlanFile& plan, const MemoryMap& memory,
+                                         bool by_chunk, Findings& findings);
+
+/// All nodes in an order that every edge respects; where there is none, a finding that names the
+/// cycle, and nothing. Cost: O(nodes + edges).
+[[nodiscard]] std::vector<std::int32_t> order_plan(const PlanFile& plan, const PlanGraph& graph,
+                                                   Findings& findings);
+
+/// Chunks of one operand, of one rank.
+struct PlanPart : ChunkRef {
+  bool packets = false;   ///< of data and flags; always in scratch
+  bool switched = false;  ///< through a switch channel
+};
+/// The chunks that a node's operation takes, in the order in which it adds them, and leaves: first
+/// chunks of `count` chunks each.
+struct PlanAccess {
+  std::vector<PlanPart> reads, writes;
+  std::int64_t count = 0;
+};
+/// REQUIRES: the node is of kind data or effect.
+[[nodiscard]] PlanAccess access_of(const PlanFile& plan, const PlanGraph& graph, std::int32_t node);
+
+}  // namespace forestcoll::audit

@@ -1,0 +1,31 @@
+// Packets: data in scratch with a flag beside it, the number of the call, for which readers wait.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "audit/common/findings.hpp"
+#include "audit/common/memory_map.hpp"
+#include "audit/plan/file.hpp"
+#include "audit/plan/graph.hpp"
+
+namespace forestcoll::audit {
+
+/// Checks what the executor takes for granted of packets: that scratch has room for flags, and
+/// holds nothing else; that threads, not pipelines, cut them. REQUIRES: the operands' references
+/// lead somewhere. Cost: O(operations).
+void check_packet_rules(const PlanFile& plan, Findings& findings);
+
+/// Lets every waiting read of packets come after what writes them. Findings: packets that nobody
+/// writes, for which a read waits for ever, and packets that are written twice in a call, of which
+/// readers take either. Cost: O(accesses).
+void connect_packets(const PlanFile& plan, const MemoryMap& memory, PlanGraph& graph,
+                     Findings& findings);
+
+/// The next call writes the same packets again; with two halves of scratch, the one after that.
+/// Adds a finding where nothing shows the writer that their reader has done with them. `order`
+/// respects the graph. Cost: O(accesses) and that of the clocks.
+void check_packet_reuse(const PlanFile& plan, const PlanGraph& graph, const MemoryMap& memory,
+                        std::span<const std::int32_t> order, Findings& findings);
+
+}  // namespace forestcoll::audit

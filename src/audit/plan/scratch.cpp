@@ -1,0 +1,96 @@
+#include "audit/plan/scratch.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <vector>
+
+namespace forestcoll::audit {
+namespace {
+
+class DoubleScratch {
+ public:
+  DoubleScratch(const PlanFile& plan, const PlanGraph& graph, const MemoryMap& memory,
+                Findings& findings)
+      : plan_(plan),
+        graph_(graph),
+        memory_(memory),
+        findings_(findings),
+        last_write_(memory.total()) {}
+
+  void run(std::span<const std::int32_t> order) {
+    for (const std::int32_t n : order) {
+      const PlanGraph::Node& node = graph_.nodes[static_cast<std::size_t>(n)];
+      if (node.kind != PlanGraph::Kind::data && node.kind != PlanGraph::Kind::effect) continue;
+      const PlanAccess access = access_of(plan_, graph_, n);
+      reported_ = false;
+      for (const PlanPart& chunk : access.reads) read(n, chunk, access.count);
+      for (const PlanPart& chunk : access.writes) write(n, chunk, access.count);
+    }
+  }
+
+ private:
+  struct Write {
+    std::int32_t node = -1;
+    bool by_own_threads = false;
+  };
+
+  [[nodiscard]] bool by_own_threads(std::int32_t n, const PlanPart& chunk) const {
+    const PlanGraph::Node& node = graph_.nodes[static_cast<std::size_t>(n)];
+    return node.kind == PlanGraph::Kind::data && node.rank == chunk.rank && !chunk.switched;
+  }
+  [[nodiscard]] std::size_t first(const ChunkRef& chunk) const {
+    return memory_.locate(chunk.rank, chunk.buffer, chunk.offset);
+  }
+
+  void read(std::int32_t n, const PlanPart& chunk, std::int64_t count) {
+    if (chunk.buffer != Buffer::scratch || chunk.packets) return;
+    const bool own = by_own_threads(n, chunk);
+    for (std::int64_t lane = 0; lane < count && !reported_; ++lane) {
+      const Write& last = last_write_[first(chunk) + static_cast<std::size_t>(lane)];
+      if (last.node < 0 || last.by_own_threads == own) continue;
+      report(n, chunk, lane, last);
+    }
+  }
+
+  void write(std::int32_t n, const PlanPart& chunk, std::int64_t count) {
+    if (chunk.buffer != Buffer::scratch || chunk.packets) return;
+    const bool own = by_own_threads(n, chunk);
+    for (std::int64_t lane = 0; lane < count; ++lane) {
+      last_write_[first(chunk) + static_cast<std::size_t>(lane)] = {n, own};
+    }
+  }
+
+  void report(std::int32_t n, const ChunkRef& chunk, std::int64_t lane, const Write& last) {
+    reported_ = true;
+    constexpr std::string_view first_half = "the first", second_half = "the second";
+    Place place = graph_.place(n);
+    place.chunk = memory_.name(chunk.buffer, chunk.offset + lane);
+    if (chunk.rank != place.rank) place.chunk += fmt::format(" of rank {}", chunk.rank);
+    findings_.add(
+        Code::undefined_read, place,
+        fmt::format("use_double_scratch_buffer: in every second call reads {} half of the scratch, "
+                    "but {} ({}) writes {}",
+                    last.by_own_threads ? first_half : second_half,
+                    to_string(graph_.place(last.node)), graph_.op(plan_, last.node).name,
+                    last.by_own_threads ? second_half : first_half),
+        "leave use_double_scratch_buffer out: packets apart, only a rank's own threads take the "
+        "other half");
+  }
+
+  const PlanFile& plan_;
+  const PlanGraph& graph_;
+  const MemoryMap& memory_;
+  Findings& findings_;
+  std::vector<Write> last_write_;  // of each chunk
+  bool reported_ = false;          // for the operation at hand
+};
+
+}  // namespace
+
+void check_double_scratch(const PlanFile& plan, const PlanGraph& graph, const MemoryMap& memory,
+                          std::span<const std::int32_t> order, Findings& findings) {
+  if (plan.doubles_scratch) DoubleScratch(plan, graph, memory, findings).run(order);
+}
+
+}  // namespace forestcoll::audit

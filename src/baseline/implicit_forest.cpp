@@ -1,0 +1,318 @@
+// The rate of a family follows from its hops alone, so that it is known for 16,384 ranks too, where
+// the trees themselves would take gigabytes.
+#include "baseline/implicit_forest.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "base/check.hpp"
+#include "forestcoll/route_builder.hpp"
+
+namespace forestcoll::baseline {
+namespace {
+
+constexpr std::size_t kMostFamilyEdges = std::size_t{1} << 25;
+
+/// One direction of the collective.
+struct Phase {
+  ImplicitForest family;
+  std::optional<Forest> forest;  ///< out-trees
+};
+
+/// What trees put on the arcs, in multiplicities; `chunks` of those are everybody's data.
+struct Load {
+  IdVector<ArcId, std::int64_t> on_arc;
+  std::int64_t chunks = 0;
+};
+
+Diagnostic inexact() {
+  return {.code = "E14",
+          .kind = ErrorKind::limit,
+          .message = "the rate of this algorithm does not fit 64-bit fractions",
+          .remedy = "round the bandwidths to a coarser grid with --quantize"};
+}
+
+std::int64_t chunks_of(const std::vector<Forest::Tree>& trees) {
+  std::int64_t sum = 0;
+  for (const Forest::Tree& tree : trees) sum += tree.multiplicity;
+  return sum;
+}
+
+// GB/s: chunks × bandwidth / load of the busiest arc.
+std::optional<Ratio> algbw_of(const Load& load, const Network& network) {
+  ArcId worst(0);
+  for (std::size_t a = 1; a < load.on_arc.size(); ++a) {
+    const ArcId arc(a);
+    if (Int128{load.on_arc[arc]} * network.capacity[worst] >
+        Int128{load.on_arc[worst]} * network.capacity[arc]) {
+      worst = arc;
+    }
+  }
+  const auto bandwidth = checked_mul(Ratio(network.capacity[worst]), network.unit);
+  return bandwidth ? checked_mul(*bandwidth, Ratio(load.chunks, load.on_arc[worst])) : std::nullopt;
+}
+
+Load load_of(const ImplicitForest& family, const Network& network) {
+  Load load{IdVector<ArcId, std::int64_t>(network.graph.arc_count(), 0), chunks_of(family.trees)};
+  for (const Hop& hop : family.hops) {
+    for (const ArcId a : arcs_of(network, hop.way)) load.on_arc[a] += hop.load;
+  }
+  return load;
+}
+
+// Of trees on `backward`, walked backwards: on the arcs of `network`.
+Load turned_round(const Load& load, const Network& backward, const Network& network) {
+  Load turned{IdVector<ArcId, std::int64_t>(load.on_arc.size(), 0), load.chunks};
+  for (std::size_t a = 0; a < load.on_arc.size(); ++a) {
+    const NodeId tail = backward.graph.tail(ArcId(a)), head = backward.graph.head(ArcId(a));
+    turned.on_arc[network.graph.find(head, tail)] = load.on_arc[ArcId(a)];
+  }
+  return turned;
+}
+
+// Both at once, each of them with everybody's data. Nothing where that does not fit.
+std::optional<Load> together(const Load& a, const Load& b) {
+  const std::int64_t common = std::gcd(a.chunks, b.chunks);
+  const Int128 times_a = b.chunks / common, times_b = a.chunks / common;
+  const Int128 chunks = times_a * a.chunks;
+  if (chunks > std::numeric_limits<std::int64_t>::max()) return std::nullopt;
+  Load sum{a.on_arc, static_cast<std::int64_t>(chunks)};
+  for (std::size_t i = 0; i < a.on_arc.size(); ++i) {
+    const Int128 load = times_a * a.on_arc[ArcId(i)] + times_b * b.on_arc[ArcId(i)];
+    if (load > std::numeric_limits<std::int64_t>::max()) return std::nullopt;
+    sum.on_arc[ArcId(i)] = static_cast<std::int64_t>(load);
+  }
+  return sum;
+}
+
+/// Fills rows of routes from a family.
+class ForestFiller {
+ public:
+  ForestFiller(const ImplicitForest& family, const Network& network)
+      : family_(family), network_(network), builder_(network.ranks) {
+    for (const Hop& hop : family.hops) {
+      if (hop.way.empty()) {
+        from_.emplace_back();
+        routes_.emplace_back();
+        continue;
+      }
+      from_.push_back(network.rank_of[hop.way.front()]);
+      routes_.push_back(builder_.add(from_.back(), hop.way));
+    }
+  }
+
+  Forest fill() {
+    const std::size_t n = network_.ranks.size();
+    std::vector<Forest::Tree> trees = family_.trees;
+    std::vector<Route> rows(trees.size() * n);
+    for (std::size_t t = 0; t < trees.size(); ++t) {
+      parent_.assign(n, Rank());
+      for (std::size_t v = 0; v < n; ++v) {
+        if (Rank(v) == trees[t].root) continue;
+        const std::size_t hop = family_.hop_into(t, Rank(v));
+        rows[t * n + v] = routes_[hop];
+        parent_[Rank(v)] = from_[hop];
+      }
+      trees[t].height = height(trees[t].root);
+    }
+    return {builder_.take(), std::move(trees), std::move(rows)};
+  }
+
+ private:
+  std::int32_t height(Rank root) {
+    const std::size_t n = parent_.size();
+    depth_.assign(n, -1);
+    depth_[root] = 0;
+    std::int32_t highest = 0;
+    for (std::size_t v = 0; v < n; ++v) {
+      chain_.clear();
+      Rank at(v);
+      for (; depth_[at] < 0; at = parent_[at]) {
+        chain_.push_back(at);
+        FORESTCOLL_CHECK(parent_[at].valid() && chain_.size() <= n, "a tree hangs on its root");
+      }
+      std::int32_t depth = depth_[at];
+      for (auto it = chain_.rbegin(); it != chain_.rend(); ++it) depth_[*it] = ++depth;
+      highest = std::max(highest, depth_[Rank(v)]);
+    }
+    return highest;
+  }
+
+  const ImplicitForest& family_;
+  const Network& network_;
+  RouteBuilder builder_;
+  std::vector<Rank> from_;  ///< by hop
+  std::vector<Route> routes_;
+  IdVector<Rank, Rank> parent_;
+  IdVector<Rank, std::int32_t> depth_;
+  std::vector<Rank> chain_;
+};
+
+Expected<Phase> make_phase(const Network& network, const FamilyMaker& make) {
+  auto family = make(network);
+  if (!family) return family.errors();
+  Phase phase{*std::move(family), std::nullopt};
+  const auto relaying = std::find_if(phase.family.hops.begin(), phase.family.hops.end(),
+                                     [&](const Hop& hop) { return relays(network, hop.way); });
+  if (relaying != phase.family.hops.end()) {
+    phase.family.note +=
+        "; the rate alone: messages are relayed by GPUs that they are not meant for, and the trees "
+        "of a schedule pass through switches only";
+  } else if (phase.family.trees.size() > kMostFamilyEdges / network.ranks.size()) {
+    phase.family.note += "; the rate alone: more than 33 million tree edges";
+  } else {
+    phase.forest = ForestFiller(phase.family, network).fill();
+  }
+  return phase;
+}
+
+bool same_both_ways(const Network& a, const Network& b) {
+  return std::equal(a.graph.arcs().begin(), a.graph.arcs().end(), b.graph.arcs().begin(),
+                    b.graph.arcs().end()) &&
+         a.capacity == b.capacity;
+}
+
+/// What the roots own, and how many trees there are per unit of it.
+struct Shares {
+  std::int64_t k = 1;
+  IdVector<Rank, std::int64_t> weight;  ///< empty: all the same
+};
+
+Shares shares_of(const Forest& forest) {
+  IdVector<Rank, std::int64_t> weight(forest.rank_count(), 0);
+  for (std::size_t t = 0; t < forest.tree_count(); ++t) {
+    const Forest::Tree& tree = forest.tree(TreeId(t));
+    weight[tree.root] += tree.multiplicity;
+  }
+  std::int64_t k = 0;
+  for (const auto w : weight) k = std::gcd(k, w);
+  const bool equal = std::all_of(weight.begin(), weight.end(), [&](auto w) { return w == k; });
+  if (equal) return {k, {}};
+  for (auto& w : weight) w /= k;
+  return {k, std::move(weight)};
+}
+
+CollectiveForest combine(const Request& request, const std::optional<Phase>& broadcast,
+                         const std::optional<Phase>& reduce, const Ratio& algbw) {
+  CollectiveForest forest;
+  forest.collective = request.collective;
+  forest.root = request.root;
+  forest.algbw = algbw;
+  forest.optimum = 0;
+  std::int64_t k = 1;
+  for (const auto* phase : {&broadcast, &reduce}) {
+    if (!*phase) continue;
+    Shares shares = shares_of(*(*phase)->forest);
+    k = std::lcm(k, shares.k);
+    if (!request.root) forest.weight = std::move(shares.weight);
+  }
+  const auto at_k = [&](const Phase& phase) {
+    const std::int64_t own = shares_of(*phase.forest).k;
+    return own == k ? *phase.forest : phase.forest->scaled(k / own);
+  };
+  forest.k = k;
+  if (broadcast) forest.broadcast = at_k(*broadcast);
+  if (reduce) forest.reduce = at_k(*reduce).reversed();
+  return forest;
+}
+
+Load load_of(const Forest& forest, const Network& network) {
+  Load load{IdVector<ArcId, std::int64_t>(network.graph.arc_count(), 0), 0};
+  for (std::size_t t = 0; t < forest.tree_count(); ++t) {
+    const Forest::Tree& tree = forest.tree(TreeId(t));
+    load.chunks += tree.multiplicity;
+    for (std::size_t v = 0; v < forest.rank_count(); ++v) {
+      if (Rank(v) == tree.root) continue;
+      for (const ArcId a : arcs_of(network, forest.path(TreeId(t), Rank(v)))) {
+        load.on_arc[a] += tree.multiplicity;
+      }
+    }
+  }
+  return load;
+}
+
+// Nothing of a load: there is no such phase.
+std::optional<Ratio> algbw_of(const std::optional<Load>& reduce,
+                              const std::optional<Load>& broadcast, const Network& network) {
+  if (!reduce || !broadcast) return algbw_of(reduce ? *reduce : *broadcast, network);
+  const auto both = together(*reduce, *broadcast);
+  return both ? algbw_of(*both, network) : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Rank> Request::roots() const {
+  if (root) return {*root};
+  std::vector<Rank> all;
+  for (std::size_t r = 0; r < network.ranks.size(); ++r) all.emplace_back(r);
+  return all;
+}
+
+Expected<BaselineResult> carry_out(const Request& request, const FamilyMaker& make, Reduce how) {
+  const Collective c = request.collective;
+  const bool inward =
+      c == Collective::reduce_scatter || c == Collective::reduce || c == Collective::allreduce;
+  const bool outward =
+      c == Collective::allgather || c == Collective::broadcast || c == Collective::allreduce;
+  std::optional<Phase> broadcast, reduce;
+  std::optional<Load> broadcast_load, reduce_load;
+  if (outward) {
+    auto phase = make_phase(request.network, make);
+    if (!phase) return phase.errors();
+    broadcast = *std::move(phase);
+    broadcast_load = load_of(broadcast->family, request.network);
+  }
+  if (inward) {
+    const Network backward = reversed(request.network);
+    if (broadcast && how == Reduce::same_trees && same_both_ways(request.network, backward)) {
+      reduce = broadcast;
+    } else {
+      auto phase = make_phase(backward, make);
+      if (!phase) return phase.errors();
+      reduce = *std::move(phase);
+    }
+    reduce_load = turned_round(load_of(reduce->family, backward), backward, request.network);
+  }
+  const auto algbw = algbw_of(reduce_load, broadcast_load, request.network);
+  if (!algbw) return inexact();
+  // What keeps a phase from being a forest is to be told.
+  const bool tell_reduce = !broadcast || (reduce && broadcast->forest && !reduce->forest);
+  const ImplicitForest& first = tell_reduce ? reduce->family : broadcast->family;
+  BaselineResult result{.forest = {}, .algbw = *algbw, .rings = first.rings, .note = first.note};
+  const bool whole = (!broadcast || broadcast->forest) && (!reduce || reduce->forest);
+  if (whole) result.forest = combine(request, broadcast, reduce, *algbw);
+  if (result.note.starts_with("; ")) result.note.erase(0, 2);
+  return result;
+}
+
+Diagnostic refusal(std::string code, std::string message, std::string remedy) {
+  return {.code = std::move(code), .message = std::move(message), .remedy = std::move(remedy)};
+}
+
+Diagnostic too_large(std::string message, std::string remedy) {
+  return {.code = "B04",
+          .kind = ErrorKind::limit,
+          .message = std::move(message),
+          .remedy = std::move(remedy)};
+}
+
+std::string name_of(const Topology& topology, Rank rank) {
+  return "rank " + std::to_string(rank.value) + " (" +
+         topology.nodes[topology.ranks[rank.index()]].id + ")";
+}
+
+}  // namespace forestcoll::baseline
+
+namespace forestcoll {
+
+std::optional<Ratio> congestion_algbw(const CollectiveForest& forest, const Network& network) {
+  std::optional<baseline::Load> reduce, broadcast;
+  if (forest.reduce) reduce = baseline::load_of(*forest.reduce, network);
+  if (forest.broadcast) broadcast = baseline::load_of(*forest.broadcast, network);
+  return baseline::algbw_of(reduce, broadcast, network);
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,285 @@
+// From the document to a forest: names become nodes and ranks, paths become routes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+#include "forest/document.hpp"
+#include "forest/read_symmetry.hpp"
+#include "forestcoll/parse_forest.hpp"
+#include "forestcoll/route_builder.hpp"
+
+namespace forestcoll {
+namespace {
+
+using emit::DocumentTree;
+using emit::ForestDocument;
+using emit::Name;
+
+constexpr std::size_t kMaxEdges = 50'000'000;
+
+class ForestParser {
+ public:
+  ForestParser(const ForestDocument& document, std::string_view file, const Topology& topology)
+      : document_(document), file_(file), topology_(topology) {}
+
+  Expected<CollectiveForest> parse() {
+    CollectiveForest forest;
+    if (!parse_header(forest) || !parse_ranks(forest)) return *error_;
+    const bool two = forest.collective == Collective::allreduce;
+    const bool reduces =
+        forest.collective == Collective::reduce_scatter || forest.collective == Collective::reduce;
+    for (std::size_t list = 0; list < document_.lists.size(); ++list) {
+      if (document_.lists[list].has_value() != (two ? list > 0 : list == 0)) {
+        fail("F01", fmt::format("/{}", emit::list_names[list]),
+             fmt::format("a forest of a {} has {} of trees", to_string(forest.collective),
+                         two ? "the lists \"reduce\" and \"broadcast\"" : "the list \"trees\""));
+        return *error_;
+      }
+      if (!document_.lists[list]) continue;
+      const bool inward = two ? list == 1 : reduces;
+      auto trees = parse_list(list, inward);
+      if (!trees) return *error_;
+      (inward ? forest.reduce : forest.broadcast) = inward ? trees->reversed() : *trees;
+    }
+    return forest;
+  }
+
+ private:
+  bool parse_header(CollectiveForest& forest) {
+    if (document_.format != "forestcoll-forest" || document_.version < 1 || document_.version > 2) {
+      return fail(
+          "F01", "/format",
+          fmt::format("expected format \"forestcoll-forest\", version 1 or 2, found \"{}\", {}",
+                      document_.format.substr(0, 40), document_.version));
+    }
+    const auto collective = parse_collective(document_.collective);
+    if (!collective) return fail("F01", "/collective", "no collective of that name");
+    forest.collective = *collective;
+    const auto algbw = parse_ratio(document_.algbw);
+    const auto optimum = parse_ratio(document_.optimum);
+    if (!algbw || !optimum) return fail("F01", "/algbw", "expected exact rates");
+    if (document_.k < 1) return fail("F01", "/k", "expected a positive integer");
+    forest.algbw = *algbw;
+    forest.optimum = *optimum;
+    forest.k = document_.k;
+    return true;
+  }
+
+  bool parse_ranks(CollectiveForest& forest) {
+    std::unordered_map<std::string_view, NodeId> node_of;
+    node_of.reserve(topology_.nodes.size());
+    for (std::size_t v = 0; v < topology_.nodes.size(); ++v) {
+      node_of.emplace(topology_.nodes[NodeId(v)].id, NodeId(v));
+    }
+    for (const std::string& name : document_.names) {
+      const auto at = node_of.find(name);
+      if (at == node_of.end()) {
+        return fail("F02", "", fmt::format("the topology has no node {}", name.substr(0, 80)));
+      }
+      nodes_.push_back(at->second);
+    }
+    rank_of_.assign(document_.names.size(), Rank());
+    for (std::size_t r = 0; r < document_.ranks.size(); ++r) {
+      const Name name = document_.ranks[r];
+      if (rank(name).valid()) return fail("F02", "/ranks", "a rank stands twice");
+      rank_of_[static_cast<std::size_t>(name)] = Rank(r);
+      ranks_.push_back(node(name));
+      if (topology_.nodes[ranks_.back()].type != NodeType::compute) {
+        return fail("F02", "/ranks", fmt::format("{} is a switch", id(name)));
+      }
+    }
+    if (ranks_.size() < 2) return fail("F02", "/ranks", "expected at least 2 ranks");
+    return parse_root(forest) && parse_weights(forest);
+  }
+
+  bool parse_root(CollectiveForest& forest) {
+    if (document_.root.has_value() != is_rooted(forest.collective)) {
+      return fail("F01", "/root", "a broadcast and a reduce have a root, and no others");
+    }
+    if (!document_.root) return true;
+    forest.root = rank(*document_.root);
+    return forest.root->valid() || fail("F02", "/root", "the root is not a rank");
+  }
+
+  bool parse_weights(CollectiveForest& forest) {
+    if (document_.weights.empty()) return true;
+    if (document_.weights.size() != ranks_.size()) {
+      return fail("F02", "/weights", "expected one weight per rank");
+    }
+    for (const std::int64_t weight : document_.weights) {
+      if (weight < 0) return fail("F02", "/weights", "expected integers from 0 on");
+      forest.weight.push_back(weight);
+    }
+    return true;
+  }
+
+  std::optional<Forest> parse_list(std::size_t list, bool inward) {
+    const std::vector<DocumentTree>& written = *document_.lists[list];
+    const auto symmetry = parse_symmetry(list);
+    if (!symmetry) return std::nullopt;
+    const auto [order, moved] = those_with_images_first(written);
+    if (!is_bounded(list, moved * symmetry->size() + (written.size() - moved))) return std::nullopt;
+    RouteBuilder builder(ranks_);
+    std::vector<Forest::Tree> trees;
+    std::vector<Route> routes(written.size() * ranks_.size());
+    std::int64_t left = std::numeric_limits<std::int64_t>::max() / 2;
+    for (std::size_t row = 0; row < written.size(); ++row) {
+      const std::size_t t = order[row];
+      place_ = fmt::format("/{}/{}", emit::list_names[list], t);
+      const Rank root = written[t].root < 0 ? Rank() : rank(written[t].root);
+      if (!root.valid()) return failed("the root is not a rank");
+      const auto images = static_cast<std::int64_t>(row < moved ? symmetry->size() : 1);
+      if (written[t].multiplicity < 1 || written[t].multiplicity > left / images) {
+        return failed("expected a positive multiplicity");
+      }
+      left -= written[t].multiplicity * images;
+      const std::span ways(routes.data() + row * ranks_.size(), ranks_.size());
+      if (!parse_edges(written[t], root, inward, builder, ways)) return std::nullopt;
+      const auto height = measure(root);
+      if (!height) return std::nullopt;
+      trees.push_back({root, written[t].multiplicity, *height});
+    }
+    return Forest(builder.take(), std::move(trees), std::move(routes), *symmetry, moved);
+  }
+
+  // The trivial one in version 1.
+  std::optional<Symmetry> parse_symmetry(std::size_t list) {
+    if (document_.version == 1) return Symmetry();
+    place_ = fmt::format("/symmetry/{}", emit::list_names[list]);
+    std::string flaw;
+    auto symmetry =
+        emit::make_symmetry(document_.symmetry[list], {topology_, nodes_, rank_of_}, flaw);
+    if (!symmetry) return failed(std::move(flaw));
+    return symmetry;
+  }
+
+  // The trees in the order in which a Forest wants them, and how many stand for images too.
+  [[nodiscard]] std::pair<std::vector<std::size_t>, std::size_t> those_with_images_first(
+      const std::vector<DocumentTree>& written) const {
+    std::vector<std::size_t> order(written.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto rest = std::stable_partition(order.begin(), order.end(), [&](std::size_t t) {
+      return document_.version == 2 && written[t].images;
+    });
+    return {order, static_cast<std::size_t>(rest - order.begin())};
+  }
+
+  // Whoever goes on from a forest looks at every edge of every image.
+  bool is_bounded(std::size_t list, std::size_t trees) {
+    if (trees <= kMaxEdges / (ranks_.size() - 1)) return true;
+    fail("F02", fmt::format("/{}", emit::list_names[list]),
+         fmt::format("{} trees with all images over {} ranks: more than {} edges", trees,
+                     ranks_.size(), kMaxEdges));
+    error_->kind = ErrorKind::limit;
+    error_->remedy = "pack the fabric that is left from scratch";
+    return false;
+  }
+
+  // Every rank but the root gets its route, and its parent.
+  bool parse_edges(const DocumentTree& tree, Rank root, bool inward, RouteBuilder& builder,
+                   std::span<Route> row) {
+    parent_.assign(ranks_.size(), Rank());
+    for (std::size_t e = tree.edges_begin; e < tree.edges_end; ++e) {
+      const auto begin = document_.path_nodes.begin() + document_.edge_begin[e];
+      const auto end = document_.path_nodes.begin() + document_.edge_begin[e + 1];
+      path_.assign(begin, end);
+      if (inward) std::reverse(path_.begin(), path_.end());
+      if (path_.size() < 2 || !rank(path_.front()).valid() || !rank(path_.back()).valid()) {
+        return fail("F02", place_, "a path does not lead from rank to rank");
+      }
+      const Rank to = rank(path_.back());
+      if (to == root || parent_[to.index()].valid()) {
+        return fail("F02", place_, fmt::format("{} is reached twice", id(path_.back())));
+      }
+      parent_[to.index()] = rank(path_.front());
+      path_nodes_.clear();
+      for (const Name name : path_) path_nodes_.push_back(node(name));
+      for (std::size_t i = 1; i + 1 < path_.size(); ++i) {
+        if (topology_.nodes[path_nodes_[i]].type == NodeType::compute) {
+          return fail("F02", place_, fmt::format("a path goes through {}", id(path_[i])));
+        }
+      }
+      row[to.index()] = builder.add(parent_[to.index()], path_nodes_);
+    }
+    return true;
+  }
+
+  // The height; nothing where some rank does not hang on the root.
+  std::optional<std::int32_t> measure(Rank root) {
+    depth_.assign(ranks_.size(), -1);
+    depth_[root.index()] = 0;
+    std::int32_t height = 0;
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      chain_.clear();
+      Rank at(r);
+      while (at.valid() && depth_[at.index()] < 0 && chain_.size() < ranks_.size()) {
+        chain_.push_back(at);
+        at = parent_[at.index()];
+      }
+      if (!at.valid() || depth_[at.index()] < 0) {
+        return failed(fmt::format("{} does not hang on the root", topology_.nodes[ranks_[r]].id));
+      }
+      std::int32_t depth = depth_[at.index()];
+      while (!chain_.empty()) {
+        depth_[chain_.back().index()] = ++depth;
+        chain_.pop_back();
+      }
+      height = std::max(height, depth_[r]);
+    }
+    return height;
+  }
+
+  [[nodiscard]] Rank rank(Name name) const { return rank_of_[static_cast<std::size_t>(name)]; }
+  [[nodiscard]] NodeId node(Name name) const { return nodes_[static_cast<std::size_t>(name)]; }
+  [[nodiscard]] const std::string& id(Name name) const {
+    return document_.names[static_cast<std::size_t>(name)];
+  }
+
+  bool fail(std::string code, std::string where, std::string message) {
+    error_ = Diagnostic{.code = std::move(code),
+                        .file = std::string(file_),
+                        .where = std::move(where),
+                        .message = std::move(message),
+                        .remedy =
+                            "give a forest that `forestcoll synth --format forest` wrote for "
+                            "this fabric"};
+    return false;
+  }
+  std::nullopt_t failed(std::string message) {
+    fail("F02", place_, std::move(message));
+    return std::nullopt;
+  }
+
+  const ForestDocument& document_;
+  std::string_view file_;
+  const Topology& topology_;
+  std::optional<Diagnostic> error_;
+  std::vector<NodeId> nodes_;  ///< by name
+  std::vector<Rank> rank_of_;  ///< by name
+  std::vector<NodeId> ranks_;
+
+  // Of the tree at hand.
+  std::string place_;
+  std::vector<Rank> parent_;
+  std::vector<std::int32_t> depth_;
+  std::vector<Name> path_;
+  std::vector<NodeId> path_nodes_;
+  std::vector<Rank> chain_;
+};
+
+}  // namespace
+
+Expected<CollectiveForest> parse_forest(std::string_view text, std::string_view file,
+                                        const Topology& topology) {
+  const auto document = emit::read_forest_document(text, file);
+  if (!document) return document.errors();
+  return ForestParser(*document, file, topology).parse();
+}
+
+}  // namespace forestcoll

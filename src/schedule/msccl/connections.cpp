@@ -1,0 +1,163 @@
+// Cutting a connection into lanes: two ways, of which the one with the shorter periods is taken.
+//
+// In order: each lane takes messages that follow each other in the global order, and so are close
+// in level. A lane whose messages are levels apart is idle in between, and a pass over the program
+// cannot begin before the one before has ended on that lane: a reduction and the broadcast of its
+// result in one lane leave links idle for most of the time.
+//
+// Largest first, to the least loaded (Graham): exact for equal messages and within 4/3 otherwise,
+// for many messages of unequal sizes.
+#include "schedule/msccl/connections.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace forestcoll::schedule {
+
+IdVector<ConnectionId, Connection> connect(const IdVector<MessageId, Message>& messages) {
+  std::vector<MessageId> order(messages.size());
+  for (std::size_t m = 0; m < messages.size(); ++m) order[m] = MessageId(m);
+  const auto ends = [&](MessageId m) {
+    const Message& message = messages[m];
+    return std::tuple(message.src, message.dst, message.stream, message.rail.number);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](MessageId a, MessageId b) { return ends(a) < ends(b); });
+  IdVector<ConnectionId, Connection> connections;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Message& message = messages[order[i]];
+    if (i == 0 || ends(order[i - 1]) != ends(order[i])) {
+      connections.push_back({message.src, message.dst, message.rail, {}});
+    }
+    connections[ConnectionId(connections.size() - 1)].messages.push_back(order[i]);
+  }
+  return connections;
+}
+
+namespace {
+
+class Cutter {
+ public:
+  Cutter(const Connection& connection, std::size_t lanes,
+         const IdVector<MessageId, Message>& messages, const StepBounds& bounds,
+         std::int64_t max_steps)
+      : connection_(connection),
+        lanes_(lanes),
+        messages_(messages),
+        bounds_(bounds),
+        max_steps_(max_steps) {}
+
+  [[nodiscard]] std::optional<std::vector<Lane>> largest_first() const {
+    std::vector<MessageId> by_size = connection_.messages;
+    std::stable_sort(by_size.begin(), by_size.end(), [&](MessageId a, MessageId b) {
+      return messages_[a].count > messages_[b].count;
+    });
+    std::vector<Lane> result(lanes_);
+    for (const MessageId m : by_size) {
+      Lane* best = nullptr;
+      for (Lane& lane : result) {
+        if (has_room(lane, m) && (best == nullptr || lane.chunks < best->chunks)) best = &lane;
+      }
+      if (best == nullptr) return std::nullopt;
+      add(*best, m);
+    }
+    for (Lane& lane : result) std::sort(lane.messages.begin(), lane.messages.end());
+    return result;
+  }
+
+  // The least longest period for which messages in order fit the lanes, by bisection.
+  [[nodiscard]] std::optional<std::vector<Lane>> in_order() const {
+    Lane all;
+    for (const MessageId m : connection_.messages) add(all, m);
+    std::int64_t low = all.largest, high = all.period();
+    auto best = in_order_within(high);
+    while (best && low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (auto found = in_order_within(middle)) {
+        best = std::move(found);
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return best;
+  }
+
+ private:
+  // Every lane as full as it can be, but none left empty.
+  [[nodiscard]] std::optional<std::vector<Lane>> in_order_within(std::int64_t period) const {
+    std::vector<Lane> result;
+    std::size_t left = connection_.messages.size();
+    for (const MessageId m : connection_.messages) {
+      const bool is_needed = left-- + result.size() <= lanes_;
+      const bool goes_on = !result.empty() && !is_needed && has_room(result.back(), m) &&
+                           period_with(result.back(), m) <= period;
+      if (goes_on) {
+        add(result.back(), m);
+        continue;
+      }
+      if (result.size() == lanes_ || !has_room(Lane(), m)) return std::nullopt;
+      add(result.emplace_back(), m);
+    }
+    return result;
+  }
+
+  [[nodiscard]] bool has_room(const Lane& lane, MessageId m) const {
+    return lane.send_steps + bounds_.send(m) <= max_steps_ &&
+           lane.recv_steps + bounds_.recv(m) <= max_steps_;
+  }
+
+  // Of the lane with one message more. REQUIRES: it has one.
+  [[nodiscard]] std::int64_t period_with(const Lane& lane, MessageId m) const {
+    const Message& message = messages_[m];
+    Lane longer;
+    longer.chunks = lane.chunks + message.count;
+    longer.largest = std::max<std::int64_t>(lane.largest, message.count);
+    longer.first_level = std::min(lane.first_level, message.level);
+    longer.last_level = std::max(lane.last_level, message.level);
+    return longer.period();
+  }
+
+  void add(Lane& lane, MessageId m) const {
+    const Message& message = messages_[m];
+    const bool is_first = lane.messages.empty();
+    lane.first_level = is_first ? message.level : std::min(lane.first_level, message.level);
+    lane.last_level = is_first ? message.level : std::max(lane.last_level, message.level);
+    lane.largest = std::max<std::int64_t>(lane.largest, message.count);
+    lane.messages.push_back(m);
+    lane.chunks += message.count;
+    lane.send_steps += bounds_.send(m);
+    lane.recv_steps += bounds_.recv(m);
+  }
+
+  const Connection& connection_;
+  std::size_t lanes_;
+  const IdVector<MessageId, Message>& messages_;
+  const StepBounds& bounds_;
+  std::int64_t max_steps_;
+};
+
+}  // namespace
+
+std::int64_t Lane::period() const {
+  return std::max(chunks, (last_level - first_level + std::int64_t{1}) * largest);
+}
+
+std::optional<std::vector<Lane>> cut(const Connection& connection, std::size_t lanes,
+                                     const IdVector<MessageId, Message>& messages,
+                                     const StepBounds& bounds, std::int64_t max_steps) {
+  const Cutter cutter(connection, lanes, messages, bounds, max_steps);
+  auto in_order = cutter.in_order();
+  auto by_size = cutter.largest_first();
+  if (!in_order) return by_size;
+  if (by_size && slowest(*by_size) < slowest(*in_order)) return by_size;
+  return in_order;
+}
+
+std::int64_t slowest(std::span<const Lane> lanes) {
+  std::int64_t most = 0;
+  for (const Lane& lane : lanes) most = std::max(most, lane.period());
+  return most;
+}
+
+}  // namespace forestcoll::schedule

@@ -1,0 +1,52 @@
+// Connections, and how one is cut into lanes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "schedule/msccl/messages.hpp"
+#include "schedule/msccl/step_bounds.hpp"
+
+namespace forestcoll::schedule {
+
+using ConnectionId = Id<struct ConnectionTag>;
+
+/// All messages of one stream and rail from one rank to another, in global order.
+struct Connection {
+  Rank src, dst;
+  Rails::Rail rail;
+  std::vector<MessageId> messages;
+};
+
+/// The connections in order of (src, dst, stream, rail). Cost: O(messages · log).
+[[nodiscard]] IdVector<ConnectionId, Connection> connect(
+    const IdVector<MessageId, Message>& messages);
+
+/// What one channel of a connection carries, in global order: the work of one sending and one
+/// receiving threadblock.
+struct Lane {
+  std::vector<MessageId> messages;
+  std::int64_t chunks = 0;
+  std::int64_t send_steps = 0, recv_steps = 0;  // upper bounds
+  std::int64_t largest = 0;                     // chunks of a message
+  std::int32_t first_level = 0, last_level = 0;
+
+  /// How long one pass over the lane takes, in times that a chunk needs for one step. Nothing of
+  /// the next pass begins before the last message of this one: its chunks one after the other, or
+  /// the levels that the data climb between its first message and its last, whichever is more.
+  [[nodiscard]] std::int64_t period() const;
+};
+
+/// Cuts a connection into `lanes` lanes of no more than `max_steps` steps, so that the longest
+/// period is short; none where that fails. Cost: O(messages · (log + lanes)).
+[[nodiscard]] std::optional<std::vector<Lane>> cut(const Connection& connection, std::size_t lanes,
+                                                   const IdVector<MessageId, Message>& messages,
+                                                   const StepBounds& bounds,
+                                                   std::int64_t max_steps);
+
+/// The period of the slowest lane.
+[[nodiscard]] std::int64_t slowest(std::span<const Lane> lanes);
+
+}  // namespace forestcoll::schedule

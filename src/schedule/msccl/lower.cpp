@@ -1,0 +1,297 @@
+// From a forest to per-rank programs, stage by stage.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "base/check.hpp"
+#include "forestcoll/schedule.hpp"
+#include "schedule/equal_shares.hpp"
+#include "schedule/msccl/addressing.hpp"
+#include "schedule/msccl/fusion.hpp"
+#include "schedule/msccl/lanes.hpp"
+#include "schedule/msccl/messages.hpp"
+#include "schedule/msccl/plan.hpp"
+#include "schedule/msccl/programs.hpp"
+#include "schedule/msccl/step_bounds.hpp"
+#include "schedule/msccl/waits.hpp"
+#include "schedule/refusal.hpp"
+
+namespace forestcoll {
+namespace {
+
+using schedule::refusal;
+
+constexpr std::int32_t kPartsOfWideTrees = 4;
+constexpr const char* kSmaller = "use a smaller -k, or write the forest with --format forest";
+
+std::size_t rank_count(const CollectiveForest& forest) {
+  return forest.reduce ? forest.reduce->rank_count() : forest.broadcast->rank_count();
+}
+
+// Chunks per unit of k.
+std::int64_t shares(const CollectiveForest& forest) {
+  if (is_rooted(forest.collective)) return 1;
+  if (forest.weight.empty()) return static_cast<std::int64_t>(rank_count(forest));
+  return std::accumulate(forest.weight.begin(), forest.weight.end(), std::int64_t{0});
+}
+
+Expected<const TargetLimits*> target_for(const std::string& name) {
+  const TargetLimits* target = find_target(name);
+  if (target == nullptr) {
+    return Diagnostic{.code = "T07",
+                      .severity = Severity::error,
+                      .kind = ErrorKind::input,
+                      .file = "",
+                      .where = "",
+                      .message = fmt::format("there is no target \"{}\"", name),
+                      .remedy = "the targets are " + known_targets()};
+  }
+  return target;
+}
+
+// The least number of steps that the busiest rank must have, nops not counted: each edge of each
+// tree is a step at its receiver and, where that cannot forward, one at its sender. The busiest
+// rank has no fewer than the mean.
+std::int64_t fewest_steps(const CollectiveForest& forest, const TargetLimits& target,
+                          const LowerOptions& options) {
+  const auto ranks = static_cast<std::int64_t>(rank_count(forest));
+  std::int64_t messages = 0;
+  for (const auto& phase : {forest.reduce, forest.broadcast}) {
+    for (std::size_t t = 0; phase && t < phase->tree_count(); ++t) {
+      const std::int64_t multiplicity = phase->tree(TreeId(t)).multiplicity;
+      messages += (multiplicity + target.max_count - 1) / target.max_count * (ranks - 1);
+    }
+  }
+  const std::int64_t ends = options.forward && target.fused_steps ? 1 : 2;
+  return (ends * messages * options.instances + ranks - 1) / ranks;
+}
+
+Diagnostic too_many_elements(std::int64_t rank, std::int64_t elements, const TargetLimits& target) {
+  return refusal("T05",
+                 fmt::format("rank {} would load {} XML elements, but {} loads at most {}", rank,
+                             elements, target.name, target.max_elements),
+                 kSmaller);
+}
+
+// What can be refused before anything of the schedule's size is built.
+std::optional<Diagnostic> refuse_early(const CollectiveForest& forest, const TargetLimits& target,
+                                       const LowerOptions& options) {
+  const auto ranks = static_cast<std::int64_t>(rank_count(forest));
+  if (options.placement == Placement::both && !target.both_placements) {
+    return refusal("T06",
+                   fmt::format("{} takes a file for calls in place or for calls out of place, not "
+                               "for both",
+                               target.name),
+                   "make two files, one with --inplace and one with --outofplace");
+  }
+  if (ranks > target.max_children) {
+    return refusal("T05",
+                   fmt::format("{} GPUs, but {} loads at most {} elements of one kind", ranks,
+                               target.name, target.max_children),
+                   "write the forest with --format forest");
+  }
+  const std::int64_t blocks = shares(forest);
+  const std::int64_t most = target.max_offset + std::int64_t{1};
+  const std::int64_t largest = most / blocks / options.instances;
+  if (forest.k > largest) {
+    const std::string instances =
+        options.instances > 1 ? fmt::format(" in {} instances", options.instances) : "";
+    return refusal(
+        "T04",
+        fmt::format("{} × {} trees{} need more chunks than the {} that offsets of {} reach", blocks,
+                    forest.k, instances, most, target.name),
+        largest > 0
+            ? fmt::format("use -k {} or smaller, or write the forest with --format forest", largest)
+            : "use fewer --instances, or write the forest with --format forest");
+  }
+  // The algorithm, the GPUs, and the steps of the busiest rank in one threadblock or more.
+  const std::int64_t elements = 1 + ranks + fewest_steps(forest, target, options);
+  if (elements > target.max_elements) {
+    return refusal(
+        "T05",
+        fmt::format("a rank would load at least {} XML elements, but {} loads at most {}", elements,
+                    target.name, target.max_elements),
+        kSmaller);
+  }
+  return std::nullopt;
+}
+
+// What only the finished programs show.
+std::optional<Diagnostic> refuse_finished(const Schedule& schedule, const TargetLimits& target,
+                                          std::int64_t max_threadblocks) {
+  for (std::size_t r = 0; r < schedule.programs.size(); ++r) {
+    const auto& blocks = schedule.programs[Rank(r)].threadblocks;
+    auto elements = static_cast<std::int64_t>(1 + schedule.programs.size() + blocks.size());
+    std::int64_t depended = 0;
+    for (const Threadblock& block : blocks) {
+      elements += std::ssize(block.steps);
+      FORESTCOLL_CHECK(std::ssize(block.steps) <= target.max_steps, "steps were planned to fit");
+      const bool is_depended = std::any_of(block.steps.begin(), block.steps.end(),
+                                           [](const Step& step) { return step.has_dependent; });
+      if (is_depended) ++depended;
+    }
+    if (std::ssize(blocks) > max_threadblocks) {
+      return refusal("T01",
+                     fmt::format("rank {} needs {} threadblocks, one of them to copy its own data, "
+                                 "but at most {} are allowed",
+                                 r, blocks.size(), max_threadblocks),
+                     kSmaller);
+    }
+    if (schedule.programs[Rank(r)].scratch_chunks > target.max_offset + 1) {
+      return refusal("T04",
+                     fmt::format("rank {} needs {} chunks of scratch, but offsets of {} reach {}",
+                                 r, schedule.programs[Rank(r)].scratch_chunks, target.name,
+                                 target.max_offset + 1),
+                     kSmaller);
+    }
+    if (elements > target.max_elements) {
+      return too_many_elements(static_cast<std::int64_t>(r), elements, target);
+    }
+    if (depended > target.max_depended) {
+      return refusal("T01",
+                     fmt::format("{} threadblocks of rank {} are waited for by others, but {} can "
+                                 "wait for the first {} only",
+                                 depended, r, target.name, target.max_depended),
+                     kSmaller);
+    }
+  }
+  return std::nullopt;
+}
+
+// The same trees on finer chunks, so that each tree's can be cut into equal parts.
+CollectiveForest in_instances(const CollectiveForest& forest, std::int32_t instances) {
+  CollectiveForest result = forest;
+  result.k *= instances;
+  if (forest.reduce) result.reduce = forest.reduce->scaled(instances);
+  if (forest.broadcast) result.broadcast = forest.broadcast->scaled(instances);
+  return result;
+}
+
+schedule::Addition addition_for(const TargetLimits& target, Placement placement) {
+  if (target.fused_steps) return schedule::Addition::fused;
+  return placement == Placement::both ? schedule::Addition::aliased : schedule::Addition::apart;
+}
+
+// Does some tree carry so many chunks that it can be cut into parts?
+bool has_wide_trees(const CollectiveForest& forest, std::int64_t instances) {
+  for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
+    for (std::size_t t = 0; *phase && t < (*phase)->tree_count(); ++t) {
+      if ((*phase)->tree(TreeId(t)).multiplicity >= kPartsOfWideTrees * instances) return true;
+    }
+  }
+  return false;
+}
+
+// With every wide tree in so many parts.
+Expected<Schedule> lower_in_parts(const CollectiveForest& forest, const LowerOptions& options,
+                                  const TargetLimits& target, std::int32_t parts) {
+  // 1. All tree edges as messages in one order, and what each must wait for.
+  const bool per_tree = options.threadblocks == ThreadblockUse::per_tree;
+  const std::size_t ranks = rank_count(forest);
+  const auto messages = schedule::order_messages(forest,
+                                                 {.max_count = target.max_count,
+                                                  .parts = parts,
+                                                  .instances = options.instances,
+                                                  .per_tree = per_tree},
+                                                 schedule::Rails(forest, options.boxes));
+  const schedule::Waits waits(messages, ranks);
+  const schedule::Addition addition = addition_for(target, options.placement);
+  // 2. Channels and threadblocks: as parallel as fits.
+  const std::int64_t limit =
+      std::min({options.max_threadblocks, target.max_threadblocks, target.max_children});
+  const auto lanes =
+      schedule::place_lanes(messages, schedule::StepBounds(messages, waits, addition), ranks,
+                            target, limit, options.threadblocks);
+  if (!lanes) return lanes.errors();
+  std::vector<schedule::RelayGroup> groups;
+  if (options.forward && target.fused_steps) groups = find_relays(messages, waits, *lanes);
+  const auto plan = plan_threadblocks(
+      *lanes, groups, ranks, target,
+      {.most = limit, .use = options.threadblocks, .instances = options.instances});
+  if (!plan) return plan.errors();
+  // 3. The programs.
+  const schedule::Addressing addressing(forest.collective, forest.root, options.placement,
+                                        static_cast<std::int64_t>(ranks), forest.k,
+                                        shares(forest) * forest.k);
+  const schedule::Fusion fusion = schedule::fuse(messages, waits, plan->relays);
+  Schedule result;
+  result.collective = forest.collective;
+  result.root = forest.root;
+  result.k = forest.k;
+  result.chunks = addressing.chunks();
+  result.in_place = options.placement != Placement::out_of_place;
+  result.out_of_place = options.placement != Placement::in_place;
+  result.programs = schedule::write_programs(
+      {.messages = messages,
+       .waits = waits,
+       .fusion = fusion,
+       .lanes = *lanes,
+       .addressing = addressing,
+       .addition = addition,
+       .acquires_outputs = target.acquires_outputs,
+       .max_steps = target.max_steps,
+       .max_count = target.max_count,
+       .spare_threadblocks_from =
+           options.threadblocks == ThreadblockUse::merge ? std::int64_t{0} : limit},
+      plan->threadblocks);
+  for (const RankProgram& program : result.programs) {
+    for (const Threadblock& block : program.threadblocks) {
+      result.channels = std::max(result.channels, block.channel + 1);
+    }
+  }
+  if (auto error = refuse_finished(result, target, limit)) return *error;
+  return result;
+}
+
+}  // namespace
+
+Expected<Schedule> lower(const CollectiveForest& asked, const LowerOptions& options) {
+  FORESTCOLL_CHECK(asked.reduce || asked.broadcast, "a collective has a forest");
+  FORESTCOLL_CHECK(rank_count(asked) > 0, "a forest has ranks");
+  FORESTCOLL_CHECK(is_rooted(asked.collective) == asked.root.has_value(), "a root where needed");
+  FORESTCOLL_CHECK(options.instances >= 1, "instances are counted from one");
+  // Does the target take it at all?
+  const auto found = target_for(options.target);
+  if (!found) return found.errors();
+  const TargetLimits& target = **found;
+  if (asked.collective != Collective::allreduce) {
+    if (auto error = schedule::refuse_unequal_shares(asked)) return *error;
+  }
+  if (auto error = refuse_early(asked, target, options)) return *error;
+  const CollectiveForest forest = in_instances(asked, options.instances);
+  // In parts if these fit. The fewest threadblocks have no steps to spare.
+  if (options.threadblocks != ThreadblockUse::merge && has_wide_trees(forest, options.instances)) {
+    auto schedule = lower_in_parts(forest, options, target, kPartsOfWideTrees);
+    if (schedule) return schedule;
+  }
+  return lower_in_parts(forest, options, target, 1);
+}
+
+bool sends(Operation operation) {
+  return operation == Operation::send || operation == Operation::recv_copy_send ||
+         operation == Operation::recv_reduce_send || operation == Operation::recv_reduce_copy_send;
+}
+
+bool receives(Operation operation) {
+  return operation != Operation::send && operation != Operation::copy &&
+         operation != Operation::reduce && operation != Operation::nop;
+}
+
+std::int32_t Schedule::max_threadblocks() const {
+  std::size_t most = 0;
+  for (const auto& program : programs) most = std::max(most, program.threadblocks.size());
+  return static_cast<std::int32_t>(most);
+}
+
+std::int32_t Schedule::max_steps() const {
+  std::size_t most = 0;
+  for (const auto& program : programs) {
+    for (const auto& block : program.threadblocks) most = std::max(most, block.steps.size());
+  }
+  return static_cast<std::int32_t>(most);
+}
+
+}  // namespace forestcoll

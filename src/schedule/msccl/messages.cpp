@@ -1,0 +1,187 @@
+// From trees to one sequence of messages.
+//
+// Chunks. The buffer of the whole collective is cut into N·k chunks, k for every root (k in all for
+// broadcast and reduce). In an allreduce, where nobody owns a chunk, a root of weight w has w·k.
+// The trees of a root share its chunks out among them in forest order, each as many as its
+// multiplicity. Instances cut a tree's chunks into equal parts that travel beside each other.
+//
+// Order. A message's level is the length of the longest chain of messages that must come before it:
+//   reduce     the height of the sender's subtree, so that it follows the messages of all its
+//              children;
+//   broadcast  the depth of the sender, plus, in allreduce, the number of levels that the reduction
+//              of these chunks to the root takes.
+// Messages are sorted by (level, phase, tree, child). Levels strictly increase along every chain of
+// data, so this is a topological order; and as levels count from the same zero for all trees, the
+// trees proceed side by side and the two phases of different roots overlap.
+#include "schedule/msccl/messages.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "base/check.hpp"
+#include "schedule/msccl/addressing.hpp"
+
+namespace forestcoll::schedule {
+namespace {
+
+// The chunks of every root, one root after the other.
+IdVector<Rank, ChunkRange> root_chunks(const CollectiveForest& whole, std::size_t ranks) {
+  IdVector<Rank, ChunkRange> ranges;
+  std::int64_t begin = 0;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    const bool is_root = !whole.root || *whole.root == Rank(r);
+    const std::int64_t weight = whole.weight.empty() ? 1 : whole.weight[Rank(r)];
+    const std::int64_t end = begin + (is_root ? whole.k * weight : 0);
+    ranges.push_back({begin, end});
+    begin = end;
+  }
+  return ranges;
+}
+
+// The chunks of each tree.
+std::vector<ChunkRange> tree_chunks(const Forest& forest, const CollectiveForest& whole) {
+  IdVector<Rank, ChunkRange> left = root_chunks(whole, forest.rank_count());
+  std::vector<ChunkRange> ranges;
+  ranges.reserve(forest.tree_count());
+  for (std::size_t t = 0; t < forest.tree_count(); ++t) {
+    const auto& tree = forest.tree(TreeId(t));
+    std::int64_t& begin = left[tree.root].begin;
+    ranges.push_back({begin, begin + tree.multiplicity});
+    begin += tree.multiplicity;
+  }
+  for (const ChunkRange& range : left) {
+    FORESTCOLL_CHECK(range.begin == range.end, "each root's multiplicities sum to its share");
+  }
+  return ranges;
+}
+
+class Builder {
+ public:
+  Builder(const CollectiveForest& whole, const Cutting& cutting, const Rails& rails)
+      : whole_(whole), cutting_(cutting), rails_(rails) {}
+
+  void add_reduce(const Forest& forest) {
+    const auto ranges = tree_chunks(forest, whole_);
+    for (std::size_t t = 0; t < forest.tree_count(); ++t) {
+      const auto heights = subtree_heights(forest, TreeId(t));
+      for (std::size_t v = 0; v < forest.rank_count(); ++v) {
+        const Rank parent = forest.parent(TreeId(t), Rank(v));
+        if (!parent.valid()) continue;
+        add({Rank(v), parent, true, rails_.of(forest, TreeId(t), Rank(v))}, t, ranges[t],
+            heights[Rank(v)]);
+      }
+      reduced_.push_back({ranges[t], heights[forest.tree(TreeId(t)).root]});
+    }
+    trees_before_ = forest.tree_count();
+    std::sort(reduced_.begin(), reduced_.end(),
+              [](const auto& a, const auto& b) { return a.range.begin < b.range.begin; });
+  }
+
+  void add_broadcast(const Forest& forest) {
+    const auto ranges = tree_chunks(forest, whole_);
+    for (std::size_t t = 0; t < forest.tree_count(); ++t) {
+      const std::int32_t start = level_when_reduced(ranges[t]);
+      const auto depths = sender_depths(forest, TreeId(t));
+      for (std::size_t v = 0; v < forest.rank_count(); ++v) {
+        const Rank parent = forest.parent(TreeId(t), Rank(v));
+        if (!parent.valid()) continue;
+        add({parent, Rank(v), false, rails_.of(forest, TreeId(t), Rank(v))}, t, ranges[t],
+            start + depths[Rank(v)]);
+      }
+    }
+  }
+
+  IdVector<MessageId, Message> sorted() {
+    std::stable_sort(messages_.begin(), messages_.end(),
+                     [](const Message& a, const Message& b) { return a.level < b.level; });
+    IdVector<MessageId, Message> result;
+    result.reserve(messages_.size());
+    for (const Message& each : messages_) result.push_back(each);
+    return result;
+  }
+
+ private:
+  struct Reduced {
+    ChunkRange range;
+    std::int32_t level;  // the first level at which the root may send these chunks
+  };
+
+  static IdVector<Rank, std::int32_t> subtree_heights(const Forest& forest, TreeId t) {
+    IdVector<Rank, std::int32_t> height(forest.rank_count(), 0);
+    const auto order = forest.by_depth(t);
+    for (auto it = order.rbegin(); it != order.rend(); ++it) {
+      const Rank parent = forest.parent(t, *it);
+      if (parent.valid()) height[parent] = std::max(height[parent], height[*it] + 1);
+    }
+    return height;
+  }
+
+  // For each rank the depth of its parent, which sends to it.
+  static IdVector<Rank, std::int32_t> sender_depths(const Forest& forest, TreeId t) {
+    IdVector<Rank, std::int32_t> depth(forest.rank_count(), -1);
+    for (const Rank v : forest.by_depth(t)) {
+      const Rank parent = forest.parent(t, v);
+      if (parent.valid()) depth[v] = depth[parent] + 1;
+    }
+    return depth;
+  }
+
+  [[nodiscard]] std::int32_t level_when_reduced(const ChunkRange& range) const {
+    std::int32_t level = 0;
+    auto it = std::lower_bound(
+        reduced_.begin(), reduced_.end(), range.begin,
+        [](const Reduced& each, std::int64_t chunk) { return each.range.end <= chunk; });
+    for (; it != reduced_.end() && it->range.begin < range.end; ++it) {
+      level = std::max(level, it->level);
+    }
+    return level;
+  }
+
+  struct Edge {
+    Rank src, dst;
+    bool reduces;
+    Rails::Rail rail;
+  };
+
+  void add(const Edge& edge, std::size_t tree, const ChunkRange& range, std::int32_t level) {
+    const std::int64_t part = (range.end - range.begin) / cutting_.instances;
+    const std::size_t number = cutting_.per_tree ? trees_before_ + tree : 0;
+    for (std::int32_t i = 0; i < cutting_.instances; ++i) {
+      const auto stream = static_cast<std::int32_t>(number) * cutting_.instances + i;
+      const std::int64_t begin = range.begin + i * part;
+      add_part(edge, {begin, begin + part}, stream, level);
+    }
+  }
+
+  void add_part(const Edge& edge, const ChunkRange& range, std::int32_t stream,
+                std::int32_t level) {
+    const std::int64_t chunks = range.end - range.begin;
+    const std::int64_t parts = chunks >= cutting_.parts ? cutting_.parts : 1;
+    const std::int64_t most = std::min<std::int64_t>(cutting_.max_count, (chunks - 1) / parts + 1);
+    for (std::int64_t begin = range.begin; begin < range.end; begin += most) {
+      const auto count = std::min(most, range.end - begin);
+      messages_.push_back({edge.src, edge.dst, static_cast<std::int32_t>(begin),
+                           static_cast<std::int32_t>(count), edge.reduces, stream, edge.rail,
+                           level});
+    }
+  }
+
+  const CollectiveForest& whole_;
+  Cutting cutting_;
+  const Rails& rails_;
+  std::size_t trees_before_ = 0;  // of the phase before
+  std::vector<Reduced> reduced_;
+  std::vector<Message> messages_;
+};
+
+}  // namespace
+
+IdVector<MessageId, Message> order_messages(const CollectiveForest& forest, const Cutting& cutting,
+                                            const Rails& rails) {
+  Builder builder(forest, cutting, rails);
+  if (forest.reduce) builder.add_reduce(*forest.reduce);
+  if (forest.broadcast) builder.add_broadcast(*forest.broadcast);
+  return builder.sorted();
+}
+
+}  // namespace forestcoll::schedule

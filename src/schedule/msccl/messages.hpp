@@ -1,0 +1,49 @@
+// The messages of a schedule: every tree edge, cut to what one step can carry, in one global order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "forestcoll/forest.hpp"
+#include "forestcoll/id.hpp"
+#include "schedule/msccl/rails.hpp"
+
+namespace forestcoll::schedule {
+
+/// A message; ids follow the global order.
+using MessageId = Id<struct MessageTag>;
+
+/// `count` chunks from `first_chunk` on of the collective's whole buffer go from `src` to `dst`,
+/// where they replace what is there or, if `reduces`, are added to it. One step at each end.
+struct Message {
+  Rank src, dst;
+  std::int32_t first_chunk = 0;
+  std::int32_t count = 1;
+  bool reduces = false;
+  std::int32_t stream = 0;  ///< messages of different streams share no threadblock
+  Rails::Rail rail = {};    ///< messages of different rails share no channel
+  std::int32_t level = 0;   ///< messages that must come before it, one after the other
+
+  [[nodiscard]] std::int32_t end_chunk() const { return first_chunk + count; }
+};
+
+/// How trees are cut into messages.
+struct Cutting {
+  std::int32_t max_count = 71;  ///< chunks of a message
+  /// Of a tree with at least so many chunks, so many messages go over each edge: a rank passes on a
+  /// message as a whole only, and what came first need not wait for the rest.
+  std::int32_t parts = 1;
+  std::int32_t instances = 1;  ///< parts of each tree's chunks, each a stream of its own
+  bool per_tree = false;       ///< every tree is a stream of its own
+};
+
+/// The messages of both phases in an order in which every message follows those whose data it
+/// carries.
+/// REQUIRES: chunk numbers fit 32 bits; each root's multiplicities sum to k, in an allreduce of
+/// unequal shares to k times its weight, and are multiples of the number of instances.
+/// Cost: O(N · trees + messages · log).
+[[nodiscard]] IdVector<MessageId, Message> order_messages(const CollectiveForest& forest,
+                                                          const Cutting& cutting,
+                                                          const Rails& rails = {});
+
+}  // namespace forestcoll::schedule

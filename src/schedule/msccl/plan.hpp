@@ -1,0 +1,38 @@
+// Which threadblock of which GPU carries which messages, on which channel.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/schedule.hpp"
+#include "schedule/msccl/fusion.hpp"
+#include "schedule/msccl/lanes.hpp"
+
+namespace forestcoll::schedule {
+
+/// The lanes that one threadblock serves: one that it sends, one that it receives, or both, then
+/// of the same channel.
+struct ThreadblockPlan {
+  LaneId send, recv;
+};
+
+struct Plan {
+  IdVector<Rank, std::vector<ThreadblockPlan>> threadblocks;
+  std::vector<Relay> relays;  ///< those whose lanes share a threadblock
+};
+
+struct ThreadblockLimits {
+  std::int64_t most = 0;  ///< of a GPU
+  ThreadblockUse use = ThreadblockUse::spread;
+  std::int32_t instances = 1;  ///< that were asked for
+};
+
+/// The threadblocks of every GPU; those that receive come first. `groups` are the relays that may
+/// be fused. Errors: T01.
+[[nodiscard]] Expected<Plan> plan_threadblocks(const IdVector<LaneId, PlacedLane>& lanes,
+                                               const std::vector<RelayGroup>& groups,
+                                               std::size_t ranks, const TargetLimits& target,
+                                               const ThreadblockLimits& limits);
+
+}  // namespace forestcoll::schedule

@@ -1,0 +1,35 @@
+// From planned threadblocks to steps and dependencies.
+#pragma once
+
+#include <vector>
+
+#include "forestcoll/schedule.hpp"
+#include "schedule/msccl/addressing.hpp"
+#include "schedule/msccl/fusion.hpp"
+#include "schedule/msccl/plan.hpp"
+#include "schedule/msccl/step_bounds.hpp"
+
+namespace forestcoll::schedule {
+
+/// What programs are written from.
+struct Writing {
+  const IdVector<MessageId, Message>& messages;
+  const Waits& waits;
+  const Fusion& fusion;
+  const IdVector<LaneId, PlacedLane>& lanes;
+  const Addressing& addressing;
+  Addition addition = Addition::fused;
+  bool acquires_outputs = false;  ///< of the target: name what a waiting step reads as output
+  std::int32_t max_steps = 64;
+  std::int32_t max_count = 71;
+  std::int64_t spare_threadblocks_from = 0;  ///< more than so many are not made for copies
+};
+
+/// The program of every rank. In each threadblock, steps are in the order of `fusion.turn`, with
+/// the nops that carry extra dependencies in front of the step that needs them. Copies within a
+/// rank come first in a threadblock of their own, or where there is none to spare in the one with
+/// the fewest steps. Threadblocks that others wait for come first.
+[[nodiscard]] IdVector<Rank, RankProgram> write_programs(
+    const Writing& writing, const IdVector<Rank, std::vector<ThreadblockPlan>>& threadblocks);
+
+}  // namespace forestcoll::schedule

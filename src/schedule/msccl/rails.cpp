@@ -1,0 +1,45 @@
+#include "schedule/msccl/rails.hpp"
+
+#include <algorithm>
+
+namespace forestcoll::schedule {
+
+Rails::Rails(const CollectiveForest& forest, const IdVector<NodeId, std::int32_t>& boxes)
+    : boxes_(boxes), exits_(boxes.size()) {
+  if (boxes.empty()) return;
+  for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
+    for (std::size_t t = 0; *phase && t < (*phase)->tree_count(); ++t) {
+      for (std::size_t v = 0; v < (*phase)->rank_count(); ++v) {
+        if (!(*phase)->parent(TreeId(t), Rank(v)).valid()) continue;
+        const auto path = (*phase)->path(TreeId(t), Rank(v));
+        const NodeId nic = exit(path);
+        if (!nic.valid()) continue;
+        auto& known = exits_[path.front()];
+        const auto at = std::lower_bound(known.begin(), known.end(), nic);
+        if (at == known.end() || *at != nic) known.insert(at, nic);
+      }
+    }
+  }
+}
+
+Rails::Rail Rails::of(const Forest& forest, TreeId t, Rank child) const {
+  if (boxes_.empty()) return {};
+  const auto path = forest.path(t, child);
+  const NodeId nic = exit(path);
+  if (!nic.valid()) return {};
+  const auto& known = exits_[path.front()];
+  const auto at = std::lower_bound(known.begin(), known.end(), nic);
+  return {static_cast<std::int32_t>(at - known.begin()), static_cast<std::int32_t>(known.size())};
+}
+
+// The last node in the sender's box; where that is the sender itself, the switch after it.
+NodeId Rails::exit(const std::vector<NodeId>& path) const {
+  const std::int32_t box = boxes_[path.front()];
+  if (box < 0 || boxes_[path.back()] == box) return {};
+  const auto outside =
+      std::find_if(path.begin(), path.end(), [&](NodeId node) { return boxes_[node] != box; });
+  if (outside != path.begin() + 1) return *(outside - 1);
+  return path.size() > 2 ? *outside : NodeId();
+}
+
+}  // namespace forestcoll::schedule

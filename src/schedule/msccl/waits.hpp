@@ -1,0 +1,42 @@
+// Which messages must have arrived before another may be sent or added.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "schedule/msccl/messages.hpp"
+
+namespace forestcoll::schedule {
+
+/// For each message, earlier messages to wait for; every list is in ascending order.
+class Waits {
+ public:
+  /// Cost: O(messages · log + overlaps).
+  explicit Waits(const IdVector<MessageId, Message>& messages, std::size_t ranks);
+
+  /// Messages into the sender that wrote the data it sends.
+  [[nodiscard]] std::span<const MessageId> at_sender(MessageId m) const {
+    return at(2 * m.index());
+  }
+  /// Messages into the receiver whose sums this one adds to; empty unless it reduces.
+  [[nodiscard]] std::span<const MessageId> at_receiver(MessageId m) const {
+    return at(2 * m.index() + 1);
+  }
+
+ private:
+  struct Block;
+  void resolve_block(const IdVector<MessageId, Message>& messages, const Block& block,
+                     std::size_t ranks);
+  [[nodiscard]] std::span<const MessageId> at(std::size_t list) const {
+    return {items_.data() + lists_[list].begin, lists_[list].size};
+  }
+
+  struct List {
+    std::size_t begin = 0, size = 0;
+  };
+  std::vector<MessageId> items_;
+  std::vector<List> lists_;  // two per message: at the sender, at the receiver
+};
+
+}  // namespace forestcoll::schedule

@@ -1,0 +1,201 @@
+// From a forest to an execution plan: segments are dealt to as many threadblocks as there may be,
+// and to fewer where their channels are too many for a GPU's proxy.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "base/check.hpp"
+#include "forestcoll/mscclpp.hpp"
+#include "schedule/equal_shares.hpp"
+#include "schedule/mscclpp/blocks.hpp"
+#include "schedule/mscclpp/segments.hpp"
+#include "schedule/refusal.hpp"
+
+namespace forestcoll {
+namespace {
+
+using schedule::refusal;
+using schedule::Segment;
+
+constexpr const char* kSmaller = "use a smaller -k, or write the forest with --format forest";
+
+constexpr std::int64_t kDefaultMaxBytes = std::int64_t{1} << 31;
+constexpr std::int64_t kOffsets = UINT32_MAX;  // the executor's, in bytes of a buffer
+constexpr std::int64_t kAlignment = 16;
+
+std::size_t rank_count(const CollectiveForest& forest) {
+  return forest.reduce ? forest.reduce->rank_count() : forest.broadcast->rank_count();
+}
+
+// Groups of segments of one size, each for one threadblock of every GPU: as many as allowed, each
+// size its share of them.
+std::vector<std::vector<std::int32_t>> deal(const std::vector<Segment>& segments,
+                                            std::size_t threadblocks) {
+  std::map<std::int64_t, std::vector<std::int32_t>> by_size;
+  for (std::size_t s = 0; s < segments.size(); ++s) {
+    by_size[segments[s].count].push_back(static_cast<std::int32_t>(s));
+  }
+  std::vector<std::vector<std::int32_t>> groups;
+  for (const auto& [size, list] : by_size) {
+    const std::size_t share = std::max<std::size_t>(
+        1, list.size() * threadblocks / std::max(segments.size(), threadblocks));
+    const std::size_t first = groups.size();
+    groups.resize(first + share);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      groups[first + i % share].push_back(list[i]);
+    }
+  }
+  return groups;
+}
+
+std::size_t operations(const PlanThreadblock& block) {
+  return block.before.size() + 1 + block.loop.size() + block.after.size();
+}
+
+// A threadblock takes part in a tree with all that its rank receives and sends there. What one tree
+// alone has too much of, no dealing helps.
+std::optional<Diagnostic> refuse_wide_trees(const schedule::PlanContext& context) {
+  std::vector<schedule::Transfer> transfers;
+  for (std::size_t s = 0; s < context.segments.size(); ++s) {
+    transfers.clear();
+    append_transfers(context.forest, context.segments[s], static_cast<std::int32_t>(s), transfers);
+    std::map<std::pair<Rank, PlanChannel>, std::set<Rank>> peers;
+    std::map<std::pair<Rank, PlanChannel>, std::size_t> buffers;
+    for (const auto& transfer : transfers) {
+      const PlanChannel kind = schedule::kind_between(context.box_of, transfer.src, transfer.dst);
+      peers[{transfer.src, kind}].insert(transfer.dst);
+      peers[{transfer.dst, kind}].insert(transfer.src);
+      ++buffers[{transfer.src, kind}];
+    }
+    for (const auto& [end, joined] : peers) {
+      const std::size_t most = std::max(joined.size(), buffers[end]);
+      if (most <= schedule::kMaxBlockChannels) continue;
+      return refusal(
+          "T03",
+          fmt::format("a tree of rank {} joins rank {} to {} others {}, which takes {} channels or "
+                      "remote buffers in one threadblock, but MSCCL++ holds {}",
+                      context.segments[s].root.value, end.first.value, joined.size(),
+                      end.second == PlanChannel::memory ? "of its box" : "of other boxes", most,
+                      schedule::kMaxBlockChannels),
+          "write MSCCL XML, or the forest with --format forest");
+    }
+  }
+  return std::nullopt;
+}
+
+// In bytes: such that no buffer, the scratch least of all, outgrows the executor's offsets.
+std::int64_t largest_message(const ExecutionPlan& plan) {
+  std::int64_t whole = 1, most = 1;  // chunks
+  for (const PlanGpu& gpu : plan.gpus) {
+    whole = std::max({whole, gpu.input_chunks, gpu.output_chunks});
+    most = std::max({most, whole, gpu.scratch_chunks});
+  }
+  return kOffsets / most / kAlignment * kAlignment * whole;
+}
+
+// What the executor's arrays and offsets do not hold.
+std::optional<Diagnostic> refuse(const ExecutionPlan& plan) {
+  if (const std::int64_t largest = largest_message(plan); plan.max_bytes > largest) {
+    return refusal("T04",
+                   fmt::format("messages of up to {} bytes, but with this plan the offsets of "
+                               "MSCCL++, of 32 bits, reach {}",
+                               plan.max_bytes, largest),
+                   fmt::format("use --max-bytes {}", largest));
+  }
+  for (std::size_t r = 0; r < plan.gpus.size(); ++r) {
+    const PlanGpu& gpu = plan.gpus[Rank(r)];
+    for (std::size_t t = 0; t < gpu.threadblocks.size(); ++t) {
+      const PlanThreadblock& block = gpu.threadblocks[t];
+      if (operations(block) > schedule::kMaxPlanOperations) {
+        return refusal("T02",
+                       fmt::format("threadblock {} of rank {} needs {} operations, but MSCCL++ "
+                                   "holds {}",
+                                   t, r, operations(block), schedule::kMaxPlanOperations),
+                       "allow more threadblocks, or use a smaller -k");
+      }
+      for (std::size_t kind = 0; kind < plan_channels; ++kind) {
+        const std::size_t most =
+            std::max(block.channels[kind].size(), block.remote_buffers[kind].size());
+        if (most <= schedule::kMaxBlockChannels) continue;
+        return refusal("T03",
+                       fmt::format("threadblock {} of rank {} needs {} channels or remote buffers "
+                                   "of one kind, but MSCCL++ holds {}",
+                                   t, r, most, schedule::kMaxBlockChannels),
+                       "allow more threadblocks, or use a smaller -k");
+      }
+    }
+    const std::size_t ports = gpu.peers[static_cast<std::size_t>(PlanChannel::port)].size();
+    if (ports > schedule::kMaxPortChannels) {
+      return refusal("T03",
+                     fmt::format("rank {} needs {} port channels, but a proxy serves {}", r, ports,
+                                 schedule::kMaxPortChannels),
+                     kSmaller);
+    }
+  }
+  return std::nullopt;
+}
+
+ExecutionPlan build(const schedule::PlanContext& context, const PlanOptions& options,
+                    std::span<const std::vector<std::int32_t>> groups) {
+  const CollectiveForest& forest = context.forest;
+  ExecutionPlan plan;
+  plan.collective = forest.collective;
+  plan.in_place = options.in_place;
+  plan.unit_bytes = options.unit_bytes;
+  plan.min_bytes = options.min_bytes;
+  const std::size_t ranks = rank_count(forest);
+  plan.gpus = IdVector<Rank, PlanGpu>(ranks);
+  const std::int64_t whole =
+      is_rooted(forest.collective) ? forest.k : forest.k * static_cast<std::int64_t>(ranks);
+  for (PlanGpu& gpu : plan.gpus) {
+    gpu.input_chunks = forest.collective == Collective::allgather ? forest.k : whole;
+    gpu.output_chunks = forest.collective == Collective::reduce_scatter ? forest.k : whole;
+  }
+  for (const auto& group : groups) schedule::append_threadblocks(context, group, plan);
+  plan.max_bytes = options.max_bytes.value_or(std::min(kDefaultMaxBytes, largest_message(plan)));
+  return plan;
+}
+
+}  // namespace
+
+Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
+                                      const IdVector<Rank, std::int32_t>& box_of,
+                                      const PlanOptions& options) {
+  FORESTCOLL_CHECK(forest.reduce || forest.broadcast, "a collective has a forest");
+  FORESTCOLL_CHECK(box_of.size() == rank_count(forest), "every rank has an entry");
+  FORESTCOLL_CHECK(options.unit_bytes > 0 && options.unit_bytes % 16 == 0, "units of 16 bytes");
+  if (auto error = schedule::refuse_unequal_shares(forest)) return *std::move(error);
+  if (forest.collective == Collective::reduce) {
+    return refusal("T06", "MSCCL++ has no collective reduce",
+                   "use reduce_scatter or allreduce, or another --format");
+  }
+  const std::vector<Segment> segments = schedule::cut_into_segments(forest);
+  const schedule::PlanContext context{forest, segments, box_of, options.in_place};
+  if (auto error = refuse_wide_trees(context)) return *std::move(error);
+  // Fewer threadblocks have fewer channels, and more operations each.
+  std::optional<Diagnostic> error;
+  const auto most = std::min(segments.size(), static_cast<std::size_t>(options.max_threadblocks));
+  for (std::size_t threadblocks = most; threadblocks > 0; threadblocks /= 2) {
+    const auto groups = deal(segments, threadblocks);
+    if (groups.size() > static_cast<std::size_t>(options.max_threadblocks)) {
+      return refusal("T01",
+                     fmt::format("trees of {} different multiplicities need as many threadblocks, "
+                                 "but {} are allowed",
+                                 groups.size(), options.max_threadblocks),
+                     "allow more threadblocks, or use a smaller -k");
+    }
+    ExecutionPlan plan = build(context, options, groups);
+    auto refused = refuse(plan);
+    if (!refused) return plan;
+    if (!error) error = std::move(refused);
+  }
+  return *std::move(error);
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,117 @@
+#include "simulate/fabric.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "audit/common/fabric_load.hpp"
+#include "base/check.hpp"
+
+namespace forestcoll::audit {
+
+Expected<Fabric> Fabric::make(const Topology& topology) {
+  auto network = to_digraph(topology);
+  if (!network) return network.errors();
+  Fabric fabric;
+  fabric.network_ = *std::move(network);
+  const Digraph& graph = fabric.network_.graph;
+  for (std::size_t a = 0; a < graph.arc_count(); ++a) {
+    const double units = static_cast<double>(fabric.network_.capacity[ArcId(a)]);
+    fabric.capacity_.push_back(units * fabric.network_.unit.to_double() * 1e9);
+  }
+  fabric.latency_us_.assign(graph.arc_count(), 0);
+  const auto set_latency = [&](NodeId from, NodeId to, const Ratio& latency) {
+    const ArcId arc = graph.find(from, to);
+    if (!arc.valid()) return;
+    double& slowest = fabric.latency_us_[arc.index()];
+    slowest = std::max(slowest, latency.to_double());
+  };
+  for (const TopologyLink& link : topology.links) {
+    if (!link.enabled) continue;
+    set_latency(link.src, link.dst, link.latency);
+    if (link.full_duplex) set_latency(link.dst, link.src, link.latency);
+  }
+  std::map<std::string_view, std::int32_t> boxes;
+  for (const TopologyNode& node : topology.nodes) {
+    const auto next = static_cast<std::int32_t>(boxes.size());
+    fabric.box_.push_back(boxes.emplace(node.box, next).first->second);
+  }
+  return fabric;
+}
+
+bool Fabric::differ_in_box(NodeId a, NodeId b) const {
+  return box_[a] != box_[b];
+}
+
+std::int32_t Fabric::add(Route route) {
+  routes_.push_back(std::move(route));
+  return static_cast<std::int32_t>(routes_.size() - 1);
+}
+
+// All ways have the same number of hops, so going through the links hop by hop finds the slowest.
+void Fabric::measure(Route& route, NodeId from) const {
+  std::map<NodeId, double> reached = {{from, 0}};
+  while (!reached.empty()) {
+    std::map<NodeId, double> next;
+    for (const LinkPart& part : route.parts) {
+      const ArcId arc(part.link);
+      const auto at = reached.find(network_.graph.tail(arc));
+      if (at == reached.end()) continue;
+      double& latency = next[network_.graph.head(arc)];
+      latency = std::max(latency, at->second + latency_us_[arc.index()]);
+      route.latency_us = std::max(route.latency_us, latency);
+    }
+    if (!next.empty()) ++route.hops;
+    reached = std::move(next);
+  }
+}
+
+std::int32_t Fabric::between(Rank from, Rank to, Findings& findings) {
+  const auto known = by_pair_.find({from, to});
+  if (known != by_pair_.end()) return known->second;
+  const std::size_t before = findings.count();
+  const auto loads = route_transfers(network_, {{{from.value, to.value}, 1}}, findings);
+  if (findings.count() > before) return -1;
+  if (!loads) {
+    findings.add(Code::fabric, Place{from.value, -1, -1, 0, {}},
+                 "the ways to another rank are too many for exact arithmetic");
+    return -1;
+  }
+  Route route;
+  for (std::size_t a = 0; a < loads->size(); ++a) {
+    const double part = (*loads)[ArcId(a)].to_double();
+    if (part > 0) route.parts.push_back({static_cast<std::int32_t>(a), part});
+  }
+  const NodeId source = network_.ranks[from.index()];
+  route.between_boxes = differ_in_box(source, network_.ranks[to.index()]);
+  measure(route, source);
+  return by_pair_[{from, to}] = add(std::move(route));
+}
+
+std::int32_t Fabric::along(std::span<const NodeId> path) {
+  std::vector<ArcId> arcs;
+  for (std::size_t i = 0; i + 1 < path.size(); ++i) {
+    arcs.push_back(network_.graph.find(path[i], path[i + 1]));
+    FORESTCOLL_CHECK(arcs.back().valid(), "links join the nodes of a path");
+  }
+  const auto known = by_path_.find(arcs);
+  if (known != by_path_.end()) return known->second;
+  Route route;
+  for (const ArcId arc : arcs) {
+    route.latency_us += latency_us_[arc.index()];
+    const auto same = std::find_if(route.parts.begin(), route.parts.end(),
+                                   [&](const LinkPart& part) { return part.link == arc.value; });
+    if (same == route.parts.end()) {
+      route.parts.push_back({arc.value, 1});
+    } else {
+      same->part += 1;  // a path that goes in a circle
+    }
+  }
+  route.hops = static_cast<std::int32_t>(arcs.size());
+  route.between_boxes = differ_in_box(path.front(), path.back());
+  const std::int32_t number = add(std::move(route));
+  by_path_.emplace(std::move(arcs), number);
+  return number;
+}
+
+}  // namespace forestcoll::audit

@@ -1,0 +1,56 @@
+// The fabric as the simulator sees it: links with a bandwidth and a latency, and routes over them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "audit/common/findings.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/network.hpp"
+#include "forestcoll/topology.hpp"
+#include "simulate/event_graph.hpp"
+
+namespace forestcoll::audit {
+
+struct Route {
+  std::vector<LinkPart> parts;
+  double latency_us = 0;  ///< of its links; where it is spread, of the slowest way
+  std::int32_t hops = 0;  ///< links one after the other
+  bool between_boxes = false;
+};
+
+class Fabric {
+ public:
+  /// Errors: those of `to_digraph`.
+  [[nodiscard]] static Expected<Fabric> make(const Topology& topology);
+
+  [[nodiscard]] const Network& network() const { return network_; }
+  /// Of every link (an arc of the network), bytes per second.
+  [[nodiscard]] std::span<const double> capacity() const { return capacity_; }
+  [[nodiscard]] const Route& route(std::int32_t route) const {
+    return routes_[static_cast<std::size_t>(route)];
+  }
+
+  /// From one rank to another as `route_transfers` spreads it; −1, and a finding, where no route
+  /// leads there.
+  [[nodiscard]] std::int32_t between(Rank from, Rank to, Findings& findings);
+  /// Along these nodes. REQUIRES: links join them.
+  [[nodiscard]] std::int32_t along(std::span<const NodeId> path);
+
+ private:
+  [[nodiscard]] bool differ_in_box(NodeId a, NodeId b) const;
+  std::int32_t add(Route route);
+  void measure(Route& route, NodeId from) const;
+
+  Network network_;
+  std::vector<double> capacity_, latency_us_;
+  IdVector<NodeId, std::int32_t> box_;
+  std::vector<Route> routes_;
+  std::map<std::pair<Rank, Rank>, std::int32_t> by_pair_;
+  std::map<std::vector<ArcId>, std::int32_t> by_path_;
+};
+
+}  // namespace forestcoll::audit

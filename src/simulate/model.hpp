@@ -1,0 +1,50 @@
+// What a Simulator holds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "forestcoll/simulate.hpp"
+#include "forestcoll/verify.hpp"
+#include "simulate/fabric.hpp"
+#include "simulate/forest_source.hpp"
+#include "simulate/plan_source.hpp"
+#include "simulate/program_source.hpp"
+
+namespace forestcoll {
+
+class Simulator::Model {
+ public:
+  using Source = std::variant<audit::ProgramSource, audit::ForestSource, audit::PlanSource>;
+  struct Description {
+    std::string format, collective, protocol;
+    std::int64_t ranks = 0;
+    double busbw_factor = 1;
+  };
+
+  Model(Description description, const Topology& topology, audit::Fabric fabric, Source source)
+      : description_(std::move(description)),
+        fabric_(std::move(fabric)),
+        source_(std::move(source)) {
+    for (const TopologyNode& node : topology.nodes) names_.push_back(node.id);
+  }
+
+  [[nodiscard]] const Description& description() const { return description_; }
+  [[nodiscard]] const audit::Fabric& fabric() const { return fabric_; }
+  [[nodiscard]] const std::string& name(NodeId node) const { return names_[node.index()]; }
+
+  /// Bytes of the whole buffer that go through in one pass.
+  [[nodiscard]] double full_pass(const SimulationParameters& parameters) const;
+  [[nodiscard]] audit::EventGraph make(const SimulationParameters& parameters, double bytes) const;
+
+ private:
+  Description description_;
+  audit::Fabric fabric_;
+  Source source_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace forestcoll

@@ -1,0 +1,172 @@
+// From a schedule's text to something that can be simulated.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "audit/common/findings.hpp"
+#include "audit/common/line_index.hpp"
+#include "audit/common/memory_map.hpp"
+#include "audit/forest/file.hpp"
+#include "audit/msccl/structure.hpp"
+#include "audit/msccl/target_rules.hpp"
+#include "audit/msccl/xml_reader.hpp"
+#include "audit/plan/file.hpp"
+#include "audit/plan/groups.hpp"
+#include "audit/plan/kinds.hpp"
+#include "audit/plan/structure.hpp"
+#include "simulate/model.hpp"
+
+namespace forestcoll {
+namespace {
+
+using audit::Findings;
+
+Diagnostic refuse(std::string_view file, std::string where, std::string message,
+                  std::string remedy) {
+  Diagnostic error;
+  error.code = "M04";
+  error.file = std::string(file);
+  error.where = std::move(where);
+  error.message = std::move(message);
+  error.remedy = std::move(remedy);
+  return error;
+}
+
+// A file that one runtime's parser or limits refuse still does what it says; and what a forest
+// claims to reach does not matter for what it does.
+bool is_tolerable(const Diagnostic& finding) {
+  constexpr std::array<std::string_view, 4> codes = {"V02", "V06", "V19", "V25"};
+  return std::find(codes.begin(), codes.end(), finding.code) != codes.end();
+}
+
+// A verdict without anything that keeps the schedule from doing what it promises, and the target
+// that gave it.
+struct Acceptance {
+  Verdict verdict;
+  std::string target;
+};
+
+Expected<Acceptance> accept(std::string_view text, std::string_view file,
+                            const Topology& topology) {
+  std::optional<Diagnostic> objection;
+  for (const std::string& target : verify_targets()) {
+    VerifyOptions options;
+    options.target = target;
+    options.max_findings = std::numeric_limits<std::size_t>::max();
+    auto verdict = verify(text, file, &topology, options);
+    if (!verdict) return verdict.errors();
+    const auto wrong = std::find_if_not(verdict->findings.begin(), verdict->findings.end(),
+                                        [](const auto& f) { return is_tolerable(f); });
+    if (wrong == verdict->findings.end()) return Acceptance{*std::move(verdict), target};
+    if (!objection) objection = *wrong;
+    if (verdict->format != "msccl-xml") break;  // others are for one runtime
+  }
+  if (objection->code == "V20") {
+    return refuse(file, objection->where,
+                  fmt::format("the schedule is not for this topology: {}", objection->message),
+                  "give the topology that it was made for");
+  }
+  return refuse(file, objection->where,
+                fmt::format("not a right schedule: {} [{}]", objection->message, objection->code),
+                fmt::format("`forestcoll verify {}` says all that is wrong", file));
+}
+
+double busbw_of(const Verdict& verdict) {
+  if (verdict.collective_name == "alltoall") {
+    return static_cast<double>(verdict.ranks - 1) / static_cast<double>(verdict.ranks);
+  }
+  return busbw_factor(verdict.collective, verdict.ranks).to_double();
+}
+
+class Preparation {
+ public:
+  Preparation(std::string_view text, std::string_view file, const Topology& topology,
+              Acceptance acceptance, audit::Fabric fabric)
+      : text_(text),
+        file_(file),
+        topology_(topology),
+        target_(std::move(acceptance.target)),
+        fabric_(std::move(fabric)),
+        findings_(file) {
+    const Verdict& verdict = acceptance.verdict;
+    description_ = {verdict.format, verdict.collective_name, "Simple", verdict.ranks,
+                    busbw_of(verdict)};
+    chunks_ = verdict.chunks;
+  }
+
+  Expected<Simulator> read() {
+    if (description_.format == "msccl-xml") return read_xml();
+    if (description_.format == "mscclpp-plan") return read_plan();
+    return read_forest();
+  }
+
+ private:
+  Expected<Simulator> read_xml() {
+    const audit::TargetRules& target = *audit::find_target_rules(target_);
+    auto program = audit::read_msccl_xml(text_, file_, audit::LineIndex(text_), target, findings_);
+    if (!program) return program.errors();
+    audit::check_structure(*program, target, VerifyOptions{}.sms, findings_);
+    description_.protocol = program->protocol;
+    return finish(audit::ProgramSource(*std::move(program), fabric_, findings_));
+  }
+
+  Expected<Simulator> read_plan() {
+    const auto plan = audit::read_plan(text_, file_, findings_);
+    if (!plan) return plan.errors();
+    if (audit::has_switches(*plan)) {
+      return refuse(file_, "", "the plan goes through switch channels, which are not timed",
+                    "simulate a schedule without them");
+    }
+    description_.protocol = plan->protocol;
+    audit::Program program;
+    audit::check_plan_structure(*plan, VerifyOptions{}.sms, program, findings_);
+    const std::int64_t slices = audit::slices_of(*plan);
+    const audit::MemoryMap memory(in_slices(program, slices), plan->in_place
+                                                                  ? audit::Placement::in_place
+                                                                  : audit::Placement::out_of_place);
+    return finish(
+        audit::PlanSource(in_slices(*plan, slices), memory, chunks_ * slices, fabric_, findings_));
+  }
+
+  Expected<Simulator> read_forest() {
+    const auto forest = audit::read_forest_json(text_, file_, findings_);
+    if (!forest) return forest.errors();
+    return finish(audit::ForestSource(*forest, topology_, chunks_, fabric_, findings_));
+  }
+
+  Expected<Simulator> finish(Simulator::Model::Source source) {
+    if (findings_.blocked()) {
+      const Diagnostic first = findings_.sorted(1).front();
+      return refuse(file_, first.where, first.message, "give the topology that it was made for");
+    }
+    return Simulator(std::make_shared<const Simulator::Model>(
+        std::move(description_), topology_, std::move(fabric_), std::move(source)));
+  }
+
+  std::string_view text_, file_;
+  const Topology& topology_;
+  std::string target_;
+  audit::Fabric fabric_;
+  Findings findings_;
+  Simulator::Model::Description description_;
+  std::int64_t chunks_ = 0;
+};
+
+}  // namespace
+
+Expected<Simulator> prepare_simulation(std::string_view schedule, std::string_view file,
+                                       const Topology& topology) {
+  auto fabric = audit::Fabric::make(topology);
+  if (!fabric) return fabric.errors();
+  auto acceptance = accept(schedule, file, topology);
+  if (!acceptance) return acceptance.errors();
+  return Preparation(schedule, file, topology, *std::move(acceptance), *std::move(fabric)).read();
+}
+
+}  // namespace forestcoll

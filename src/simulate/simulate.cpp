@@ -1,0 +1,214 @@
+// A list of sizes through the model.
+#include "forestcoll/simulate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "simulate/model.hpp"
+#include "simulate/size_runs.hpp"
+
+namespace forestcoll {
+
+double Simulator::Model::full_pass(const SimulationParameters& parameters) const {
+  return std::visit([&](const auto& source) { return source.full_pass(parameters); }, source_);
+}
+
+audit::EventGraph Simulator::Model::make(const SimulationParameters& parameters,
+                                         double bytes) const {
+  return std::visit([&](const auto& source) { return source.make(fabric_, parameters, bytes); },
+                    source_);
+}
+
+namespace {
+
+constexpr double kFirstRung = 4;        // passes
+constexpr std::size_t kLeastRungs = 4;  // usually enough
+constexpr double kAllPasses = 32;       // the last of them: so many are simulated without more ado
+// How much what a pass adds may change over three doublings, relatively. Some schedules never come
+// to take the same time for each pass; they are content with less after many.
+constexpr double kSteady = 3e-3;
+constexpr double kManyPasses = 64, kSteadyEnough = 7.5e-3;
+
+Diagnostic model_error(std::string code, std::string message, std::string remedy) {
+  Diagnostic error;
+  error.code = std::move(code);
+  error.message = std::move(message);
+  error.remedy = std::move(remedy);
+  return error;
+}
+
+class Sweep {
+ public:
+  Sweep(const Simulator::Model& model, const SimulationParameters& parameters,
+        const SimulationOptions& options)
+      : model_(model), options_(options), runs_(model, parameters, options) {}
+
+  Expected<Simulation> run(const std::vector<std::int64_t>& sizes) {
+    for (const std::int64_t size : sizes) {
+      if (size > 0) continue;
+      return model_error("M01", fmt::format("expected sizes from 1 byte on, found {}", size), "");
+    }
+    runs_.prepare(first_runs(sizes));
+    Simulation simulation = describe();
+    for (const std::int64_t size : sizes) {
+      const auto bytes = static_cast<double>(size);
+      const auto seconds = time_of(bytes);
+      if (!seconds) return *error_;
+      const double algbw = bytes / *seconds / 1e9;
+      simulation.times.push_back(
+          {bytes, *seconds, algbw, algbw * model_.description().busbw_factor});
+    }
+    simulation.events = runs_.events();
+    if (!sizes.empty()) add_links(simulation);
+    return simulation;
+  }
+
+ private:
+  // The time for as much as this many passes carry.
+  struct Rung {
+    double bytes, seconds;
+  };
+
+  [[nodiscard]] Simulation describe() const {
+    const auto& description = model_.description();
+    Simulation simulation;
+    simulation.schedule = description.format;
+    simulation.collective = description.collective;
+    simulation.protocol = description.protocol;
+    simulation.ranks = description.ranks;
+    return simulation;
+  }
+
+  [[nodiscard]] bool is_short(double bytes) const {
+    return options_.every_pass || bytes <= kAllPasses * runs_.full_pass();
+  }
+
+  // Those that are needed whatever comes out.
+  [[nodiscard]] std::vector<double> first_runs(const std::vector<std::int64_t>& sizes) const {
+    std::set<double> runs;
+    for (const std::int64_t size : sizes) {
+      const auto bytes = static_cast<double>(size);
+      if (is_short(bytes)) {
+        runs.insert(bytes);
+      } else {
+        for (std::size_t i = 0; i < kLeastRungs; ++i) runs.insert(rung(i));
+      }
+    }
+    return {runs.begin(), runs.end()};
+  }
+
+  // Bytes.
+  [[nodiscard]] double rung(std::size_t i) const {
+    return std::ldexp(kFirstRung * runs_.full_pass(), static_cast<int>(i));
+  }
+
+  std::optional<double> time_of(double bytes) {
+    if (is_short(bytes)) return seconds(bytes);
+    while (!slope()) {
+      const double next = rung(ladder_.size());
+      if (next > bytes) return seconds(bytes);
+      const auto taken = seconds(next);
+      if (!taken) return std::nullopt;
+      ladder_.push_back({next, *taken});
+    }
+    return ladder_.back().seconds + (bytes - ladder_.back().bytes) * *slope();
+  }
+
+  // Seconds that another byte takes, once that no longer changes. While passes still fill gaps that
+  // the first ones left, they add less than their links need, and do so steadily.
+  [[nodiscard]] std::optional<double> slope() const {
+    if (ladder_.size() < kLeastRungs) return std::nullopt;
+    const auto between = [](const Rung& a, const Rung& b) {
+      return (b.seconds - a.seconds) / (b.bytes - a.bytes);
+    };
+    const Rung* last = &ladder_.back();
+    const std::array<double, 3> slopes = {between(last[-3], last[-2]), between(last[-2], last[-1]),
+                                          between(last[-1], last[0])};
+    const auto [least, most] = std::minmax_element(slopes.begin(), slopes.end());
+    const bool many = last->bytes >= kManyPasses * runs_.full_pass();
+    if (*most - *least > (many ? kSteadyEnough : kSteady) * *most) return std::nullopt;
+    const double rounding = 2 * options_.tolerance;  // of the times at both ends
+    if (slopes.back() < link_seconds_ * (1 - kSteady - rounding)) return std::nullopt;
+    return std::max(between(last[-2], last[0]), link_seconds_);
+  }
+
+  // No transfer is faster than its links, whatever the tolerance.
+  std::optional<double> seconds(double bytes) {
+    const audit::SizeRun& run = runs_.at(bytes);
+    switch (run.end) {
+      case audit::SizeRun::End::complete:
+        if (bytes > largest_) note_links(bytes, run.link_bytes);
+        return std::max(run.seconds, link_seconds_ * bytes);
+      case audit::SizeRun::End::stuck:
+        error_ = model_error("M05",
+                             "the schedule gets stuck: too few operations may be in flight on a "
+                             "connection",
+                             "give the protocol more slots");
+        break;
+      case audit::SizeRun::End::stopped:
+        error_ = model_error("R01", "stopped before the end", "give it more time");
+        break;
+      case audit::SizeRun::End::too_many:
+        error_ = model_error(
+            "M06", fmt::format("these sizes take more than {} operations", options_.max_events),
+            "simulate fewer or smaller sizes, or larger passes");
+        error_->kind = ErrorKind::limit;
+        break;
+    }
+    return std::nullopt;
+  }
+
+  void note_links(double bytes, const std::vector<double>& link_bytes) {
+    largest_ = bytes;
+    link_bytes_ = link_bytes;
+    link_seconds_ = 0;
+    for (std::size_t a = 0; a < link_bytes.size(); ++a) {
+      link_seconds_ = std::max(link_seconds_, link_bytes[a] / model_.fabric().capacity()[a]);
+    }
+  }
+
+  void add_links(Simulation& simulation) const {
+    const auto largest =
+        std::max_element(simulation.times.begin(), simulation.times.end(),
+                         [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
+    const Digraph& graph = model_.fabric().network().graph;
+    for (std::size_t a = 0; a < link_bytes_.size(); ++a) {
+      if (link_bytes_[a] == 0) continue;
+      const double bytes = link_bytes_[a] * largest->bytes;
+      simulation.links.push_back(
+          {model_.name(graph.tail(ArcId(a))), model_.name(graph.head(ArcId(a))),
+           std::min(1.0, bytes / model_.fabric().capacity()[a] / largest->seconds)});
+    }
+    std::sort(simulation.links.begin(), simulation.links.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.src, a.dst) < std::tie(b.src, b.dst);
+    });
+  }
+
+  const Simulator::Model& model_;
+  const SimulationOptions& options_;
+  audit::SizeRuns runs_;
+  std::vector<Rung> ladder_;
+  double largest_ = 0;  // bytes of the run that link_bytes_ is from
+  std::vector<double> link_bytes_;
+  double link_seconds_ = 0;  // of the busiest link, for each byte of the buffer
+  std::optional<Diagnostic> error_;
+};
+
+}  // namespace
+
+Simulator::Simulator(std::shared_ptr<const Model> model) : model_(std::move(model)) {}
+
+Expected<Simulation> Simulator::run(const std::vector<std::int64_t>& sizes,
+                                    const SimulationParameters& parameters,
+                                    const SimulationOptions& options) const {
+  return Sweep(*model_, parameters, options).run(sizes);
+}
+
+}  // namespace forestcoll

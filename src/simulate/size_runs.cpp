@@ -1,0 +1,99 @@
+#include "simulate/size_runs.hpp"
+
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <functional>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "simulate/event_run.hpp"
+
+namespace forestcoll::audit {
+namespace {
+
+// By link, of each byte of the buffer.
+std::vector<double> loads_of(const EventGraph& graph, double bytes, std::size_t links) {
+  std::vector<double> loads(links + graph.workers.size(), 0);
+  for (const Activity& activity : graph.activities) {
+    if (activity.kind < 0) continue;
+    const double all =
+        activity.bytes * activity.weight * static_cast<double>(activity.repeats) / bytes;
+    for (const auto& part : graph.kinds[static_cast<std::size_t>(activity.kind)].route) {
+      loads[static_cast<std::size_t>(part.link)] += all * part.part;
+    }
+  }
+  loads.resize(links);
+  return loads;
+}
+
+}  // namespace
+
+void SizeRuns::prepare(std::vector<double> sizes) {
+  std::sort(sizes.begin(), sizes.end(), std::greater<>());  // the longest first
+  for (const double bytes : sizes) planned_ += passes(bytes);
+  std::vector<SizeRun> runs(sizes.size());
+  const int threads = options_.threads > 0 ? options_.threads : tbb::info::default_concurrency();
+  tbb::task_arena arena(threads);
+  arena.execute([&] {
+    const auto run = [&](std::size_t i) { runs[i] = simulate(sizes[i]); };
+    tbb::parallel_for(std::size_t{0}, sizes.size(), run, tbb::simple_partitioner());
+  });
+  for (std::size_t i = 0; i < sizes.size(); ++i) runs_.emplace(sizes[i], std::move(runs[i]));
+}
+
+const SizeRun& SizeRuns::at(double bytes) {
+  const auto found = runs_.find(bytes);
+  if (found != runs_.end()) return found->second;
+  planned_ += passes(bytes);
+  return runs_.emplace(bytes, simulate(bytes)).first->second;
+}
+
+SizeRun SizeRuns::simulate(double bytes) {
+  SizeRun run;
+  const EventGraph graph = model_.make(parameters_, bytes);
+  const double activities = graph.total_repeats();
+  if (!claim(activities)) {
+    run.end = SizeRun::End::too_many;
+    return run;
+  }
+  const std::span<const double> links = model_.fabric().capacity();
+  run.link_bytes = loads_of(graph, bytes, links.size());
+  std::vector<double> capacity(links.begin(), links.end());
+  capacity.insert(capacity.end(), graph.workers.begin(), graph.workers.end());
+  const double passes_each = passes(bytes) / activities;
+  std::int64_t told = 0;
+  EventRunOptions options;
+  options.tolerance = options_.tolerance;
+  options.stop = options_.stop;
+  options.progress = [&](std::int64_t ended) {
+    report(static_cast<double>(ended - std::exchange(told, ended)) * passes_each);
+  };
+  const EventRunResult result = run_events(graph, capacity, options);
+  options.progress(result.ended);
+  run.seconds = result.seconds;
+  run.end = result.complete     ? SizeRun::End::complete
+            : result.stuck >= 0 ? SizeRun::End::stuck
+                                : SizeRun::End::stopped;
+  const std::lock_guard lock(mutex_);
+  events_ += result.ended;
+  return run;
+}
+
+// Whether there is room for so many more. All runs ask, so that the last answer is the same
+// whatever their order.
+bool SizeRuns::claim(double activities) {
+  const std::lock_guard lock(mutex_);
+  claimed_ += activities;
+  return claimed_ <= static_cast<double>(options_.max_events);
+}
+
+void SizeRuns::report(double passes) {
+  if (!options_.progress) return;
+  const std::lock_guard lock(mutex_);
+  reported_ += passes;
+  options_.progress(std::min(1.0, reported_ / planned_));
+}
+
+}  // namespace forestcoll::audit

@@ -1,0 +1,60 @@
+// Solving programs of trees: with the cuts that are known, find cuts that the solution violates by
+// maximum flows, add them, solve again. The first program without a violated cut is the whole.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+#include "solver/linear/cut_program.hpp"
+#include "solver/linear/linear_program.hpp"
+
+namespace forestcoll::solver {
+
+struct CutLimits {
+  int rounds = 100;
+  std::stop_token stop = {};
+};
+
+/// In floating point: what it finds is for the exact proofs of cut_proof.hpp to confirm.
+class CutGeneration {
+ public:
+  /// REQUIRES: `program` outlives this.
+  explicit CutGeneration(const CutProgram& program);
+
+  enum class Outcome {
+    complete,    ///< no cut is violated
+    unsolvable,  ///< floating point found no optimum with the cuts so far
+    given_up     ///< more rounds than the limits allow, or stopped
+  };
+  /// Cost: per round a dual simplex and a maximum flow per phase and sink.
+  Outcome run(const CutLimits& limits);
+
+  /// Of the last program that was solved. REQUIRES: one was.
+  [[nodiscard]] const std::vector<double>& values() const { return values_; }
+  /// By row: capacities, balances, cuts.
+  [[nodiscard]] std::vector<double> prices() const;
+
+  /// The cuts that were generated, as rows and as the sides that data enters.
+  [[nodiscard]] std::span<const std::vector<Term>> cuts() const { return cuts_; }
+  [[nodiscard]] std::span<const SinkSide> sides() const { return sides_; }
+  [[nodiscard]] int rounds() const { return rounds_; }
+
+ private:
+  void begin();
+  bool add_cut(const TreePhase& phase, const SinkSide& side);
+  bool add_violated_cuts();
+
+  const CutProgram& program_;
+  LinearProgram solver_;
+  std::vector<std::vector<Term>> cuts_;
+  std::vector<SinkSide> sides_;
+  std::set<std::vector<Term>> known_;
+  std::vector<double> values_;
+  double scale_ = 1;
+  int rounds_ = 0;
+};
+
+}  // namespace forestcoll::solver

@@ -1,0 +1,104 @@
+#include "solver/linear/linear_program.hpp"
+
+#include <ClpSimplex.hpp>
+#include <algorithm>
+#include <vector>
+
+namespace forestcoll::solver {
+namespace {
+
+// Rows and prices may be wrong by as much; CLP's own 1e-7 is more than simple fractions forgive.
+constexpr double kSolverTolerance = 1e-9;
+
+constexpr int kNone = -1;
+
+}  // namespace
+
+// CLP minimises: the objective and the prices change their signs on the way in and out.
+struct LinearProgram::State {
+  ClpSimplex program;
+
+  // What each of our rows is: a row of CLP's, or the bound of a column, which costs it nothing.
+  struct Row {
+    int row = kNone, column = kNone;
+  };
+  std::vector<Row> rows;
+  int clp_rows = 0;
+
+  // Rows that CLP has not been given yet: one by one they would each copy all that it has.
+  std::vector<int> starts{0}, columns;
+  std::vector<double> coefficients, lower, upper;
+
+  void add_row(std::span<const Term> terms, double least, double most) {
+    for (const Term& term : terms) {
+      columns.push_back(static_cast<int>(term.variable));
+      coefficients.push_back(static_cast<double>(term.coefficient));
+    }
+    rows.push_back({clp_rows++, kNone});
+    starts.push_back(static_cast<int>(columns.size()));
+    lower.push_back(least);
+    upper.push_back(most);
+  }
+
+  // False where the column has a bound already.
+  bool add_bound(int column, double bound) {
+    if (program.columnUpper()[column] < COIN_DBL_MAX) return false;
+    program.setColumnUpper(column, bound);
+    rows.push_back({kNone, column});
+    return true;
+  }
+
+  void hand_over_rows() {
+    program.addRows(static_cast<int>(lower.size()), lower.data(), upper.data(), starts.data(),
+                    columns.data(), coefficients.data());
+    starts.resize(1);
+    columns.clear();
+    coefficients.clear();
+    lower.clear();
+    upper.clear();
+  }
+};
+
+LinearProgram::LinearProgram(std::size_t variables) : state_(std::make_unique<State>()) {
+  state_->program.setLogLevel(0);
+  state_->program.setPrimalTolerance(kSolverTolerance);
+  state_->program.setDualTolerance(kSolverTolerance);
+  state_->program.resize(0, static_cast<int>(variables));  // columns of 0 and more
+}
+
+LinearProgram::~LinearProgram() = default;
+
+void LinearProgram::maximise(std::span<const Term> objective) {
+  for (const Term& term : objective) {
+    state_->program.setObjectiveCoefficient(static_cast<int>(term.variable),
+                                            -static_cast<double>(term.coefficient));
+  }
+}
+
+void LinearProgram::add_at_most(std::span<const Term> terms, double bound) {
+  const bool is_bound = terms.size() == 1 && terms.front().coefficient == 1 && bound >= 0;
+  if (is_bound && state_->add_bound(static_cast<int>(terms.front().variable), bound)) return;
+  state_->add_row(terms, -COIN_DBL_MAX, bound);
+}
+
+void LinearProgram::add_zero(std::span<const Term> terms) {
+  state_->add_row(terms, 0, 0);
+}
+
+bool LinearProgram::solve() {
+  state_->hand_over_rows();
+  state_->program.dual();
+  return state_->program.isProvenOptimal();
+}
+
+double LinearProgram::value(std::size_t variable) const {
+  return state_->program.primalColumnSolution()[variable];
+}
+
+double LinearProgram::price(std::size_t row) const {
+  const auto [at, column] = state_->rows[row];
+  if (at != kNone) return -state_->program.dualRowSolution()[at];
+  return std::max(0.0, -state_->program.dualColumnSolution()[column]);
+}
+
+}  // namespace forestcoll::solver

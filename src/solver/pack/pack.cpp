@@ -1,0 +1,196 @@
+// From scaled capacities to a forest: contract, balance, pack, and raise U where the floors of a
+// fixed k left no room.
+#include "forestcoll/pack.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/check.hpp"
+#include "solver/common/core.hpp"
+#include "solver/common/forest_scale.hpp"
+#include "solver/pack/pack_trees.hpp"
+#include "solver/rate/balance.hpp"
+#include "solver/rate/scale.hpp"
+#include "solver/rate/trim.hpp"
+#include "solver/symmetry/symmetry.hpp"
+
+namespace forestcoll {
+namespace {
+
+// Floors that are tried one by one before the next whole scale, at which nothing is rounded.
+constexpr int kRisesTried = 16;
+
+// Programs larger than this are not solved for each of them.
+constexpr TreeRateLimits kTrimLimits{.variables = 2'000, .rounds = 60};
+
+Diagnostic too_large() {
+  return {.code = "E14",
+          .kind = ErrorKind::limit,
+          .message = "the trees of this fabric need numbers too large for exact arithmetic (2^62)",
+          .remedy =
+              "make the bandwidths of both sides of each switch equal, or round them with "
+              "--quantize"};
+}
+
+Diagnostic stopped() {
+  return {.code = "R01",
+          .kind = ErrorKind::limit,
+          .message = "asked to stop before all trees were packed"};
+}
+
+bool fits(const Network& network, const Ratio& scale) {
+  const Int128 sum =
+      std::accumulate(network.capacity.begin(), network.capacity.end(), std::int64_t{0});
+  return sum * scale.num() / scale.den() < Int128{1} << 61;
+}
+
+// First the least steps, at which a floor rises; then a whole scale, at which nothing is rounded;
+// and then, for switches that are unbalanced by themselves, a quarter more each time.
+Ratio next_scale_tried(const Network& network, const Ratio& scale, int rises) {
+  if (rises <= kRisesTried) return *solver::next_scale(network, scale);
+  const std::int64_t whole = scale.num() / scale.den() + 1;
+  return Ratio(rises == kRisesTried + 1 ? whole : whole + whole / 4);
+}
+
+// All that the scale leaves of the fabric, and not a balanced part of it.
+bool is_whole(const Network& network, const Scaling& scaling) {
+  return scaling.capacity == solver::floor_capacities(network, scaling.scale);
+}
+
+// Floors are alike where capacities are; a balanced part of them need not be.
+std::vector<Symmetry> symmetries_of(const Network& network, const Weights& weights,
+                                    const Scaling& scaling) {
+  if (is_whole(network, scaling)) return solver::find_symmetries(network, weights);
+  Network part = network;
+  part.capacity = scaling.capacity;
+  return solver::find_symmetries(part, weights);
+}
+
+// How far it is from one of the roots.
+std::int32_t distance_from_one(const Network& network, const Weights& weights) {
+  const auto root = std::find_if(weights.begin(), weights.end(), [](auto w) { return w > 0; });
+  return height_lower_bound(
+      network, single_root(network, Rank(static_cast<std::size_t>(root - weights.begin()))));
+}
+
+/// Packs one network at one scale after the other.
+class Attempts {
+ public:
+  Attempts(const Attempts&) = delete;
+  Attempts& operator=(const Attempts&) = delete;
+  Attempts(const Network& network, const Weights& weights, const Scaling& scaling,
+           const PackOptions& options)
+      : network_(network),
+        options_(options),
+        is_balanced_(solver::has_balanced_core(network)),
+        owed_(weights),
+        least_height_{std::max(distance_from_one(network, weights), options.enough_height),
+                      [this, &network, &weights, &scaling] {
+                        if (!exact_height_) {
+                          exact_height_ =
+                              std::max(height_lower_bound(network, weights, of_fabric(scaling)),
+                                       options_.enough_height);
+                        }
+                        return *exact_height_;
+                      }} {
+    for (auto& trees : owed_) trees *= scaling.k;
+    if (options.symmetry) groups_ = symmetries_of(network, weights, scaling);
+  }
+
+  // The theorem speaks about balanced switches. Where only rounding made others of them, capacities
+  // nearly always do as they are; where the fabric itself has others, a failure to pack can be
+  // long, and the trimmed part is known to be packed.
+  std::optional<solver::PackedTrees> pack_at(const IdVector<ArcId, Capacity>& capacity) {
+    const solver::Core core = solver::make_core(network_, capacity);
+    if (solver::is_balanced(core)) {
+      return pack_core(core, groups_, solver::RootOrder::ascending);
+    }
+    if (!is_balanced_) {
+      const solver::Trimming trimming = trim(capacity);
+      if (trimming.capacity) return pack_part(*trimming.capacity);
+      return trimming.is_impossible ? std::nullopt : pack_as_is(core);
+    }
+    if (auto packed = pack_as_is(core)) return packed;
+    const auto trimmed = trim(capacity).capacity;
+    return trimmed ? pack_part(*trimmed) : std::nullopt;
+  }
+
+  // The fabric's floors at another scale need not be alike where a part of them was.
+  void forget_symmetries() { groups_.clear(); }
+
+  // What any forest of that scale may take, and not only one within a balanced part.
+  [[nodiscard]] Scaling of_fabric(const Scaling& scaling) const {
+    return {scaling.k, scaling.scale, solver::floor_capacities(network_, scaling.scale)};
+  }
+
+  [[nodiscard]] bool is_stopped() const { return options_.stop.stop_requested(); }
+  // The bound at the scaling that was asked for, if anybody wanted to know.
+  [[nodiscard]] std::optional<std::int32_t> exact_height() const {
+    return options_.enough_height > 1 ? std::nullopt : exact_height_;
+  }
+
+ private:
+  // In two orders of the roots.
+  std::optional<solver::PackedTrees> pack_as_is(const solver::Core& core) {
+    if (auto packed = pack_core(core, groups_, solver::RootOrder::ascending)) return packed;
+    return pack_core(core, {}, solver::RootOrder::descending);
+  }
+
+  [[nodiscard]] solver::Trimming trim(const IdVector<ArcId, Capacity>& capacity) const {
+    if (is_stopped()) return {};
+    return solver::trim_to_balance(network_, capacity, owed_, kTrimLimits, options_.stop);
+  }
+
+  std::optional<solver::PackedTrees> pack_part(const IdVector<ArcId, Capacity>& capacity) {
+    return pack_core(solver::make_core(network_, capacity), {}, solver::RootOrder::ascending);
+  }
+
+  std::optional<solver::PackedTrees> pack_core(const solver::Core& core,
+                                               std::span<const Symmetry> groups,
+                                               solver::RootOrder order) {
+    if (is_stopped()) return std::nullopt;
+    return solver::pack_trees(core, groups, owed_, order, least_height_, options_);
+  }
+
+  const Network& network_;
+  const PackOptions& options_;
+  const bool is_balanced_;
+  Weights owed_;
+  std::optional<std::int32_t> exact_height_;
+  solver::LeastHeight least_height_;
+  std::vector<Symmetry> groups_;
+};
+
+}  // namespace
+
+Expected<Packing> pack(const Network& network, const Weights& weights, const Scaling& scaling,
+                       const PackOptions& options) {
+  Attempts attempts(network, weights, scaling, options);
+  if (auto packed = attempts.pack_at(scaling.capacity)) {
+    return Packing{std::move(packed->forest), attempts.of_fabric(scaling), packed->statistics,
+                   attempts.exact_height()};
+  }
+  const bool balanced = solver::is_balanced(network.graph, network.capacity, network.rank_of);
+  if (!is_whole(network, scaling)) attempts.forget_symmetries();
+  Ratio scale = scaling.scale;
+  for (int rises = 1;; ++rises) {
+    if (attempts.is_stopped()) return stopped();
+    FORESTCOLL_CHECK(!balanced || scale.den() != 1,
+                     "a balanced fabric must pack where nothing is rounded");
+    scale = next_scale_tried(network, scale, rises);
+    if (!fits(network, scale)) return too_large();
+    auto packed = attempts.pack_at(solver::floor_capacities(network, scale));
+    if (!packed) continue;
+    const Ratio reached = solver::forest_scale(network, packed->forest);
+    return Packing{std::move(packed->forest),
+                   {scaling.k, reached, solver::floor_capacities(network, reached)},
+                   packed->statistics,
+                   {}};
+  }
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,49 @@
+#include "solver/pack/pack_or_copy.hpp"
+
+#include <utility>
+
+#include "solver/rate/choose_scale.hpp"
+#include "solver/rate/scale.hpp"
+
+namespace forestcoll::solver {
+namespace {
+
+bool is_faster(const Scaling& a, const Scaling& b) {
+  return solver::is_faster({a.scale, a.k}, {b.scale, b.k});
+}
+
+bool is_copied_exactly(const Scaling& scaling, std::int64_t times) {
+  constexpr Int128 kMost = Int128{1} << 62;
+  Int128 sum = 0;
+  for (const Capacity capacity : scaling.capacity) sum += capacity;
+  return sum * times < kMost && Int128{scaling.k} * times < kMost &&
+         checked_mul(scaling.scale, Ratio(times)).has_value();
+}
+
+}  // namespace
+
+Packing copied(Packing packing, std::int64_t times) {
+  packing.forest = packing.forest.scaled(times);
+  packing.scaling.k *= times;
+  packing.scaling.scale = packing.scaling.scale * Ratio(times);
+  for (Capacity& capacity : packing.scaling.capacity) capacity *= times;
+  return packing;
+}
+
+Expected<Packing> pack_or_copy(const Network& network, const Weights& weights, const Rate& rate,
+                               const Scaling& scaling, const PackOptions& options) {
+  auto best = pack(network, weights, scaling, options);
+  for (std::int64_t k = scaling.k / 2; k >= 1; --k) {
+    if (!best || !is_faster(scaling, best->scaling)) break;
+    if (scaling.k % k != 0) continue;
+    const auto fewer = scale_to_k(network, weights, rate, k, options.stop);
+    if (!fewer || !is_faster(*fewer, best->scaling)) continue;
+    auto packing = pack(network, weights, *fewer, options);
+    if (!packing || !is_faster(packing->scaling, best->scaling)) continue;
+    const std::int64_t times = scaling.k / k;
+    if (is_copied_exactly(packing->scaling, times)) best = copied(*std::move(packing), times);
+  }
+  return best;
+}
+
+}  // namespace forestcoll::solver

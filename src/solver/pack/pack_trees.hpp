@@ -1,0 +1,46 @@
+// Packing spanning trees by lazy cuts.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "forestcoll/forest.hpp"
+#include "forestcoll/id.hpp"
+#include "forestcoll/pack.hpp"
+#include "solver/common/core.hpp"
+#include "solver/symmetry/orbits.hpp"
+
+namespace forestcoll::solver {
+
+/// No forest is lower.
+struct LeastHeight {
+  std::int32_t distance = 0;            ///< a bound that is cheap to have
+  std::function<std::int32_t()> exact;  ///< a better one, which takes a while
+};
+
+/// In which order roots get their trees. It matters where the theorem is silent.
+enum class RootOrder { ascending, descending };
+
+struct PackedTrees {
+  Forest forest;
+  PackStatistics statistics;
+};
+
+/// Packs `owed[r]` spanning out-trees for each rank r into the core's capacities; nothing where
+/// that is impossible, or where the search ended without one. With balanced switches a packing
+/// exists as long as every cut can meet the demand (see packer.cpp); about others the theorem is
+/// silent. The search tries at most 2^20 routes through switches per edge.
+///
+/// There are several ways to pack: trees with their images under one of the `groups`, or root by
+/// root; one by one or as a whole. They are tried in the order of what they are worth for what they
+/// cost, each with a budget, until one finds a forest that is low enough; of those found the lowest
+/// is returned, and of these the one of the fewest trees.
+/// Trees that are higher than they must be are lowered as far as `options.effort` goes;
+/// `least_height` is only asked where trees are high enough to be worth the question.
+[[nodiscard]] std::optional<PackedTrees> pack_trees(
+    const Core& core, std::span<const Symmetry> groups, const IdVector<Rank, std::int64_t>& owed,
+    RootOrder order, const LeastHeight& least_height, const PackOptions& options);
+
+}  // namespace forestcoll::solver

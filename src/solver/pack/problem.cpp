@@ -1,0 +1,78 @@
+#include "solver/pack/problem.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "forestcoll/pack.hpp"
+
+namespace forestcoll::solver {
+namespace {
+
+bool has_reduce(Collective c) {
+  return c == Collective::reduce_scatter || c == Collective::reduce || c == Collective::allreduce;
+}
+bool has_broadcast(Collective c) {
+  return c == Collective::allgather || c == Collective::broadcast || c == Collective::allreduce;
+}
+
+bool is_symmetric(const Network& a, const Network& b) {
+  return std::equal(a.graph.arcs().begin(), a.graph.arcs().end(), b.graph.arcs().begin(),
+                    b.graph.arcs().end()) &&
+         a.capacity == b.capacity;
+}
+
+}  // namespace
+
+Problem::Problem(const Network& fabric, Collective collective, std::optional<Rank> root,
+                 const std::stop_token& stop)
+    : network(fabric),
+      backward(reversed(fabric)),
+      weights(root ? single_root(fabric, *root) : forestcoll::shares(fabric)),
+      reduce(has_reduce(collective)),
+      broadcast(has_broadcast(collective)),
+      shared(reduce && broadcast && is_symmetric(fabric, backward)) {
+  FORESTCOLL_CHECK(root.has_value() == is_rooted(collective), "a root exactly where one is needed");
+  if (broadcast) phases.push_back({network, weights, tree_rate(network, weights, stop)});
+  if (shared) phases.back().times = 2;
+  if (reduce && !shared) {
+    phases.push_back({backward, weights, tree_rate(backward, weights, stop)});
+  }
+}
+
+std::optional<Rate> Problem::broadcast_rate() const {
+  return broadcast ? std::optional(phases.front().rate) : std::nullopt;
+}
+
+std::optional<Rate> Problem::reduce_rate() const {
+  return reduce ? std::optional(phases.back().rate) : std::nullopt;
+}
+
+Expected<Ratio> optimum_of(const Problem& problem) {
+  std::vector<ScaleAndK> at;
+  for (const Phase& phase : problem.phases) at.push_back({phase.rate.inverse, 1});
+  return algbw_of(problem.phases, at);
+}
+
+Expected<std::int64_t> k_of_optimum(const Problem& problem) {
+  const auto k_of = [](const Phase& phase) {
+    return scale_to_optimum(phase.network, phase.rate).k;
+  };
+  return common_k(k_of(problem.phases.front()), k_of(problem.phases.back()));
+}
+
+std::optional<Diagnostics> refuse_open_rate(const Problem& problem) {
+  const auto is_known = [](const Phase& phase) { return phase.rate.optimal; };
+  if (std::all_of(problem.phases.begin(), problem.phases.end(), is_known)) return std::nullopt;
+  auto most = optimum_of(problem);
+  if (!most) return most.errors();
+  return Diagnostics{
+      {.code = "R01",
+       .kind = ErrorKind::limit,
+       .message = "asked to stop before the optimal rate was known: a cut proves "
+                  "that it is " +
+                  most->to_string() +
+                  " GB/s at most; whether it is less is open, and there is no forest",
+       .remedy = "give it more time"}};
+}
+
+}  // namespace forestcoll::solver

@@ -1,0 +1,49 @@
+// A collective on a fabric, as the phases that are to be packed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "forestcoll/collective.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/id.hpp"
+#include "forestcoll/network.hpp"
+#include "forestcoll/rate.hpp"
+#include "forestcoll/ratio.hpp"
+#include "solver/rate/choose_scale.hpp"
+
+namespace forestcoll::solver {
+
+/// The networks, weights and phases of one collective, each with its rate: out-trees first,
+/// in-trees last. On a fabric that is the same in both directions, in-trees are out-trees walked
+/// backwards, and both are one phase.
+struct Problem {
+  /// REQUIRES: a root exactly where the collective needs one; `fabric` outlives this. Cost: that of
+  /// `tree_rate`, twice where the directions differ.
+  Problem(const Network& fabric, Collective collective, std::optional<Rank> root,
+          const std::stop_token& stop = {});
+  Problem(const Problem&) = delete;
+  Problem& operator=(const Problem&) = delete;
+
+  [[nodiscard]] std::optional<Rate> broadcast_rate() const;
+  [[nodiscard]] std::optional<Rate> reduce_rate() const;
+
+  const Network& network;
+  Network backward;
+  Weights weights;
+  bool reduce, broadcast;
+  bool shared;  ///< one phase for both
+  std::vector<Phase> phases;
+};
+
+/// GB/s, one phase after the other. Error E14.
+[[nodiscard]] Expected<Ratio> optimum_of(const Problem& problem);
+/// The least number of trees per root that reaches it in all phases. Error E14.
+[[nodiscard]] Expected<std::int64_t> k_of_optimum(const Problem& problem);
+
+/// R01 where a rate was stopped before it was known: then there is nothing to pack at.
+[[nodiscard]] std::optional<Diagnostics> refuse_open_rate(const Problem& problem);
+
+}  // namespace forestcoll::solver

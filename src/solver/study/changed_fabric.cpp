@@ -1,0 +1,176 @@
+#include "solver/study/changed_fabric.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace forestcoll::solver {
+namespace {
+
+// More cuts than these are not tried as a start: each costs a look at every arc.
+constexpr std::size_t kMostCuts = 64;
+
+Diagnostic too_large() {
+  return {.code = "E14",
+          .kind = ErrorKind::limit,
+          .message = "the exact rate of a changed fabric does not fit 64-bit fractions",
+          .remedy = "round the bandwidths to a coarser grid with --quantize"};
+}
+
+bool has_reduce(Collective c) {
+  return c == Collective::reduce_scatter || c == Collective::reduce || c == Collective::allreduce;
+}
+bool has_broadcast(Collective c) {
+  return c == Collective::allgather || c == Collective::broadcast || c == Collective::allreduce;
+}
+
+// True where every compute node is reached from `start`.
+bool reaches_all(const Network& network) {
+  std::vector<bool> met(network.graph.node_count(), false);
+  std::vector<NodeId> stack = {network.ranks.front()};
+  met[stack.front().index()] = true;
+  while (!stack.empty()) {
+    const NodeId v = stack.back();
+    stack.pop_back();
+    for (ArcId a = network.graph.first_out(v); a != network.graph.last_out(v); ++a.value) {
+      const NodeId w = network.graph.head(a);
+      if (!met[w.index()]) stack.push_back(w);
+      met[w.index()] = true;
+    }
+  }
+  return std::ranges::all_of(network.ranks, [&](NodeId v) { return met[v.index()]; });
+}
+
+}  // namespace
+
+ChangedFabric::ChangedFabric(const Topology& topology, Collective collective,
+                             std::optional<Rank> root)
+    : topology_(topology),
+      collective_(collective),
+      ranks_(topology.ranks),
+      root_(root ? topology.ranks[root->index()] : NodeId()) {}
+
+Expected<Ratio> ChangedFabric::solve() {
+  const auto network = to_digraph(topology_);
+  if (!network) return network.errors();
+  const Network backward = reversed(*network);
+  if (!reaches_all(*network) || !reaches_all(backward)) return Ratio(0);
+  std::optional<Ratio> algbw;
+  if (has_broadcast(collective_)) {
+    algbw = phase(*network, forward_cuts_);
+    if (!algbw) return too_large();
+  }
+  if (has_reduce(collective_)) {
+    const auto reduce = phase(backward, backward_cuts_);
+    if (!reduce) return too_large();
+    // One after the other, each over all the data: 1 / (1/a + 1/b).
+    algbw = !algbw ? reduce
+                   : Ratio::reduced(Int128{algbw->num()} * reduce->num(),
+                                    Int128{algbw->num()} * reduce->den() +
+                                        Int128{reduce->num()} * algbw->den());
+    if (!algbw) return too_large();
+  }
+  ++solved_;
+  return *algbw;
+}
+
+Expected<Ratio> ChangedFabric::without(const std::vector<LinkId>& links) {
+  for (const LinkId link : links) topology_.links[link].enabled = false;
+  auto algbw = solve();
+  for (const LinkId link : links) topology_.links[link].enabled = true;
+  return algbw;
+}
+
+Expected<Ratio> ChangedFabric::without_a_cable(const std::vector<LinkId>& links) {
+  std::vector<Ratio> factors;
+  for (const LinkId link : links) {
+    const std::int64_t count = topology_.links[link].count;
+    factors.emplace_back(count - 1, count);
+  }
+  return scaled(links, factors);
+}
+
+Expected<Ratio> ChangedFabric::without(const std::vector<NodeId>& nodes) {
+  for (const NodeId v : nodes) topology_.nodes[v].enabled = false;
+  std::erase_if(topology_.ranks, [&](NodeId v) { return !topology_.nodes[v].enabled; });
+  auto algbw = has_work() ? solve() : Expected<Ratio>(Ratio(0));
+  for (const NodeId v : nodes) topology_.nodes[v].enabled = true;
+  topology_.ranks = ranks_;
+  return algbw;
+}
+
+Expected<Ratio> ChangedFabric::widened(const std::vector<LinkId>& links, const Ratio& factor) {
+  return scaled(links, std::vector<Ratio>(links.size(), factor));
+}
+
+Expected<Ratio> ChangedFabric::scaled(const std::vector<LinkId>& links,
+                                      const std::vector<Ratio>& factors) {
+  std::vector<Ratio> before, after;
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    before.push_back(topology_.links[links[i]].bandwidth);
+    const auto bandwidth = checked_mul(before.back(), factors[i]);
+    if (!bandwidth) return too_large();
+    after.push_back(*bandwidth);
+  }
+  for (std::size_t i = 0; i < links.size(); ++i) topology_.links[links[i]].bandwidth = after[i];
+  auto algbw = solve();
+  for (std::size_t i = 0; i < links.size(); ++i) topology_.links[links[i]].bandwidth = before[i];
+  return algbw;
+}
+
+bool ChangedFabric::may_pay(const std::vector<LinkId>& links) const {
+  if (has_broadcast(collective_) && has_reduce(collective_)) return true;
+  return std::ranges::all_of(tight_, [&](const std::vector<bool>& cut) {
+    return std::ranges::any_of(links, [&](LinkId id) {
+      const TopologyLink& link = topology_.links[id];
+      const bool out = cut[link.src.index()] && !cut[link.dst.index()];
+      const bool in = !cut[link.src.index()] && cut[link.dst.index()];
+      return out || (link.full_duplex && in);
+    });
+  });
+}
+
+void ChangedFabric::keep_tight_cut() {
+  if (!last_cut_proves_) return;
+  std::vector<bool> sends(topology_.nodes.size(), false);
+  for (const NodeId v : last_cut_) sends[v.index()] = true;
+  if (has_reduce(collective_)) sends.flip();
+  tight_.push_back(std::move(sends));
+}
+
+bool ChangedFabric::has_work() const {
+  if (topology_.ranks.size() < 2) return false;
+  if (root_.valid()) return topology_.nodes[root_].enabled;
+  return std::ranges::any_of(topology_.ranks,
+                             [&](NodeId v) { return topology_.nodes[v].weight > Ratio(0); });
+}
+
+// Those that still have compute nodes on both sides.
+ChangedFabric::Cuts ChangedFabric::usable(const Cuts& cuts, const Network& network) {
+  Cuts left;
+  for (const std::vector<NodeId>& cut : cuts) {
+    const auto inside =
+        std::ranges::count_if(cut, [&](NodeId v) { return network.rank_of[v].valid(); });
+    const auto all = static_cast<std::ptrdiff_t>(network.ranks.size());
+    if (inside > 0 && inside < all) left.push_back(cut);
+  }
+  return left;
+}
+
+std::optional<Ratio> ChangedFabric::phase(const Network& network, Cuts& cuts) {
+  const Weights weights =
+      root_.valid() ? single_root(network, network.rank_of[root_]) : shares(network);
+  const bool complete = topology_.ranks.size() == ranks_.size();
+  Rate of_cuts = optimal_rate(network, weights, complete ? cuts : usable(cuts, network));
+  const Rate rate = tree_rate(network, weights, std::move(of_cuts));
+  last_cut_ = rate.bottleneck.sending;
+  last_cut_proves_ = is_proved_by_cut(rate);
+  if (cuts.size() < kMostCuts && std::ranges::find(cuts, last_cut_) == cuts.end()) {
+    cuts.push_back(last_cut_);
+  }
+  const std::int64_t all = std::accumulate(weights.begin(), weights.end(), std::int64_t{0});
+  const auto in_units = checked_div(Ratio(all), rate.inverse);
+  return in_units ? checked_mul(*in_units, network.unit) : std::nullopt;
+}
+
+}  // namespace forestcoll::solver

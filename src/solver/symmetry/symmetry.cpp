@@ -1,0 +1,335 @@
+#include "solver/symmetry/symmetry.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "base/mix.hpp"
+
+namespace forestcoll::solver {
+namespace {
+
+using RankImage = Action<Rank>::Image;
+using NodeImage = Action<NodeId>::Image;
+
+// Classes of switches that are told apart by fiat before a candidate is given up.
+constexpr int kMaxChoices = 256;
+
+// Hops from which differences between nodes are seen.
+constexpr int kMaxRounds = 64;
+
+// Ranks of the longest run that is compared with others: of a box, or some boxes.
+constexpr std::size_t kMaxRun = 256;
+
+using base::mix;
+
+// A colour for `v` that tells its own colour and its neighbours'.
+std::uint64_t seen_from(const Network& network, const IdVector<NodeId, std::uint64_t>& colours,
+                        NodeId v) {
+  const Digraph& graph = network.graph;
+  std::uint64_t sum = mix(colours[v]);
+  for (ArcId a = graph.first_out(v); a != graph.last_out(v); ++a.value) {
+    sum += mix(colours[graph.head(a)] + 3 * static_cast<std::uint64_t>(network.capacity[a]));
+  }
+  for (const ArcId a : graph.in(v)) {
+    sum += mix(~colours[graph.tail(a)] - 5 * static_cast<std::uint64_t>(network.capacity[a]));
+  }
+  return mix(sum);
+}
+
+// Extends permutations of ranks to automorphisms.
+class Extension {
+ public:
+  explicit Extension(const Network& network) : network_(network) {
+    for (std::size_t v = 0; v < network.graph.node_count(); ++v) {
+      if (!network.is_compute(NodeId(v))) switches_.push_back(NodeId(v));
+    }
+  }
+
+  std::optional<NodeImage> run(const RankImage& ranks) {
+    NodeImage image(network_.graph.node_count());
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      image[network_.ranks[r]] = network_.ranks[ranks[Rank(r)].index()];
+    }
+    if (!maps_direct_arcs(image) || !match_switches(ranks, image) || !maps_arcs(image)) {
+      return std::nullopt;
+    }
+    return image;
+  }
+
+ private:
+  [[nodiscard]] bool maps(ArcId a, const NodeImage& image) const {
+    const Digraph& graph = network_.graph;
+    const NodeId tail = image[graph.tail(a)], head = image[graph.head(a)];
+    const ArcId image_of_a = graph.find(tail, head);
+    return image_of_a.valid() && network_.capacity[image_of_a] == network_.capacity[a];
+  }
+
+  [[nodiscard]] bool maps_direct_arcs(const NodeImage& image) const {
+    for (std::size_t i = 0; i < network_.graph.arc_count(); ++i) {
+      const ArcId a(i);
+      if (network_.is_compute(network_.graph.tail(a)) &&
+          network_.is_compute(network_.graph.head(a)) && !maps(a, image)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool maps_arcs(const NodeImage& image) const {
+    for (std::size_t i = 0; i < network_.graph.arc_count(); ++i) {
+      if (!maps(ArcId(i), image)) return false;
+    }
+    return true;
+  }
+
+  // Colours two copies of the fabric, in the second of which rank π(r) bears the name r: switches
+  // that play the same part get the same colour.
+  bool match_switches(const RankImage& ranks, NodeImage& image) {
+    if (switches_.empty()) return true;
+    const std::size_t n = network_.graph.node_count();
+    from_.assign(n, 1);
+    to_.assign(n, 1);
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      const std::uint64_t name = mix(r + 2);
+      from_[network_.ranks[r]] = name;
+      to_[network_.ranks[ranks[Rank(r)].index()]] = name;
+    }
+    for (int choice = 0; choice < kMaxChoices; ++choice) {
+      if (!refine()) return false;
+      std::size_t tied = switches_.size();
+      for (std::size_t i = 0; i < switches_.size(); ++i) {
+        image[by_from_[i]] = by_to_[i];
+        if (tied == switches_.size() && i > 0 && from_[by_from_[i]] == from_[by_from_[i - 1]]) {
+          tied = i - 1;
+        }
+      }
+      if (tied == switches_.size()) return true;
+      // Interchangeable for all that is known so far: told apart in the order of their ids.
+      const std::uint64_t colour = from_[by_from_[tied]];
+      for (std::size_t i = tied; i < switches_.size() && from_[by_from_[i]] == colour; ++i) {
+        from_[by_from_[i]] = to_[by_to_[i]] = mix(colour + i + 1);
+      }
+    }
+    return false;
+  }
+
+  // Colours switches by their neighbours until no class splits; false where the copies differ.
+  bool refine() {
+    for (std::size_t classes = 0;;) {
+      recolour(from_);
+      recolour(to_);
+      by_from_ = sorted(from_);
+      by_to_ = sorted(to_);
+      std::size_t now = 0;
+      for (std::size_t i = 0; i < switches_.size(); ++i) {
+        if (from_[by_from_[i]] != to_[by_to_[i]]) return false;
+        now += i == 0 || from_[by_from_[i]] != from_[by_from_[i - 1]];
+      }
+      if (now == classes) return true;
+      classes = now;
+    }
+  }
+
+  void recolour(IdVector<NodeId, std::uint64_t>& colours) {
+    next_.clear();
+    for (const NodeId v : switches_) {
+      next_.push_back(seen_from(network_, colours, v));
+    }
+    for (std::size_t i = 0; i < switches_.size(); ++i) colours[switches_[i]] = next_[i];
+  }
+
+  [[nodiscard]] std::vector<NodeId> sorted(const IdVector<NodeId, std::uint64_t>& colours) const {
+    std::vector<NodeId> order = switches_;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](NodeId a, NodeId b) { return colours[a] < colours[b]; });
+    return order;
+  }
+
+  const Network& network_;
+  std::vector<NodeId> switches_;
+  IdVector<NodeId, std::uint64_t> from_, to_;
+  std::vector<std::uint64_t> next_;
+  std::vector<NodeId> by_from_, by_to_;
+};
+
+// Turns the digit of weight `stride` and base `side` of everyone's place in `moved` by one.
+RankImage shift(std::size_t ranks, const std::vector<Rank>& moved, std::size_t stride,
+                std::size_t side) {
+  RankImage image(ranks);
+  for (std::size_t r = 0; r < ranks; ++r) image[Rank(r)] = Rank(r);
+  for (std::size_t i = 0; i < moved.size(); ++i) {
+    const std::size_t digit = i / stride % side;
+    image[moved[i]] = moved[i - digit * stride + (digit + 1) % side * stride];
+  }
+  return image;
+}
+
+// Is its power to `order` the identity?
+bool has_order(const NodeImage& image, std::size_t order) {
+  std::vector<bool> seen(image.size(), false);
+  for (std::size_t v = 0; v < image.size(); ++v) {
+    std::size_t length = 0;
+    for (NodeId at(v); !seen[at.index()]; at = image[at], ++length) seen[at.index()] = true;
+    if (length > 0 && order % length != 0) return false;
+  }
+  return true;
+}
+
+bool commute(const NodeImage& a, const NodeImage& b) {
+  for (std::size_t v = 0; v < a.size(); ++v) {
+    if (a[b[NodeId(v)]] != b[a[NodeId(v)]]) return false;
+  }
+  return true;
+}
+
+bool keeps(const RankImage& image, const Weights& weights) {
+  for (std::size_t r = 0; r < image.size(); ++r) {
+    if (weights[Rank(r)] != weights[image[Rank(r)]]) return false;
+  }
+  return true;
+}
+
+// The digits of the places in `moved` that turn.
+std::vector<Symmetry::Generator> find_digits(const Network& network, const Weights& weights,
+                                             const std::vector<Rank>& moved) {
+  std::vector<Symmetry::Generator> found;
+  Extension extension(network);
+  // The digit that turns at `stride` with the largest side; 1 where none does.
+  const auto add_digit = [&](std::size_t stride) -> std::size_t {
+    for (std::size_t side = moved.size() / stride; side > 1; --side) {
+      if (moved.size() % (stride * side) != 0) continue;
+      RankImage image = shift(network.ranks.size(), moved, stride, side);
+      if (!keeps(image, weights)) continue;
+      auto nodes = extension.run(image);
+      if (!nodes || !has_order(*nodes, side)) continue;
+      if (!std::all_of(found.begin(), found.end(), [&](const Symmetry::Generator& other) {
+            return commute(*nodes, other.nodes);
+          })) {
+        continue;
+      }
+      found.push_back({static_cast<std::int32_t>(side), std::move(*nodes), std::move(image)});
+      return side;
+    }
+    return 1;
+  };
+  // Digits lie side by side: the next one begins at a multiple of all that the previous ones span.
+  std::size_t spanned = 1;
+  for (std::size_t stride = 1; stride < moved.size();) {
+    const std::size_t side = moved.size() % stride == 0 ? add_digit(stride) : 1;
+    if (side > 1) {
+      spanned = stride = stride * side;
+    } else {
+      stride += spanned;
+    }
+  }
+  return found;
+}
+
+// What a node looks like from a few hops around it.
+IdVector<NodeId, std::uint64_t> colours_of(const Network& network, const Weights& weights) {
+  const Digraph& graph = network.graph;
+  IdVector<NodeId, std::uint64_t> colours(graph.node_count(), 1);
+  for (std::size_t r = 0; r < network.ranks.size(); ++r) {
+    colours[network.ranks[r]] = mix(static_cast<std::uint64_t>(weights[Rank(r)]) + 2);
+  }
+  std::size_t classes = 0;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    IdVector<NodeId, std::uint64_t> next(graph.node_count());
+    for (std::size_t v = 0; v < next.size(); ++v) {
+      next[NodeId(v)] = seen_from(network, colours, NodeId(v));
+    }
+    colours = std::move(next);
+    const std::size_t now = std::set<std::uint64_t>(colours.begin(), colours.end()).size();
+    if (now == classes) break;
+    classes = now;
+  }
+  return colours;
+}
+
+// Names of all runs of `size` ranks, by their first: runs that look alike have the same.
+std::vector<std::uint64_t> name_runs(const std::vector<std::uint64_t>& colours, std::size_t size) {
+  // A polynomial in an odd number, modulo 2^64.
+  constexpr std::uint64_t base = 0x9E3779B97F4A7C15U;
+  std::uint64_t name = 0, highest = 1;
+  for (std::size_t i = 1; i < size; ++i) highest *= base;
+  std::vector<std::uint64_t> names;
+  for (std::size_t i = 0; i < colours.size(); ++i) {
+    if (i >= size) name -= highest * colours[i - size];
+    name = name * base + colours[i];
+    if (i + 1 >= size) names.push_back(name);
+  }
+  return names;
+}
+
+// The ranks of the most common kind of run in rank order: boxes, racks. Runs need not begin at
+// multiples of their size, as a rank may be missing.
+std::vector<Rank> largest_class(const Network& network, const Weights& weights) {
+  const std::size_t ranks = network.ranks.size();
+  const auto node_colours = colours_of(network, weights);
+  std::vector<std::uint64_t> colours;
+  for (const NodeId v : network.ranks) colours.push_back(mix(node_colours[v]));
+  if (std::set<std::uint64_t>(colours.begin(), colours.end()).size() == ranks) return {};
+
+  struct Runs {
+    std::size_t count = 0, end = 0;  ///< disjoint ones, and where the last one ends
+  };
+  std::vector<Rank> best;
+  for (std::size_t size = 1; size <= std::min(kMaxRun, ranks / 2) && best.size() + size <= ranks;
+       ++size) {
+    const auto names = name_runs(colours, size);
+    std::unordered_map<std::uint64_t, Runs> runs;
+    std::pair<std::size_t, std::uint64_t> most = {1, 0};
+    for (std::size_t first = 0; first < names.size(); ++first) {
+      Runs& alike = runs[names[first]];
+      if (first < alike.end) continue;
+      alike = {alike.count + 1, first + size};
+      if (alike.count > most.first) most = {alike.count, names[first]};
+    }
+    if (most.first == 1 || most.first * size <= best.size()) continue;
+    best.clear();
+    for (std::size_t first = 0; first < names.size();) {
+      if (names[first] != most.second) {
+        ++first;
+        continue;
+      }
+      for (std::size_t i = 0; i < size; ++i, ++first) best.emplace_back(first);
+    }
+  }
+  return best;
+}
+
+// The group of all digits, then smaller ones, without the lowest.
+void add_groups(const std::vector<Symmetry::Generator>& digits, std::vector<Symmetry>& groups) {
+  for (auto first = digits.begin(); first != digits.end(); ++first) {
+    groups.emplace_back(std::vector(first, digits.end()));
+  }
+}
+
+std::size_t orbits(const Symmetry& group, std::size_t ranks) {
+  std::size_t moved = 0;
+  const auto& image = group.generators().front().ranks;
+  for (std::size_t r = 0; r < ranks; ++r) moved += image[Rank(r)] != Rank(r);
+  return ranks - moved + moved / group.size();
+}
+
+}  // namespace
+
+std::vector<Symmetry> find_symmetries(const Network& network, const Weights& weights) {
+  const std::size_t ranks = network.ranks.size();
+  std::vector<Rank> all;
+  for (std::size_t r = 0; r < ranks; ++r) all.emplace_back(r);
+  std::vector<Symmetry> groups;
+  add_groups(find_digits(network, weights, all), groups);
+  const std::vector<Rank> alike = largest_class(network, weights);
+  if (alike.size() < ranks) add_groups(find_digits(network, weights, alike), groups);
+  std::stable_sort(groups.begin(), groups.end(), [&](const Symmetry& a, const Symmetry& b) {
+    return orbits(a, ranks) < orbits(b, ranks);
+  });
+  return groups;
+}
+
+}  // namespace forestcoll::solver

@@ -1,0 +1,291 @@
+// Failures as people name them, put into effect on a topology.
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "forestcoll/failures.hpp"
+#include "forestcoll/topology_text.hpp"
+#include "topology/change/select.hpp"
+#include "topology/check/validate.hpp"
+#include "topology/model/arcs.hpp"
+#include "topology/model/findings.hpp"
+#include "topology/model/pcie_direction.hpp"
+
+namespace forestcoll {
+namespace {
+
+using topology::quote;
+using topology::SelectedLink;
+using topology::selection_error;
+using topology::Selector;
+
+std::string counted(std::size_t count, std::string_view singular) {
+  return fmt::format("{} {}{}", count, singular, count == 1 ? "" : "s");
+}
+
+// What enters a node and what leaves it, GB/s; nothing where that is too fine for exact arithmetic.
+struct Sides {
+  std::optional<Ratio> enters = Ratio(0), leaves = Ratio(0);
+};
+
+IdVector<NodeId, Sides> sides_of(const Topology& topology) {
+  IdVector<NodeId, Sides> sides(topology.nodes.size());
+  const auto add = [](std::optional<Ratio>& sum, const Ratio& more) {
+    if (sum) sum = checked_add(*sum, more);
+  };
+  for (const topology::DirectedLink& link : topology::enabled_arcs(topology)) {
+    const Ratio& bandwidth = topology.links[link.link].bandwidth;
+    add(sides[link.arc.tail].leaves, bandwidth);
+    add(sides[link.arc.head].enters, bandwidth);
+  }
+  return sides;
+}
+
+class Degrader {
+ public:
+  explicit Degrader(const Topology& topology) : before_(topology), selector_(topology) {
+    result_.topology = topology;
+  }
+
+  Expected<DegradedTopology> run(const Failures& failures) {
+    for (const std::string& item : failures.drop) {
+      const bool link = Selector::is_link(item) && !selector_.is_id(item);
+      if (auto error = link ? drop_links(item) : drop_nodes(item)) {
+        return *std::move(error);
+      }
+    }
+    if (auto error = take_out()) return *std::move(error);
+    for (const std::string& item : failures.derate) {
+      if (auto error = derate(item)) return *std::move(error);
+    }
+    if (!failures.ranks.empty()) {
+      if (auto error = choose_ranks(failures.ranks)) return *std::move(error);
+    }
+    std::erase_if(topology().ranks, [&](NodeId rank) { return !topology().nodes[rank].enabled; });
+    topology::Findings findings("");
+    topology::check_connection(topology(), "with what is dropped", findings);
+    if (findings.has_errors()) return findings.all();
+    warn_of_switches(findings);
+    result_.warnings = findings.all();
+    return std::move(result_);
+  }
+
+ private:
+  using Failure = std::optional<Diagnostics>;
+
+  void warn_of_switches(topology::Findings& findings) {
+    const auto before = sides_of(before_), after = sides_of(topology());
+    for (std::size_t i = 0; i < topology().nodes.size(); ++i) {
+      const TopologyNode& node = topology().nodes[NodeId(i)];
+      const Sides &was = before[NodeId(i)], &is = after[NodeId(i)];
+      const bool are_known = was.enters && was.leaves && is.enters && is.leaves;
+      if (node.type != NodeType::switch_node || !node.enabled || !are_known) continue;
+      if (*was.enters != *was.leaves || *is.enters == *is.leaves) continue;
+      findings.warning("W01", "with what is dropped",
+                       fmt::format("switch {} takes in {} GB/s and lets out {} GB/s",
+                                   quote(node.id), exact_text(*is.enters), exact_text(*is.leaves)),
+                       "The difference cannot be used; drop the other direction too, if that is "
+                       "gone as well.");
+    }
+  }
+
+  Topology& topology() { return result_.topology; }
+
+  Failure drop_nodes(const std::string& item) {
+    const auto nodes = selector_.nodes(item, "--drop");
+    if (!nodes) return nodes.errors();
+    for (const NodeId node : *nodes) topology().nodes[node].enabled = false;
+    result_.changes.push_back(
+        fmt::format("dropped {}{}", item,
+                    nodes->size() == 1 ? one_way(nodes->front())
+                                       : fmt::format(" ({})", counted(nodes->size(), "node"))));
+    return std::nullopt;
+  }
+
+  // Who drops one half of a NIC may have meant the NIC.
+  [[nodiscard]] std::string one_way(NodeId node) const {
+    const auto device = topology::device_of(before_.nodes[node].id);
+    if (!device) return "";
+    for (const auto& [out, in] : topology::device_halves(before_)) {
+      if (node == out || node == in) return fmt::format(" (one direction of {})", *device);
+    }
+    return "";
+  }
+
+  // Cables of a link that are gone, by direction.
+  struct Gone {
+    std::int64_t forward = 0, backward = 0;
+  };
+
+  Failure drop_links(const std::string& item) {
+    const auto [name, cables] = selector_.cables(item);
+    const auto links = selector_.links(name, "--drop");
+    if (!links) return links.errors();
+    if (cables == 0) {
+      return error("D02", "--drop", fmt::format("{} drops nothing", quote(item)),
+                   "Write how many of its cables each link loses, such as A~B*1.");
+    }
+    gone_.resize(before_.links.size());
+    for (const SelectedLink& selected : *links) {
+      const std::int64_t count = before_.links[selected.link].count;
+      Gone& gone = gone_[selected.link.index()];
+      for (const auto& [chosen, number] : {std::pair(selected.forward, &gone.forward),
+                                           std::pair(selected.backward, &gone.backward)}) {
+        if (!chosen) continue;
+        if (cables && *cables > count - *number)
+          return too_few_cables(item, selected.link, *number);
+        *number = cables ? *number + *cables : count;
+      }
+    }
+    result_.changes.push_back(
+        cables ? fmt::format(
+                     "dropped {}{} of {} ({})", counted(static_cast<std::size_t>(*cables), "cable"),
+                     links->size() == 1 ? "" : " each", name, counted(links->size(), "link"))
+               : fmt::format("dropped {} ({})", item, counted(links->size(), "link")));
+    return std::nullopt;
+  }
+
+  [[nodiscard]] Failure too_few_cables(const std::string& item, LinkId id,
+                                       std::int64_t gone) const {
+    const TopologyLink& link = before_.links[id];
+    return error("D03", "--drop",
+                 fmt::format("{}: the link of {} and {} has {} left", item,
+                             quote(before_.nodes[link.src].id), quote(before_.nodes[link.dst].id),
+                             counted(static_cast<std::size_t>(link.count - gone), "cable")),
+                 "Drop fewer, or the whole link without a number after it.");
+  }
+
+  // Puts what was dropped of links into effect.
+  Failure take_out() {
+    for (std::size_t i = 0; i < gone_.size(); ++i) {
+      const LinkId id(i);
+      const TopologyLink& before = before_.links[id];
+      const Gone& gone = gone_[i];
+      if (gone.forward == 0 && gone.backward == 0) continue;
+      const std::int64_t forward = before.count - gone.forward;
+      const std::int64_t backward = before.full_duplex ? before.count - gone.backward : 0;
+      const auto there = with_cables(before, forward), back = with_cables(before, backward);
+      if (!there || !back) {
+        return error(
+            "E14", "--drop",
+            fmt::format("the bandwidth of the cables left between {} and {} is too fine for "
+                        "exact arithmetic",
+                        quote(before_.nodes[before.src].id), quote(before_.nodes[before.dst].id)),
+            "Drop the whole link, or write its bandwidth with fewer digits.", ErrorKind::limit);
+      }
+      TopologyLink& link = topology().links[id];
+      link = forward > 0 ? *there : *back;
+      link.full_duplex = before.full_duplex && forward == backward;
+      link.enabled = before.enabled && (forward > 0 || backward > 0);
+      if (forward == backward || backward == 0) continue;
+      TopologyLink other = *back;
+      std::swap(other.src, other.dst);
+      other.full_duplex = false;
+      if (forward > 0) {
+        topology().links.push_back(std::move(other));
+      } else {
+        link = std::move(other);
+      }
+    }
+    return std::nullopt;
+  }
+
+  // The link with so many of its cables; as it was with none, which is for the caller to disable.
+  static std::optional<TopologyLink> with_cables(TopologyLink link, std::int64_t cables) {
+    if (cables == 0 || cables == link.count) return link;
+    const auto left = checked_mul(link.bandwidth, Ratio(cables, link.count));
+    if (!left) return std::nullopt;
+    link.bandwidth = *left;
+    link.count = cables;
+    return link;
+  }
+
+  // "LINK=F", on what is left after the drops and the derates before it.
+  Failure derate(const std::string& item) {
+    const std::size_t equals = item.rfind('=');
+    const std::string name = item.substr(0, equals);
+    if (equals == std::string::npos || !Selector::is_link(name)) {
+      return error("D02", "--derate", fmt::format("{} is no link with a factor", quote(item)),
+                   "Write LINK=F, such as \"box0/nic0~ib0=1/2\" or \"kind=ib=0.9\".");
+    }
+    const std::string written = item.substr(equals + 1);
+    const auto factor = parse_ratio(written.starts_with('.') ? "0" + written : written);
+    if (!factor || *factor <= Ratio(0) || *factor > Ratio(1)) {
+      return error("D03", "--derate",
+                   fmt::format("{}: expected a factor above 0 and at most 1, found {}", name,
+                               quote(written)),
+                   "The factor is what is left of the bandwidth; --drop leaves nothing.");
+    }
+    const Selector selector(topology());
+    const auto links = selector.links(name, "--derate");
+    if (!links) return links.errors();
+    for (const SelectedLink& selected : *links) {
+      if (!slow_down(selected, *factor)) {
+        return error("E14", "--derate",
+                     fmt::format("{} makes a bandwidth too fine for exact arithmetic", item),
+                     "Use a factor with a smaller denominator.", ErrorKind::limit);
+      }
+    }
+    result_.changes.push_back(fmt::format("derated {} to {} ({})", name, factor->to_string(),
+                                          counted(links->size(), "link")));
+    return std::nullopt;
+  }
+
+  bool slow_down(const SelectedLink& selected, const Ratio& factor) {
+    TopologyLink& link = topology().links[selected.link];
+    const auto slower = checked_mul(link.bandwidth, factor);
+    if (!slower) return false;
+    if (selected.forward && (selected.backward || !link.full_duplex)) {
+      link.bandwidth = *slower;
+      return true;
+    }
+    // One direction of two: they become two links.
+    TopologyLink other = link;
+    link.full_duplex = other.full_duplex = false;
+    std::swap(other.src, other.dst);
+    (selected.forward ? link : other).bandwidth = *slower;
+    topology().links.push_back(std::move(other));
+    return true;
+  }
+
+  Failure choose_ranks(const std::string& list) {
+    const auto ranks = selector_.ranks(list, "--ranks");
+    if (!ranks) return ranks.errors();
+    std::vector<bool> chosen(topology().nodes.size());
+    for (const NodeId node : *ranks) {
+      chosen[node.index()] = true;
+      if (topology().nodes[node].enabled) continue;
+      return error("D04", "--ranks", fmt::format("{} is dropped", quote(topology().nodes[node].id)),
+                   "List only compute nodes that are left.");
+    }
+    for (const NodeId node : topology().ranks) {
+      if (!chosen[node.index()]) topology().nodes[node].enabled = false;
+    }
+    result_.changes.push_back(
+        fmt::format("{} of {} compute nodes take part", ranks->size(), topology().ranks.size()));
+    topology().ranks = *ranks;
+    return std::nullopt;
+  }
+
+  static Failure error(std::string code, std::string_view where, std::string message,
+                       std::string remedy, ErrorKind kind = ErrorKind::input) {
+    Diagnostic found =
+        selection_error(std::move(code), where, std::move(message), std::move(remedy));
+    found.kind = kind;
+    return Diagnostics{std::move(found)};
+  }
+
+  const Topology& before_;
+  Selector selector_;
+  DegradedTopology result_;
+  std::vector<Gone> gone_;  ///< by LinkId; empty where no link is dropped
+};
+
+}  // namespace
+
+Expected<DegradedTopology> degrade(const Topology& topology, const Failures& failures) {
+  return Degrader(topology).run(failures);
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,30 @@
+// What a whole fabric must be, and what in it is suspicious.
+#pragma once
+
+#include <string>
+
+#include "topology/format/document.hpp"
+#include "topology/format/expand.hpp"
+#include "topology/model/findings.hpp"
+
+namespace forestcoll::topology {
+
+/// E07, E08 and E09: at least two compute nodes, all of which reach one another.
+/// Cost: linear in nodes and links.
+void check_connection(const Document& document, const Expansion& expansion, Findings& findings);
+
+/// The same for a topology that was changed after it was read: the findings' place is `where`.
+void check_connection(const Topology& topology, const std::string& where, Findings& findings);
+
+/// W01 … W05 and W07: what is allowed but seldom meant. REQUIRES: no errors.
+/// Cost: O(m log m).
+void warn(const Document& document, const Expansion& expansion, Findings& findings);
+
+/// W08: boxes whose GPUs NVLink or xGMI joins in several islands. REQUIRES: no errors.
+/// Cost: O(m log m).
+void warn_islands(const Document& document, const Expansion& expansion, Findings& findings);
+
+/// W12: products of ranges that look alike. REQUIRES: no errors. Cost: O(m log m).
+void warn_products(const Document& document, const Expansion& expansion, Findings& findings);
+
+}  // namespace forestcoll::topology

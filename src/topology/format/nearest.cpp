@@ -1,0 +1,52 @@
+#include "topology/format/nearest.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace forestcoll::topology {
+
+std::optional<std::size_t> edit_distance(std::string_view a, std::string_view b,
+                                         std::size_t limit) {
+  if (a.size() > b.size()) std::swap(a, b);
+  if (b.size() - a.size() > limit) return std::nullopt;
+  if (a.empty()) return b.size();
+  // One row of the usual table, kept only within `limit` of the diagonal.
+  const std::size_t far = limit + 1;
+  std::vector<std::size_t> row(a.size() + 1);
+  for (std::size_t i = 0; i <= a.size(); ++i) row[i] = std::min(i, far);
+  for (std::size_t j = 1; j <= b.size(); ++j) {
+    const std::size_t low = j > limit ? j - limit : 1;
+    const std::size_t high = std::min(a.size(), j + limit);
+    std::size_t diagonal = row[low - 1];
+    row[low - 1] = low == 1 ? std::min(j, far) : far;
+    if (high == j + limit) row[high] = far;
+    std::size_t least = row[low - 1];
+    for (std::size_t i = low; i <= high; ++i) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[i];
+      row[i] = std::min({replaced, row[i] + 1, row[i - 1] + 1, far});
+      least = std::min(least, row[i]);
+    }
+    if (least > limit) return std::nullopt;
+  }
+  return row[a.size()] <= limit ? std::optional(row[a.size()]) : std::nullopt;
+}
+
+// One slip in a short word, two (such as two letters exchanged) or three in a longer one.
+NearestText::NearestText(std::string_view wanted)
+    : wanted_(wanted),
+      limit_(wanted.size() < 4   ? 1
+             : wanted.size() < 9 ? 2
+                                 : 3) {}
+
+void NearestText::offer(std::string_view candidate) {
+  // Once something was found, only something nearer replaces it.
+  if (!best_.empty() && limit_ == 0) return;
+  const auto distance = edit_distance(wanted_, candidate, best_.empty() ? limit_ : limit_ - 1);
+  if (!distance) return;
+  best_ = candidate;
+  limit_ = *distance;
+}
+
+}  // namespace forestcoll::topology

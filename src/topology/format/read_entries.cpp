@@ -1,0 +1,219 @@
+#include "topology/format/read_entries.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "topology/format/fields.hpp"
+
+namespace forestcoll::topology {
+namespace {
+
+// Labels are repeated on every node and link that an entry stands for.
+constexpr std::size_t kMaxLabel = 64;
+
+bool read_type(const Fields& fields, NodeEntry& entry) {
+  const JsonValue* type = fields.find("type");
+  const bool is_text = type != nullptr && type->kind == JsonValue::Kind::string;
+  if (is_text && type->text == "compute") {
+    entry.type = NodeType::compute;
+  } else if (is_text && type->text == "switch") {
+    entry.type = NodeType::switch_node;
+  } else {
+    fields.wrong("type", "\"compute\" or \"switch\"");
+    return false;
+  }
+  return true;
+}
+
+void read_weight(const Fields& fields, NodeEntry& entry, Findings& findings) {
+  const JsonValue* written = fields.find("weight");
+  if (written == nullptr) return;
+  const auto weight = fields.quantity("weight", Quantity::number, 1);
+  if (!weight || *weight < 0) {
+    findings.error(
+        "E05", fields.pointer("weight"),
+        fmt::format("expected a weight such as 1, 0 or \"1/3\", found {}", describe(*written)),
+        "A weight is a number or a fraction, not negative.");
+  } else if (entry.type == NodeType::switch_node) {
+    fields.ignored("weight", "a switch has no weight", "Remove it; only compute nodes own data.");
+  } else {
+    entry.weight = *weight;
+  }
+}
+
+// E12.
+void check_roles(const Fields& fields, const NodeEntry& entry, Findings& findings) {
+  if (entry.type == NodeType::switch_node) return;
+  const std::array roles = {std::pair("multicast", entry.multicast),
+                            std::pair("reduce", entry.reduce)};
+  for (const auto& [key, value] : roles) {
+    if (!value) continue;
+    findings.error("E12", fields.pointer(key), fmt::format("\"{}\" on a compute node", key),
+                   "Only a switch copies or aggregates in the network; did you mean \"type\": "
+                   "\"switch\"?");
+  }
+}
+
+void read_latency(const Fields& fields, const Ratio& unit, LinkEntry& entry, Findings& findings) {
+  const JsonValue* written = fields.find("latency");
+  if (written == nullptr) return;
+  const auto latency = fields.quantity("latency", Quantity::latency, unit);
+  if (latency && *latency >= 0) {
+    entry.latency = *latency;
+    return;
+  }
+  findings.error(
+      "E05", fields.pointer("latency"),
+      fmt::format("expected a latency such as 0.7 or \"700 ns\", found {}", describe(*written)),
+      fmt::format("It is not negative and has at most 18 digits; known units: {}.",
+                  known_units(Quantity::latency)));
+}
+
+// How many parallel links there are: nothing, and E05, where that is out of range.
+std::optional<std::int64_t> read_count(const Fields& fields, Findings& findings) {
+  const JsonValue* written = fields.find("count");
+  if (written == nullptr) return 1;
+  const auto count = fields.quantity("count", Quantity::number, 1);
+  const bool is_number = written->kind == JsonValue::Kind::number;
+  if (is_number && count && *count > 0 && count->den() == 1) return count->num();
+  findings.error("E05", fields.pointer("count"),
+                 fmt::format("expected a positive whole number, found {}", describe(*written)),
+                 "Use \"enabled\": false to take a link out.");
+  return std::nullopt;
+}
+
+std::optional<Ratio> read_derate(const Fields& fields, Findings& findings) {
+  const JsonValue* written = fields.find("derate");
+  if (written == nullptr) return Ratio(1);
+  const auto derate = fields.quantity("derate", Quantity::number, 1);
+  if (derate && *derate > 0 && *derate <= 1) return derate;
+  findings.error(
+      "E05", fields.pointer("derate"),
+      fmt::format("expected a number above 0 and at most 1, found {}", describe(*written)),
+      "It multiplies the bandwidth: 1 is healthy, 0.5 is half.");
+  return std::nullopt;
+}
+
+void report_bandwidth(const Fields& fields, const Place& place, Findings& findings) {
+  const JsonValue* written = fields.find("bandwidth");
+  if (written != nullptr && written->kind == JsonValue::Kind::string) {
+    const std::string slashed = with_slash(written->text);
+    const auto value = parse_quantity(Quantity::bandwidth, slashed, 1);
+    if (slashed != written->text && value && *value > 0) {
+      return findings.error("E05", fields.pointer("bandwidth"),
+                            fmt::format("unknown unit in {}", describe(*written)),
+                            fmt::format("Write {}.", quote(slashed)));
+    }
+  }
+  findings.error("E05", written == nullptr ? place.pointer() : fields.pointer("bandwidth"),
+                 fmt::format("expected a bandwidth such as 25 or \"200 Gb/s\", found {}",
+                             written == nullptr ? "none" : describe(*written)),
+                 fmt::format("It is a positive number of at most 18 digits; known units: {}.",
+                             known_units(Quantity::bandwidth)));
+}
+
+void read_bandwidth(const Fields& fields, const Place& place, const Ratio& unit, LinkEntry& entry,
+                    Findings& findings) {
+  const auto single = fields.quantity("bandwidth", Quantity::bandwidth, unit);
+  const bool is_positive = single && *single > 0;
+  if (!is_positive) report_bandwidth(fields, place, findings);
+  const auto count = read_count(fields, findings);
+  const auto derate = read_derate(fields, findings);
+  entry.readable = is_positive && count && derate;
+  if (!entry.readable) return;
+  const JsonValue& written = *fields.find("bandwidth");
+  entry.single = *single;
+  entry.text = written.text;
+  entry.cables = *count;
+  const auto parallel = checked_mul(*single, Ratio(*count));
+  const auto total = parallel ? checked_mul(*parallel, *derate) : std::nullopt;
+  entry.readable = total.has_value();
+  if (total) {
+    entry.bandwidth = *total;
+    return;
+  }
+  findings.error("E05", place.pointer(),
+                 fmt::format("bandwidth {} × count {} × derate {} is too large or too fine for "
+                             "exact arithmetic",
+                             describe(written), *count, derate->to_string()),
+                 "Write fewer digits.");
+}
+
+}  // namespace
+
+bool is_object(const JsonValue& value, const Place& place, std::string_view expected,
+               Findings& findings) {
+  if (value.kind == JsonValue::Kind::object) return true;
+  findings.error("E02", place.pointer(),
+                 fmt::format("expected {}, found {}", expected, describe(value)),
+                 "Write an object in braces, or remove what stands here.");
+  return false;
+}
+
+std::optional<NodeEntry> read_node(const JsonValue& value, const Place& place, bool in_template,
+                                   Findings& findings) {
+  if (!is_object(value, place, "a node such as { \"id\": \"gpu0\", \"type\": \"compute\" }",
+                 findings)) {
+    return std::nullopt;
+  }
+  const Fields fields(value, place, findings);
+  if (in_template) {
+    // Its box is the instance.
+    fields.check_keys({"id", "type", "multicast", "reduce", "weight", "enabled"});
+  } else {
+    fields.check_keys({"id", "type", "box", "multicast", "reduce", "weight", "enabled"});
+  }
+  NodeEntry entry;
+  const auto ids = fields.ids("id");
+  const bool has_type = read_type(fields, entry);
+  if (!in_template) entry.box = fields.text("box", kMaxLabel).value;
+  entry.multicast = fields.boolean("multicast", false).value;
+  entry.reduce = fields.boolean("reduce", false).value;
+  entry.enabled = fields.boolean("enabled", true).value;
+  read_weight(fields, entry, findings);
+  if (has_type) check_roles(fields, entry, findings);
+  if (!ids || !has_type) return std::nullopt;
+  entry.ids = *ids;
+  return entry;
+}
+
+std::optional<LinkEntry> read_link(const JsonValue& value, const Place& place, const Units& units,
+                                   Findings& findings) {
+  if (!is_object(value, place,
+                 "a link such as { \"src\": \"gpu0\", \"dst\": \"nvsw\", \"bandwidth\": 25 }",
+                 findings)) {
+    return std::nullopt;
+  }
+  const Fields fields(value, place, findings);
+  fields.check_keys({"src", "dst", "pair", "bandwidth", "count", "duplex", "latency", "kind",
+                     "enabled", "derate"});
+  LinkEntry entry;
+  const auto src = fields.ids("src");
+  const auto dst = fields.ids("dst");
+  const auto zip = fields.is_second("pair", "product", "zip");
+  const auto simplex = fields.is_second("duplex", "full", "simplex");
+  entry.zip = zip.value;
+  entry.pair_given = fields.find("pair") != nullptr;
+  entry.full_duplex = !simplex.value;
+  entry.enabled = fields.boolean("enabled", true).value;
+  entry.kind = fields.text("kind", kMaxLabel).value;
+  read_latency(fields, units.latency, entry, findings);
+  read_bandwidth(fields, place, units.bandwidth, entry, findings);
+  if (!src || !dst || !zip.ok || !simplex.ok) return std::nullopt;
+  if (zip.value && src->count() != dst->count()) {
+    findings.error(
+        "E10", place.pointer(),
+        fmt::format("\"zip\" of {} ids in {} with {} in {}", src->count(), quote(src->text()),
+                    dst->count(), quote(dst->text())),
+        "Give both ends equally many ids. For links within each box write \"templates\" and "
+        "\"boxes\", or an entry per box; without \"pair\" each is linked to each.");
+    return std::nullopt;
+  }
+  entry.src = *src;
+  entry.dst = *dst;
+  return entry;
+}
+
+}  // namespace forestcoll::topology

@@ -1,0 +1,32 @@
+// One node or one link of a topology file.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "forestcoll/ratio.hpp"
+#include "topology/format/document.hpp"
+#include "topology/format/json_value.hpp"
+#include "topology/model/findings.hpp"
+
+namespace forestcoll::topology {
+
+/// The units of numbers that name none.
+struct Units {
+  Ratio bandwidth = 1;  ///< GB/s
+  Ratio latency = 1;    ///< µs
+};
+
+/// False, and E02, where the value is not an object.
+[[nodiscard]] bool is_object(const JsonValue& value, const Place& place, std::string_view expected,
+                             Findings& findings);
+
+/// Nothing where the entry has no ids or no type to go on with; its position is for the caller.
+[[nodiscard]] std::optional<NodeEntry> read_node(const JsonValue& value, const Place& place,
+                                                 bool in_template, Findings& findings);
+
+/// Nothing where it is not known which nodes the entry joins; its position is for the caller.
+[[nodiscard]] std::optional<LinkEntry> read_link(const JsonValue& value, const Place& place,
+                                                 const Units& units, Findings& findings);
+
+}  // namespace forestcoll::topology

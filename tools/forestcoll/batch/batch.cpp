@@ -1,0 +1,61 @@
+// `forestcoll batch`: every topology of a directory, in parallel, and nothing twice.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "batch/merge.hpp"
+#include "batch/run.hpp"
+#include "batch/work.hpp"
+#include "command.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+constexpr const char* footer =
+    "Outputs are OUT/<path of the topology>/<collective>.xml, with the target and k in the name\n"
+    "where several were asked for; report.json, report.md and report.csv lie in OUT. A file\n"
+    "appears once it is whole and verified. What is there already and was made of the same\n"
+    "topology with the same options by the same program (its bytes, not its version) is not made\n"
+    "again. All options of `synth` that make sense for many topologies are taken. Hidden files,\n"
+    "JSON Schemas (*.schema.json) and what forestcoll wrote that is no topology, such as reports\n"
+    "and forests, are left out.\n"
+    "\n"
+    "A manifest lists topologies and what is special about them:\n"
+    "  {\"format\": \"forestcoll-batch-manifest\", \"version\": 1, \"topologies\": [\n"
+    "    {\"path\": \"a100.json\"},\n"
+    "    {\"path\": \"h100.json\", \"options\": [\"--drop\", \"box0/nic3~ib1\"],\n"
+    "     \"collectives\": [\"allgather\"], \"targets\": [\"rccl-6\"], \"k\": [8, \"optimal\"]}]}\n"
+    "\n"
+    "Examples:\n"
+    "  forestcoll batch topologies -o out\n"
+    "  forestcoll batch topologies -o out -c allreduce,allgather --target azure,rccl-6 -j 8\n"
+    "  forestcoll batch topologies -o out --baseline main/report.json --junit junit.xml\n"
+    "  forestcoll batch fabrics -o out --format forest -k optimal --exclude 'old/*'\n"
+    "  forestcoll batch fabrics -o out --shard 1/4; ...; forestcoll batch merge out\n"
+    "  mpirun -n 8 forestcoll batch fabrics -o out --mpi -j 4\n"
+    "\n"
+    "Exit codes: 0 all is well; 1 an item failed, or is worse than the baseline; 2 wrong usage,\n"
+    "manifest or report; 4 cannot read the directory or write the outputs, or another batch is\n"
+    "at work there; 130 Ctrl-C, 143 terminated: the report has what was done until then.";
+
+}  // namespace
+
+Command add_batch(CLI::App& program) {
+  auto arguments = std::make_shared<batch::Arguments>();
+  CLI::App* command =
+      program.add_subcommand("batch", "Synthesise for every topology of a directory, in parallel");
+  batch::add_batch_arguments(*command, *arguments);
+  command->footer(footer);
+  const Command merge = batch::add_merge(*command);
+  return {command, [arguments, merge](const Console& console) {
+            if (merge.parser->parsed()) return merge.run(console);
+            return static_cast<ExitCode>(batch::run_batch(*arguments, console));
+          }};
+}
+
+Command add_batch_worker(CLI::App& program) {
+  CLI::App* command = program.add_subcommand("batch-worker", "A child of `batch`");
+  command->group("");  // not for people
+  return {command, [](const Console& console) { return batch::serve(console); }};
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,161 @@
+#include "batch/items.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "batch/store.hpp"
+#include "common/target_options.hpp"
+#include "forestcoll/collective.hpp"
+
+namespace forestcoll::cli::batch {
+namespace {
+
+// A bound of what was measured, in bytes; see tools/scripts/batch-trial.
+constexpr double kBaseFootprint = 48.0 * (1 << 20);
+constexpr double kBytesPerPair = 4000;  // of GPUs: trees, messages and steps
+constexpr double kBytesPerPart = 4000;  // nodes and links
+
+// What a child takes to start and to end, in units of pairs.
+constexpr double kLeastCost = 6000;
+
+std::string extension(const std::string& format) {
+  if (format == "msccl" || format == "forest-xml") return ".xml";
+  return format == "dot" ? ".dot" : ".json";
+}
+
+// -k, where none is given, as `synth` takes it.
+std::string standard_trees(const std::string& format) {
+  return format == "msccl" || format == "mscclpp" ? "auto" : "optimal";
+}
+
+// In reports, for those that --algorithm brings along; -k is for forestcoll's own trees.
+constexpr const char* kTreesOfOthers = "own";
+
+bool has_trees_of_others(const Words& words) {
+  const std::string own = BaselineArguments().algorithm;
+  return value_of(words, "--algorithm", own) != own;
+}
+
+std::string given_format(const Assignment& assignment) {
+  return value_of(assignment.words, "--format", "msccl");
+}
+
+// Only in XML something depends on the target; that of plans is another name of their format.
+bool is_for_targets(const std::string& format, const std::string& target) {
+  return format == "msccl" || target == plan_target;
+}
+
+// Those that are there twice, once; in the order in which they first come.
+std::vector<std::string> distinct(const std::vector<std::string>& values) {
+  std::set<std::string> seen;
+  std::vector<std::string> result;
+  for (const std::string& value : values) {
+    if (seen.insert(value).second) result.push_back(value);
+  }
+  return result;
+}
+
+std::string in_file_name(std::string text) {
+  std::ranges::replace(text, ':', '-');
+  return text;
+}
+
+}  // namespace
+
+std::vector<Item> items_of(const Assignment& assignment) {
+  const auto collectives = distinct(assignment.collectives);
+  auto targets = distinct(assignment.targets);
+  if (targets.empty()) targets.push_back(SynthArguments().target);
+  const auto asked_trees = distinct(assignment.trees);
+  const bool others = asked_trees.empty() && has_trees_of_others(assignment.words);
+  std::vector<Item> items;
+  for (const std::string& collective : collectives) {
+    for (const std::string& target : targets) {
+      const std::string format = target == plan_target ? target : given_format(assignment);
+      auto trees = asked_trees;
+      if (trees.empty()) trees.push_back(others ? kTreesOfOthers : standard_trees(format));
+      for (const std::string& k : trees) {
+        Item item;
+        item.input = assignment.input;
+        item.variant = {collective, target, k};
+        item.words = for_collective(assignment.words, collective);
+        item.words.push_back("--collective=" + collective);
+        if (is_for_targets(format, target)) item.words.push_back("--target=" + target);
+        if (!others) item.words.push_back("-k" + k);
+        std::string name = collective;
+        if (targets.size() > 1) name += "-" + target;
+        if (trees.size() > 1) name += "-k" + in_file_name(k);
+        if (format != "none") item.output = item.input + "/" + name + extension(format);
+        item.record =
+            item.input + "/." + name + (format == "none" ? ".none" : extension(format)) + ".batch";
+        items.push_back(std::move(item));
+      }
+    }
+  }
+  return items;
+}
+
+std::optional<Diagnostics> refuse(const Assignment& assignment) {
+  const std::string format = given_format(assignment);
+  for (const std::string& target : assignment.targets) {
+    if (is_for_targets(format, target)) continue;
+    return Diagnostics{
+        usage_error("S04", fmt::format("--target is for MSCCL XML, not for --format {}", format),
+                    "leave --target out, or write --format msccl")};
+  }
+  for (const Item& item : items_of(assignment)) {
+    if (const auto arguments = parse_words(item.words); !arguments) return arguments.errors();
+  }
+  return std::nullopt;
+}
+
+std::optional<Diagnostic> refuse_root_in_vain(const Words& common,
+                                              const std::vector<Assignment>& assignments) {
+  const auto in_vain = [&common](const Assignment& assignment) {
+    return has_root_in_vain(common, assignment.collectives);
+  };
+  if (assignments.empty() || !std::ranges::all_of(assignments, in_vain)) return std::nullopt;
+  return usage_error(
+      "S02",
+      fmt::format("--root: {} has no root", fmt::join(assignments.front().collectives, ", ")),
+      "leave --root out, or ask for -c broadcast or -c reduce");
+}
+
+void apply(const Probe& probe, const std::string& program, Item& item) {
+  if (probe.error) return;
+  item.key = item_key(program, probe.fingerprint, item.words);
+  const auto gpus = static_cast<double>(probe.gpus);
+  const auto parts = static_cast<double>(probe.nodes + probe.links);
+  // An allreduce has two forests.
+  const double forests = item.variant.collective == to_string(Collective::allreduce) ? 2 : 1;
+  item.cost = kLeastCost + forests * gpus * (gpus + parts);
+  item.footprint = static_cast<std::uint64_t>(kBaseFootprint + kBytesPerPair * gpus * gpus +
+                                              kBytesPerPart * parts);
+}
+
+std::vector<std::size_t> by_cost(const std::vector<Item>& items) {
+  std::vector<std::size_t> order(items.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return items[a].cost > items[b].cost; });
+  return order;
+}
+
+std::vector<std::size_t> share_of(const Shard& shard, const std::vector<Item>& items) {
+  constexpr double least = 1;  // what cannot be read is no work, but shared out as well
+  std::vector<double> load(static_cast<std::size_t>(shard.count));
+  std::vector<std::size_t> own;
+  for (const std::size_t item : by_cost(items)) {
+    const auto lightest = std::ranges::min_element(load);
+    *lightest += std::max(items[item].cost, least);
+    if (lightest - load.begin() == shard.index - 1) own.push_back(item);
+  }
+  std::ranges::sort(own);
+  return own;
+}
+
+}  // namespace forestcoll::cli::batch

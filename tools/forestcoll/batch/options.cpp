@@ -1,0 +1,236 @@
+#include "batch/options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "batch/machine.hpp"
+#include "common/collective_option.hpp"
+#include "common/report.hpp"
+#include "common/target_options.hpp"
+#include "forestcoll/schedule.hpp"
+#include "forestcoll/sizes.hpp"
+
+namespace forestcoll::cli::batch {
+namespace {
+
+constexpr int kMostJobs = 4096;
+constexpr int kMostShards = 1'000'000;
+constexpr double kMostSeconds = 1e9;
+constexpr double kShareOfMemory = 0.8;
+
+template <class Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// "512M", "64G": with a unit, as a few bytes are what nobody means.
+std::optional<std::uint64_t> parse_memory(std::string_view text) {
+  const auto size = parse_size(text);
+  if (!size || *size == 0 || text.find_first_of("KMGTkmgt") == std::string_view::npos) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint64_t>(*size);
+}
+
+std::string refuse_unknown_target(const std::string& name) {
+  if (is_target(name)) return {};
+  return fmt::format("\"{}\" is no target; known are {} [T07]", name, known_targets());
+}
+
+// Options that are lists: with commas, or several times.
+CLI::Option* add_list(CLI::App& command, const std::string& names, std::vector<std::string>& values,
+                      const std::string& meaning) {
+  return command.add_option(names, values, meaning)->delimiter(',')->allow_extra_args(false);
+}
+
+void add_selection_options(CLI::App& command, Arguments& arguments) {
+  constexpr const char* group = "Which topologies";
+  command
+      .add_flag("--all", arguments.all,
+                "Every file whose content is known, not *.json alone: dumps, graphs")
+      ->group(group);
+  command
+      .add_option("--include", arguments.include,
+                  "Only files that match one of these; * and ? also match /, and a pattern\n"
+                  "without / is for the file's name")
+      ->allow_extra_args(false)
+      ->type_name("PATTERN")
+      ->group(group);
+  command
+      .add_option("--exclude", arguments.exclude, "No files or directories that match one of these")
+      ->allow_extra_args(false)
+      ->type_name("PATTERN")
+      ->group(group);
+  command
+      .add_option("--manifest", arguments.manifest,
+                  "Only the topologies that this JSON file lists, with options for each")
+      ->check(file_name())
+      ->type_name("FILE")
+      ->group(group);
+}
+
+void add_running_options(CLI::App& command, Arguments& arguments) {
+  constexpr const char* group = "Running";
+  command
+      .add_option("-j,--jobs", arguments.jobs,
+                  "Items at once (default: the number of processors); no byte depends on it")
+      ->type_name("N")
+      ->group(group);
+  command
+      .add_option("--memory", arguments.memory,
+                  "Items run side by side only as far as their estimates fit into this, such as\n"
+                  "64G, and one that takes more is ended; by default 80 % of the machine, and\n"
+                  "nothing is ended")
+      ->type_name("SIZE")
+      ->group(group);
+  command.add_option("--time-limit", arguments.time_limit, "End an item after so many seconds")
+      ->type_name("SECONDS")
+      ->group(group);
+  command.add_flag("--force", arguments.force, "Make everything anew")->group(group);
+  command.add_flag("--fail-fast", arguments.fail_fast, "Stop when an item fails")->group(group);
+  command
+      .add_flag("--in-process", arguments.in_process,
+                "Threads instead of a child process per item: a crash ends everything")
+      ->group(group);
+  command
+      .add_option("--shard", arguments.shard,
+                  "The I-th of N parts of equal cost; `batch merge` joins them")
+      ->type_name("I/N")
+      ->group(group);
+  command
+      .add_flag("--mpi", arguments.mpi,
+                "Share the work among the processes of mpirun (if built with FORESTCOLL_MPI)")
+      ->group(group);
+}
+
+Expected<Shard> parse_shard(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  const std::string_view view = text;
+  if (slash != std::string::npos) {
+    const auto index = parse_number<int>(view.substr(0, slash));
+    const auto count = parse_number<int>(view.substr(slash + 1));
+    if (index && count && *index >= 1 && *index <= *count && *count <= kMostShards) {
+      return Shard{*index, *count};
+    }
+  }
+  return usage_error("S03",
+                     fmt::format("--shard: expected I/N with 1 <= I <= N, found \"{}\"", text),
+                     "the second of four parts is --shard 2/4");
+}
+
+std::optional<Diagnostic> read_limits(const Arguments& arguments, RunnerLimits& limits) {
+  limits.jobs = processors();
+  if (!arguments.jobs.empty()) {
+    const auto jobs = parse_number<int>(arguments.jobs);
+    if (!jobs || *jobs < 1 || *jobs > kMostJobs) {
+      return usage_error("S03",
+                         fmt::format("--jobs: expected a number from 1 to {}, found \"{}\"",
+                                     kMostJobs, arguments.jobs),
+                         "leave it out to use all processors");
+    }
+    limits.jobs = *jobs;
+  }
+  limits.memory = static_cast<std::uint64_t>(static_cast<double>(memory()) * kShareOfMemory);
+  if (!arguments.memory.empty()) {
+    const auto memory = parse_memory(arguments.memory);
+    if (!memory) {
+      return usage_error("S03",
+                         fmt::format("--memory: expected a size, found \"{}\"", arguments.memory),
+                         "write a number with K, M, G or T, such as 64G");
+    }
+    limits.memory = *memory;
+    limits.memory_is_strict = true;
+  }
+  if (!arguments.time_limit.empty()) {
+    limits.seconds = parse_number<double>(arguments.time_limit);
+    if (!limits.seconds || !(*limits.seconds > 0 && *limits.seconds <= kMostSeconds)) {
+      return usage_error("S03",
+                         fmt::format("--time-limit: expected a positive number of seconds, found "
+                                     "\"{}\"",
+                                     arguments.time_limit),
+                         "write a number such as 60 or 0.5");
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Diagnostic> refuse_combination(const Arguments& arguments) {
+  if (arguments.directory.empty() || arguments.output.empty()) {
+    return usage_error(
+        "S04",
+        arguments.directory.empty() ? "a directory of topologies is missing" : "-o is missing",
+        "write `forestcoll batch DIR -o OUT`");
+  }
+  if (!arguments.manifest.empty() &&
+      (arguments.all || !arguments.include.empty() || !arguments.exclude.empty())) {
+    return usage_error("S04", "--manifest lists the topologies",
+                       "leave --all, --include and --exclude out");
+  }
+  if (arguments.in_process && !arguments.time_limit.empty()) {
+    return usage_error("S04", "--time-limit ends the process of an item; --in-process has none",
+                       "leave one of the two out");
+  }
+  if (arguments.in_process && !arguments.memory.empty()) {
+    return usage_error("S04", "--memory ends the process of an item; --in-process has none",
+                       "leave one of the two out");
+  }
+  if (arguments.mpi && (arguments.in_process || !arguments.shard.empty())) {
+    return usage_error("S04", "--mpi shares the work out by itself, in child processes",
+                       "leave --shard and --in-process out");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void add_batch_arguments(CLI::App& command, Arguments& arguments) {
+  // These first: what a batch has of the same name is its own.
+  arguments.synth = std::make_unique<SynthOptions>(command);
+  command.add_option("DIR", arguments.directory,
+                     "Directory of topologies; its directories as well");
+  command.add_option("-o,--output", arguments.output, "Directory of outputs; made if need be")
+      ->type_name("OUT");
+  add_collectives_option(command, arguments.collectives, "What to synthesise");
+  add_list(command, "--target", arguments.targets,
+           fmt::format("The runtimes: {}; {} is --format mscclpp; default {}", known_targets(),
+                       plan_target, SynthArguments().target))
+      ->check(CLI::Validator(refuse_unknown_target, ""))
+      ->type_name("NAME,...");
+  add_list(command, "-k", arguments.trees,
+           "Trees per root, as for `synth`: optimal, auto, N, max:N; default by --format")
+      ->type_name("K,...");
+  add_selection_options(command, arguments);
+  add_running_options(command, arguments);
+  add_outcome_options(command, arguments.outcome);
+}
+
+Expected<Request> resolve(const Arguments& arguments) {
+  Request request;
+  if (auto error = refuse_combination(arguments)) return *std::move(error);
+  if (auto error = read_limits(arguments, request.limits)) return *std::move(error);
+  request.threads = std::max(1, processors() / request.limits.jobs);
+  if (!arguments.shard.empty()) {
+    const auto shard = parse_shard(arguments.shard);
+    if (!shard) return shard.errors();
+    request.shard = *shard;
+  }
+  auto outcome = resolve(arguments.outcome);
+  if (!outcome) return outcome.errors();
+  request.outcome = *std::move(outcome);
+  request.standard = {.input = {},
+                      .collectives = arguments.collectives,
+                      .targets = arguments.targets,
+                      .trees = arguments.trees,
+                      .words = arguments.synth->words()};
+  return request;
+}
+
+}  // namespace forestcoll::cli::batch

@@ -1,0 +1,379 @@
+#include "batch/run.hpp"
+
+#include <fmt/format.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "batch/discovery.hpp"
+#include "batch/execution.hpp"
+#include "batch/items.hpp"
+#include "batch/mpi.hpp"
+#include "batch/overwriting.hpp"
+#include "batch/probing.hpp"
+#include "batch/program.hpp"
+#include "batch/progress.hpp"
+#include "batch/signals.hpp"
+#include "batch/store.hpp"
+#include "common/io.hpp"
+#include "common/stopwatch.hpp"
+
+namespace forestcoll::cli::batch {
+namespace {
+
+namespace fs = std::filesystem;
+
+Diagnostic io_problem(const std::string& path, std::string message, std::string remedy) {
+  Diagnostic error = usage_error("", std::move(message), std::move(remedy));
+  error.kind = ErrorKind::io;
+  error.file = display_name(path);
+  return error;
+}
+
+std::optional<Diagnostic> prepare_output(const std::string& directory) {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  if (!error && fs::is_directory(directory, error)) return std::nullopt;
+  return io_problem(
+      directory,
+      error ? "cannot make the directory: " + error.message() : "cannot write: it is no directory",
+      "name a directory with -o");
+}
+
+// What a killed run left half-written under a temporary name.
+void remove_leftovers(const fs::path& directory) {
+  constexpr std::string_view prefix = ".forestcoll-";
+  constexpr std::size_t length = 18;  // six characters follow
+  std::error_code error;
+  std::vector<fs::path> leftovers;
+  for (fs::directory_iterator entries(directory, error);
+       !error && entries != fs::directory_iterator(); entries.increment(error)) {
+    const std::string name = entries->path().filename().string();
+    if (name.size() == length && name.starts_with(prefix) && name.find('.', 1) == name.npos) {
+      leftovers.push_back(entries->path());
+    }
+  }
+  for (const fs::path& path : leftovers) fs::remove(path, error);
+}
+
+class Batch {
+ public:
+  Batch(const Arguments& arguments, const Request& request, const Console& console,
+        Runner* everywhere)
+      : arguments_(arguments), request_(request), console_(console), everywhere_(everywhere) {}
+
+  int run(SignalGate& gate) {
+    // 1. Alone in the directory of outputs, or only with other shards.
+    if (const auto error = prepare_output(arguments_.output)) return code(fail({*error}, console_));
+    const auto lock = Lock::take(arguments_.output, request_.shard);
+    if (!lock) return code(fail(lock.errors(), console_));
+    if (lock->former_holder()) {
+      note(console_,
+           fmt::format("{} ended early here; what it made is kept", *lock->former_holder()));
+    }
+    const auto program = program_fingerprint();
+    if (!program) return code(fail(program.errors(), console_));
+    results_.program = *program;
+    // 2. Which topologies there are, and what is to be made of them.
+    auto assignments = find_assignments();
+    if (!assignments) return code(fail(assignments.errors(), console_));
+    if (const auto error = refuse_root_in_vain(request_.standard.words, *assignments)) {
+      return code(fail({*error}, console_));
+    }
+    // 3. What they hold, by a look at each.
+    if (const auto errors = make_items(*assignments, gate)) return code(fail(*errors, console_));
+    if (const auto error = refuse_overwriting(files())) return code(fail({*error}, console_));
+    if (request_.shard) keep(share_of(*request_.shard, items_));
+    // 4. What is there already.
+    for (const Item& item : items_) results_.items.push_back(untouched(item));
+    if (lock->alone()) remove_all_leftovers();
+    auto missing = settle_without_work(gate);
+    // 5. The work.
+    if (gate.stop_signal() == 0) make(std::move(missing), gate);
+    // 6. What became of it.
+    return report(gate);
+  }
+
+ private:
+  static int code(ExitCode exit_code) { return static_cast<int>(exit_code); }
+
+  Expected<std::vector<Assignment>> find_assignments() {
+    if (const auto errors = refuse(request_.standard)) return *errors;
+    std::error_code error;
+    if (!fs::is_directory(path_in(arguments_.directory, ""), error)) {
+      return io_problem(arguments_.directory, "cannot read: it is no directory",
+                        "name the directory that the topologies are in; `synth` takes a file");
+    }
+    if (!arguments_.manifest.empty()) {
+      const auto text = read_input(arguments_.manifest);
+      if (!text) return text.errors();
+      auto listed = parse_manifest(*text, display_name(arguments_.manifest), request_.standard);
+      if (!listed) return listed.errors();
+      for (const Assignment& assignment : *listed) {
+        const auto errors = refuse(assignment);
+        if (!errors) continue;
+        Diagnostics placed = *errors;
+        for (Diagnostic& found : placed) {
+          found.file = display_name(arguments_.manifest);
+          found.where = printable(assignment.input);
+        }
+        return placed;
+      }
+      return listed;
+    }
+    const auto files = discover({.directory = arguments_.directory,
+                                 .left_out = arguments_.output,
+                                 .all = arguments_.all,
+                                 .include = arguments_.include,
+                                 .exclude = arguments_.exclude});
+    if (!files) return files.errors();
+    std::vector<Assignment> assignments;
+    for (const std::string& file : *files) {
+      assignments.push_back(request_.standard);
+      assignments.back().input = file;
+    }
+    return assignments;
+  }
+
+  [[nodiscard]] Confidence belief_in(const std::string& input) const {
+    if (!arguments_.manifest.empty()) return Confidence::named;
+    return input.ends_with(".json") ? Confidence::looks_like_one : Confidence::none;
+  }
+
+  std::optional<Diagnostics> make_items(const std::vector<Assignment>& assignments,
+                                        SignalGate& gate) {
+    std::vector<ProbeTask> tasks;
+    for (const Assignment& assignment : assignments) {
+      tasks.push_back({.path = path_in(arguments_.directory, assignment.input),
+                       .words = assignment.words,
+                       .confidence = belief_in(assignment.input)});
+    }
+    const auto probes = probe_all(tasks,
+                                  {.jobs = request_.limits.jobs,
+                                   .in_process = arguments_.in_process,
+                                   .seconds = request_.limits.seconds},
+                                  gate);
+    for (std::size_t i = 0; i < assignments.size(); ++i) {
+      if (i < probes.size() && !probes[i].is_topology) continue;
+      for (Item& item : items_of(assignments[i])) {
+        if (i < probes.size()) apply(probes[i], results_.program, item);
+        items_.push_back(std::move(item));
+        errors_.push_back(i < probes.size() ? probes[i].error : std::nullopt);
+      }
+    }
+    if (items_.empty()) {
+      Diagnostic error = usage_error("J01", "there are no topologies here",
+                                     arguments_.all ? "look at --include and --exclude"
+                                                    : "topologies are *.json; --all takes others");
+      error.file = display_name(arguments_.directory);
+      return Diagnostics{error};
+    }
+    return std::nullopt;
+  }
+
+  // Those of all shards: they may lie in one directory.
+  [[nodiscard]] FilesOfBatch files() const {
+    FilesOfBatch files{.inputs = {arguments_.manifest},
+                       .outputs = {},
+                       .directory = arguments_.output,
+                       .report = report_name(request_.shard),
+                       .junit = request_.outcome.junit,
+                       .baseline = arguments_.outcome.baseline};
+    for (const Item& item : items_) {
+      files.inputs.push_back(path_in(arguments_.directory, item.input));
+      files.outputs.push_back(path_in(arguments_.output, item.record));
+      if (!item.output.empty()) files.outputs.push_back(path_in(arguments_.output, item.output));
+    }
+    return files;
+  }
+
+  void keep(const std::vector<std::size_t>& share) {
+    std::vector<Item> items;
+    std::vector<std::optional<ItemError>> errors;
+    for (const std::size_t item : share) {
+      items.push_back(std::move(items_[item]));
+      errors.push_back(std::move(errors_[item]));
+    }
+    items_ = std::move(items);
+    errors_ = std::move(errors);
+  }
+
+  void remove_all_leftovers() const {
+    std::set<fs::path> directories = {fs::path(arguments_.output)};
+    for (const Item& item : items_) {
+      directories.insert(fs::path(path_in(arguments_.output, item.record)).parent_path());
+    }
+    for (const fs::path& directory : directories) remove_leftovers(directory);
+  }
+
+  // Items that failed already, and those in the store; returns the others, the dearest first.
+  std::vector<std::size_t> settle_without_work(SignalGate& gate) {
+    progress_.emplace(items_.size(), console_);
+    std::vector<Lookup> lookups(items_.size());
+    if (!arguments_.force) {
+      oneapi::tbb::parallel_for(std::size_t{0}, items_.size(), [&](std::size_t i) {
+        if (!errors_[i] && !items_[i].key.empty()) {
+          lookups[i] = look_up(arguments_.output, items_[i]);
+        }
+      });
+    }
+    gate.wait(std::chrono::milliseconds(0));
+    std::vector<std::size_t> missing;
+    for (const std::size_t i : by_cost(items_)) {
+      ItemResult& result = results_.items[i];
+      if (errors_[i]) {
+        settle_failed(result, *errors_[i]);
+      } else if (lookups[i].record) {
+        result.status = Status::cached;
+        result.outputs = lookups[i].record->outputs;
+        result.figures = lookups[i].record->figures;
+        progress_->done(result);
+      } else {
+        if (lookups[i].miss == Miss::damaged) damaged_.insert(i);
+        missing.push_back(i);
+      }
+    }
+    return missing;
+  }
+
+  void settle_failed(ItemResult& result, ItemError error) {
+    result.status = Status::failed;
+    result.error = {printable(error.code), on_one_line(printable(error.message)),
+                    on_one_line(printable(error.where))};
+    progress_->done(result);
+  }
+
+  void make(std::vector<std::size_t> missing, SignalGate& gate) {
+    const bool failed = std::ranges::any_of(errors_, [](const auto& error) { return !!error; });
+    if (arguments_.fail_fast && failed) missing.clear();
+    // Threads wait for each other's places: one more than the limit is the thread that waits here.
+    const auto threads = static_cast<std::size_t>(request_.limits.jobs + 1);
+    const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism,
+                                            threads);
+    std::unique_ptr<Runner> here;
+    if (everywhere_ == nullptr) {
+      here = arguments_.in_process ? run_in_process(request_.limits)
+                                   : run_in_children(request_.limits, gate.mask_before());
+    }
+    execute({.order = std::move(missing),
+             .task = [this](std::size_t item) { return task_of(items_[item]); },
+             .footprint = [this](std::size_t item) { return items_[item].footprint; },
+             .finished = [this](Finished finished) { return settle(std::move(finished)); },
+             .tick = [this] { progress_->tick(); },
+             .waiting =
+                 [this](std::size_t running) {
+                   progress_->say(fmt::format("waiting for {} to end; asked again, ends at once",
+                                              counted(running, "item")));
+                 }},
+            here ? *here : *everywhere_, gate);
+  }
+
+  [[nodiscard]] Task task_of(const Item& item) const {
+    return {.topology = path_in(arguments_.directory, item.input),
+            .directory = arguments_.output,
+            .output = item.output,
+            .record = item.record,
+            .key = item.key,
+            .words = item.words,
+            .threads = request_.threads};
+  }
+
+  bool settle(Finished finished) {
+    if (finished.abandoned) return true;
+    ItemResult& result = results_.items[finished.item];
+    result.seconds = finished.seconds;
+    if (finished.peak_bytes > peak_bytes_) {
+      peak_bytes_ = finished.peak_bytes;
+      peak_item_ = label(result);
+    }
+    if (finished.answer.error) {
+      settle_failed(result, *std::move(finished.answer.error));
+      return !arguments_.fail_fast;
+    }
+    result.status = Status::ok;
+    result.outputs = std::move(finished.answer.outputs);
+    result.figures = finished.answer.figures;
+    std::string remark;
+    if (damaged_.contains(finished.item)) remark = "what was there was damaged";
+    if (console_.verbose && finished.peak_bytes > 0) {
+      remark += fmt::format("{}{} MiB, estimated {}", remark.empty() ? "" : ", ",
+                            finished.peak_bytes >> 20, items_[finished.item].footprint >> 20);
+    }
+    progress_->done(result, remark);
+    return true;
+  }
+
+  int report(const SignalGate& gate) {
+    progress_.reset();
+    std::ranges::sort(results_.items, is_before);
+    if (peak_bytes_ > 0) {
+      note(console_, fmt::format("most memory: {} MiB, for {}", peak_bytes_ >> 20, peak_item_));
+    }
+    const ExitCode concluded =
+        conclude(std::move(results_), request_.outcome, arguments_.output,
+                 report_name(request_.shard), arguments_.directory, console_);
+    note(console_, fmt::format("{:.1f} s", watch_.restart()));
+    if (gate.stop_signal() == 0 || concluded == ExitCode::io) return code(concluded);
+    note(console_, "stopped on demand; the next run goes on from here");
+    constexpr int ended_by_signal = 128;
+    return ended_by_signal + gate.stop_signal();
+  }
+
+  const Arguments& arguments_;
+  const Request& request_;
+  const Console& console_;
+  Runner* everywhere_;  ///< with MPI, made before and ended after this
+  Stopwatch watch_;
+  std::vector<Item> items_;
+  std::vector<std::optional<ItemError>> errors_;  // of each item, before any work
+  Results results_;
+  std::optional<Progress> progress_;
+  std::set<std::size_t> damaged_;
+  std::uint64_t peak_bytes_ = 0;
+  std::string peak_item_;
+};
+
+int run_with_mpi(const Arguments& arguments, const Expected<Request>& request,
+                 const Console& console) {
+  SignalGate gate;
+  const Mpi mpi;
+  if (!request) {
+    if (mpi.rank() == 0) return static_cast<int>(fail(request.errors(), console));
+    return static_cast<int>(exit_code(request.errors()));
+  }
+  RunnerLimits limits = request->limits;
+  const auto sharing = static_cast<std::uint64_t>(mpi.processes_here());
+  if (!limits.memory_is_strict) limits.memory /= sharing;
+  if (mpi.rank() > 0) {
+    mpi.serve(limits, gate);
+    return static_cast<int>(ExitCode::done);
+  }
+  // Whatever happens here, its end sends the others home.
+  const auto everywhere = mpi.run_on_all(limits, gate.mask_before());
+  return Batch(arguments, *request, console, everywhere.get()).run(gate);
+}
+
+}  // namespace
+
+int run_batch(const Arguments& arguments, const Console& console) {
+  const auto request = resolve(arguments);
+  if (arguments.mpi && Mpi::is_built_in()) return run_with_mpi(arguments, request, console);
+  if (!request) return static_cast<int>(fail(request.errors(), console));
+  if (arguments.mpi) {
+    return static_cast<int>(
+        fail({usage_error("S04", "this program was built without MPI",
+                          "build it with -DFORESTCOLL_MPI=ON, or use --shard and `batch merge`")},
+             console));
+  }
+  SignalGate gate;
+  return Batch(arguments, *request, console, nullptr).run(gate);
+}
+
+}  // namespace forestcoll::cli::batch

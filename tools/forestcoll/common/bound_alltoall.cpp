@@ -1,0 +1,172 @@
+#include "common/bound_alltoall.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "common/alltoall_report.hpp"
+#include "common/file_option.hpp"
+#include "common/io.hpp"
+#include "common/progress_bar.hpp"
+#include "common/time_limit.hpp"
+#include "forestcoll/alltoall_check.hpp"
+#include "forestcoll/alltoall_optimum.hpp"
+#include "forestcoll/parse_demand.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+// Of the linear program beside the other collectives: a few hundredths of a second.
+constexpr std::size_t kQuickVariables = 1'500;
+
+constexpr double kPercent = 100;
+
+struct Request {
+  AlltoallOptions solver;
+  std::optional<double> seconds;
+};
+
+Expected<Request> resolve(const AlltoallArguments& arguments, int threads) {
+  Request request;
+  const auto processors = static_cast<int>(std::thread::hardware_concurrency());
+  request.solver.threads = threads > 0 ? threads : std::max(1, processors);
+  if (!arguments.gap.empty()) {
+    std::string text = arguments.gap;
+    if (text.back() == '%') text.pop_back();
+    const auto percent = parse_ratio(text);
+    if (!percent || *percent < Ratio(0) || *percent > Ratio(100)) {
+      return usage_error(
+          "S03", fmt::format("--gap: expected percent from 0 to 100, found \"{}\"", arguments.gap),
+          "write a number such as 0.2 or 1%");
+    }
+    request.solver.gap = percent->to_double() / kPercent;
+  }
+  if (!arguments.time_limit.empty()) {
+    const auto seconds = parse_ratio(arguments.time_limit);
+    if (!seconds || *seconds <= Ratio(0)) {
+      return usage_error("S03",
+                         fmt::format("--time-limit: expected a positive number of seconds, found "
+                                     "\"{}\"",
+                                     arguments.time_limit),
+                         "write a number such as 60 or 0.5");
+    }
+    request.seconds = seconds->to_double();
+  }
+  return request;
+}
+
+Expected<ParsedDemand> demand_of(const Network& network, const AlltoallArguments& arguments) {
+  if (arguments.demand.empty()) {
+    return ParsedDemand{Demand::uniform(network.ranks.size()), uniform_total(network)};
+  }
+  const auto text = read_input(arguments.demand);
+  if (!text) return text.errors();
+  return parse_demand(*text, display_name(arguments.demand), network.ranks.size());
+}
+
+std::string text_report(const AlltoallProof& proof, const ParsedDemand& demand,
+                        const AlltoallRates& rates, const Fabric& fabric, std::size_t top) {
+  const Network& network = fabric.network;
+  std::string text =
+      fmt::format("{}: {}\n", fabric.topology.name, counted(network.ranks.size(), "GPU"));
+  text += fmt::format("{:<16}{:>20}{:>20}\n", "collective", "algbw GB/s", "busbw GB/s");
+  text += fmt::format("{:<16}{:>20}{:>20}\n", "alltoall",
+                      proof.is_exact() ? number(rates.algbw) : number(rates.algbw.to_double()),
+                      proof.is_exact() ? number(rates.busbw) : number(rates.busbw.to_double()));
+  text += rate_in_words(proof, demand.demand, rates);
+  return text + bottleneck_in_words(proof, demand.demand, fabric.topology, network, top);
+}
+
+Json json_report(const AlltoallProof& proof, const ParsedDemand& demand, const AlltoallRates& rates,
+                 const Fabric& fabric, const AlltoallReporting& reporting) {
+  const bool is_exact = proof.is_exact();
+  Json report = {
+      {"format", "forestcoll-bound"},
+      {"version", 1},
+      {"topology", fabric.topology.name},
+      {"compute_nodes", fabric.network.ranks.size()},
+      {"algbw", {{"alltoall", exact_or_reached(rates.algbw, is_exact)}}},
+      {"busbw", {{"alltoall", exact_or_reached(rates.busbw, is_exact)}}},
+      {"collective", "alltoall"},
+      {"alltoall", to_json(proof, demand.demand, demand.total, fabric.topology, fabric.network)}};
+  if (!fabric.changes.empty()) report["changes"] = fabric.changes;
+  if (reporting.check) report["checked"] = true;
+  if (reporting.quantized) report["quantize_change"] = exact(fabric.quantize_change);
+  return report;
+}
+
+}  // namespace
+
+void add_alltoall_options(CLI::App& command, AlltoallArguments& arguments) {
+  command
+      .add_option("--demand", arguments.demand,
+                  "All-to-all-v: bytes that every GPU has for every other, a row per sender, as\n"
+                  "CSV or a JSON array of arrays (with -c alltoall)")
+      ->check(CLI::Validator(refuse_no_name, ""))
+      ->type_name("FILE");
+  command
+      .add_option("--gap", arguments.gap,
+                  "Where the optimum is not found exactly, how near the bound is near enough:\n"
+                  "default 1 (with -c alltoall)")
+      ->type_name("PERCENT");
+  command
+      .add_option("--time-limit", arguments.time_limit,
+                  "Give the best interval after so many seconds (with -c alltoall)")
+      ->type_name("SECONDS");
+}
+
+ExitCode check_alltoall(const AlltoallProof& proof, const Demand& demand, const Fabric& fabric,
+                        const Console& console) {
+  const std::string flaw = at_work("checking the proof", console, [&] {
+    return find_alltoall_flaw(fabric.network, demand, proof);
+  });
+  if (flaw.empty()) {
+    note(console, "checked: independent code adds up the flows of the alltoall and its bound");
+    return ExitCode::done;
+  }
+  fmt::print(stderr,
+             "forestcoll: internal error: the proof of the alltoall does not hold: {}; please "
+             "report it\n",
+             flaw);
+  return ExitCode::internal;
+}
+
+ExitCode run_bound_alltoall(const Fabric& fabric, const AlltoallArguments& arguments,
+                            const AlltoallReporting& reporting, const Console& console) {
+  auto request = resolve(arguments, reporting.threads);
+  if (!request) return fail(request.errors(), console);
+  const auto demand = demand_of(fabric.network, arguments);
+  if (!demand) return fail(demand.errors(), console);
+  const auto optimum = at_work("finding the best all-to-all", console, [&] {
+    const TimeLimit limit(request->seconds);
+    request->solver.stop = limit.token();
+    return alltoall_optimum(fabric.network, demand->demand, request->solver);
+  });
+  if (!optimum) return fail(optimum.errors(), console);
+  const AlltoallProof& proof = optimum->proof;
+  const auto rates = rates_of(proof, demand->demand, demand->total);
+  if (!rates) return fail(rates.errors(), console);
+  if (reporting.check) {
+    const ExitCode checked = check_alltoall(proof, demand->demand, fabric, console);
+    if (checked != ExitCode::done) return checked;
+  }
+  const std::string report = reporting.json
+                                 ? to_text(json_report(proof, *demand, *rates, fabric, reporting))
+                                 : text_report(proof, *demand, *rates, fabric, reporting.top);
+  if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
+  return ExitCode::done;
+}
+
+std::optional<AlltoallProof> quick_alltoall(const Network& network) {
+  AlltoallOptions options;
+  options.gap = 1;  // any: no first-order method
+  options.variables = kQuickVariables;
+  auto optimum = alltoall_optimum(network, Demand::uniform(network.ranks.size()), options);
+  if (!optimum || !optimum->proof.is_exact()) return std::nullopt;
+  return std::move(optimum->proof);
+}
+
+}  // namespace forestcoll::cli

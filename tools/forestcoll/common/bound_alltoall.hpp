@@ -1,0 +1,54 @@
+// `forestcoll bound -c alltoall`, and the line of all-to-all in the table of `bound`.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "command.hpp"
+#include "common/fabric.hpp"
+#include "common/report.hpp"
+#include "forestcoll/alltoall.hpp"
+#include "forestcoll/network.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace forestcoll::cli {
+
+/// The name of the collective.
+inline constexpr std::string_view kAlltoall = "alltoall";
+
+/// As written on the command line; empty where not given.
+struct AlltoallArguments {
+  std::string demand;      ///< a file
+  std::string gap;         ///< percent
+  std::string time_limit;  ///< seconds
+
+  [[nodiscard]] bool given() const { return !(demand + gap + time_limit).empty(); }
+};
+/// --demand, --gap and --time-limit.
+void add_alltoall_options(CLI::App& command, AlltoallArguments& arguments);
+
+/// How it is found and reported.
+struct AlltoallReporting {
+  bool json = false, check = false, quantized = false;
+  std::size_t top = 0;
+  int threads = 0;  ///< 0: all processors
+};
+
+/// Checks a proof by other code. Says what came of it; ExitCode::internal where it does not hold.
+[[nodiscard]] ExitCode check_alltoall(const AlltoallProof& proof, const Demand& demand,
+                                      const Fabric& fabric, const Console& console);
+
+/// Finds the optimum and writes the report.
+[[nodiscard]] ExitCode run_bound_alltoall(const Fabric& fabric, const AlltoallArguments& arguments,
+                                          const AlltoallReporting& reporting,
+                                          const Console& console);
+
+/// The optimum where it is a matter of milliseconds, and exact.
+[[nodiscard]] std::optional<AlltoallProof> quick_alltoall(const Network& network);
+
+}  // namespace forestcoll::cli

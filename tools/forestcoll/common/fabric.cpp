@@ -1,0 +1,267 @@
+#include "common/fabric.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <filesystem>
+#include <utility>
+
+#include "common/file_option.hpp"
+#include "common/io.hpp"
+#include "common/progress_bar.hpp"
+#include "common/report.hpp"
+#include "forestcoll/bandwidth.hpp"
+#include "forestcoll/generate.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+// Errors about the fabric as a whole name its file.
+Diagnostics in_file(Diagnostics errors, const std::string& path) {
+  for (Diagnostic& error : errors) {
+    if (error.file.empty()) error.file = display_name(path);
+  }
+  return errors;
+}
+
+std::optional<Rank> rank_with_id(const Topology& topology, const std::string& id) {
+  for (std::size_t rank = 0; rank < topology.ranks.size(); ++rank) {
+    if (topology.nodes[topology.ranks[rank]].id == id) return Rank(rank);
+  }
+  return std::nullopt;
+}
+
+// What a topology without a name is called; in UTF-8, as JSON wants it.
+std::string name_by_file(const std::string& path) {
+  if (path == "-") return "topology";
+  auto name = Json::parse(to_text(std::filesystem::path(path).stem().string())).get<std::string>();
+  // As in a topology file, names have no control characters.
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '_');
+  return name;
+}
+
+}  // namespace
+
+namespace {
+
+// In words, where CLI11 speaks of an unsigned integral type.
+CLI::Validator positive_integer() {
+  return {[](std::string& text) {
+            std::size_t value = 0;
+            const auto [end, error] =
+                std::from_chars(text.data(), text.data() + text.size(), value);
+            const bool good = error == std::errc() && end == text.data() + text.size() && value > 0;
+            return good ? std::string() : "expected a positive integer, found \"" + text + "\"";
+          },
+          ""};
+}
+
+void add_dump_options(CLI::App& command, DumpOptions& options) {
+  constexpr const char* group = "Dumps of machines";
+  command
+      .add_option(
+          "--nvlink", options.nvlink,
+          "Of a file without the GPUs' links, as clouds ship them for NCCL: each GPU's GB/s\n"
+          "to the NVSwitches")
+      ->type_name("nvswitch=GB/s")
+      ->group(group);
+  command
+      .add_option("--box", options.box,
+                  "Of such a file: a machine that has the links, or the GPUs too, by a name of\n"
+                  "`topo gen --list`, a topology file or a dump. Of ibnetdiscover and Slurm: the\n"
+                  "dump of one machine, which every host is")
+      ->check(CLI::Validator(refuse_no_name, ""))
+      ->type_name("NAME|FILE")
+      ->group(group);
+  command
+      .add_flag(
+          "--pcie-p2p", options.pcie_p2p,
+          "GPUs reach each other through PCIe and CPUs beside NVLink and xGMI; where these do\n"
+          "not join them all, they do so in any case")
+      ->group(group);
+}
+
+// "nvswitch=300"
+Expected<Ratio> nvswitch_of(const std::string& text) {
+  constexpr std::string_view key = "nvswitch=";
+  const auto bandwidth =
+      text.starts_with(key) ? parse_bandwidth(text.substr(key.size())) : std::nullopt;
+  if (bandwidth) return *bandwidth;
+  return usage_error("I08", fmt::format("--nvlink: expected nvswitch=GB/s, found \"{}\"", text),
+                     "Write the GB/s of a GPU to the NVSwitches, such as nvswitch=300; a machine "
+                     "with other links is given with --box.");
+}
+
+bool is_generated(const std::string& name) {
+  const auto all = generators();
+  return std::ranges::find(all, name, &Generator::name) != all.end();
+}
+
+// A file goes before a name of `topo gen`.
+Expected<std::string> text_of_box(const std::string& box) {
+  std::error_code error;
+  if (box == "-" || !is_generated(box) || std::filesystem::exists(box, error)) {
+    return read_input(box);
+  }
+  const auto document = generate(box);
+  if (!document) return document.errors();
+  return to_topology_json(*document);
+}
+
+}  // namespace
+
+void add_reading_options(CLI::App& command, ReadingOptions& options) {
+  command
+      .add_option("--max-nodes", options.max_nodes,
+                  "Refuse topologies of more nodes after ranges are expanded")
+      ->check(positive_integer())
+      ->capture_default_str()
+      ->type_name("N");
+  command.add_flag("--strict", options.strict,
+                   "A warning about the topology (W01 to W09, W12) is an error");
+  command
+      .add_option("--quantize", options.quantize,
+                  "Round every bandwidth to a multiple of this many GB/s")
+      ->type_name("GB/s");
+  add_dump_options(command, options.dump);
+}
+
+void add_failure_options(CLI::App& command, Failures& failures) {
+  constexpr const char* group = "Failures";
+  command
+      .add_option(
+          "--drop", failures.drop,
+          "Leave out a link (A~B both ways, A->B one way, kind=K), one of its parallel cables\n"
+          "(A~B*1, kind=K*1), a node or a box; ids and ranges such as box[0-1]/nic3; several times")
+      ->allow_extra_args(false)
+      ->type_name("LINK|NODE")
+      ->group(group);
+  command
+      .add_option("--derate", failures.derate,
+                  "Leave F of a link's bandwidth, 0 < F <= 1, such as box0/nic0~ib0=1/2")
+      ->allow_extra_args(false)
+      ->type_name("LINK=F")
+      ->group(group);
+  command
+      .add_option("--ranks", failures.ranks,
+                  "Only these GPUs, in this rank order: ids, ranges, boxes or rank numbers, with\n"
+                  "commas; the others are gone")
+      ->check([](const std::string& list) {
+        return list.empty() ? std::string("the list names no GPU") : std::string();
+      })
+      ->type_name("LIST")
+      ->group(group);
+}
+
+Expected<Reading> reading_of(const ReadingOptions& options) {
+  Reading reading;
+  reading.parser = {.max_nodes = options.max_nodes, .strict = options.strict, .quantize = {}};
+  if (!options.quantize.empty()) {
+    reading.parser.quantize = parse_ratio(options.quantize);
+    if (!reading.parser.quantize || *reading.parser.quantize <= Ratio(0)) {
+      return usage_error("S03",
+                         fmt::format("--quantize: expected a positive number of GB/s, found \"{}\"",
+                                     options.quantize),
+                         "write a number such as 0.5, 25 or 1/3");
+    }
+  }
+  reading.import.pcie_p2p = options.dump.pcie_p2p;
+  if (!options.dump.nvlink.empty()) {
+    const auto nvswitch = nvswitch_of(options.dump.nvlink);
+    if (!nvswitch) return nvswitch.errors();
+    reading.import.nvswitch = *nvswitch;
+  }
+  if (!options.dump.box.empty()) {
+    auto text = text_of_box(options.dump.box);
+    if (!text) return text.errors();
+    if (text->empty()) {
+      return usage_error("I08", fmt::format("--box: {} is empty", display_name(options.dump.box)),
+                         "Give a dump of a machine, or a topology file.");
+    }
+    reading.import.box_text = *std::move(text);
+    reading.import.box_file = display_name(options.dump.box);
+  }
+  return reading;
+}
+
+Expected<ParsedTopology> read_topology(const std::string& path, const Reading& reading,
+                                       const Console& console, Metadata* metadata) {
+  const auto text = read_input(path);
+  if (!text) return text.errors();
+  const ProgressBar bar("reading the topology", console);
+  auto parsed = parse_any(*text, display_name(path), reading, metadata);
+  if (parsed && parsed->topology.name.empty()) parsed->topology.name = name_by_file(path);
+  return parsed;
+}
+
+Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& options,
+                             const Failures& failures, const Console& console) {
+  const auto reading = reading_of(options);
+  if (!reading) return reading.errors();
+  Metadata metadata;
+  auto parsed = read_topology(path, *reading, console, &metadata);
+  if (!parsed) return parsed.errors();
+  const ProgressBar bar("reading the topology", console);
+  ChosenGpu gpu = choose_gpu(parsed->topology, metadata);
+  DegradedTopology left{.topology = std::move(parsed->topology), .changes = {}};
+  if (!failures.empty()) {
+    auto degraded = degrade(left.topology, failures);
+    if (!degraded) return in_file(degraded.errors(), path);
+    left = *std::move(degraded);
+    const Diagnostics warnings = in_file(left.warnings, path);
+    parsed->warnings.insert(parsed->warnings.end(), warnings.begin(), warnings.end());
+  }
+  auto network = to_digraph(left.topology);
+  if (!network) return in_file(network.errors(), path);
+  return Fabric{{std::move(left.topology), *std::move(network), std::move(gpu)},
+                std::move(parsed->warnings),
+                std::move(parsed->notes),
+                parsed->quantize_change,
+                std::move(left.changes)};
+}
+
+void report_parsed(const ParsedTopology& parsed, const Console& console) {
+  print(parsed.warnings, console);
+  for (const std::string& inferred : parsed.notes) note(console, inferred);
+}
+
+void report_reading(const Fabric& fabric, const ReadingOptions& options, const Console& console) {
+  print(fabric.warnings, console);
+  for (const std::string& inferred : fabric.notes) note(console, inferred);
+  for (const std::string& change : fabric.changes) note(console, change);
+  if (options.quantize.empty()) return;
+  note(console, fmt::format("--quantize {} changed a bandwidth by {} % at most", options.quantize,
+                            number(fabric.quantize_change.to_double() * 100)));
+}
+
+Expected<Rank> find_rank(const Topology& topology, const std::string& text) {
+  if (const auto rank = rank_with_id(topology, text)) return *rank;
+  std::size_t rank = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
+  if (is_number && rank < topology.ranks.size()) return Rank(rank);
+  return usage_error(
+      "S02", fmt::format("--root: expected the id of a GPU or a rank, found \"{}\"", text),
+      fmt::format("ranks are 0 to {}; ids are such as \"{}\"", topology.ranks.size() - 1,
+                  topology.nodes[topology.ranks.front()].id));
+}
+
+Expected<std::optional<Rank>> find_root(const Topology& topology, Collective collective,
+                                        const std::string& text) {
+  if (!is_rooted(collective)) {
+    if (text.empty()) return std::optional<Rank>();
+    return usage_error("S02", fmt::format("--root: {} has no root", to_string(collective)),
+                       "leave --root out, or ask for -c broadcast or -c reduce");
+  }
+  if (text.empty()) {
+    return usage_error("S02", fmt::format("{} needs a root", to_string(collective)),
+                       "name it by id or by rank, such as --root 0");
+  }
+  const auto rank = find_rank(topology, text);
+  if (!rank) return rank.errors();
+  return std::optional<Rank>(*rank);
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,373 @@
+// `forestcoll compare`: ours beside the schedules that others use, on one fabric.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "command.hpp"
+#include "common/collective_option.hpp"
+#include "common/fabric.hpp"
+#include "common/file_option.hpp"
+#include "common/io.hpp"
+#include "common/jobs_option.hpp"
+#include "common/named_files.hpp"
+#include "common/nccl_rings.hpp"
+#include "common/progress_bar.hpp"
+#include "common/report.hpp"
+#include "common/size_options.hpp"
+#include "compare/comparison.hpp"
+#include "compare/make_comparison.hpp"
+#include "compare/overlay.hpp"
+#include "compare/page.hpp"
+#include "compare/write.hpp"
+#include "forestcoll/baseline.hpp"
+#include "forestcoll/import.hpp"
+#include "forestcoll/simulate.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+constexpr int kChartWidth = 960;
+
+struct CompareArguments {
+  std::string topology;
+  std::string collective = "allreduce";
+  std::string root;
+  std::vector<std::string> algorithms = {"all"};
+  std::string sizes = "1K:4G:4";
+  std::vector<std::string> schedules, measured;
+  std::string gpu, parameters;  ///< empty: the fabric's own GPU
+  std::string nccl_graph;
+  bool cross_nic = false, nccl_constants = false;
+  bool json = false, csv = false, markdown = false, latex = false;
+  std::string svg, html;  ///< files to write; empty: none
+  int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  ReadingOptions reading;
+  Failures failures;
+};
+
+// "all" is ours and every baseline that has this collective.
+Expected<std::vector<std::string>> names_of(const CompareArguments& options,
+                                            Collective collective) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  for (const std::string& asked : options.algorithms) {
+    if (asked == "all") {
+      add(ours);
+      for (const BaselineInfo& info : baselines()) {
+        if (std::ranges::find(info.supported, collective) != info.supported.end()) {
+          add(std::string(info.name));
+        }
+      }
+    } else if (asked == ours || find_baseline(asked) != nullptr) {
+      add(asked);
+    } else {
+      std::vector<std::string_view> known = {"all", ours};
+      for (const BaselineInfo& info : baselines()) known.push_back(info.name);
+      return usage_error("S03", fmt::format("--algorithms: there is no \"{}\"", asked),
+                         fmt::format("there are {}", fmt::join(known, ", ")));
+    }
+  }
+  return names;
+}
+
+// As they are asked for; else those of the GPU that the fabric names. Returns the errors, if any.
+Diagnostics choose_parameters(const CompareArguments& options, const Fabric& fabric,
+                              RowsRequest& request) {
+  ChosenGpu gpu{options.gpu, "as asked for"};
+  if (options.gpu.empty()) gpu = fabric.gpu;
+  auto parameters = find_simulation_parameters(gpu.name);
+  request.gpu_chosen = gpu.reason;
+  if (!options.parameters.empty()) {
+    const auto text = read_input(options.parameters);
+    if (!text) return text.errors();
+    parameters = parse_simulation_parameters(*text, display_name(options.parameters));
+    request.gpu_chosen = "from " + display_name(options.parameters);
+  }
+  if (!parameters) return parameters.errors();
+  request.parameters = *std::move(parameters);
+  return {};
+}
+
+// A size of a list that makes no sense keeps none of the others from being simulated.
+void choose_sizes(const std::string& text, RowsRequest& request) {
+  auto all = parse_sizes(text);
+  if (all) {
+    request.sizes = *std::move(all);
+    return;
+  }
+  std::istringstream parts(text.find(',') != std::string::npos ? text : "");
+  std::set<std::int64_t> sizes;
+  for (std::string part; std::getline(parts, part, ',');) {
+    const auto size = parse_sizes(part);
+    if (size) {
+      sizes.insert(size->begin(), size->end());
+    } else {
+      request.refused_sizes.push_back({part, size.errors().front()});
+    }
+  }
+  // As a whole it makes none: a range, or too long a list.
+  if (request.refused_sizes.empty()) {
+    request.refused_sizes.push_back({text, all.errors().front()});
+  } else {
+    request.sizes.assign(sizes.begin(), sizes.end());
+  }
+}
+
+// A picture or a page on standard output stands alone there, unless a report is asked for.
+bool prints_report(const CompareArguments& options) {
+  const bool asked = options.json || options.csv || options.markdown || options.latex;
+  return asked || (options.svg != "-" && options.html != "-");
+}
+
+std::optional<Diagnostic> refuse_files(const CompareArguments& options,
+                                       const RowsRequest& request) {
+  std::vector<NamedFile> inputs = {{"topology file", options.topology},
+                                   {"--box file", options.reading.dump.box},
+                                   {"--parameters file", options.parameters},
+                                   {"--nccl-graph file", options.nccl_graph}};
+  for (const std::string& schedule : options.schedules) {
+    inputs.push_back({"--schedule file", schedule});
+  }
+  for (const std::string& measured : options.measured) {
+    inputs.push_back({"--measured file", measured_path(request, measured)});
+  }
+  return refuse_clashes(inputs, {{"--svg", options.svg},
+                                 {"--html", options.html},
+                                 {"the report", prints_report(options) ? "-" : ""}});
+}
+
+// What says nothing to the algorithms that are compared.
+std::optional<Diagnostic> refuse_for_algorithms(const CompareArguments& options,
+                                                const std::vector<std::string>& names) {
+  const bool rings = std::ranges::any_of(names, has_box_rings);
+  const bool nccl_ring = std::ranges::find(names, "nccl-ring") != names.end();
+  for (const auto& [option, given, fits] :
+       {std::tuple("--nccl-graph", !options.nccl_graph.empty(), rings),
+        std::tuple("--nccl-constants", options.nccl_constants, rings),
+        std::tuple("--cross-nic", options.cross_nic, nccl_ring)}) {
+    if (!given || fits) continue;
+    return usage_error(
+        "S04", fmt::format("{} says nothing to --algorithms {}", option, fmt::join(names, ",")),
+        "add nccl-ring to them, or leave it out");
+  }
+  return std::nullopt;
+}
+
+std::string report(const Comparison& comparison, const CompareArguments& options) {
+  if (options.json) return to_text(to_json(comparison, true));
+  if (options.csv) return to_csv(comparison);
+  if (options.markdown) return to_markdown(comparison);
+  if (options.latex) return to_latex(comparison);
+  return to_terminal(comparison);
+}
+
+// Returns the errors, if any.
+Diagnostics write_files(const Comparison& comparison, const CompareArguments& options,
+                        const Console& console) {
+  if (!options.svg.empty()) {
+    if (!has_times(comparison)) {
+      return {usage_error("N09", "--svg: no algorithm has times, so there is nothing to draw",
+                          "the report says why, for each of them")};
+    }
+    if (auto error = write_output(options.svg, to_chart(comparison, kChartWidth, true))) {
+      return {*std::move(error)};
+    }
+  }
+  if (options.html.empty()) return {};
+  const Page page = at_work("drawing the page", console, [&] { return to_page(comparison); });
+  print(page.warnings, console);
+  if (auto error = write_output(options.html, page.html)) return {*std::move(error)};
+  return {};
+}
+
+ExitCode run_compare(const CompareArguments& options, const Console& console) {
+  RowsRequest request;
+  request.collective = *parse_collective(options.collective);
+  request.schedules = options.schedules;
+  auto names = names_of(options, request.collective);
+  if (!names) return fail(names.errors(), console);
+  if (auto error = refuse_for_algorithms(options, *names))
+    return fail({*std::move(error)}, console);
+  request.algorithms = *std::move(names);
+  if (auto error = refuse_files(options, request)) return fail({*std::move(error)}, console);
+  choose_sizes(options.sizes, request);
+  request.threads = options.threads;
+  const auto rings = read_rings(options.nccl_graph);
+  if (!rings) return fail(rings.errors(), console);
+  request.baseline = {.graph = *rings ? &**rings : nullptr,
+                      .cross_nic = options.cross_nic,
+                      .nccl_constants = options.nccl_constants};
+
+  const auto fabric = load_fabric(options.topology, options.reading, options.failures, console);
+  if (!fabric) return fail(fabric.errors(), console);
+  report_reading(*fabric, options.reading, console);
+  const auto root = find_root(fabric->topology, request.collective, options.root);
+  if (!root) return fail(root.errors(), console);
+  request.root = *root;
+  const Diagnostics refused = choose_parameters(options, *fabric, request);
+  if (!refused.empty()) return fail(refused, console);
+  const auto ranks = static_cast<std::int64_t>(fabric->topology.ranks.size());
+  std::vector<Overlay> overlays;
+  for (const std::string& measured : options.measured) {
+    auto overlay = read_overlay(request, ranks, measured);
+    if (!overlay) return fail(overlay.errors(), console);
+    print(overlay->measured.warnings, console);
+    ask_for_sizes(request, *overlay);
+    overlays.push_back(*std::move(overlay));
+  }
+
+  auto comparison = make_comparison(*fabric, request, console);
+  if (!comparison) return fail(comparison.errors(), console);
+  for (const Overlay& overlay : overlays) add_measured(*comparison, overlay);
+  const Diagnostics errors = write_files(*comparison, options, console);
+  if (!errors.empty()) return fail(errors, console);
+  if (!prints_report(options)) return ExitCode::done;
+  if (auto error = write_output("-", report(*comparison, options))) {
+    return fail({*std::move(error)}, console);
+  }
+  return ExitCode::done;
+}
+
+void add_algorithm_options(CLI::App& command, CompareArguments& options) {
+  constexpr const char* group = "Algorithms";
+  std::string known = "forestcoll";
+  for (const BaselineInfo& info : baselines()) known += fmt::format(", {}", info.name);
+  command
+      .add_option("--algorithms", options.algorithms,
+                  fmt::format("Which to compare: all, or names with commas: {}", known))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,...")
+      ->group(group);
+  command
+      .add_option("--schedule", options.schedules,
+                  "Also this schedule: MSCCL XML, an MSCCL++ plan or forest JSON; several times")
+      ->allow_extra_args(false)
+      ->type_name("FILE")
+      ->group(group);
+  command
+      .add_option("--nccl-graph", options.nccl_graph,
+                  "nccl-ring has exactly the rings of this dump (NCCL_GRAPH_DUMP_FILE)")
+      ->check(CLI::Validator(refuse_no_name, ""))
+      ->type_name("FILE")
+      ->group(group);
+  command.add_flag("--cross-nic", options.cross_nic, "nccl-ring between boxes: mirror odd rings")
+      ->group(group);
+  command
+      .add_flag("--nccl-constants", options.nccl_constants,
+                "nccl-ring: only the ring speeds of NCCL's own table")
+      ->group(group);
+}
+
+void add_model_options(CLI::App& command, CompareArguments& options) {
+  constexpr const char* group = "Times";
+  command
+      .add_option("--sizes", options.sizes,
+                  fmt::format("Buffer sizes to simulate: {}", sizes_in_words))
+      ->capture_default_str()
+      ->type_name("SIZES")
+      ->group(group);
+  auto* gpu = command
+                  .add_option("--gpu", options.gpu,
+                              fmt::format("Whose figures the simulation takes: {}\n(default: the "
+                                          "GPU that the fabric names or has the links of, else\n"
+                                          "a100)",
+                                          fmt::join(simulation_gpus(), ", ")))
+                  ->type_name("NAME")
+                  ->group(group);
+  command
+      .add_option("--parameters", options.parameters,
+                  "Figures of a GPU from a file, as for `forestcoll simulate`")
+      ->check(CLI::Validator(refuse_no_name, ""))
+      ->type_name("FILE")
+      ->excludes(gpu)
+      ->group(group);
+  command
+      .add_option("--measured", options.measured,
+                  "Output of nccl-tests, laid over the times of one algorithm (forestcoll where\n"
+                  "none is named); several times")
+      ->allow_extra_args(false)
+      ->type_name("[ALGORITHM=]FILE")
+      ->group(group);
+}
+
+void add_output_options(CLI::App& command, CompareArguments& options) {
+  constexpr const char* group = "Output";
+  std::vector<CLI::Option*> formats = {
+      command.add_flag("--json", options.json, "Report as JSON (forestcoll-compare, version 1)"),
+      command.add_flag("--csv", options.csv, "Report as CSV: a line per algorithm and size"),
+      command.add_flag("--markdown", options.markdown, "Report as Markdown"),
+      command.add_flag("--latex", options.latex, "Report as LaTeX tables (package booktabs)")};
+  for (std::size_t i = 0; i < formats.size(); ++i) {
+    formats[i]->group(group);
+    for (std::size_t j = 0; j < i; ++j) formats[i]->excludes(formats[j]);
+  }
+  command.add_option("--svg", options.svg, "Draw algbw over size; - is standard output")
+      ->check(CLI::Validator(refuse_no_name, ""))
+      ->type_name("FILE")
+      ->group(group);
+  command
+      .add_option("--html", options.html,
+                  "Write a page that needs no network: fabric, bottleneck, chart, busy links,\n"
+                  "trees and tables (Graphviz draws the fabric)")
+      ->check(CLI::Validator(refuse_no_name, ""))
+      ->type_name("FILE")
+      ->group(group);
+}
+
+}  // namespace
+
+Command add_compare(CLI::App& program) {
+  auto options = std::make_shared<CompareArguments>();
+  CLI::App* command = program.add_subcommand(
+      "compare", "Ours beside NCCL's rings and trees and the literature's schedules");
+  command->add_option("TOPOLOGY", options->topology, "Topology file, or - for standard input")
+      ->required();
+  add_jobs_option(*command, options->threads,
+                  "Algorithms, and their sizes, at a time (default: all processors)");
+  add_collective_option(*command, options->collective, "What to compare");
+  command
+      ->add_option("--root", options->root, "Root of broadcast and reduce: a GPU's id or its rank")
+      ->type_name("GPU");
+  add_algorithm_options(*command, *options);
+  add_model_options(*command, *options);
+  add_output_options(*command, *options);
+  add_failure_options(*command, options->failures);
+  add_reading_options(*command, options->reading);
+  command->footer(
+      "Rates are those of the links alone (congestion model), times are simulated: both are\n"
+      "models, not measurements. An algorithm that cannot exist on the fabric says why; the\n"
+      "others are compared all the same. An allreduce is compared with the best of NCCL's ring,\n"
+      "tree and NVLS. Its phases run at once, and so counts the link that both load most; its\n"
+      "optimum is that of all trees where it can be computed (see `bound`), else that of\n"
+      "reduce-scatter, then allgather. No optimum counts reduction inside switches.\n"
+      "Times are of trees, over whose edges data flows as fast as the links allow. Where a file\n"
+      "of --schedule is a program of threadblocks, the others' trees are simulated as programs\n"
+      "too, in a table of its own. tb/ch/steps are threadblocks, channels and steps per GPU of\n"
+      "that program, or the code of what keeps it from fitting.\n"
+      "\n"
+      "Examples:\n"
+      "  forestcoll compare topologies/dgx-a100-x2.json\n"
+      "  forestcoll compare topologies/mi250-x2.json -c allgather --html report.html\n"
+      "  forestcoll compare fabric.json --algorithms forestcoll,nccl-ring --sizes 1M:1G --csv\n"
+      "  forestcoll compare fabric.json --schedule taccl.xml --svg chart.svg\n"
+      "  forestcoll compare fabric.json --measured nccl-ring=all_reduce_perf.txt\n"
+      "\n"
+      "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot read or\n"
+      "write, 70 a bug of ours.");
+  return {command, [options](const Console& console) { return run_compare(*options, console); }};
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,124 @@
+// One collective on one fabric, carried out by several algorithms: what `compare` finds out, before
+// it is written as a table, as JSON or as a page.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/bottleneck.hpp"
+#include "common/fabric.hpp"
+#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/collective.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/forest.hpp"
+#include "forestcoll/id.hpp"
+#include "forestcoll/ratio.hpp"
+#include "forestcoll/simulate.hpp"
+
+namespace forestcoll::cli {
+
+/// The name of our own row.
+constexpr const char* ours = "forestcoll";
+
+/// What a forest looks like.
+struct TreeShape {
+  std::int64_t trees = 0;    ///< distinct ones, over all phases
+  std::int32_t highest = 0;  ///< the largest height
+  double mean_height = 0;    ///< weighted by multiplicity, over all phases alike
+};
+
+/// What a runtime has to hold; the largest over the GPUs.
+struct ProgramSize {
+  std::int64_t chunks = 0;  ///< of the whole buffer
+  std::int32_t threadblocks = 0, channels = 0, steps = 0;
+};
+
+/// The link that is nearest to its limit.
+struct BusiestLink {
+  std::string src, dst;
+  Ratio load;       ///< data sent over it, in units of the whole buffer
+  Ratio bandwidth;  ///< GB/s
+  double busy = 0;  ///< part of the time at the row's rate, 0 … 1
+};
+
+/// What times are of. Trees send over each of their edges as fast as the links allow; a program
+/// waits for its threadblocks too. So the two are never set against each other.
+enum class Simulated { trees, program };
+
+/// One algorithm. Where `error` is set, it does not exist on this fabric, and nothing else of the
+/// result is.
+struct ComparedRow {
+  std::string algorithm;      ///< "forestcoll", "nccl-ring", …, or the name of a schedule's file
+  std::string title, source;  ///< for people, and where it was published
+  std::string note;           ///< what is to be known of it; may be empty
+  std::optional<Diagnostic> error;
+
+  Ratio algbw, busbw;  ///< GB/s, by the congestion model: phases of an allreduce run at once
+  /// Of `Comparison::optimum`. Above 1 where switches combine data, which no optimum here does, and
+  /// for an allreduce whose optimum is known of reduce-scatter, then allgather alone.
+  double optimum_fraction = 0;
+  std::optional<CollectiveForest> forest;
+  std::optional<TreeShape> shape;
+  std::optional<ProgramSize> program;
+  std::optional<Diagnostic> program_error;  ///< why there is no program for the default target
+  std::optional<BusiestLink> busiest;
+  IdVector<ArcId, double> busy;  ///< of every arc, like BusiestLink::busy; empty: not known
+  Simulated simulated = Simulated::trees;
+  bool closed_form = false;  ///< `times` by a formula, like those of trees without threadblocks
+  std::vector<SimulatedTime> times;
+  std::optional<Diagnostic> times_error;  ///< why there are none
+  /// Of trees, as the program that they are lowered to; made where some file is a program.
+  std::vector<SimulatedTime> program_times;
+  std::optional<Diagnostic> program_times_error;
+  std::vector<SimulatedTime> at_measured;  ///< like `times`, at the sizes of measured runs
+  std::optional<double> seconds;           ///< that it took to make the schedule; none: a file
+};
+
+/// The times of one kind; empty where the row has none.
+[[nodiscard]] const std::vector<SimulatedTime>& times_of(const ComparedRow& row, Simulated kind);
+
+/// A size of a measured run, beside the row that it is compared with.
+struct MeasuredTime {
+  SimulatedTime measured;
+  bool wrong = false;              ///< the results were, so that the time says nothing
+  std::optional<double> modelled;  ///< GB/s algbw; none where the row cannot be simulated
+};
+
+/// One column of nccl-tests' output.
+struct MeasuredRun {
+  std::string file, placement;  ///< "out-of-place" or "in-place"
+  std::string algorithm;        ///< the row that it is compared with
+  std::vector<MeasuredTime> times;
+};
+
+/// What of `--sizes` makes no sense, and why.
+struct RefusedSize {
+  std::string text;
+  Diagnostic error;
+};
+
+struct Comparison {
+  const Fabric* fabric = nullptr;
+  Collective collective = Collective::allreduce;
+  std::optional<Rank> root;
+  /// GB/s, proved. Of an allreduce: by any trees where that is computed, else `two_phases`.
+  Ratio optimum, optimum_busbw;
+  /// An allreduce: the optimum of reduce-scatter, then allgather, and what `bound` says of all.
+  std::optional<Ratio> two_phases;
+  std::optional<Expected<AllreduceOptimum>> allreduce;
+  Bottleneck bottleneck;
+  std::vector<ComparedRow> rows;
+  std::vector<std::int64_t> sizes;  ///< bytes, ascending
+  std::vector<RefusedSize> refused_sizes;
+  std::string gpu;         ///< whose figures the simulation uses
+  std::string gpu_source;  ///< where they come from
+  std::string gpu_chosen;  ///< why these, in words
+  std::vector<MeasuredRun> measured;
+};
+
+/// The row of that name, or null.
+[[nodiscard]] const ComparedRow* find_row(const Comparison& comparison, const std::string& name);
+
+}  // namespace forestcoll::cli

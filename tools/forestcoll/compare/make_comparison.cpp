@@ -1,0 +1,153 @@
+#include "compare/make_comparison.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <future>
+#include <iterator>
+#include <mutex>
+#include <numeric>
+#include <utility>
+
+#include "common/io.hpp"
+#include "common/progress_bar.hpp"
+#include "common/report.hpp"
+#include "forestcoll/synthesize.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+using RowJob = std::function<ComparedRow(const RowProgress&)>;
+
+// Rows know nothing of each other: every thread takes the next one.
+class RowPool {
+ public:
+  RowPool(std::vector<RowJob> jobs, const std::string& title, const Console& console)
+      : jobs_(std::move(jobs)),
+        rows_(jobs_.size()),
+        done_(jobs_.size(), 0.0),
+        bar_(title, console) {}
+
+  std::vector<ComparedRow> run(int threads) {
+    std::vector<std::future<void>> workers;
+    for (int i = 1; i < std::min(threads, static_cast<int>(jobs_.size())); ++i) {
+      workers.push_back(std::async(std::launch::async, [this] { work(); }));
+    }
+    work();
+    for (std::future<void>& worker : workers) worker.get();
+    return std::move(rows_);
+  }
+
+ private:
+  void work() {
+    for (std::size_t i = next_++; i < jobs_.size(); i = next_++) {
+      rows_[i] = jobs_[i]([this, i](double fraction) { tell(i, fraction); });
+      tell(i, 1);
+    }
+  }
+
+  void tell(std::size_t row, double fraction) {
+    const std::lock_guard lock(mutex_);
+    done_[row] = fraction;
+    bar_.update(std::accumulate(done_.begin(), done_.end(), 0.0) /
+                static_cast<double>(done_.size()));
+  }
+
+  std::vector<RowJob> jobs_;
+  std::vector<ComparedRow> rows_;
+  std::atomic<std::size_t> next_ = 0;
+  std::mutex mutex_;  // of what follows
+  std::vector<double> done_;
+  ProgressBar bar_;
+};
+
+// No allreduce is slower at its best than in two phases; how much faster is computed where it can
+// be.
+void add_allreduce(Comparison& comparison) {
+  comparison.two_phases = comparison.optimum;
+  comparison.allreduce = allreduce_optimum(comparison.fabric->network);
+  if (!*comparison.allreduce) return;
+  comparison.optimum = std::max(comparison.optimum, (*comparison.allreduce)->upper);
+}
+
+Expected<Comparison> with_optimum(const Fabric& fabric, const RowsRequest& request,
+                                  const Console& console) {
+  const ProgressBar bar("finding the optimum", console);
+  const auto best = bound(fabric.network, request.collective, request.root);
+  if (!best) return best.errors();
+  Comparison comparison;
+  comparison.fabric = &fabric;
+  comparison.collective = request.collective;
+  comparison.root = request.root;
+  comparison.optimum = best->algbw;
+  if (request.collective == Collective::allreduce) add_allreduce(comparison);
+  const auto ranks = static_cast<std::int64_t>(fabric.network.ranks.size());
+  const auto busbw = checked_mul(comparison.optimum, busbw_factor(request.collective, ranks));
+  if (!busbw) {
+    Diagnostic error = usage_error("E14", "the exact busbw of this fabric does not fit 64 bits",
+                                   "round the bandwidths to a coarser grid with --quantize");
+    error.kind = ErrorKind::limit;
+    return error;
+  }
+  comparison.optimum_busbw = *busbw;
+  comparison.bottleneck =
+      best->broadcast_rate
+          ? find_bottleneck(fabric.network, *best->broadcast_rate, Phase::broadcast)
+          : find_bottleneck(fabric.network, *best->reduce_rate, Phase::reduce);
+  comparison.sizes = request.sizes;
+  comparison.refused_sizes = request.refused_sizes;
+  comparison.gpu = request.parameters.name;
+  comparison.gpu_source = request.parameters.source;
+  comparison.gpu_chosen = request.gpu_chosen;
+  return comparison;
+}
+
+std::vector<ComparedRow> rows_of_files(const Fabric& fabric, const RowsRequest& request,
+                                       const Ratio& optimum, const Console& console) {
+  std::vector<RowJob> jobs;
+  for (const std::string& path : request.schedules) {
+    jobs.emplace_back([&, path, text = read_input(path)](const RowProgress& progress) {
+      return schedule_row(fabric, request, optimum, path, text, progress);
+    });
+  }
+  return RowPool(std::move(jobs), "simulating files", console).run(request.threads);
+}
+
+std::vector<ComparedRow> rows_of_algorithms(const Fabric& fabric, const RowsRequest& request,
+                                            const Ratio& optimum, const Console& console) {
+  std::vector<RowJob> jobs;
+  for (const std::string& name : request.algorithms) {
+    jobs.emplace_back([&, name](const RowProgress& progress) {
+      return algorithm_row(fabric, request, optimum, name, progress);
+    });
+  }
+  return RowPool(std::move(jobs), "comparing", console).run(request.threads);
+}
+
+}  // namespace
+
+const ComparedRow* find_row(const Comparison& comparison, const std::string& name) {
+  const auto found = std::ranges::find(comparison.rows, name, &ComparedRow::algorithm);
+  return found == comparison.rows.end() ? nullptr : &*found;
+}
+
+const std::vector<SimulatedTime>& times_of(const ComparedRow& row, Simulated kind) {
+  return kind == row.simulated ? row.times : row.program_times;
+}
+
+Expected<Comparison> make_comparison(const Fabric& fabric, RowsRequest request,
+                                     const Console& console) {
+  auto comparison = with_optimum(fabric, request, console);
+  if (!comparison) return comparison;
+  const Ratio optimum = comparison->optimum;
+  auto files = rows_of_files(fabric, request, optimum, console);
+  // A program is compared with programs.
+  request.programs = std::ranges::any_of(files, [](const ComparedRow& row) {
+    return !row.error && row.simulated == Simulated::program;
+  });
+  comparison->rows = rows_of_algorithms(fabric, request, optimum, console);
+  std::ranges::move(files, std::back_inserter(comparison->rows));
+  return comparison;
+}
+
+}  // namespace forestcoll::cli

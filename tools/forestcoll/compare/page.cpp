@@ -1,0 +1,118 @@
+#include "compare/page.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "common/graphviz.hpp"
+#include "compare/chart.hpp"
+#include "compare/page_text.hpp"
+#include "compare/winners.hpp"
+#include "compare/write.hpp"
+#include "forestcoll/draw.hpp"
+#include "forestcoll/version.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+constexpr std::size_t kMostItemsDrawn = 1500;  // Graphviz needs minutes for more
+constexpr int kWideChart = 1000, narrow_chart = 360;
+
+// JSON between script tags: no text in it may end them.
+std::string embedded(const Json& json) {
+  std::string text;
+  for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+    if (c == '<') {
+      text += "\\u003c";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+// What Graphviz writes before the picture belongs to a file of its own.
+std::string inline_svg(const std::string& file) {
+  const std::size_t begin = file.find("<svg");
+  return begin == std::string::npos ? file : file.substr(begin);
+}
+
+Expected<std::string> picture(const Comparison& comparison) {
+  DrawOptions options;
+  options.sending = comparison.bottleneck.sending;
+  const Drawing drawing = draw(comparison.fabric->topology, options);
+  if (drawing.items > kMostItemsDrawn) {
+    return usage_error("P03",
+                       fmt::format("a picture of {} nodes cannot be laid out in good time; the "
+                                   "most are {}",
+                                   drawing.items, kMostItemsDrawn),
+                       "give the nodes boxes, which are drawn as one");
+  }
+  auto svg = render(drawing.dot, "svg");
+  if (svg) return inline_svg(*svg);
+  // The picture alone has options that this command has not.
+  Diagnostics errors = svg.errors();
+  for (Diagnostic& error : errors) {
+    error.remedy =
+        "draw the fabric alone with `forestcoll topo show`, whose --dot needs no Graphviz";
+    if (error.code == "P01") error.remedy = "install Graphviz, or " + error.remedy;
+    if (error.code == "P04") error.remedy += " and whose --time-limit and --detail help";
+  }
+  return errors;
+}
+
+std::string paragraphs(const std::vector<std::string>& sentences) {
+  std::string text;
+  for (const std::string& sentence : sentences) text += "<p>" + escape_xml(sentence) + "</p>";
+  return text;
+}
+
+// Every {{name}} of the template becomes its value; values are not looked into.
+std::string fill(std::string_view text, const std::map<std::string_view, std::string>& values) {
+  std::string filled;
+  while (true) {
+    const std::size_t begin = text.find("{{");
+    filled += text.substr(0, begin);
+    if (begin == std::string_view::npos) return filled;
+    const std::size_t end = text.find("}}", begin);
+    filled += values.at(text.substr(begin + 2, end - begin - 2));
+    text.remove_prefix(end + 2);
+  }
+}
+
+}  // namespace
+
+Page to_page(const Comparison& comparison) {
+  Page page;
+  auto drawn = picture(comparison);
+  if (!drawn) {
+    page.warnings = drawn.errors();
+    for (Diagnostic& warning : page.warnings) warning.severity = Severity::warning;
+  }
+  const std::string name = escape_xml(comparison.fabric->topology.name);
+  const std::string collective(to_string(comparison.collective));
+  const bool chart = has_times(comparison);
+  page.html = fill(
+      page_template,
+      {{"title", fmt::format("{}, {}: forestcoll compare", name, collective)},
+       {"palette", std::string(page_palette)},
+       {"style", std::string(page_style)},
+       {"script", std::string(page_script)},
+       {"collective", collective},
+       {"topology", name},
+       {"verdict", paragraphs(who_wins(comparison))},
+       {"chart-wide", chart ? to_chart(comparison, kWideChart, false) : ""},
+       {"chart-narrow", chart ? to_chart(comparison, narrow_chart, false) : ""},
+       {"drawing",
+        drawn ? *drawn
+              : fmt::format("<p>Not drawn: {}.</p>", escape_xml(drawn.errors()[0].message))},
+       {"footer", fmt::format("Made by forestcoll {}. Every figure that is not called measured is "
+                              "a model, not measurement.",
+                              version)},
+       {"data", embedded(page_data(comparison))}});
+  return page;
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,356 @@
+#include "compare/row_maker.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "common/io.hpp"
+#include "common/report.hpp"
+#include "common/share.hpp"
+#include "common/stopwatch.hpp"
+#include "compare/closed_form.hpp"
+#include "compare/link_loads.hpp"
+#include "forestcoll/boxes.hpp"
+#include "forestcoll/emit.hpp"
+#include "forestcoll/parse_forest.hpp"
+#include "forestcoll/schedule.hpp"
+#include "forestcoll/synthesize.hpp"
+#include "forestcoll/verify.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+// Beyond these, text and simulation of a single forest would take minutes and gigabytes.
+constexpr std::size_t kMostEdgesSimulated = 2'500'000;
+constexpr std::int64_t kMostEvents = 50'000'000;
+constexpr std::size_t kMostEdgesLowered = 200'000;
+
+constexpr const char* kOurTitle = "ForestColl, this program";
+constexpr const char* kOurSource =
+    "Zhao et al., \"ForestColl: Throughput-Optimal Collective Communications on Heterogeneous "
+    "Network Fabrics\", NSDI 2026";
+
+std::size_t edge_count(const CollectiveForest& forest) {
+  std::size_t edges = 0;
+  for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
+    if (*phase) edges += (*phase)->tree_count() * ((*phase)->rank_count() - 1);
+  }
+  return edges;
+}
+
+TreeShape shape_of(const CollectiveForest& forest) {
+  TreeShape shape;
+  int phases = 0;
+  for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
+    if (!*phase) continue;
+    ++phases;
+    shape.trees += static_cast<std::int64_t>((*phase)->tree_count());
+    shape.highest = std::max(shape.highest, (*phase)->max_height());
+    shape.mean_height += (*phase)->mean_height();
+  }
+  if (phases > 0) shape.mean_height /= phases;
+  return shape;
+}
+
+Diagnostic inexact(std::string message) {
+  return usage_error("E14", std::move(message),
+                     "round the bandwidths to a coarser grid with --quantize");
+}
+
+class RowMaker {
+ public:
+  RowMaker(const Fabric& fabric, const RowsRequest& request, const Ratio& optimum,
+           const RowProgress& progress)
+      : fabric_(fabric), request_(request), optimum_(optimum), progress_(progress) {}
+
+  ComparedRow of_algorithm(const std::string& name) {
+    ComparedRow row;
+    row.algorithm = name;
+    if (name == ours) {
+      make_ours(row);
+    } else {
+      make_from_baseline(row);
+    }
+    return row;
+  }
+
+  ComparedRow of_schedule(const std::string& path, const Expected<std::string>& text) {
+    ComparedRow row;
+    row.algorithm = display_name(path);
+    row.title = "Schedule from the file " + row.algorithm;
+    if (!text) {
+      row.error = text.errors().front();
+      return row;
+    }
+    judge(row, *text);
+    if (row.error) return row;
+    simulate(row, *text);
+    return row;
+  }
+
+ private:
+  void make_ours(ComparedRow& row) {
+    row.title = kOurTitle;
+    row.source = kOurSource;
+    Stopwatch watch;
+    auto found =
+        synthesize(fabric_.network, {.collective = request_.collective, .root = request_.root});
+    row.seconds = watch.restart();
+    if (!found) {
+      row.error = found.errors().front();
+      return;
+    }
+    const auto loads = link_loads(found->forest, fabric_.network);
+    const auto algbw = loads ? rate_at(*loads) : std::nullopt;
+    if (!algbw) {
+      row.error = inexact("its exact rate does not fit 64 bits");
+      return;
+    }
+    set_rate(row, *algbw);
+    row.forest = std::move(found->forest);
+    if (!row.error) describe_forest(row, loads);
+  }
+
+  void make_from_baseline(ComparedRow& row) {
+    const BaselineInfo& info = *find_baseline(row.algorithm);
+    row.title = info.title;
+    row.source = info.source;
+    Stopwatch watch;
+    auto made = make_baseline(row.algorithm, fabric_.topology, fabric_.network, request_.collective,
+                              request_.root, request_.baseline);
+    row.seconds = watch.restart();
+    if (!made) {
+      row.error = made.errors().front();
+      return;
+    }
+    row.note = made->note;
+    set_rate(row, made->algbw);
+    row.forest = std::move(made->forest);
+    if (row.error) return;
+    if (row.forest) {
+      row.forest->optimum = optimum_;
+      describe_forest(row, link_loads(*row.forest, fabric_.network));
+    } else if (row.algorithm == "nvls") {
+      set_closed_form(row);
+    } else {
+      row.times_error = usage_error("N06", "no trees describe it", "");
+    }
+  }
+
+  void set_closed_form(ComparedRow& row) const {
+    row.closed_form = true;
+    row.note = nvls_formula;
+    const auto at = [&](const std::vector<std::int64_t>& sizes) {
+      return nvls_times(fabric_, row.algbw, request_.parameters, sizes);
+    };
+    row.times = at(request_.sizes);
+    if (const auto more = request_.measured_sizes.find(row.algorithm);
+        more != request_.measured_sizes.end()) {
+      row.at_measured = at(more->second);
+    }
+  }
+
+  // GB/s: what the most loaded link allows.
+  [[nodiscard]] std::optional<Ratio> rate_at(const IdVector<ArcId, Ratio>& loads) const {
+    const Network& network = fabric_.network;
+    std::optional<Ratio> rate;
+    for (std::size_t a = 0; a < loads.size(); ++a) {
+      const ArcId arc(a);
+      if (loads[arc] == Ratio(0)) continue;
+      const auto bandwidth = checked_mul(Ratio(network.capacity[arc]), network.unit);
+      const auto allowed = bandwidth ? checked_div(*bandwidth, loads[arc]) : std::nullopt;
+      if (!allowed) return std::nullopt;
+      if (!rate || *allowed < *rate) rate = allowed;
+    }
+    return rate;
+  }
+
+  void set_rate(ComparedRow& row, const Ratio& algbw) const {
+    const auto ranks = static_cast<std::int64_t>(fabric_.network.ranks.size());
+    const auto busbw = checked_mul(algbw, busbw_factor(request_.collective, ranks));
+    if (!busbw) {
+      row.error = inexact("its exact busbw does not fit 64 bits");
+      return;
+    }
+    row.algbw = algbw;
+    row.busbw = *busbw;
+    row.optimum_fraction = share(algbw, optimum_);
+  }
+
+  // Shape, links, program and times, all from the trees.
+  void describe_forest(ComparedRow& row, const std::optional<IdVector<ArcId, Ratio>>& loads) {
+    const CollectiveForest& forest = *row.forest;
+    row.shape = shape_of(forest);
+    if (loads) set_links(row, *loads);
+    const std::size_t edges = edge_count(forest);
+    if (edges <= kMostEdgesLowered) {
+      set_program(row);
+    } else if (request_.programs) {
+      row.program_times_error = too_many(edges, kMostEdgesLowered);
+    }
+    if (edges > kMostEdgesSimulated) {
+      row.times_error = too_many(edges, kMostEdgesSimulated);
+      return;
+    }
+    simulate(row, to_symmetric_forest_json(forest, fabric_.topology));
+  }
+
+  static Diagnostic too_many(std::size_t edges, std::size_t most) {
+    return usage_error("N07", fmt::format("{} tree edges are too many to be simulated here", edges),
+                       fmt::format("up to {} are; compare fewer GPUs with --ranks", most));
+  }
+
+  void set_links(ComparedRow& row, const IdVector<ArcId, Ratio>& loads) const {
+    const Network& network = fabric_.network;
+    row.busy = IdVector<ArcId, double>(loads.size(), 0.0);
+    ArcId busiest;
+    for (std::size_t a = 0; a < loads.size(); ++a) {
+      const ArcId arc(a);
+      const Ratio bandwidth = Ratio(network.capacity[arc]) * network.unit;
+      row.busy[arc] = loads[arc].to_double() * row.algbw.to_double() / bandwidth.to_double();
+      if (!busiest.valid() || row.busy[arc] > row.busy[busiest]) busiest = arc;
+    }
+    if (!busiest.valid()) return;
+    const auto& nodes = fabric_.topology.nodes;
+    row.busiest = BusiestLink{nodes[network.graph.tail(busiest)].id,
+                              nodes[network.graph.head(busiest)].id, loads[busiest],
+                              Ratio(network.capacity[busiest]) * network.unit, row.busy[busiest]};
+  }
+
+  // These very trees, lowered as `synth` does by default.
+  void set_program(ComparedRow& row) const {
+    LowerOptions options;
+    options.boxes = boxes_of_nodes(fabric_.topology);
+    const auto schedule = lower(*row.forest, options);
+    if (!schedule) {
+      row.program_error = schedule.errors().front();
+      if (request_.programs) row.program_times_error = row.program_error;
+      return;
+    }
+    row.program = ProgramSize{schedule->chunks, schedule->max_threadblocks(), schedule->channels,
+                              schedule->max_steps()};
+    if (!request_.programs || request_.sizes.empty()) return;
+    const auto simulator =
+        prepare_simulation(to_msccl_xml(*schedule, *row.forest, fabric_.topology, {}),
+                           row.algorithm, fabric_.topology);
+    auto times = simulator ? times_at(*simulator, request_.sizes) : simulator.errors();
+    if (times) {
+      row.program_times = *std::move(times);
+    } else {
+      row.program_times_error = times.errors().front();
+    }
+  }
+
+  // By the first runtime that takes the file, or else by the first of all.
+  [[nodiscard]] Expected<Verdict> verdict_on(const std::string& text,
+                                             const std::string& file) const {
+    const std::vector<std::string> targets = verify_targets();
+    auto first = verify(text, file, &fabric_.topology, {.target = targets.front()});
+    if (!first || first->ok || first->format != "msccl-xml") return first;
+    for (const std::string& target : targets) {
+      auto other = verify(text, file, &fabric_.topology, {.target = target});
+      if (other && other->ok) return other;
+    }
+    return first;
+  }
+
+  // A file is what the independent checker says that it is.
+  void judge(ComparedRow& row, const std::string& text) {
+    const auto verdict = verdict_on(text, row.algorithm);
+    if (!verdict) {
+      row.error = verdict.errors().front();
+    } else if (!verdict->ok) {
+      row.error = verdict->findings.front();
+    } else if (verdict->collective_name != to_string(request_.collective)) {
+      row.error = usage_error("N08",
+                              fmt::format("the schedule is for {}, and {} is compared",
+                                          verdict->collective_name, to_string(request_.collective)),
+                              fmt::format("compare with -c {}", verdict->collective_name));
+    } else if (request_.root && verdict->root && *verdict->root != *request_.root) {
+      row.error = usage_error("N08", "the schedule has another root", "name its root with --root");
+    } else if (!verdict->algbw) {
+      row.error = inexact("its exact rate on this fabric does not fit 64 bits");
+    } else {
+      set_rate(row, *verdict->algbw);
+      describe_file(row, *verdict, text);
+    }
+  }
+
+  void describe_file(ComparedRow& row, const Verdict& verdict, const std::string& text) {
+    set_links(row, loads_of(verdict));
+    if (verdict.threadblocks > 0) {
+      row.simulated = Simulated::program;
+      row.program =
+          ProgramSize{verdict.chunks, verdict.threadblocks, verdict.channels, verdict.steps};
+      return;
+    }
+    auto forest = parse_forest(text, row.algorithm, fabric_.topology);
+    if (!forest) return;  // a symmetric forest: its rate and links are known, its trees are not
+    row.shape = shape_of(*forest);
+    row.forest = *std::move(forest);
+  }
+
+  [[nodiscard]] IdVector<ArcId, Ratio> loads_of(const Verdict& verdict) const {
+    std::map<std::string, NodeId> node_of;
+    const auto& nodes = fabric_.topology.nodes;
+    for (std::size_t i = 0; i < nodes.size(); ++i) node_of.emplace(nodes[NodeId(i)].id, NodeId(i));
+    IdVector<ArcId, Ratio> loads(fabric_.network.graph.arc_count(), Ratio(0));
+    for (const LinkLoad& load : verdict.loads) {
+      loads[fabric_.network.graph.find(node_of.at(load.src), node_of.at(load.dst))] = load.load;
+    }
+    return loads;
+  }
+
+  void simulate(ComparedRow& row, const std::string& text) const {
+    const auto more = request_.measured_sizes.find(row.algorithm);
+    const bool measured = more != request_.measured_sizes.end();
+    if (request_.sizes.empty()) row.times_error = request_.refused_sizes.front().error;
+    if (request_.sizes.empty() && !measured) return;
+    const auto simulator = prepare_simulation(text, row.algorithm, fabric_.topology);
+    if (!simulator) {
+      row.times_error = simulator.errors().front();
+      return;
+    }
+    if (auto times = times_at(*simulator, request_.sizes)) {
+      row.times = *std::move(times);
+    } else {
+      row.times_error = times.errors().front();
+    }
+    if (!measured) return;
+    if (auto times = times_at(*simulator, more->second)) row.at_measured = *std::move(times);
+  }
+
+  [[nodiscard]] Expected<std::vector<SimulatedTime>> times_at(
+      const Simulator& simulator, const std::vector<std::int64_t>& sizes) const {
+    if (sizes.empty()) return std::vector<SimulatedTime>();
+    SimulationOptions options;
+    options.max_events = kMostEvents;
+    options.threads = request_.threads;
+    options.progress = progress_;
+    auto simulation = simulator.run(sizes, request_.parameters, options);
+    if (!simulation) return simulation.errors();
+    return std::move(simulation->times);
+  }
+
+  const Fabric& fabric_;
+  const RowsRequest& request_;
+  const Ratio& optimum_;
+  const RowProgress& progress_;
+};
+
+}  // namespace
+
+ComparedRow algorithm_row(const Fabric& fabric, const RowsRequest& request, const Ratio& optimum,
+                          const std::string& name, const RowProgress& progress) {
+  return RowMaker(fabric, request, optimum, progress).of_algorithm(name);
+}
+
+ComparedRow schedule_row(const Fabric& fabric, const RowsRequest& request, const Ratio& optimum,
+                         const std::string& path, const Expected<std::string>& text,
+                         const RowProgress& progress) {
+  return RowMaker(fabric, request, optimum, progress).of_schedule(path, text);
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,48 @@
+// One row of a comparison: ours, a baseline, or a schedule from a file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/fabric.hpp"
+#include "compare/comparison.hpp"
+#include "forestcoll/baseline.hpp"
+#include "forestcoll/simulate.hpp"
+
+namespace forestcoll::cli {
+
+/// Told of what part of a row is simulated, 0 … 1.
+using RowProgress = std::function<void(double)>;
+
+/// What is to be compared.
+struct RowsRequest {
+  Collective collective = Collective::allreduce;
+  std::optional<Rank> root;
+  std::vector<std::string> algorithms;  ///< "forestcoll" and names of baselines
+  std::vector<std::string> schedules;   ///< files
+  BaselineOptions baseline;
+  std::vector<std::int64_t> sizes;  ///< bytes
+  std::vector<RefusedSize> refused_sizes;
+  std::map<std::string, std::vector<std::int64_t>> measured_sizes;  ///< bytes, by row
+  bool programs = false;  ///< simulate trees as programs too
+  SimulationParameters parameters;
+  std::string gpu_chosen;  ///< why these parameters, in words
+  int threads = 1;         ///< rows at a time, and sizes of a row
+};
+
+/// What an algorithm cannot do is told in its row. `optimum` is `Comparison::optimum`, and
+/// `progress` is told of the simulation. Safe to be called by several threads at once.
+[[nodiscard]] ComparedRow algorithm_row(const Fabric& fabric, const RowsRequest& request,
+                                        const Ratio& optimum, const std::string& name,
+                                        const RowProgress& progress);
+/// The schedule of a file, `text`, as the independent checker sees it; or why it was not read.
+[[nodiscard]] ComparedRow schedule_row(const Fabric& fabric, const RowsRequest& request,
+                                       const Ratio& optimum, const std::string& path,
+                                       const Expected<std::string>& text,
+                                       const RowProgress& progress);
+
+}  // namespace forestcoll::cli

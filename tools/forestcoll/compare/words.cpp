@@ -1,0 +1,96 @@
+#include "compare/words.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "common/allreduce_report.hpp"
+#include "common/report.hpp"
+#include "common/share.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+// Trailing zeros say nothing.
+std::string with_one_decimal(double value) {
+  std::string text = fmt::format("{:.1f}", value);
+  if (text.ends_with(".0")) text.resize(text.size() - 2);
+  return text;
+}
+
+// Three significant digits, as a plain number.
+std::string three_digits(double value) {
+  const int before = value < 1 ? 1 : 1 + static_cast<int>(std::floor(std::log10(value)));
+  return fmt::format("{:.{}f}", value, before >= 3 ? 0 : 3 - before);
+}
+
+}  // namespace
+
+std::string in_words(Simulated kind) {
+  return kind == Simulated::trees ? "trees without threadblocks" : "programs of threadblocks";
+}
+
+std::string simulated(const ComparedRow& row) {
+  if (row.closed_form) return "closed-form";
+  return row.simulated == Simulated::trees ? "trees" : "program";
+}
+
+std::string optimum_name(const Comparison& comparison) {
+  if (!comparison.allreduce) return "optimum (proved)";
+  const Expected<AllreduceOptimum>& known = *comparison.allreduce;
+  if (!known) return two_phases_name;
+  return known->split ? "optimum of allreduce (proved)" : "limit of allreduce (proved)";
+}
+
+std::string fraction_title(const Comparison& comparison) {
+  const bool unknown = comparison.allreduce && !*comparison.allreduce;
+  return unknown ? "of two phases" : "of optimum";
+}
+
+std::string optimum_in_words(const Comparison& comparison) {
+  if (!comparison.allreduce) return "";
+  std::string line = in_words(*comparison.allreduce, *comparison.two_phases);
+  line.pop_back();  // the end of the line
+  if (!*comparison.allreduce) {
+    line += fmt::format(
+        "; {} GB/s is the optimum of reduce-scatter, then allgather, which both at "
+        "once may exceed",
+        number(comparison.optimum));
+  }
+  return line;
+}
+
+std::string bytes_in_words(double bytes) {
+  constexpr std::array<const char*, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  for (; bytes >= 1024 && unit + 1 < units.size(); ++unit) bytes /= 1024;
+  return fmt::format("{} {}", with_one_decimal(bytes), units[unit]);
+}
+
+std::string duration_in_words(double seconds, const char* micro) {
+  if (seconds < 1e-3) return fmt::format("{} {}s", three_digits(seconds * 1e6), micro);
+  if (seconds < 1) return fmt::format("{} ms", three_digits(seconds * 1e3));
+  return fmt::format("{} s", three_digits(seconds));
+}
+
+std::string fraction_in_words(const ComparedRow& row, const Comparison& comparison) {
+  return percent(row.algbw, comparison.optimum);
+}
+
+std::string short_number(double value) {
+  return value < 100 ? fmt::format("{:.3g}", value) : fmt::format("{:.1f}", value);
+}
+
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  return text;
+}
+
+std::string why(const Diagnostic& error) {
+  return error.code.empty() ? error.message : fmt::format("{} [{}]", error.message, error.code);
+}
+
+}  // namespace forestcoll::cli

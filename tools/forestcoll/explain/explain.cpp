@@ -1,0 +1,80 @@
+// `forestcoll explain`: what a code means.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <memory>
+#include <string>
+
+#include "command.hpp"
+#include "common/io.hpp"
+#include "common/report.hpp"
+#include "forestcoll/codes.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+struct ExplainArguments {
+  std::string code;
+  bool markdown = false;
+};
+
+std::string line_of(const CodeInfo& info) {
+  return fmt::format("{}: about {}: {}\n", info.code, info.about, info.meaning);
+}
+
+// The tables of docs/diagnostics.md.
+std::string tables() {
+  std::string text;
+  std::string_view about;
+  for (const CodeInfo& info : codes()) {
+    if (info.about != about) {
+      text +=
+          fmt::format("{}| code | about {} |\n|---|---|\n", about.empty() ? "" : "\n", info.about);
+      about = info.about;
+    }
+    text += fmt::format("| {} | {} |\n", info.code, info.meaning);
+  }
+  return text;
+}
+
+ExitCode run_explain(const ExplainArguments& arguments, const Console& console) {
+  std::string text;
+  if (arguments.markdown) {
+    text = tables();
+  } else if (arguments.code.empty()) {
+    for (const CodeInfo& info : codes()) text += line_of(info);
+  } else {
+    std::string code = arguments.code;
+    std::ranges::transform(code, code.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    const CodeInfo* info = find_code(code);
+    if (info == nullptr) {
+      return fail({usage_error("S03", fmt::format("there is no code \"{}\"", arguments.code),
+                               "codes are such as E05; `forestcoll explain` lists them all")},
+                  console);
+    }
+    text = line_of(*info);
+  }
+  if (auto error = write_output("-", text)) return fail({*std::move(error)}, console);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+Command add_explain(CLI::App& program) {
+  auto arguments = std::make_shared<ExplainArguments>();
+  CLI::App* command = program.add_subcommand("explain", "Say what the code of a finding means");
+  command->add_option("CODE", arguments->code, "Such as E05; without one, all of them");
+  command->add_flag("--markdown", arguments->markdown, "All of them, as tables");
+  command->footer(
+      "Example:\n"
+      "  forestcoll explain W12\n"
+      "\n"
+      "Exit codes: 0 done, 2 no such code, 4 cannot write.");
+  return {command,
+          [arguments](const Console& console) { return run_explain(*arguments, console); }};
+}
+
+}  // namespace forestcoll::cli

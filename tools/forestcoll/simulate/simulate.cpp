@@ -1,0 +1,229 @@
+// `forestcoll simulate`: how long would this schedule take?
+#include "forestcoll/simulate.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "command.hpp"
+#include "common/fabric.hpp"
+#include "common/file_option.hpp"
+#include "common/io.hpp"
+#include "common/jobs_option.hpp"
+#include "common/named_files.hpp"
+#include "common/progress_bar.hpp"
+#include "common/report.hpp"
+#include "common/size_options.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+constexpr const char* kModelLine = "model, not measurement";
+constexpr std::size_t kShownLinks = 3;
+
+struct SimulateArguments {
+  std::string schedule;
+  std::string topology;
+  std::string sizes = "1K:4G:4";
+  std::string gpu;         // empty: the fabric's own
+  std::string parameters;  // a file
+  int threads = 0;         // as many as there are processors
+  bool every_pass = false;
+  bool json = false;
+};
+
+// What the simulation reckons with, and why, in words.
+struct Figures {
+  SimulationParameters parameters;
+  std::string chosen;
+};
+
+// "64K", "1000".
+std::string size_text(double bytes) {
+  constexpr const char* units[] = {"", "K", "M", "G", "T"};
+  auto value = static_cast<std::int64_t>(bytes);
+  std::size_t unit = 0;
+  while (unit < 4 && value % 1024 == 0) {
+    value /= 1024;
+    ++unit;
+  }
+  return fmt::format("{}{}", value, units[unit]);
+}
+
+std::string time_text(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{:.2f} us", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.3f} ms", seconds * 1e3);
+  return fmt::format("{:.3f} s", seconds);
+}
+
+// The busiest first; of equals, by name.
+std::vector<LinkUse> by_use(std::vector<LinkUse> links) {
+  std::ranges::stable_sort(links, [](const auto& a, const auto& b) { return a.busy > b.busy; });
+  return links;
+}
+
+std::string text_report(const Simulation& simulation, const Figures& figures,
+                        const std::string& file) {
+  std::string text =
+      fmt::format("{}: {} over {}, {}; figures of {} ({}); {}\n", file, simulation.collective,
+                  counted(static_cast<std::size_t>(simulation.ranks), "rank"), simulation.protocol,
+                  figures.parameters.name, figures.chosen, kModelLine);
+  text +=
+      fmt::format("  {:>8} {:>12} {:>12} {:>12}\n", "bytes", "time", "algbw GB/s", "busbw GB/s");
+  for (const SimulatedTime& time : simulation.times) {
+    text += fmt::format("  {:>8} {:>12} {:>12.3f} {:>12.3f}\n", size_text(time.bytes),
+                        time_text(time.seconds), time.algbw, time.busbw);
+  }
+  const auto links = by_use(simulation.links);
+  for (std::size_t i = 0; i < std::min(kShownLinks, links.size()); ++i) {
+    text += fmt::format("  {}{} -> {} is busy {:.1f} % of the time at the largest size\n",
+                        i == 0 ? "busiest links: " : "               ", links[i].src, links[i].dst,
+                        links[i].busy * 100);
+  }
+  return text;
+}
+
+Json json_report(const Simulation& simulation, const Figures& figures, const std::string& file) {
+  Json report = {{"format", "forestcoll-simulation"},
+                 {"version", 1},
+                 {"file", file},
+                 {"note", kModelLine},
+                 {"schedule", simulation.schedule},
+                 {"collective", simulation.collective},
+                 {"protocol", simulation.protocol},
+                 {"ranks", simulation.ranks},
+                 {"parameters",
+                  {{"name", figures.parameters.name},
+                   {"source", figures.parameters.source},
+                   {"chosen", figures.chosen}}},
+                 {"events", simulation.events}};
+  Json& times = report["times"] = Json::array();
+  for (const SimulatedTime& time : simulation.times) {
+    times.push_back({{"bytes", static_cast<std::int64_t>(time.bytes)},
+                     {"seconds", time.seconds},
+                     {"algbw", time.algbw},
+                     {"busbw", time.busbw}});
+  }
+  Json& links = report["links"] = Json::array();
+  for (const LinkUse& link : simulation.links) {
+    links.push_back({{"src", link.src}, {"dst", link.dst}, {"busy", link.busy}});
+  }
+  return report;
+}
+
+// As they are asked for; else those of the fabric's GPU.
+Expected<Figures> choose_figures(const SimulateArguments& options, const Topology& topology,
+                                 const Metadata& metadata) {
+  if (!options.parameters.empty()) {
+    const auto text = read_input(options.parameters);
+    if (!text) return text.errors();
+    auto figures = parse_simulation_parameters(*text, display_name(options.parameters));
+    if (!figures) return figures.errors();
+    return Figures{*std::move(figures), "from " + display_name(options.parameters)};
+  }
+  const ChosenGpu gpu =
+      options.gpu.empty() ? choose_gpu(topology, metadata) : ChosenGpu{options.gpu, "as asked for"};
+  auto figures = find_simulation_parameters(gpu.name);
+  if (!figures) return figures.errors();
+  return Figures{*std::move(figures), gpu.reason};
+}
+
+ExitCode run_simulate(const SimulateArguments& options, const Console& console) {
+  if (auto error = refuse_clashes({{"schedule file", options.schedule},
+                                   {"topology file", options.topology},
+                                   {"--parameters file", options.parameters}},
+                                  {{"the report", "-"}})) {
+    return fail({*std::move(error)}, console);
+  }
+  const auto sizes = parse_sizes(options.sizes);
+  if (!sizes) return fail(sizes.errors(), console);
+  Metadata metadata;
+  const auto topology = read_topology(options.topology, {}, console, &metadata);
+  if (!topology) return fail(topology.errors(), console);
+  report_parsed(*topology, console);
+  const auto figures = choose_figures(options, topology->topology, metadata);
+  if (!figures) return fail(figures.errors(), console);
+  const auto text = read_input(options.schedule);
+  if (!text) return fail(text.errors(), console);
+  const std::string file = display_name(options.schedule);
+  const auto prepare = [&] {
+    const ProgressBar bar("checking", console);
+    return prepare_simulation(*text, file, topology->topology);
+  };
+  const auto simulator = prepare();
+  if (!simulator) return fail(simulator.errors(), console);
+  const auto simulate = [&] {
+    ProgressBar bar("simulating", console);
+    SimulationOptions simulation;
+    simulation.progress = [&](double fraction) { bar.update(fraction); };
+    simulation.every_pass = options.every_pass;
+    simulation.threads = options.threads;
+    return simulator->run(*sizes, figures->parameters, simulation);
+  };
+  const auto simulation = simulate();
+  if (!simulation) return fail(simulation.errors(), console);
+  const std::string report = options.json ? to_text(json_report(*simulation, *figures, file))
+                                          : text_report(*simulation, *figures, file);
+  if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+Command add_simulate(CLI::App& program) {
+  auto options = std::make_shared<SimulateArguments>();
+  CLI::App* command = program.add_subcommand(
+      "simulate", "How long a schedule would take, by size: a model, not a measurement");
+  command
+      ->add_option("SCHEDULE", options->schedule,
+                   "MSCCL XML, an MSCCL++ plan or forest JSON (told apart by content), or - for\n"
+                   "standard input")
+      ->required();
+  command->add_option("TOPOLOGY", options->topology, "The fabric that it runs on")->required();
+  command
+      ->add_option("--sizes", options->sizes,
+                   fmt::format("Bytes of the whole buffer: {}", sizes_in_words))
+      ->capture_default_str()
+      ->type_name("SIZES");
+  auto* gpu = command
+                  ->add_option("--gpu", options->gpu,
+                               fmt::format("Figures of a kind of GPU: {}; \"ideal\" has no costs\n"
+                                           "but those of the topology's links. Default: the GPU\n"
+                                           "that the fabric names or has the links of, else a100",
+                                           fmt::join(simulation_gpus(), ", ")))
+                  ->type_name("NAME");
+  command
+      ->add_option("--parameters", options->parameters,
+                   "Figures of your own, from a JSON file (forestcoll-simulation-parameters)")
+      ->check(CLI::Validator(refuse_no_name, ""))
+      ->excludes(gpu)
+      ->type_name("FILE");
+  command->add_flag("--every-pass", options->every_pass,
+                    "Simulate every pass over the program; else the time of many passes is\n"
+                    "extrapolated once each takes as long as the one before");
+  add_jobs_option(*command, options->threads,
+                  "Sizes at a time (default: all processors); the result does not depend on it");
+  command->add_flag("--json", options->json,
+                    "Report as JSON (format forestcoll-simulation, version 1)");
+  command->footer(
+      "Transfers share links max-min fairly; threadblocks run their steps one by one, in passes\n"
+      "over the program, with as many operations in flight as the protocol has slots. Forests\n"
+      "have no threadblocks: their edges send as fast as links and latencies allow.\n"
+      "\n"
+      "Examples:\n"
+      "  forestcoll simulate allreduce.xml topologies/dgx-a100-x2.json\n"
+      "  forestcoll simulate forest.json fabric.json --gpu ideal --sizes 1K:4G\n"
+      "  forestcoll synth fabric.json | forestcoll simulate - fabric.json --sizes 1G --json\n"
+      "\n"
+      "Exit codes: 0 done, 2 sizes, parameters or a topology with errors, or a schedule that is\n"
+      "wrong or not for this topology, 3 too much to simulate, 4 cannot read or write, 70 a bug\n"
+      "of ours.");
+  return {command, [options](const Console& console) { return run_simulate(*options, console); }};
+}
+
+}  // namespace forestcoll::cli

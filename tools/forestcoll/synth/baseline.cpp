@@ -1,0 +1,164 @@
+#include "synth/baseline.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <utility>
+
+#include "common/file_option.hpp"
+#include "common/io.hpp"
+#include "common/nccl_rings.hpp"
+#include "common/stopwatch.hpp"
+#include "forestcoll/baseline.hpp"
+#include "forestcoll/import.hpp"
+#include "forestcoll/pack.hpp"
+#include "synth/options.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+std::string names_of_baselines() {
+  std::string names;
+  for (const BaselineInfo& info : baselines()) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", info.name);
+  }
+  return names;
+}
+
+// Errors about the given rings name their file.
+Diagnostics in_graph_file(Diagnostics errors, const std::string& path) {
+  for (Diagnostic& error : errors) {
+    if (error.code == "B07" && error.file.empty()) error.file = display_name(path);
+  }
+  return errors;
+}
+
+Diagnostic no_trees(const BaselineArguments& arguments, const BaselineResult& result) {
+  Diagnostic error = usage_error(
+      "B10",
+      fmt::format("{} reaches {} GB/s here (model, not measurement), but there is no schedule to "
+                  "write: {}",
+                  arguments.algorithm, number(result.algbw), result.note),
+      "`forestcoll compare` shows its rate beside the others");
+  error.kind = ErrorKind::limit;
+  return error;
+}
+
+std::int32_t least_height(const Fabric& fabric, std::optional<Rank> root) {
+  const Weights weights =
+      root ? single_root(fabric.network, *root) : uniform_weights(fabric.network);
+  return height_lower_bound(fabric.network, weights);
+}
+
+}  // namespace
+
+void add_baseline_options(CLI::App& command, BaselineArguments& arguments) {
+  constexpr const char* group = "Algorithm";
+  command
+      .add_option("--algorithm", arguments.algorithm,
+                  "Whose trees: forestcoll's, the best possible, or one to compare with:\n"
+                  "nccl-ring, ring, double-tree, nvls, halving-doubling, bruck, multitree, bfb,\n"
+                  "hierarchical, greedy")
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_option("--nccl-graph", arguments.nccl_graph,
+                  "Take exactly the rings of this dump (NCCL_GRAPH_DUMP_FILE) for the boxes; with\n"
+                  "nccl-ring, double-tree or hierarchical")
+      ->check(CLI::Validator(refuse_no_name, ""))
+      ->type_name("FILE")
+      ->group(group);
+  command
+      .add_flag("--cross-nic", arguments.cross_nic,
+                "nccl-ring between boxes: rings change places in pairs, as with NCCL_CROSS_NIC")
+      ->group(group);
+  command
+      .add_flag("--nccl-constants", arguments.nccl_constants,
+                "Search for rings at the speeds of NCCL's own table only")
+      ->group(group);
+}
+
+std::optional<Diagnostic> refuse_with_baseline(const SynthArguments& arguments) {
+  const BaselineArguments& baseline = arguments.baseline;
+  if (baseline.chosen() && find_baseline(baseline.algorithm) == nullptr) {
+    return usage_error(
+        "B09", fmt::format("--algorithm: there is no \"{}\"", baseline.algorithm.substr(0, 40)),
+        fmt::format("the algorithms are forestcoll, {}", names_of_baselines()));
+  }
+  const bool rings = has_box_rings(baseline.algorithm);
+  for (const auto& [option, given, fits] :
+       {std::tuple("--nccl-graph", !baseline.nccl_graph.empty(), rings),
+        std::tuple("--nccl-constants", baseline.nccl_constants, rings),
+        std::tuple("--cross-nic", baseline.cross_nic, baseline.algorithm == "nccl-ring")}) {
+    if (!given || fits) continue;
+    return usage_error("S04",
+                       fmt::format("{} says nothing to --algorithm {}", option, baseline.algorithm),
+                       "ask for --algorithm nccl-ring with it, or leave it out");
+  }
+  if (!baseline.chosen()) return std::nullopt;
+  const SolverArguments& solver = arguments.solver;
+  for (const auto& [option, given] :
+       {std::pair("-k", !arguments.trees.empty()), std::pair("--tune", !arguments.tune.empty()),
+        std::pair("--effort", solver.effort != "default"),
+        std::pair("--time-limit", !solver.time_limit.empty()),
+        std::pair("--max-height", !solver.max_height.empty()),
+        std::pair("--tradeoff", solver.tradeoff), std::pair("--warm", !solver.warm.empty())}) {
+    if (!given) continue;
+    return usage_error("S04",
+                       fmt::format("{} is for forestcoll's own trees, not for those of {}", option,
+                                   baseline.algorithm),
+                       fmt::format("leave {} or --algorithm out", option));
+  }
+  return std::nullopt;
+}
+
+Expected<SolvedBaseline> solve_baseline(const Fabric& fabric, Collective collective,
+                                        std::optional<Rank> root,
+                                        const BaselineArguments& arguments) {
+  Stopwatch watch;
+  const auto graph = read_rings(arguments.nccl_graph);
+  if (!graph) return graph.errors();
+  const auto best = bound(fabric.network, collective, root);
+  if (!best) return best.errors();
+  SolvedBaseline solved;
+  solved.synthesis.seconds.rate = watch.restart();
+  const BaselineOptions options{.graph = *graph ? &**graph : nullptr,
+                                .cross_nic = arguments.cross_nic,
+                                .nccl_constants = arguments.nccl_constants};
+  auto made = make_baseline(arguments.algorithm, fabric.topology, fabric.network, collective, root,
+                            options);
+  if (!made) return in_graph_file(made.errors(), arguments.nccl_graph);
+  if (!made->forest) return no_trees(arguments, *made);
+  solved.synthesis.seconds.pack = watch.restart();
+  solved.synthesis.forest = *std::move(made->forest);
+  solved.synthesis.forest.optimum = best->algbw;
+  solved.synthesis.allowed = made->algbw;
+  solved.synthesis.least_height = least_height(fabric, root);
+  solved.bound = best->algbw;
+  solved.note = std::move(made->note);
+  return solved;
+}
+
+std::string baseline_line(const BaselineArguments& arguments, const SolvedBaseline& solved) {
+  const BaselineInfo& info = *find_baseline(arguments.algorithm);
+  std::string line = fmt::format("algorithm {}: {} ({})", info.name, info.title, info.source);
+  if (!solved.note.empty()) line += "; " + solved.note;
+  const Ratio& algbw = solved.synthesis.forest.algbw;
+  if (algbw > solved.bound) {
+    line += "\nfaster than reduce_scatter, then allgather, can be: both run at once";
+  }
+  return line;
+}
+
+Json baseline_json(const BaselineArguments& arguments, const SolvedBaseline& solved) {
+  const BaselineInfo& info = *find_baseline(arguments.algorithm);
+  return {{"name", info.name},
+          {"title", info.title},
+          {"source", info.source},
+          {"note", solved.note},
+          {"bound", exact(solved.bound)}};
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,342 @@
+#include "synth/options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "common/collective_option.hpp"
+#include "common/named_files.hpp"
+#include "common/report.hpp"
+#include "common/size_options.hpp"
+#include "common/target_options.hpp"
+#include "forestcoll/sizes.hpp"
+#include "synth/refusals.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+constexpr std::int64_t kLargestAutomaticK = 16;
+// A search solves the fabric once per k.
+constexpr std::int64_t kLongestSearch = 10'000;
+constexpr std::string_view kMaxPrefix = "max:";
+constexpr std::int32_t kMostInstances = 64;
+constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+Format parse_format(std::string_view name) {
+  if (name == "mscclpp") return Format::mscclpp;
+  if (name == "forest") return Format::forest;
+  if (name == "forest-symmetric") return Format::forest_symmetric;
+  if (name == "forest-xml") return Format::forest_xml;
+  if (name == "dot") return Format::dot;
+  if (name == "none") return Format::none;
+  return Format::msccl;
+}
+
+Expected<TreesPerRoot> parse_trees(const std::string& text, Format format) {
+  using Mode = TreesPerRoot::Mode;
+  const TreesPerRoot automatic{Mode::power_of_two, kLargestAutomaticK};
+  const bool runs = format == Format::msccl || format == Format::mscclpp;
+  if (text.empty()) return runs ? automatic : TreesPerRoot{};
+  if (text == "optimal") return TreesPerRoot{};
+  if (text == "auto") return automatic;
+  const bool search = text.starts_with(kMaxPrefix);
+  const auto value =
+      parse_integer(search ? std::string_view(text).substr(kMaxPrefix.size()) : text);
+  if (value && *value >= 1 && (!search || *value <= kLongestSearch)) {
+    return TreesPerRoot{search ? Mode::best_up_to : Mode::fixed, *value};
+  }
+  return usage_error("S03", fmt::format("-k: expected a number of trees, found \"{}\"", text),
+                     fmt::format("write optimal, auto, a positive number, or max:N with N up to {}",
+                                 kLongestSearch));
+}
+
+std::optional<Diagnostic> refuse_combination(const SynthArguments& arguments, Format format) {
+  if (arguments.json && arguments.output == "-" && format != Format::none) {
+    return usage_error("S04", "--json puts the summary on standard output, where the schedule is",
+                       "name a file for the schedule with -o, or write none with --format none");
+  }
+  if (format == Format::none && arguments.output != "-") {
+    return usage_error("S04", "--format none writes no schedule, and -o names a file for one",
+                       "leave -o out, or choose another --format");
+  }
+  const bool writes = format != Format::none;
+  return refuse_clashes(
+      {{"topology file", arguments.topology},
+       {"--box file", arguments.reading.dump.box},
+       {"--warm file", arguments.solver.warm},
+       {"--nccl-graph file", arguments.baseline.nccl_graph}},
+      {{"-o", writes ? arguments.output : ""}, {"--json", arguments.json ? "-" : ""}});
+}
+
+std::string refuse_nothing(const std::string& text) {
+  return text.empty() ? "expected sizes such as 64K:1G, found nothing [S03]" : "";
+}
+
+void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
+  constexpr const char* group = "Schedule";
+  command.add_flag("--inplace", arguments.in_place, "For calls in place (the default)")
+      ->group(group);
+  command
+      .add_flag("--outofplace", arguments.out_of_place,
+                "For calls out of place, which leave their input as it is; with --inplace, for\n"
+                "both")
+      ->group(group);
+  command
+      .add_option(
+          "--proto", arguments.protocol,
+          "The protocol of all connections; default Simple, or LL for a broadcast or reduce\n"
+          "between boxes, where Simple hangs; with --tune what is fastest")
+      ->check(CLI::IsMember({"Simple", "LL", "LL128"}))
+      ->group(group);
+  command
+      .add_flag("--force-simple", arguments.force_simple,
+                "Simple for a broadcast or reduce between boxes all the same")
+      ->group(group);
+  command
+      .add_option("--instances", arguments.instances,
+                  "Cut every chunk into N parts, each with threadblocks and channels of its own;\n"
+                  "default 1, with --tune 1, 2 or 4")
+      ->check(CLI::Range(1, kMostInstances).description(""))
+      ->type_name("N")
+      ->group(group);
+  command
+      .add_option("--threadblocks", arguments.threadblocks,
+                  "per-tree: one for every edge of every tree; merge: as few as the limits allow;\n"
+                  "N: at most N per GPU. By default as many as fit and help")
+      ->type_name("HOW")
+      ->group(group);
+  command
+      .add_flag("--unfused", arguments.unfused,
+                "Only steps that simulators know: s, r, rrc, cpy, nop; none receives and forwards")
+      ->group(group);
+  command
+      .add_option("--min-bytes", arguments.min_bytes,
+                  "Buffer size from which a runtime selects the schedule, such as 64K; default 0")
+      ->type_name("SIZE")
+      ->group(group);
+  command
+      .add_option("--max-bytes", arguments.max_bytes,
+                  "Buffer size up to which it does, this size too; default 1T, for msccl what is\n"
+                  "below 1G")
+      ->type_name("SIZE")
+      ->group(group);
+  command
+      .add_option("--sizes", arguments.sizes,
+                  "Both in one: --sizes 64K:16M is --min-bytes 64K --max-bytes 16M; one size is\n"
+                  "that size alone. A window, no list: several sizes are for --tune")
+      ->type_name("MIN:MAX")
+      ->group(group);
+  command
+      .add_option(
+          "--tune", arguments.tune,
+          fmt::format(
+              "Choose k, protocol and instances for each of these sizes by a model (not a\n"
+              "measurement), and write one file per range into the directory -o, which must be\n"
+              "empty or not there: {}. A size whose\n"
+              "elements of 4 bytes no file's chunks divide is named as not served",
+              sizes_in_words))
+      ->check(CLI::Validator(refuse_nothing, ""))
+      ->type_name("SIZES")
+      ->group(group);
+}
+
+// What stands in a file as maxBytes, so that a buffer of `last` bytes is in the window.
+std::int64_t end_for(const std::string& target, std::int64_t last) {
+  const bool is_left_out = !find_target(target)->both_placements;  // the research runtime's
+  return is_left_out && last < INT64_MAX ? last + 1 : last;
+}
+
+Diagnostic no_window(const std::string& text) {
+  return usage_error(
+      "S03", fmt::format("--sizes: expected one window, MIN:MAX, or one size, found \"{}\"", text),
+      "write --sizes 64K:16M; --tune 64K:16M:4 or 64K,1M makes a schedule for each of several "
+      "sizes");
+}
+
+// The default window is the target's; its upper end is known to the emitter.
+std::optional<Diagnostic> read_window(const SynthArguments& arguments, Format format,
+                                      XmlOptions& xml) {
+  std::string low = arguments.min_bytes, high = arguments.max_bytes;
+  if (!arguments.sizes.empty()) {
+    if (!low.empty() || !high.empty()) {
+      return usage_error("S04", "--sizes says the same as --min-bytes and --max-bytes",
+                         "give either --sizes or the other two");
+    }
+    const std::size_t end = arguments.sizes.find_first_of(":,-");
+    low = arguments.sizes.substr(0, end);
+    high = end == std::string::npos ? low : arguments.sizes.substr(end + 1);
+  }
+  const bool split = !arguments.sizes.empty();
+  if (split && (!parse_size(low) || !parse_size(high))) return no_window(arguments.sizes);
+  if (!low.empty()) {
+    const auto bytes = read_size("--min-bytes", low);
+    if (!bytes) return bytes.errors().front();
+    xml.min_bytes = *bytes;
+  }
+  if (!high.empty()) {
+    const auto bytes = read_size("--max-bytes", high);
+    if (!bytes) return bytes.errors().front();
+    if (*bytes == 0) {
+      return usage_error(
+          "S03", fmt::format("{}: no buffer has 0 bytes", split ? "--sizes" : "--max-bytes"),
+          "in a file, a largest size of 0 would mean any size: name the largest that is meant");
+    }
+    xml.max_bytes = *bytes;
+  }
+  const std::int64_t most = xml.max_bytes.value_or(find_target(xml.target)->default_max_bytes);
+  if (xml.min_bytes > most && !xml.max_bytes) {
+    return usage_error("S04",
+                       fmt::format("--min-bytes {} is above {}, up to which a runtime selects the "
+                                   "schedule where --max-bytes does not say otherwise",
+                                   xml.min_bytes, most),
+                       "name a --max-bytes above it, or a smaller --min-bytes");
+  }
+  if (xml.min_bytes > most) {
+    return usage_error(
+        "S04",
+        fmt::format("{} {} is above {} {}", split ? "--sizes: its first size" : "--min-bytes",
+                    xml.min_bytes, split ? "its second" : "--max-bytes", most),
+        "exchange them, or leave one of them out");
+  }
+  if (xml.max_bytes && format == Format::msccl) xml.max_bytes = end_for(xml.target, most);
+  return std::nullopt;
+}
+
+// What --tune chooses for.
+Expected<std::vector<std::int64_t>> sizes_to_tune(const std::string& text) {
+  auto sizes = read_sizes("--tune", text);
+  if (!sizes || sizes->back() <= kLargestSize) return sizes;
+  return usage_error("S03", fmt::format("--tune: expected sizes up to 1T, found \"{}\"", text),
+                     "leave the larger ones out");
+}
+
+std::optional<Diagnostic> read_lowering(const SynthArguments& arguments, LowerOptions& lowering) {
+  lowering.target = arguments.target;
+  const std::int32_t sms = lowering.max_threadblocks;
+  lowering.instances = arguments.instances.value_or(1);
+  lowering.forward = !arguments.unfused;
+  if (arguments.out_of_place) {
+    lowering.placement = arguments.in_place ? Placement::both : Placement::out_of_place;
+  }
+  const std::string& use = arguments.threadblocks;
+  if (use.empty()) return std::nullopt;
+  if (use == "merge") {
+    lowering.threadblocks = ThreadblockUse::merge;
+  } else if (use == "per-tree") {
+    lowering.threadblocks = ThreadblockUse::per_tree;
+  } else {
+    const auto most = parse_integer(use);
+    if (!most || *most < 1) {
+      return usage_error("S03",
+                         fmt::format("--threadblocks: expected per-tree, merge or a positive "
+                                     "number, found \"{}\"",
+                                     use),
+                         "write --threadblocks merge for the fewest");
+    }
+    lowering.max_threadblocks = static_cast<std::int32_t>(std::min<std::int64_t>(*most, sms));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
+  command.add_option("TOPOLOGY", arguments.topology, "Topology file, or - for standard input")
+      ->required();
+  command
+      .add_option("-o,--output", arguments.output,
+                  "Where the schedule goes; - is standard output (default)")
+      ->type_name("FILE");
+  add_collective_option(command, arguments.collective, "What to synthesise");
+  command
+      .add_option("--root", arguments.root, "Root of broadcast and reduce: a GPU's id or its rank")
+      ->type_name("GPU");
+  command
+      .add_option(
+          "-k", arguments.trees,
+          "Trees per root: `optimal` reaches the optimum; `auto` (default for msccl, mscclpp) is\n"
+          "the best power of two up to 16, or up to 128 where that gains half a percent; for\n"
+          "msccl, a smaller one that is as good for 1 GiB by the model of --tune, and 2^m chunks\n"
+          "in all for an allreduce over a number of ranks that is no power of two;\n"
+          "N is exactly N; max:N, with N up to 10000, is the best up to N")
+      ->type_name("K");
+  command
+      .add_option("--format", arguments.format,
+                  "What to write; mscclpp is an execution plan of MSCCL++; none only solves and\n"
+                  "reports; forest-symmetric writes one tree\n"
+                  "per orbit of the fabric's symmetry, for fabrics of thousands of GPUs")
+      ->check(CLI::IsMember(
+          {"msccl", "mscclpp", "forest", "forest-symmetric", "forest-xml", "dot", "none"}))
+      ->each([&arguments](const std::string&) { arguments.format_given = true; })
+      ->capture_default_str();
+  add_baseline_options(command, arguments.baseline);
+  add_target_options(command, arguments.target, arguments.sms);
+  command.get_option("--target")->each([&arguments](const std::string&) {
+    arguments.target_given = true;
+  });
+  add_schedule_options(command, arguments);
+  command.add_flag("--json", arguments.json,
+                   "Summary as JSON on standard output (format forestcoll-synth, version 1)");
+  add_effort_options(command, arguments.solver);
+  add_shape_options(command, arguments.solver);
+  add_failure_options(command, arguments.failures);
+  add_reading_options(command, arguments.reading);
+}
+
+Expected<SynthArguments> with_format(SynthArguments arguments) {
+  if (arguments.target != plan_target) return arguments;
+  if (arguments.format_given && arguments.format != plan_target) {
+    return usage_error("S04",
+                       fmt::format("--target mscclpp asks for --format mscclpp, and --format is {}",
+                                   arguments.format),
+                       "leave one of the two out");
+  }
+  arguments.format = plan_target;
+  arguments.target = SynthArguments().target;
+  arguments.target_given = false;
+  return arguments;
+}
+
+Expected<SynthRequest> resolve(const SynthArguments& arguments) {
+  SynthRequest request;
+  CompileOptions& compile = request.compile;
+  compile.format = parse_format(arguments.format);
+  compile.synthesis.collective = *parse_collective(arguments.collective);
+  if (auto error = refuse_combination(arguments, compile.format)) return *std::move(error);
+  if (auto error = refuse_with_baseline(arguments)) return *std::move(error);
+  if (auto error = refuse_for_format(arguments, compile.format)) return *std::move(error);
+  const auto trees = parse_trees(arguments.trees, compile.format);
+  if (!trees) return trees.errors();
+  compile.synthesis.trees_per_root = *trees;
+  compile.choose_trees =
+      trees->mode == TreesPerRoot::Mode::power_of_two && compile.format != Format::mscclpp;
+  compile.xml.target = arguments.target;
+  compile.xml.protocol = arguments.protocol;
+  compile.force_simple = arguments.force_simple;
+  compile.sms = arguments.sms.value_or(assumed_sms(arguments.target));
+  compile.lowering.max_threadblocks = compile.sms;
+  if (auto error = read_window(arguments, compile.format, compile.xml)) return *std::move(error);
+  if (auto error = read_lowering(arguments, compile.lowering)) return *std::move(error);
+  if (!arguments.tune.empty()) {
+    if (auto error = refuse_with_tune(arguments, compile.format)) return *std::move(error);
+    auto sizes = sizes_to_tune(arguments.tune);
+    if (!sizes) return sizes.errors();
+    request.tune = *std::move(sizes);
+  }
+  return request;
+}
+
+}  // namespace forestcoll::cli

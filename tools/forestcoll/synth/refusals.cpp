@@ -1,0 +1,95 @@
+#include "synth/refusals.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "common/report.hpp"
+#include "forestcoll/protocol.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+std::optional<Diagnostic> refuse_with_plan(const SynthArguments& arguments) {
+  const auto refuse = [](const char* option, const char* remedy) {
+    return usage_error("S04", fmt::format("{} is for MSCCL XML, not for --format mscclpp", option),
+                       remedy);
+  };
+  if (arguments.target_given) return refuse("--target", "leave it out: plans have one runtime");
+  if (!arguments.protocol.empty()) return refuse("--proto", "leave it out: plans are Simple");
+  if (arguments.force_simple) return refuse("--force-simple", "leave it out: plans are Simple");
+  if (arguments.instances) return refuse("--instances", "use a larger -k");
+  if (arguments.unfused) return refuse("--unfused", "leave it out");
+  if (arguments.threadblocks == "per-tree" || arguments.threadblocks == "merge") {
+    return refuse("--threadblocks merge or per-tree", "name a number");
+  }
+  if (arguments.in_place && arguments.out_of_place) {
+    return usage_error("S04", "a plan of MSCCL++ is either in place or out of place",
+                       "write one plan for each");
+  }
+  return std::nullopt;
+}
+
+std::optional<Diagnostic> refuse_with_forest(const SynthArguments& arguments) {
+  for (const auto& [option, given] :
+       {std::pair("--target", arguments.target_given),
+        std::pair("--sms", arguments.sms.has_value()), std::pair("--inplace", arguments.in_place),
+        std::pair("--outofplace", arguments.out_of_place),
+        std::pair("--proto", !arguments.protocol.empty()),
+        std::pair("--force-simple", arguments.force_simple),
+        std::pair("--instances", arguments.instances.has_value()),
+        std::pair("--threadblocks", !arguments.threadblocks.empty()),
+        std::pair("--unfused", arguments.unfused),
+        std::pair("--min-bytes", !arguments.min_bytes.empty()),
+        std::pair("--max-bytes", !arguments.max_bytes.empty()),
+        std::pair("--sizes", !arguments.sizes.empty())}) {
+    if (!given) continue;
+    return usage_error(
+        "S04", fmt::format("{} is for schedules, not for --format {}", option, arguments.format),
+        fmt::format("leave {} out, or write --format msccl", option));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Diagnostic> refuse_for_format(const SynthArguments& arguments, Format format) {
+  if (format == Format::msccl) return std::nullopt;
+  if (format == Format::mscclpp) return refuse_with_plan(arguments);
+  return refuse_with_forest(arguments);
+}
+
+std::optional<Diagnostic> refuse_with_tune(const SynthArguments& arguments, Format format) {
+  if (format != Format::msccl) {
+    return usage_error("S04", "--tune writes schedules, not forests", "leave --format out");
+  }
+  if (arguments.output == "-" || arguments.output.empty()) {
+    return usage_error("S04", "--tune writes several files", "name a directory with -o");
+  }
+  if (!arguments.sizes.empty() || !arguments.min_bytes.empty() || !arguments.max_bytes.empty()) {
+    return usage_error("S04", "--tune gives every file its own window",
+                       "leave --sizes, --min-bytes and --max-bytes out");
+  }
+  for (const auto& [option, given] : {std::pair("--warm", !arguments.solver.warm.empty()),
+                                      std::pair("--tradeoff", arguments.solver.tradeoff)}) {
+    if (!given) continue;
+    return usage_error("S04",
+                       fmt::format("{} is about one forest, and --tune makes several", option),
+                       fmt::format("leave {} or --tune out", option));
+  }
+  return std::nullopt;
+}
+
+std::optional<Diagnostic> refuse_force_simple(const SynthArguments& arguments,
+                                              const CompileOptions& options,
+                                              const Topology& topology) {
+  if (!arguments.force_simple || options.format != Format::msccl) return std::nullopt;
+  const bool hangs = hangs_in_simple(options.synthesis.collective, topology);
+  if (hangs && !arguments.protocol.starts_with("LL")) return std::nullopt;
+  return usage_error("S04",
+                     "--force-simple is for a broadcast or reduce in Simple on a fabric of "
+                     "several boxes",
+                     "leave it out");
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,269 @@
+// `forestcoll synth`: from a topology to a schedule that is proved, verified and written.
+#include "synth/synth.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "command.hpp"
+#include "common/fabric.hpp"
+#include "common/io.hpp"
+#include "common/progress_bar.hpp"
+#include "common/report.hpp"
+#include "common/solve.hpp"
+#include "common/stopwatch.hpp"
+#include "common/warnings.hpp"
+#include "forestcoll/boxes.hpp"
+#include "forestcoll/compile.hpp"
+#include "forestcoll/protocol.hpp"
+#include "synth/baseline.hpp"
+#include "synth/beside_rings.hpp"
+#include "synth/options.hpp"
+#include "synth/plan_boxes.hpp"
+#include "synth/refusals.hpp"
+#include "synth/tune.hpp"
+#include "synth/write_report.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+// The one finding that what was asked for explains.
+bool is_never_selected(const Verdict& verdict) {
+  return !verdict.ok && verdict.findings.size() == verdict.finding_count &&
+         std::ranges::all_of(verdict.findings,
+                             [](const Diagnostic& finding) { return finding.code == "V19"; });
+}
+
+// Every chunk has at least one element of one byte.
+Diagnostic empty_window(const Verdict& verdict, const XmlOptions& window) {
+  const TargetLimits& target = *find_target(window.target);
+  const auto unit = static_cast<std::uint64_t>(
+      target.selected_elements(verdict.collective, verdict.chunks, verdict.ranks));
+  const auto least = static_cast<std::uint64_t>(std::max<std::int64_t>(1, window.min_bytes));
+  return usage_error(
+      "S03",
+      fmt::format("--min-bytes {} and --max-bytes {} leave no size at which a runtime selects the "
+                  "schedule: buffers are multiples of {}",
+                  window.min_bytes, window.max_bytes.value_or(target.default_max_bytes),
+                  counted(unit, "byte")),
+      fmt::format("the smallest multiple from --min-bytes on is {}: choose a --max-bytes above it",
+                  ((least - 1) / unit + 1) * unit));
+}
+
+ExitCode report_own_bug(const Diagnostics& findings, const Console& console) {
+  print(findings, console);
+  fmt::print(stderr,
+             "forestcoll: internal error: the schedule did not pass its own verification and was "
+             "not written; please report it\n");
+  return ExitCode::internal;
+}
+
+void warn_of_protocol(const Compilation& compiled, const Topology& topology,
+                      const Console& console) {
+  const CompileOptions& options = compiled.options;
+  if (options.force_simple) warn_of_simple(options.synthesis.collective, console);
+  if (options.xml.protocol != "LL128") return;
+  const std::string why =
+      why_no_ll128(compiled.chosen.synthesis.forest, topology, options.xml.target);
+  if (!why.empty()) warn_of_ll128(why, console);
+}
+
+// The default target is a runtime of NVIDIA's GPUs.
+void note_default_target(const SynthArguments& arguments, const CompileOptions& options,
+                         const Fabric& fabric, const Console& console) {
+  if (arguments.target_given || options.format != Format::msccl) return;
+  if (!fabric.gpu.name.starts_with("mi")) return;  // AMD's: mi250, mi300x
+  note(console, fmt::format("target {} by default, which does not run on {}: RCCL loads what "
+                            "--target rccl-6.3 makes (see README for other releases)",
+                            options.xml.target, fabric.gpu.name));
+}
+
+// What a runtime loads.
+bool is_schedule(Format format) {
+  return format == Format::msccl || format == Format::mscclpp;
+}
+
+ScheduleNotes notes_of(const Compilation& compiled, const std::optional<BesideRings>& beside,
+                       const Topology& topology, const SynthArguments& arguments) {
+  const CompileOptions& options = compiled.options;
+  const Collective collective = options.synthesis.collective;
+  const bool is_ll_for_safety = options.format == Format::msccl && arguments.protocol.empty() &&
+                                !options.force_simple && hangs_in_simple(collective, topology);
+  return {.why = compiled.chosen.why,
+          .boxes = options.format == Format::mscclpp ? boxes_line(topology) : "",
+          .protocol = is_ll_for_safety ? why_it_hangs_in_simple(collective) : "",
+          .sms = options.sms,
+          .sms_are_assumed = !arguments.sms,
+          .beside_rings = beside ? in_words(*beside) : ""};
+}
+
+}  // namespace
+
+ExitCode synth(const SynthArguments& given, const Console& console, Json* summary) {
+  SynthSeconds seconds;
+  Stopwatch total, stage;
+  const auto asked_for = with_format(given);
+  if (!asked_for) return fail(asked_for.errors(), console);
+  const SynthArguments& arguments = *asked_for;
+  auto request = resolve(arguments);
+  if (!request) return fail(request.errors(), console);
+  const auto solver = resolve(arguments.solver);
+  if (!solver) return fail(solver.errors(), console);
+  const TimeLimit limit(solver->seconds);
+
+  // 1. The fabric.
+  const auto fabric =
+      load_fabric(arguments.topology, arguments.reading, arguments.failures, console);
+  if (!fabric) return fail(fabric.errors(), console);
+  report_reading(*fabric, arguments.reading, console);
+  CompileOptions& options = request->compile;
+  const auto root = find_root(fabric->topology, options.synthesis.collective, arguments.root);
+  if (!root) return fail(root.errors(), console);
+  options.synthesis.root = *root;
+  if (auto error = refuse_force_simple(arguments, options, fabric->topology)) {
+    return fail({*std::move(error)}, console);
+  }
+  note_default_target(arguments, options, *fabric, console);
+  const auto previous = at_work("reading the former forest", console, [&] {
+    return load_previous(arguments.solver.warm, fabric->topology);
+  });
+  if (!previous) return fail(previous.errors(), console);
+  options.synthesis.previous = *previous ? &**previous : nullptr;
+  seconds.parse = stage.restart();
+
+  // 2. The forest, its schedule, and a stranger's opinion of it.
+  if (!request->tune.empty()) return tune(*fabric, *request, arguments, *solver, limit, console);
+  std::optional<SolvedBaseline> baseline;
+  if (arguments.baseline.chosen()) {
+    auto made = at_work("making the trees", console, [&] {
+      return solve_baseline(*fabric, options.synthesis.collective, *root, arguments.baseline);
+    });
+    if (!made) return fail(made.errors(), console);
+    baseline = *std::move(made);
+  }
+  const double making = baseline ? stage.restart() : 0;
+  const auto compiled = under_bar(options.synthesis, *solver, limit, console, [&] {
+    return baseline ? compile_forest(*fabric, {baseline->synthesis, ""}, options)
+                    : compile(*fabric, options);
+  });
+  if (!compiled) return fail(compiled.errors(), console);
+  const Synthesis& solved = compiled->chosen.synthesis;
+  const Verdict& verdict = compiled->verdict;
+  seconds.add(compiled->seconds);
+  if (baseline) {
+    seconds.rate = solved.seconds.rate;
+    seconds.pack = making - seconds.rate;
+  }
+  if (is_never_selected(verdict)) {
+    return fail({empty_window(verdict, compiled->options.xml)}, console);
+  }
+  if (!verdict.ok) return report_own_bug(verdict.findings, console);
+  stage.restart();
+
+  // 3. Out.
+  if (is_schedule(options.format)) {
+    if (is_rooted(options.synthesis.collective)) warn_of_root("one root", console);
+    warn_of_routes(solved.forest, verdict, console);
+  }
+  if (options.format == Format::msccl) {
+    warn_of_protocol(*compiled, fabric->topology, console);
+    warn_of_counts(verdict, *find_target(options.xml.target), console);
+  }
+  if (options.format != Format::none) {
+    if (auto error = write_output(arguments.output, compiled->text)) {
+      return fail({*std::move(error)}, console);
+    }
+  }
+  seconds.write = stage.restart();
+  if (baseline) note(console, baseline_line(arguments.baseline, *baseline));
+  const auto beside = baseline ? std::nullopt : beside_rings(*fabric, *compiled, console);
+  seconds.compare = stage.restart();
+  seconds.total = total.restart();
+  note(console,
+       text_report(seconds, solved, verdict, fabric->topology,
+                   notes_of(*compiled, beside, fabric->topology, arguments), console.verbose));
+  std::optional<Tradeoff> tradeoff;
+  if (arguments.solver.tradeoff) {
+    const auto found = find_tradeoff(*fabric, options.synthesis, *solver, limit, console);
+    if (!found) return fail(found.errors(), console);
+    tradeoff = *found;
+    note(console, tradeoff_lines(*tradeoff));
+  }
+  if (!arguments.json) return ExitCode::done;
+  Json json = json_report(seconds, solved, verdict, fabric->topology);
+  if (is_schedule(options.format)) {
+    add_schedule_request(json, compiled->options.lowering, compiled->options.xml);
+    json["chunks"] = verdict.chunks;
+    json["sms"] = options.sms;
+  }
+  if (!compiled->chosen.why.empty()) json["chosen"] = compiled->chosen.why;
+  if (options.format == Format::mscclpp) json["plan_boxes"] = names_of_boxes(fabric->topology);
+  if (baseline) json["algorithm"] = baseline_json(arguments.baseline, *baseline);
+  if (beside) json["beside_rings"] = to_json(*beside);
+  if (tradeoff) json["tradeoff_by"] = tradeoff_json(*tradeoff);
+  if (!fabric->changes.empty()) json["changes"] = fabric->changes;
+  if (summary != nullptr) {
+    *summary = std::move(json);
+    return ExitCode::done;
+  }
+  if (auto error = write_output("-", to_text(json))) return fail({*std::move(error)}, console);
+  return ExitCode::done;
+}
+
+Command add_synth(CLI::App& program) {
+  auto arguments = std::make_shared<SynthArguments>();
+  CLI::App* command = program.add_subcommand(
+      "synth", "Synthesise a schedule at the highest rate that a fabric allows");
+  add_synth_arguments(*command, *arguments);
+  command->footer(
+      "What is written has passed the checker of `forestcoll verify`. A file is written whole or\n"
+      "not at all. The summary goes to standard error.\n"
+      "\n"
+      "A runtime selects an XML schedule only for element counts that its chunks divide: k for an\n"
+      "allgather or reduce_scatter (counts per rank) and for broadcast and reduce, k times the\n"
+      "number of ranks for an allreduce, and before RCCL 6.3 for all but broadcast and reduce. "
+      "Hence the power of two by default; for an allreduce over "
+      "a\n"
+      "number of ranks that is none, the roots sum unequal numbers of chunks, a power of two in "
+      "all.\n"
+      "`-k optimal` reaches the optimum for counts that are multiples of its chunks. The summary\n"
+      "says which counts a file is for.\n"
+      "\n"
+      "algbw is the size of the data of all ranks together divided by the time. Ranks own what "
+      "the\n"
+      "`weight` of their nodes says: 0 only relays and receives. MSCCL XML has equal shares only,\n"
+      "but for allreduce, where nobody owns anything; broadcast and reduce have one root, which "
+      "owns\n"
+      "everything.\n"
+      "\n"
+      "The time limit counts from the start and stops the solver. What is written then comes from "
+      "a\n"
+      "quick forest, checked like any other; the exit code is 0, or 3 where that cannot be "
+      "written\n"
+      "either, or where not even the optimum was known: then the message has the bound that is\n"
+      "proved so far. Interrupted or terminated (130, 143), nothing is left half-written.\n"
+      "\n"
+      "Examples:\n"
+      "  forestcoll synth topologies/dgx-a100-x2.json -o allreduce.xml\n"
+      "  forestcoll synth fabric.json -c allgather -k optimal --format forest -o forest.json\n"
+      "  forestcoll synth fabric.json -c broadcast --root box0/gpu3 --format dot | dot -Tsvg\n"
+      "  forestcoll synth fabric.json -k max:32 --format none\n"
+      "  forestcoll synth fabric.json --inplace --outofplace --target rccl-6.3 -o allreduce.xml\n"
+      "  forestcoll synth fabric.json --tune 64K:1G -o algorithms\n"
+      "  forestcoll synth fabric.json --format none --tradeoff\n"
+      "  forestcoll synth fabric.json --algorithm nccl-ring -o rings.xml\n"
+      "  forestcoll synth fabric.json -c allgather --format forest --drop box0/nic3~ib1 \\\n"
+      "    --warm forest.json -o after.json\n"
+      "\n"
+      "Exit codes: 0 done, 2 wrong input, 3 does not fit the target or exact arithmetic, 4 cannot\n"
+      "read or write, 70 a bug of ours.");
+  return {command, [arguments](const Console& console) { return synth(*arguments, console); }};
+}
+
+}  // namespace forestcoll::cli

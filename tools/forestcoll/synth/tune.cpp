@@ -1,0 +1,146 @@
+#include "synth/tune.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/io.hpp"
+#include "common/report.hpp"
+#include "common/solve.hpp"
+#include "common/warnings.hpp"
+#include "forestcoll/chunks.hpp"
+#include "forestcoll/tune.hpp"
+#include "synth/file_set.hpp"
+#include "synth/trees_per_root.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+// The largest unit in which it is a whole number: "64 KiB", "131071 B".
+std::string exact_bytes(std::int64_t bytes) {
+  constexpr std::array<const char*, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  for (; bytes >= 1024 && bytes % 1024 == 0 && unit + 1 < units.size(); ++unit) bytes /= 1024;
+  return fmt::format("{} {}", bytes, units[unit]);
+}
+
+std::string text_of(const TunedFile& file, const CollectiveForest& trees) {
+  return fmt::format(
+      "  {:>11} to {:>11}  {:<10} {:<7} {} instance{}  {} threadblocks, {} channels  "
+      "{:.1f} us, {:.1f} GB/s at the first\n"
+      "      {} on the links; usable: {}",
+      exact_bytes(file.first), exact_bytes(file.last),
+      trees.weight.empty() ? fmt::format("k {}", trees.k)
+                           : fmt::format("{} chunks", chunks_of(trees)),
+      file.protocol, file.instances, file.instances == 1 ? " " : "s", file.threadblocks,
+      file.channels, file.seconds * 1e6, static_cast<double>(file.first) / file.seconds * 1e-9,
+      of_optimum(trees.algbw, trees.optimum), file.verdict.usable_counts);
+}
+
+Json json_of(const TunedFile& file, const CollectiveForest& trees) {
+  return {{"file", file.name},
+          {"min_bytes", file.first},
+          {"max_bytes", file.last},
+          {"k", trees.k},
+          {"trees_per_root", trees_per_root(trees)},
+          {"chunks", file.chunks},
+          {"usable_counts", file.verdict.usable_counts},
+          {"algbw", exact(trees.algbw)},
+          {"optimum", exact(trees.optimum)},
+          {"protocol", file.protocol},
+          {"instances", file.instances},
+          {"threadblocks", file.threadblocks},
+          {"channels", file.channels},
+          {"model_seconds", file.seconds}};
+}
+
+void warn(const Tuning& tuning, const CompileOptions& options, const Console& console) {
+  const Collective collective = options.synthesis.collective;
+  if (is_rooted(collective)) warn_of_root("one root", console);
+  for (const TunedFile& file : tuning.files) {
+    warn_of_routes(tuning.forests[file.forest], file.verdict, console);
+  }
+  if (options.force_simple) warn_of_simple(collective, console);
+  const auto doubted = std::ranges::find_if(
+      tuning.files, [](const TunedFile& file) { return !file.no_ll128.empty(); });
+  if (doubted != tuning.files.end()) warn_of_ll128(doubted->no_ll128, console);
+}
+
+void report(const Tuning& tuning, const Fabric& fabric, const CompileOptions& options,
+            const Console& console) {
+  note(console,
+       fmt::format("{}: {} over {}, {} by size (a model, not a measurement), {} assumed per GPU",
+                   fabric.topology.name, to_string(options.synthesis.collective),
+                   counted(fabric.topology.ranks.size(), "GPU"),
+                   counted(tuning.files.size(), "file"),
+                   counted(static_cast<std::size_t>(options.sms), "SM")));
+  for (const TunedFile& file : tuning.files) {
+    note(console, text_of(file, tuning.forests[file.forest]));
+  }
+  for (const auto& [protocol, why] : tuning.left_out) {
+    note(console, fmt::format("  {} left out: {}", protocol, why));
+  }
+  if (tuning.not_served.empty()) return;
+  std::vector<std::string> sizes;
+  for (const std::int64_t size : tuning.not_served) sizes.push_back(exact_bytes(size));
+  note(console, fmt::format("  not served, as {} would not select a file: {}", options.xml.target,
+                            fmt::join(sizes, ", ")));
+}
+
+Json json_of(const Tuning& tuning, const Fabric& fabric, const CompileOptions& options) {
+  Json json = {{"format", "forestcoll-tune"},
+               {"version", 1},
+               {"topology", fabric.topology.name},
+               {"collective", to_string(options.synthesis.collective)},
+               {"compute_nodes", fabric.topology.ranks.size()},
+               {"target", options.xml.target},
+               {"sms", options.sms},
+               {"estimate", "model, not measurement"},
+               {"not_served", tuning.not_served}};
+  json["left_out"] = Json::array();
+  for (const auto& [protocol, why] : tuning.left_out) {
+    json["left_out"].push_back({{"protocol", protocol}, {"reason", why}});
+  }
+  json["files"] = Json::array();
+  for (const TunedFile& file : tuning.files) {
+    json["files"].push_back(json_of(file, tuning.forests[file.forest]));
+  }
+  return json;
+}
+
+std::vector<NamedText> texts(const Tuning& tuning) {
+  std::vector<NamedText> result;
+  for (const TunedFile& file : tuning.files) result.push_back({file.name, file.text});
+  return result;
+}
+
+}  // namespace
+
+ExitCode tune(const Fabric& fabric, const SynthRequest& request, const SynthArguments& arguments,
+              const SolverRequest& solver, const TimeLimit& limit, const Console& console) {
+  if (auto error = refuse_directory(arguments.output, "-o")) {
+    return fail({*std::move(error)}, console);
+  }
+  TuneOptions options{
+      .compile = request.compile, .sizes = request.tune, .instances = arguments.instances};
+  const auto tuning = under_bar(options.compile.synthesis, solver, limit, console,
+                                [&] { return forestcoll::tune(fabric, options); });
+  if (!tuning) return fail(tuning.errors(), console);
+  warn(*tuning, request.compile, console);
+  if (auto error = write_files(arguments.output, texts(*tuning))) {
+    return fail({*std::move(error)}, console);
+  }
+  report(*tuning, fabric, request.compile, console);
+  if (!arguments.json) return ExitCode::done;
+  const std::string text = to_text(json_of(*tuning, fabric, request.compile));
+  if (auto error = write_output("-", text)) return fail({*std::move(error)}, console);
+  return ExitCode::done;
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,203 @@
+#include "synth/write_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "common/share.hpp"
+#include "common/solver_report.hpp"
+#include "common/warnings.hpp"
+#include "synth/trees_per_root.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+struct Shape {
+  std::int64_t trees = 0;   ///< distinct ones, over all phases
+  std::int32_t height = 0;  ///< the largest
+  double mean_height = 0;   ///< over all phases alike
+};
+
+Shape shape_of(const CollectiveForest& collective) {
+  Shape shape;
+  int forests = 0;
+  for (const auto* forest : {&collective.reduce, &collective.broadcast}) {
+    if (!*forest) continue;
+    ++forests;
+    shape.trees += static_cast<std::int64_t>((*forest)->tree_count());
+    shape.height = std::max(shape.height, (*forest)->max_height());
+    shape.mean_height += (*forest)->mean_height();
+  }
+  if (forests > 0) shape.mean_height /= forests;
+  return shape;
+}
+
+// A run that chose among several k says what the others would have reached.
+std::string tradeoff_lines(const Synthesis& synthesis) {
+  std::string text;
+  for (const RateAtK& row : synthesis.tradeoff) {
+    text += fmt::format("    k = {:<6} {} GB/s\n", row.k, number(row.algbw));
+  }
+  return text.empty() ? text : "  rate by trees per root:\n" + text;
+}
+
+// What the schedule as a file says less of than the forest: XML and plans name no routes, and some
+// schedules need room for a second operation on a connection.
+std::string schedule_lines(const CollectiveForest& forest, const Verdict& verdict,
+                           const ScheduleNotes& notes) {
+  std::string text;
+  if (verdict.threadblocks == 0) return text;
+  if (verdict.algbw && *verdict.algbw != forest.algbw) {
+    text += fmt::format("  as {}, which names no routes: {} GB/s by the fewest hops{}\n",
+                        verdict.format == "msccl-xml" ? "XML" : "a plan", number(*verdict.algbw),
+                        forest.collective == Collective::allreduce ? ", both phases at once" : "");
+  }
+  if (!notes.beside_rings.empty()) text += notes.beside_rings + "\n";
+  text += fmt::format("  {} per GPU of the {} that it {}, {}, {} at most\n",
+                      counted(static_cast<std::size_t>(verdict.threadblocks), "threadblock"),
+                      notes.sms, notes.sms_are_assumed ? "is taken to hold" : "holds",
+                      counted(static_cast<std::size_t>(verdict.channels), "channel"),
+                      counted(static_cast<std::size_t>(verdict.steps), "step"));
+  if (!verdict.free_at_one_in_flight) text += deadlock_line();
+  text += fmt::format("  usable: {}\n", verdict.usable_counts);
+  text += condition_lines(verdict);
+  if (!notes.boxes.empty()) text += notes.boxes + "\n";
+  if (!notes.protocol.empty()) text += fmt::format("  protocol LL: {}\n", notes.protocol);
+  return text;
+}
+
+// Trees per root, or chunks where roots have unequal numbers of them.
+std::string trees_text(const CollectiveForest& forest, const Verdict& verdict) {
+  if (forest.weight.empty() || verdict.threadblocks == 0) return fmt::format("k = {}", forest.k);
+  const auto [least, most] = range_of_trees(forest);
+  return fmt::format("{} chunks, {} to {} of each root", verdict.chunks, least, most);
+}
+
+std::string_view placement_name(Placement placement) {
+  switch (placement) {
+    case Placement::in_place:
+      return "in_place";
+    case Placement::out_of_place:
+      return "out_of_place";
+    case Placement::both:
+      break;
+  }
+  return "both";
+}
+
+std::string statistics_line(const PackStatistics& statistics) {
+  const auto count = [](auto number, std::string_view singular) {
+    return counted(static_cast<std::size_t>(number), singular);
+  };
+  return fmt::format("  packing: {}, {}, {} taken back, {}\n", count(statistics.cuts, "cut"),
+                     count(statistics.checks, "check"), count(statistics.repairs, "tree"),
+                     count(statistics.splits, "split"));
+}
+
+// In whole milliseconds, so that the total is the sum of what is printed.
+std::string seconds_line(const SynthSeconds& seconds) {
+  std::string text = "  seconds:";
+  long total = 0;
+  for (const auto& [name, value] : seconds.stages()) {
+    const long milliseconds = std::lround(value * 1e3);
+    total += milliseconds;
+    text += fmt::format(" {} {}.{:03},", name, milliseconds / 1000, milliseconds % 1000);
+  }
+  return text + fmt::format(" total {}.{:03}", total / 1000, total % 1000);
+}
+
+Json seconds_json(const SynthSeconds& seconds) {
+  Json json = Json::object();
+  for (const auto& [name, value] : seconds.stages()) json[name] = value;
+  json["total"] = seconds.total;
+  return json;
+}
+
+}  // namespace
+
+void SynthSeconds::add(const CompileSeconds& compiled) {
+  rate += compiled.rate;
+  pack += compiled.pack;
+  choose += compiled.choose;
+  lower += compiled.lower;
+  emit += compiled.emit;
+  verify += compiled.verify;
+}
+
+std::vector<std::pair<const char*, double>> SynthSeconds::stages() const {
+  return {{"parse", parse},   {"rate", rate},   {"pack", pack},
+          {"choose", choose}, {"lower", lower}, {"emit", emit},
+          {"verify", verify}, {"write", write}, {"compare", compare}};
+}
+
+std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
+                        const Verdict& verdict, const Topology& topology,
+                        const ScheduleNotes& notes, bool verbose) {
+  const CollectiveForest& forest = synthesis.forest;
+  const Shape shape = shape_of(forest);
+  std::string text = fmt::format("{}: {} over {}\n", topology.name, to_string(forest.collective),
+                                 counted(topology.ranks.size(), "GPU"));
+  text += fmt::format("  algbw {} GB/s, {}\n", number(forest.algbw),
+                      of_optimum(forest.algbw, forest.optimum));
+  text += solver_lines(synthesis);
+  text += tradeoff_lines(synthesis);
+  if (!notes.why.empty()) text += fmt::format("  {}\n", notes.why);
+  text += fmt::format("  {}, {}, height {} (mean {}; no forest is lower than {})\n",
+                      trees_text(forest, verdict),
+                      counted(static_cast<std::size_t>(shape.trees), "tree"), shape.height,
+                      number(shape.mean_height), synthesis.least_height);
+  text += schedule_lines(forest, verdict, notes);
+  if (verbose) text += statistics_line(synthesis.statistics);
+  return text + seconds_line(seconds);
+}
+
+Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis, const Verdict& verdict,
+                 const Topology& topology) {
+  const CollectiveForest& forest = synthesis.forest;
+  const Shape shape = shape_of(forest);
+  Json json = {{"format", "forestcoll-synth"},
+               {"version", 1},
+               {"topology", topology.name},
+               {"collective", to_string(forest.collective)},
+               {"compute_nodes", topology.ranks.size()},
+               {"k", forest.k},
+               {"trees_per_root", trees_per_root(forest)},
+               {"algbw", exact(forest.algbw)},
+               {"optimum", exact(forest.optimum)},
+               {"trees", shape.trees},
+               {"height",
+                {{"max", shape.height},
+                 {"mean", shape.mean_height},
+                 {"lower_bound", synthesis.least_height}}},
+               {"threadblocks", verdict.threadblocks},
+               {"channels", verdict.channels},
+               {"steps", verdict.steps},
+               {"usable_counts", verdict.usable_counts}};
+  if (!verdict.conditions.empty()) json["conditions"] = verdict.conditions;
+  add_solver_report(json, synthesis);
+  if (verdict.threadblocks > 0) {
+    json["free_at_one_in_flight"] = verdict.free_at_one_in_flight;
+    if (verdict.algbw) json["routed_algbw"] = exact(*verdict.algbw);
+  }
+  if (!synthesis.tradeoff.empty()) {
+    Json rows = Json::array();
+    for (const RateAtK& row : synthesis.tradeoff) {
+      rows.push_back({{"k", row.k}, {"algbw", exact(row.algbw)}});
+    }
+    json["tradeoff"] = std::move(rows);
+  }
+  json["seconds"] = seconds_json(seconds);
+  return json;
+}
+
+void add_schedule_request(Json& json, const LowerOptions& lowering, const XmlOptions& xml) {
+  json["placement"] = placement_name(lowering.placement);
+  json["protocol"] = xml.protocol;
+  json["instances"] = lowering.instances;
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,166 @@
+// `forestcoll topo check`: every finding about every file.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "command.hpp"
+#include "common/fabric.hpp"
+#include "common/io.hpp"
+#include "common/jobs_option.hpp"
+#include "common/named_files.hpp"
+#include "common/progress_bar.hpp"
+#include "common/report.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+struct CheckArguments {
+  std::vector<std::string> files;
+  bool json = false;
+  ReadingOptions reading;
+  Failures failures;
+};
+
+struct Checked {
+  std::string file;
+  Diagnostics findings;
+  std::vector<std::string> notes = {};            ///< what was inferred
+  std::vector<std::string> changes;               ///< what --drop, --derate and --ranks did
+  std::size_t gpus = 0, switches = 0, links = 0;  ///< in use, of a file without errors
+};
+
+bool has_errors(const Diagnostics& findings) {
+  return std::ranges::find(findings, Severity::error, &Diagnostic::severity) != findings.end();
+}
+
+// Errors about the fabric as a whole name its file.
+void add(const Diagnostics& errors, Checked& checked) {
+  for (Diagnostic error : errors) {
+    if (error.file.empty()) error.file = checked.file;
+    checked.findings.push_back(std::move(error));
+  }
+}
+
+void count_parts(const Topology& topology, Checked& checked) {
+  for (const TopologyNode& node : topology.nodes) {
+    if (node.enabled) ++(node.type == NodeType::compute ? checked.gpus : checked.switches);
+  }
+  for (const TopologyLink& link : topology.links) {
+    const bool ends = topology.nodes[link.src].enabled && topology.nodes[link.dst].enabled;
+    checked.links += link.enabled && ends ? 1 : 0;
+  }
+}
+
+Checked check(const std::string& path, const Reading& reading, const Failures& failures,
+              const Console& console) {
+  Checked checked{.file = display_name(path), .findings = {}, .changes = {}};
+  auto parsed = read_topology(path, reading, console);
+  if (!parsed) {
+    checked.findings = parsed.errors();
+    return checked;
+  }
+  checked.findings = std::move(parsed->warnings);
+  checked.notes = std::move(parsed->notes);
+  const auto left = degrade(parsed->topology, failures);
+  if (!left) {
+    add(left.errors(), checked);
+    return checked;
+  }
+  add(left->warnings, checked);
+  checked.changes = left->changes;
+  if (const auto network = to_digraph(left->topology); !network) add(network.errors(), checked);
+  count_parts(left->topology, checked);
+  return checked;
+}
+
+std::string summary(const Checked& checked) {
+  if (has_errors(checked.findings)) {
+    return fmt::format("{}: {}\n", checked.file, counted(checked.findings.size(), "finding"));
+  }
+  const std::string warnings =
+      checked.findings.empty() ? "" : ", " + counted(checked.findings.size(), "warning");
+  return fmt::format("{}: ok: {}, {}, {}{}\n", checked.file, counted(checked.gpus, "GPU"),
+                     counted(checked.switches, "switch node"), counted(checked.links, "link"),
+                     warnings);
+}
+
+Json json_report(const std::vector<Checked>& all) {
+  Json files = Json::array();
+  for (const Checked& checked : all) {
+    Json findings = Json::array();
+    for (const Diagnostic& finding : checked.findings) findings.push_back(to_json(finding));
+    files.push_back({{"file", checked.file},
+                     {"ok", !has_errors(checked.findings)},
+                     {"findings", std::move(findings)},
+                     {"notes", checked.notes}});
+  }
+  return {{"format", "forestcoll-topo-check"}, {"version", 1}, {"files", std::move(files)}};
+}
+
+ExitCode run_check(const CheckArguments& options, const Console& console) {
+  std::vector<NamedFile> inputs;
+  for (const std::string& path : options.files) inputs.push_back({"topology file", path});
+  inputs.push_back({"--box file", options.reading.dump.box});
+  if (auto error = refuse_clashes(inputs, {{"the report", "-"}})) {
+    return fail({*std::move(error)}, console);
+  }
+  const auto reading = reading_of(options.reading);
+  if (!reading) return fail(reading.errors(), console);
+  // One bar for all files: none of their stages draws its own.
+  const auto under_a_bar = [&](const std::string& path, std::size_t done) {
+    ProgressBar bar("checking", console);
+    bar.update(static_cast<double>(done) / static_cast<double>(options.files.size()));
+    Console silent = console;
+    silent.terminal = false;
+    return check(path, *reading, options.failures, silent);
+  };
+  std::vector<Checked> all;
+  Diagnostics errors;
+  std::string text;
+  for (const std::string& path : options.files) {
+    all.push_back(under_a_bar(path, all.size()));
+    print(all.back().findings, console);
+    for (const std::string& inferred : all.back().notes) note(console, inferred);
+    for (const std::string& change : all.back().changes) note(console, change);
+    if (has_errors(all.back().findings)) {
+      errors.insert(errors.end(), all.back().findings.begin(), all.back().findings.end());
+    }
+    text += summary(all.back());
+  }
+  const std::string report = options.json ? to_text(json_report(all)) : text;
+  if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
+  return errors.empty() ? ExitCode::done : exit_code(errors);
+}
+
+}  // namespace
+
+Command add_topo_check(CLI::App& program) {
+  auto options = std::make_shared<CheckArguments>();
+  CLI::App* command =
+      topo_group(program).add_subcommand("check", "Check topology files, and say all findings");
+  command->add_option("FILE", options->files, "Topology files; - is standard input")->required();
+  command->add_flag("--json", options->json,
+                    "Report as JSON (format forestcoll-topo-check, version 1)");
+  add_jobs_option(*command);
+  add_failure_options(*command, options->failures);
+  add_reading_options(*command, options->reading);
+  command->footer(
+      "Findings go to standard error, one line per file to standard output.\n"
+      "\n"
+      "Examples:\n"
+      "  forestcoll topo check topologies/*.json\n"
+      "  forestcoll topo check --strict --json fabric.json\n"
+      "  forestcoll topo check fabric.json --drop box3    # does the rest still hold together?\n"
+      "\n"
+      "Exit codes: 0 no errors (there may be warnings), 2 errors (with --strict also warnings "
+      "about\n"
+      "the topology), 3 too large for exact arithmetic, 4 cannot read or write, 70 a bug of ours.");
+  return {command, [options](const Console& console) { return run_check(*options, console); }};
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,110 @@
+// `forestcoll topo convert`: a topology in the format of another tool.
+#include "forestcoll/convert.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+#include "common/fabric.hpp"
+#include "common/io.hpp"
+#include "common/jobs_option.hpp"
+#include "common/named_files.hpp"
+#include "common/progress_bar.hpp"
+#include "common/report.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+struct ConvertArguments {
+  std::string topology;
+  std::string format;  ///< empty: by the extension of `out`
+  std::string out = "-";
+  ReadingOptions reading;
+  Failures failures;
+};
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const GraphFormatInfo& info : graph_formats()) names.emplace_back(info.name);
+  return names;
+}
+
+Expected<GraphFormat> chosen_format(const ConvertArguments& options) {
+  if (const auto format = find_graph_format(options.format)) return *format;
+  if (const auto format = graph_format_of_file(options.out)) return *format;
+  return usage_error("C01", fmt::format("{} does not say the format", display_name(options.out)),
+                     fmt::format("give --to {}", fmt::join(format_names(), ", ")));
+}
+
+ExitCode run_convert(const ConvertArguments& options, const Console& console) {
+  if (auto error = refuse_clashes(
+          {{"topology file", options.topology}, {"--box file", options.reading.dump.box}},
+          {{"-o", options.out}})) {
+    return fail({*std::move(error)}, console);
+  }
+  const auto format = chosen_format(options);
+  if (!format) return fail(format.errors(), console);
+  const auto reading = reading_of(options.reading);
+  if (!reading) return fail(reading.errors(), console);
+  Metadata metadata;
+  const auto parsed = read_topology(options.topology, *reading, console, &metadata);
+  if (!parsed) return fail(parsed.errors(), console);
+  report_parsed(*parsed, console);
+  const auto degraded = at_work("reading the topology", console,
+                                [&] { return degrade(parsed->topology, options.failures); });
+  if (!degraded) return fail(degraded.errors(), console);
+  for (const std::string& change : degraded->changes) note(console, change);
+  const Converted converted = at_work(
+      "converting", console, [&] { return convert(degraded->topology, *format, metadata); });
+  if (auto error = write_output(options.out, converted.text)) {
+    return fail({*std::move(error)}, console);
+  }
+  if (!converted.lost.empty()) {
+    note(console, fmt::format("left out, as the format has no place for it: {}",
+                              fmt::join(converted.lost, ", ")));
+  }
+  return ExitCode::done;
+}
+
+}  // namespace
+
+Command add_topo_convert(CLI::App& program) {
+  auto options = std::make_shared<ConvertArguments>();
+  CLI::App* command = topo_group(program).add_subcommand(
+      "convert", "Write a topology in the format of another tool");
+  command->add_option("TOPOLOGY", options->topology, "Topology file, or - for standard input")
+      ->required();
+  command->add_option("-o,--output", options->out, "File to write, or - for standard output")
+      ->capture_default_str()
+      ->type_name("FILE");
+  command
+      ->add_option("--to", options->format,
+                   "The format: topology (ours, ranges and templates expanded), networkx, "
+                   "json-graph, graphml, dot or csv; without it by FILE's extension")
+      ->check(CLI::IsMember(format_names()))
+      ->type_name("FORMAT");
+  add_jobs_option(*command);
+  add_failure_options(*command, options->failures);
+  add_reading_options(*command, options->reading);
+  command->footer(
+      "Extensions: .json is our own format, .graphml, .dot or .gv, and .csv are those;\n"
+      "networkx and json-graph need --to. Graphs have one directed edge per direction of\n"
+      "every link; numbers are exact, and a bandwidth is that of all the cables that the\n"
+      "attribute `cables` counts. What a format cannot say is named on standard error.\n"
+      "\n"
+      "Examples:\n"
+      "  forestcoll topo convert fabric.json -o fabric.graphml\n"
+      "  forestcoll topo convert fabric.json --to networkx -o fabric-nx.json\n"
+      "  forestcoll topo convert fabric.json --to csv | head\n"
+      "\n"
+      "Exit codes: 0 done, 2 wrong input, 4 cannot read or write, 70 a bug of ours.");
+  return {command, [options](const Console& console) { return run_convert(*options, console); }};
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,195 @@
+// `forestcoll topo gen`: a topology file of a named fabric.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "command.hpp"
+#include "common/io.hpp"
+#include "common/jobs_option.hpp"
+#include "common/progress_bar.hpp"
+#include "common/report.hpp"
+#include "forestcoll/generate.hpp"
+#include "forestcoll/topology.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+struct GenArguments {
+  std::string name;
+  bool list = false;
+  bool json = false;
+  std::string out = "-";
+  std::map<std::string, std::string> values;  ///< what the command line gave, by parameter
+};
+
+std::string list_in_text() {
+  std::string text;
+  for (const Generator& generator : generators()) {
+    text += fmt::format("{:<12} {}\n", generator.name, generator.summary);
+    for (const GeneratorParameter& parameter : generator.parameters) {
+      text += fmt::format("    --{:<18}{} (standard: {})\n", parameter.name, parameter.meaning,
+                          parameter.standard);
+    }
+  }
+  return text;
+}
+
+Json list_in_json() {
+  Json list = Json::array();
+  for (const Generator& generator : generators()) {
+    Json parameters = Json::array();
+    for (const GeneratorParameter& parameter : generator.parameters) {
+      parameters.push_back({{"name", parameter.name},
+                            {"meaning", parameter.meaning},
+                            {"standard", parameter.standard}});
+    }
+    list.push_back({{"name", generator.name},
+                    {"summary", generator.summary},
+                    {"parameters", std::move(parameters)}});
+  }
+  return {{"format", "forestcoll-generators"}, {"version", 1}, {"generators", std::move(list)}};
+}
+
+ExitCode print_list(const GenArguments& options, const Console& console) {
+  const std::string text = options.json ? to_text(list_in_json()) : list_in_text();
+  if (auto error = write_output("-", text)) return fail({*std::move(error)}, console);
+  return ExitCode::done;
+}
+
+// There is no --max-nodes here: what is larger than a file may be is asked for smaller.
+Diagnostics with_gen_remedies(Diagnostics errors) {
+  for (Diagnostic& error : errors) {
+    if (error.code == "E15") error.remedy = "Ask for a smaller fabric.";
+  }
+  return errors;
+}
+
+// What says nothing beside --list, or without it.
+std::optional<Diagnostic> refuse_combination(const GenArguments& options) {
+  if (!options.list) {
+    if (!options.json) return std::nullopt;
+    return usage_error("S04", "--json is for --list: a topology file is JSON already",
+                       "leave --json out, or add --list");
+  }
+  std::string beside;
+  if (!options.name.empty()) beside = fmt::format("\"{}\"", options.name);
+  if (!options.values.empty()) beside = "--" + options.values.begin()->first;
+  if (options.out != "-") beside = "-o";
+  if (beside.empty()) return std::nullopt;
+  return usage_error("S04",
+                     fmt::format("--list lists all fabrics, and {} says nothing to it", beside),
+                     fmt::format("leave {} or --list out", beside));
+}
+
+// A topology file, and what it says.
+struct Made {
+  std::string text;
+  ParsedTopology parsed;
+};
+
+Expected<Made> make(const GenArguments& options, const Console& console) {
+  const ProgressBar bar("generating", console);
+  const auto document = generate(options.name, options.values);
+  if (!document) return document.errors();
+  std::string text = to_topology_json(*document);
+  // What cannot be read again must not be written.
+  auto parsed = parse_topology(text, options.name);
+  if (!parsed) return with_gen_remedies(parsed.errors());
+  return Made{std::move(text), *std::move(parsed)};
+}
+
+ExitCode run_gen(const GenArguments& options, const Console& console) {
+  if (auto error = refuse_combination(options)) return fail({*std::move(error)}, console);
+  if (options.list) return print_list(options, console);
+  if (options.name.empty()) {
+    return fail({usage_error("G01", "the name of a fabric is missing",
+                             "`forestcoll topo gen --list` names them all")},
+                console);
+  }
+  const auto made = make(options, console);
+  if (!made) return fail(made.errors(), console);
+  const auto& [text, parsed] = *made;
+  if (auto error = write_output(options.out, text)) return fail({*std::move(error)}, console);
+  const Topology& topology = parsed.topology;
+  note(console, fmt::format("{}: {}, {}, {}", topology.name, counted(topology.ranks.size(), "GPU"),
+                            counted(topology.nodes.size() - topology.ranks.size(), "switch node"),
+                            counted(topology.links.size(), "link")));
+  return ExitCode::done;
+}
+
+// An option that no generator has: what the one that is named takes.
+std::string explain(const GenArguments& options, const std::vector<std::string>& unknown) {
+  const auto all = generators();
+  const auto named = std::ranges::find(all, options.name, &Generator::name);
+  const auto word =
+      std::ranges::find_if(unknown, [](const std::string& text) { return text.starts_with("--"); });
+  if (named == all.end() || word == unknown.end()) return {};
+  std::vector<std::string> known;
+  for (const GeneratorParameter& parameter : named->parameters) {
+    known.push_back("--" + parameter.name);
+  }
+  return fmt::format("{} has no parameter {}; it takes {} [G02]", named->name,
+                     word->substr(0, word->find('=')), fmt::join(known, ", "));
+}
+
+// One option per parameter that any generator has; which of them fit is for the generator to say.
+void add_parameters(CLI::App& command, const std::shared_ptr<GenArguments>& options) {
+  std::map<std::string, std::vector<std::string>> users;
+  for (const Generator& generator : generators()) {
+    for (const GeneratorParameter& parameter : generator.parameters) {
+      users[parameter.name].push_back(generator.name);
+    }
+  }
+  for (const auto& [name, names] : users) {
+    const std::string of = names.size() <= 3 ? fmt::format("{}", fmt::join(names, ", "))
+                                             : fmt::format("{}, {}, …", names[0], names[1]);
+    command
+        .add_option_function<std::string>(
+            "--" + name,
+            [options, key = name](const std::string& value) { options->values[key] = value; },
+            "Of " + of)
+        ->type_name("VALUE")
+        ->group("Parameters (see --list)");
+  }
+}
+
+}  // namespace
+
+Command add_topo_gen(CLI::App& program) {
+  auto options = std::make_shared<GenArguments>();
+  CLI::App* command =
+      topo_group(program).add_subcommand("gen", "Write the topology file of a named fabric");
+  command->add_option("NAME", options->name, "The fabric, such as dgx-a100 or torus");
+  command->add_flag("--list", options->list, "List all fabrics with their parameters");
+  command->add_flag("--json", options->json,
+                    "List them as JSON (format forestcoll-generators, version 1)");
+  command->add_option("-o,--output", options->out, "File to write, or - for standard output")
+      ->capture_default_str()
+      ->type_name("FILE");
+  add_jobs_option(*command);
+  add_parameters(*command, options);
+  command->footer(
+      "Bandwidths are the vendors' nominal figures; the file names their source. Textbook\n"
+      "networks have unit links unless --bandwidth says otherwise.\n"
+      "\n"
+      "Examples:\n"
+      "  forestcoll topo gen --list\n"
+      "  forestcoll topo gen dgx-a100 --boxes 2 --fabric odd-even -o a100.json\n"
+      "  forestcoll topo gen dgx-h100 --boxes 128 --fabric rail-spine --oversubscription 2:1\n"
+      "  forestcoll topo gen torus --dims 8x8x8 --bandwidth '100 Gb/s'\n"
+      "  forestcoll topo gen jellyfish --switches 64 --degree 8 --seed 7 | forestcoll bound -\n"
+      "\n"
+      "Exit codes: 0 done, 2 wrong name or parameter, 4 cannot write, 70 a bug of ours.");
+  return {
+      command, [options](const Console& console) { return run_gen(*options, console); },
+      [options](const std::vector<std::string>& unknown) { return explain(*options, unknown); }};
+}
+
+}  // namespace forestcoll::cli

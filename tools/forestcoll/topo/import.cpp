@@ -1,0 +1,272 @@
+// `forestcoll topo import`: a topology file from a dump of a machine, or from another tool's file.
+#include "forestcoll/import.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "command.hpp"
+#include "common/detect_format.hpp"
+#include "common/fabric.hpp"
+#include "common/io.hpp"
+#include "common/jobs_option.hpp"
+#include "common/named_files.hpp"
+#include "common/progress_bar.hpp"
+#include "common/report.hpp"
+#include "forestcoll/bandwidth.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+struct ImportArguments {
+  std::string source, file;
+  std::string out = "-";
+  bool json = false;
+  std::string bandwidths = "by-source";  ///< nominal, nccl, or a file
+  std::string nic_bandwidth, uplink_bandwidth;
+  std::string nvswitch = "merge";
+  ImportOptions import;
+  ReadingOptions reading;
+};
+
+Expected<Source> chosen_source(const std::string& name, std::string_view text,
+                               const std::string& file) {
+  const auto source = name == "auto" ? detect_source(text) : find_source(name);
+  if (source) return *source;
+  Diagnostic error = usage_error("I01", "this is none of the formats that can be imported",
+                                 "Name the format, if it is one: `forestcoll topo import --help` "
+                                 "lists them. A topology file of ours needs no import.");
+  error.file = file;
+  return error;
+}
+
+Expected<std::optional<Ratio>> positive(const std::string& option, const std::string& text) {
+  if (text.empty()) return std::optional<Ratio>();
+  const auto value = parse_bandwidth(text);
+  if (value) return value;
+  return usage_error(
+      "I08", fmt::format("{}: expected a positive number of GB/s, found \"{}\"", option, text),
+      "Write a number such as 25, or with its unit \"200 Gb/s\".");
+}
+
+// Whether --bandwidths names a file, not one of the tables.
+bool is_file(const std::string& bandwidths) {
+  return bandwidths != "nominal" && bandwidths != "nccl" && bandwidths != "by-source";
+}
+
+std::optional<Diagnostics> set_bandwidths(const std::string& choice, ImportOptions& options) {
+  if (choice == "nominal") options.constants = LinkConstants::nominal;
+  if (choice == "nccl") options.constants = LinkConstants::nccl;
+  if (!is_file(choice)) return std::nullopt;
+  const auto text = read_input(choice);
+  if (!text) return text.errors();
+  auto bandwidths = read_bandwidths(*text, display_name(choice));
+  if (!bandwidths) return bandwidths.errors();
+  options.bandwidths = *std::move(bandwidths);
+  return std::nullopt;
+}
+
+// What the command line says, with the files that it names read.
+Expected<Reading> read_options(const ImportArguments& options) {
+  const auto reading = reading_of(options.reading);
+  if (!reading) return reading.errors();
+  ImportOptions import = options.import;
+  import.nvswitch = reading->import.nvswitch;
+  import.pcie_p2p = reading->import.pcie_p2p;
+  import.box_text = reading->import.box_text;
+  import.box_file = reading->import.box_file;
+  if (auto errors = set_bandwidths(options.bandwidths, import)) return *std::move(errors);
+  const auto nic = positive("--nic-bandwidth", options.nic_bandwidth);
+  const auto uplink = positive("--uplink-bandwidth", options.uplink_bandwidth);
+  if (!nic) return nic.errors();
+  if (!uplink) return uplink.errors();
+  import.nic_bandwidth = *nic;
+  import.uplink_bandwidth = *uplink;
+  import.split_nvswitch = options.nvswitch == "split";
+  return Reading{.parser = reading->parser, .import = std::move(import)};
+}
+
+void tell(const CheckedImport& result, const Console& console) {
+  const ImportReport& report = result.imported.report;
+  if (!report.understood.empty()) {
+    note(console, fmt::format("understood: {}", fmt::join(report.understood, ", ")));
+  }
+  for (const Diagnostic& finding : result.findings) note(console, finding.message);
+}
+
+Json json_report(Source source, const CheckedImport& result) {
+  Json findings = Json::array();
+  for (const Diagnostic& warning : result.imported.warnings) findings.push_back(to_json(warning));
+  for (const Diagnostic& warning : result.parsed.warnings) findings.push_back(to_json(warning));
+  for (const Diagnostic& finding : result.findings) {
+    if (finding.code == "I25") findings.push_back(to_json(finding));  // the rest has its own lists
+  }
+  const Topology& topology = result.parsed.topology;
+  return {{"format", "forestcoll-import"},
+          {"version", 1},
+          {"source", info_of(source).name},
+          {"compute_nodes", topology.ranks.size()},
+          {"nodes", topology.nodes.size()},
+          {"links", topology.links.size()},
+          {"understood", result.imported.report.understood},
+          {"left_out", result.imported.report.left_out},
+          {"guesses", result.imported.report.guesses},
+          {"findings", std::move(findings)}};
+}
+
+ExitCode run_import(const ImportArguments& options, const Console& console) {
+  if (options.json && options.out == "-") {
+    return fail({usage_error("I08", "--json: standard output is taken by the topology file",
+                             "Give the file a name: -o topology.json.")},
+                console);
+  }
+  if (auto error = refuse_clashes(
+          {{"imported file", options.file},
+           {"--box file", options.reading.dump.box},
+           {"--bandwidths file", is_file(options.bandwidths) ? options.bandwidths : ""}},
+          {{"-o", options.out}, {"--json", options.json ? "-" : ""}})) {
+    return fail({*std::move(error)}, console);
+  }
+  if (!options.reading.quantize.empty()) {
+    return fail({usage_error("I08", "--quantize: an imported file keeps every bandwidth as it is",
+                             "Round where the file is used: `forestcoll bound --quantize`, or "
+                             "`forestcoll topo convert --quantize` of what is imported.")},
+                console);
+  }
+  const auto reading = read_options(options);
+  if (!reading) return fail(reading.errors(), console);
+  const auto text = read_input(options.file);
+  if (!text) return fail(text.errors(), console);
+  const std::string file = display_name(options.file);
+  const auto source = chosen_source(options.source, *text, file);
+  if (!source) return fail(source.errors(), console);
+  const auto result =
+      at_work("importing", console, [&] { return import_checked(*source, *text, file, *reading); });
+  if (!result) return fail(result.errors(), console);
+
+  if (!options.json) tell(*result, console);
+  print(result->imported.warnings, console);
+  report_parsed(result->parsed, console);
+  if (auto error = write_output(options.out, result->text)) return fail({*error}, console);
+  if (!options.json) return ExitCode::done;
+  if (auto error = write_output("-", to_text(json_report(*source, *result)))) {
+    return fail({*error}, console);
+  }
+  return ExitCode::done;
+}
+
+std::string footer() {
+  std::string text = "Sources:\n";
+  for (const SourceInfo& info : import_sources()) {
+    text += fmt::format("  {:<14} {}\n", info.name, info.description);
+  }
+  return text +
+         "\n"
+         "What was understood, left out and guessed goes to standard error; correct the file\n"
+         "where a guess is wrong. `bound`, `synth` and the others read these formats as they are.\n"
+         "\n"
+         "Examples:\n"
+         "  forestcoll topo import auto nccl-topo.xml -o box.json\n"
+         "  forestcoll topo import nccl nccl-topo.xml --boxes 4 --fabric rail -o cluster.json\n"
+         "  nvidia-smi topo -m | forestcoll topo import nvidia-smi - --gpu h100 -o box.json\n"
+         "  forestcoll topo import auto ndv4-topo.xml --nvlink nvswitch=300 -o box.json\n"
+         "  forestcoll topo import ibnetdiscover fabric.txt --box nccl-topo.xml -o cluster.json\n"
+         "\n"
+         "Exit codes: 0 done, 2 a file that cannot be made a topology, or usage, 4 cannot read or\n"
+         "write, 70 a bug of ours.";
+}
+
+std::vector<std::string> source_names() {
+  std::vector<std::string> names = {"auto"};
+  for (const SourceInfo& info : import_sources()) names.emplace_back(info.name);
+  return names;
+}
+
+void add_machine_options(CLI::App& command, ImportArguments& options) {
+  constexpr const char* group = "Machines";
+  command
+      .add_option("--bandwidths", options.bandwidths,
+                  "Of links that the file does not size: nominal (the vendor's), nccl (what NCCL\n"
+                  "plans with; the default for its own files), or a CSV file of kind,GB/s of one\n"
+                  "link (nvlink, xgmi, c2c, pcie, cpu, nic, link), which overrules all else")
+      ->type_name("nominal|nccl|FILE")
+      ->group(group);
+  command.add_option("--gpu", options.import.gpu, "The GPUs' model, for nvidia-smi: a100, h100, …")
+      ->type_name("MODEL")
+      ->group(group);
+  command
+      .add_option("--nic-bandwidth", options.nic_bandwidth,
+                  "Of each NIC whose speed the file does not say, or not truly")
+      ->type_name("GB/s")
+      ->group(group);
+  command
+      .add_option("--nvswitch", options.nvswitch,
+                  "merge: the NVSwitches of a machine are one node; split: each is one")
+      ->check(CLI::IsMember({"merge", "split"}))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--host", options.import.host, "What boxes are called; default box0, box1, …")
+      ->type_name("NAME")
+      ->group(group);
+}
+
+void add_cluster_options(CLI::App& command, ImportArguments& options) {
+  constexpr const char* group = "Clusters";
+  command.add_option("--boxes", options.import.boxes, "So many machines like the one of the file")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str()
+      ->type_name("N")
+      ->group(group);
+  command
+      .add_option("--fabric", options.import.fabric,
+                  "What joins their NICs: rail (a switch per NIC number), single (one switch),\n"
+                  "odd-even (two), fat-tree:BOXES[:RATIO] (leaves of so many boxes below a spine,\n"
+                  "oversubscribed RATIO to 1)")
+      ->type_name("NAME")
+      ->group(group);
+  command.add_option("--uplinks", options.import.uplinks, "Slurm: links between two switches")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str()
+      ->type_name("N")
+      ->group(group);
+  command.add_option("--uplink-bandwidth", options.uplink_bandwidth, "Slurm: of one such link")
+      ->type_name("GB/s")
+      ->group(group);
+}
+
+}  // namespace
+
+Command add_topo_import(CLI::App& program) {
+  auto options = std::make_shared<ImportArguments>();
+  CLI::App* command = topo_group(program).add_subcommand(
+      "import", "Make a topology file from a machine's dump or another tool's file");
+  command
+      ->add_option("SOURCE", options->source, "What the file is, see below; auto: by its content")
+      ->required()
+      ->check(CLI::IsMember(source_names()));
+  command->add_option("FILE", options->file, "The file, or - for standard input")->required();
+  command->add_option("-o,--output", options->out, "File to write, or - for standard output")
+      ->capture_default_str()
+      ->type_name("FILE");
+  command->add_flag("--json", options->json,
+                    "Report on standard output as JSON (format forestcoll-import, version 1)");
+  command
+      ->add_option("--compute", options->import.compute,
+                   "Graphs: the ids of the GPUs, where nodes have no type; ibnetdiscover and\n"
+                   "Slurm: the hosts that are machines of --box; * and ? as in a shell")
+      ->type_name("PATTERN");
+  add_jobs_option(*command);
+  add_machine_options(*command, *options);
+  add_cluster_options(*command, *options);
+  add_reading_options(*command, options->reading);
+  command->footer(footer());
+  return {command, [options](const Console& console) { return run_import(*options, console); }};
+}
+
+}  // namespace forestcoll::cli

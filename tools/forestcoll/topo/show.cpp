@@ -1,0 +1,297 @@
+// `forestcoll topo show`: a fabric in words and in a picture.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "command.hpp"
+#include "common/bottleneck.hpp"
+#include "common/fabric.hpp"
+#include "common/file_option.hpp"
+#include "common/graphviz.hpp"
+#include "common/io.hpp"
+#include "common/jobs_option.hpp"
+#include "common/named_files.hpp"
+#include "common/progress_bar.hpp"
+#include "common/report.hpp"
+#include "forestcoll/draw.hpp"
+#include "forestcoll/summary.hpp"
+#include "forestcoll/synthesize.hpp"
+#include "forestcoll/topology_text.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+/// Nobody can read more in one picture, and Graphviz needs a minute for it on a busy machine.
+constexpr std::size_t kMostItems = 1500;
+constexpr double kMostSeconds = 1e6;
+constexpr std::size_t kLeastWidth = 100, kMostWidth = 1'000'000;
+
+struct ShowArguments {
+  std::string topology;
+  bool json = false;
+  std::string svg, png, dot;  ///< files to write; empty: none
+  std::size_t detail = DrawOptions{}.detail;
+  std::size_t width = DrawOptions{}.width;  ///< pixels
+  double seconds = kPictureSeconds;         ///< of one picture
+  std::string only_of_pictures;             ///< an option given that says nothing else
+  ReadingOptions reading;
+  Failures failures;
+};
+
+/// What is said about a fabric.
+struct Facts {
+  TopologySummary summary;
+  Ratio between_halves, back;  ///< GB/s
+  Ratio allgather;             ///< GB/s
+  Bottleneck bottleneck;
+};
+
+Expected<Facts> find_facts(const Fabric& fabric) {
+  const auto best = bound(fabric.network, Collective::allgather, {});
+  if (!best) return best.errors();
+  const auto middle =
+      fabric.network.ranks.begin() + static_cast<std::ptrdiff_t>(fabric.network.ranks.size() / 2);
+  const std::vector<NodeId> first(fabric.network.ranks.begin(), middle);
+  const std::vector<NodeId> second(middle, fabric.network.ranks.end());
+  return Facts{summarize(fabric.topology), bandwidth_between(fabric.network, first, second),
+               bandwidth_between(fabric.network, second, first), best->algbw,
+               find_bottleneck(fabric.network, *best->broadcast_rate, Phase::broadcast)};
+}
+
+// What is wrong with a time limit; nothing where it is one.
+std::string seconds_error(const std::string& text) {
+  double seconds = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, seconds);
+  const bool valid = error == std::errc() && end == last && seconds > 0 && seconds <= kMostSeconds;
+  return valid ? "" : fmt::format("expected a positive number of seconds, found \"{}\"", text);
+}
+
+// "box[0-3]", "n1, n7, … n9"
+std::string short_list(const std::vector<std::string>& names) {
+  const auto lists = compress_ids(names);
+  if (lists.size() <= 3) return fmt::format("{}", fmt::join(lists, ", "));
+  return fmt::format("{}, {}, … {}", lists[0], lists[1], names.back());
+}
+
+std::string switches_in_words(const TopologySummary& summary) {
+  std::string text =
+      fmt::format("{} switch node{}", summary.switches, summary.switches == 1 ? "" : "s");
+  if (summary.multicast > 0) text += fmt::format(", {} can copy", summary.multicast);
+  if (summary.reduce > 0) text += fmt::format(", {} can aggregate", summary.reduce);
+  return text;
+}
+
+std::string in_text(const Facts& facts, const Fabric& fabric) {
+  const TopologySummary& summary = facts.summary;
+  std::string text = fabric.topology.name + "\n";
+  const auto line = [&](std::string_view title, const std::string& value) {
+    text += fmt::format("  {:<12} {}\n", title, value);
+  };
+  if (!fabric.topology.description.empty()) line("description", fabric.topology.description);
+  line("nodes", fmt::format("{}, {}", counted(summary.gpus, "GPU"), switches_in_words(summary)));
+  for (const BoxSummary& boxes : summary.boxes) {
+    line("boxes", fmt::format("{} of {} and {}: {}", boxes.names.size(), counted(boxes.gpus, "GPU"),
+                              counted(boxes.switches, "switch node"), short_list(boxes.names)));
+  }
+  if (!summary.boxes.empty() && summary.gpus_without_box > 0) {
+    line("boxes", counted(summary.gpus_without_box, "GPU") + " in none");
+  }
+  for (const LinkSummary& links : summary.links) {
+    line("links",
+         fmt::format("{} of {}{}{}", links.count, bandwidth_in_words(links.bandwidth, links.cables),
+                     links.kind.empty() ? "" : ", " + links.kind,
+                     links.one_way > 0 ? fmt::format(", {} one way", links.one_way) : ""));
+  }
+  for (const auto& [kind, count] : summary.islands) {
+    line("joined by", fmt::format("{}: {}", kind.empty() ? "links without a kind" : kind,
+                                  count == 1 ? "all GPUs" : fmt::format("{} islands", count)));
+  }
+  if (summary.disabled_nodes + summary.disabled_links > 0) {
+    line("out of use", fmt::format("{}, {}", counted(summary.disabled_nodes, "node"),
+                                   counted(summary.disabled_links, "link")));
+  }
+  line("bisection",
+       facts.between_halves == facts.back
+           ? fmt::format("{} GB/s from the first half of the ranks to the second, and back",
+                         number(facts.between_halves))
+           : fmt::format("{} GB/s from the first half of the ranks to the second, {} back",
+                         number(facts.between_halves), number(facts.back)));
+  line("optimum", fmt::format("{} GB/s allgather algbw", number(facts.allgather)));
+  line("bottleneck", in_words(facts.bottleneck, fabric.topology));
+  return text;
+}
+
+Json in_json(const Facts& facts, const Fabric& fabric) {
+  const TopologySummary& summary = facts.summary;
+  Json boxes = Json::array();
+  for (const BoxSummary& group : summary.boxes) {
+    boxes.push_back({{"boxes", group.names}, {"gpus", group.gpus}, {"switches", group.switches}});
+  }
+  Json links = Json::array();
+  for (const LinkSummary& group : summary.links) {
+    links.push_back({{"kind", group.kind},
+                     {"bandwidth", exact(group.bandwidth)},
+                     {"count", group.count},
+                     {"cables", group.cables},
+                     {"one_way", group.one_way}});
+  }
+  return {{"format", "forestcoll-topo-show"},
+          {"version", 1},
+          {"topology", fabric.topology.name},
+          {"description", fabric.topology.description},
+          {"gpus", summary.gpus},
+          {"switches", summary.switches},
+          {"disabled_nodes", summary.disabled_nodes},
+          {"disabled_links", summary.disabled_links},
+          {"boxes", std::move(boxes)},
+          {"links", std::move(links)},
+          {"islands", Json(summary.islands)},
+          {"bisection", {{"there", exact(facts.between_halves)}, {"back", exact(facts.back)}}},
+          {"allgather", exact(facts.allgather)},
+          {"bottleneck", to_json(facts.bottleneck, fabric.topology)}};
+}
+
+Expected<Drawing> make_drawing(const ShowArguments& options, const Fabric& fabric,
+                               const Facts& facts) {
+  DrawOptions draw_options;
+  draw_options.sending = facts.bottleneck.sending;
+  draw_options.caption = "bottleneck: " + in_words(facts.bottleneck, fabric.topology);
+  draw_options.detail = options.detail;
+  draw_options.width = options.width;
+  Drawing drawing = draw(fabric.topology, draw_options);
+  if (drawing.items <= kMostItems || (options.svg.empty() && options.png.empty())) return drawing;
+  return usage_error("P03",
+                     fmt::format("a picture of {} nodes cannot be laid out in good time; the most "
+                                 "are {}",
+                                 drawing.items, kMostItems),
+                     "write the graph with --dot, or give the nodes boxes, which are drawn as one");
+}
+
+// Returns the errors, if any.
+Diagnostics write_pictures(const ShowArguments& options, const Fabric& fabric, const Facts& facts,
+                           const Console& console) {
+  const auto drawing =
+      at_work("drawing", console, [&] { return make_drawing(options, fabric, facts); });
+  if (!drawing) return drawing.errors();
+  for (const auto& [path, format] :
+       {std::pair(options.svg, "svg"), std::pair(options.png, "png")}) {
+    if (path.empty()) continue;
+    const ProgressBar bar("drawing", console);
+    const auto picture = render(drawing->dot, format, options.seconds);
+    if (!picture) return picture.errors();
+    if (auto error = write_output(path, *picture)) return {*std::move(error)};
+  }
+  if (options.dot.empty()) return {};
+  if (auto error = write_output(options.dot, drawing->dot)) return {*std::move(error)};
+  return {};
+}
+
+std::optional<Diagnostic> refuse_combination(const ShowArguments& options,
+                                             const std::vector<std::string>& files) {
+  const bool picture = std::ranges::any_of(files, [](const auto& file) { return !file.empty(); });
+  if (picture || options.only_of_pictures.empty()) return std::nullopt;
+  return usage_error("S04", options.only_of_pictures + " is for pictures, and none is asked for",
+                     "leave it out, or name a file with --svg, --png or --dot");
+}
+
+ExitCode run_show(const ShowArguments& options, const Console& console) {
+  const std::vector<std::string> files = {options.svg, options.png, options.dot};
+  if (auto error = refuse_combination(options, files)) return fail({*std::move(error)}, console);
+  // A picture on standard output stands alone there.
+  const bool reports = options.json || std::ranges::count(files, "-") == 0;
+  if (auto error = refuse_clashes(
+          {{"topology file", options.topology}, {"--box file", options.reading.dump.box}},
+          {{"--svg", options.svg},
+           {"--png", options.png},
+           {"--dot", options.dot},
+           {"the report", reports ? "-" : ""}})) {
+    return fail({*std::move(error)}, console);
+  }
+  const auto fabric = load_fabric(options.topology, options.reading, options.failures, console);
+  if (!fabric) return fail(fabric.errors(), console);
+  report_reading(*fabric, options.reading, console);
+  const auto facts = at_work("finding the rate", console, [&] { return find_facts(*fabric); });
+  if (!facts) return fail(facts.errors(), console);
+  const bool picture = std::ranges::any_of(files, [](const auto& file) { return !file.empty(); });
+  if (picture) {
+    const Diagnostics errors = write_pictures(options, *fabric, *facts, console);
+    if (!errors.empty()) return fail(errors, console);
+  }
+  if (!reports) return ExitCode::done;
+  const std::string report = at_work("writing the report", console, [&] {
+    return options.json ? to_text(in_json(*facts, *fabric)) : in_text(*facts, *fabric);
+  });
+  if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+Command add_topo_show(CLI::App& program) {
+  auto options = std::make_shared<ShowArguments>();
+  CLI::App* command =
+      topo_group(program).add_subcommand("show", "A fabric in words, and in a picture");
+  command->add_option("TOPOLOGY", options->topology, "Topology file, or - for standard input")
+      ->required();
+  command->add_flag("--json", options->json,
+                    "Report as JSON (format forestcoll-topo-show, version 1)");
+  for (const auto& [name, file, what] :
+       {std::tuple("--svg", &ShowArguments::svg,
+                   "Draw it as SVG, by Graphviz; - is standard output"),
+        std::tuple("--png", &ShowArguments::png, "Draw it as PNG, by Graphviz"),
+        std::tuple("--dot", &ShowArguments::dot,
+                   "Write the picture's graph in Graphviz's language")}) {
+    command->add_option(name, (*options).*file, what)
+        ->check(CLI::Validator(refuse_no_name, ""))
+        ->type_name("FILE");
+  }
+  command
+      ->add_option("--detail", options->detail,
+                   "Draw up to so many nodes one by one; with more, boxes are drawn as one node "
+                   "each, and what is linked alike as one")
+      ->capture_default_str()
+      ->each([options](const std::string&) { options->only_of_pictures = "--detail"; })
+      ->type_name("N");
+  command
+      ->add_option("--width", options->width,
+                   "Where rows get wider than so many pixels, draw what is linked alike as one "
+                   "node with a count, in boxes too, and break rows")
+      ->capture_default_str()
+      ->each([options](const std::string&) { options->only_of_pictures = "--width"; })
+      ->type_name("PIXELS")
+      ->check(CLI::Range(kLeastWidth, kMostWidth).description(""));
+  command->add_option("--time-limit", options->seconds, "Give a picture up after so many seconds")
+      ->capture_default_str()
+      ->each([options](const std::string&) { options->only_of_pictures = "--time-limit"; })
+      ->type_name("SECONDS")
+      ->check(seconds_error);
+  add_jobs_option(*command);
+  add_failure_options(*command, options->failures);
+  add_reading_options(*command, options->reading);
+  command->footer(
+      "Bisection is the bandwidth between the first and the second half of the ranks. In a\n"
+      "picture, the width of a line is its bandwidth, its colour the kind of link; filled nodes\n"
+      "send over the red links of the bottleneck to the others.\n"
+      "\n"
+      "Examples:\n"
+      "  forestcoll topo show topologies/dgx-a100-x2.json\n"
+      "  forestcoll topo show topologies/dgx-a100-x2.json --svg a100.svg\n"
+      "  forestcoll topo gen dgx-h100 --boxes 128 | forestcoll topo show - --png h100.png\n"
+      "\n"
+      "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot read, write\n"
+      "or draw, 70 a bug of ours.");
+  return {command, [options](const Console& console) { return run_show(*options, console); }};
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,312 @@
+// `forestcoll verify`: is this schedule right?
+#include "forestcoll/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "command.hpp"
+#include "common/fabric.hpp"
+#include "common/file_option.hpp"
+#include "common/io.hpp"
+#include "common/jobs_option.hpp"
+#include "common/named_files.hpp"
+#include "common/progress_bar.hpp"
+#include "common/report.hpp"
+#include "common/target_options.hpp"
+#include "common/warnings.hpp"
+#include "forestcoll/boxes.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+constexpr const char* kEveryTarget = "all";
+
+struct VerifyArguments {
+  std::string schedule;
+  std::string topology;
+  std::string target = VerifyOptions{}.target;
+  bool target_given = false;
+  std::optional<std::int32_t> sms;
+  bool json = false;
+};
+
+// A target, and what it would do with the file.
+struct Row {
+  std::string target;
+  Verdict verdict;
+};
+
+// "broadcast from rank 1 over 3 ranks"
+std::string promise(const Verdict& verdict) {
+  std::string text = verdict.collective_name;
+  if (verdict.root) {
+    const bool gathers = verdict.collective == Collective::reduce;
+    text += fmt::format(" {} rank {}", gathers ? "to" : "from", verdict.root->value);
+  }
+  return text + fmt::format(" over {}", counted(static_cast<std::size_t>(verdict.ranks), "rank"));
+}
+
+std::string bits_line(const Verdict& verdict) {
+  if (!verdict.same_bits) return {};
+  if (!verdict.bit_difference) return "  bits: the same on every rank\n";
+  return fmt::format("  bits: may differ: rank {} adds up chunk {} in another order than rank 0\n",
+                     verdict.bit_difference->rank.value, verdict.bit_difference->chunk);
+}
+
+std::string wrong_report(const Verdict& verdict, const std::string& file) {
+  std::string text;
+  for (const Diagnostic& finding : verdict.findings) text += to_string(finding) + "\n";
+  text += fmt::format("{}: WRONG: {}", file, counted(verdict.finding_count, "finding"));
+  const std::size_t left = verdict.finding_count - verdict.findings.size();
+  return text + (left > 0 ? fmt::format(", {} of them not shown\n", left) : "\n");
+}
+
+std::string text_report(const Verdict& verdict, const std::string& file) {
+  if (!verdict.ok) return wrong_report(verdict, file);
+  std::string text = fmt::format("{}: right: {}\n", file, promise(verdict));
+  if (verdict.threadblocks > 0) {
+    text += fmt::format("  {}; per GPU at most {} of {}, {}\n",
+                        counted(static_cast<std::size_t>(verdict.chunks), "chunk"),
+                        counted(static_cast<std::size_t>(verdict.threadblocks), "threadblock"),
+                        counted(static_cast<std::size_t>(verdict.steps), "step"),
+                        counted(static_cast<std::size_t>(verdict.channels), "channel"));
+  }
+  if (verdict.threadblocks > 0 && !verdict.free_at_one_in_flight) text += deadlock_line();
+  if (verdict.safe_bytes) {
+    text += fmt::format(
+        "  free of deadlock up to buffers of {} bytes, with the runtime's default buffers; larger "
+        "ones, beyond its maxBytes, get stuck\n",
+        *verdict.safe_bytes);
+  }
+  text += bits_line(verdict);
+  if (!verdict.usable_counts.empty()) text += fmt::format("  usable: {}\n", verdict.usable_counts);
+  text += condition_lines(verdict);
+  if (verdict.algbw)
+    text += fmt::format("  algbw on the topology: {} GB/s\n", number(*verdict.algbw));
+  if (verdict.busiest) {
+    text += fmt::format("  busiest link: {} -> {} carries {} of the buffer at {} GB/s\n",
+                        verdict.busiest->src, verdict.busiest->dst, number(verdict.busiest->load),
+                        number(verdict.busiest->bandwidth));
+  }
+  return text;
+}
+
+Json link_json(const LinkLoad& link) {
+  return {{"src", link.src},
+          {"dst", link.dst},
+          {"load", exact(link.load)},
+          {"bandwidth", exact(link.bandwidth)}};
+}
+
+Json json_report(const Verdict& verdict, const std::string& file) {
+  Json findings = Json::array();
+  for (const Diagnostic& finding : verdict.findings) findings.push_back(to_json(finding));
+  Json report = {{"format", "forestcoll-verify"},
+                 {"version", 1},
+                 {"file", file},
+                 {"ok", verdict.ok},
+                 {"schedule", verdict.format},
+                 {"collective", verdict.collective_name},
+                 {"outcome", verdict.outcome},
+                 {"ranks", verdict.ranks},
+                 {"chunks", verdict.chunks},
+                 {"threadblocks", verdict.threadblocks},
+                 {"channels", verdict.channels},
+                 {"steps", verdict.steps},
+                 {"usable_counts", verdict.usable_counts}};
+  if (verdict.threadblocks > 0) report["free_at_one_in_flight"] = verdict.free_at_one_in_flight;
+  if (verdict.safe_bytes) report["safe_bytes"] = *verdict.safe_bytes;
+  if (!verdict.conditions.empty()) report["conditions"] = verdict.conditions;
+  if (verdict.root) report["root"] = verdict.root->value;
+  if (verdict.same_bits) report["same_bits"] = *verdict.same_bits;
+  if (verdict.bit_difference) {
+    report["bit_difference"] = {{"rank", verdict.bit_difference->rank.value},
+                                {"chunk", verdict.bit_difference->chunk}};
+  }
+  if (verdict.algbw) report["algbw"] = exact(*verdict.algbw);
+  if (verdict.busiest) report["busiest"] = link_json(*verdict.busiest);
+  report["finding_count"] = verdict.finding_count;
+  report["findings"] = std::move(findings);
+  return report;
+}
+
+// Where one runtime runs the file, it knows more than where none does.
+const Verdict& best(const std::vector<Row>& rows) {
+  const auto right = std::ranges::find_if(rows, [](const Row& row) { return row.verdict.ok; });
+  return (right == rows.end() ? rows.front() : *right).verdict;
+}
+
+// What every runtime would do with the file, and why.
+std::string table(const std::vector<Row>& rows, const std::string& file) {
+  std::string text = fmt::format("{}: {}\n", file, promise(best(rows)));
+  for (const Row& row : rows) {
+    text += fmt::format("  {:<10}{}\n", row.target, row.verdict.outcome);
+    if (row.verdict.ok) {
+      text += fmt::format("  {:<10}usable: {}\n", "", row.verdict.usable_counts);
+    } else {
+      const Diagnostic& first = row.verdict.findings.front();
+      const std::string where = first.where.empty() ? "" : first.where + ": ";
+      text += fmt::format("  {:<10}{}, such as {}{} [{}]\n", "",
+                          counted(row.verdict.finding_count, "finding"), where, first.message,
+                          first.code);
+    }
+  }
+  return text;
+}
+
+Json table_json(const std::vector<Row>& rows, const std::string& file) {
+  Json report = {{"format", "forestcoll-verify-targets"}, {"version", 1}, {"file", file}};
+  for (const Row& row : rows) {
+    Json verdict = json_report(row.verdict, file);
+    verdict["target"] = row.target;
+    report["targets"].push_back(std::move(verdict));
+  }
+  return report;
+}
+
+// A forest names its root; in a schedule it can only be seen by running it.
+void warn_of_seen_root(const Verdict& verdict, const Console& console) {
+  if (!verdict.root || verdict.format == "forestcoll-forest") return;
+  warn_of_root(fmt::format("root {}", verdict.root->value), console);
+}
+
+// Among the GPUs of several boxes, some connection leaves a box.
+void warn_of_seen_simple(const Verdict& verdict, const Topology* topology, const Console& console) {
+  if (topology == nullptr || verdict.protocol != "Simple" || !verdict.root) return;
+  if (has_several_boxes(*topology)) warn_of_simple(verdict.collective, console);
+}
+
+ExitCode refuse_target(const Console& console) {
+  return fail({usage_error("S04", "--target names a runtime that does not load files of this kind",
+                           "leave --target out; plans have mscclpp, MSCCL XML the others")},
+              console);
+}
+
+// Plans have one runtime, whose rules apply to them whatever the target.
+VerifyOptions asked_for(std::string target, const VerifyArguments& options) {
+  if (target == plan_target) target = VerifyOptions{}.target;
+  return {.target = target, .sms = options.sms.value_or(assumed_sms(target))};
+}
+
+ExitCode run_all(const VerifyArguments& options, const std::string& text, const Topology* topology,
+                 const Console& console) {
+  std::vector<Row> rows;
+  const std::string file = display_name(options.schedule);
+  ProgressBar bar("checking", console);
+  for (const std::string& target : verify_targets()) {
+    bar.update(static_cast<double>(rows.size()) / static_cast<double>(verify_targets().size()));
+    auto verdict = verify(text, file, topology, asked_for(target, options));
+    if (!verdict) return fail(verdict.errors(), console);
+    if (verdict->format != "msccl-xml") return refuse_target(console);
+    rows.push_back({target, *std::move(verdict)});
+  }
+  const std::string report = options.json ? to_text(table_json(rows, file)) : table(rows, file);
+  if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
+  if (!best(rows).ok) return ExitCode::answer_is_no;
+  warn_of_seen_root(best(rows), console);
+  warn_of_seen_simple(best(rows), topology, console);
+  return ExitCode::done;
+}
+
+std::string refuse_unknown(const std::string& name) {
+  const auto targets = verify_targets();
+  const bool is_name = name == kEveryTarget || name == plan_target;
+  if (is_name || std::ranges::find(targets, name) != targets.end()) return {};
+  return fmt::format("\"{}\" is no target; known are {}, {} [T07]", name, fmt::join(targets, ", "),
+                     kEveryTarget);
+}
+
+ExitCode run_verify(const VerifyArguments& options, const Console& console) {
+  if (auto error =
+          refuse_clashes({{"schedule file", options.schedule}, {"topology file", options.topology}},
+                         {{"the report", "-"}})) {
+    return fail({*std::move(error)}, console);
+  }
+  std::optional<ParsedTopology> topology;
+  if (!options.topology.empty()) {
+    auto parsed = read_topology(options.topology, {}, console);
+    if (!parsed) return fail(parsed.errors(), console);
+    topology = *std::move(parsed);
+    report_parsed(*topology, console);
+  }
+  const auto text = read_input(options.schedule);
+  if (!text) return fail(text.errors(), console);
+  if (options.target == kEveryTarget) {
+    return run_all(options, *text, topology ? &topology->topology : nullptr, console);
+  }
+  const std::string file = display_name(options.schedule);
+  const auto judge = [&] {
+    const ProgressBar bar("checking", console);
+    return verify(*text, file, topology ? &topology->topology : nullptr,
+                  asked_for(options.target, options));
+  };
+  const auto verdict = judge();
+  if (!verdict) return fail(verdict.errors(), console);
+  const char* loaded = options.target == plan_target ? "mscclpp-plan" : "msccl-xml";
+  if (options.target_given && verdict->format != loaded) return refuse_target(console);
+  if (options.sms && verdict->threadblocks == 0 && verdict->ok) {
+    return fail(
+        {usage_error("S04", "--sms is for threadblocks, and a forest has none", "leave --sms out")},
+        console);
+  }
+  const std::string report =
+      options.json ? to_text(json_report(*verdict, file)) : text_report(*verdict, file);
+  if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
+  if (!verdict->ok) return ExitCode::answer_is_no;
+  warn_of_seen_root(*verdict, console);
+  warn_of_seen_simple(*verdict, topology ? &topology->topology : nullptr, console);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+Command add_verify(CLI::App& program) {
+  auto options = std::make_shared<VerifyArguments>();
+  CLI::App* command = program.add_subcommand(
+      "verify", "Check a schedule: right data on every rank, no deadlock, no race, within limits");
+  command
+      ->add_option("SCHEDULE", options->schedule,
+                   "MSCCL XML, an MSCCL++ plan or forest JSON (told apart by content), or - for\n"
+                   "standard input")
+      ->required();
+  command
+      ->add_option("--topology", options->topology,
+                   "Also report link loads and the rate on this topology")
+      ->check(CLI::Validator(refuse_no_name, ""))
+      ->type_name("FILE");
+  command
+      ->add_option(
+          "--target", options->target,
+          fmt::format("The runtime whose rules apply to MSCCL XML: {}; or {}, for a table\n"
+                      "of what each would do with the file",
+                      fmt::join(verify_targets(), ", "), kEveryTarget))
+      ->check(CLI::Validator(refuse_unknown, "NAME"))
+      ->each([options](const std::string&) { options->target_given = true; })
+      ->capture_default_str();
+  add_sms_option(*command, options->sms);
+  command->add_flag("--json", options->json,
+                    "Report as JSON (format forestcoll-verify, version 1)");
+  add_jobs_option(*command);
+  command->footer(
+      "The checker has its own reader and interpreter and knows nothing of the solver, so a\n"
+      "schedule by any tool can be checked. Each finding names the rank, threadblock and step.\n"
+      "\n"
+      "Examples:\n"
+      "  forestcoll verify allreduce.xml --target all\n"
+      "  forestcoll verify allreduce.xml --topology topologies/dgx-a100-x2.json\n"
+      "  forestcoll synth fabric.json --format forest | forestcoll verify -\n"
+      "\n"
+      "Exit codes: 0 right (for one target at least, with all), 1 wrong or not for this\n"
+      "topology, 2 neither MSCCL XML nor a plan nor forest JSON, or a topology file with errors, 4 "
+      "cannot read or write, 70 a bug of ours.");
+  return {command, [options](const Console& console) { return run_verify(*options, console); }};
+}
+
+}  // namespace forestcoll::cli
