@@ -7,7 +7,7 @@
 namespace forestcoll::solver::alltoall {
 namespace {
 
-constexpr std::size_t kNone = Folded::kNone;
+constexpr std::size_t kNoClass = Folded::kNone;
 
 // The only neighbour of `v` among nodes that are not folded; invalid where it has none or several.
 NodeId only_neighbour(const Digraph& graph, const IdVector<NodeId, NodeId>& into, NodeId v) {
@@ -69,7 +69,7 @@ class Folder {
  private:
   void number_nodes() {
     const std::size_t n = network_.graph.node_count();
-    number_.assign(n, kNone);
+    number_.assign(n, kNoClass);
     std::size_t nodes = 0;
     for (std::size_t v = 0; v < n; ++v) {
       if (!folds_.into[NodeId(v)].valid()) number_[v] = nodes++;
@@ -83,14 +83,14 @@ class Folder {
   void add_arcs() {
     std::vector<Arc> arcs;
     std::vector<ArcId> origin;
-    std::vector<std::size_t> row_of(instance_.orbits.arcs.count, kNone);
+    std::vector<std::size_t> row_of(instance_.orbits.arcs.count, kNoClass);
     for (std::size_t a = 0; a < network_.graph.arc_count(); ++a) {
       const Arc& arc = network_.graph.arcs()[a];
       if (folds_.into[arc.tail].valid() || folds_.into[arc.head].valid()) continue;
       arcs.push_back({NodeId(number_[arc.tail.index()]), NodeId(number_[arc.head.index()])});
       origin.emplace_back(a);
       std::size_t& row = row_of[instance_.orbits.arcs.of[a]];
-      if (row == kNone) {
+      if (row == kNoClass) {
         row = folded_.capacity.size();
         folded_.capacity.push_back(0);
       }
@@ -114,7 +114,7 @@ class Folder {
       if (number_[v] != number_[at.index()]) folded[number_[v]] += amounts[v];
     }
     add_fixed_loads(at, std::move(amounts));
-    folded_.source_of.push_back(kNone);
+    folded_.source_of.push_back(kNoClass);
     if (std::ranges::all_of(folded, [](double need) { return need == 0; })) return;
     const auto known = std::ranges::find(folded_.source, number_[at.index()]);
     const auto place = static_cast<std::size_t>(known - folded_.source.begin());

@@ -8,7 +8,7 @@
 namespace forestcoll::solver {
 namespace {
 
-constexpr std::int64_t kLargest = std::int64_t{1} << 62;
+constexpr std::int64_t kLargestTerm = std::int64_t{1} << 62;
 
 struct Fraction {
   std::int64_t num = 0, den = 1;
@@ -18,13 +18,13 @@ struct Fraction {
 // fractions. REQUIRES: 0 < low < high.
 std::optional<Fraction> simplest_between(double low, double high, std::int64_t max_denominator) {
   const double whole = std::ceil(low);
-  if (whole >= static_cast<double>(kLargest)) return std::nullopt;
+  if (whole >= static_cast<double>(kLargestTerm)) return std::nullopt;
   if (whole <= high) return Fraction{static_cast<std::int64_t>(whole), 1};
   const double below = whole - 1;
   const auto rest = simplest_between(1 / (high - below), 1 / (low - below), max_denominator);
   if (!rest || rest->num > max_denominator) return std::nullopt;
   const Int128 num = static_cast<Int128>(below) * rest->num + rest->den;
-  if (num >= kLargest) return std::nullopt;
+  if (num >= kLargestTerm) return std::nullopt;
   return Fraction{static_cast<std::int64_t>(num), rest->num};
 }
 
@@ -55,7 +55,7 @@ std::optional<CommonFractions> simple_fractions(std::span<const double> values, 
   for (const Fraction& fraction : fractions) {
     const Int128 numerator =
         static_cast<Int128>(fraction.num) * (common.denominator / fraction.den);
-    if (numerator >= kLargest || numerator <= -kLargest) return std::nullopt;
+    if (numerator >= kLargestTerm || numerator <= -kLargestTerm) return std::nullopt;
     common.numerators.push_back(static_cast<std::int64_t>(numerator));
   }
   return common;
