@@ -54,6 +54,10 @@ class Mutants {
     if (gpu["scratch_chunks"] > 0) {
       change("less scratch", at + "/scratch_chunks", [](PlanJson& x) { x = x.get<int>() - 1; });
     }
+    // Packets by memory need no channel.
+    const std::string text = plan_.dump();
+    const bool used =
+        text.find("signal") != std::string::npos || text.find("\"port\"") != std::string::npos;
     for (std::size_t c = 0; c < gpu["channels"].size(); ++c) {
       if (!gpu["channels"][c].contains("connected_to")) {
         mutate_groups(at + "/channels/" + std::to_string(c), gpu["channels"][c]);
@@ -62,7 +66,7 @@ class Mutants {
       const std::string list = at + "/channels/" + std::to_string(c) + "/connected_to";
       const PlanJson peers = gpu["channels"][c]["connected_to"];
       for (std::size_t i = 0; i < peers.size(); ++i) {
-        change("another peer", list + "/" + std::to_string(i),
+        change(used ? "another peer" : "another peer, of no use", list + "/" + std::to_string(i),
                [this](PlanJson& x) { x = (x.get<std::size_t>() + 1) % plan_["gpus"].size(); });
       }
     }
@@ -258,21 +262,14 @@ TEST_P(PlanMutation, EveryMutantThatMisbehavesIsRejected) {
   // each other exchanged; other names of the same memory; scratch that is not used; an allgather
   // that names its own block as output, in the other placement; signals that only say that a call
   // has begun, or go through ports, relaxed.
-  const std::set<std::string> harmless = {"doubled nop",
-                                          "lost nop",
-                                          "swapped",
-                                          "buffer",
-                                          "doubled get",
-                                          "doubled flush",
-                                          "doubled put",
-                                          "doubled copy",
-                                          "doubled upkt",
-                                          "doubled repkt",
-                                          "another buffer's type",
-                                          "lost copy",
-                                          "kind of channel",
-                                          "less scratch",
-                                          "the other placement",
+  const std::set<std::string> harmless = {"doubled nop",   "lost nop",
+                                          "swapped",       "buffer",
+                                          "doubled get",   "doubled flush",
+                                          "doubled put",   "doubled copy",
+                                          "doubled upkt",  "another peer, of no use",
+                                          "doubled repkt", "another buffer's type",
+                                          "lost copy",     "kind of channel",
+                                          "less scratch",  "the other placement",
                                           "relaxed"};
   for (const auto& [what, labels] : accepted) {
     RecordProperty("accepted " + what, static_cast<int>(labels.size()));

@@ -160,6 +160,21 @@ TEST(Selection, CountsInWords) {
   EXPECT_FALSE(check(unlimited, "msccl").ok);  // 0 is nothing at all there
 }
 
+// Until RCCL 6.3, counts of one rank's part are divided by all chunks.
+TEST(Selection, CountsOfPartsAreDividedByRelease) {
+  const Algo gather = ring_allgather(4, 3, false, true);
+  EXPECT_NE(check(gather, "rccl-6.2").usable_counts.find("multiples of 12"), std::string::npos);
+  EXPECT_NE(check(gather, "rccl-5.7").usable_counts.find("multiples of 12"), std::string::npos);
+  EXPECT_NE(check(gather, "rccl-6.3").usable_counts.find("multiples of 3;"), std::string::npos);
+  // Four ranks with three bytes each.
+  Algo small = gather;
+  small.min_bytes = 0;
+  small.max_bytes = 11;
+  EXPECT_EQ(check(small, "rccl-6.3").usable_counts, "none");
+  small.max_bytes = 12;
+  EXPECT_NE(check(small, "rccl-6.3").usable_counts, "none");
+}
+
 TEST(Selection, WhatIsNeverSelectedIsAFinding) {
   const auto rejected = [](Algo algo) {
     const Verdict verdict = check(algo);

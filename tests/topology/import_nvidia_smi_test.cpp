@@ -168,6 +168,8 @@ TEST(ImportNvidiaSmi, WithoutNvlinkPcieIsTheWay) {
   for (const char* way : {"PHB", "NODE", "PXB"}) {
     EXPECT_EQ(allgather(import_fabric(kSmi, two_pairs(way), l40s)), Ratio(4 * 24, 3)) << way;
   }
+  EXPECT_THAT(arcs_of(import_fabric(kSmi, two_pairs("NODE"), l40s)),
+              Contains("box0/pcie0 -> box0/pcie1 24"));
   // Two on the CPU itself.
   const std::string pair = "GPU0 GPU1\nGPU0 X PHB\nGPU1 PHB X\n";
   EXPECT_EQ(allgather(import_fabric(kSmi, pair, {.gpu = "t4"})), Ratio(2 * 12));

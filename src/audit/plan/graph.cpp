@@ -359,8 +359,8 @@ PlanGraph::Carries PlanGraph::carries(std::int32_t from, std::int32_t to) const 
   const Node& a = nodes[static_cast<std::size_t>(from)];
   const Node& b = nodes[static_cast<std::size_t>(to)];
   const bool packets = b.kind == Kind::data && (a.kind == Kind::data || a.kind == Kind::effect);
-  if (packets && a.block != b.block) return Carries::beginnings;
-  if (packets || a.kind == Kind::gate || b.kind == Kind::gate) return Carries::nothing;
+  if (packets) return Carries::beginnings;
+  if (a.kind == Kind::gate || b.kind == Kind::gate) return Carries::nothing;
   return b.relaxed && a.rank != b.rank ? Carries::beginnings : Carries::everything;
 }
 
