@@ -16,7 +16,8 @@
 namespace forestcoll::solver {
 
 /// Every result is GB/s of algbw, exact, and 0 where compute nodes are cut off. Each is solved from
-/// the narrowest of the cuts met so far. Errors: E14 where a number does not fit. Cost: a rate
+/// the narrowest of the cuts met so far; with more than 500 links by cuts alone, which unbalanced
+/// switches can keep trees from. Errors: E14 where a number does not fit. Cost: a rate
 /// each.
 class ChangedFabric {
  public:
