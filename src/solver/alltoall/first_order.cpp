@@ -19,8 +19,6 @@ namespace {
 constexpr std::size_t kMaxFlows = 60'000'000;
 
 constexpr int kIterationsBetweenProofs = 50;
-// More than ever was needed; single precision has said all by then.
-constexpr int kMaxIterations = 20'000;
 
 // The longest arc, and the parts of a unit of demand: what rounding to them loses is far below what
 // single precision knows.
@@ -97,7 +95,7 @@ int improve(const Instance& instance, const Folded& folded, const FirstOrderLimi
   };
   const std::int64_t parts = std::min(kParts, most_parts(instance));
   int iterations = 0;
-  while (iterations < kMaxIterations && !limits.stop.stop_requested()) {
+  while (iterations < limits.iterations && !limits.stop.stop_requested()) {
     method.iterate(kIterationsBetweenProofs, limits.stop);
     iterations += kIterationsBetweenProofs;
     const ArcLengths lengths = rounded(instance, folded, method.lengths());

@@ -18,6 +18,11 @@ namespace {
 
 using namespace solver::alltoall;
 
+// Programs that take longer than a few iterations of the first-order method; where links that have
+// no choice set the rate, those are enough for a proof.
+constexpr std::size_t kManyVariables = 4'000;
+constexpr int kTrialIterations = 150;
+
 // Every unit of demand in so many parts, where nothing else tells.
 constexpr std::int64_t kUsualParts = std::int64_t{1} << 20;
 
@@ -85,14 +90,18 @@ Expected<AlltoallOptimum> alltoall_optimum(const Network& network, const Demand&
   AlltoallStatistics statistics{.sources = instance.sources.size()};
   const Folded folded = fold(instance);
   Answer answer = first_answer(instance, folded);
-  if (!answer.is_exact()) {
-    if (const auto program = make_program(instance, options.variables)) {
-      statistics.variables = program->variables();
-      solve_by_simplex(instance, *program, answer);
+  FirstOrderLimits limits{.gap = 0, .threads = options.threads, .stop = options.stop};
+  const auto program = answer.is_exact() ? std::nullopt : make_program(instance, options.variables);
+  if (program) {
+    statistics.variables = program->variables();
+    if (program->variables() > kManyVariables) {
+      limits.iterations = kTrialIterations;
+      statistics.iterations = improve(instance, folded, limits, answer);
     }
+    if (!answer.is_exact()) solve_by_simplex(instance, *program, answer);
   }
-  const FirstOrderLimits limits{options.gap, options.threads, options.stop};
-  statistics.iterations = improve(instance, folded, limits, answer);
+  limits = {.gap = options.gap, .threads = options.threads, .stop = options.stop};
+  statistics.iterations += improve(instance, folded, limits, answer);
   prefer_cut(instance, answer);
   return in_public(instance, std::move(answer), statistics);
 }
