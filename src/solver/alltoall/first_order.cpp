@@ -20,10 +20,8 @@ constexpr std::size_t kMaxFlows = 60'000'000;
 
 constexpr int kIterationsBetweenProofs = 50;
 
-// The longest arc, and the parts of a unit of demand: what rounding to them loses is far below what
-// single precision knows.
+// The longest arc: what rounding loses is far below what single precision knows.
 constexpr double kLongest = 1 << 20;
-constexpr std::int64_t kParts = 1 << 20;
 
 // What is added to every length, in terms of their mean, where nodes are put in order of distance:
 // nodes that are as near as another would be in no order of which flows know.
@@ -93,7 +91,7 @@ int improve(const Instance& instance, const Folded& folded, const FirstOrderLimi
     const double flow = method.flow(at, there);
     return back == Folded::kNone ? flow : flow - std::max(method.flow(at, back), 0.0);
   };
-  const std::int64_t parts = std::min(kParts, most_parts(instance));
+  const std::int64_t parts = parts_for_routing(instance);
   int iterations = 0;
   while (iterations < limits.iterations && !limits.stop.stop_requested()) {
     method.iterate(kIterationsBetweenProofs, limits.stop);

@@ -23,9 +23,6 @@ using namespace solver::alltoall;
 constexpr std::size_t kManyVariables = 4'000;
 constexpr int kTrialIterations = 150;
 
-// Every unit of demand in so many parts, where nothing else tells.
-constexpr std::int64_t kUsualParts = std::int64_t{1} << 20;
-
 Diagnostic nothing_to_send() {
   return {.code = "A02",
           .message = "the demand is 0 for all pairs of different ranks",
@@ -45,12 +42,14 @@ Answer first_answer(const Instance& instance, const Folded& folded) {
   const ArcLengths alike(instance.network.graph.arc_count(), 1);
   Answer answer;
   answer.consider(instance, alike);
-  ArcLengths fixed;
-  for (const std::size_t orbit : instance.orbits.arcs.of) {
-    fixed.push_back(orbit == folded.fixed_orbit ? 1 : 0);
+  if (folded.fixed_load > 0) {
+    ArcLengths fixed;
+    for (const std::size_t orbit : instance.orbits.arcs.of) {
+      fixed.push_back(orbit == folded.fixed_orbit ? 1 : 0);
+    }
+    answer.consider(instance, std::move(fixed));
   }
-  answer.consider(instance, fixed);
-  const std::int64_t parts = std::min(kUsualParts, most_parts(instance));
+  const std::int64_t parts = parts_for_routing(instance);
   answer.consider(instance,
                   routed(
                       instance, alike, [](std::size_t, ArcId) { return 0.0; }, parts),
@@ -63,8 +62,10 @@ Expected<AlltoallOptimum> in_public(const Instance& instance, Answer answer,
   if (!answer.at_most || !answer.reached) return too_large();
   const auto of_demand = checked_div(instance.network.unit, Ratio(instance.unit));
   if (!of_demand) return too_large();
-  const auto reached = checked_mul(*answer.reached, *of_demand);
-  const auto at_most = checked_mul(*answer.at_most, *of_demand);
+  const bool exact = answer.is_exact();
+  const auto reached = exact ? checked_mul(*answer.reached, *of_demand)
+                             : short_product(*answer.reached, *of_demand, Rounding::down);
+  const auto at_most = exact ? reached : short_product(*answer.at_most, *of_demand, Rounding::up);
   if (!reached || !at_most) return too_large();
   AlltoallProof proof{.reached = *reached,
                       .at_most = *at_most,
