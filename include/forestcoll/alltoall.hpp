@@ -19,7 +19,7 @@ class Demand {
   /// 1 for every pair: an all-to-all.
   [[nodiscard]] static Demand uniform(std::size_t ranks) { return Demand(ranks, {}); }
   /// Row by row, `amounts[s · ranks + t]` from s to t: an all-to-all-v. REQUIRES: ranks² amounts,
-  /// none negative, whose sum is below 2^62.
+  /// none negative, whose sum is below 2^56.
   [[nodiscard]] static Demand matrix(std::size_t ranks, std::vector<std::int64_t> amounts) {
     return Demand(ranks, std::move(amounts));
   }

@@ -19,7 +19,7 @@ using topology::Findings;
 using topology::JsonValue;
 using topology::quote;
 
-constexpr std::int64_t kMaxTotal = (std::int64_t{1} << 62) - 1;
+constexpr std::int64_t kMaxTotal = (std::int64_t{1} << 56) - 1;
 
 // An amount as it is written, and where.
 struct Cell {
@@ -128,7 +128,7 @@ Expected<ParsedDemand> parse_demand(std::string_view text, std::string_view file
                          .kind = ErrorKind::limit,
                          .file = std::string(file),
                          .where = cell.where,
-                         .message = "all amounts together are 2^62 bytes or more",
+                         .message = "all amounts together are 2^56 bytes or more",
                          .remedy = "give amounts in a larger unit; rates scale with it"};
         return error;
       }

@@ -208,6 +208,18 @@ TEST(Proof, RoundsOutwards) {
   EXPECT_LE(*reached, *at_most);
 }
 
+TEST(Proof, ShortProductsAreOnTheSafeSide) {
+  const Ratio a((std::int64_t{1} << 61) - 1, (std::int64_t{1} << 60) - 93), b(7, 3);
+  const auto below = short_product(a, b, Rounding::down), above = short_product(a, b, Rounding::up);
+  ASSERT_TRUE(below && above);
+  EXPECT_LT(below->num(), std::int64_t{1} << 41);
+  EXPECT_LT(*below, *above);
+  const double exact = a.to_double() * 7 / 3;
+  EXPECT_NEAR(below->to_double() / exact, 1, 1e-11);
+  EXPECT_NEAR(above->to_double() / exact, 1, 1e-11);
+  EXPECT_EQ(short_product(Ratio(3, 4), Ratio(2, 9), Rounding::up), Ratio(1, 6));
+}
+
 TEST(Halpern, FindsTheWidestWay) {
   FabricBuilder b(2, 2);
   b.link(0, 2, 1);

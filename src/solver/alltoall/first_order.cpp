@@ -19,13 +19,9 @@ namespace {
 constexpr std::size_t kMaxIteratedFlows = 60'000'000;
 
 constexpr int kIterationsBetweenProofs = 50;
-// More than ever was needed; single precision has said all by then.
-constexpr int kMaxIterations = 20'000;
 
-// The longest arc, and the parts of a unit of demand: what rounding to them loses is far below what
-// single precision knows.
+// The longest arc: what rounding loses is far below what single precision knows.
 constexpr double kLongest = 1 << 20;
-constexpr std::int64_t kParts = 1 << 20;
 
 // What is added to every length, in terms of their mean, where nodes are put in order of distance:
 // nodes that are as near as another would be in no order of which flows know.
@@ -95,9 +91,9 @@ int improve(const Instance& instance, const Folded& folded, const FirstOrderLimi
     const double flow = method.flow(at, there);
     return back == Folded::kNone ? flow : flow - std::max(method.flow(at, back), 0.0);
   };
-  const std::int64_t parts = std::min(kParts, most_parts(instance));
+  const std::int64_t parts = parts_for_routing(instance);
   int iterations = 0;
-  while (iterations < kMaxIterations && !limits.stop.stop_requested()) {
+  while (iterations < limits.iterations && !limits.stop.stop_requested()) {
     method.iterate(kIterationsBetweenProofs, limits.stop);
     iterations += kIterationsBetweenProofs;
     const ArcLengths lengths = rounded(instance, folded, method.lengths());

@@ -10,7 +10,8 @@
 namespace forestcoll::solver::alltoall {
 
 struct FirstOrderLimits {
-  double gap = 0;  ///< that is near enough, as a fraction of the bound
+  double gap = 0;           ///< that is near enough, as a fraction of the bound
+  int iterations = 20'000;  ///< more than ever was needed: single precision has said all by then
   int threads = 1;
   std::stop_token stop;
 };

@@ -18,8 +18,10 @@ namespace {
 
 using namespace solver::alltoall;
 
-// Every unit of demand in so many parts, where nothing else tells.
-constexpr std::int64_t kUsualParts = std::int64_t{1} << 20;
+// Programs that take longer than a few iterations of the first-order method; where links that have
+// no choice set the rate, those are enough for a proof.
+constexpr std::size_t kManyVariables = 4'000;
+constexpr int kTrialIterations = 150;
 
 Diagnostic nothing_to_send() {
   return {.code = "A02",
@@ -40,12 +42,14 @@ Answer first_answer(const Instance& instance, const Folded& folded) {
   const ArcLengths alike(instance.network.graph.arc_count(), 1);
   Answer answer;
   answer.consider(instance, alike);
-  ArcLengths fixed;
-  for (const std::size_t orbit : instance.orbits.arcs.of) {
-    fixed.push_back(orbit == folded.fixed_orbit ? 1 : 0);
+  if (folded.fixed_load > 0) {
+    ArcLengths fixed;
+    for (const std::size_t orbit : instance.orbits.arcs.of) {
+      fixed.push_back(orbit == folded.fixed_orbit ? 1 : 0);
+    }
+    answer.consider(instance, std::move(fixed));
   }
-  answer.consider(instance, fixed);
-  const std::int64_t parts = std::min(kUsualParts, most_parts(instance));
+  const std::int64_t parts = parts_for_routing(instance);
   answer.consider(instance,
                   routed(
                       instance, alike, [](std::size_t, ArcId) { return 0.0; }, parts),
@@ -58,8 +62,10 @@ Expected<AlltoallOptimum> in_public(const Instance& instance, Answer answer,
   if (!answer.at_most || !answer.reached) return too_large();
   const auto of_demand = checked_div(instance.network.unit, Ratio(instance.unit));
   if (!of_demand) return too_large();
-  const auto reached = checked_mul(*answer.reached, *of_demand);
-  const auto at_most = checked_mul(*answer.at_most, *of_demand);
+  const bool exact = answer.is_exact();
+  const auto reached = exact ? checked_mul(*answer.reached, *of_demand)
+                             : short_product(*answer.reached, *of_demand, Rounding::down);
+  const auto at_most = exact ? reached : short_product(*answer.at_most, *of_demand, Rounding::up);
   if (!reached || !at_most) return too_large();
   AlltoallProof proof{.reached = *reached,
                       .at_most = *at_most,
@@ -85,14 +91,18 @@ Expected<AlltoallOptimum> alltoall_optimum(const Network& network, const Demand&
   AlltoallStatistics statistics{.sources = instance.sources.size()};
   const Folded folded = fold(instance);
   Answer answer = first_answer(instance, folded);
-  if (!answer.is_exact()) {
-    if (const auto program = make_program(instance, options.variables)) {
-      statistics.variables = program->variables();
-      solve_by_simplex(instance, *program, answer);
+  FirstOrderLimits limits{.gap = 0, .threads = options.threads, .stop = options.stop};
+  const auto program = answer.is_exact() ? std::nullopt : make_program(instance, options.variables);
+  if (program) {
+    statistics.variables = program->variables();
+    if (program->variables() > kManyVariables) {
+      limits.iterations = kTrialIterations;
+      statistics.iterations = improve(instance, folded, limits, answer);
     }
+    if (!answer.is_exact()) solve_by_simplex(instance, *program, answer);
   }
-  const FirstOrderLimits limits{options.gap, options.threads, options.stop};
-  statistics.iterations = improve(instance, folded, limits, answer);
+  limits = {.gap = options.gap, .threads = options.threads, .stop = options.stop};
+  statistics.iterations += improve(instance, folded, limits, answer);
   prefer_cut(instance, answer);
   return in_public(instance, std::move(answer), statistics);
 }

@@ -16,18 +16,21 @@ bool multiply(Int128 a, Int128 b, Int128& product) {
   return !__builtin_mul_overflow(a, b, &product);
 }
 
-enum class Rounding { down, up };
-
-// num / den in lowest terms; where that does not fit, the two are shortened so that the result is
-// on the safe side. REQUIRES: both positive.
-std::optional<Ratio> rounded(Int128 num, Int128 den, Rounding rounding) {
-  if (const auto exact = Ratio::reduced(num, den)) return exact;
-  while (num > kFits || den > kFits) {
+// The two are shortened until neither is above `most`, so that the result is on the safe side.
+// REQUIRES: both positive.
+std::optional<Ratio> shortened(Int128 num, Int128 den, Rounding rounding, Int128 most) {
+  while (num > most || den > most) {
     const bool up = rounding == Rounding::up;
     num = num / 2 + (up ? num % 2 : 0);
     den = den / 2 + (up ? 0 : den % 2);
   }
   return Ratio::reduced(num, den);
+}
+
+// num / den in lowest terms, shortened where that does not fit. REQUIRES: both positive.
+std::optional<Ratio> rounded(Int128 num, Int128 den, Rounding rounding) {
+  if (const auto exact = Ratio::reduced(num, den)) return exact;
+  return shortened(num, den, rounding, kFits);
 }
 
 bool add_product(Int128& sum, Int128 a, Int128 b) {
@@ -54,6 +57,12 @@ bool is_routing(const Instance& instance, Rank source, const IdVector<ArcId, std
 }
 
 }  // namespace
+
+std::optional<Ratio> short_product(const Ratio& a, const Ratio& b, Rounding rounding) {
+  constexpr Int128 most = Int128{1} << 40;
+  return shortened(static_cast<Int128>(a.num()) * b.num(), static_cast<Int128>(a.den()) * b.den(),
+                   rounding, most);
+}
 
 Distances distances_from(const Digraph& graph, const ArcLengths& lengths, NodeId source) {
   using Entry = std::tuple<std::int64_t, int, NodeId>;  // distance, arcs, node

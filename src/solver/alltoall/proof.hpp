@@ -11,6 +11,12 @@
 
 namespace forestcoll::solver::alltoall {
 
+enum class Rounding { down, up };
+
+/// a · b with numerator and denominator of 40 bits at most, so that what follows fits: a limit of
+/// an interval. REQUIRES: both positive.
+[[nodiscard]] std::optional<Ratio> short_product(const Ratio& a, const Ratio& b, Rounding rounding);
+
 /// Distances from one node, and the order in which they were settled.
 struct Distances {
   IdVector<NodeId, std::int64_t> to;

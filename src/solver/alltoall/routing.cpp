@@ -8,6 +8,8 @@
 namespace forestcoll::solver::alltoall {
 namespace {
 
+constexpr std::int64_t kUsualParts = std::int64_t{1} << 20;
+
 // Sweeps in which all arcs count, and when they have done enough: so little is left of all.
 constexpr int kSweeps = 12;
 constexpr std::int64_t kLittle = 4096;
@@ -107,6 +109,10 @@ std::int64_t most_parts(const Instance& instance) {
     most = std::max(most, std::accumulate(needs.begin(), needs.end(), std::int64_t{0}));
   }
   return (std::int64_t{1} << 61) / most;
+}
+
+std::int64_t parts_for_routing(const Instance& instance) {
+  return std::min(kUsualParts, most_parts(instance) / (kSweeps + 1));
 }
 
 Flows routed(const Instance& instance, const ArcLengths& lengths, const Proportions& proportions,

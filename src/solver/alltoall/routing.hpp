@@ -13,6 +13,9 @@ namespace forestcoll::solver::alltoall {
 /// stay below 2^61.
 [[nodiscard]] std::int64_t most_parts(const Instance& instance);
 
+/// Into how many `routed` divides it best: a million, or fewer where amounts would not fit.
+[[nodiscard]] std::int64_t parts_for_routing(const Instance& instance);
+
 /// How much of a source's flow an arc carries, on any scale; 0 or more.
 using Proportions = std::function<double(std::size_t source, ArcId arc)>;
 

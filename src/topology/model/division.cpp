@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "topology/characters.hpp"
+#include "topology/model/characters.hpp"
 
 namespace forestcoll::topology {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "topology/characters.hpp"
+#include "topology/model/characters.hpp"
 
 namespace forestcoll::topology {
 namespace {
