@@ -7,7 +7,7 @@
 namespace forestcoll {
 namespace {
 
-constexpr std::array<CodeInfo, 134> kCodes = {{
+constexpr std::array<CodeInfo, 140> kCodes = {{
     {"E01", "the topology file", "not JSON"},
     {"E02", "the topology file",
      "wrong format or version, a key of the wrong kind, or a text with control characters"},
@@ -58,11 +58,18 @@ constexpr std::array<CodeInfo, 134> kCodes = {{
     {"T08", "the request", "Simple for a broadcast or reduce between boxes"},
     {"T09", "the request",
      "unequal shares, which plans cannot say, and XML only for allreduce (exit code 3)"},
+    {"T10", "the request",
+     "a forest with more edges, or more text, than the checker reads (exit code 3)"},
     {"E16", "the request", "no tree is as low as `--max-height`, whatever the rate"},
     {"R01", "the request", "stopped before the end (exit code 3)"},
     {"R02", "the request", "a former forest of another collective, root or ranks"},
     {"A01", "the request",
      "the exact optimum of an allreduce is not computed for a fabric of this size or kind"},
+    {"A02", "the request", "a demand of 0 for all pairs of different ranks"},
+    {"A03", "the request", "`--demand`: no array of rows of amounts"},
+    {"A04", "the request", "`--demand`: not as many rows, or amounts of a row, as there are GPUs"},
+    {"A05", "the request", "`--demand`: an amount that is no whole number of bytes, 0 or more"},
+    {"A06", "the request", "`--demand`: 2^56 bytes or more in all (exit code 3)"},
     {"F01", "the request", "not a forest JSON"},
     {"F02", "the request", "a former forest that does not fit the topology"},
     {"D01", "the request", "`--drop`, `--derate`, `--ranks`: an unknown name"},
