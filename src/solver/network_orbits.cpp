@@ -9,8 +9,8 @@ constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 // The orbits of the group that these permutations generate. Images alone suffice: in a finite
 // group an inverse is a power.
-Orbits orbits_of(std::size_t items, const std::vector<std::vector<std::size_t>>& permutations) {
-  Orbits orbits{std::vector<std::size_t>(items, kNone)};
+OrbitNumbers orbits_of(std::size_t items, const std::vector<std::vector<std::size_t>>& permutations) {
+  OrbitNumbers orbits{std::vector<std::size_t>(items, kNone)};
   std::vector<std::size_t> reached;
   for (std::size_t first = 0; first < items; ++first) {
     if (orbits.of[first] != kNone) continue;

@@ -9,13 +9,13 @@
 
 namespace forestcoll::solver {
 
-struct Orbits {
+struct OrbitNumbers {
   std::vector<std::size_t> of;  ///< by item, numbered by their first items
   std::size_t count = 0;
 };
 
 struct NetworkOrbits {
-  Orbits nodes, arcs;
+  OrbitNumbers nodes, arcs;
 };
 
 /// Under the group that all automorphisms found together generate: a linear program about the
