@@ -158,6 +158,31 @@ TEST(LinearProgram, SaysThatThereIsNoOptimum) {
   EXPECT_FALSE(unbounded.solve());
 }
 
+// Bounds of variables are no rows of CLP's, and have prices all the same.
+TEST(LinearProgram, PricesBoundsAndRowsAlike) {
+  using Terms = std::vector<solver::Term>;
+  solver::LinearProgram program(2);
+  program.maximise(Terms{{0, 1}, {1, 2}});
+  program.add_at_most(Terms{{0, 1}}, 3);
+  program.add_at_most(Terms{{1, 1}}, 4);
+  ASSERT_TRUE(program.solve());
+  EXPECT_DOUBLE_EQ(program.value(0), 3);
+  EXPECT_DOUBLE_EQ(program.value(1), 4);
+  EXPECT_DOUBLE_EQ(program.price(0), 1);
+  EXPECT_DOUBLE_EQ(program.price(1), 2);
+  program.add_at_most(Terms{{0, 1}, {1, 1}}, 5);
+  ASSERT_TRUE(program.solve());
+  EXPECT_DOUBLE_EQ(program.value(0), 1);
+  EXPECT_DOUBLE_EQ(program.price(0), 0);
+  EXPECT_DOUBLE_EQ(program.price(1), 1);
+  EXPECT_DOUBLE_EQ(program.price(2), 1);
+  program.add_at_most(Terms{{1, 1}}, 1);  // tighter than its bound
+  ASSERT_TRUE(program.solve());
+  EXPECT_DOUBLE_EQ(program.value(1), 1);
+  EXPECT_DOUBLE_EQ(program.price(1), 0);
+  EXPECT_DOUBLE_EQ(program.price(3), 2);
+}
+
 TEST(SimpleFractions, FindsWhatWasDivided) {
   const std::vector<double> values = {1.0 / 3, -22.0 / 7, 0, 5, 1e-13};
   const auto found = solver::simple_fractions(values, 1e-10, 1'000);

@@ -40,6 +40,12 @@ struct LinearProgram::State {
     upper.push_back(most);
   }
 
+  // CLP crashes on a program without rows.
+  void add_free_row() {
+    program.addRow(0, nullptr, nullptr, -COIN_DBL_MAX, COIN_DBL_MAX);
+    ++clp_rows;
+  }
+
   // False where the column has a bound already.
   bool add_bound(int column, double bound) {
     if (program.columnUpper()[column] < COIN_DBL_MAX) return false;
@@ -64,6 +70,7 @@ LinearProgram::LinearProgram(std::size_t variables) : state_(std::make_unique<St
   state_->program.setPrimalTolerance(kSolverTolerance);
   state_->program.setDualTolerance(kSolverTolerance);
   state_->program.resize(0, static_cast<int>(variables));  // columns of 0 and more
+  state_->add_free_row();
 }
 
 LinearProgram::~LinearProgram() = default;
