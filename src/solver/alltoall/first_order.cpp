@@ -16,7 +16,7 @@ namespace forestcoll::solver::alltoall {
 namespace {
 
 // Sources times arcs that are held in memory: each takes 30 bytes or so.
-constexpr std::size_t kMaxIteratedFlows = 60'000'000;
+constexpr std::size_t kMostFlowsInMemory = 60'000'000;
 
 constexpr int kIterationsBetweenProofs = 50;
 
@@ -81,7 +81,7 @@ bool is_near(const Answer& answer, double gap) {
 int improve(const Instance& instance, const Folded& folded, const FirstOrderLimits& limits,
             Answer& answer) {
   const std::size_t size = instance.sources.size() * instance.network.graph.arc_count();
-  if (folded.source.empty() || size > kMaxIteratedFlows || is_near(answer, limits.gap)) return 0;
+  if (folded.source.empty() || size > kMostFlowsInMemory || is_near(answer, limits.gap)) return 0;
   Halpern method(folded, limits.threads);
   const auto place = places(instance, folded);
   const auto proportions = [&](std::size_t source, ArcId a) {

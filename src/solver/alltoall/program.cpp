@@ -8,7 +8,7 @@ namespace forestcoll::solver::alltoall {
 namespace {
 
 // Sources times arcs: beyond, colour refinement alone would take seconds.
-constexpr std::size_t kMaxProgramFlows = 1'500'000;
+constexpr std::size_t kMostRefinedFlows = 1'500'000;
 
 using Sum = std::map<std::size_t, std::int64_t>;
 
@@ -82,7 +82,8 @@ void add_capacity(const Instance& instance, Program& program) {
 }  // namespace
 
 std::optional<Program> make_program(const Instance& instance, std::size_t max_variables) {
-  if (instance.sources.size() * instance.network.graph.arc_count() > kMaxProgramFlows) return std::nullopt;
+  if (instance.sources.size() * instance.network.graph.arc_count() > kMostRefinedFlows)
+    return std::nullopt;
   auto classes = refine(instance, max_variables);
   if (!classes) return std::nullopt;
   Program program{*std::move(classes), {}, {}, {}};

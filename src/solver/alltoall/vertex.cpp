@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "solver/linear/exact_equations.hpp"
+#include "solver/exact_equations.hpp"
 
 namespace forestcoll::solver::alltoall {
 namespace {
@@ -14,7 +14,7 @@ constexpr double kZero = 1e-7;
 
 constexpr std::int64_t kMaxDenominator = std::int64_t{1} << 60;
 
-constexpr std::size_t kNoRow = static_cast<std::size_t>(-1);
+constexpr std::size_t kUnnumbered = static_cast<std::size_t>(-1);
 
 // Numbers those that count among all.
 struct Numbering {
@@ -22,7 +22,7 @@ struct Numbering {
   std::size_t count = 0;
 
   template <class Counts>
-  Numbering(std::size_t size, Counts&& counts) : of(size, kNoRow) {
+  Numbering(std::size_t size, Counts&& counts) : of(size, kUnnumbered) {
     for (std::size_t i = 0; i < size; ++i) {
       if (counts(i)) of[i] = count++;
     }
@@ -40,7 +40,7 @@ CommonFractions spread(const CommonFractions& solution, const Numbering& numberi
                        std::size_t size) {
   CommonFractions all{std::vector<std::int64_t>(size, 0), solution.denominator};
   for (std::size_t i = 0; i < size; ++i) {
-    if (numbering.of[i] != kNoRow) all.numerators[i] = solution.numerators[numbering.of[i]];
+    if (numbering.of[i] != kUnnumbered) all.numerators[i] = solution.numerators[numbering.of[i]];
   }
   return all;
 }
@@ -49,7 +49,7 @@ std::vector<Term> renumbered(const std::vector<Term>& terms, const Numbering& nu
   std::vector<Term> known;
   for (const Term& term : terms) {
     const std::size_t number = numbering.of[term.variable];
-    if (number != kNoRow) known.push_back({number, term.coefficient});
+    if (number != kUnnumbered) known.push_back({number, term.coefficient});
   }
   return known;
 }
@@ -97,7 +97,8 @@ std::optional<CommonFractions> exact_prices(const Program& program, const FloatS
     }
   };
   for (std::size_t i = 0; i < program.capacity.size(); ++i) {
-    if (priced.of[i] != kNoRow) add(program.capacity[i].terms, priced.of[i], solution.price[i]);
+    if (priced.of[i] != kUnnumbered)
+      add(program.capacity[i].terms, priced.of[i], solution.price[i]);
   }
   for (std::size_t i = 0; i < program.conservation.size(); ++i) {
     add(program.conservation[i], priced.count + i, solution.potential[i]);
