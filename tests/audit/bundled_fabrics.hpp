@@ -1,6 +1,7 @@
 // The fabrics in topologies/, and schedules for them as `synth` makes them.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -18,7 +19,7 @@
 namespace audit_test {
 
 inline Topology bundled(const std::string& name) {
-  std::ifstream file(std::string(SOURCE_DIR) + "/topologies/" + name + ".json");
+  std::ifstream file(fmt::format("{}/topologies/{}.json", SOURCE_DIR, name));
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   auto parsed = forestcoll::parse_topology(text, name);
   EXPECT_TRUE(parsed) << name;
