@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "solver/exact_equations.hpp"
+#include "solver/linear/exact_equations.hpp"
 
 namespace forestcoll::solver::alltoall {
 namespace {
