@@ -9,7 +9,10 @@ namespace forestcoll::choose {
 
 Expected<CompileOptions> settle(const Fabric& fabric, CompileOptions options) {
   options.lowering.boxes = boxes_of_nodes(fabric.topology);
-  if (options.format != Format::msccl) return options;
+  if (options.format != Format::msccl) {
+    if (options.xml.protocol.empty()) options.xml.protocol = "Simple";
+    return options;
+  }
   auto protocol = choose_protocol(options.xml.protocol, options.force_simple,
                                   options.synthesis.collective, fabric.topology);
   if (!protocol) return protocol.errors();

@@ -85,8 +85,15 @@ TEST(BoundAlltoall, WordsNameTheCut) {
 }
 
 TEST(BoundAlltoall, WordsNameLengthsWhereNoCutIsAsNarrow) {
-  const auto bound = run({"bound", "-", "-c", "alltoall", "--top", "2"}, {.input = ring(5)});
+  // K3,3: every block takes 7/5 hops on average, which no cut says.
+  const std::string complete_bipartite =
+      R"({"format": "forestcoll-topology", "version": 1, "name": "K3,3",
+          "nodes": [{"id": "a[0-2]", "type": "compute"}, {"id": "b[0-2]", "type": "compute"}],
+          "links": [{"src": "a[0-2]", "dst": "b[0-2]", "bandwidth": 1, "pair": "product"}]})";
+  const auto bound =
+      run({"bound", "-", "-c", "alltoall", "--top", "2"}, {.input = complete_bipartite});
   ASSERT_EQ(bound.code, 0) << bound.err;
+  EXPECT_THAT(bound.out, HasSubstr("(3/7) GB/s"));
   EXPECT_THAT(bound.out, HasSubstr("no cut alone, but "));
   EXPECT_THAT(bound.out, HasSubstr("a block covers a length of "));
   EXPECT_THAT(bound.out, HasSubstr(" GB/s, length "));

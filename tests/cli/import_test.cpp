@@ -177,8 +177,7 @@ TEST(TopoImport, OneWayPcieNodesRaiseNoWarnings) {
   EXPECT_THAT(again.err, IsEmpty());
 }
 
-TEST(TopoImport, WhatNoRailJoinsIsToldWithTheOptionsThatDo) {
-  // nvidia-smi does not say how PCIe joins GPUs without NVLink.
+TEST(TopoImport, WithoutNvlinkPcieJoinsTheRails) {
   const Scratch scratch;
   const std::string dump =
       scratch.write("dump.txt",
@@ -193,9 +192,8 @@ TEST(TopoImport, WhatNoRailJoinsIsToldWithTheOptionsThatDo) {
     return run(words);
   };
   const auto rails = with_fabric("rail");
-  EXPECT_EQ(rails.code, 2);
-  EXPECT_THAT(rails.err, AllOf(HasSubstr("[E09]"), HasSubstr("--fabric single")));
-  EXPECT_THAT(rails.out, IsEmpty());
+  EXPECT_EQ(rails.code, 0) << rails.err;
+  EXPECT_THAT(rails.err, HasSubstr("PCIe and the CPUs are the way between them"));
   EXPECT_EQ(with_fabric("single").code, 0);
 }
 

@@ -53,7 +53,7 @@ TEST(SlurmArray, WithoutSlurmItSaysWhatIsMissing) {
   const BatchDirectories batch;
   const Path path({"env", "bash", "sed", "realpath", "mkdir", "rm"});
   path.add_program();
-  const auto result = run({tool("slurm-array"), "4", batch.in(), batch.out()},
+  const auto result = run({tool("scripts/slurm-array"), "4", batch.in(), batch.out()},
                           {.environment = {path.setting()}, .program = bash});
   EXPECT_EQ(result.code, 4);
   EXPECT_THAT(result.err, AllOf(HasSubstr("sbatch"), HasSubstr("login node"),
@@ -62,9 +62,9 @@ TEST(SlurmArray, WithoutSlurmItSaysWhatIsMissing) {
   EXPECT_FALSE(fs::exists(batch.out())) << "nothing is begun";
   // Wrong usage is still wrong usage, and with sbatch it goes on.
   const RunOptions options = {.environment = {path.setting()}, .program = bash};
-  EXPECT_EQ(run({tool("slurm-array"), "none", batch.in(), batch.out()}, options).code, 2);
+  EXPECT_EQ(run({tool("scripts/slurm-array"), "none", batch.in(), batch.out()}, options).code, 2);
   path.add_script("sbatch", "echo 17\n");
-  const auto submitted = run({tool("slurm-array"), "4", batch.in(), batch.out()}, options);
+  const auto submitted = run({tool("scripts/slurm-array"), "4", batch.in(), batch.out()}, options);
   EXPECT_EQ(submitted.code, 0) << submitted.err;
   EXPECT_EQ(submitted.out, "17\n");
 }
@@ -84,7 +84,7 @@ TEST(Setup, InstallsGraphvizToDraw) {
 }
 
 YAML::Node example(const std::string& name) {
-  return YAML::LoadFile(tool("ci-examples/" + name));
+  return YAML::LoadFile(tool("scripts/ci-examples/" + name));
 }
 
 // A GitHub step by its name or by the action that it uses.

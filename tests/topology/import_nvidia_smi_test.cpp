@@ -98,7 +98,7 @@ TEST(ImportNvidiaSmi, TheNearestGpusReachANic) {
   EXPECT_THAT(arcs, Contains("box0/gpu1 -> box0/pcie_out0 48"));
   EXPECT_THAT(arcs, Contains("box0/gpu2 -> box0/pcie_out1 48"));
   EXPECT_THAT(imported.document.metadata, Contains(std::pair("nic1", "mlx5_4")));
-  EXPECT_THAT(imported.report.guesses, Contains(HasSubstr("is that of a h100")));
+  EXPECT_THAT(imported.report.guesses, Contains(HasSubstr("is that of the h100")));
   EXPECT_THAT(import_errors(kSmi, kSwitched, {.gpu = "h100", .boxes = 2, .fabric = "rail"}),
               ElementsAre(HasSubstr("I05 ")));
 }
@@ -157,7 +157,7 @@ TEST(ImportNvidiaSmi, WithoutNvlinkPcieIsTheWay) {
   EXPECT_EQ(allgather(import_fabric(kSmi, two_pairs("SYS"), l40s)), Ratio(4 * 6, 2));
   EXPECT_THAT(imported.report.guesses,
               AllOf(Contains(HasSubstr("nvidia-smi does not name the CPUs: 6 GB/s")),
-                    Contains(HasSubstr("is that of a l40s"))));
+                    Contains(HasSubstr("is that of the l40s"))));
   EXPECT_THAT(imported.report.joined_by_pcie, ::testing::SizeIs(4));
   EXPECT_THAT(imported.document.metadata,
               Contains(Pair("pcie", HasSubstr("any two of the 4 GPUs: PCIe and the CPUs"))));

@@ -317,7 +317,7 @@ std::optional<Machines> read_nvidia_smi(const Context& context) {
   if (!Links(context, *matrix, *model).add_to(machine)) return std::nullopt;
   const bool by_links = joined_by_links(*matrix);
   if (!by_links && machine.links.empty() && model->nvlinks > 0) {
-    machine.nvlink_expected = fmt::format("a {} may have {} NVLinks, and the matrix shows none",
+    machine.nvlink_expected = fmt::format("the {} may have {} NVLinks, and the matrix shows none",
                                           model->name, model->nvlinks);
   }
   if (by_links && !context.options.pcie_p2p) {

@@ -35,7 +35,7 @@ PcieSlot slot_of(const Context& context, const GpuModel& model, std::size_t pare
   const auto given = context.overridden("pcie");
   return {.parent = parent,
           .bandwidth = given.value_or(model.pcie),
-          .guess = given ? "" : fmt::format("is that of a {}", model.name)};
+          .guess = given ? "" : fmt::format("is that of the {}", model.name)};
 }
 
 // NVLink says nothing of where two GPUs stand.
