@@ -185,7 +185,7 @@ TEST(ImportNvidiaSmi, PcieIsDoubtfulWhereTheModelHasNvlink) {
     return told[0].message;
   };
   EXPECT_THAT(remark("h100"),
-              HasSubstr("; but a h100 may have 18 NVLinks, and the matrix shows none"));
+              HasSubstr("; but the h100 may have 18 NVLinks, and the matrix shows none"));
   EXPECT_THAT(remark("l4"), Not(HasSubstr("NVLinks")));
 }
 
