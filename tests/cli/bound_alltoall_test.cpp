@@ -23,18 +23,6 @@ nlohmann::json report_of(std::vector<std::string> arguments) {
   return json;
 }
 
-// A ring of `gpus` with links of 1 GB/s; the last one is slower.
-std::string ring(int gpus) {
-  std::string links;
-  for (int i = 0; i < gpus; ++i) {
-    links += (i == 0 ? "" : ",") + (R"({"src": "g)" + std::to_string(i) + R"(", "dst": "g)") +
-             std::to_string((i + 1) % gpus) + R"(", "bandwidth": )" +
-             (i + 1 == gpus ? "0.7}" : "1}");
-  }
-  return R"({"format": "forestcoll-topology", "version": 1, "name": "ring", "nodes": [{"id": "g[0-)" +
-         std::to_string(gpus - 1) + R"(]", "type": "compute"}], "links": [)" + links + "]}";
-}
-
 TEST(BoundAlltoall, StandsInTheTable) {
   const auto bound = run({"bound", topology("dgx-a100-x2"), "--check"});
   ASSERT_EQ(bound.code, 0) << bound.err;
