@@ -11,7 +11,9 @@ install(TARGETS forestcoll EXPORT forestcollTargets)
 install(DIRECTORY include/forestcoll DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY topologies DESTINATION ${data_dir})
 install(DIRECTORY tools/schema DESTINATION ${data_dir} FILES_MATCHING PATTERN "*.json")
-install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES bench/compare-allreduce.svg DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench)
 
 install(EXPORT forestcollTargets NAMESPACE forestcoll:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/forestcollConfig.cmake.in forestcollConfig.cmake

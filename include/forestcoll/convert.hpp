@@ -16,7 +16,7 @@ enum class GraphFormat {
   networkx,    ///< networkx node-link JSON, as networkx 3.4 writes it
   json_graph,  ///< JSON Graph Format 2
   graphml,
-  dot,  ///< Graphviz, for data; `to_drawing` is for the eye
+  dot,  ///< Graphviz, for data; `draw` is for the eye
   csv,  ///< a list of links with a header line
 };
 

@@ -21,7 +21,7 @@ enum class ErrorKind {
 
 /// One finding.
 struct Diagnostic {
-  std::string code = {};  ///< "E05", "W01", …: stable, documented in the README
+  std::string code = {};  ///< "E05", "W01", …: stable, documented in docs/diagnostics.md
   Severity severity = Severity::error;
   ErrorKind kind = ErrorKind::input;
   std::string file = {};     ///< as the user named it; empty where there is none

@@ -105,7 +105,8 @@ TEST(PlanPackets, ShowWhatWasReadForThem) {
   for (int r = 0; r < 2; ++r) {
     GpuParts parts = with_all_scratch(2, r, 4, 4, 4);
     const int mine = 2 * r, other = 2 - mine;
-    PlanJson first = {data("ppkt", {local("i", other, 2)}, {remote(0, 0, 2)}, "memory")};
+    PlanJson first =
+        PlanJson::array({data("ppkt", {local("i", other, 2)}, {remote(0, 0, 2)}, "memory")});
     PlanJson second = PlanJson::array();
     for (int c = 0; c < 2; ++c) {
       second.push_back(data("respkt", {local("i", mine + c, 1), local("s", c, 1)},

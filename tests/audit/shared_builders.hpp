@@ -112,10 +112,11 @@ inline PlanJson chain_allreduce() {
        data("rppkt", {local("s", 1, 1)}, {remote(0, 1, 1)}, "memory"), op("nop"), take},
       "memory", {0, 1}, {0, 1})};
   gpus[3] = with_peers({2});
-  gpus[3].threadblocks = {threadblock(0,
-                                      {data("respkt", {local("i", 0, 1), local("s", 0, 1)},
-                                            {local("o", 0, 1), remote(0, 1, 1)}, "memory")},
-                                      "memory", {0}, {0})};
+  gpus[3].threadblocks = {
+      threadblock(0,
+                  PlanJson::array({data("respkt", {local("i", 0, 1), local("s", 0, 1)},
+                                        {local("o", 0, 1), remote(0, 1, 1)}, "memory")}),
+                  "memory", {0}, {0})};
   return in_packets(plan_of("allreduce", false, "memory", gpus));
 }
 

@@ -14,7 +14,7 @@ class App;
 
 namespace forestcoll::cli {
 
-/// The exit codes of the program; they stand in the README and in --help.
+/// The exit codes of the program; they stand in docs/commands.md and in --help.
 enum class ExitCode {
   done = 0,
   answer_is_no = 1,  ///< a check failed

@@ -1,6 +1,6 @@
 // Some operations do not do in the executor what they are called: a `get` swaps its two offsets, a
 // `pws` or `pwsf` on a memory channel never signals, a `flush` counts its destinations instead of
-// its channels. Plans that would trip over these are refused, here and in plan_operands.cpp.
+// its channels. Plans that would trip over these are refused, here and in operands.cpp.
 #include "audit/plan/operations.hpp"
 
 #include <fmt/format.h>

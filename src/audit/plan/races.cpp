@@ -1,7 +1,7 @@
 // Every two accesses to a chunk, at least one of them writing, are a question to the clocks. Most
 // answers are near at hand, though: B's own threadblock, or one that has signalled to it.
 //
-// A write must be over in memory, a read only in time (plan_clocks.hpp). Packets are no concern of
+// A write must be over in memory, a read only in time (clocks.hpp). Packets are no concern of
 // this file: their flags order them.
 #include "audit/plan/races.hpp"
 

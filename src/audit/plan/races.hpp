@@ -15,7 +15,7 @@ namespace forestcoll::audit {
 /// an order that the graph does not fix; and for every access to another rank's memory that may
 /// come before that rank has begun its call, or after it has ended it. What only a relaxed signal
 /// orders counts as not ordered, but for the beginning of a call and for reads that are to be over.
-/// Packets are left out (plan_packets.hpp).
+/// Packets are left out (packets.hpp).
 /// `order` respects the graph. Cost: O(accesses · log + nodes · threadblocks / 64 · constant) in
 /// bounded memory.
 void check_plan_races(const PlanFile& plan, const PlanGraph& graph, const MemoryMap& memory,

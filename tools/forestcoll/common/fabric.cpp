@@ -42,10 +42,6 @@ std::string name_by_file(const std::string& path) {
   return name;
 }
 
-}  // namespace
-
-namespace {
-
 // In words, where CLI11 speaks of an unsigned integral type.
 CLI::Validator positive_integer() {
   return {[](std::string& text) {

@@ -80,7 +80,7 @@ void note_default_target(const SynthArguments& arguments, const CompileOptions& 
   if (arguments.target_given || options.format != Format::msccl) return;
   if (!fabric.gpu.name.starts_with("mi")) return;  // AMD's: mi250, mi300x
   note(console, fmt::format("target {} by default, which does not run on {}: RCCL loads what "
-                            "--target rccl-6.3 makes (see README for other releases)",
+                            "--target rccl-6.3 makes (see docs/commands.md for other releases)",
                             options.xml.target, fabric.gpu.name));
 }
 
