@@ -10,6 +10,7 @@
 
 #include "batch/machine.hpp"
 #include "common/collective_option.hpp"
+#include "common/parse_number.hpp"
 #include "common/report.hpp"
 #include "common/target_options.hpp"
 #include "forestcoll/schedule.hpp"
@@ -23,14 +24,6 @@ constexpr int kMostShards = 1'000'000;
 constexpr double kMostSeconds = 1e9;
 constexpr double kShareOfMemory = 0.8;
 
-template <class Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 // "512M", "64G": with a unit, as a few bytes are what nobody means.
 std::optional<std::uint64_t> parse_memory(std::string_view text) {
   const auto size = parse_size(text);
@@ -38,11 +31,6 @@ std::optional<std::uint64_t> parse_memory(std::string_view text) {
     return std::nullopt;
   }
   return static_cast<std::uint64_t>(*size);
-}
-
-std::string refuse_unknown_target(const std::string& name) {
-  if (is_target(name)) return {};
-  return fmt::format("\"{}\" is no target; known are {} [T07]", name, known_targets());
 }
 
 // Options that are lists: with commas, or several times.

@@ -10,20 +10,13 @@
 
 #include "common/file_option.hpp"
 #include "common/jobs_option.hpp"
+#include "common/parse_number.hpp"
 #include "common/report.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
 constexpr double kMostSeconds = 1e9;
-
-template <class Number>
-std::optional<Number> parse_number(const std::string& text) {
-  Number value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 Effort parse_effort(const std::string& name) {
   if (name == "fast") return Effort::fast;

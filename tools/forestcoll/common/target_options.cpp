@@ -13,12 +13,12 @@ constexpr std::int32_t kSmsAtMost = 4096;
 constexpr std::int32_t kSmsOfA100 = 108;
 constexpr std::int32_t kCusOfMi250 = 104;
 
+}  // namespace
+
 std::string refuse_unknown_target(const std::string& name) {
   if (is_target(name)) return {};
   return fmt::format("\"{}\" is no target; known are {} [T07]", name, known_targets());
 }
-
-}  // namespace
 
 bool is_target(std::string_view name) {
   return find_target(name) != nullptr || name == plan_target;

@@ -18,6 +18,9 @@ constexpr const char* plan_target = "mscclpp";
 /// A target of XML, or `plan_target`.
 [[nodiscard]] bool is_target(std::string_view name);
 
+/// What is wrong with the name of a target, for CLI11: "… [T07]"; empty where nothing is.
+[[nodiscard]] std::string refuse_unknown_target(const std::string& name);
+
 /// Adds `--target` and `--sms`; an unknown target is a usage error that lists the known ones.
 /// `plan_target` is taken too.
 void add_target_options(CLI::App& command, std::string& target, std::optional<std::int32_t>& sms);
