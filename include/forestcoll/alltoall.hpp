@@ -12,6 +12,9 @@
 
 namespace forestcoll {
 
+/// Of all amounts of a demand together: rates per unit keep some seven digits in 64 bits.
+inline constexpr std::int64_t kMaxDemand = (std::int64_t{1} << 40) - 1;
+
 /// How much every rank has for every other: bytes, or any other unit. What a rank has for itself
 /// crosses no link and counts as nothing.
 class Demand {
@@ -19,7 +22,7 @@ class Demand {
   /// 1 for every pair: an all-to-all.
   [[nodiscard]] static Demand uniform(std::size_t ranks) { return Demand(ranks, {}); }
   /// Row by row, `amounts[s · ranks + t]` from s to t: an all-to-all-v. REQUIRES: ranks² amounts,
-  /// none negative, whose sum is below 2^56.
+  /// none negative, whose sum is `kMaxDemand` at most.
   [[nodiscard]] static Demand matrix(std::size_t ranks, std::vector<std::int64_t> amounts) {
     return Demand(ranks, std::move(amounts));
   }

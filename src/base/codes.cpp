@@ -69,7 +69,7 @@ constexpr std::array<CodeInfo, 140> kCodes = {{
     {"A03", "the request", "`--demand`: no array of rows of amounts"},
     {"A04", "the request", "`--demand`: not as many rows, or amounts of a row, as there are GPUs"},
     {"A05", "the request", "`--demand`: an amount that is no whole number of bytes, 0 or more"},
-    {"A06", "the request", "`--demand`: 2^56 bytes or more in all (exit code 3)"},
+    {"A06", "the request", "`--demand`: 2^40 bytes or more in all (exit code 3)"},
     {"F01", "the request", "not a forest JSON"},
     {"F02", "the request", "a former forest that does not fit the topology"},
     {"D01", "the request", "`--drop`, `--derate`, `--ranks`: an unknown name"},

@@ -19,7 +19,7 @@ using topology::Findings;
 using topology::JsonValue;
 using topology::quote;
 
-constexpr std::int64_t kMaxTotal = (std::int64_t{1} << 56) - 1;
+constexpr std::int64_t kMaxTotal = kMaxDemand;
 
 // An amount as it is written, and where.
 struct Cell {
@@ -109,6 +109,11 @@ std::optional<std::int64_t> parse_amount(const std::string& text) {
 Expected<ParsedDemand> parse_demand(std::string_view text, std::string_view file,
                                     std::size_t ranks) {
   Findings findings(file);
+  if (text.starts_with("\xEF\xBB\xBF")) {
+    findings.error("A03", "1:1", "the file begins with a byte-order mark",
+                   "Save it as UTF-8 without a byte-order mark.");
+    return findings.all();
+  }
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const bool json = first != std::string_view::npos && (text[first] == '[' || text[first] == '{');
   const std::vector<Row> rows = json ? rows_of_json(text, findings) : rows_of_csv(text);
@@ -128,7 +133,7 @@ Expected<ParsedDemand> parse_demand(std::string_view text, std::string_view file
                          .kind = ErrorKind::limit,
                          .file = std::string(file),
                          .where = cell.where,
-                         .message = "all amounts together are 2^56 bytes or more",
+                         .message = "all amounts together are 2^40 bytes or more",
                          .remedy = "give amounts in a larger unit; rates scale with it"};
         return error;
       }

@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -245,6 +246,25 @@ TEST(AlltoallOptimum, HotRanksAreLimitedByTheirLinks) {
   // 325 GB/s for 15 blocks; the other box's eight come over eight NICs, 200 GB/s.
   EXPECT_EQ(proof_of(network, Demand::matrix(n, receiver)).reached, Ratio(65, 3));
   EXPECT_EQ(proof_of(network, Demand::matrix(n, sender)).reached, Ratio(65, 3));
+}
+
+// Bytes of real messages: numbers of many digits, up to all that a demand may have.
+TEST(AlltoallOptimum, LargeAmountsKeepTheirDigits) {
+  for (const std::int64_t most : {30'000'000LL, 1'000'000'000LL, 4'000'000'000LL}) {
+    for (std::uint64_t seed = 0; seed < 6; ++seed) {
+      const Network network = seed % 2 == 0 ? test::torus({4, 4}) : random_network(seed);
+      const std::size_t ranks = network.ranks.size();
+      std::mt19937_64 random(seed);
+      std::vector<std::int64_t> amounts;
+      for (std::size_t i = 0; i < ranks * ranks; ++i) {
+        amounts.push_back(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most)));
+      }
+      const auto proof = proof_of(network, Demand::matrix(ranks, std::move(amounts)));
+      ASSERT_GT(proof.reached, Ratio(0)) << most << " " << seed;
+      EXPECT_LT(proof.at_most.to_double() / proof.reached.to_double(), 1.011)
+          << most << " " << seed;
+    }
+  }
 }
 
 TEST(AlltoallOptimum, NothingToSendIsAnError) {

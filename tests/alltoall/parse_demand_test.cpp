@@ -24,9 +24,9 @@ TEST(ParseDemand, ReadsCsvAndJson) {
 }
 
 TEST(ParseDemand, RowsCanBeZero) {
-  const auto parsed = parse_demand("0,0\n72057594037927935,0\n", "d", 2);
+  const auto parsed = parse_demand("0,0\n1099511627775,0\n", "d", 2);
   ASSERT_TRUE(parsed);
-  EXPECT_EQ(parsed->demand(Rank(1), Rank(0)), 72057594037927935);
+  EXPECT_EQ(parsed->demand(Rank(1), Rank(0)), 1099511627775);
 }
 
 struct Malformed {
@@ -61,8 +61,12 @@ INSTANTIATE_TEST_SUITE_P(
                       Malformed{"AString", R"([[0, "1"], [2, 0]])", "A05", "/0/1", "1"},
                       Malformed{"BeyondAnInteger", "0,9223372036854775808\n2,0\n", "A05",
                                 "line 1, column 2", "9223372036854775808"},
-                      Malformed{"TooMuchTogether", "0,72057594037927935\n1,0\n", "A06",
-                                "line 2, column 1", "2^56"}),
+                      Malformed{"AByteOrderMark",
+                                "\xEF\xBB\xBF"
+                                "0,1\n2,0\n",
+                                "A03", "1:1", "byte-order mark"},
+                      Malformed{"TooMuchTogether", "0,1099511627775\n1,0\n", "A06",
+                                "line 2, column 1", "2^40"}),
     [](const auto& test) { return test.param.name; });
 
 TEST(ParseDemandErrors, AreReportedTogether) {

@@ -210,14 +210,28 @@ TEST(Proof, RoundsOutwards) {
 
 TEST(Proof, ShortProductsAreOnTheSafeSide) {
   const Ratio a((std::int64_t{1} << 61) - 1, (std::int64_t{1} << 60) - 93), b(7, 3);
-  const auto below = short_product(a, b, Rounding::down), above = short_product(a, b, Rounding::up);
+  constexpr std::int64_t total = std::int64_t{1} << 20;
+  const auto below = short_product(a, b, total, Rounding::down);
+  const auto above = short_product(a, b, total, Rounding::up);
   ASSERT_TRUE(below && above);
-  EXPECT_LT(below->num(), std::int64_t{1} << 41);
+  EXPECT_TRUE(checked_mul(*below, Ratio(total)));
+  EXPECT_TRUE(checked_mul(*above, Ratio(total)));
   EXPECT_LT(*below, *above);
   const double exact = a.to_double() * 7 / 3;
   EXPECT_NEAR(below->to_double() / exact, 1, 1e-11);
   EXPECT_NEAR(above->to_double() / exact, 1, 1e-11);
-  EXPECT_EQ(short_product(Ratio(3, 4), Ratio(2, 9), Rounding::up), Ratio(1, 6));
+  EXPECT_EQ(short_product(Ratio(3, 4), Ratio(2, 9), 1, Rounding::up), Ratio(1, 6));
+}
+
+// Per byte of a terabyte, a rate is tiny: seven digits are left of it.
+TEST(Proof, ShortProductsKeepTinyRates) {
+  const Ratio rate(7, (std::int64_t{1} << 61) - 1), unit(std::int64_t{1} << 21, 1);
+  const auto below = short_product(rate, unit, kMaxDemand, Rounding::down);
+  const auto above = short_product(rate, unit, kMaxDemand, Rounding::up);
+  ASSERT_TRUE(below && above);
+  EXPECT_LE(*below, *above);
+  EXPECT_GT(below->num(), 0);
+  EXPECT_NEAR(above->to_double() / below->to_double(), 1, 1e-5);
 }
 
 TEST(Halpern, FindsTheWidestWay) {

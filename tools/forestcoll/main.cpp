@@ -78,8 +78,8 @@ void print_usage_error(const CLI::App& program, const CLI::ParseError& error,
     app = app->get_subcommands().front();
     command += " " + app->get_name();
   }
-  fmt::print(stderr, "forestcoll: {}\n  see `{} --help`\n", in_words(program, error, commands),
-             command);
+  say(fmt::format("forestcoll: {}\n  see `{} --help`\n", in_words(program, error, commands),
+                  command));
 }
 
 ExitCode print_on_stdout(const std::string& text, const Console& console) {

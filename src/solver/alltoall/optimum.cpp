@@ -57,15 +57,28 @@ Answer first_answer(const Instance& instance, const Folded& folded) {
   return answer;
 }
 
+// What ranks have for themselves too, as sizes of buffers count it.
+std::int64_t total_of(const Demand& demand) {
+  const std::size_t ranks = demand.ranks();
+  if (demand.is_uniform()) return static_cast<std::int64_t>(ranks * ranks);
+  std::int64_t total = 0;
+  for (std::size_t s = 0; s < ranks; ++s) {
+    for (std::size_t t = 0; t < ranks; ++t) total += demand(Rank(s), Rank(t));
+  }
+  return std::max<std::int64_t>(1, total);
+}
+
 Expected<AlltoallOptimum> in_public(const Instance& instance, Answer answer,
                                     const AlltoallStatistics& statistics) {
   if (!answer.at_most || !answer.reached) return too_large();
   const auto of_demand = checked_div(instance.network.unit, Ratio(instance.unit));
   if (!of_demand) return too_large();
   const bool exact = answer.is_exact();
+  const std::int64_t total = total_of(instance.demand);
   const auto reached = exact ? checked_mul(*answer.reached, *of_demand)
-                             : short_product(*answer.reached, *of_demand, Rounding::down);
-  const auto at_most = exact ? reached : short_product(*answer.at_most, *of_demand, Rounding::up);
+                             : short_product(*answer.reached, *of_demand, total, Rounding::down);
+  const auto at_most =
+      exact ? reached : short_product(*answer.at_most, *of_demand, total, Rounding::up);
   if (!reached || !at_most) return too_large();
   AlltoallProof proof{.reached = *reached,
                       .at_most = *at_most,

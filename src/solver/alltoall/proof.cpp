@@ -16,10 +16,11 @@ bool multiply(Int128 a, Int128 b, Int128& product) {
   return !__builtin_mul_overflow(a, b, &product);
 }
 
-// The two are shortened until neither is above `most`, so that the result is on the safe side.
+// The two are shortened until neither is above its limit, so that the result is on the safe side.
 // REQUIRES: both positive.
-std::optional<Ratio> shortened(Int128 num, Int128 den, Rounding rounding, Int128 most) {
-  while (num > most || den > most) {
+std::optional<Ratio> shortened(Int128 num, Int128 den, Rounding rounding, Int128 most_num,
+                               Int128 most_den) {
+  while (num > most_num || den > most_den) {
     const bool up = rounding == Rounding::up;
     num = num / 2 + (up ? num % 2 : 0);
     den = den / 2 + (up ? 0 : den % 2);
@@ -30,7 +31,7 @@ std::optional<Ratio> shortened(Int128 num, Int128 den, Rounding rounding, Int128
 // num / den in lowest terms, shortened where that does not fit. REQUIRES: both positive.
 std::optional<Ratio> rounded(Int128 num, Int128 den, Rounding rounding) {
   if (const auto exact = Ratio::reduced(num, den)) return exact;
-  return shortened(num, den, rounding, kFits);
+  return shortened(num, den, rounding, kFits, kFits);
 }
 
 bool add_product(Int128& sum, Int128 a, Int128 b) {
@@ -58,10 +59,11 @@ bool is_routing(const Instance& instance, Rank source, const IdVector<ArcId, std
 
 }  // namespace
 
-std::optional<Ratio> short_product(const Ratio& a, const Ratio& b, Rounding rounding) {
-  constexpr Int128 most = Int128{1} << 40;
+std::optional<Ratio> short_product(const Ratio& a, const Ratio& b, std::int64_t total,
+                                   Rounding rounding) {
+  constexpr Int128 most = Int128{1} << 62;
   return shortened(static_cast<Int128>(a.num()) * b.num(), static_cast<Int128>(a.den()) * b.den(),
-                   rounding, most);
+                   rounding, most / total, most);
 }
 
 Distances distances_from(const Digraph& graph, const ArcLengths& lengths, NodeId source) {

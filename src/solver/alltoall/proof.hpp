@@ -13,9 +13,10 @@ namespace forestcoll::solver::alltoall {
 
 enum class Rounding { down, up };
 
-/// a · b with numerator and denominator of 40 bits at most, so that what follows fits: a limit of
-/// an interval. REQUIRES: both positive.
-[[nodiscard]] std::optional<Ratio> short_product(const Ratio& a, const Ratio& b, Rounding rounding);
+/// a · b, rounded so that its product with the `total` of a demand fits: a limit of an interval.
+/// REQUIRES: a and b positive, `total` from 1 to `kMaxDemand`.
+[[nodiscard]] std::optional<Ratio> short_product(const Ratio& a, const Ratio& b, std::int64_t total,
+                                                 Rounding rounding);
 
 /// Distances from one node, and the order in which they were settled.
 struct Distances {

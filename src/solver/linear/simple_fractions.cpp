@@ -9,19 +9,24 @@ namespace forestcoll::solver {
 namespace {
 
 constexpr std::int64_t kLargestTerm = std::int64_t{1} << 62;
+constexpr int kMostTerms = 90;  // denominators grow as Fibonacci's numbers do: these leave 64 bits
 
 struct Fraction {
   std::int64_t num = 0, den = 1;
 };
 
 // The fraction of least denominator between the two, the common beginning of their continued
-// fractions. REQUIRES: 0 < low < high.
-std::optional<Fraction> simplest_between(double low, double high, std::int64_t max_denominator) {
+// fractions; `terms` at most of them. None where rounding has left nothing between.
+// REQUIRES: 0 < low <= high.
+std::optional<Fraction> simplest_between(double low, double high, std::int64_t max_denominator,
+                                         int terms = kMostTerms) {
   const double whole = std::ceil(low);
   if (whole >= static_cast<double>(kLargestTerm)) return std::nullopt;
   if (whole <= high) return Fraction{static_cast<std::int64_t>(whole), 1};
   const double below = whole - 1;
-  const auto rest = simplest_between(1 / (high - below), 1 / (low - below), max_denominator);
+  if (terms == 0 || !(low < high) || !(below < low)) return std::nullopt;
+  const auto rest =
+      simplest_between(1 / (high - below), 1 / (low - below), max_denominator, terms - 1);
   if (!rest || rest->num > max_denominator) return std::nullopt;
   const Int128 num = static_cast<Int128>(below) * rest->num + rest->den;
   if (num >= kLargestTerm) return std::nullopt;

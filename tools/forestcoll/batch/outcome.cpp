@@ -8,6 +8,7 @@
 
 #include "batch/discovery.hpp"
 #include "common/io.hpp"
+#include "common/report.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {
@@ -126,7 +127,7 @@ ExitCode conclude(Results results, const OutcomeRequest& request, const std::str
   const bool bad =
       results.count(Status::failed) > 0 || (results.regressions && !results.regressions->empty());
   // Failures are errors, which --quiet does not silence.
-  if (bad || !console.quiet) fmt::print(stderr, "{}\n", to_summary(results));
+  if (bad || !console.quiet) say(fmt::format("{}\n", to_summary(results)));
   if (!errors.empty()) return fail(errors, console);
   return bad ? ExitCode::answer_is_no : ExitCode::done;
 }

@@ -55,13 +55,13 @@ void Progress::tick() {
                         std::ceil(static_cast<double>(items_ - done_) / rate));
   }
   if (failed_ > 0) line += fmt::format("  {} failed", failed_);
-  fmt::print(stderr, "\r{}\033[K", line);
+  say(fmt::format("\r{}\033[K", line));
   std::fflush(stderr);
   drawn_ = true;
 }
 
 void Progress::erase_bar() {
-  if (drawn_) fmt::print(stderr, "\r\033[K");
+  if (drawn_) say(fmt::format("\r\033[K"));
   drawn_ = false;
 }
 

@@ -379,7 +379,7 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
   if (!answer) return fail(answer.errors(), console);
   if (options.check) {
     const std::string wrong = disagreement(*answer, fabric->network, console);
-    fmt::print(stderr, "{}", wrong);
+    say(fmt::format("{}", wrong));
     if (!wrong.empty()) return ExitCode::internal;
     note(console, "checked: bisection on independent code finds the same rate");
   }

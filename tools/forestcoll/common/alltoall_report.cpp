@@ -175,7 +175,9 @@ std::string rate_in_words(const AlltoallProof& proof, const Demand& demand,
                           const AlltoallRates& rates) {
   std::string text;
   if (demand.is_uniform()) {
-    text = fmt::format("every GPU sends to every other at {} GB/s\n", number(proof.reached));
+    text =
+        fmt::format("every GPU sends to every other at {} GB/s\n",
+                    proof.is_exact() ? number(proof.reached) : number(proof.reached.to_double()));
   } else {
     text = fmt::format("the demand takes {} ms\n",
                        number(1e3 / proof.reached.to_double() / kBytesPerSecond));
@@ -185,8 +187,8 @@ std::string rate_in_words(const AlltoallProof& proof, const Demand& demand,
   const double more = proof.at_most.to_double() / proof.reached.to_double() - 1;
   return text + fmt::format(
                     "that is what flows reach; proved is that no schedule has an algbw above {} "
-                    "GB/s, {:.2g} % more\n",
-                    number(rates.algbw_at_most.to_double()), percent * more);
+                    "GB/s, {} % more\n",
+                    number(rates.algbw_at_most.to_double()), number(percent * more));
 }
 
 std::string bottleneck_in_words(const AlltoallProof& proof, const Demand& demand,

@@ -4,13 +4,16 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <string_view>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "common/alltoall_report.hpp"
 #include "common/file_option.hpp"
 #include "common/io.hpp"
 #include "common/progress_bar.hpp"
+#include "common/report.hpp"
 #include "common/time_limit.hpp"
 #include "forestcoll/alltoall_check.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
@@ -72,10 +75,18 @@ std::string text_report(const AlltoallProof& proof, const ParsedDemand& demand,
   const Network& network = fabric.network;
   std::string text =
       fmt::format("{}: {}\n", fabric.topology.name, counted(network.ranks.size(), "GPU"));
-  text += fmt::format("{:<16}{:>20}{:>20}\n", "collective", "algbw GB/s", "busbw GB/s");
-  text += fmt::format("{:<16}{:>20}{:>20}\n", "alltoall",
-                      proof.is_exact() ? number(rates.algbw) : number(rates.algbw.to_double()),
-                      proof.is_exact() ? number(rates.busbw) : number(rates.busbw.to_double()));
+  const auto in_words = [&](const Ratio& rate) {
+    return proof.is_exact() ? number(rate) : number(rate.to_double());
+  };
+  const std::string algbw = in_words(rates.algbw), busbw = in_words(rates.busbw);
+  // Exact fractions can be long.
+  const std::size_t width = std::max({std::size_t{18}, algbw.size(), busbw.size()}) + 2;
+  for (const auto& [name, first, second] :
+       {std::tuple<std::string_view, std::string_view, std::string_view>("collective", "algbw GB/s",
+                                                                         "busbw GB/s"),
+        {"alltoall", algbw, busbw}}) {
+    text += fmt::format("{:<16}{:>{}}{:>{}}\n", name, first, width, second, width);
+  }
   text += rate_in_words(proof, demand.demand, rates);
   return text + bottleneck_in_words(proof, demand.demand, fabric.topology, network, top);
 }
@@ -127,10 +138,10 @@ ExitCode check_alltoall(const AlltoallProof& proof, const Demand& demand, const 
     note(console, "checked: independent code adds up the flows of the alltoall and its bound");
     return ExitCode::done;
   }
-  fmt::print(stderr,
-             "forestcoll: internal error: the proof of the alltoall does not hold: {}; please "
-             "report it\n",
-             flaw);
+  say(
+      fmt::format("forestcoll: internal error: the proof of the alltoall does not hold: {}; please "
+                  "report it\n",
+                  flaw));
   return ExitCode::internal;
 }
 
@@ -152,6 +163,11 @@ ExitCode run_bound_alltoall(const Fabric& fabric, const AlltoallArguments& argum
   if (reporting.check) {
     const ExitCode checked = check_alltoall(proof, demand->demand, fabric, console);
     if (checked != ExitCode::done) return checked;
+  }
+  const double apart = proof.at_most.to_double() / proof.reached.to_double() - 1;
+  if (!proof.is_exact() && apart > request->solver.gap) {
+    note(console, fmt::format("the gap of {} % was not reached: {} %",
+                              number(kPercent * request->solver.gap), number(kPercent * apart)));
   }
   const std::string report = reporting.json
                                  ? to_text(json_report(proof, *demand, *rates, fabric, reporting))

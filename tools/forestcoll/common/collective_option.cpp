@@ -70,9 +70,14 @@ std::string understand_collective(std::string& name) {
 }
 
 std::string understand_collective_or_alltoall(std::string& name) {
-  if (!has_marks_only(name) || !is_alltoall(bare(name))) return understand_collective(name);
-  name = "alltoall";
-  return {};
+  if (has_marks_only(name) && is_alltoall(bare(name))) {
+    name = "alltoall";
+    return {};
+  }
+  std::string error = understand_collective(name);
+  constexpr std::string_view code = " [S03]";
+  if (error.ends_with(code)) error.insert(error.size() - code.size(), ", alltoall");
+  return error;
 }
 
 CLI::Option* add_collective_option(CLI::App& command, std::string& collective,

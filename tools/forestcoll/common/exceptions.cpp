@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "common/report.hpp"
+
 namespace forestcoll::cli {
 namespace {
 
@@ -37,13 +39,13 @@ ExitCode report_exception(const std::exception& error,
     const char* fewer = has_option("--in-process") ? "leave --in-process out, or "
                         : has_option("-j")         ? "use -j 1, or "
                                                    : "";
-    fmt::print(stderr,
-               "forestcoll: the system gives no more threads ({}); no file is left half-written\n"
-               "  {}raise the limits on processes and memory (ulimit -u, ulimit -v)\n",
-               error.what(), fewer);
+    say(fmt::format(
+        "forestcoll: the system gives no more threads ({}); no file is left half-written\n"
+        "  {}raise the limits on processes and memory (ulimit -u, ulimit -v)\n",
+        error.what(), fewer));
     return ExitCode::does_not_fit;
   }
-  fmt::print(stderr, "forestcoll: internal error: {}; please report it\n", error.what());
+  say(fmt::format("forestcoll: internal error: {}; please report it\n", error.what()));
   return ExitCode::internal;
 }
 

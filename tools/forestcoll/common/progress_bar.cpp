@@ -9,6 +9,8 @@
 #include <stop_token>
 #include <utility>
 
+#include "common/report.hpp"
+
 namespace forestcoll::cli {
 namespace {
 
@@ -46,12 +48,12 @@ ProgressBar::ProgressBar(std::string stage, const Console& console) : stage_(std
     const auto ended = [&] { return done.stop_requested(); };
     for (auto next = first; !wake.wait_until(lock, done, next, ended);
          next = Clock::now() + kInterval) {
-      fmt::print(stderr, "\r{}\033[K", line(Clock::now()));
+      say(fmt::format("\r{}\033[K", line(Clock::now())));
       std::fflush(stderr);
       drawn = true;
     }
     if (drawn) {
-      fmt::print(stderr, "\r\033[K");
+      say(fmt::format("\r\033[K"));
       std::fflush(stderr);
     }
   });

@@ -21,6 +21,10 @@ constexpr double kLeastWithThreeDecimals = 0.01;
 
 }  // namespace
 
+void say(std::string_view text) {
+  [[maybe_unused]] const auto written = std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
 void print(const Diagnostics& findings, const Console& console) {
   if (console.findings != nullptr) {
     console.findings->insert(console.findings->end(), findings.begin(), findings.end());
@@ -31,9 +35,9 @@ void print(const Diagnostics& findings, const Console& console) {
     const bool warning = finding.severity == Severity::warning;
     if (warning && console.quiet) continue;
     if (console.color) {
-      fmt::print(stderr, "{}{}{}\n", warning ? kYellow : kRed, to_string(finding), kPlain);
+      say(fmt::format("{}{}{}\n", warning ? kYellow : kRed, to_string(finding), kPlain));
     } else {
-      fmt::print(stderr, "{}\n", to_string(finding));
+      say(fmt::format("{}\n", to_string(finding)));
     }
   }
 }
@@ -58,7 +62,7 @@ ExitCode fail(const Diagnostics& errors, const Console& console) {
 }
 
 void note(const Console& console, std::string_view line) {
-  if (!console.quiet) fmt::print(stderr, "{}\n", line);
+  if (!console.quiet) say(fmt::format("{}\n", line));
 }
 
 Diagnostic usage_error(std::string code, std::string message, std::string remedy) {

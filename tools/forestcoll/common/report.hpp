@@ -15,6 +15,9 @@ namespace forestcoll::cli {
 
 using Json = nlohmann::ordered_json;
 
+/// Writes on standard error; what cannot be written there is lost, as there is nobody to tell.
+void say(std::string_view text);
+
 /// Prints findings on standard error: errors always, warnings unless `--quiet`, and `condensed`
 /// unless `--verbose`. Where the console has a place for findings, they are all put there instead.
 void print(const Diagnostics& findings, const Console& console);

@@ -58,9 +58,9 @@ Diagnostic empty_window(const Verdict& verdict, const XmlOptions& window) {
 
 ExitCode report_own_bug(const Diagnostics& findings, const Console& console) {
   print(findings, console);
-  fmt::print(stderr,
-             "forestcoll: internal error: the schedule did not pass its own verification and was "
-             "not written; please report it\n");
+  say(fmt::format(
+      "forestcoll: internal error: the schedule did not pass its own verification and was "
+      "not written; please report it\n"));
   return ExitCode::internal;
 }
 
