@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -102,20 +103,34 @@ std::string kinds_in_words(const std::vector<ArcId>& arcs, const AlltoallProof& 
 std::string lengths_in_words(const AlltoallProof& proof, const Demand& demand,
                              const Topology& topology, const Network& network, std::size_t top) {
   std::vector<ArcId> arcs;
+  std::set<std::int64_t> lengths;
   double carried = 0;
   for (std::size_t a = 0; a < proof.lengths.size(); ++a) {
     if (proof.lengths[ArcId(a)] == 0) continue;
     arcs.emplace_back(a);
+    lengths.insert(proof.lengths[ArcId(a)]);
     carried += static_cast<double>(proof.lengths[ArcId(a)]) *
                static_cast<double>(network.capacity[ArcId(a)]) * network.unit.to_double();
   }
   const double covered =
       carried / proof.at_most.to_double() / static_cast<double>(crossing(demand));
+  const char* item = demand.is_uniform() ? "block" : "byte";
+  if (lengths.size() == 1) {
+    const CrossingLink first = link_of(network, arcs.front());
+    const std::string named =
+        fmt::format("{} -> {}{}", topology.nodes[first.src].id, topology.nodes[first.dst].id,
+                    arcs.size() > 1 ? ", …" : "");
+    return fmt::format(
+        "bottleneck of alltoall: no cut alone, but {} together, all alike ({}): a {} crosses {} of "
+        "them on average\n",
+        counted(arcs.size(), "link"), named, item,
+        number(covered / static_cast<double>(*lengths.begin())));
+  }
   std::string text = fmt::format(
       "bottleneck of alltoall: no cut alone, but {} together, {}: a {} covers a length of {} on "
       "average\n",
-      counted(arcs.size(), "link"), kinds_in_words(arcs, proof, topology, network),
-      demand.is_uniform() ? "block" : "byte", number(covered));
+      counted(arcs.size(), "link"), kinds_in_words(arcs, proof, topology, network), item,
+      number(covered));
   std::ranges::stable_sort(arcs,
                            [&](ArcId a, ArcId b) { return proof.lengths[a] > proof.lengths[b]; });
   for (std::size_t i = 0; i < std::min(top, arcs.size()); ++i) {
