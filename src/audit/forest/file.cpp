@@ -102,8 +102,7 @@ Name ForestReader::intern_in_path(std::string_view name) {
   const ForestEdge& edge = forest_.edges.back();
   const bool first = edge.path_begin == forest_.path_nodes.size();
   const Name likely = first ? edge.src : edge.dst;
-  return likely >= 0 && forest_.names[static_cast<std::size_t>(likely)] == name ? likely
-                                                                                : intern(name);
+  return likely >= 0 && names_.is(likely, name) ? likely : intern(name);
 }
 
 TreeList* ForestReader::list_of(std::string_view key) {

@@ -29,9 +29,15 @@ class NameTable {
     }
     const auto number = static_cast<Name>(names_.size());
     names_.emplace_back(name);
+    words_.push_back(word);
     slots_[at] = {word, number};
     if (2 * names_.size() > slots_.size()) grow();
     return number;
+  }
+
+  /// Whether that is the number of `name`.
+  [[nodiscard]] bool is(Name number, std::string_view name) const {
+    return words_[static_cast<std::size_t>(number)] == word_at(name, 0) && rest_is(number, name);
   }
 
  private:
@@ -72,14 +78,14 @@ class NameTable {
   void grow() {
     slots_.assign(2 * slots_.size(), {});
     for (std::size_t i = 0; i < names_.size(); ++i) {
-      const std::uint64_t word = word_at(names_[i], 0);
-      std::size_t at = place_of(names_[i], word);
+      std::size_t at = place_of(names_[i], words_[i]);
       while (slots_[at].name >= 0) at = (at + 1) & (slots_.size() - 1);
-      slots_[at] = {word, static_cast<Name>(i)};
+      slots_[at] = {words_[i], static_cast<Name>(i)};
     }
   }
 
   std::vector<std::string>& names_;
+  std::vector<std::uint64_t> words_;  // the first of each name
   std::vector<Slot> slots_;
 };
 
