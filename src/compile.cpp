@@ -37,11 +37,14 @@ void tell(const CompileOptions& options, std::string_view stage) {
   if (progress) progress(stage, std::nullopt);
 }
 
-Expected<Written> write_msccl(const CollectiveForest& forest, const Topology& topology,
-                              const CompileOptions& options) {
+Expected<Written> write_msccl(const CollectiveForest& forest, std::optional<Schedule> schedule,
+                              const Topology& topology, const CompileOptions& options) {
   Stopwatch watch;
-  const auto schedule = lower(forest, options.lowering);
-  if (!schedule) return schedule.errors();
+  if (!schedule) {
+    auto lowered = lower(forest, options.lowering);
+    if (!lowered) return lowered.errors();
+    schedule = *std::move(lowered);
+  }
   const double seconds = watch.restart();
   tell(options, "writing the schedule");
   return Written{to_msccl_xml(*schedule, forest, topology, options.xml), seconds};
@@ -57,12 +60,13 @@ Expected<Written> write_plan(const CollectiveForest& forest, const Topology& top
   return Written{std::move(text), watch.restart()};
 }
 
-Expected<Written> write(const CollectiveForest& forest, const Topology& topology,
-                        const CompileOptions& options) {
+// `schedule`: the forest's, where it was lowered before.
+Expected<Written> write(const CollectiveForest& forest, std::optional<Schedule> schedule,
+                        const Topology& topology, const CompileOptions& options) {
   tell(options, "making the schedule");
   switch (options.format) {
     case Format::msccl:
-      return write_msccl(forest, topology, options);
+      return write_msccl(forest, std::move(schedule), topology, options);
     case Format::mscclpp:
       return write_plan(forest, topology, options);
     case Format::forest:
@@ -85,7 +89,8 @@ Expected<Compilation> make(const Topology& topology, ChosenForest chosen,
   const CollectiveForest& forest = result.chosen.synthesis.forest;
   if (auto error = choose::refuse_large_forest(forest, options)) return *std::move(error);
   Stopwatch watch;
-  auto written = write(forest, topology, options);
+  auto schedule = std::exchange(result.chosen.schedule, std::nullopt);
+  auto written = write(forest, std::move(schedule), topology, options);
   if (!written) return written.errors();
   if (auto error = choose::refuse_large_text(written->text.size(), options)) {
     return *std::move(error);

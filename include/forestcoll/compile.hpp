@@ -36,13 +36,17 @@ struct CompileOptions {
 struct ChosenForest {
   Synthesis synthesis;
   std::string why;  ///< what the model said of those that could have been chosen; empty: no choice
+  /// The forest's programs, where it was lowered to see whether it fits; let it go with the forest.
+  std::optional<Schedule> schedule = {};
 };
 
 /// What the stages took.
 struct CompileSeconds {
   double rate = 0, pack = 0;
-  double choose = 0;  ///< to try other trees than those that were taken
-  double lower = 0, emit = 0, verify = 0;
+  /// To try other trees than those that were taken, and to lower those that may be.
+  double choose = 0;
+  double lower = 0;  ///< 0 where choosing did that
+  double emit = 0, verify = 0;
 };
 
 struct Compilation {

@@ -34,22 +34,27 @@ class Timer {
 
 }  // namespace
 
-CandidateTimes candidate_times(const std::vector<Synthesis>& candidates, const Fabric& fabric,
+void lower_candidates(std::vector<CandidateForest>& candidates, const LowerOptions& options) {
+  for (CandidateForest& each : candidates) {
+    if (each.schedule) continue;
+    auto schedule = lower(each.synthesis.forest, options);
+    if (schedule) each.schedule = *std::move(schedule);
+  }
+}
+
+CandidateTimes candidate_times(const std::vector<CandidateForest>& candidates, const Fabric& fabric,
                                const CompileOptions& options) {
   const Timer timer(fabric, options);
-  std::vector<std::optional<Schedule>> schedules;
-  for (const Synthesis& each : candidates) {
-    auto schedule = lower(each.forest, options.lowering);
-    schedules.push_back(schedule ? std::optional(*std::move(schedule)) : std::nullopt);
-  }
   const auto times_by = [&](auto&& seconds_of) {
     std::vector<std::optional<double>> times(candidates.size());
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-      if (schedules[i]) times[i] = seconds_of(candidates[i].forest, *schedules[i]);
+      const auto& [synthesis, schedule] = candidates[i];
+      if (schedule) times[i] = seconds_of(synthesis.forest, *schedule);
     }
     return times;
   };
-  const auto fit = std::ranges::count_if(schedules, [](const auto& s) { return s.has_value(); });
+  const auto fit = std::ranges::count_if(
+      candidates, [](const CandidateForest& c) { return c.schedule.has_value(); });
   CandidateTimes result;
   if (fit > 1) {
     result.seconds = times_by([&](const auto& f, const auto& s) { return timer.simulate(f, s); });

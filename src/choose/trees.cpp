@@ -27,6 +27,7 @@ namespace forestcoll {
 namespace {
 
 using choose::candidate_times;
+using choose::CandidateForest;
 using choose::CandidateTimes;
 using choose::synthesize_at;
 
@@ -46,8 +47,14 @@ std::string name_of(const CollectiveForest& forest) {
 }
 
 // The fastest of those that fit; none where none does. `candidates` have more and more chunks.
-std::optional<ChosenForest> choose_by_model(std::vector<Synthesis> candidates, const Fabric& fabric,
-                                            const CompileOptions& options) {
+std::optional<ChosenForest> choose_by_model(std::vector<CandidateForest> candidates,
+                                            const Fabric& fabric, const CompileOptions& options) {
+  choose::lower_candidates(candidates, options.lowering);
+  if (candidates.size() == 1) {
+    auto& [synthesis, schedule] = candidates.front();
+    if (!schedule) return std::nullopt;
+    return ChosenForest{std::move(synthesis), "", std::move(schedule)};
+  }
   if (options.synthesis.packing.progress && !candidates.empty()) {
     options.synthesis.packing.progress("choosing k by the model", std::nullopt);
   }
@@ -58,53 +65,56 @@ std::optional<ChosenForest> choose_by_model(std::vector<Synthesis> candidates, c
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const std::optional<double>& seconds = times.seconds[i];
     if (!seconds) continue;
-    said += fmt::format("{}{} {:.2f} ms", said.empty() ? "" : ", ", name_of(candidates[i].forest),
-                        *seconds * 1e3);
+    said += fmt::format("{}{} {:.2f} ms", said.empty() ? "" : ", ",
+                        name_of(candidates[i].synthesis.forest), *seconds * 1e3);
     if (best && *seconds * kGainOfMoreChunks > least) continue;
     best = i;
     least = *seconds;
   }
   if (!best) return std::nullopt;
-  const std::string why = candidates.size() > 1
-                              ? fmt::format("fastest for 1 GiB ({}, not measurement): {}",
-                                            times.simulated ? "model" : "coarse model", said)
-                              : std::string();
-  return ChosenForest{std::move(candidates[*best]), why};
+  const std::string why = fmt::format("fastest for 1 GiB ({}, not measurement): {}",
+                                      times.simulated ? "model" : "coarse model", said);
+  auto& [synthesis, schedule] = candidates[*best];
+  return ChosenForest{std::move(synthesis), why, std::move(schedule)};
 }
 
-std::vector<Synthesis> alone(Synthesis synthesis) {
-  std::vector<Synthesis> result;
-  result.push_back(std::move(synthesis));
+std::vector<CandidateForest> alone(Synthesis synthesis) {
+  std::vector<CandidateForest> result;
+  result.push_back({std::move(synthesis)});
   return result;
 }
 
 // With `best`, the best by rate up to 16: as XML, all that have a higher rate than fewer trees.
 // Where it does not fit the target, it stays alone.
-std::vector<Synthesis> by_rate(Synthesis best, const Network& network,
-                               const CompileOptions& options) {
+std::vector<CandidateForest> by_rate(Synthesis best, const Network& network,
+                                     const CompileOptions& options) {
   const bool is_schedule = options.format == Format::msccl;
-  if (is_schedule && !lower(best.forest, options.lowering)) return alone(std::move(best));
+  std::optional<Schedule> schedule;
+  if (is_schedule) {
+    auto lowered = lower(best.forest, options.lowering);
+    if (!lowered) return alone(std::move(best));
+    schedule = *std::move(lowered);
+  }
   std::vector<RateAtK> rows = best.tradeoff;
   const Ratio optimum = best.forest.optimum;
-  std::vector<Synthesis> found;
+  std::vector<CandidateForest> found;
   std::optional<Ratio> rate;
   for (const RateAtK& row : rows) {
     if (!is_schedule || (rate && row.algbw <= *rate) || row.k >= best.forest.k) continue;
     rate = row.algbw;
     auto fewer = synthesize_at(network, options.synthesis, row.k);
-    if (fewer) found.push_back(*std::move(fewer));
+    if (fewer) found.push_back({*std::move(fewer)});
   }
-  found.push_back(std::move(best));
+  found.push_back({std::move(best), std::move(schedule)});
   for (std::int64_t k = kFirstFine; k <= kFinest; k *= 2) {
-    if (!is_worth(optimum, found.back().forest.algbw)) break;
+    const Ratio reached = found.back().synthesis.forest.algbw;
+    if (!is_worth(optimum, reached)) break;
     auto finer = synthesize_at(network, options.synthesis, k);
     if (!finer) break;
     rows.push_back({k, finer->forest.algbw});
-    if (is_worth(finer->forest.algbw, found.back().forest.algbw)) {
-      found.push_back(*std::move(finer));
-    }
+    if (is_worth(finer->forest.algbw, reached)) found.push_back({*std::move(finer)});
   }
-  for (Synthesis& each : found) each.tradeoff = rows;
+  for (CandidateForest& each : found) each.synthesis.tradeoff = rows;
   return found;
 }
 
@@ -166,17 +176,18 @@ Expected<ChosenForest> choose_forest(const Fabric& fabric, const CompileOptions&
   }
   auto found = by_rate(*std::move(best), fabric.network, options);
   if (options.format != Format::msccl) {
-    return choose::fit_threadblocks({std::move(found.back()), ""}, fabric, options);
+    return choose::fit_threadblocks({std::move(found.back().synthesis), ""}, fabric, options);
   }
-  auto even = choose::in_powers_of_two(fabric, options);
-  for (Synthesis& each : even) {
+  const Synthesis highest = found.back().synthesis;
+  std::vector<CandidateForest> even;
+  for (Synthesis& each : choose::in_powers_of_two(fabric, options)) {
     // Its own bound is one for these shares; what counts is the one for equal shares, which it can
     // be above.
-    each.forest.optimum = found.back().forest.optimum;
-    each.tradeoff = found.back().tradeoff;
+    each.forest.optimum = highest.forest.optimum;
+    each.tradeoff = highest.tradeoff;
+    even.push_back({std::move(each)});
   }
   if (auto chosen = choose_by_model(std::move(even), fabric, options)) return *std::move(chosen);
-  const Synthesis highest = found.back();
   if (auto chosen = choose_by_model(std::move(found), fabric, options)) return *std::move(chosen);
   // Where that does not fit either, whoever lowers it says why.
   return choose::fit_threadblocks({highest, ""}, fabric, options);

@@ -3,6 +3,7 @@
 // double quotes, decimal numbers, every attribute always present, values far below 256 bytes, and
 // no comment whose first word has a '='. Names are reduced to characters that need no escaping,
 // since the scanner knows no escapes.
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -122,14 +123,16 @@ void append_algorithm(std::string& out, const Schedule& schedule, const Collecti
       options.max_bytes.value_or(target.default_max_bytes));
 }
 
+// Of which there are millions: the format is parsed by the compiler.
 void append_step(std::string& out, std::size_t number, const Step& step) {
   const StepRef awaited = step.depends_on.value_or(StepRef());
-  fmt::format_to(std::back_inserter(out),
-                 "      <step s=\"{}\" type=\"{}\" srcbuf=\"{}\" srcoff=\"{}\" dstbuf=\"{}\" "
-                 "dstoff=\"{}\" cnt=\"{}\" depid=\"{}\" deps=\"{}\" hasdep=\"{:d}\"/>\n",
-                 number, letters(step.operation), letter(step.src.buffer), step.src.offset,
-                 letter(step.dst.buffer), step.dst.offset, step.count, awaited.threadblock,
-                 awaited.step, step.has_dependent);
+  fmt::format_to(
+      std::back_inserter(out),
+      FMT_COMPILE("      <step s=\"{}\" type=\"{}\" srcbuf=\"{}\" srcoff=\"{}\" dstbuf=\"{}\" "
+                  "dstoff=\"{}\" cnt=\"{}\" depid=\"{}\" deps=\"{}\" hasdep=\"{:d}\"/>\n"),
+      number, letters(step.operation), letter(step.src.buffer), step.src.offset,
+      letter(step.dst.buffer), step.dst.offset, step.count, awaited.threadblock, awaited.step,
+      step.has_dependent);
 }
 
 void append_gpu(std::string& out, std::size_t rank, const RankProgram& program) {
@@ -159,7 +162,8 @@ std::string to_msccl_xml(const Schedule& schedule, const CollectiveForest& fores
   for (std::size_t r = 0; r < schedule.programs.size(); ++r) {
     append_gpu(out, r, schedule.programs[Rank(r)]);
   }
-  return out + "</algo>\n";
+  out += "</algo>\n";
+  return out;
 }
 
 }  // namespace forestcoll
