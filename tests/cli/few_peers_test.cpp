@@ -35,6 +35,17 @@ TEST(FewPeers, TallerTreesFitWhereLowOnesDoNot) {
   }
 }
 
+// A root with a channel to each of 53 others is more than a threadblock of a plan holds.
+TEST(FewPeers, OfPlansToo) {
+  const Scratch scratch;
+  const std::string fabric = scratch / "fat-tree.json", file = scratch / "plan.json";
+  ASSERT_EQ(run({"topo", "gen", "fat-tree", "--ports", "6", "-o", fabric}).code, 0);
+  const auto synth = run({"synth", fabric, "-c", "allgather", "--format", "mscclpp", "-o", file});
+  ASSERT_EQ(synth.code, 0) << synth.err;
+  EXPECT_THAT(synth.err, HasSubstr("a GPU sends to at most 13 others, not 53"));
+  EXPECT_EQ(run({"verify", file, "--topology", fabric}).code, 0);
+}
+
 // Nothing is made taller where it fits, or where no threadblocks are asked for.
 TEST(FewPeers, LowTreesStayWhereTheyFit) {
   const Scratch scratch;

@@ -95,9 +95,10 @@ TEST(Warm, ASymmetricForestIsAsGoodAsItsTrees) {
     std::vector<std::string> after;
     for (const std::string format : {"forest", "forest-symmetric"}) {
       const std::string before = scratch / format;
-      ASSERT_EQ(run({"synth", topology(name), "--format", format, "-o", before}).code, 0);
-      const auto warm = run({"synth", topology(name), "--format", "forest", "--drop", dropped,
-                             "--effort", "fast", "--warm", before});
+      ASSERT_EQ(run({"synth", topology(name), "-k", "2", "--format", format, "-o", before}).code,
+                0);
+      const auto warm = run({"synth", topology(name), "-k", "2", "--format", "forest", "--drop",
+                             dropped, "--effort", "fast", "--warm", before});
       ASSERT_EQ(warm.code, 0) << warm.err;
       EXPECT_THAT(warm.err, Not(HasSubstr(": 0 kept")));
       after.push_back(warm.out);
@@ -297,8 +298,9 @@ TEST(OutOfMemory, IsSaidAndLeavesNoFile) {
 #endif
 
 TEST(SolverOptions, ThreadsAndTheTimeOfDayDoNotShow) {
-  const auto one = run({"synth", topology("mi250-x2"), "--format", "forest", "-j", "1"});
-  const auto many = run({"synth", topology("mi250-x2"), "--format", "forest", "--threads", "8"});
+  const auto one = run({"synth", topology("mi250-x2"), "--format", "forest", "-k", "2", "-j", "1"});
+  const auto many =
+      run({"synth", topology("mi250-x2"), "--format", "forest", "-k", "2", "--threads", "8"});
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_EQ(one.out, many.out);
 }

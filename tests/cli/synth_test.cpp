@@ -93,8 +93,8 @@ TEST(Synth, JsonSummaryFollowsItsSchema) {
 TEST(Synth, StagesAddUpToTheTotal) {
   const std::vector<std::vector<std::string>> requests = {
       {"dgx-a100-x4"},
-      {"mi250-x2", "-c", "allgather"},
-      {"dgx-a100-x2", "-k", "optimal", "--format", "none"},
+      {"dgx-a100-x2", "-c", "allgather"},  // with a choice of k
+      {"mi250-x2", "-k", "optimal", "--format", "none"},
       {"dgx-a100-x2", "--algorithm", "nccl-ring"},
   };
   for (const auto& request : requests) {
@@ -114,7 +114,7 @@ TEST(Synth, StagesAddUpToTheTotal) {
 }
 
 TEST(Synth, TheTotalIsTheSumOfWhatIsPrinted) {
-  for (const std::string fabric : {"dgx-a100-x2", "mi250-x1", "dgx-1-v100"}) {
+  for (const std::string fabric : {"dgx-a100-x1", "dgx-a100-x4", "hypercube-16"}) {
     const auto synth = run({"synth", topology(fabric), "-o", "/dev/null"});
     ASSERT_EQ(synth.code, 0) << synth.err;
     const std::string line = synth.err.substr(synth.err.find("  seconds:"));
