@@ -154,7 +154,7 @@ TEST(Batch, PassesOverWhatForestcollWrote) {
   const BatchDirectories batch;
   batch.add("a.json", pair_topology("10"));
   std::vector<std::string> formats = {"forestcoll-batch-manifest"};
-  for (const auto& entry : fs::directory_iterator(SOURCE_DIR "/tools/schema")) {
+  for (const auto& entry : fs::directory_iterator(source_path("tools/schema"))) {
     const auto schema = nlohmann::json::parse(read_file(entry.path()));
     formats.push_back(schema["properties"]["format"]["const"]);
   }

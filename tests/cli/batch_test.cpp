@@ -177,8 +177,7 @@ TEST(Batch, NamesWhatIsBrokenWithCodeAndPlace) {
       "e01-not-json", "e01-truncated", "e01-latin1", "e02-no-nodes", "e02-wrong-format",
       "e03-node",     "e02-pair",      "e01-nan",    "e02-units",    "e03-range"};
   for (const std::string& name : broken) {
-    batch.add(name + ".json",
-              read_file(std::string(SOURCE_DIR) + "/tests/malformed/" + name + ".json"));
+    batch.add(name + ".json", read_file(source_path("tests/malformed/" + name + ".json")));
   }
   const auto result = batch.run();
   EXPECT_EQ(result.code, 1);
@@ -275,8 +274,7 @@ TEST(Batch, IncludesAndExcludes) {
 
 TEST(Batch, ImportsOtherFormatsOnDemand) {
   const BatchDirectories batch;
-  batch.add("links.csv",
-            read_file(std::string(SOURCE_DIR) + "/tests/fuzz/corpus/import/links.csv"));
+  batch.add("links.csv", read_file(source_path("tests/fuzz/corpus/import/links.csv")));
   batch.add("notes.txt", "remember the milk\n");
   const auto none = batch.run();
   EXPECT_EQ(none.code, 2);

@@ -286,7 +286,7 @@ TEST(TopoCheck, BundledFilesAreRight) {
 }
 
 TEST(TopoCheck, SaysAllFindingsOfAllFiles) {
-  const std::string malformed = std::string(SOURCE_DIR) + "/tests/malformed/";
+  const std::string malformed = source_path("tests/malformed/");
   const auto check =
       run({"topo", "check", malformed + "several.json", topology("dgx-a100-x1"),
            malformed + "e06-self-loop.json", malformed + "w02-dangling-switch.json"});
@@ -299,7 +299,7 @@ TEST(TopoCheck, SaysAllFindingsOfAllFiles) {
 }
 
 TEST(TopoCheck, JsonFollowsItsSchema) {
-  const std::string malformed = std::string(SOURCE_DIR) + "/tests/malformed/";
+  const std::string malformed = source_path("tests/malformed/");
   const auto check =
       run({"topo", "check", "--json", "-q", malformed + "several.json", topology("dgx-a100-x1")});
   EXPECT_EQ(check.code, 2);
@@ -310,7 +310,7 @@ TEST(TopoCheck, JsonFollowsItsSchema) {
 }
 
 TEST(TopoCheck, WarningsAreNoErrorsUnlessStrict) {
-  const std::string file = std::string(SOURCE_DIR) + "/tests/malformed/w06-unknown-key.json";
+  const std::string file = source_path("tests/malformed/w06-unknown-key.json");
   EXPECT_EQ(run({"topo", "check", file}).code, 0);
   const auto strict = run({"topo", "check", "--strict", file});
   EXPECT_EQ(strict.code, 2);
@@ -318,7 +318,7 @@ TEST(TopoCheck, WarningsAreNoErrorsUnlessStrict) {
 }
 
 TEST(TopoCheck, ArithmeticThatDoesNotFitIsThree) {
-  const std::string file = std::string(SOURCE_DIR) + "/tests/malformed/e14-too-fine.json";
+  const std::string file = source_path("tests/malformed/e14-too-fine.json");
   const auto check = run({"topo", "check", file});
   EXPECT_EQ(check.code, 3);
   EXPECT_THAT(check.err, HasSubstr("--quantize"));

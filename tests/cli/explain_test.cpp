@@ -22,10 +22,10 @@ using ::testing::HasSubstr;
 std::set<std::string> codes_in_sources() {
   const std::regex literal("\"([A-GI-Z][0-9]{2})\"");
   std::set<std::string> found;
-  for (const char* folder : {"/src", "/tools/forestcoll"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(SOURCE_DIR + std::string(folder))) {
+  for (const char* folder : {"src", "tools/forestcoll"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(source_path(folder))) {
       if (!entry.is_regular_file() || entry.path().filename() == "codes.cpp") continue;
-      const std::string text = read_file(entry.path().string());
+      const std::string text = read_file(entry.path());
       for (std::sregex_iterator it(text.begin(), text.end(), literal), end; it != end; ++it) {
         found.insert((*it)[1]);
       }
@@ -62,7 +62,7 @@ TEST(Explain, KnowsEveryCodeOfTheSourcesOnce) {
 TEST(Explain, TheDocumentHasItsTables) {
   const auto tables = run({"explain", "--markdown"});
   ASSERT_EQ(tables.code, 0) << tables.err;
-  EXPECT_THAT(read_file(SOURCE_DIR "/docs/diagnostics.md"), EndsWith(tables.out))
+  EXPECT_THAT(read_file(source_path("docs/diagnostics.md")), EndsWith(tables.out))
       << "write them anew with `forestcoll explain --markdown`";
 }
 

@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <numeric>
 #include <random>
 #include <string>
@@ -21,6 +19,7 @@
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/topology.hpp"
 #include "support/fabrics.hpp"
+#include "support/files.hpp"
 #include "support/oracles.hpp"
 
 namespace forestcoll::testing {
@@ -321,9 +320,7 @@ TEST(AllreduceOptimum, DoesNotLookAtWeights) {
 }
 
 Network bundled(const std::string& name) {
-  std::ifstream file(std::string(SOURCE_DIR) + "/topologies/" + name + ".json");
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  return *to_digraph(parse_topology(text, name)->topology);
+  return *to_digraph(parse_topology(test::bundled_text(name), name)->topology);
 }
 
 // Nothing is gained where all ranks are alike, as on nearly all real fabrics.
