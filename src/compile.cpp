@@ -50,12 +50,7 @@ Expected<Written> write_msccl(const CollectiveForest& forest, const Topology& to
 Expected<Written> write_plan(const CollectiveForest& forest, const Topology& topology,
                              const CompileOptions& options) {
   Stopwatch watch;
-  PlanOptions plan_options;
-  plan_options.in_place = options.lowering.placement == Placement::in_place;
-  plan_options.max_threadblocks = options.lowering.max_threadblocks;
-  plan_options.min_bytes = options.xml.min_bytes;
-  plan_options.max_bytes = options.xml.max_bytes;
-  const auto plan = lower_to_plan(forest, boxes_of_ranks(topology), plan_options);
+  const auto plan = lower_to_plan(forest, boxes_of_ranks(topology), choose::plan_options(options));
   if (!plan) return plan.errors();
   std::string text = to_mscclpp_json(*plan, fmt::format("forestcoll-{}-{}-k{}", topology.name,
                                                         to_string(forest.collective), forest.k));

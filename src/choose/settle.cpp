@@ -20,4 +20,13 @@ Expected<CompileOptions> settle(const Fabric& fabric, CompileOptions options) {
   return options;
 }
 
+PlanOptions plan_options(const CompileOptions& options) {
+  PlanOptions result;
+  result.in_place = options.lowering.placement == Placement::in_place;
+  result.max_threadblocks = options.lowering.max_threadblocks;
+  result.min_bytes = options.xml.min_bytes;
+  result.max_bytes = options.xml.max_bytes;
+  return result;
+}
+
 }  // namespace forestcoll::choose

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "choose/candidate_times.hpp"
+#include "choose/fit_threadblocks.hpp"
 #include "choose/settle.hpp"
 #include "forestcoll/chunks.hpp"
 
@@ -161,10 +162,12 @@ Expected<ChosenForest> choose_forest(const Fabric& fabric, const CompileOptions&
   auto best = synthesize(fabric.network, options.synthesis);
   if (!best) return best.errors();
   if (!options.choose_trees || best->stopped || options.synthesis.previous != nullptr) {
-    return ChosenForest{*std::move(best), ""};
+    return choose::fit_threadblocks({*std::move(best), ""}, fabric, options);
   }
   auto found = by_rate(*std::move(best), fabric.network, options);
-  if (options.format != Format::msccl) return ChosenForest{std::move(found.back()), ""};
+  if (options.format != Format::msccl) {
+    return choose::fit_threadblocks({std::move(found.back()), ""}, fabric, options);
+  }
   auto even = choose::in_powers_of_two(fabric, options);
   for (Synthesis& each : even) {
     // Its own bound is one for these shares; what counts is the one for equal shares, which it can
@@ -175,7 +178,8 @@ Expected<ChosenForest> choose_forest(const Fabric& fabric, const CompileOptions&
   if (auto chosen = choose_by_model(std::move(even), fabric, options)) return *std::move(chosen);
   const Synthesis highest = found.back();
   if (auto chosen = choose_by_model(std::move(found), fabric, options)) return *std::move(chosen);
-  return ChosenForest{highest, ""};  // whoever lowers it says why nothing fits
+  // Where that does not fit either, whoever lowers it says why.
+  return choose::fit_threadblocks({highest, ""}, fabric, options);
 }
 
 }  // namespace forestcoll

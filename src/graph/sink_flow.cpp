@@ -79,7 +79,7 @@ bool SinkFlow::label(std::size_t sink, Amount wanted) {
   Amount in_reach = excess_[sink];
   for (std::size_t at = 0; at < queue_.size() && in_reach < wanted; ++at) {
     const auto v = static_cast<std::size_t>(queue_[at]);
-    for (auto h = begin_[v]; h < begin_[v + 1]; ++h) {
+    for (auto h = begin_[v]; h < begin_[v + 1]; ++h, ++arcs_seen_) {
       const HalfArc& half = half_arcs_[static_cast<std::size_t>(h)];
       const auto u = static_cast<std::size_t>(half.other);
       if (level_[u] != kUnlabelled || merged_[u] || residual(half) <= 0) continue;
@@ -123,7 +123,7 @@ SinkFlow::Amount SinkFlow::pull(std::size_t sink, Amount wanted) {
       if (excess_[v] > 0) continue;
     }
     bool advanced = false;
-    for (auto& h = next_half_[v]; h < begin_[v + 1]; ++h) {
+    for (auto& h = next_half_[v]; h < begin_[v + 1]; ++h, ++arcs_seen_) {
       const HalfArc& half = half_arcs_[static_cast<std::size_t>(h)];
       const auto u = static_cast<std::size_t>(half.other);
       if (level_[u] != level_[v] + 1 || residual(half) <= 0) continue;

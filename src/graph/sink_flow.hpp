@@ -57,6 +57,9 @@ class alignas(128) SinkFlow {
   void merge(NodeId node);
   [[nodiscard]] bool is_merged(NodeId node) const { return merged_[node.index()]; }
 
+  /// The work so far, of all sinks: how often an arc was looked at.
+  [[nodiscard]] std::int64_t arcs_seen() const { return arcs_seen_; }
+
  private:
   struct HalfArc {
     std::int32_t arc;
@@ -81,6 +84,7 @@ class alignas(128) SinkFlow {
   std::vector<std::int32_t> queue_;
   std::vector<std::int32_t> path_;
   Amount received_ = 0;
+  std::int64_t arcs_seen_ = 0;
 };
 
 }  // namespace forestcoll::graph

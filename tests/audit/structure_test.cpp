@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "audit/checking.hpp"
+#include "audit/msccl/lexical.hpp"
 
 namespace audit_test {
 namespace {
@@ -253,8 +254,8 @@ TEST(Bounds, AMillionStepsAreRefusedInWords) {
 
 TEST(Bounds, AbsurdSizesAreRefusedInWords) {
   std::string elements = "<algo>";
-  for (int i = 0; i < 2'100'000; ++i) elements += "<a/>";
-  EXPECT_NE(error_of(elements + "</algo>").find("more than 2000000 XML elements"),
+  for (std::size_t i = 0; i < forestcoll::audit::kMaxFileElements; ++i) elements += "<a/>";
+  EXPECT_NE(error_of(elements + "</algo>").find("more than 4200000 XML elements"),
             std::string::npos);
   std::string deep;
   for (int i = 0; i < 500'000; ++i) deep += "<algo>";

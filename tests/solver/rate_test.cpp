@@ -144,6 +144,34 @@ TEST(OptimalRate, OfTwoNodesIsTheNarrowerDirection) {
   EXPECT_EQ(allgather_algbw(builder.build()), Ratio(6));
 }
 
+// One flow per kind of sink, not one per sink, once there are so many that it pays.
+TEST(OptimalRate, OfManyAlikeBoxesTakesAFewFlows) {
+  const Network network = test::dgx_a100(1024);
+  const Rate rate = optimal_rate(network, uniform_weights(network));
+  EXPECT_EQ(Ratio(8192) / rate.inverse * network.unit, Ratio(204800, 1023));
+  EXPECT_LT(rate.statistics.flows, 2000);
+  expect_certified(network, uniform_weights(network), rate);
+}
+
+// The sinks of the box that is not like the others are asked each.
+TEST(OptimalRate, OfManyAlikeBoxesSeesTheOneThatDiffers) {
+  const Network whole = test::dgx_a100(1024);
+  for (const std::size_t gpu : {std::size_t{0}, std::size_t{8188}, std::size_t{8191}}) {
+    NodeId nic;
+    const NodeId v = whole.ranks[gpu];
+    Capacity least = INT64_MAX;
+    for (ArcId a = whole.graph.first_out(v); a != whole.graph.last_out(v); ++a.value) {
+      if (whole.capacity[a] >= least) continue;
+      least = whole.capacity[a];
+      nic = whole.graph.head(a);
+    }
+    const Network network = test::derated(whole, v, nic, Ratio(1, 2));
+    const Rate rate = optimal_rate(network, uniform_weights(network));
+    EXPECT_EQ(Ratio(8192) / rate.inverse * network.unit, Ratio(375 * 512, 1023)) << gpu;
+    expect_certified(network, uniform_weights(network), rate);
+  }
+}
+
 TEST(OptimalRate, StoppedIsABoundThatItsCutProves) {
   const Network network = test::torus_with_narrow_corner();
   const Weights weights = uniform_weights(network);

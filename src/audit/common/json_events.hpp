@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 
 #include "audit/common/findings.hpp"
 #include "audit/common/line_index.hpp"
+#include "audit/common/scan_json.hpp"
 #include "forestcoll/diagnostic.hpp"
 
 namespace forestcoll::audit {
@@ -38,7 +40,7 @@ class JsonEvents {
   /// Why reading ended before the end of the text.
   [[nodiscard]] const std::optional<Diagnostic>& error() const { return error_; }
 
-  // The events, as nlohmann's parser sends them.
+  // The events, as JsonScanner sends them.
   bool null() { return reader().other("null"); }
   bool boolean(bool value) { return reader().other(value ? "true" : "false"); }
   bool number_integer(std::int64_t value) { return reader().number(value); }
@@ -46,14 +48,13 @@ class JsonEvents {
     if (value > static_cast<std::uint64_t>(INT64_MAX)) return reader().other("a huge number");
     return reader().number(static_cast<std::int64_t>(value));
   }
-  bool number_float(double, const std::string& text) { return reader().other(text); }
-  bool binary(const std::vector<std::uint8_t>&) { return reader().other("binary data"); }
+  bool number_float(std::string_view text) { return reader().other(text); }
   // Readers take the first or the last of two equal keys, so a file with two means nothing.
-  bool key(const std::string& value) {
-    key_ = value;
+  bool key(std::string_view value) {
+    key_ = lasting(value);
     if (inside() == Inside::skipped) return true;
     const auto first = keys_.begin() + static_cast<std::ptrdiff_t>(first_keys_.back());
-    if (std::find(first, keys_.end(), value) != keys_.end()) {
+    if (std::find(first, keys_.end(), key_) != keys_.end()) {
       return refuse(fmt::format("the key \"{}\" stands twice in one object{}", value.substr(0, 40),
                                 reader().location()));
     }
@@ -61,7 +62,7 @@ class JsonEvents {
       return refuse(
           fmt::format("more than {} keys in one object{}", kMaxJsonKeys, reader().location()));
     }
-    keys_.push_back(value);
+    keys_.push_back(key_);
     return true;
   }
   bool end_object() {
@@ -72,11 +73,10 @@ class JsonEvents {
     pop();
     return true;
   }
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) {
-    const std::size_t offset = position > 0 ? position - 1 : 0;
+  /// The text is no JSON from this offset on.
+  void not_json(std::size_t offset) {
     error_ = file_error(file_, LineIndex(text_).position(std::min(offset, text_.size())),
                         "not well-formed JSON", "the file may be truncated");
-    return false;
   }
 
  protected:
@@ -101,23 +101,30 @@ class JsonEvents {
   }
 
   Findings& findings_;
-  std::string key_;
+  std::string_view key_;
 
  private:
   Reader& reader() { return static_cast<Reader&>(*this); }
+  // Keys with escapes are no views of the text.
+  std::string_view lasting(std::string_view key) {
+    const bool in_text = !std::less<>()(key.data(), text_.data()) &&
+                         !std::less<>()(text_.data() + text_.size(), key.data());
+    return in_text ? key : std::string_view(decoded_keys_.emplace_back(key));
+  }
 
   std::string_view text_;
   std::string_view file_;
   std::optional<Diagnostic> error_;
   std::vector<Inside> stack_;
-  std::vector<std::string> keys_;        // of the objects around this place, one after the other
+  std::vector<std::string_view> keys_;   // of the objects around this place, one after the other
   std::vector<std::size_t> first_keys_;  // where those of each begin
+  std::deque<std::string> decoded_keys_;
 };
 
 /// Reads all of `text`. Errors: not JSON (with line:column), or what the reader refuses.
 template <class Reader>
 [[nodiscard]] std::optional<Diagnostic> read_json(std::string_view text, Reader& reader) {
-  nlohmann::json::sax_parse(text.begin(), text.end(), &reader);
+  if (const auto offset = JsonScanner(text, reader).run()) reader.not_json(*offset);
   return reader.error();
 }
 

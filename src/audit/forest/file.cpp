@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include <unordered_map>
 #include <utility>
 
 #include "audit/common/json_events.hpp"
+#include "audit/forest/name_table.hpp"
 #include "forestcoll/verify.hpp"
 
 namespace forestcoll::audit {
@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::size_t kMaxPathNodes = 100'000'000;
 constexpr std::size_t kMaxGenerators = 64;
+
+// Of an edge of two short names, about.
+constexpr std::size_t kBytesPerEdge = 50;
 
 enum class Inside {
   nothing,
@@ -37,7 +40,12 @@ enum class Inside {
 
 class ForestReader : public JsonEvents<ForestReader, Inside> {
  public:
-  using JsonEvents::JsonEvents;
+  ForestReader(std::string_view text, std::string_view file, Findings& findings)
+      : JsonEvents(text, file, findings) {
+    // Room that is not used is never touched, and what is held is never moved.
+    forest_.edges.reserve(text.size() / kBytesPerEdge);
+    forest_.path_nodes.reserve(2 * forest_.edges.capacity());
+  }
 
   ForestFile take() { return std::move(forest_); }
 
@@ -47,9 +55,9 @@ class ForestReader : public JsonEvents<ForestReader, Inside> {
     tree().images = value;
     return true;
   }
-  bool string(const std::string& value);
-  bool start_object(std::size_t);
-  bool start_array(std::size_t);
+  bool string(std::string_view value);
+  bool start_object();
+  bool start_array();
   bool end_array();
 
   bool number(std::int64_t value);
@@ -61,8 +69,9 @@ class ForestReader : public JsonEvents<ForestReader, Inside> {
  private:
   void wrong(std::string_view expected, std::string_view found);
   [[nodiscard]] std::string where() const;
-  Name intern(const std::string& name);
-  TreeList* list_of(const std::string& key);
+  Name intern(std::string_view name) { return names_.number_of(name); }
+  Name intern_in_path(std::string_view name);
+  TreeList* list_of(std::string_view key);
 
   ForestTree& tree() { return list_->trees.back(); }
   Generator& generator() { return symmetric_list_->symmetry.back(); }
@@ -71,11 +80,11 @@ class ForestReader : public JsonEvents<ForestReader, Inside> {
   std::string fraction_key_, list_key_;
   TreeList* list_ = nullptr;
   TreeList* symmetric_list_ = nullptr;  ///< whose symmetry is being read
-  std::unordered_map<std::string, Name> names_;
+  NameTable names_{forest_.names};
 };
 
 std::string ForestReader::where() const {
-  if (list_ == nullptr || list_->trees.empty()) return "/" + key_;
+  if (list_ == nullptr || list_->trees.empty()) return fmt::format("/{}", key_);
   std::string text = fmt::format("{} tree {}", list_key_, list_->trees.size() - 1);
   if (inside() == Inside::edge || inside() == Inside::path) {
     text += fmt::format(", edge {}", forest_.edges.size() - list_->trees.back().edges_begin - 1);
@@ -88,13 +97,16 @@ void ForestReader::wrong(std::string_view expected, std::string_view found) {
                 fmt::format("{}: expected {}, found {}", key_, expected, found.substr(0, 40)));
 }
 
-Name ForestReader::intern(const std::string& name) {
-  const auto [at, added] = names_.try_emplace(name, static_cast<Name>(forest_.names.size()));
-  if (added) forest_.names.push_back(name);
-  return at->second;
+// A path begins and ends with the names of its edge, mostly.
+Name ForestReader::intern_in_path(std::string_view name) {
+  const ForestEdge& edge = forest_.edges.back();
+  const bool first = edge.path_begin == forest_.path_nodes.size();
+  const Name likely = first ? edge.src : edge.dst;
+  return likely >= 0 && forest_.names[static_cast<std::size_t>(likely)] == name ? likely
+                                                                                : intern(name);
 }
 
-TreeList* ForestReader::list_of(const std::string& key) {
+TreeList* ForestReader::list_of(std::string_view key) {
   if (key == "trees") return &forest_.trees;
   if (key == "reduce") return &forest_.reduce;
   if (key == "broadcast") return &forest_.broadcast;
@@ -120,10 +132,10 @@ bool ForestReader::number(std::int64_t value) {
   return true;
 }
 
-bool ForestReader::string(const std::string& value) {
+bool ForestReader::string(std::string_view value) {
   if (inside() == Inside::path) {
     if (forest_.path_nodes.size() == kMaxPathNodes) return refuse("too many nodes in paths");
-    forest_.path_nodes.push_back(intern(value));
+    forest_.path_nodes.push_back(intern_in_path(value));
   } else if (inside() == Inside::edge && key_ == "src") {
     forest_.edges.back().src = intern(value);
   } else if (inside() == Inside::edge && key_ == "dst") {
@@ -141,7 +153,7 @@ bool ForestReader::string(const std::string& value) {
   } else if (inside() == Inside::file && key_ == "collective") {
     forest_.collective = value;
   } else {
-    return other("\"" + value + "\"");
+    return other(fmt::format("\"{}\"", value));
   }
   return true;
 }
@@ -189,7 +201,7 @@ bool ForestReader::other(std::string_view found) {
   return true;
 }
 
-bool ForestReader::start_object(std::size_t) {
+bool ForestReader::start_object() {
   switch (inside()) {
     case Inside::nothing:
       return push(Inside::file);
@@ -224,7 +236,7 @@ bool ForestReader::start_object(std::size_t) {
   return push(Inside::skipped);
 }
 
-bool ForestReader::start_array(std::size_t) {
+bool ForestReader::start_array() {
   switch (inside()) {
     case Inside::nothing:
       return refuse("expected an object, found an array");
@@ -236,7 +248,7 @@ bool ForestReader::start_array(std::size_t) {
       }
       if (TreeList* list = list_of(key_); list != nullptr) {
         if (list->present) {
-          findings_.add(Code::attribute, "/" + key_, "the list stands twice");
+          findings_.add(Code::attribute, fmt::format("/{}", key_), "the list stands twice");
         }
         list->present = true;
         list_ = list;

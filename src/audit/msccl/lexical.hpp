@@ -10,9 +10,10 @@
 
 namespace forestcoll::audit {
 
-/// How large a file may be before it is refused unread; keeps memory bounded.
-inline constexpr std::size_t kMaxFileBytes = std::size_t{256} << 20;
-inline constexpr std::size_t kMaxFileElements = 2'000'000;
+/// How large a file may be before it is refused unread; keeps memory bounded. As many elements as
+/// 1,024 GPUs, the most that a runtime reads, can load in all.
+inline constexpr std::size_t kMaxFileBytes = std::size_t{512} << 20;
+inline constexpr std::size_t kMaxFileElements = 4'200'000;
 
 /// Adds a finding for every construct that is well-formed XML and yet fails, or is misread, in a
 /// runtime, and one where it cannot read on to the end. Returns an error only where the text is too

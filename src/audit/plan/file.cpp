@@ -28,9 +28,9 @@ class PlanReader : public JsonEvents<PlanReader, Inside> {
   // Events that differ from the others'.
   bool boolean(bool value);
   bool number_unsigned(std::uint64_t value);
-  bool string(const std::string& value);
-  bool start_object(std::size_t);
-  bool start_array(std::size_t);
+  bool string(std::string_view value);
+  bool start_object();
+  bool start_array();
   bool end_array() {
     if (inside() == Inside::inner_ops) op_ = pipeline_;
     return JsonEvents::end_array();
@@ -217,7 +217,7 @@ bool PlanReader::number(std::int64_t value) {
   return other(std::to_string(value));
 }
 
-bool PlanReader::string(const std::string& value) {
+bool PlanReader::string(std::string_view value) {
   switch (inside()) {
     case Inside::file:
       if (key_ == "name") plan_.name = value.substr(0, kMaxName);
@@ -282,7 +282,7 @@ bool PlanReader::start_op(Inside next) {
   return push(next);
 }
 
-bool PlanReader::start_object(std::size_t) {
+bool PlanReader::start_object() {
   switch (inside()) {
     case Inside::nothing:
       return push(Inside::file);
@@ -339,7 +339,7 @@ bool PlanReader::start_object(std::size_t) {
   return push(Inside::skipped);
 }
 
-bool PlanReader::start_array(std::size_t) {
+bool PlanReader::start_array() {
   const Inside owner = inside();
   if (owner == Inside::nothing) return refuse("expected an object, found an array");
   if (owner == Inside::file && key_ == "gpus") plan_.has_gpus = true;

@@ -1,6 +1,5 @@
-#include <nlohmann/json.hpp>
-
 #include "audit/common/json_events.hpp"
+#include "audit/common/scan_json.hpp"
 #include "audit/plan/file.hpp"
 
 namespace forestcoll::audit {
@@ -12,21 +11,17 @@ struct KindOfFile {
   bool boolean(bool) { return true; }
   bool number_integer(std::int64_t) { return true; }
   bool number_unsigned(std::uint64_t) { return true; }
-  bool number_float(double, const std::string&) { return true; }
-  bool string(const std::string&) { return true; }
-  bool binary(const std::vector<std::uint8_t>&) { return true; }
-  bool start_object(std::size_t) { return ++depth <= kMaxJsonDepth; }
-  bool key(const std::string& key) {
+  bool number_float(std::string_view) { return true; }
+  bool string(std::string_view) { return true; }
+  bool start_object() { return ++depth <= kMaxJsonDepth; }
+  bool key(std::string_view key) {
     if (depth != 1) return true;
     is_plan = key == "gpus";
     return !is_plan && key != "format";
   }
   bool end_object() { return --depth > 0; }
-  bool start_array(std::size_t) { return ++depth <= kMaxJsonDepth; }
+  bool start_array() { return ++depth <= kMaxJsonDepth; }
   bool end_array() { return --depth > 0; }
-  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) {
-    return false;
-  }
 
   std::size_t depth = 0;
   bool is_plan = false;
@@ -36,7 +31,7 @@ struct KindOfFile {
 
 bool looks_like_plan(std::string_view text) {
   KindOfFile kind;
-  nlohmann::json::sax_parse(text.begin(), text.end(), &kind);
+  JsonScanner(text, kind).run();
   return kind.is_plan;
 }
 

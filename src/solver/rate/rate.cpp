@@ -16,6 +16,7 @@
 #include "graph/sink_flow.hpp"
 #include "solver/common/sink_order.hpp"
 #include "solver/common/stop_poller.hpp"
+#include "solver/rate/alike_sinks.hpp"
 
 namespace forestcoll {
 namespace {
@@ -110,7 +111,7 @@ Rate optimal_rate(const Network& network, const Weights& weights,
   graph::SinkFlow flow(network.graph);
   std::vector<std::int64_t> capacity(network.graph.arc_count());
   std::vector<std::int64_t> supply(n, 0);
-  std::vector<NodeId> holding;
+  solver::AlikeSinks holding(network, weights);
   const auto load = [&] {
     for (std::size_t a = 0; a < capacity.size(); ++a) {
       capacity[a] = network.capacity[ArcId(a)] * rate.inverse.num();
@@ -119,13 +120,14 @@ Rate optimal_rate(const Network& network, const Weights& weights,
       supply[network.ranks[r].index()] = weights[Rank(r)] * rate.inverse.den();
     }
     flow.reset(capacity, supply);
-    for (const NodeId v : holding) flow.merge(v);
+    holding.merge_again(flow);
   };
 
   load();
   solver::StopPoller looks(network, stop);
   for (const NodeId sink : solver::locality_order(network.graph, network.capacity, network.ranks,
                                                   network.ranks.front())) {
+    if (flow.is_merged(sink)) continue;
     if (looks.stopped_before_sink()) {
       rate.optimal = false;
       break;
@@ -139,8 +141,7 @@ Rate optimal_rate(const Network& network, const Weights& weights,
       ++rate.statistics.newton_steps;
       load();
     }
-    flow.merge(sink);
-    holding.push_back(sink);
+    holding.merge(flow, sink);
   }
   return rate;
 }

@@ -19,6 +19,7 @@
 #include "solver/common/demand_check.hpp"
 #include "solver/common/sink_order.hpp"
 #include "solver/common/stop_poller.hpp"
+#include "solver/rate/alike_sinks.hpp"
 
 namespace forestcoll {
 namespace {
@@ -168,9 +169,12 @@ Expected<Scaling> scale_to_k(const Network& network, const Weights& weights, con
   const auto order =
       solver::locality_order(network.graph, network.capacity, network.ranks, network.ranks.front());
   solver::StopPoller looks(network, stop);
+  solver::AlikeSinks holding(network, weights);
   for (const NodeId& sink : order) {
+    if (flow.is_merged(sink)) continue;
     if (looks.stopped_before_sink()) return stopped();
     if (!solver::check_all(flow, std::span(&sink, 1), all * k, raise)) return too_many_trees(k);
+    holding.merge(flow, sink);
   }
   if (rate.part && scale == *start) {
     // A multiple of what the part needs: then that is known to be packed, its floors are not.

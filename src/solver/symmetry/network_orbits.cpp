@@ -31,14 +31,20 @@ Partition orbits_of(std::size_t items, const std::vector<std::vector<std::size_t
   return orbits;
 }
 
+std::vector<std::size_t> in_numbers(const NodeImage& image) {
+  std::vector<std::size_t> numbers;
+  numbers.reserve(image.size());
+  for (const NodeId v : image) numbers.push_back(v.index());
+  return numbers;
+}
+
 }  // namespace
 
 NetworkOrbits orbits_under(const Network& network, std::span<const NodeImage> automorphisms) {
   const Digraph& graph = network.graph;
   std::vector<std::vector<std::size_t>> nodes, arcs;
   for (const NodeImage& image : automorphisms) {
-    auto& node_image = nodes.emplace_back();
-    for (const NodeId v : image) node_image.push_back(v.index());
+    nodes.push_back(in_numbers(image));
     auto& arc_image = arcs.emplace_back();
     for (const Arc& arc : graph.arcs()) {
       const ArcId a = graph.find(image[arc.tail], image[arc.head]);
@@ -57,6 +63,16 @@ NetworkOrbits find_network_orbits(const Network& network, const Weights& weights
     }
   }
   return orbits_under(network, automorphisms);
+}
+
+Partition find_node_orbits(const Network& network, const Weights& weights) {
+  std::vector<std::vector<std::size_t>> nodes;
+  for (const Symmetry& group : find_symmetries(network, weights)) {
+    for (const Symmetry::Generator& generator : group.generators()) {
+      nodes.push_back(in_numbers(generator.nodes));
+    }
+  }
+  return orbits_of(network.graph.node_count(), nodes);
 }
 
 }  // namespace forestcoll::solver

@@ -33,4 +33,7 @@ struct NetworkOrbits {
 /// Cost: that of `find_symmetries`.
 [[nodiscard]] NetworkOrbits find_network_orbits(const Network& network, const Weights& weights);
 
+/// The nodes' part of it alone, for graphs of millions of arcs.
+[[nodiscard]] Partition find_node_orbits(const Network& network, const Weights& weights);
+
 }  // namespace forestcoll::solver

@@ -1,0 +1,81 @@
+#include "choose/fit_threadblocks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "choose/settle.hpp"
+#include "forestcoll/boxes.hpp"
+#include "forestcoll/mscclpp.hpp"
+#include "solver/symmetry/fewer_peers.hpp"
+
+namespace forestcoll::choose {
+namespace {
+
+struct Divided {
+  CollectiveForest forest;
+  std::size_t peers = 0, before = 0;
+};
+
+std::optional<Divided> divide(const CollectiveForest& forest, const Network& network, int levels) {
+  Divided result{forest};
+  for (std::optional<Forest>* phase : {&result.forest.reduce, &result.forest.broadcast}) {
+    if (!*phase) continue;
+    auto fewer = solver::with_fewer_peers(network, **phase, levels);
+    if (!fewer) return std::nullopt;
+    *phase = std::move(fewer->forest);
+    result.peers = std::max(result.peers, fewer->peers);
+    result.before = std::max(result.before, fewer->before);
+  }
+  return result;
+}
+
+// Why there is no schedule of this forest; none where there is one.
+std::optional<Diagnostics> refusal_of(const CollectiveForest& forest, const Fabric& fabric,
+                                      const CompileOptions& options) {
+  const auto errors = [](const auto& lowered) {
+    return lowered ? std::nullopt : std::optional(lowered.errors());
+  };
+  return options.format == Format::msccl
+             ? errors(lower(forest, options.lowering))
+             : errors(
+                   lower_to_plan(forest, boxes_of_ranks(fabric.topology), plan_options(options)));
+}
+
+// Threadblocks or channels are too few, of which each peer takes some.
+bool is_for_many_peers(const Diagnostics& refusal) {
+  return refusal.front().code == "T01" || refusal.front().code == "T03";
+}
+
+std::int32_t height_of(const CollectiveForest& forest) {
+  std::int32_t height = 0;
+  for (const auto& phase : {forest.reduce, forest.broadcast}) {
+    if (phase) height = std::max(height, phase->max_height());
+  }
+  return height;
+}
+
+}  // namespace
+
+ChosenForest fit_threadblocks(ChosenForest chosen, const Fabric& fabric,
+                              const CompileOptions& options) {
+  if (options.format != Format::msccl && options.format != Format::mscclpp) return chosen;
+  CollectiveForest& forest = chosen.synthesis.forest;
+  const auto refusal = refusal_of(forest, fabric, options);
+  if (!refusal || !is_for_many_peers(*refusal)) return chosen;
+  for (const int levels : {2, 3}) {
+    auto taller = divide(forest, fabric.network, levels);
+    if (!taller || refusal_of(taller->forest, fabric, options)) continue;
+    chosen.why = fmt::format(
+        "taller trees, of height {} instead of {}, to fit the threadblocks: a GPU sends to at most "
+        "{} others, not {}",
+        height_of(taller->forest), height_of(forest), taller->peers, taller->before);
+    forest = std::move(taller->forest);
+    break;
+  }
+  return chosen;
+}
+
+}  // namespace forestcoll::choose

@@ -1,0 +1,17 @@
+// Trees for the threadblocks that there are.
+#pragma once
+
+#include "forestcoll/compile.hpp"
+#include "forestcoll/fabric.hpp"
+
+namespace forestcoll::choose {
+
+/// Where the forest's XML or plan is refused for threadblocks or channels (T01, T03), of which a
+/// GPU needs some per peer: as many trees at the same rate, taller, with fewer peers, where those
+/// fit; `why` says what it costs. The forest as it was where it fits, where nothing else does, and
+/// where no schedule is asked for. Cost: that of lowering it, and where that is refused that of
+/// `with_fewer_peers`.
+[[nodiscard]] ChosenForest fit_threadblocks(ChosenForest chosen, const Fabric& fabric,
+                                            const CompileOptions& options);
+
+}  // namespace forestcoll::choose
