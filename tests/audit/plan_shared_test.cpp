@@ -28,6 +28,39 @@ TEST(PlanPackets, ASumHasTheSameBitsEverywhereOnlyInOneOrder) {
   EXPECT_EQ(check(two_shot_allreduce(3)).same_bits, true);
 }
 
+/// Rank 0 adds the others' packets in one operation, in the order in which it names them; every
+/// other rank adds ranks 1, 2, …, and rank 0 last, one by one.
+PlanJson chained_allreduce(int n, const std::vector<int>& order) {
+  PlanJson plan = one_shot_allreduce(n);
+  std::vector<PlanJson> sum = {local("i", 0, 1)};
+  for (const int peer : order) sum.push_back(local("s", slot(peer, 0), 1));
+  ops(plan)[1] = data("repkt", sum, {local("o", 0, 1)});
+  for (int r = 1; r < n; ++r) {
+    PlanJson& chain = ops(plan, r);
+    chain.erase(1);
+    for (int i = 1; i <= n; ++i) {
+      const int peer = i % n;
+      const PlanJson from = peer == r ? local("i", 0, 1) : local("s", slot(peer, r), 1);
+      const char* first = peer == r ? "copy" : "upkt";
+      const char* later = peer == r ? "re" : "repkt";
+      if (i > 1) chain.push_back(op("nop"));
+      chain.push_back(i == 1 ? data(first, {from}, {local("o", 0, 1)})
+                             : data(later, {local("o", 0, 1), from}, {local("o", 0, 1)}));
+    }
+  }
+  return plan;
+}
+
+// The executor adds up the packets first, as they are named, and the rank's own last.
+TEST(PlanPackets, AreAddedInTheOrderOfTheirNames) {
+  EXPECT_TRUE(check(chained_allreduce(4, {1, 2, 3})).ok)
+      << explain(check(chained_allreduce(4, {1, 2, 3})));
+  EXPECT_EQ(check(chained_allreduce(4, {1, 2, 3})).same_bits, true);
+  EXPECT_EQ(check(chained_allreduce(4, {2, 1, 3})).same_bits, true);  // a + b is b + a
+  EXPECT_EQ(check(chained_allreduce(4, {3, 2, 1})).same_bits, false);
+  EXPECT_EQ(check(chained_allreduce(4, {1, 3, 2})).same_bits, false);
+}
+
 TEST(PlanPackets, WaitForOnesThatComeFirst) {
   // A rank that waits for the others' before it sends its own.
   const PlanJson stuck = edited(
@@ -290,12 +323,34 @@ TEST(PlanReuse, HoldsUpToTheScratchThatAllPlansShare) {
   // Two chunks in 64 MiB.
   EXPECT_TRUE(check(plan).ok) << explain(check(plan));
   EXPECT_THAT(of(67'108'865), Contains(HasSubstr("messages have at most 67108864 bytes")));
-  EXPECT_THAT(of(67'108'864), Not(Contains(HasSubstr("share scratch"))));
+  EXPECT_THAT(of(67'108'865), Contains(HasSubstr("chunks of scratch overlap")));
+  EXPECT_THAT(of(67'108'864), Not(Contains(HasSubstr("scratch"))));
   EXPECT_THAT(of(1024), Contains(HasSubstr("every call has the buffers of the first")));
   for (PlanJson& gpu : plan["gpus"]) {
     for (PlanJson& buffer : gpu["remote_buffers"]) buffer["type"] = "s";
   }
   EXPECT_THAT(of(1024), IsEmpty());
+}
+
+// As MSCCL++'s own algorithms have them. Half of the scratch, and half of that for the data.
+TEST(PlanReuse, OfPacketsIsForPlansThatAllHoldThem) {
+  PlanJson plan = one_shot_allreduce(2);
+  plan["reuse_resources"] = true;
+  EXPECT_TRUE(check(plan).ok) << explain(check(plan));
+  const auto with_size = [&](std::uint64_t largest) {
+    plan["max_message_size"] = largest;
+    return check(plan).conditions;
+  };
+  EXPECT_THAT(with_size(33'554'433), Contains(HasSubstr("messages have at most 33554432 bytes")));
+  EXPECT_THAT(with_size(33'554'432), Not(Contains(HasSubstr("messages have at most"))));
+  EXPECT_THAT(with_size(1024), Contains(HasSubstr("hold packets, in two halves")));
+  plan["reuse_resources"] = false;
+  EXPECT_THAT(with_size(1024), Not(Contains(HasSubstr("its executor"))));
+
+  PlanJson single = in_packets(two_shot_allreduce(3), false);
+  single["reuse_resources"] = true;
+  EXPECT_TRUE(check(single).ok) << explain(check(single));
+  EXPECT_THAT(check(single).conditions, Contains(HasSubstr("no other plan of its executor")));
 }
 
 struct SharedRule {
@@ -322,8 +377,6 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         SharedRule{"Simple", kPackets, [](PlanJson& p) { p["protocol"] = "Simple"; }, "V04",
                    "no room in scratch for their flags"},
-        SharedRule{"Reuse", kPackets, [](PlanJson& p) { p["reuse_resources"] = true; }, "V04",
-                   "may look like flags"},
         SharedRule{"Alignment", kPackets, [](PlanJson& p) { p["buffer_alignment"] = 4; }, "V03",
                    "carry 8 bytes"},
         SharedRule{"Halves", kPackets, [](PlanJson& p) { p["gpus"][1]["scratch_chunks"] = 2; },
