@@ -31,7 +31,8 @@ struct Bridge {
 
 struct Gpu {
   std::int64_t dev = 0;
-  std::string name;  ///< a bus id; may be empty
+  std::string name;         ///< a bus id; may be empty
+  std::string device = {};  ///< its PCI device number, "0x2330"; empty: not known
   std::optional<std::int64_t> rank = {};
   PcieSlot slot = {};
   std::optional<Ratio> c2c = {};  ///< GB/s straight to its CPU

@@ -86,11 +86,8 @@ std::optional<Allreduce> best_allreduce(const Answer& answer, const Network& net
 }
 
 Diagnostic too_large(const char* what) {
-  Diagnostic error =
-      usage_error("E14", fmt::format("the exact {} of this fabric does not fit 64 bits", what),
-                  "round the bandwidths to a coarser grid with --quantize");
-  error.kind = ErrorKind::limit;
-  return error;
+  return usage_error("E14", fmt::format("the exact {} of this fabric does not fit 64 bits", what),
+                     "round the bandwidths to a coarser grid with --quantize");
 }
 
 Expected<Row> row(Collective collective, const Ratio& algbw, const Network& network) {
