@@ -67,7 +67,7 @@ std::vector<std::string> arguments(const std::string& line, const Scratch& scrat
 
 std::vector<std::string> names() {
   std::vector<std::string> found;
-  for (const auto& entry : fs::directory_iterator(SOURCE_DIR "/tests/regressions")) {
+  for (const auto& entry : fs::directory_iterator(source_path("tests/regressions"))) {
     if (entry.path().extension() == ".case") found.push_back(entry.path().stem().string());
   }
   std::sort(found.begin(), found.end());
@@ -77,7 +77,7 @@ std::vector<std::string> names() {
 class Regression : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Regression, StaysMended) {
-  const Case once = read_case(SOURCE_DIR "/tests/regressions/" + GetParam() + ".case");
+  const Case once = read_case(source_path("tests/regressions/" + GetParam() + ".case"));
   ASSERT_FALSE(once.why.empty() || once.run.empty() || once.says.empty()) << "an unfinished case";
   const Scratch scratch;
   if (!once.file.empty()) scratch.write("FILE", once.file);
