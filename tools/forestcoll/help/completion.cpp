@@ -145,9 +145,9 @@ std::string zsh_completion(const std::vector<CommandHelp>& commands) {
     }
     text += fmt::format(
         "  )\n  local line state\n  _arguments -C -s{} \\\n    '1: :->command' '*:: :->words'\n"
-        "  case $state in\n    command) _describe command commands ;;\n    words)\n"
+        "  case $state in\n    command) _describe command commands{} ;;\n    words)\n"
         "      case $line[1] in\n",
-        options);
+        options, command.operands.empty() ? "" : "; _files");
     for (const std::string& name : command.commands) {
       text += fmt::format("        {}) {} ;;\n", name, function_of(inner(commands, command, name)));
     }

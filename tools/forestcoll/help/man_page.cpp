@@ -71,7 +71,8 @@ std::string man_page(const std::vector<CommandHelp>& commands) {
   for (const OptionHelp& option : program.options) text += item(option);
   text += ".SH COMMANDS\n";
   for (const CommandHelp& command : commands) {
-    if (!command.words.empty() && command.commands.empty()) text += section(command);
+    const bool does_something = command.commands.empty() || !command.operands.empty();
+    if (!command.words.empty() && does_something) text += section(command);
   }
   return text + fmt::format(".SH EXAMPLES AND EXIT CODES\n.nf\n{}\n.fi\n", roff(program.footer));
 }
