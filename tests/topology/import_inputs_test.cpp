@@ -77,8 +77,10 @@ TEST(ImportInputs, AFileWithoutLinksIsNoMachineWithoutNvlink) {
 }
 
 TEST(ImportInputs, ThePartSaysWhichBoxHasTheLinks) {
-  EXPECT_THAT(import_messages(Source::nccl, of_part("0x1db5")), HasSubstr("--box dgx-1v "));
-  EXPECT_THAT(import_messages(Source::nccl, of_part("0x2330")), HasSubstr("--box dgx-h100 "));
+  EXPECT_THAT(import_messages(Source::nccl, of_part("0x1db5")),
+              AllOf(HasSubstr("nvswitch=150"), HasSubstr("--box dgx-1v ")));
+  EXPECT_THAT(import_messages(Source::nccl, of_part("0x2330")),
+              AllOf(HasSubstr("nvswitch=450"), HasSubstr("--box dgx-h100 ")));
 }
 
 // An H100 has 18 links of 25 GB/s, or of 20.6 by NCCL; the files of most clouds name no part.

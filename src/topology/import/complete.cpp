@@ -238,23 +238,25 @@ bool add_box(const Context& context, Machine& machine, Findings& box_findings) {
   return true;
 }
 
-std::optional<Ratio> bandwidth_of_links(const Machine& machine, std::size_t gpu) {
-  std::optional<Ratio> sum = Ratio(0);
+// Of all links of each GPU together; nothing where that is beyond exact arithmetic.
+std::vector<std::optional<Ratio>> bandwidths_of_links(const Machine& machine) {
+  std::vector<std::optional<Ratio>> sums(machine.gpus.size(), Ratio(0));
   for (const GpuLink& link : machine.links) {
-    if (link.gpu != gpu || !sum) continue;
+    auto& sum = sums[link.gpu];
     const auto bandwidth = checked_mul(link.bandwidth, Ratio(link.count));
-    sum = bandwidth ? checked_add(*sum, *bandwidth) : std::nullopt;
+    sum = sum && bandwidth ? checked_add(*sum, *bandwidth) : std::nullopt;
   }
-  return sum;
+  return sums;
 }
 
 // The machine that an option speaks of may be another one than the file's.
 void doubt_links(const Context& context, const Machine& machine) {
   if (context.overridden("nvlink")) return;
+  const auto sums = bandwidths_of_links(machine);
   for (std::size_t g = 0; g < machine.gpus.size(); ++g) {
     const Gpu& gpu = machine.gpus[g];
     const auto part = nvlink_part(gpu.device);
-    const auto given = bandwidth_of_links(machine, g);
+    const auto& given = sums[g];
     if (!part || !given) continue;
     const LinkSpeed& has = part->bandwidth;
     if (*given == has.nominal || *given == has.nccl) continue;

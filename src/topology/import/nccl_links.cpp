@@ -20,6 +20,9 @@ constexpr std::string_view kHiddenSwitch = "fffffff:";
 
 constexpr std::int64_t kMaxLinkCount = 1024;
 
+// GB/s of the 18 links of a module, in each direction.
+const Ratio kHopperNvlink{450}, kBlackwellNvlink{900};
+
 bool is_nvswitch_class(std::string_view pci_class) {
   return pci_class.starts_with("0x068000");
 }
@@ -227,13 +230,16 @@ class LinkReader {
             "by its device id {} GPU {} is a {}, which has NVLink, and the file has none", device,
             machine_.gpus[g].dev, part->name);
         machine_.nvlink_box = part->box;
+        machine_.nvlink_bandwidth = part->bandwidth.nominal;
       } else if (sm == blackwell || sm == blackwell + 3) {
         machine_.nvlink_expected =
             fmt::format("GPUs of sm={} have NVLink, and the file has none", sm);
         machine_.nvlink_box = "dgx-b200";
+        machine_.nvlink_bandwidth = kBlackwellNvlink;
       } else if (sm == hopper && device.empty()) {
         machine_.nvlink_expected = "most GPUs of sm=90 have NVLink, and the file has none";
         machine_.nvlink_box = "dgx-h100";
+        machine_.nvlink_bandwidth = kHopperNvlink;
       }
       if (!machine_.nvlink_expected.empty()) return;
     }
