@@ -185,8 +185,9 @@ TEST(FlowsVerdict, EveryChangeIsFound) {
 
 TEST(FlowsVerdict, WhatIsNoJsonIsAnError) {
   const std::string text = right().dump();
-  for (const std::string& broken : {text.substr(0, text.size() - 3), text + "}",
-                                    R"({"format": "forestcoll-flows", "k": 1, "k": 2})"}) {
+  for (const std::string& broken :
+       {text.substr(0, text.size() - 3), text + "}",
+        std::string(R"({"format": "forestcoll-flows", "k": 1, "k": 2})")}) {
     const auto verdict = verify(broken, "flows.json", nullptr, {});
     ASSERT_FALSE(verdict);
     EXPECT_EQ(verdict.errors().front().code, "V01");

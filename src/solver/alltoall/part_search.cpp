@@ -23,6 +23,8 @@ constexpr double kNearlyBusiest = 0.02;
 // Of a hop, beside what an idle link would cost: of equal paths the one with fewer relays.
 constexpr double kHopPrice = 1e-7;
 constexpr double kReached = 1 + 1e-9;
+// Of e: sums of such powers are finite.
+constexpr double kLargestPower = 600, kLargePart = 30;
 // Shares of hops looked at, all together: some seconds; on large fabrics, so many times what it
 // takes to place every part once.
 constexpr std::int64_t kMaxWork = 100'000'000;
@@ -178,8 +180,10 @@ class Searcher {
     for (std::size_t a = 0; a < load_.size(); ++a) reprice(a);
   }
   [[nodiscard]] double busiest() const { return *std::max_element(load_.begin(), load_.end()); }
-  void reprice(std::size_t link) {
-    price_[link] = std::exp(exponent_ * (load_[link] - reference_));
+  void reprice(std::size_t link) { price_[link] = power(exponent_ * (load_[link] - reference_)); }
+
+  [[nodiscard]] static double power(double exponent) {
+    return std::exp(std::min(exponent, kLargestPower));
   }
 
   void add(const HopPath& path, double amount) {
@@ -222,14 +226,16 @@ class Searcher {
     });
   }
 
-  // What the potential of a link grows by, relative to its price, for every share of every hop.
+  // For every share of every hop, what the potential of its link grows by, relative to its price;
+  // of parts so large that this would leave the range of a double, the exponent alone.
   void prepare_growth(double amount) {
     if (amount == growth_amount_ && exponent_ == growth_exponent_) return;
     growth_amount_ = amount;
     growth_exponent_ = exponent_;
     growth_.clear();
     for (const LinkShare& on : s_.hops.shares) {
-      growth_.push_back(std::expm1(exponent_ * amount * on.share * per_unit_[on.link.index()]));
+      const double more = exponent_ * amount * on.share * per_unit_[on.link.index()];
+      growth_.push_back(more > kLargePart ? -more : std::expm1(more));
     }
   }
 
@@ -240,10 +246,12 @@ class Searcher {
     const std::size_t last = s_.hops.begin[hop.index() + 1];
     for (std::size_t i = s_.hops.begin[hop.index()]; i < last; ++i) {
       const LinkShare& on = s_.hops.shares[i];
-      cost += price_[on.link.index()] * growth_[i];
+      const double growth = growth_[i], load = load_[on.link.index()];
+      cost += growth >= 0 ? price_[on.link.index()] * growth
+                          : power(exponent_ * (load - reference_) - growth);
       if (aim_ != Aim::few_legs_below) continue;
       const double more = amount * on.share * per_unit_[on.link.index()];
-      if (load_[on.link.index()] + more > least_ * kReached) return kTooMuch;
+      if (load + more > least_ * kReached) return kTooMuch;
     }
     work_ += static_cast<std::int64_t>(last - s_.hops.begin[hop.index()]);
     cost *= noise_[hop.index()];
