@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "command.hpp"
+#include "common/bound_alltoall.hpp"
 #include "common/fabric.hpp"
 #include "common/io.hpp"
 #include "common/progress_bar.hpp"
@@ -22,6 +23,7 @@
 #include "forestcoll/boxes.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/protocol.hpp"
+#include "synth/alltoall.hpp"
 #include "synth/baseline.hpp"
 #include "synth/beside_rings.hpp"
 #include "synth/options.hpp"
@@ -111,6 +113,8 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   const auto asked_for = with_format(given);
   if (!asked_for) return fail(asked_for.errors(), console);
   const SynthArguments& arguments = *asked_for;
+  if (arguments.collective == kAlltoall) return synth_alltoall(arguments, console, summary);
+  if (auto error = refuse_alltoall_options(arguments)) return fail({*std::move(error)}, console);
   auto request = resolve(arguments);
   if (!request) return fail(request.errors(), console);
   const auto solver = resolve(arguments.solver);
@@ -258,6 +262,8 @@ Command add_synth(CLI::App& program) {
       "  forestcoll synth fabric.json --tune 64K:1G -o algorithms\n"
       "  forestcoll synth fabric.json --format none --tradeoff\n"
       "  forestcoll synth fabric.json --algorithm nccl-ring -o rings.xml\n"
+      "  forestcoll synth fabric.json -c alltoall -o alltoall.xml\n"
+      "  forestcoll synth fabric.json -c alltoall --demand bytes.csv --format flows -o flows.json\n"
       "  forestcoll synth fabric.json -c allgather --format forest --drop box0/nic3~ib1 \\\n"
       "    --warm forest.json -o after.json\n"
       "\n"
