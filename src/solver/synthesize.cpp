@@ -103,7 +103,7 @@ class PhasePacker {
 
   Expected<Packing> try_to_pack(std::size_t i, const Scaling* scaling) {
     if (scaling != nullptr && !(options_.answer_when_stopped && stop_requested())) {
-      auto packing = pack_at(i, *scaling);
+      auto packing = pack_keeping_fabric(i, *scaling);
       if (packing) note(i, *scaling, *packing);
       if (packing || !options_.answer_when_stopped || !was_stopped(packing.errors())) {
         return packing;
@@ -112,23 +112,21 @@ class PhasePacker {
     return fallback_forest(problem_.phases[i]);
   }
 
-  Expected<Packing> pack_at(std::size_t i, const Scaling& scaling) {
+  Expected<Packing> pack_at(std::size_t i, const Scaling& scaling, const PackOptions& packing) {
     const Phase& phase = problem_.phases[i];
     if (options_.max_height) {
       return pack_within_height(phase.network, phase.weights, scaling, *options_.max_height,
-                                options_.packing, other_scalings(phase, scaling, options_));
+                                packing, other_scalings(phase, scaling, options_));
     }
     if (options_.previous == nullptr) {
       return options_.trees_per_root.mode == TreesPerRoot::Mode::optimal
-                 ? pack(phase.network, phase.weights, scaling, options_.packing)
-                 : solver::pack_or_copy(phase.network, phase.weights, phase.rate, scaling,
-                                        options_.packing);
+                 ? pack(phase.network, phase.weights, scaling, packing)
+                 : solver::pack_or_copy(phase.network, phase.weights, phase.rate, scaling, packing);
     }
     const CollectiveForest& previous = *options_.previous;
     const bool reducing = !problem_.broadcast || i > 0;
-    auto repacked =
-        repack(phase.network, phase.weights, scaling,
-               reducing ? previous.reduce->reversed() : *previous.broadcast, options_.packing);
+    auto repacked = repack(phase.network, phase.weights, scaling,
+                           reducing ? previous.reduce->reversed() : *previous.broadcast, packing);
     if (!repacked) return repacked.errors();
     add_up(repacked->repack);
     return std::move(repacked->packing);
@@ -158,6 +156,18 @@ class PhasePacker {
     const Raise raise{asked.scale, at_k.value_or(packing.scaling.scale)};
     if (i == 0 && problem_.broadcast) result_.broadcast_raise = raise;
     if (i > 0 || !problem_.broadcast || problem_.shared) result_.reduce_raise = raise;
+  }
+
+  // A part can have symmetries that the fabric has not; whoever checks the forest sees the fabric.
+  Expected<Packing> pack_keeping_fabric(std::size_t i, const Scaling& scaling) {
+    auto packing = pack_at(i, scaling, options_.packing);
+    if (!problem_.is_divided() || !packing ||
+        solver::keeps_fabric(packing->forest.symmetry(), problem_.network)) {
+      return packing;
+    }
+    PackOptions plain = options_.packing;
+    plain.symmetry = false;
+    return pack_at(i, scaling, plain);
   }
 
   // As many trees per root as were asked for, if a number was: copies of the same.

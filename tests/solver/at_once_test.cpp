@@ -12,8 +12,10 @@
 #include "forestcoll/allreduce_optimum.hpp"
 #include "forestcoll/congestion.hpp"
 #include "forestcoll/emit.hpp"
+#include "forestcoll/generate.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/topology.hpp"
+#include "forestcoll/topology_text.hpp"
 #include "forestcoll/verify.hpp"
 #include "support/fabrics.hpp"
 #include "support/oracles.hpp"
@@ -79,6 +81,23 @@ TEST(AtOnce, ReachesTheOptimumOfBundledFabrics) {
     ASSERT_TRUE(verdict) << to_string(verdict.errors().front());
     EXPECT_TRUE(verdict->findings.empty()) << to_string(verdict->findings.front());
     EXPECT_EQ(verdict->algbw, known.optimum);
+  }
+}
+
+// A part of a mesh has symmetries that the mesh has not.
+TEST(AtOnce, SymmetricForestsAreOfTheWholeFabric) {
+  for (const std::string dims : {"4x4", "3x5", "2x8"}) {
+    const auto document = generate("mesh", {{"dims", dims}});
+    ASSERT_TRUE(document);
+    const Topology topology = parse_topology(to_topology_json(*document), dims)->topology;
+    const Network network = *to_digraph(topology);
+    const Synthesis synthesis = synthesized(network);
+    EXPECT_TRUE(synthesis.two_phases) << dims;
+    expect_sound(network, synthesis, dims);
+    const auto verdict =
+        verify(to_symmetric_forest_json(synthesis.forest, topology), dims, &topology, {});
+    ASSERT_TRUE(verdict) << dims;
+    EXPECT_TRUE(verdict->ok) << dims << ": " << to_string(verdict->findings.front());
   }
 }
 

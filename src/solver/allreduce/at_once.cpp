@@ -98,4 +98,16 @@ std::optional<AllreduceParts> parts_at_once(const Network& network, const Weight
   return result;
 }
 
+bool keeps_fabric(const Symmetry& symmetry, const Network& network) {
+  const Digraph& graph = network.graph;
+  return std::ranges::all_of(symmetry.generators(), [&](const Symmetry::Generator& generator) {
+    for (std::size_t i = 0; i < graph.arc_count(); ++i) {
+      const Arc& arc = graph.arcs()[i];
+      const ArcId image = graph.find(generator.nodes[arc.tail], generator.nodes[arc.head]);
+      if (!image.valid() || network.capacity[image] != network.capacity[ArcId(i)]) return false;
+    }
+    return true;
+  });
+}
+
 }  // namespace forestcoll::solver

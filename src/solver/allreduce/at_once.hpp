@@ -7,6 +7,7 @@
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
 #include "forestcoll/ratio.hpp"
+#include "forestcoll/symmetry.hpp"
 
 namespace forestcoll::solver {
 
@@ -34,5 +35,8 @@ struct AllreduceParts {
                                                           const Weights& weights,
                                                           const Ratio& two_phases,
                                                           const std::stop_token& stop = {});
+
+/// Whether a symmetry of a part is one of the whole fabric. Cost: O(m log degree) per generator.
+[[nodiscard]] bool keeps_fabric(const Symmetry& symmetry, const Network& network);
 
 }  // namespace forestcoll::solver
