@@ -84,21 +84,32 @@ TEST(AtOnce, ReachesTheOptimumOfBundledFabrics) {
   }
 }
 
-// A part of a mesh has symmetries that the mesh has not.
+void expect_symmetric_forest(const std::string& text, const std::string& what) {
+  const auto parsed = parse_topology(text, what);
+  ASSERT_TRUE(parsed) << what;
+  const Topology& topology = parsed->topology;
+  const Network network = *to_digraph(topology);
+  const Synthesis synthesis = synthesized(network);
+  EXPECT_TRUE(synthesis.two_phases) << what;
+  expect_sound(network, synthesis, what);
+  const auto verdict =
+      verify(to_symmetric_forest_json(synthesis.forest, topology), what, &topology, {});
+  ASSERT_TRUE(verdict) << what;
+  EXPECT_TRUE(verdict->ok) << what << ": " << to_string(verdict->findings.front());
+}
+
 TEST(AtOnce, SymmetricForestsAreOfTheWholeFabric) {
   for (const std::string dims : {"4x4", "3x5", "2x8"}) {
     const auto document = generate("mesh", {{"dims", dims}});
     ASSERT_TRUE(document);
-    const Topology topology = parse_topology(to_topology_json(*document), dims)->topology;
-    const Network network = *to_digraph(topology);
-    const Synthesis synthesis = synthesized(network);
-    EXPECT_TRUE(synthesis.two_phases) << dims;
-    expect_sound(network, synthesis, dims);
-    const auto verdict =
-        verify(to_symmetric_forest_json(synthesis.forest, topology), dims, &topology, {});
-    ASSERT_TRUE(verdict) << dims;
-    EXPECT_TRUE(verdict->ok) << dims << ": " << to_string(verdict->findings.front());
+    expect_symmetric_forest(to_topology_json(*document), dims);
   }
+  // What the trees take of two links is alike, the links are not.
+  expect_symmetric_forest(R"({"format": "forestcoll-topology", "version": 1,
+       "nodes": [{"id": "g[0-3]", "type": "compute"}, {"id": "s", "type": "switch"}],
+       "links": [{"src": "g0", "dst": "s", "bandwidth": 1}, {"src": "g1", "dst": "s", "bandwidth": 2},
+                 {"src": "g[2-3]", "dst": "s", "bandwidth": 10}]})",
+                          "star");
 }
 
 // Where links are alike both ways, trees serve any root: equal shares lose nothing.
