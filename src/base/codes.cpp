@@ -7,7 +7,7 @@
 namespace forestcoll {
 namespace {
 
-constexpr std::array<CodeInfo, 140> kCodes = {{
+constexpr std::array<CodeInfo, 139> kCodes = {{
     {"E01", "the topology file", "not JSON"},
     {"E02", "the topology file",
      "wrong format or version, a key of the wrong kind, or a text with control characters"},
@@ -64,9 +64,6 @@ constexpr std::array<CodeInfo, 140> kCodes = {{
     {"E16", "the request", "no tree is as low as `--max-height`, whatever the rate"},
     {"R01", "the request", "stopped before the end", ErrorKind::limit},
     {"R02", "the request", "a former forest of another collective, root or ranks"},
-    {"A01", "the request",
-     "the exact optimum of an allreduce is not computed for a fabric of this size or kind",
-     ErrorKind::limit},
     {"A02", "the request", "a demand of 0 for all pairs of different ranks"},
     {"A03", "the request", "`--demand`: no array of rows of amounts"},
     {"A04", "the request", "`--demand`: not as many rows, or amounts of a row, as there are GPUs"},

@@ -170,6 +170,7 @@ TEST(TopologyHash, ChangesWithContentOnly) {
   EXPECT_TRUE(changed([](Topology& t) { t.nodes[NodeId(0)].id = "gpuX"; }));
   EXPECT_TRUE(changed([](Topology& t) { t.nodes[NodeId(0)].box = "box"; }));
   EXPECT_TRUE(changed([](Topology& t) { t.nodes[NodeId(3)].multicast = true; }));
+  EXPECT_TRUE(changed([](Topology& t) { t.nodes[NodeId(3)].echo = false; }));
   EXPECT_TRUE(changed([](Topology& t) { t.nodes[NodeId(3)].type = NodeType::compute; }));
   EXPECT_TRUE(changed([](Topology& t) { t.nodes[NodeId(1)].enabled = false; }));
   EXPECT_TRUE(changed([](Topology& t) { t.nodes[NodeId(1)].weight = 2; }));

@@ -146,7 +146,7 @@ TEST_F(SchemaTest, MutatedFilesAreJudgedAlike) {
     "format": "forestcoll-topology", "version": 1, "name": "n", "description": "d",
     "metadata": 1, "x-note": 1, "units": { "bandwidth": "GB/s", "latency": "us" },
     "templates": { "t": { "nodes": [ { "id": "gpu[0-1]", "type": "compute", "weight": 2 },
-                                     { "id": "sw", "type": "switch", "reduce": true } ],
+                                     { "id": "sw", "type": "switch", "reduce": true, "echo": false } ],
                           "links": [ { "src": "gpu[0-1]", "dst": "sw", "bandwidth": 25 } ] } },
     "boxes": [ { "id": "box[0-1]", "template": "t" } ],
     "nodes": [ { "id": "spine", "type": "switch", "multicast": true, "box": "s", "enabled": true },
