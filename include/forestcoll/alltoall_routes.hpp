@@ -15,8 +15,8 @@ namespace forestcoll {
 /// the data until the next leg.
 struct AlltoallPath {
   Rank src, dst;
-  std::int64_t parts = 1;            ///< of the pair's k
-  std::vector<NodeId> nodes = {};    ///< in order, both ends included
+  std::int64_t parts = 1;                 ///< of the pair's k
+  std::vector<NodeId> nodes = {};         ///< in order, both ends included
   std::vector<std::int32_t> rounds = {};  ///< by leg, ascending; empty where none were made
 };
 

@@ -4,9 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -14,6 +12,7 @@
 #include "forestcoll/alltoall_routing.hpp"
 #include "forestcoll/compile_alltoall.hpp"
 #include "support/fabrics.hpp"
+#include "support/files.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -50,9 +49,7 @@ Fabric fabric_of(const Network& network) {
 }
 
 Fabric bundled(const std::string& name) {
-  std::ifstream file(SOURCE_DIR "/topologies/" + name + ".json");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  auto parsed = parse_topology(text, name);
+  auto parsed = parse_topology(test::bundled_text(name), name);
   EXPECT_TRUE(parsed) << name;
   auto fabric = make_fabric(parsed->topology);
   EXPECT_TRUE(fabric) << name;

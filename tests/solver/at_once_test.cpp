@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -18,6 +16,7 @@
 #include "forestcoll/topology_text.hpp"
 #include "forestcoll/verify.hpp"
 #include "support/fabrics.hpp"
+#include "support/files.hpp"
 #include "support/oracles.hpp"
 
 namespace forestcoll::testing {
@@ -57,9 +56,7 @@ void expect_sound(const Network& network, const Synthesis& synthesis, const std:
 }
 
 Topology bundled(const std::string& name) {
-  std::ifstream file(std::string(SOURCE_DIR) + "/topologies/" + name + ".json");
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  return parse_topology(text, name)->topology;
+  return parse_topology(test::bundled_text(name), name)->topology;
 }
 
 TEST(AtOnce, ReachesTheOptimumOfBundledFabrics) {
