@@ -7,6 +7,23 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/forestcoll)
 set(data_dir ${CMAKE_INSTALL_DATADIR}/forestcoll)
 
 install(TARGETS forestcoll_cli RUNTIME)
+
+# The program writes its own manual page and completions; one for another processor cannot be asked.
+if(NOT CMAKE_CROSSCOMPILING)
+  set(help_dir ${CMAKE_CURRENT_BINARY_DIR}/help)
+  add_custom_command(TARGET forestcoll_cli POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${help_dir}
+    COMMAND forestcoll_cli man > ${help_dir}/forestcoll.1
+    COMMAND forestcoll_cli completion bash > ${help_dir}/forestcoll
+    COMMAND forestcoll_cli completion zsh > ${help_dir}/_forestcoll
+    COMMAND forestcoll_cli completion fish > ${help_dir}/forestcoll.fish VERBATIM)
+  install(FILES ${help_dir}/forestcoll.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${help_dir}/forestcoll
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${help_dir}/_forestcoll DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${help_dir}/forestcoll.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
 install(TARGETS forestcoll EXPORT forestcollTargets)
 install(DIRECTORY include/forestcoll DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY topologies DESTINATION ${data_dir})

@@ -4,59 +4,85 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <stop_token>
+#include <vector>
 
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/ratio.hpp"
+#include "forestcoll/switch_roles.hpp"
 
 namespace forestcoll {
 
-/// How an allreduce is divided: in the network's units, so that everything together flows at
-/// Σ root.
+/// What trees that branch at the same switches take of one arc.
+struct AllreduceArc {
+  ArcId arc;  ///< as data flows
+  /// Whether they branch at its ends. Where a switch is no branching point, they go through it.
+  bool branches_at_tail = false, branches_at_head = false;
+  Ratio amount;
+};
+
+/// The trees of one phase that branch at the same switches: out-trees, or in-trees.
+struct AllreduceTrees {
+  std::vector<NodeId> switches;     ///< where they branch: every tree spans all of them
+  IdVector<NodeId, Ratio> root;     ///< what is broadcast from a node, or reduced at it; 0 for most
+  std::vector<AllreduceArc> taken;  ///< positive amounts, without what echoes take
+};
+
+/// How an allreduce is divided: in the network's units. What all broadcast trees have at a root,
+/// the reduce trees have there, too.
 struct AllreduceSplit {
-  IdVector<Rank, Ratio> root;        ///< what is reduced at a rank and broadcast from it
-  IdVector<ArcId, Ratio> reduce;     ///< capacity that the in-trees take
-  IdVector<ArcId, Ratio> broadcast;  ///< capacity that the out-trees take
+  Ratio algbw;  ///< GB/s: all roots together
+  std::vector<AllreduceTrees> broadcast, reduce;
 };
 
 struct AllreduceStatistics {
-  std::size_t variables = 0;  ///< of the linear program, after symmetry
-  std::size_t cuts = 0;       ///< rows that were generated
+  std::size_t variables = 0;  ///< of the largest linear program, after symmetry
+  std::size_t cuts = 0;       ///< rows that were generated for it
   int rounds = 0;             ///< programs solved
 };
 
 struct AllreduceOptimum {
   Ratio upper;  ///< GB/s: no schedule of the class is faster, by a sum of cuts in exact arithmetic
-  /// A split that reaches `upper`, by exact maximum flows: then that is the optimum. Without it
-  /// the optimum is not known exactly.
+  /// What trees reach, by exact maximum flows: the optimum, where that is `upper`. None where the
+  /// linear program was not solved, or exact arithmetic does not confirm it.
   std::optional<AllreduceSplit> split = {};
-  /// GB/s: `upper` with a split; without one what the linear program is worth in floating point,
-  /// where that is a millionth below `upper` at most, and never above it. None where floating point
-  /// fails: then the optimum is between reduce-scatter, then allgather, and `upper`.
+  /// GB/s: what trees reach in floating point, not above `upper`: that of the split where there is
+  /// one, else what the linear program is worth. None where it was not solved: then the optimum is
+  /// between reduce-scatter, then allgather, and `upper`.
   std::optional<double> value = {};
   AllreduceStatistics statistics;
+
+  [[nodiscard]] bool is_exact() const { return split && split->algbw == upper; }
 };
 
-/// Variables beyond which the linear program is not tried, and rounds of cuts.
+/// How far the linear programs are followed: by count, so that the answer is always the same.
 struct AllreduceLimits {
-  std::size_t variables = 1'500;
-  int rounds = 100;
+  int rounds = 200;              ///< of cuts, for each program
+  std::int64_t pivots = 50'000;  ///< of the simplex, for each program
+  std::size_t classes = 40;      ///< sets of switches to branch at, symmetric ones not counted
+  std::stop_token stop = {};
 };
 
 /// The highest algbw of an allreduce in the following class of schedules. The data is divided
-/// among the ranks as roots, in any shares; each piece flows to its root along an in-tree that
-/// spans the ranks, is added up on the way, and flows back along an out-tree. Both happen at the
-/// same time, pipelined, and share the bandwidth of every arc. Ranks alone add and copy: between
-/// them a piece takes a path through switches, and switches neither reduce nor multicast.
+/// among roots, in any shares; each piece flows to its root along an in-tree that spans the ranks,
+/// is added up on the way, and flows back along an out-tree. Both happen at the same time,
+/// pipelined, and share the bandwidth of every arc. Ranks add and copy, and so do the switches that
+/// can, by their roles: a tree may span such a switch besides the ranks, as a point where it
+/// branches. Through other switches a piece takes a path. Roots are ranks, and switches that do
+/// both and do not echo. Where a switch echoes, what a rank on it sends to be copied takes the link
+/// back as well, and what a rank on it reads combined the link there.
+///
 /// Reduce-scatter followed by allgather is in the class, with shares that are given and the time of
-/// all arcs divided in two (Zhao et al., ForestColl, NSDI'26, ask when that is optimal). It is as
-/// good on most fabrics whose ranks are alike. On others it can lose up to half: a rank behind a
-/// weak link sends and receives everything once, and while it does one, the link's other direction
-/// is idle. It never loses more: the optimum's two phases cross every cut one way or the other, so
-/// either phase could have as much alone; for the same reason no cut with ranks on both sides is
-/// narrower than the optimum. What ranks own (`network.weight`) does not matter. Not in
-/// the class: results that are computed in several places at once, as by recursive doubling.
+/// all arcs divided in two (Zhao et al., ForestColl, NSDI'26, ask when that is optimal). Without
+/// able switches it is as good on most fabrics whose ranks are alike. On others it can lose up to
+/// half: a rank behind a weak link sends and receives everything once, and while it does one, the
+/// link's other direction is idle. It never loses more: the optimum's two phases cross every cut
+/// one way or the other, so either phase could have as much alone; for the same reason no cut with
+/// ranks on both sides is narrower than the optimum, whatever switches can do. What ranks own
+/// (`network.weight`) does not matter. Not in the class: results that are computed in several
+/// places at once, as by recursive doubling.
 ///
 /// Where both directions of every link are alike, a tree can be used both ways, from any root: the
 /// optimum is reached from any single one, and without switches it is the largest fractional
@@ -66,22 +92,33 @@ struct AllreduceLimits {
 /// It is a linear program: maximise Σ x_v such that for every set T of nodes that holds a rank
 ///   broadcast(arcs into T)   + Σ_{v∈T} x_v ≥ Σ x_v  and
 ///   reduce(arcs out of T)    + Σ_{v∈T} x_v ≥ Σ x_v,
-/// both capacities together are at most the arc's, and each of them enters a switch as much as it
-/// leaves it. By Edmonds' theorem (1973), and splitting off at the balanced switches (Bang-Jensen,
-/// Frank, Jackson 1995), exactly then there are trees. The fabric's own switches need not be
-/// balanced: the program takes a part of the fabric that is. Cuts are generated by maximum flows;
-/// arcs and ranks that the fabric's symmetries exchange share a variable, and where both
-/// directions of all links are alike, so do reduce and broadcast.
+/// both capacities together, and their echoes, are at most the arc's, and each of them enters a
+/// switch as much as it leaves it. By Edmonds' theorem (1973), and splitting off at the balanced
+/// switches (Bang-Jensen, Frank, Jackson 1995), exactly then there are trees. The fabric's own
+/// switches need not be balanced: the program takes a part of the fabric that is.
+///
+/// A switch where trees branch gets a twin with the same links, which is a node like a rank, but
+/// owns nothing: it need not be balanced, and T may hold it alone. Trees that branch at different
+/// switches are of different classes, each with shares and capacities of its own. Which classes pay
+/// is found by cheap trees at the program's prices. The bound is the program in which data can be
+/// mixed in able switches: T must hold a rank, and twins are free. (Network coding could reach
+/// it.) Where the classes reach it, it is the optimum; where they do not, the optimum is between.
+///
+/// Cuts are generated by maximum flows; arcs and ranks that the fabric's symmetries exchange share
+/// a variable, classes that they exchange are one, and where both directions of all links are
+/// alike, so are reduce and broadcast.
 ///
 /// Programs are solved in floating point, without the part of an arc's capacity that no trees can
 /// use; both answers are then rounded to simple fractions and proved in exact arithmetic, each by
-/// itself. Where the second proof fails, the bound is the narrowest cut if that is less.
-/// REQUIRES: at least two compute nodes, all of which reach one another.
-/// Errors: A01 (limit) where the program has more variables, or needs more rounds, than `limits`
-/// says, E14 where the exact optimum does not fit.
+/// itself. Where the second proof fails, the bound is the narrowest cut if that is less. Where the
+/// program is beyond `limits`, the bound is what it was worth so far, or the narrowest cut.
+/// REQUIRES: at least two compute nodes, all of which reach one another; roles as `switch_roles`
+/// gives them.
+/// Errors: E14 where the exact optimum does not fit.
 /// Cost: per round a dual simplex and two maximum flows per orbit of ranks; two maximum flows per
 /// rank where capacities are far apart or a proof fails.
 [[nodiscard]] Expected<AllreduceOptimum> allreduce_optimum(const Network& network,
+                                                           const SwitchRoles& roles = {},
                                                            const AllreduceLimits& limits = {});
 
 }  // namespace forestcoll

@@ -4,17 +4,22 @@
 #include <span>
 #include <string_view>
 
+#include "forestcoll/diagnostic.hpp"
+
 namespace forestcoll {
 
 struct CodeInfo {
-  std::string_view code;     ///< "E05"
-  std::string_view about;    ///< "the topology file"
-  std::string_view meaning;  ///< a sentence, without a capital at its beginning
+  std::string_view code;              ///< "E05"
+  std::string_view about;             ///< "the topology file"
+  std::string_view meaning;           ///< a sentence, without a capital at its beginning
+  ErrorKind kind = ErrorKind::input;  ///< of every error of this code
 };
 
 /// All codes, by what they are about.
 [[nodiscard]] std::span<const CodeInfo> codes();
 /// The one of that name, or null.
 [[nodiscard]] const CodeInfo* find_code(std::string_view code);
+/// The kind of its errors; that of a wrong input where there is no such code. Cost: O(codes).
+[[nodiscard]] ErrorKind kind_of(std::string_view code);
 
 }  // namespace forestcoll

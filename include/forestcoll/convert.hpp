@@ -38,11 +38,10 @@ struct Converted {
 
 /// Every format but our own has one directed edge per direction of every link, with the attributes
 /// `bandwidth` (GB/s), `cables` (how many it is the sum of, where several), `latency` (µs) and
-/// `kind`, and on the nodes `type`, `rank`, `box`, `weight`, `multicast` and `reduce`. Numbers are
-/// exact: a decimal where one is, else text such as "1000/3". `metadata` is that of the topology's
-/// file, as `metadata_of` gives it: our own format keeps it and the notes of the top level, the
-/// others have no place for them, and none has one for notes within.
-/// Cost: linear.
+/// `kind`, and on the nodes `type`, `rank`, `box`, `weight`, `multicast`, `reduce` and `echo`.
+/// Numbers are exact: a decimal where one is, else text such as "1000/3". `metadata` is that of the
+/// topology's file, as `metadata_of` gives it: our own format keeps it and the notes of the top
+/// level, the others have no place for them, and none has one for notes within. Cost: linear.
 [[nodiscard]] Converted convert(const Topology& topology, GraphFormat format,
                                 const Metadata& metadata = {});
 

@@ -87,6 +87,7 @@ struct ImportReport {
   /// Why that is doubtful, GPUs of this model having NVLink; and a box of `topo gen --list` that
   /// has such GPUs. Empty: nothing tells.
   std::string nvlink_expected, nvlink_box;
+  Ratio nvlink_bandwidth = 300;  ///< GB/s of all links of such a GPU, or of an A100
 };
 
 struct Imported {

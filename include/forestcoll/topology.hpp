@@ -22,8 +22,11 @@ struct TopologyNode {
   std::string box;  ///< the box it sits in, as the file says or as was inferred; may be empty
   bool multicast = false;  ///< a switch that can copy in the network
   bool reduce = false;     ///< a switch that can aggregate in the network
-  bool enabled = true;     ///< a disabled node stays here, and out of the digraph
-  Ratio weight = 1;        ///< a compute node's share of the data
+  /// Of such a switch: what a GPU on it sends to be copied comes back to it as well, and what it
+  /// reads combined takes its own part over the link, too. (NVSwitch does, InfiniBand SHARP not.)
+  bool echo = true;
+  bool enabled = true;  ///< a disabled node stays here, and out of the digraph
+  Ratio weight = 1;     ///< a compute node's share of the data
 };
 
 struct TopologyLink {

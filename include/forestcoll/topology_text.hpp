@@ -19,7 +19,7 @@ struct NodeText {
   std::string ids;  ///< with ranges: "gpu[0-7]"
   NodeType type = NodeType::compute;
   std::string box = {};
-  bool multicast = false, reduce = false, enabled = true;
+  bool multicast = false, reduce = false, echo = true, enabled = true;
   Ratio weight = 1;
 };
 

@@ -39,12 +39,12 @@ struct BitDifference {
 /// What verification found.
 struct Verdict {
   bool ok = false;
-  std::string format;             ///< "msccl-xml", "mscclpp-plan" or "forestcoll-forest"
-  Diagnostics findings;           ///< errors V…, each with rank, threadblock and step
+  std::string format;    ///< "msccl-xml", "mscclpp-plan", "forestcoll-forest" or "…-flows"
+  Diagnostics findings;  ///< errors V…, each with rank, threadblock and step
   std::size_t finding_count = 0;  ///< of all, also those beyond max_findings
   /// What the target would do with the file, in words: "runs, and is right", "does not load it: …".
   std::string outcome;
-  /// What the schedule promises; "alltoall", which this project does not make itself, has a name
+  /// What the schedule promises; "alltoall" and "alltoallv", which no trees are for, have a name
   /// only.
   std::string collective_name;
   Collective collective = Collective::allgather;
@@ -75,7 +75,7 @@ struct Verdict {
 inline constexpr std::int64_t kMaxForestEdges = 20'000'000;
 inline constexpr std::size_t kMaxForestBytes = std::size_t{2} << 30;
 
-/// Verifies MSCCL XML, an MSCCL++ execution plan or forest JSON (told apart by content). Errors:
+/// Verifies MSCCL XML, an MSCCL++ plan, forest or flows JSON (told apart by content). Errors:
 /// the file is not one of them at all (it cannot be read as XML or JSON). A schedule that is wrong
 /// is a Verdict with findings. For MSCCL XML, the targets that `VerifyOptions::target` may name;
 /// "azure" first.

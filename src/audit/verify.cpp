@@ -12,6 +12,8 @@
 #include "audit/common/memory_map.hpp"
 #include "audit/common/outcome.hpp"
 #include "audit/common/program.hpp"
+#include "audit/flows/check.hpp"
+#include "audit/flows/file.hpp"
 #include "audit/forest/check.hpp"
 #include "audit/forest/file.hpp"
 #include "audit/msccl/deadlock.hpp"
@@ -241,7 +243,7 @@ Diagnostic not_a_forest(const std::string& format, std::string_view file) {
                         ? "JSON without the format \"forestcoll-forest\": not a schedule"
                         : fmt::format("expected the format \"forestcoll-forest\", found \"{}\"",
                                       format.substr(0, 40)),
-                    "give the schedule as MSCCL XML, an MSCCL++ plan, or forest JSON");
+                    "give the schedule as MSCCL XML, an MSCCL++ plan, or forest or flows JSON");
 }
 
 Expected<Verdict> verify_forest(std::string_view text, std::string_view file,
@@ -259,6 +261,22 @@ Expected<Verdict> verify_forest(std::string_view text, std::string_view file,
   verdict.format = "forestcoll-forest";
   check_forest(*forest, topology, findings, verdict);
   verdict.collective_name = to_string(verdict.collective);
+  return conclude(std::move(verdict), findings, options);
+}
+
+Expected<Verdict> verify_flows(std::string_view text, std::string_view file,
+                               const Topology* topology, const VerifyOptions& options) {
+  if (text.size() > kMaxForestBytes) {
+    return file_error(
+        file, "",
+        fmt::format("the file has {} bytes; at most {} are read", text.size(), kMaxForestBytes));
+  }
+  Findings findings(file);
+  const auto flows = read_flows(text, file, findings);
+  if (!flows) return flows.errors();
+  Verdict verdict;
+  verdict.format = "forestcoll-flows";
+  check_flows(*flows, topology, findings, verdict);
   return conclude(std::move(verdict), findings, options);
 }
 
@@ -286,12 +304,15 @@ Expected<Verdict> verify(std::string_view text, std::string_view file, const Top
   if (first == '{' && audit::looks_like_plan(text)) {
     return audit::verify_plan(text, file, topology, options);
   }
+  if (first == '{' && audit::looks_like_flows(text)) {
+    return audit::verify_flows(text, file, topology, options);
+  }
   if (first == '{') return audit::verify_forest(text, file, topology, options);
   return audit::file_error(
       file, begin == std::string_view::npos ? "" : audit::LineIndex(text).position(begin),
       begin == std::string_view::npos ? "the file is empty"
                                       : "neither XML nor a JSON object: expected '<' or '{'",
-      "give the schedule as MSCCL XML, an MSCCL++ plan, or forest JSON");
+      "give the schedule as MSCCL XML, an MSCCL++ plan, or forest or flows JSON");
 }
 
 }  // namespace forestcoll

@@ -2,19 +2,16 @@
 // the process by abort(); the command line makes an exit code of 70 of that.
 //
 // contracts  (0)  always on, constant cost
-// invariants (1)  on by default, at the cost of the code around
-// proofs     (2)  polynomially dearer; in the sanitizer build
+// proofs     (1)  polynomially dearer; in the sanitizer build
 #pragma once
 
 #ifndef FORESTCOLL_CHECK_LEVEL
-#define FORESTCOLL_CHECK_LEVEL 1
+#define FORESTCOLL_CHECK_LEVEL 0
 #endif
 
 namespace forestcoll::base {
 
-inline constexpr int check_level = FORESTCOLL_CHECK_LEVEL;
-inline constexpr bool check_invariants = check_level >= 1;
-inline constexpr bool check_proofs = check_level >= 2;
+inline constexpr bool check_proofs = FORESTCOLL_CHECK_LEVEL >= 1;
 
 /// Prints "forestcoll: internal error at FILE:LINE: WHAT" and aborts.
 [[noreturn]] void fail(const char* file, int line, const char* what);

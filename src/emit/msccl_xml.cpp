@@ -3,7 +3,6 @@
 // double quotes, decimal numbers, every attribute always present, values far below 256 bytes, and
 // no comment whose first word has a '='. Names are reduced to characters that need no escaping,
 // since the scanner knows no escapes.
-#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <string_view>
 
 #include "base/check.hpp"
+#include "emit/msccl_programs.hpp"
 #include "emit/text.hpp"
 #include "emit/topology_hash.hpp"
 #include "forestcoll/emit.hpp"
@@ -21,42 +21,6 @@ namespace forestcoll {
 namespace {
 
 constexpr std::size_t kLongestName = 63;  // of the algorithm; the research runtime cuts there
-
-char letter(Buffer buffer) {
-  switch (buffer) {
-    case Buffer::input:
-      return 'i';
-    case Buffer::output:
-      return 'o';
-    case Buffer::scratch:
-      break;
-  }
-  return 's';
-}
-
-std::string_view letters(Operation operation) {
-  switch (operation) {
-    case Operation::send:
-      return "s";
-    case Operation::recv:
-      return "r";
-    case Operation::recv_copy_send:
-      return "rcs";
-    case Operation::recv_reduce_send:
-      return "rrs";
-    case Operation::recv_reduce_copy:
-      return "rrc";
-    case Operation::recv_reduce_copy_send:
-      return "rrcs";
-    case Operation::copy:
-      return "cpy";
-    case Operation::reduce:
-      return "re";
-    case Operation::nop:
-      break;
-  }
-  return "nop";
-}
 
 // By trees per root; roots that own unequal shares have unequal numbers of them, and only chunks
 // say how many there are.
@@ -123,33 +87,6 @@ void append_algorithm(std::string& out, const Schedule& schedule, const Collecti
       options.max_bytes.value_or(target.default_max_bytes));
 }
 
-// Of which there are millions: the format is parsed by the compiler.
-void append_step(std::string& out, std::size_t number, const Step& step) {
-  const StepRef awaited = step.depends_on.value_or(StepRef());
-  fmt::format_to(
-      std::back_inserter(out),
-      FMT_COMPILE("      <step s=\"{}\" type=\"{}\" srcbuf=\"{}\" srcoff=\"{}\" dstbuf=\"{}\" "
-                  "dstoff=\"{}\" cnt=\"{}\" depid=\"{}\" deps=\"{}\" hasdep=\"{:d}\"/>\n"),
-      number, letters(step.operation), letter(step.src.buffer), step.src.offset,
-      letter(step.dst.buffer), step.dst.offset, step.count, awaited.threadblock, awaited.step,
-      step.has_dependent);
-}
-
-void append_gpu(std::string& out, std::size_t rank, const RankProgram& program) {
-  fmt::format_to(std::back_inserter(out),
-                 "  <gpu id=\"{}\" i_chunks=\"{}\" o_chunks=\"{}\" s_chunks=\"{}\">\n", rank,
-                 program.input_chunks, program.output_chunks, program.scratch_chunks);
-  for (std::size_t b = 0; b < program.threadblocks.size(); ++b) {
-    const Threadblock& block = program.threadblocks[b];
-    fmt::format_to(std::back_inserter(out),
-                   "    <tb id=\"{}\" send=\"{}\" recv=\"{}\" chan=\"{}\">\n", b,
-                   block.send_peer.value, block.recv_peer.value, block.channel);
-    for (std::size_t s = 0; s < block.steps.size(); ++s) append_step(out, s, block.steps[s]);
-    out += "    </tb>\n";
-  }
-  out += "  </gpu>\n";
-}
-
 }  // namespace
 
 std::string to_msccl_xml(const Schedule& schedule, const CollectiveForest& forest,
@@ -159,9 +96,7 @@ std::string to_msccl_xml(const Schedule& schedule, const CollectiveForest& fores
   std::string out;
   append_comments(out, schedule, forest, topology, *target);
   append_algorithm(out, schedule, forest, topology, *target, options);
-  for (std::size_t r = 0; r < schedule.programs.size(); ++r) {
-    append_gpu(out, r, schedule.programs[Rank(r)]);
-  }
+  emit::append_programs(out, schedule.programs);
   out += "</algo>\n";
   return out;
 }

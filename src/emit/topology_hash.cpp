@@ -37,7 +37,8 @@ std::uint64_t topology_hash(const Topology& topology) {
     hash.add(node.id);
     hash.add(node.box);
     hash.add(static_cast<std::int64_t>(node.type));
-    hash.add((node.multicast ? 1 : 0) + (node.reduce ? 2 : 0) + (node.enabled ? 4 : 0));
+    hash.add((node.multicast ? 1 : 0) + (node.reduce ? 2 : 0) + (node.enabled ? 4 : 0) +
+             (node.echo ? 0 : 8));
     hash.add(node.weight);
   }
   hash.add(static_cast<std::int64_t>(topology.links.size()));

@@ -11,6 +11,7 @@
 
 #include "forest/document.hpp"
 #include "forest/read_symmetry.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/parse_forest.hpp"
 #include "forestcoll/route_builder.hpp"
 
@@ -173,10 +174,9 @@ class ForestParser {
   // Whoever goes on from a forest looks at every edge of every image.
   bool is_bounded(std::size_t list, std::size_t trees) {
     if (trees <= kMaxEdges / (ranks_.size() - 1)) return true;
-    fail("F02", fmt::format("/{}", emit::list_names[list]),
+    fail("T10", fmt::format("/{}", emit::list_names[list]),
          fmt::format("{} trees with all images over {} ranks: more than {} edges", trees,
                      ranks_.size(), kMaxEdges));
-    error_->kind = ErrorKind::limit;
     error_->remedy = "pack the fabric that is left from scratch";
     return false;
   }
@@ -242,7 +242,9 @@ class ForestParser {
   }
 
   bool fail(std::string code, std::string where, std::string message) {
+    const ErrorKind kind = kind_of(code);
     error_ = Diagnostic{.code = std::move(code),
+                        .kind = kind,
                         .file = std::string(file_),
                         .where = std::move(where),
                         .message = std::move(message),

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "forestcoll/codes.hpp"
 #include "simulate/model.hpp"
 #include "simulate/size_runs.hpp"
 
@@ -38,6 +39,7 @@ constexpr double kManyPasses = 64, kSteadyEnough = 7.5e-3;
 
 Diagnostic model_error(std::string code, std::string message, std::string remedy) {
   Diagnostic error;
+  error.kind = kind_of(code);
   error.code = std::move(code);
   error.message = std::move(message);
   error.remedy = std::move(remedy);
@@ -159,7 +161,6 @@ class Sweep {
         error_ = model_error(
             "M06", fmt::format("these sizes take more than {} operations", options_.max_events),
             "simulate fewer or smaller sizes, or larger passes");
-        error_->kind = ErrorKind::limit;
         break;
     }
     return std::nullopt;

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <random>
 #include <stop_token>
 #include <string>
@@ -15,6 +13,7 @@
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/topology.hpp"
 #include "support/fabrics.hpp"
+#include "support/files.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -98,9 +97,7 @@ TEST(AlltoallOptimum, FirstOrderIntervalsHoldTheRate) {
 }
 
 Network bundled(const std::string& name) {
-  std::ifstream file(SOURCE_DIR "/topologies/" + name + ".json");
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  return *to_digraph(parse_topology(text, name)->topology);
+  return *to_digraph(parse_topology(test::bundled_text(name), name)->topology);
 }
 
 TEST(AlltoallOptimum, OfBundledFabricsIsTheStudys) {

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,13 +13,12 @@
 #include "forestcoll/emit.hpp"
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/synthesize.hpp"
+#include "support/files.hpp"
 
 namespace audit_test {
 
 inline Topology bundled(const std::string& name) {
-  std::ifstream file(fmt::format("{}/topologies/{}.json", SOURCE_DIR, name));
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  auto parsed = forestcoll::parse_topology(text, name);
+  auto parsed = forestcoll::parse_topology(forestcoll::test::bundled_text(name), name);
   EXPECT_TRUE(parsed) << name;
   return parsed ? parsed->topology : Topology{};
 }

@@ -2,10 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -14,6 +11,7 @@
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
+#include "support/files.hpp"
 
 namespace forestcoll {
 namespace {
@@ -21,9 +19,7 @@ namespace {
 using nlohmann::json;
 
 Topology load(const std::string& name) {
-  std::ifstream in(SOURCE_DIR "/topologies/" + name + ".json", std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  return parse_topology(text, name)->topology;
+  return parse_topology(test::bundled_text(name), name)->topology;
 }
 
 CollectiveForest solve(const Topology& topology, Collective collective) {

@@ -20,31 +20,14 @@
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/topology_text.hpp"
+#include "support/files.hpp"
 
 namespace forestcoll::test {
-
-inline std::string read_text(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 inline Topology parse(const std::string& text) {
   auto parsed = parse_topology(text, "test");
   if (!parsed) throw std::runtime_error(to_string(parsed.errors().front()));
   return std::move(parsed->topology);
-}
-
-inline std::string bundled_text(const std::string& name) {
-  return read_text(std::string(SOURCE_DIR "/topologies/") + name + ".json");
-}
-
-inline std::vector<std::string> bundled_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(SOURCE_DIR "/topologies")) {
-    if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 /// A topology with its network.

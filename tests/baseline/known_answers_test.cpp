@@ -52,8 +52,8 @@ TEST(NcclRing, OnTori) {
 
 // Six rings of 50 GB/s, three orders both ways: as many and as fast as RCCL has on this machine.
 TEST(NcclRing, OnMi250WithTheGraphFile) {
-  const auto graphs =
-      read_nccl_graph(test::read_text(SOURCE_DIR "/tests/baseline/mi250-rings.xml"), "rings.xml");
+  const auto graphs = read_nccl_graph(
+      test::read_file(test::source_path("tests/baseline/mi250-rings.xml")), "rings.xml");
   ASSERT_TRUE(graphs);
   const BaselineOptions options{.graph = &graphs->front()};
   const auto rate = [&](const test::TestFabric& fabric) {

@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 std::string rings_of_mi250() {
-  return SOURCE_DIR "/tests/baseline/mi250-rings.xml";
+  return source_path("tests/baseline/mi250-rings.xml");
 }
 
 TEST(Algorithm, SchedulesOfOthersAreAcceptedByVerify) {

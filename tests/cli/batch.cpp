@@ -83,6 +83,12 @@ std::map<std::string, std::string> files_below(const std::string& directory, boo
   return files;
 }
 
+std::vector<std::string> keys(const std::map<std::string, std::string>& files) {
+  std::vector<std::string> keys;
+  for (const auto& [path, bytes] : files) keys.push_back(path);
+  return keys;
+}
+
 nlohmann::json without_seconds(nlohmann::json report) {
   for (auto& item : report["items"]) item.erase("seconds");
   return report;

@@ -45,6 +45,9 @@ class BatchDirectories {
 /// are left out, and hidden files unless `hidden`.
 std::map<std::string, std::string> files_below(const std::string& directory, bool hidden = false);
 
+/// Their paths alone.
+std::vector<std::string> keys(const std::map<std::string, std::string>& files);
+
 /// A report without what differs between runs: seconds.
 nlohmann::json without_seconds(nlohmann::json report);
 

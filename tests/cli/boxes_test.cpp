@@ -26,7 +26,7 @@ using nlohmann::json;
 
 // The topology files that the README shows.
 std::vector<std::string> readme_files() {
-  const std::string readme = read_file(std::string(SOURCE_DIR) + "/README.md");
+  const std::string readme = read_file(source_path("README.md"));
   const std::string fence = "```json\n";
   std::vector<std::string> files;
   for (std::size_t at = readme.find(fence); at != std::string::npos; at = readme.find(fence, at)) {

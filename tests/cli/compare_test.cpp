@@ -206,7 +206,7 @@ TEST(Compare, TakesTheVendorsRings) {
 }
 
 TEST(Compare, TheRingsOfADump) {
-  const std::string rings = std::string(SOURCE_DIR) + "/tests/baseline/mi250-rings.xml";
+  const std::string rings = source_path("tests/baseline/mi250-rings.xml");
   const auto report = compare_json(
       {"-c", "allgather", "--algorithms", "nccl-ring", "--nccl-graph", rings, "--sizes", "1M"},
       "mi250-x2");

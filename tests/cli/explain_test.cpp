@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 #include <regex>
 #include <set>
 #include <string>
@@ -17,20 +18,25 @@ namespace fs = std::filesystem;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
-// The codes that stand in the sources as literals, but for the table of them. No code has an H,
-// which GPUs have.
-std::set<std::string> codes_in_sources() {
-  const std::regex literal("\"([A-GI-Z][0-9]{2})\"");
-  std::set<std::string> found;
-  for (const char* folder : {"/src", "/tools/forestcoll"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(SOURCE_DIR + std::string(folder))) {
+/// Visits what the pattern matches in the sources, but for the table of codes.
+template <class Visit>
+void for_each_match(const std::regex& pattern, Visit visit) {
+  for (const char* folder : {"src", "tools/forestcoll"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(source_path(folder))) {
       if (!entry.is_regular_file() || entry.path().filename() == "codes.cpp") continue;
-      const std::string text = read_file(entry.path().string());
-      for (std::sregex_iterator it(text.begin(), text.end(), literal), end; it != end; ++it) {
-        found.insert((*it)[1]);
+      const std::string text = read_file(entry.path());
+      for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it) {
+        visit(*it);
       }
     }
   }
+}
+
+// The codes that stand in the sources as literals. No code has an H, which GPUs have.
+std::set<std::string> codes_in_sources() {
+  std::set<std::string> found;
+  for_each_match(std::regex("\"([A-GI-Z][0-9]{2})\""),
+                 [&](const std::smatch& match) { found.insert(match[1]); });
   return found;
 }
 
@@ -59,10 +65,32 @@ TEST(Explain, KnowsEveryCodeOfTheSourcesOnce) {
   for (const std::string& code : used) EXPECT_TRUE(known.contains(code)) << code;
 }
 
+// Where a diagnostic is written out with its code and its kind, the two fit.
+TEST(Explain, TheKindsOfTheSourcesAreThoseOfTheTable) {
+  const std::map<std::string, ErrorKind> kinds = {
+      {"input", ErrorKind::input}, {"limit", ErrorKind::limit}, {"io", ErrorKind::io}};
+  int seen = 0;
+  const std::regex pair(
+      R"re(code = "([A-Z][0-9]{2})",\s*(?:\.severity = [^,]*,\s*)?\.kind = ErrorKind::(\w+))re");
+  for_each_match(pair, [&](const std::smatch& match) {
+    ++seen;
+    EXPECT_EQ(kind_of(match.str(1)), kinds.at(match.str(2))) << match.str(1);
+  });
+  EXPECT_GT(seen, 10);
+  EXPECT_EQ(kind_of("E05"), ErrorKind::input);
+  EXPECT_EQ(kind_of(""), ErrorKind::input);
+}
+
+TEST(Explain, ExitCodesAreThoseOfTheKinds) {
+  EXPECT_THAT(run({"explain", "T01"}).out, EndsWith("holds (exit code 3)\n"));
+  EXPECT_THAT(run({"explain", "P01"}).out, EndsWith("missing (exit code 4)\n"));
+  EXPECT_THAT(run({"explain", "E05"}).out, EndsWith("unit\n"));
+}
+
 TEST(Explain, TheDocumentHasItsTables) {
   const auto tables = run({"explain", "--markdown"});
   ASSERT_EQ(tables.code, 0) << tables.err;
-  EXPECT_THAT(read_file(SOURCE_DIR "/docs/diagnostics.md"), EndsWith(tables.out))
+  EXPECT_THAT(read_file(source_path("docs/diagnostics.md")), EndsWith(tables.out))
       << "write them anew with `forestcoll explain --markdown`";
 }
 

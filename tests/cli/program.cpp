@@ -104,13 +104,8 @@ std::vector<std::string> Scratch::names() const {
   return names;
 }
 
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 std::string topology(const std::string& name) {
-  return std::string(SOURCE_DIR) + "/topologies/" + name + ".json";
+  return bundled_path(name);
 }
 
 std::string small_topology() {
@@ -120,7 +115,7 @@ std::string small_topology() {
 }
 
 void expect_valid(const nlohmann::json& json, const std::string& schema) {
-  const auto path = std::string(SOURCE_DIR) + "/tools/schema/" + schema;
+  const auto path = source_path("tools/schema/" + schema);
   const auto text = nlohmann::json::parse(read_file(path));
   valijson::Schema parsed;
   valijson::SchemaParser().populateSchema(valijson::adapters::NlohmannJsonAdapter(text), parsed);

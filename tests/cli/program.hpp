@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "support/files.hpp"
+
 // The address sanitizer needs all address space.
 #if defined(__SANITIZE_ADDRESS__)
 #define WITH_ADDRESS_SANITIZER 1
@@ -19,6 +21,10 @@
 #endif
 
 namespace forestcoll::testing {
+
+using test::bundled_path;
+using test::read_file;
+using test::source_path;
 
 struct Result {
   int code = -1;  ///< exit code; 128 + signal where a signal ended it
@@ -57,7 +63,6 @@ class Scratch {
   std::filesystem::path path_;
 };
 
-std::string read_file(const std::string& path);
 /// A bundled topology.
 std::string topology(const std::string& name);
 /// Two GPUs on a switch.

@@ -23,7 +23,7 @@ using ::testing::StartsWith;
 constexpr const char* bash = "/bin/bash";
 
 std::string tool(const std::string& name) {
-  return SOURCE_DIR "/tools/" + name;
+  return source_path("tools/" + name);
 }
 
 // A directory that is the whole PATH: `names` from the machine, and what is added.

@@ -44,10 +44,10 @@ TEST(TopoGen, ListsWhatThereIs) {
   const auto list = run({"topo", "gen", "--list"});
   EXPECT_EQ(list.code, 0);
   for (const char* name :
-       {"dgx-1v",    "dgx-2",  "dgx-a100", "dgx-h100",  "dgx-b200",          "gb200-nvl72",
-        "mi250",     "mi300x", "tpu-v4",   "dragonfly", "jellyfish",         "hypercube",
-        "torus",     "mesh",   "kautz",    "de-bruijn", "circulant",         "bcube",
-        "full-mesh", "ring",   "mixed",    "fat-tree",  "--oversubscription"}) {
+       {"dgx-1v",      "dgx-2",     "dgx-a100", "dgx-h100", "dgx-h200",  "dgx-b200",
+        "gb200-nvl72", "mi250",     "mi300x",   "tpu-v4",   "dragonfly", "jellyfish",
+        "hypercube",   "torus",     "mesh",     "kautz",    "de-bruijn", "circulant",
+        "bcube",       "full-mesh", "ring",     "mixed",    "fat-tree",  "--oversubscription"}) {
     EXPECT_THAT(list.out, HasSubstr(name));
   }
   const auto json = run({"topo", "gen", "--list", "--json"});

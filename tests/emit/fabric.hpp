@@ -1,8 +1,6 @@
-// A fabric for the forests of schedule/forests.hpp, and the files that tests compare with.
+// A fabric for the forests of schedule/forests.hpp.
 #pragma once
 
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "forestcoll/topology.hpp"
@@ -30,11 +28,6 @@ inline Topology switched(int n, const std::string& name = "star") {
     topology.links.push_back(link);
   }
   return topology;
-}
-
-inline std::string read_file(const std::string& path_in_repository) {
-  std::ifstream in(std::string(SOURCE_DIR) + "/" + path_in_repository, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace forestcoll::testing

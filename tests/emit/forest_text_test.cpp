@@ -15,6 +15,7 @@
 #include "emit/fabric.hpp"
 #include "forestcoll/emit.hpp"
 #include "schedule/forests.hpp"
+#include "support/files.hpp"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
@@ -32,7 +33,7 @@ using nlohmann::json;
 
 bool is_valid(const json& document) {
   static const json schema_json =
-      json::parse(read_file("tools/schema/forestcoll-forest.schema.json"));
+      json::parse(test::read_file(test::source_path("tools/schema/forestcoll-forest.schema.json")));
   static const valijson::Schema& schema = *[] {
     auto* made = new valijson::Schema;
     valijson::SchemaParser().populateSchema(valijson::adapters::NlohmannJsonAdapter(schema_json),

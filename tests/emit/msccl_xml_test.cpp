@@ -12,6 +12,7 @@
 #include "forestcoll/emit.hpp"
 #include "forestcoll/version.hpp"
 #include "schedule/forests.hpp"
+#include "support/files.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -63,12 +64,14 @@ void expect_lexical(const std::string& text) {
 
 TEST(MscclXml, GoldenAllgather) {
   const auto forest = shaped(Collective::allgather, 2, 1, star);
-  EXPECT_EQ(emit_xml(forest, switched(2)), read_file("tests/golden/allgather-2.xml"));
+  EXPECT_EQ(emit_xml(forest, switched(2)),
+            test::read_file(test::source_path("tests/golden/allgather-2.xml")));
 }
 
 TEST(MscclXml, GoldenAllreduce) {
   const auto forest = shaped(Collective::allreduce, 3, 2, path);
-  EXPECT_EQ(emit_xml(forest, switched(3)), read_file("tests/golden/allreduce-3.xml"));
+  EXPECT_EQ(emit_xml(forest, switched(3)),
+            test::read_file(test::source_path("tests/golden/allreduce-3.xml")));
 }
 
 TEST(MscclXml, LexicalRules) {
@@ -167,6 +170,7 @@ TEST(TopologyHash, ChangesWithContentOnly) {
   EXPECT_TRUE(changed([](Topology& t) { t.nodes[NodeId(0)].id = "gpuX"; }));
   EXPECT_TRUE(changed([](Topology& t) { t.nodes[NodeId(0)].box = "box"; }));
   EXPECT_TRUE(changed([](Topology& t) { t.nodes[NodeId(3)].multicast = true; }));
+  EXPECT_TRUE(changed([](Topology& t) { t.nodes[NodeId(3)].echo = false; }));
   EXPECT_TRUE(changed([](Topology& t) { t.nodes[NodeId(3)].type = NodeType::compute; }));
   EXPECT_TRUE(changed([](Topology& t) { t.nodes[NodeId(1)].enabled = false; }));
   EXPECT_TRUE(changed([](Topology& t) { t.nodes[NodeId(1)].weight = 2; }));

@@ -2,21 +2,19 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "forestcoll/import.hpp"
 #include "fuzz/targets.hpp"
+#include "support/files.hpp"
 
 namespace {
 
 TEST(Fuzz, EveryImporterOnEveryFile) {
   std::size_t files = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(SOURCE_DIR "/tests/fuzz/corpus/import")) {
-    std::ifstream file(entry.path(), std::ios::binary);
-    const std::string text(std::istreambuf_iterator<char>(file), {});
+  for (const auto& entry : std::filesystem::directory_iterator(
+           forestcoll::test::source_path("tests/fuzz/corpus/import"))) {
+    const std::string text = forestcoll::test::read_file(entry.path());
     ASSERT_FALSE(text.empty()) << entry.path();
     ++files;
     for (std::size_t source = 0; source < forestcoll::import_sources().size(); ++source) {

@@ -3,26 +3,24 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "fuzz/targets.hpp"
+#include "support/files.hpp"
 
 namespace {
 
 std::vector<std::string> texts_of(const std::string& corpus) {
   std::vector<std::filesystem::path> paths;
   for (const auto& entry : std::filesystem::directory_iterator(
-           std::string(SOURCE_DIR "/tests/fuzz/corpus/") + corpus)) {
+           forestcoll::test::source_path("tests/fuzz/corpus/" + corpus))) {
     paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
   std::vector<std::string> texts;
   for (const auto& path : paths) {
-    std::ifstream file(path, std::ios::binary);
-    texts.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    texts.push_back(forestcoll::test::read_file(path));
     EXPECT_FALSE(texts.back().empty()) << path;
   }
   return texts;

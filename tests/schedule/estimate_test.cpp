@@ -10,6 +10,7 @@
 #include "forestcoll/network.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "schedule/forests.hpp"
+#include "support/files.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -67,8 +68,7 @@ TEST(Estimate, LatenciesOfRoutes) {
 // model: on four A100 boxes the latter would be more than fit.
 TEST(Estimate, FewerThreadblocksThanTreesHaveEdgesAreNotSlower) {
   for (const char* name : {"dgx-a100-x1", "dgx-a100-x2", "dgx-a100-x4", "mi250-x1", "dgx-1-v100"}) {
-    const auto parsed =
-        parse_topology(read_file("topologies/" + std::string(name) + ".json"), name);
+    const auto parsed = parse_topology(test::bundled_text(name), name);
     ASSERT_TRUE(parsed);
     const auto network = to_digraph(parsed->topology);
     ASSERT_TRUE(network);

@@ -1,4 +1,6 @@
 // What a step calls the memory that it reads, and what it says of memory that it does not read.
+#include "schedule/msccl/labels.hpp"
+
 #include <gtest/gtest.h>
 
 #include <map>
@@ -119,6 +121,76 @@ TEST(Labels, ReceptionsNameThePlaceOfTheirSender) {
       }
     }
   }
+}
+
+constexpr Slice kSource{Buffer::input, 3}, kRelayed{Buffer::scratch, 1}, kKept{Buffer::output, 2};
+constexpr std::int64_t kRoom = 4;  // chunks of every buffer
+
+Step moving(Operation operation, Slice src, Slice dst) {
+  Step step;
+  step.operation = operation;
+  step.src = src;
+  step.dst = dst;
+  return step;
+}
+
+/// Rank 0 sends to 1, which hands on to 2 in the step that receives.
+IdVector<Rank, RankProgram> relayed() {
+  IdVector<Rank, RankProgram> programs;
+  const auto add = [&](int recv, int send, Step step) {
+    Threadblock block;
+    block.recv_peer = recv < 0 ? Rank() : Rank(static_cast<std::size_t>(recv));
+    block.send_peer = send < 0 ? Rank() : Rank(static_cast<std::size_t>(send));
+    block.steps = {step};
+    programs.push_back({kRoom, kRoom, kRoom, {block}});
+  };
+  add(-1, 1, moving(Operation::send, kSource, kKept));
+  add(0, 2, moving(Operation::recv_copy_send, kKept, kRelayed));
+  add(1, -1, moving(Operation::recv, kKept, kKept));
+  return programs;
+}
+
+Step& only_step(IdVector<Rank, RankProgram>& programs, std::size_t rank) {
+  return programs[Rank(rank)].threadblocks.front().steps.front();
+}
+
+bool reads(const Step& step, const Slice& place) {
+  return step.src.buffer == place.buffer && step.src.offset == place.offset;
+}
+
+// What a forwarding step sends lies where it stores, not where its own sender had it.
+TEST(Labels, AForwardingStepIsASenderAndAReceiver) {
+  auto programs = relayed();
+  schedule::name_senders(programs);
+  EXPECT_TRUE(reads(only_step(programs, 1), kSource));
+  EXPECT_TRUE(reads(only_step(programs, 2), kRelayed));
+}
+
+// Those that reduce read their source, so it is theirs.
+TEST(Labels, AReceptionThatReadsKeepsItsSource) {
+  auto programs = relayed();
+  only_step(programs, 1).operation = Operation::recv_reduce_copy_send;
+  only_step(programs, 2).operation = Operation::recv_reduce_copy;
+  schedule::name_senders(programs);
+  EXPECT_TRUE(reads(only_step(programs, 1), kKept));
+  EXPECT_TRUE(reads(only_step(programs, 2), kKept));
+}
+
+// RCCL from 6.2 on looks at the source of a step that waits, though a reception does not read it.
+TEST(Labels, AWaitingReceptionKeepsItsSource) {
+  auto programs = relayed();
+  for (const std::size_t rank : {1, 2}) only_step(programs, rank).depends_on = StepRef{0, 0};
+  schedule::name_senders(programs);
+  EXPECT_TRUE(reads(only_step(programs, 1), kKept));
+  EXPECT_TRUE(reads(only_step(programs, 2), kKept));
+}
+
+// Runtimes check the bounds of what they ignore, by the receiver's buffers.
+TEST(Labels, APlaceBeyondTheReceiversBufferIsNotNamed) {
+  auto programs = relayed();
+  programs[Rank(2)].scratch_chunks = kRelayed.offset;
+  schedule::name_senders(programs);
+  EXPECT_TRUE(reads(only_step(programs, 2), kKept));
 }
 
 }  // namespace

@@ -2,37 +2,20 @@
 // collective, and the bound is the one that topologies/README.md names.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/topology.hpp"
+#include "support/files.hpp"
 #include "support/oracles.hpp"
 
 namespace forestcoll {
 namespace {
 
-std::string read(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-std::vector<std::string> bundled() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(SOURCE_DIR "/topologies")) {
-    if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 Network load(const std::string& name) {
-  const std::string text = read(std::string(SOURCE_DIR "/topologies/") + name + ".json");
-  return *to_digraph(parse_topology(text, name)->topology);
+  return *to_digraph(parse_topology(test::bundled_text(name), name)->topology);
 }
 
 class Bundled : public testing::TestWithParam<std::string> {};
@@ -69,7 +52,7 @@ TEST_P(Bundled, EveryCollectiveReachesItsBound) {
 TEST_P(Bundled, TheReadmeNamesTheOptimum) {
   const auto best = bound(load(GetParam()), Collective::allgather, std::nullopt);
   ASSERT_TRUE(best);
-  std::ifstream readme(SOURCE_DIR "/topologies/README.md");
+  std::istringstream readme(test::read_file(test::source_path("topologies/README.md")));
   std::string line;
   while (std::getline(readme, line)) {
     if (line.find(GetParam() + ".json") == std::string::npos || line.front() != '|') continue;
@@ -80,11 +63,12 @@ TEST_P(Bundled, TheReadmeNamesTheOptimum) {
   FAIL() << "no row for " << GetParam();
 }
 
-INSTANTIATE_TEST_SUITE_P(Topologies, Bundled, testing::ValuesIn(bundled()), [](const auto& each) {
-  std::string name = each.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Topologies, Bundled, testing::ValuesIn(test::bundled_names()),
+                         [](const auto& each) {
+                           std::string name = each.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace forestcoll

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,6 +14,7 @@
 #include "forestcoll/generate.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/synthesize.hpp"
+#include "support/files.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -267,9 +266,7 @@ TEST(WhatIf, LinksThatNoTextTellsApartHaveNone) {
 class BundledWhatIf : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(BundledWhatIf, NamesDropWhatTheyName) {
-  std::ifstream file(std::string(SOURCE_DIR "/topologies/") + GetParam() + ".json");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const Topology topology = parse_topology(text, GetParam())->topology;
+  const Topology topology = parse_topology(test::bundled_text(GetParam()), GetParam())->topology;
   for (const Collective collective : {Collective::allgather, Collective::allreduce}) {
     const auto result = what_if(topology, {.collective = collective});
     ASSERT_TRUE(result);

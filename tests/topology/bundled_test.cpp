@@ -13,13 +13,13 @@ using ::testing::IsEmpty;
 ParsedTopology parse_bundled(const std::filesystem::path& path) {
   TopologyOptions options;
   options.strict = true;
-  auto parsed = parse_topology(testing::read_file(path), path.filename().string(), options);
+  auto parsed = parse_topology(test::read_file(path), path.filename().string(), options);
   EXPECT_TRUE(parsed) << path;
   return parsed ? *std::move(parsed) : ParsedTopology{};
 }
 
 TEST(Bundled, FilesParseWithoutWarnings) {
-  for (const auto& path : testing::json_files("topologies")) {
+  for (const auto& path : test::json_files("topologies")) {
     const ParsedTopology parsed = parse_bundled(path);
     EXPECT_FALSE(parsed.topology.name.empty()) << path;
     EXPECT_FALSE(parsed.topology.description.empty()) << path;
@@ -29,8 +29,8 @@ TEST(Bundled, FilesParseWithoutWarnings) {
 }
 
 TEST(Bundled, TheReadmeListsEachWithItsSize) {
-  const std::string readme = testing::read_file(testing::source_path("topologies/README.md"));
-  for (const auto& path : testing::json_files("topologies")) {
+  const std::string readme = test::read_file(test::source_path("topologies/README.md"));
+  for (const auto& path : test::json_files("topologies")) {
     const std::string name = path.filename().string();
     const std::size_t gpus = parse_bundled(path).topology.ranks.size();
     EXPECT_THAT(readme, HasSubstr("| `" + name + "` | " + std::to_string(gpus) + " |"));
@@ -40,7 +40,7 @@ TEST(Bundled, TheReadmeListsEachWithItsSize) {
 // Links, seen from each compute node.
 TEST(Bundled, EveryGpuHasItsLinks) {
   const auto check = [](const std::string& name, const Ratio& expected) {
-    const Topology topology = parse_bundled(testing::source_path("topologies/" + name)).topology;
+    const Topology topology = parse_bundled(test::source_path("topologies/" + name)).topology;
     const auto network = to_digraph(topology);
     ASSERT_TRUE(network) << name;
     for (const NodeId rank : network->ranks) {
@@ -86,7 +86,7 @@ Ratio algbw_by_definition(const Network& network) {
 TEST(Bundled, SmallOnesHaveTheOptimumOfTheReadme) {
   const auto algbw = [](const std::string& name) {
     const auto network =
-        to_digraph(parse_bundled(testing::source_path("topologies/" + name)).topology);
+        to_digraph(parse_bundled(test::source_path("topologies/" + name)).topology);
     EXPECT_TRUE(network) << name;
     return network ? algbw_by_definition(*network) : Ratio(0);
   };

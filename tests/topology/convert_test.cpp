@@ -219,7 +219,7 @@ TEST(Convert, NamesStay) {
 TEST(Convert, WhatNodesAreStays) {
   const Topology topology = parse_valid(flat_file(
       R"({"id":"# gpu ","type":"compute","weight":"2/3","box":"b, c"},{"id":"#2","type":"compute"},
-         {"id":"s","type":"switch","multicast":true},{"id":"t","type":"switch","reduce":true})",
+         {"id":"s","type":"switch","multicast":true},{"id":"t","type":"switch","reduce":true,"echo":false})",
       R"({"src":"# gpu ","dst":"s","bandwidth":1},{"src":"#2","dst":"s","bandwidth":1},
          {"src":"s","dst":"t","bandwidth":1})"));
   for (const auto& [format, source] : kFormats) {
@@ -234,6 +234,7 @@ TEST(Convert, WhatNodesAreStays) {
       EXPECT_EQ(back.weight, node.weight) << node.id << info_of(source).name;
       EXPECT_EQ(back.multicast, node.multicast) << node.id << info_of(source).name;
       EXPECT_EQ(back.reduce, node.reduce) << node.id << info_of(source).name;
+      EXPECT_EQ(back.echo, node.echo) << node.id << info_of(source).name;
     }
     expect_same_fabric(topology, again, std::string(info_of(source).name));
   }

@@ -49,10 +49,35 @@ TEST(Generate, EveryGeneratorWorksAsItStands) {
 }
 
 TEST(Generate, MachinesNameTheirSources) {
-  for (const char* name : {"dgx-1v", "dgx-2", "dgx-a100", "dgx-h100", "dgx-b200", "gb200-nvl72",
-                           "mi250", "mi300x", "mixed", "tpu-v4", "tpu-v5e", "tpu-v5p"}) {
+  for (const char* name :
+       {"dgx-1v", "dgx-2", "dgx-a100", "dgx-h100", "dgx-h200", "dgx-b200", "gb200-nvl72", "mi250",
+        "mi300x", "mixed", "tpu-v4", "tpu-v5e", "tpu-v5p"}) {
     EXPECT_THAT(text_of(name, {}), HasSubstr("source")) << name;
   }
+}
+
+// NVSwitches from H100 on echo, SHARP does not.
+TEST(Generate, SwitchesSayWhatTheyCanDo) {
+  const auto able = [](const Topology& topology) {
+    std::map<std::string, int> by_echo;
+    for (const TopologyNode& node : topology.nodes) {
+      if (node.multicast && node.reduce) ++by_echo[node.echo ? "echoes" : "is silent"];
+    }
+    return by_echo;
+  };
+  using Able = std::map<std::string, int>;
+  for (const std::string fabric : {"single", "odd-even", "rail", "rail-spine", "fat-tree"}) {
+    const Topology plain =
+        parse_valid(text_of("dgx-h200", {{"boxes", "8"}, {"fabric", fabric}, {"sharp", "no"}}));
+    EXPECT_EQ(able(plain), (Able{{"echoes", 8}})) << fabric;
+    const Topology sharp =
+        parse_valid(text_of("dgx-h200", {{"boxes", "8"}, {"fabric", fabric}, {"sharp", "yes"}}));
+    std::size_t boxless = 0;
+    for (const TopologyNode& node : sharp.nodes) boxless += node.box.empty() ? 1 : 0;
+    EXPECT_EQ(able(sharp), (Able{{"echoes", 8}, {"is silent", static_cast<int>(boxless)}}))
+        << fabric;
+  }
+  EXPECT_EQ(able(parse_valid(text_of("dgx-a100", {{"boxes", "2"}}))), Able());
 }
 
 TEST(Generate, FabricsReadWithoutFindings) {
@@ -246,6 +271,8 @@ TEST(Generate, RefusesWhatCannotBe) {
       {"dgx-a100", {{"fabric", "rail"}}, "--fabric: one box has no fabric"},
       {"dgx-a100", {{"boxes", "1"}, {"nic-bandwidth", "25"}}, "--nic-bandwidth: one box has no"},
       {"dgx-a100", {{"spines", "2"}}, "--spines: one box has no fabric"},
+      {"dgx-h100", {{"sharp", "yes"}}, "--sharp: one box has no fabric"},
+      {"dgx-h100", {{"boxes", "2"}, {"sharp", "maybe"}}, "--sharp"},
       {"dgx-a100", {{"boxes", "2"}, {"nic-bandwidth", "0"}}, "expected a positive bandwidth"},
       {"dgx-a100", {{"boxes", "2"}, {"nic-bandwidth", "25 parsec"}}, "25 parsec"},
       {"dgx-h100",

@@ -314,6 +314,7 @@ TEST(ImportGraph, WrongValuesAreRefusedWithTheirPlace) {
   EXPECT_THAT(errors("\"type\":\"switch\",", ""), ElementsAre("I05"));
   EXPECT_THAT(errors("\"rank\":1", "\"rank\":-1"), ElementsAre("I03 /nodes/0"));
   EXPECT_THAT(errors("\"multicast\":true", "\"multicast\":\"maybe\""), ElementsAre("I03 /nodes/2"));
+  EXPECT_THAT(errors("\"multicast\":true", "\"echo\":2"), ElementsAre("I03 /nodes/2"));
   EXPECT_THAT(errors("{\"id\":\"a\",", "{"), Contains("I02 /nodes/0"));
   EXPECT_THAT(errors("\"source\":\"a\",", ""), ElementsAre("I02 /links/0"));
   EXPECT_THAT(errors("\"id\":\"a\"", "\"id\":\"a[0-9]\""), Contains("I03 /nodes/0"));

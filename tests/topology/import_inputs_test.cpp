@@ -35,6 +35,12 @@ std::string without_links() {
   });
 }
 
+/// The same, with the number of the GPUs' part.
+std::string of_part(const std::string& device) {
+  return everywhere(without_links(), "class=\"0x030200\"",
+                    fmt::format("class=\"0x030200\" device=\"{}\"", device));
+}
+
 /// Two devices below each switch, of which nothing says what they are.
 std::string without_gpus() {
   return four_switches("", [](int n) {
@@ -68,6 +74,39 @@ TEST(ImportInputs, AFileWithoutLinksIsNoMachineWithoutNvlink) {
   // In a cluster too, where the GPUs would meet over the NICs alone.
   EXPECT_THAT(import_errors(Source::nccl, without_links(), {.boxes = 2, .fabric = "single"}),
               Contains("I07"));
+}
+
+TEST(ImportInputs, ThePartSaysWhichBoxHasTheLinks) {
+  EXPECT_THAT(import_messages(Source::nccl, of_part("0x1db5")),
+              AllOf(HasSubstr("nvswitch=150"), HasSubstr("--box dgx-1v ")));
+  EXPECT_THAT(import_messages(Source::nccl, of_part("0x2330")),
+              AllOf(HasSubstr("nvswitch=450"), HasSubstr("--box dgx-h100 ")));
+}
+
+// An H100 has 18 links of 25 GB/s, or of 20.6 by NCCL; the files of most clouds name no part.
+TEST(ImportInputs, LinksThatThePartDoesNotHaveAreDoubted) {
+  const auto told = [](const std::string& text, const ImportOptions& options) {
+    std::string all;
+    for (const Diagnostic& warning : import_valid(Source::nccl, text, options).warnings) {
+      all += to_string(warning) + "\n";
+    }
+    return all;
+  };
+  const std::string h100 = of_part("0x2330");
+  EXPECT_THAT(told(h100, nvlink(300)),
+              AllOf(HasSubstr("--nvlink gives GPU 0 300 GB/s"), HasSubstr("H100 SXM5"),
+                    HasSubstr("has 450 GB/s"), HasSubstr("--nvlink nvswitch=450, or --box "),
+                    HasSubstr("[I21]")));
+  EXPECT_THAT(told(h100, box(on_nvswitch(8))), HasSubstr("--box gives GPU 0 300 GB/s"));
+  EXPECT_EQ(told(h100, nvlink(450)), "");
+  EXPECT_EQ(told(h100, nvlink(Ratio(3708, 10))), "");
+  EXPECT_EQ(told(of_part("0x20b2"), box(on_nvswitch(8))), "");
+  EXPECT_EQ(told(without_links(), nvlink(300)), "");
+  EXPECT_EQ(told(of_part("0x20b5"), nvlink(300)), "");  // a card
+  // What the user gives link by link is his.
+  ImportOptions given = box(on_nvswitch(8));
+  given.bandwidths = {{"nvlink", Ratio(20)}};
+  EXPECT_EQ(told(h100, given), "");
 }
 
 // Seven shares come in through 300: 8 · 300 / 7.

@@ -73,10 +73,36 @@ TEST(ImportNccl, EveryGenerationHasItsConstants) {
   }
 }
 
-TEST(ImportNccl, AnUnknownGenerationIsRefusedWithItsPlace) {
+// A link of the MI350 has 153.6 GB/s, both directions counted.
+TEST(ImportNccl, TheMi350HasFasterLinksThanRcclPlansWith) {
+  const std::string text = rccl_dump(8, full_mesh(8), "gfx950");
+  EXPECT_EQ(allgather(import_fabric(kNccl, text)), Ratio(8 * 48));
+  EXPECT_THAT(import_valid(kNccl, text).report.guesses, IsEmpty());
+  EXPECT_EQ(allgather(import_fabric(kNccl, text, {.constants = LinkConstants::nominal})),
+            Ratio(8 * 384, 5));
+}
+
+// NCCL plans with its figure of the next lower generation; the boards of 86 have their own.
+TEST(ImportNccl, AnUnknownGenerationIsWhatNcclTakesItFor) {
+  for (const auto& [sm, bandwidth] : {std::pair("107", Ratio(401, 10)),
+                                      {"120", Ratio(401, 10)},
+                                      {"95", Ratio(206, 10)},
+                                      {"89", Ratio(20)},
+                                      {"72", Ratio(20)},
+                                      {"61", Ratio(18)},
+                                      {"53", Ratio(20)}}) {
+    const std::string text = NvswitchDump{.sm = sm}.text();
+    EXPECT_EQ(allgather(import_fabric(kNccl, text)), Ratio(16) * bandwidth) << sm;
+    EXPECT_THAT(import_valid(kNccl, text).report.guesses,
+                Contains(AllOf(HasSubstr(fmt::format("sm={} has", sm)), HasSubstr("NCCL plans"))));
+  }
+}
+
+TEST(ImportNccl, TheVendorsFigureOfAnUnknownGenerationIsRefusedWithItsPlace) {
   const std::string text = NvswitchDump{.sm = "89"}.text();
-  EXPECT_THAT(import_errors(kNccl, text), ElementsAre("I04 5:2"));
-  EXPECT_THAT(import_messages(kNccl, text),
+  const ImportOptions nominal{.constants = LinkConstants::nominal};
+  EXPECT_THAT(import_errors(kNccl, text, nominal), ElementsAre("I04 5:2"));
+  EXPECT_THAT(import_messages(kNccl, text, nominal),
               AllOf(HasSubstr("sm=\"89\""), HasSubstr("60, 70, 75"), HasSubstr("--bandwidths")));
   EXPECT_EQ(allgather(import_fabric(kNccl, text, {.bandwidths = {{"nvlink", Ratio(10)}}})),
             Ratio(160));
@@ -389,6 +415,10 @@ TEST(ImportNccl, BrokenFilesAreRefusedWithTheirPlace) {
               ElementsAre("I03 5:2"));
   EXPECT_THAT(import_errors(kNccl, with(text, "dev=\"1\" ", "dev=\"0\" ")),
               ElementsAre("I03 10:2"));
+  const std::string shared = with(text, "</gpu>", "</gpu><gpu dev=\"0\" sm=\"80\" rank=\"9\"/>");
+  EXPECT_THAT(import_errors(kNccl, shared), ElementsAre(HasSubstr("I03 7:")));
+  EXPECT_THAT(import_messages(kNccl, shared),
+              AllOf(HasSubstr("ranks share a GPU"), HasSubstr("one rank for each GPU")));
   EXPECT_THAT(import_errors(kNccl, with(text, "rank=\"0\" ", "rank=\"x\" ")),
               ElementsAre("I03 5:2"));
   EXPECT_THAT(import_errors(kNccl, with(text, "count=\"12\"", "count=\"-1\"")),

@@ -182,10 +182,11 @@ TEST(ImportNvidiaSmi, PcieIsDoubtfulWhereTheModelHasNvlink) {
     const Imported imported = import_valid(kSmi, two_pairs("SYS"), {.gpu = gpu});
     const auto told = report_findings(imported.report, {}, "matrix");
     EXPECT_EQ(told[0].code, "I25");
-    return told[0].message;
+    return told[0].message + " " + told[0].remedy;
   };
   EXPECT_THAT(remark("h100"),
-              HasSubstr("; but the h100 may have 18 NVLinks, and the matrix shows none"));
+              AllOf(HasSubstr("; but the h100 may have 18 NVLinks, and the matrix shows none"),
+                    HasSubstr("--nvlink nvswitch=450 ")));
   EXPECT_THAT(remark("l4"), Not(HasSubstr("NVLinks")));
 }
 

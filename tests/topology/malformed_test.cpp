@@ -10,8 +10,8 @@
 namespace forestcoll {
 namespace {
 
-using testing::read_file;
-using testing::source_path;
+using test::read_file;
+using test::source_path;
 
 // "file: E05 /links/1; W06 /links/1/x" by file.
 std::map<std::string, std::string> expected_findings() {
@@ -47,7 +47,7 @@ std::string joined(const Diagnostics& findings) {
 
 TEST(Malformed, EachFileGivesItsFindings) {
   auto expected = expected_findings();
-  for (const auto& path : testing::json_files("tests/malformed")) {
+  for (const auto& path : test::json_files("tests/malformed")) {
     const std::string name = path.filename().string();
     EXPECT_EQ(joined(all_findings(read_file(path))), expected[name]) << name;
     expected.erase(name);
@@ -66,7 +66,7 @@ TEST(Malformed, EveryCodeOfTheFormatHasAFile) {
 }
 
 TEST(Malformed, FindingsAreCompleteAndBounded) {
-  for (const auto& path : testing::json_files("tests/malformed")) {
+  for (const auto& path : test::json_files("tests/malformed")) {
     const Diagnostics findings = all_findings(read_file(path));
     testing::expect_remedies(findings, path);
     for (const Diagnostic& finding : findings) {

@@ -58,8 +58,8 @@ TEST(Mutation, DamagedFilesAreRefusedInBoundedWordsOrRead) {
   TopologyOptions options;
   options.max_nodes = 2'000;
   std::size_t refused = 0, read = 0;
-  for (const auto& path : testing::json_files("topologies")) {
-    const std::string original = testing::read_file(path);
+  for (const auto& path : test::json_files("topologies")) {
+    const std::string original = test::read_file(path);
     Random random(11);
     for (int round = 0; round < 400; ++round) {
       std::string text = original;
@@ -85,7 +85,7 @@ TEST(Mutation, DamagedFilesAreRefusedInBoundedWordsOrRead) {
 }
 
 TEST(Mutation, EveryTruncationIsRefused) {
-  const std::string text = testing::read_file(testing::source_path("topologies/dgx-a100-x2.json"));
+  const std::string text = test::read_file(test::source_path("topologies/dgx-a100-x2.json"));
   const std::size_t last = text.find_last_not_of(" \n");
   for (std::size_t length = 0; length <= last; ++length) {
     ASSERT_FALSE(parse_topology(text.substr(0, length), "cut.json")) << length;

@@ -133,6 +133,31 @@ TEST(ParseTopology, NodesKeepWhatTheFileSays) {
   EXPECT_THAT(rank_ids(topology), ElementsAre("gpu0", "gpu1"));
 }
 
+TEST(ParseTopology, SwitchesThatCopyOrCombineEchoUnlessTheFileSaysOtherwise) {
+  const auto echo = [](const std::string& keys) {
+    const Topology topology = parse_valid(
+        flat_file(R"({"id":"gpu[0-1]","type":"compute"},{"id":"sw","type":"switch")" + keys + "}",
+                  kToSwitch));
+    return topology.nodes[NodeId(2)].echo;
+  };
+  EXPECT_TRUE(echo(R"(,"multicast":true)"));
+  EXPECT_TRUE(echo(R"(,"reduce":true,"echo":true)"));
+  EXPECT_FALSE(echo(R"(,"reduce":true,"echo":false)"));
+  EXPECT_FALSE(echo(R"(,"multicast":true,"echo":false)"));
+}
+
+TEST(ParseTopology, AnEchoOfNothingIsIgnored) {
+  const auto parsed = parse_topology(
+      flat_file(R"({"id":"gpu[0-1]","type":"compute"},{"id":"sw","type":"switch","echo":false})",
+                kToSwitch),
+      "t.json");
+  ASSERT_TRUE(parsed);
+  EXPECT_TRUE(parsed->topology.nodes[NodeId(2)].echo);
+  ASSERT_EQ(parsed->warnings.size(), 1U);
+  EXPECT_EQ(parsed->warnings.front().code, "W06");
+  EXPECT_EQ(parsed->warnings.front().where, "/nodes/1/echo");
+}
+
 TEST(ParseTopology, DisabledLinksStayInTheFile) {
   const Topology topology = parse_valid(flat_file(
       kSwitched, kToSwitch + R"(,{"src":"gpu0","dst":"gpu1","bandwidth":5,"enabled":false})"));

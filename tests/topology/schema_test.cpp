@@ -14,8 +14,8 @@ namespace forestcoll {
 namespace {
 
 using nlohmann::json;
-using testing::read_file;
-using testing::source_path;
+using test::read_file;
+using test::source_path;
 
 class SchemaTest : public ::testing::Test {
  protected:
@@ -41,7 +41,7 @@ class SchemaTest : public ::testing::Test {
 };
 
 TEST_F(SchemaTest, BundledFilesAreValid) {
-  for (const auto& path : testing::json_files("topologies")) {
+  for (const auto& path : test::json_files("topologies")) {
     EXPECT_TRUE(is_valid(json::parse(read_file(path)))) << path;
   }
 }
@@ -62,7 +62,7 @@ bool can_be_expressed(const std::string& name) {
 
 TEST_F(SchemaTest, MalformedFilesAreRefusedWhereASchemaCan) {
   std::size_t refused = 0;
-  for (const auto& path : testing::json_files("tests/malformed")) {
+  for (const auto& path : test::json_files("tests/malformed")) {
     const std::string name = path.filename().string();
     const json document = json::parse(read_file(path), nullptr, /*allow_exceptions=*/false);
     if (document.is_discarded()) continue;
@@ -146,7 +146,7 @@ TEST_F(SchemaTest, MutatedFilesAreJudgedAlike) {
     "format": "forestcoll-topology", "version": 1, "name": "n", "description": "d",
     "metadata": 1, "x-note": 1, "units": { "bandwidth": "GB/s", "latency": "us" },
     "templates": { "t": { "nodes": [ { "id": "gpu[0-1]", "type": "compute", "weight": 2 },
-                                     { "id": "sw", "type": "switch", "reduce": true } ],
+                                     { "id": "sw", "type": "switch", "reduce": true, "echo": false } ],
                           "links": [ { "src": "gpu[0-1]", "dst": "sw", "bandwidth": 25 } ] } },
     "boxes": [ { "id": "box[0-1]", "template": "t" } ],
     "nodes": [ { "id": "spine", "type": "switch", "multicast": true, "box": "s", "enabled": true },

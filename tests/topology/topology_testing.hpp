@@ -6,35 +6,17 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "forestcoll/topology.hpp"
+#include "support/files.hpp"
 
 namespace forestcoll::testing {
 
-inline std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  EXPECT_TRUE(file) << path;
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-inline std::filesystem::path source_path(const std::string& relative) {
-  return std::filesystem::path(SOURCE_DIR) / relative;
-}
-
-/// The JSON files of a folder, by name.
-inline std::vector<std::filesystem::path> json_files(const std::string& folder) {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(source_path(folder))) {
-    if (entry.path().extension() == ".json") files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  EXPECT_FALSE(files.empty()) << folder;
-  return files;
-}
+using test::json_files;
+using test::read_file;
+using test::source_path;
 
 /// The findings of a text, errors first; its warnings where it has no errors.
 inline Diagnostics findings_of(const std::string& text, const TopologyOptions& options = {}) {

@@ -76,7 +76,7 @@ constexpr const char* kFlat = R"({"format": "forestcoll-topology", "version": 1,
  "nodes": [{"id": "a[0-1]", "type": "compute", "box": "left", "weight": "1/3"},
            {"id": "b", "type": "compute", "weight": 0}, {"id": "down", "type": "compute",
            "enabled": false},
-           {"id": "s", "type": "switch", "multicast": true, "reduce": true}],
+           {"id": "s", "type": "switch", "multicast": true, "reduce": true, "echo": false}],
  "links": [{"src": "a[0-1]", "dst": "s", "bandwidth": "1000/7", "count": 3, "latency": "1/3"},
            {"src": "b", "dst": "s", "bandwidth": 370.8, "latency": 0.25, "kind": "x\"y"},
            {"src": "down", "dst": "s", "bandwidth": 1},
@@ -95,6 +95,7 @@ void expect_same(const Topology& a, const Topology& b) {
     EXPECT_EQ(x.box, y.box);
     EXPECT_EQ(x.multicast, y.multicast);
     EXPECT_EQ(x.reduce, y.reduce);
+    EXPECT_EQ(x.echo, y.echo);
     EXPECT_EQ(x.enabled, y.enabled);
     EXPECT_EQ(x.weight, y.weight);
   }

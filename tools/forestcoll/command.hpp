@@ -53,6 +53,8 @@ struct Command {
 [[nodiscard]] Command add_simulate(CLI::App& program);
 [[nodiscard]] Command add_compare(CLI::App& program);
 [[nodiscard]] Command add_explain(CLI::App& program);
+[[nodiscard]] Command add_completion(CLI::App& program);
+[[nodiscard]] Command add_man(CLI::App& program);
 [[nodiscard]] Command add_topo_check(CLI::App& program);
 [[nodiscard]] Command add_topo_convert(CLI::App& program);
 [[nodiscard]] Command add_topo_gen(CLI::App& program);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "forestcoll/codes.hpp"
+
 namespace forestcoll::audit {
 namespace {
 
@@ -53,7 +55,7 @@ void Findings::keep(Code code, const Place& place, std::string where, std::strin
   if (entries_.size() >= kKept) return;
   Diagnostic diagnostic;
   diagnostic.code = code_text(code);
-  diagnostic.kind = code == Code::limit ? ErrorKind::limit : ErrorKind::input;
+  diagnostic.kind = kind_of(diagnostic.code);
   diagnostic.file = file_;
   diagnostic.where = std::move(where);
   diagnostic.message = std::move(message);

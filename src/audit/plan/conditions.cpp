@@ -10,8 +10,9 @@
 namespace forestcoll::audit {
 namespace {
 
-constexpr std::uint64_t kOffsets = UINT32_MAX;                  // the executor's, in bytes
-constexpr std::int64_t kReusedScratch = std::int64_t{1} << 26;  // bytes, with reuse_resources
+constexpr std::uint64_t kOffsets = UINT32_MAX;  // the executor's, in bytes
+// Bytes that the executor counts on with reuse_resources; it has twice as many, for flags.
+constexpr std::int64_t kReusedScratch = std::int64_t{1} << 26;
 
 template <class Predicate>
 bool any_operation(const PlanFile& plan, Predicate predicate) {
@@ -30,6 +31,14 @@ bool sends_from_the_callers(const PlanOp& op) {
          std::any_of(op.sources.begin(), op.sources.end(), [](const PlanSlice& slice) {
            return slice.is_local && slice.buffer != Buffer::scratch;
          });
+}
+
+bool is_packets(const PlanOp& op) {
+  return has_packets(op.kind);
+}
+
+bool is_in_pipeline(const PlanOp& op) {
+  return op.loop >= 0;
 }
 
 bool is_packets_by_port(const PlanOp& op) {
@@ -55,10 +64,19 @@ void add_reuse(const PlanFile& plan, std::vector<std::string>& conditions) {
     const std::int64_t largest = room / plan.alignment * plan.alignment * message_chunks(plan);
     if (plan.max_size > static_cast<std::uint64_t>(largest)) {
       conditions.push_back(fmt::format(
-          "messages have at most {} bytes: beyond, reuse_resources makes the rounds of a pipeline "
-          "share scratch, which this verifier does not follow",
-          largest));
+          "messages have at most {} bytes: beyond, reuse_resources makes {}", largest,
+          any_operation(plan, is_in_pipeline)
+              ? "the rounds of a pipeline share scratch, which this verifier does not follow"
+              : "the chunks of scratch overlap"));
     }
+  }
+  if (any_operation(plan, is_packets)) {
+    conditions.emplace_back(
+        plan.doubles_scratch
+            ? "all plans of its executor that have reuse_resources hold packets, in two halves: "
+              "their scratch is the same, and other data in it may look like flags"
+            : "no other plan of its executor has reuse_resources: their scratch is the same, and "
+              "another's may overwrite packets that are still waited for");
   }
   if (std::any_of(plan.gpus.begin(), plan.gpus.end(), shows_the_callers_buffers)) {
     conditions.push_back(
@@ -128,7 +146,7 @@ std::vector<std::string> plan_conditions(const PlanFile& plan) {
   }
   add_reuse(plan, conditions);
   add_groups(plan, conditions);
-  if (any_operation(plan, [](const PlanOp& op) { return has_packets(op.kind); })) {
+  if (any_operation(plan, is_packets)) {
     conditions.push_back(
         "all ranks run the same plans in the same order: the flags of packets count the calls of a "
         "process");

@@ -58,11 +58,6 @@ class PacketRules {
                     "scratch for their flags",
                     "set the protocol to \"LL\"");
     }
-    if (plan_.reuses_resources) {
-      findings_.add(Code::unsupported, place,
-                    "packets with reuse_resources: what other plans leave in the same scratch may "
-                    "look like flags, and its size does not count flags");
-    }
     if (plan_.alignment % kPayload != 0) {
       findings_.add(Code::attribute, place,
                     fmt::format("packets carry {} bytes each, but buffer_alignment is {}", kPayload,

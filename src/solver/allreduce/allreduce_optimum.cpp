@@ -1,37 +1,29 @@
-// The program is solved by cut generation in floating point, and what that finds is proved.
+// The programs are solved by cut generation in floating point, and what that finds is proved.
 #include "forestcoll/allreduce_optimum.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "forestcoll/rate.hpp"
 #include "solver/allreduce/allreduce_program.hpp"
+#include "solver/allreduce/class_search.hpp"
+#include "solver/allreduce/split.hpp"
 #include "solver/linear/cut_generation.hpp"
 #include "solver/linear/cut_proof.hpp"
 
 namespace forestcoll {
 namespace {
 
+using solver::AllreduceFabric;
 using solver::AllreduceProgram;
 using solver::CutGeneration;
-using solver::Term;
-
-// How near the exact bound the program's worth has to be to be believed, as a fraction.
-constexpr double kAgreement = 1e-6;
 
 // Capacities that are this far apart are cut down first.
 constexpr double kWideRange = 1e5;
 
-Diagnostic refusal(std::string code, std::string message, std::string remedy) {
-  return {.code = std::move(code),
-          .kind = ErrorKind::limit,
-          .message = std::move(message),
-          .remedy = std::move(remedy)};
-}
+// How near the bound what is reached has to be to be looked for there, as a fraction.
+constexpr double kAgreement = 1e-6;
 
 // The least capacity from one set of nodes to the rest with ranks on both sides; no allreduce is
 // faster. For a set T, let X be all data and x(T) what is rooted in T: X - x(T) has to enter T to
@@ -47,120 +39,101 @@ bool has_wide_range(const Network& network) {
   return static_cast<double>(most) > kWideRange * static_cast<double>(least);
 }
 
-// What trees can use of each arc. X trees of either phase have N - 1 edges each, none of which
-// takes an arc twice, and X is at most the narrowest cut. So much smaller a capacity than another
-// one would be lost in the tolerances of floating point.
-Network without_excess(Network network, Capacity narrowest) {
-  const Int128 uses = 2 * (static_cast<Int128>(network.ranks.size()) - 1);
+// What trees can use of each arc. X trees of either phase have an edge to each rank and switch but
+// one, none of which takes an arc twice, and its echo; and X is at most the narrowest cut. So much
+// smaller a capacity than another one would be lost in the tolerances of floating point.
+Network without_excess(Network network, const SwitchRoles& roles, Capacity narrowest) {
+  const auto spanned = static_cast<Int128>(network.ranks.size()) - 1 +
+                       std::ranges::count_if(roles, [](const SwitchRole& role) {
+                         return role.copies || role.combines;
+                       });
+  const Int128 uses = (roles.empty() ? 2 : 4) * spanned;
   for (Capacity& capacity : network.capacity) {
     capacity = static_cast<Capacity>(std::min<Int128>(capacity, uses * narrowest));
   }
   return network;
 }
 
-// What a cut generation found, proved and told.
-class Conclusion {
- public:
-  Conclusion(const Network& network, const AllreduceProgram& program,
-             const CutGeneration& generation)
-      : network_(network),
-        program_(program),
-        generation_(generation),
-        statistics_{.variables = program.program().variables,
-                    .cuts = generation.cuts().size(),
-                    .rounds = generation.rounds()} {}
-
-  // Of the last program that was solved.
-  Expected<AllreduceOptimum> of_complete() const {
-    const auto proved =
-        solver::prove_upper(program_.program(), generation_.cuts(), generation_.prices());
-    if (!proved) return bound_by_cut();
-    const auto exact =
-        solver::prove_reached(program_.program(), generation_.values(), proved->bound);
-    auto optimum = exact ? bounded_by(proved->bound) : bound_by_cut(proved->bound);
-    if (!optimum) return optimum;
-    if (exact) {
-      optimum->split = split_of(*exact);
-      optimum->value = optimum->upper.to_double();
-      return optimum;
-    }
-    const double upper = optimum->upper.to_double();
-    const double value = std::min(worth() * network_.unit.to_double(), upper);
-    if (value >= upper * (1 - kAgreement)) optimum->value = value;
-    return optimum;
-  }
-
-  // Where floating point did not find all of it.
-  [[nodiscard]] Expected<AllreduceOptimum> bound_by_cut(
-      const std::optional<Ratio>& proved = std::nullopt) const {
-    const Ratio cut(narrowest_cut(network_));
-    return bounded_by(proved ? std::min(*proved, cut) : cut);
-  }
-
- private:
-  // In the network's units.
-  [[nodiscard]] double worth() const {
-    double sum = 0;
-    for (const Term& root : program_.program().objective) {
-      sum += static_cast<double>(root.coefficient) * generation_.values()[root.variable];
-    }
-    return sum;
-  }
-
-  [[nodiscard]] Expected<AllreduceOptimum> bounded_by(const Ratio& limit) const {
-    const auto upper = checked_mul(limit, network_.unit);
-    if (upper) return AllreduceOptimum{.upper = *upper, .statistics = statistics_};
-    return refusal("E14", "the exact allreduce optimum of this fabric does not fit 64 bits",
-                   "round the bandwidths to a coarser grid with --quantize");
-  }
-
-  AllreduceSplit split_of(const solver::ExactSolution& solution) const {
-    const auto value = [&](std::size_t variable) {
-      return Ratio(solution.numerators[variable], solution.denominator);
-    };
-    AllreduceSplit split;
-    for (const NodeId v : network_.ranks) split.root.push_back(value(program_.root(v)));
-    for (std::size_t a = 0; a < network_.graph.arc_count(); ++a) {
-      split.reduce.push_back(value(program_.reduce(ArcId(a))));
-      split.broadcast.push_back(value(program_.broadcast(ArcId(a))));
-    }
-    return split;
-  }
-
-  const Network& network_;
-  const AllreduceProgram& program_;
-  const CutGeneration& generation_;
-  AllreduceStatistics statistics_;
+// In the network's units.
+struct Upper {
+  Ratio bound;
+  bool of_program = false;  ///< else by the narrowest cut
 };
+
+// Of the last program that was solved: with few cuts yet, a bound all the same.
+Upper prove_upper_bound(const Network& network, const AllreduceProgram& program,
+                        const CutGeneration& generation, bool complete) {
+  std::optional<solver::UpperProof> proved;
+  if (!generation.values().empty()) {
+    proved = solver::prove_upper(program.program(), generation.cuts(), generation.prices());
+  }
+  if (proved && complete) return {proved->bound, true};
+  const Ratio cut(narrowest_cut(network));
+  return {proved ? std::min(proved->bound, cut) : cut, false};
+}
+
+Diagnostic too_large() {
+  return {.code = "E14",
+          .kind = ErrorKind::limit,
+          .message = "the exact allreduce optimum of this fabric does not fit 64 bits",
+          .remedy = "round the bandwidths to a coarser grid with --quantize"};
+}
+
+// What trees reach by a program that was solved: exactly where that can be proved.
+void add_reached(const Network& network, const AllreduceProgram& program,
+                 const CutGeneration& generation, const Upper& upper, AllreduceOptimum& optimum) {
+  const double most = upper.bound.to_double();
+  const double worth = std::min(generation.worth(), most);
+  std::optional<solver::ReachedProof> reached;
+  if (worth >= most * (1 - kAgreement)) {
+    if (auto exact = solver::prove_reached(program.program(), generation.values(), upper.bound)) {
+      reached = {*std::move(exact), upper.bound};
+    }
+  }
+  if (!reached) {
+    reached = solver::prove_best_reached(program.program(), generation.cuts(), generation.values(),
+                                         upper.bound);
+  }
+  const auto algbw = reached ? checked_mul(reached->worth, network.unit) : std::nullopt;
+  optimum.value = worth * network.unit.to_double();
+  if (!algbw || algbw->to_double() < *optimum.value * (1 - kAgreement)) return;
+  optimum.split = solver::split_of(network, program, reached->solution);
+  optimum.split->algbw = *algbw;
+  optimum.value = algbw->to_double();
+}
 
 }  // namespace
 
-Expected<AllreduceOptimum> allreduce_optimum(const Network& network,
+Expected<AllreduceOptimum> allreduce_optimum(const Network& network, const SwitchRoles& roles,
                                              const AllreduceLimits& limits) {
   if (has_wide_range(network)) {
-    Network usable = without_excess(network, narrowest_cut(network));
-    if (usable.capacity != network.capacity) return allreduce_optimum(usable, limits);
+    const Network usable = without_excess(network, roles, narrowest_cut(network));
+    if (usable.capacity != network.capacity) return allreduce_optimum(usable, roles, limits);
   }
-  const AllreduceProgram program(network);
-  if (const std::size_t variables = program.program().variables; variables > limits.variables) {
-    return refusal("A01",
-                   fmt::format("the linear program of the allreduce optimum has {} variables after "
-                               "symmetry; it is not tried beyond {}",
-                               variables, limits.variables),
-                   "");
+  const AllreduceFabric fabric(network, roles);
+  const AllreduceProgram relaxed = AllreduceProgram::relaxed(fabric);
+  CutGeneration generation(relaxed.program());
+  const auto outcome = generation.run({limits.rounds, limits.stop, limits.pivots});
+  const bool complete = outcome == CutGeneration::Outcome::complete;
+  const Upper upper = prove_upper_bound(network, relaxed, generation, complete);
+  const auto algbw = checked_mul(upper.bound, network.unit);
+  if (!algbw) return too_large();
+  AllreduceOptimum optimum{.upper = *algbw, .statistics = {}};
+  optimum.statistics = {relaxed.program().variables, generation.cuts().size(), generation.rounds()};
+  if (!complete) return optimum;
+  if (roles.empty()) {
+    add_reached(network, relaxed, generation, upper, optimum);
+    return optimum;
   }
-  CutGeneration generation(program.program());
-  const auto outcome = generation.run({.rounds = limits.rounds});
-  if (outcome == CutGeneration::Outcome::given_up) {
-    return refusal("A01",
-                   fmt::format("the linear program of the allreduce optimum was given up after {} "
-                               "round{} of cuts",
-                               limits.rounds, limits.rounds == 1 ? "" : "s"),
-                   "");
+  solver::ClassSearch search(fabric, limits);
+  search.run(relaxed.arc_prices(generation.prices()), upper.bound.to_double());
+  if (search.found()) {
+    const CutGeneration& found = search.generation();
+    add_reached(network, search.program(), found, upper, optimum);
+    optimum.statistics = {search.program().program().variables, found.cuts().size(),
+                          generation.rounds() + search.rounds()};
   }
-  const Conclusion conclusion(network, program, generation);
-  return outcome == CutGeneration::Outcome::complete ? conclusion.of_complete()
-                                                     : conclusion.bound_by_cut();
+  return optimum;
 }
 
 }  // namespace forestcoll

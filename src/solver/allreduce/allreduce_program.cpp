@@ -1,106 +1,244 @@
 #include "solver/allreduce/allreduce_program.hpp"
 
-#include <map>
+#include <algorithm>
+#include <numeric>
 #include <set>
 #include <utility>
 
-#include "forestcoll/rate.hpp"
-#include "solver/symmetry/network_orbits.hpp"
+#include "solver/allreduce/fabric_group.hpp"
 
 namespace forestcoll::solver {
 namespace {
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
+// Whether every arc has an equal one the other way, and who copies combines.
+bool is_reversible(const Network& network, const SwitchRoles& roles) {
+  const auto& arcs = network.graph.arcs();
+  for (std::size_t a = 0; a < arcs.size(); ++a) {
+    const ArcId back = network.graph.find(arcs[a].head, arcs[a].tail);
+    if (!back.valid() || network.capacity[back] != network.capacity[ArcId(a)]) return false;
+  }
+  return std::ranges::all_of(roles,
+                             [](const SwitchRole& role) { return role.copies == role.combines; });
+}
+
+ArcId reverse(const Digraph& graph, ArcId a) {
+  return graph.find(graph.head(a), graph.tail(a));
+}
+
+std::vector<Term> terms_of(const std::map<std::size_t, std::int64_t>& coefficients) {
+  std::vector<Term> terms;
+  for (const auto& [variable, coefficient] : coefficients) terms.push_back({variable, coefficient});
+  return terms;
+}
+
 }  // namespace
 
-AllreduceProgram::AllreduceProgram(const Network& network) : network_(network) {
-  const auto [nodes, arcs] = find_network_orbits(network, uniform_weights(network));
-  number_arcs(arcs.of, arcs.count);
-  number_roots(nodes.of, nodes.count);
-  make_phases();
+AllreduceFabric::AllreduceFabric(const Network& of, const SwitchRoles& can)
+    : AllreduceFabric(of, can, uniform_weights(of)) {}
+
+AllreduceFabric::AllreduceFabric(const Network& of, const SwitchRoles& can, const Weights& weights)
+    : network(of),
+      roles(can),
+      generators(find_fabric_group(of, can, weights)),
+      orbits(orbits_under(of, generators)),
+      reversible(is_reversible(of, can)) {}
+
+AllreduceProgram::AllreduceProgram(const AllreduceFabric& fabric, std::vector<TreeClass> classes)
+    : fabric_(fabric) {
+  for (TreeClass& trees : classes) add_class(std::move(trees));
+  finish();
+}
+
+AllreduceProgram::AllreduceProgram(const AllreduceFabric& fabric, Weights given)
+    : fabric_(fabric), relaxed_(true), given_(std::move(given)) {
+  NodeImage identity;
+  for (std::size_t v = 0; v < fabric.network.graph.node_count(); ++v) {
+    identity.push_back(NodeId(v));
+  }
+  for (const TreePhases phases : fabric.kinds()) {
+    const bool turned = phases == TreePhases::reduce;
+    add_class({phases, able_switches(fabric.roles, turned), {identity}, fabric.orbits});
+  }
+  finish();
+}
+
+AllreduceProgram AllreduceProgram::relaxed(const AllreduceFabric& fabric) {
+  return {fabric, Weights()};
+}
+
+AllreduceProgram AllreduceProgram::of_shares(const AllreduceFabric& fabric,
+                                             const Weights& weights) {
+  return {fabric, weights};
+}
+
+void AllreduceProgram::add_class(TreeClass trees) {
+  const bool turned = trees.phases == TreePhases::reduce;
+  TwinGraph twins = make_twin_graph(fabric_.network, fabric_.roles, trees.spanned, turned);
+  phases_.push_back({std::move(trees), std::move(twins), turned});
+  TreePhase& phase =
+      program_.phases.emplace_back(TreePhase{phases_.back().twins.graph, {}, {}, {}});
+  number_arcs(phase);
+  number_roots(phase);
+  add_sinks(phase);
+  add_balance_rows(phase);
+}
+
+// Of the class that is being added, here and below.
+void AllreduceProgram::number_arcs(TreePhase& phase) {
+  const AllreducePhase& own = phases_.back();
+  std::map<std::tuple<std::size_t, bool, bool>, std::size_t> numbers;
+  for (const TwinArc& arc : own.twins.arcs) {
+    const std::size_t orbit = own.trees.orbits.arcs.of[arc.along.index()];
+    const auto [at, is_new] =
+        numbers.emplace(std::tuple(orbit, arc.from_twin, arc.to_twin), program_.variables);
+    if (is_new) ++program_.variables;
+    phase.variable.push_back(at->second);
+  }
+}
+
+// Data is rooted at ranks, by what each is given if that is so, and at the twins of switches that
+// can hold a sum.
+void AllreduceProgram::number_roots(TreePhase& phase) {
+  const AllreducePhase& own = phases_.back();
+  std::map<std::size_t, std::size_t> numbers;
+  std::map<std::size_t, std::size_t>& number = relaxed_ ? common_roots_ : numbers;
+  phase.owned.assign(phase.graph.node_count(), Term());
+  const auto own_by = [&](NodeId node, NodeId original) {
+    const std::size_t kind = given_.empty() ? own.trees.orbits.nodes.of[original.index()] : 0;
+    const auto [at, is_new] = number.emplace(kind, program_.variables);
+    if (is_new) ++program_.variables;
+    phase.owned[node] = {at->second,
+                         given_.empty() ? 1 : given_[fabric_.network.rank_of[original]]};
+  };
+  for (const NodeId v : fabric_.network.ranks) own_by(v, v);
+  for (std::size_t i = 0; i < own.twins.spanned.size(); ++i) {
+    const NodeId w = own.twins.spanned[i];
+    if (fabric_.roles[w].is_root()) own_by(own.twins.twin(i), w);
+  }
+}
+
+void AllreduceProgram::add_sinks(TreePhase& phase) const {
+  const AllreducePhase& own = phases_.back();
+  std::vector<bool> seen(own.trees.orbits.nodes.count, false);
+  const auto add = [&](NodeId node, NodeId original) {
+    const std::size_t orbit = own.trees.orbits.nodes.of[original.index()];
+    if (!seen[orbit]) phase.sinks.push_back(node);
+    seen[orbit] = true;
+  };
+  for (const NodeId v : fabric_.network.ranks) add(v, v);
+  if (relaxed_) return;
+  for (std::size_t i = 0; i < own.twins.spanned.size(); ++i) {
+    add(own.twins.twin(i), own.twins.spanned[i]);
+  }
+}
+
+// What goes through a switch comes out of it; a twin may give out more, or less.
+void AllreduceProgram::add_balance_rows(const TreePhase& phase) {
+  const NetworkOrbits& orbits = phases_.back().trees.orbits;
+  std::vector<bool> seen(orbits.nodes.count, false);
+  for (std::size_t v = 0; v < fabric_.network.graph.node_count(); ++v) {
+    if (fabric_.network.is_compute(NodeId(v)) || seen[orbits.nodes.of[v]]) continue;
+    seen[orbits.nodes.of[v]] = true;
+    if (auto row = balance_row(phase, NodeId(v)); !row.empty()) {
+      program_.balance.push_back(std::move(row));
+    }
+  }
+}
+
+void AllreduceProgram::finish() {
   add_capacity_rows();
-  add_balance_rows();
+  if (!relaxed_) add_shares_rows();
+  add_objective();
 }
 
-// Whether every arc has an equal one the other way.
-bool AllreduceProgram::reversible() const {
-  const auto& arcs = network_.graph.arcs();
-  for (std::size_t a = 0; a < arcs.size(); ++a) {
-    const ArcId back = network_.graph.find(arcs[a].head, arcs[a].tail);
-    if (!back.valid() || network_.capacity[back] != network_.capacity[ArcId(a)]) return false;
-  }
-  return true;
-}
-
-void AllreduceProgram::number_arcs(const std::vector<std::size_t>& orbit, std::size_t orbits) {
-  const Digraph& graph = network_.graph;
-  const bool turned = reversible();
-  arcs_.assign(orbits, ArcId());
-  broadcast_.assign(orbit.size(), 0);
-  reduce_.assign(orbit.size(), 0);
-  for (std::size_t a = 0; a < orbit.size(); ++a) {
-    const Arc& arc = graph.arcs()[a];
-    broadcast_[ArcId(a)] = orbit[a];
-    reduce_[ArcId(a)] = turned ? orbit[graph.find(arc.head, arc.tail).index()] : orbits + orbit[a];
-    if (!arcs_[orbit[a]].valid()) arcs_[orbit[a]] = ArcId(a);
-  }
-  program_.variables = turned ? orbits : 2 * orbits;
-}
-
-void AllreduceProgram::number_roots(const std::vector<std::size_t>& orbit, std::size_t orbits) {
-  std::vector<std::size_t> number(orbits, kNone);
-  std::map<std::size_t, std::int64_t> ranks;  // by variable
-  program_.owned.assign(orbit.size(), Term());
-  for (std::size_t i = 0; i < orbit.size(); ++i) {
-    const NodeId v(i);
-    const bool first = number[orbit[i]] == kNone;
-    if (network_.is_compute(v)) {
-      if (first) {
-        number[orbit[i]] = program_.variables++;
-        program_.sinks.push_back(v);
-      }
-      program_.owned[v] = {number[orbit[i]], 1};
-      ++ranks[number[orbit[i]]];
-    } else if (first) {
-      number[orbit[i]] = 0;
-      switches_.push_back(v);
+// What is broadcast, by every image of every class.
+void AllreduceProgram::add_objective() {
+  std::map<std::size_t, std::int64_t> coefficients;
+  for (std::size_t p = 0; p < phases_.size(); ++p) {
+    if (phases_[p].turned) continue;
+    for (const Term& owned : program_.phases[p].owned) {
+      if (owned.coefficient == 0) continue;
+      coefficients[owned.variable] +=
+          owned.coefficient * static_cast<std::int64_t>(phases_[p].trees.images.size());
     }
   }
-  for (const auto& [variable, count] : ranks) program_.objective.push_back({variable, count});
+  program_.objective = terms_of(coefficients);
 }
 
-void AllreduceProgram::make_phases() {
-  const Digraph& graph = network_.graph;
-  program_.phases.push_back({graph, {broadcast_.begin(), broadcast_.end()}});
-  if (reversible()) return;
-  std::vector<Arc> turned;
-  for (const Arc& arc : graph.arcs()) turned.push_back({arc.head, arc.tail});
-  std::vector<std::size_t> original;
-  TreePhase phase{Digraph(graph.node_count(), turned, &original), {}};
-  for (const std::size_t a : original) phase.variable.push_back(reduce_[ArcId(a)]);
-  program_.phases.push_back(std::move(phase));
-}
-
-// Both phases share every arc.
+// Both phases share every arc. An orbit of arcs carries what all images of all classes take of all
+// of its arcs, and where reduce is broadcast turned round, what they take of the reverse arcs.
 void AllreduceProgram::add_capacity_rows() {
-  std::set<std::pair<std::vector<Term>, Capacity>> rows;  // an orbit and its reverse share one
-  for (const ArcId a : arcs_) {
-    std::vector<Term> terms = {{broadcast_[a], 1}, {reduce_[a], 1}};
-    if (broadcast_[a] == reduce_[a]) terms = {{broadcast_[a], 2}};
-    if (reduce_[a] < broadcast_[a]) std::swap(terms.front(), terms.back());
-    rows.emplace(std::move(terms), network_.capacity[a]);
-  }
-  for (const auto& [terms, bound] : rows) program_.capacity.push_back({terms, bound});
-}
-
-void AllreduceProgram::add_balance_rows() {
-  for (const TreePhase& phase : program_.phases) {
-    for (const NodeId w : switches_) {
-      if (auto row = balance_row(phase, w); !row.empty())
-        program_.balance.push_back(std::move(row));
+  const Network& network = fabric_.network;
+  const Partition& orbits = fabric_.orbits.arcs;
+  std::vector<std::size_t> reversed(orbits.count, kNone);
+  std::vector<std::int64_t> members(orbits.count, 0);
+  std::vector<Capacity> capacity(orbits.count, 0);
+  for (std::size_t a = 0; a < orbits.of.size(); ++a) {
+    ++members[orbits.of[a]];
+    capacity[orbits.of[a]] = network.capacity[ArcId(a)];
+    if (fabric_.reversible) {
+      reversed[orbits.of[a]] = orbits.of[reverse(network.graph, ArcId(a)).index()];
     }
   }
+  std::vector<std::map<std::size_t, std::int64_t>> taken(orbits.count);
+  for (std::size_t p = 0; p < phases_.size(); ++p) {
+    const auto images = static_cast<std::int64_t>(phases_[p].trees.images.size());
+    for (std::size_t i = 0; i < phases_[p].twins.arcs.size(); ++i) {
+      const TwinArc& arc = phases_[p].twins.arcs[i];
+      for (const ArcId a : {arc.along, arc.echo}) {
+        if (!a.valid()) continue;
+        const std::size_t orbit = orbits.of[a.index()];
+        taken[orbit][program_.phases[p].variable[i]] += images;
+        if (fabric_.reversible) taken[reversed[orbit]][program_.phases[p].variable[i]] += images;
+      }
+    }
+  }
+  std::map<std::pair<std::vector<Term>, Capacity>, std::size_t> known;  // an orbit and its reverse
+  for (std::size_t orbit = 0; orbit < orbits.count; ++orbit) {
+    std::int64_t divisor = members[orbit];
+    for (const auto& [variable, coefficient] : taken[orbit]) {
+      divisor = std::gcd(divisor, coefficient);
+    }
+    for (auto& [variable, coefficient] : taken[orbit]) coefficient /= divisor;
+    CapacityRow row{terms_of(taken[orbit]), capacity[orbit] * (members[orbit] / divisor)};
+    const auto [at, is_new] = known.emplace(std::pair(row.terms, row.bound), known.size());
+    row_of_orbit_.push_back(at->second);
+    uses_of_orbit_.push_back(reversed[orbit] == orbit ? 2 : 1);
+    if (!is_new) continue;
+    program_.capacity.push_back(std::move(row));
+    divisor_of_row_.push_back(divisor);
+  }
+}
+
+// Where the phases have trees of their own: what is reduced at a root is what is broadcast from it.
+void AllreduceProgram::add_shares_rows() {
+  if (fabric_.reversible) return;
+  std::map<std::size_t, std::map<std::size_t, std::int64_t>> rows;  // by orbit of roots
+  for (std::size_t p = 0; p < phases_.size(); ++p) {
+    const auto images = static_cast<std::int64_t>(phases_[p].trees.images.size());
+    const TreePhase& phase = program_.phases[p];
+    for (std::size_t v = 0; v < phase.owned.size(); ++v) {
+      const Term& owned = phase.owned[NodeId(v)];
+      if (owned.coefficient == 0) continue;
+      const std::size_t nodes = fabric_.network.graph.node_count();
+      const NodeId root = v < nodes ? NodeId(v) : phases_[p].twins.spanned[v - nodes];
+      rows[fabric_.orbits.nodes.of[root.index()]][owned.variable] +=
+          phases_[p].turned ? -images : images;
+    }
+  }
+  for (const auto& [orbit, coefficients] : rows) program_.balance.push_back(terms_of(coefficients));
+}
+
+IdVector<ArcId, double> AllreduceProgram::arc_prices(std::span<const double> prices) const {
+  IdVector<ArcId, double> by_arc;
+  for (const std::size_t orbit : fabric_.orbits.arcs.of) {
+    const std::size_t row = row_of_orbit_[orbit];
+    by_arc.push_back(prices[row] * static_cast<double>(uses_of_orbit_[orbit]) /
+                     static_cast<double>(divisor_of_row_[row]));
+  }
+  return by_arc;
 }
 
 }  // namespace forestcoll::solver

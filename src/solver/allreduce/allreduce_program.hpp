@@ -2,39 +2,92 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <tuple>
 #include <vector>
 
 #include "forestcoll/network.hpp"
+#include "forestcoll/rate.hpp"
+#include "forestcoll/switch_roles.hpp"
+#include "solver/allreduce/tree_class.hpp"
+#include "solver/allreduce/twin_graph.hpp"
 #include "solver/linear/cut_program.hpp"
 
 namespace forestcoll::solver {
 
-/// Phases are broadcast, then reduce; broadcast alone where turning all arcs round leaves the
-/// network as it is: by the argument for orbits, reduce is then broadcast turned round.
+/// A fabric, what its switches can do, and what is alike in it.
+struct AllreduceFabric {
+  /// What is alike has the same of `weights`, where these matter.
+  /// REQUIRES: the network outlives this; the roles are empty or as many as nodes.
+  AllreduceFabric(const Network& network, const SwitchRoles& roles);
+  AllreduceFabric(const Network& network, const SwitchRoles& roles, const Weights& weights);
+
+  const Network& network;
+  SwitchRoles roles;
+  std::vector<NodeImage> generators;
+  NetworkOrbits orbits;
+  /// Turning all arcs round leaves it as it is: then, by the argument for orbits, reduce is
+  /// broadcast turned round.
+  bool reversible = false;
+
+  /// What trees are planned apart.
+  [[nodiscard]] std::vector<TreePhases> kinds() const {
+    if (reversible) return {TreePhases::both};
+    return {TreePhases::broadcast, TreePhases::reduce};
+  }
+};
+
+/// One phase of the program: the trees of a class, or all of them.
+struct AllreducePhase {
+  TreeClass trees;
+  TwinGraph twins;
+  bool turned = false;
+};
+
 class AllreduceProgram {
  public:
-  explicit AllreduceProgram(const Network& network);
+  /// Of trees of these classes.
+  AllreduceProgram(const AllreduceFabric& fabric, std::vector<TreeClass> classes);
+  /// Where data may be mixed and taken apart in switches that copy or combine, and need not flow
+  /// as trees: they take in and give out what they like, and only what reaches the ranks counts.
+  /// No trees are faster, whatever they span. Without such switches it is the program of trees.
+  static AllreduceProgram relaxed(const AllreduceFabric& fabric);
+  /// Of trees that branch at ranks alone, where every rank roots a part by its weight.
+  /// REQUIRES: no switch can copy or combine; the fabric's symmetries keep the weights.
+  static AllreduceProgram of_shares(const AllreduceFabric& fabric, const Weights& weights);
 
   [[nodiscard]] const CutProgram& program() const { return program_; }
-  /// What the out-trees, and the in-trees, take of an arc of the network.
-  [[nodiscard]] std::size_t broadcast(ArcId a) const { return broadcast_[a]; }
-  [[nodiscard]] std::size_t reduce(ArcId a) const { return reduce_[a]; }
-  /// What is reduced at a rank. REQUIRES: `v` is a compute node.
-  [[nodiscard]] std::size_t root(NodeId v) const { return program_.owned[v].variable; }
+  [[nodiscard]] std::span<const AllreducePhase> phases() const { return phases_; }
+
+  /// What the program prices an arc at, per unit that trees (of both phases, where in-trees are the
+  /// out-trees turned round) take of it. `prices`: of the program's rows.
+  [[nodiscard]] IdVector<ArcId, double> arc_prices(std::span<const double> prices) const;
 
  private:
-  [[nodiscard]] bool reversible() const;
-  void number_arcs(const std::vector<std::size_t>& orbit, std::size_t orbits);
-  void number_roots(const std::vector<std::size_t>& orbit, std::size_t orbits);
-  void make_phases();
-  void add_capacity_rows();
-  void add_balance_rows();
+  AllreduceProgram(const AllreduceFabric& fabric, Weights given);
 
-  const Network& network_;
+  void add_class(TreeClass trees);
+  void number_arcs(TreePhase& phase);
+  void number_roots(TreePhase& phase);
+  void add_sinks(TreePhase& phase) const;
+  void add_balance_rows(const TreePhase& phase);
+  void finish();
+  void add_objective();
+  void add_capacity_rows();
+  void add_shares_rows();
+
+  const AllreduceFabric& fabric_;
+  bool relaxed_ = false;
   CutProgram program_;
-  IdVector<ArcId, std::size_t> broadcast_, reduce_;
-  std::vector<NodeId> switches_;  // one of each orbit
-  std::vector<ArcId> arcs_;       // one of each orbit
+  std::vector<AllreducePhase> phases_;
+  Weights given_;                                    // shares of roots; empty: any
+  std::map<std::size_t, std::size_t> common_roots_;  // of a relaxed program, by orbit of nodes
+  std::vector<std::size_t> row_of_orbit_;            // of arcs
+  std::vector<std::int64_t> divisor_of_row_;
+  std::vector<std::int64_t> uses_of_orbit_;  // of a row, by a tree on one of the orbit's arcs
 };
 
 }  // namespace forestcoll::solver

@@ -20,7 +20,7 @@ constexpr double kParts = 1LL << 54;
 }  // namespace
 
 CutGeneration::CutGeneration(const CutProgram& program)
-    : program_(program), solver_(program.variables) {
+    : program_(program), solver_(program.total(program.phases.size())) {
   begin();
 }
 
@@ -34,20 +34,35 @@ void CutGeneration::begin() {
     solver_.add_at_most(row.terms, static_cast<double>(row.bound) / scale_);
   }
   for (const auto& row : program_.balance) solver_.add_zero(row);
-  // What enters one rank, and what leaves it: without these the first program has no optimum.
-  for (const TreePhase& phase : program_.phases) {
-    for (const NodeId v : program_.sinks) {
-      SinkSide alone(phase.graph.node_count(), false);
-      alone[v.index()] = true;
-      add_cut(phase, alone);
-      alone.flip();
-      add_cut(phase, alone);
-    }
+  for (std::size_t p = 0; p < program_.phases.size(); ++p) {
+    std::vector<Term> row = owned_terms(program_.phases[p]);
+    row.push_back({program_.total(p), -1});
+    solver_.add_zero(row);
+  }
+  for (std::size_t p = 0; p < program_.phases.size(); ++p) add_first_cuts(p);
+}
+
+// What enters one sink, and what leaves an owner: without these the program has no optimum.
+void CutGeneration::add_first_cuts(std::size_t p) {
+  const TreePhase& phase = program_.phases[p];
+  SinkSide alone(phase.graph.node_count(), false);
+  for (const NodeId v : phase.sinks) {
+    alone[v.index()] = true;
+    add_cut(p, alone);
+    alone[v.index()] = false;
+  }
+  std::set<std::size_t> seen;
+  for (std::size_t v = 0; v < phase.owned.size(); ++v) {
+    const Term& owned = phase.owned[NodeId(v)];
+    if (owned.coefficient == 0 || !seen.insert(owned.variable).second) continue;
+    SinkSide others(phase.graph.node_count(), true);
+    others[v] = false;
+    add_cut(p, others);
   }
 }
 
 // False where the cut is known.
-bool CutGeneration::add_cut(const TreePhase& phase, const SinkSide& side) {
+bool CutGeneration::add_cut(std::size_t phase, const SinkSide& side) {
   auto row = cut_row(program_, phase, side);
   if (!known_.insert(row).second) return false;
   solver_.add_at_most(row, 0);
@@ -57,14 +72,14 @@ bool CutGeneration::add_cut(const TreePhase& phase, const SinkSide& side) {
 }
 
 CutGeneration::Outcome CutGeneration::run(const CutLimits& limits) {
+  std::int64_t pivots_left = limits.pivots;
   do {
     if (rounds_ == limits.rounds || limits.stop.stop_requested()) return Outcome::given_up;
     ++rounds_;
-    if (!solver_.solve()) return Outcome::unsolvable;
-    values_.clear();
-    for (std::size_t j = 0; j < program_.variables; ++j) {
-      values_.push_back(std::max(solver_.value(j), 0.0) * scale_);
-    }
+    const bool solved = solver_.solve(pivots_left);
+    pivots_left -= solver_.pivots();
+    if (!solved) return pivots_left <= 0 ? Outcome::given_up : Outcome::unsolvable;
+    remember();
   } while (add_violated_cuts());
   return Outcome::complete;
 }
@@ -79,21 +94,21 @@ bool CutGeneration::add_violated_cuts() {
   const auto parts = [&](std::size_t variable) {
     return static_cast<std::int64_t>(std::llround(values_[variable] / all * kParts));
   };
-  std::vector<std::int64_t> supply;
-  std::int64_t demand = 0;
-  for (const Term& owned : program_.owned) {
-    supply.push_back(owned.coefficient == 0 ? 0 : owned.coefficient * parts(owned.variable));
-    demand += supply.back();
-  }
-  demand -= static_cast<std::int64_t>(kDemandTolerance * static_cast<double>(demand));
   bool added = false;
-  for (const TreePhase& phase : program_.phases) {
-    std::vector<std::int64_t> capacity;
+  for (std::size_t p = 0; p < program_.phases.size(); ++p) {
+    const TreePhase& phase = program_.phases[p];
+    std::vector<std::int64_t> supply, capacity;
+    std::int64_t demand = 0;
+    for (const Term& owned : phase.owned) {
+      supply.push_back(owned.coefficient == 0 ? 0 : owned.coefficient * parts(owned.variable));
+      demand += supply.back();
+    }
+    demand -= static_cast<std::int64_t>(kDemandTolerance * static_cast<double>(demand));
     for (const std::size_t j : phase.variable) capacity.push_back(parts(j));
     graph::SinkFlow flow(phase.graph);
     flow.reset(capacity, supply);
-    for (const NodeId sink : program_.sinks) {
-      if (!flow.send(sink, demand)) added |= add_cut(phase, flow.tight_sink_side(sink));
+    for (const NodeId sink : phase.sinks) {
+      if (!flow.send(sink, demand)) added |= add_cut(p, flow.tight_sink_side(sink));
       // A cut that is violated where this sink supplies everything is violated without that, and
       // while there is one, there is a next round.
       flow.merge(sink);
@@ -102,11 +117,25 @@ bool CutGeneration::add_violated_cuts() {
   return added;
 }
 
-std::vector<double> CutGeneration::prices() const {
-  const std::size_t rows = program_.capacity.size() + program_.balance.size() + cuts_.size();
-  std::vector<double> prices;
-  for (std::size_t i = 0; i < rows; ++i) prices.push_back(solver_.price(i));
-  return prices;
+void CutGeneration::remember() {
+  values_.clear();
+  for (std::size_t j = 0; j < program_.variables; ++j) {
+    values_.push_back(std::max(solver_.value(j), 0.0) * scale_);
+  }
+  prices_.clear();
+  const std::size_t before = program_.capacity.size() + program_.balance.size();
+  const std::size_t totals = program_.phases.size();  // whose rows stand between
+  for (std::size_t i = 0; i < before + cuts_.size(); ++i) {
+    prices_.push_back(solver_.price(i < before ? i : i + totals));
+  }
+}
+
+double CutGeneration::worth() const {
+  double sum = 0;
+  for (const Term& root : program_.objective) {
+    sum += static_cast<double>(root.coefficient) * values_[root.variable];
+  }
+  return sum;
 }
 
 }  // namespace forestcoll::solver

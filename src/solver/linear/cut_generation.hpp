@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <span>
 #include <stop_token>
@@ -16,6 +17,7 @@ namespace forestcoll::solver {
 struct CutLimits {
   int rounds = 100;
   std::stop_token stop = {};
+  std::int64_t pivots = LinearProgram::kAnyPivots;  ///< of all rounds together
 };
 
 /// In floating point: what it finds is for the exact proofs of cut_proof.hpp to confirm.
@@ -27,15 +29,17 @@ class CutGeneration {
   enum class Outcome {
     complete,    ///< no cut is violated
     unsolvable,  ///< floating point found no optimum with the cuts so far
-    given_up     ///< more rounds than the limits allow, or stopped
+    given_up     ///< more rounds or pivots than the limits allow, or stopped
   };
   /// Cost: per round a dual simplex and a maximum flow per phase and sink.
   Outcome run(const CutLimits& limits);
 
-  /// Of the last program that was solved. REQUIRES: one was.
+  /// Of the last program that was solved; empty where none was.
   [[nodiscard]] const std::vector<double>& values() const { return values_; }
-  /// By row: capacities, balances, cuts.
-  [[nodiscard]] std::vector<double> prices() const;
+  /// By row: capacities, balances, and the cuts that it had.
+  [[nodiscard]] const std::vector<double>& prices() const { return prices_; }
+  /// What its solution is worth.
+  [[nodiscard]] double worth() const;
 
   /// The cuts that were generated, as rows and as the sides that data enters.
   [[nodiscard]] std::span<const std::vector<Term>> cuts() const { return cuts_; }
@@ -44,7 +48,9 @@ class CutGeneration {
 
  private:
   void begin();
-  bool add_cut(const TreePhase& phase, const SinkSide& side);
+  void add_first_cuts(std::size_t phase);
+  void remember();
+  bool add_cut(std::size_t phase, const SinkSide& side);
   bool add_violated_cuts();
 
   const CutProgram& program_;
@@ -52,7 +58,7 @@ class CutGeneration {
   std::vector<std::vector<Term>> cuts_;
   std::vector<SinkSide> sides_;
   std::set<std::vector<Term>> known_;
-  std::vector<double> values_;
+  std::vector<double> values_, prices_;
   double scale_ = 1;
   int rounds_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
 
 namespace forestcoll::solver {
 namespace {
@@ -16,15 +17,29 @@ std::vector<Term> terms_of(const std::map<std::size_t, std::int64_t>& coefficien
 
 }  // namespace
 
-std::vector<Term> cut_row(const CutProgram& program, const TreePhase& phase, const SinkSide& side) {
+std::vector<Term> owned_terms(const TreePhase& phase) {
   std::map<std::size_t, std::int64_t> sum;
-  for (std::size_t v = 0; v < side.size(); ++v) {
-    const Term& owned = program.owned[NodeId(v)];
-    if (!side[v] && owned.coefficient != 0) sum[owned.variable] += owned.coefficient;
+  for (const Term& owned : phase.owned) {
+    if (owned.coefficient != 0) sum[owned.variable] += owned.coefficient;
   }
-  for (std::size_t a = 0; a < phase.variable.size(); ++a) {
-    const Arc& arc = phase.graph.arcs()[a];
-    if (!side[arc.tail.index()] && side[arc.head.index()]) --sum[phase.variable[a]];
+  return terms_of(sum);
+}
+
+std::vector<Term> cut_row(const CutProgram& program, std::size_t phase, const SinkSide& side) {
+  const TreePhase& trees = program.phases[phase];
+  std::map<std::size_t, std::int64_t> inside, outside;
+  for (std::size_t v = 0; v < side.size(); ++v) {
+    const Term& owned = trees.owned[NodeId(v)];
+    if (owned.coefficient != 0) (side[v] ? inside : outside)[owned.variable] += owned.coefficient;
+  }
+  std::map<std::size_t, std::int64_t> sum = std::move(outside);
+  if (inside.size() + 1 < sum.size()) {
+    sum = {{program.total(phase), 1}};
+    for (const auto& [variable, coefficient] : inside) sum[variable] -= coefficient;
+  }
+  for (std::size_t a = 0; a < trees.variable.size(); ++a) {
+    const Arc& arc = trees.graph.arcs()[a];
+    if (!side[arc.tail.index()] && side[arc.head.index()]) --sum[trees.variable[a]];
   }
   return terms_of(sum);
 }

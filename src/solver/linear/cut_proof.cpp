@@ -3,17 +3,20 @@
 // every one of these rows is at most 0. A root's objective coefficient is c_j; with s the least
 // t_j / c_j over the roots,
 //     s · Σ c_j z_j  ≤  Σ_roots t_j z_j  ≤  Σ_arcs −t_j z_j  ≤  Σ_rows b · y,
-// where every arc variable is in one capacity row, and y ≥ 0 is the row's least price that covers
-// −t_j of its variables. Only s > 0 has to be true.
+// where y ≥ 0 are prices of the capacity rows that together cover −t_j of every arc variable. Only
+// s > 0 and that cover have to be true.
 #include "solver/linear/cut_proof.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "graph/sink_flow.hpp"
+#include "solver/linear/exact_vertex.hpp"
 #include "solver/linear/simple_fractions.hpp"
 
 namespace forestcoll::solver {
@@ -31,45 +34,116 @@ double largest(std::span<const double> values) {
   return most;
 }
 
-bool add_row(const std::vector<Term>& terms, std::int64_t price, std::vector<Int128>& total) {
+bool add_row(const std::vector<Term>& terms, Int128 price, std::vector<Int128>& total) {
   for (const Term& term : terms) {
-    Int128& sum = total[term.variable];
-    if (__builtin_add_overflow(sum, static_cast<Int128>(term.coefficient) * price, &sum)) {
+    Int128 product = 0, &sum = total[term.variable];
+    if (__builtin_mul_overflow(static_cast<Int128>(term.coefficient), price, &product) ||
+        __builtin_add_overflow(sum, product, &sum)) {
       return false;
     }
   }
   return true;
 }
 
-// Twice Σ b·y, so that it is integral: a variable's coefficient in its capacity row is 1 or 2.
-std::optional<Int128> twice_capacity_price(const std::vector<CapacityRow>& rows,
-                                           const std::vector<Int128>& total) {
-  Int128 sum = 0;
-  for (const CapacityRow& row : rows) {
-    Int128 price = 0;
-    for (const Term& term : row.terms) {
-      price = std::max(price, -total[term.variable] * (2 / term.coefficient));
-    }
-    Int128 product = 0;
-    if (__builtin_mul_overflow(price, static_cast<Int128>(row.bound), &product) ||
-        __builtin_add_overflow(sum, product, &sum)) {
-      return std::nullopt;
-    }
+// What stands for all that is owned in a phase, as what that consists of.
+bool take_totals_apart(const CutProgram& program, std::vector<Int128>& total) {
+  for (std::size_t p = 0; p < program.phases.size(); ++p) {
+    const Int128 price = total[program.total(p)];
+    if (price != 0 && !add_row(owned_terms(program.phases[p]), price, total)) return false;
   }
-  return sum;
+  total.resize(program.variables);
+  return true;
 }
 
-// The bound of integral prices, of the equations and then the cuts.
+// Prices are multiplied by what all coefficients of capacity rows divide, as far as that is small,
+// so that quotients are whole.
+constexpr std::int64_t kMostRefinement = 1 << 16;
+
+std::int64_t refinement_of(const std::vector<CapacityRow>& rows) {
+  std::int64_t common = 1;
+  for (const CapacityRow& row : rows) {
+    for (const Term& term : row.terms) {
+      const std::int64_t next = std::lcm(common, term.coefficient);
+      if (next <= kMostRefinement) common = next;
+    }
+  }
+  return common;
+}
+
+Int128 floor_quotient(Int128 value, Int128 divisor) {
+  const Int128 quotient = value / divisor;
+  return value % divisor < 0 ? quotient - 1 : quotient;
+}
+
+// Prices of the capacity rows: from a guess, one row after the other is set to the least that
+// covers −total of its variables beside the others, so that in the end all are covered.
+class CapacityPrices {
+ public:
+  CapacityPrices(const std::vector<CapacityRow>& rows, std::vector<Int128> total)
+      : rows_(rows), covered_(std::move(total)), prices_(rows.size(), 0) {}
+
+  void guess(std::span<const std::int64_t> prices, std::int64_t refinement) {
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      change(i, static_cast<Int128>(std::max<std::int64_t>(prices[i], 0)) * refinement);
+    }
+  }
+
+  void tighten() {
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      std::optional<Int128> spare;
+      for (const Term& term : rows_[i].terms) {
+        const Int128 of_term = floor_quotient(covered_[term.variable], term.coefficient);
+        spare = std::min(spare.value_or(of_term), of_term);
+      }
+      if (spare) change(i, -std::min(*spare, prices_[i]));
+    }
+  }
+
+  // Σ b·y; nothing where that overflows.
+  [[nodiscard]] std::optional<Int128> sum() const {
+    Int128 sum = 0;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      Int128 product = 0;
+      if (__builtin_mul_overflow(prices_[i], static_cast<Int128>(rows_[i].bound), &product) ||
+          __builtin_add_overflow(sum, product, &sum)) {
+        return std::nullopt;
+      }
+    }
+    return sum;
+  }
+
+  [[nodiscard]] bool covers_all() const {
+    return std::ranges::all_of(covered_, [](Int128 covered) { return covered >= 0; });
+  }
+
+ private:
+  void change(std::size_t row, Int128 by) {
+    prices_[row] += by;
+    for (const Term& term : rows_[row].terms) covered_[term.variable] += by * term.coefficient;
+  }
+
+  const std::vector<CapacityRow>& rows_;
+  std::vector<Int128> covered_;  // by variable
+  std::vector<Int128> prices_;
+};
+
+// The bound of integral prices: of the capacities, a guess, then of the equations and the cuts.
 std::optional<Ratio> bound_of(const CutProgram& program, std::span<const std::vector<Term>> cuts,
                               std::span<const std::int64_t> prices) {
-  std::vector<Int128> total(program.variables, 0);
-  for (std::size_t i = 0; i < prices.size(); ++i) {
+  const std::int64_t refinement = refinement_of(program.capacity);
+  const auto of_rows = prices.subspan(program.capacity.size());
+  std::vector<Int128> total(program.total(program.phases.size()), 0);
+  for (std::size_t i = 0; i < of_rows.size(); ++i) {
     const bool cut = i >= program.balance.size();
     const auto& row = cut ? cuts[i - program.balance.size()] : program.balance[i];
-    if (!add_row(row, prices[i], total)) return std::nullopt;
+    if (!add_row(row, static_cast<Int128>(of_rows[i]) * refinement, total)) return std::nullopt;
   }
-  const auto capacity = twice_capacity_price(program.capacity, total);
-  if (!capacity) return std::nullopt;
+  if (!take_totals_apart(program, total)) return std::nullopt;
+  CapacityPrices capacities(program.capacity, total);
+  capacities.guess(prices, refinement);
+  capacities.tighten();
+  const auto capacity = capacities.sum();
+  if (!capacity || !capacities.covers_all()) return std::nullopt;
   std::optional<Ratio> worst;
   for (const Term& root : program.objective) {
     const auto share = Ratio::reduced(total[root.variable], root.coefficient);
@@ -80,7 +154,7 @@ std::optional<Ratio> bound_of(const CutProgram& program, std::span<const std::ve
   if (__builtin_mul_overflow(*capacity, static_cast<Int128>(worst->den()), &num)) {
     return std::nullopt;
   }
-  return Ratio::reduced(num, static_cast<Int128>(worst->num()) * 2);
+  return Ratio::reduced(num, static_cast<Int128>(worst->num()));
 }
 
 // Every capacity row and equation, in units of 1 / denominator.
@@ -103,18 +177,18 @@ bool keeps_rows(const CutProgram& program, const CommonFractions& solution) {
 
 // Every set of nodes receives what is owned outside it, in every phase.
 bool keeps_cuts(const CutProgram& program, const CommonFractions& solution) {
-  std::vector<std::int64_t> supply;
-  std::int64_t demand = 0;
-  for (const Term& owned : program.owned) {
-    supply.push_back(owned.coefficient * solution.numerators[owned.variable]);
-    demand += supply.back();
-  }
   for (const TreePhase& phase : program.phases) {
-    std::vector<std::int64_t> capacity;
+    std::vector<std::int64_t> supply, capacity;
+    std::int64_t demand = 0;
+    for (const Term& owned : phase.owned) {
+      supply.push_back(
+          owned.coefficient == 0 ? 0 : owned.coefficient * solution.numerators[owned.variable]);
+      demand += supply.back();
+    }
     for (const std::size_t j : phase.variable) capacity.push_back(solution.numerators[j]);
     graph::SinkFlow flow(phase.graph);
     flow.reset(capacity, supply);
-    if (!check_all(flow, program.sinks, demand,
+    if (!check_all(flow, phase.sinks, demand,
                    [](const SinkSide&) { return std::optional<std::int64_t>(); })) {
       return false;
     }
@@ -122,29 +196,28 @@ bool keeps_cuts(const CutProgram& program, const CommonFractions& solution) {
   return true;
 }
 
-bool is_worth(const CutProgram& program, const CommonFractions& solution, const Ratio& worth) {
+std::optional<Ratio> worth_of(const CutProgram& program, const CommonFractions& solution) {
   Int128 sum = 0;
   for (const Term& root : program.objective) {
     sum += static_cast<Int128>(root.coefficient) * solution.numerators[root.variable];
   }
-  return Ratio::reduced(sum, solution.denominator) == worth;
+  return Ratio::reduced(sum, solution.denominator);
 }
 
 // What all arcs of a phase may carry, and all nodes own, is added up in 64 bits.
 std::int64_t max_denominator(const CutProgram& program, const Ratio& worth) {
-  std::map<std::size_t, Capacity> bound;  // of variables
+  std::map<std::size_t, Int128> bound;  // of variables
   for (const CapacityRow& row : program.capacity) {
-    for (const Term& term : row.terms) bound[term.variable] = row.bound;
+    for (const Term& term : row.terms) bound[term.variable] = row.bound / term.coefficient + 1;
   }
-  Int128 all = worth.num() / worth.den() + 1;
+  const Int128 reached = worth.num() / worth.den() + 1;
+  Int128 all = reached;
   for (const TreePhase& phase : program.phases) {
-    Int128 sum = 0;
-    for (const std::size_t j : phase.variable) sum += bound[j];
-    all = std::max(all, sum);
+    Int128 arcs = 0, owned = 0;
+    for (const std::size_t j : phase.variable) arcs += bound[j];
+    for (const Term& term : phase.owned) owned += term.coefficient;
+    all = std::max({all, arcs, owned * reached});
   }
-  Int128 owned = 0;
-  for (const Term& term : program.owned) owned += term.coefficient;
-  all = std::max(all, owned * (worth.num() / worth.den() + 1));
   return static_cast<std::int64_t>((Int128{1} << 61) / all);
 }
 
@@ -153,19 +226,22 @@ std::int64_t max_denominator(const CutProgram& program, const Ratio& worth) {
 std::optional<UpperProof> prove_upper(const CutProgram& program,
                                       std::span<const std::vector<Term>> cuts,
                                       std::span<const double> prices) {
-  const auto used = prices.subspan(program.capacity.size());
-  const double most = largest(used);
+  const double most = largest(prices);
   if (!(most > 0) || !std::isfinite(most)) return std::nullopt;
+  const std::size_t equations = program.capacity.size(),
+                    first_cut = equations + program.balance.size();
   std::optional<UpperProof> best;
   const auto consider = [&](std::vector<std::int64_t> candidate) {
-    for (std::size_t i = program.balance.size(); i < candidate.size(); ++i) {
+    for (std::size_t i = first_cut; i < candidate.size(); ++i) {
       candidate[i] = std::max<std::int64_t>(candidate[i], 0);
     }
     const auto bound = bound_of(program, cuts, candidate);
-    if (bound && (!best || *bound < best->bound)) best = {*bound, std::move(candidate)};
+    if (!bound || (best && *bound >= best->bound)) return;
+    candidate.erase(candidate.begin(), candidate.begin() + static_cast<std::ptrdiff_t>(equations));
+    best = {*bound, std::move(candidate)};
   };
   std::vector<double> relative;
-  for (const double price : used) relative.push_back(price / most);
+  for (const double price : prices) relative.push_back(price / most);
   for (const double tolerance : kTolerances) {
     if (auto guess = simple_fractions(relative, tolerance, kMaxPrice)) {
       consider(std::move(guess->numerators));
@@ -185,12 +261,31 @@ std::optional<ExactSolution> prove_reached(const CutProgram& program,
   const std::int64_t most = max_denominator(program, worth);
   for (const double tolerance : kTolerances) {
     const auto guess = simple_fractions(values, tolerance * largest(values), most);
-    if (guess && is_worth(program, *guess, worth) && keeps_rows(program, *guess) &&
+    if (guess && worth_of(program, *guess) == worth && keeps_rows(program, *guess) &&
         keeps_cuts(program, *guess)) {
       return ExactSolution{guess->numerators, guess->denominator};
     }
   }
   return std::nullopt;
+}
+
+std::optional<ReachedProof> prove_best_reached(const CutProgram& program,
+                                               std::span<const std::vector<Term>> cuts,
+                                               std::span<const double> values, const Ratio& limit) {
+  const std::int64_t most = max_denominator(program, limit);
+  std::optional<ReachedProof> best;
+  const auto consider = [&](const std::optional<CommonFractions>& guess) {
+    if (!guess) return;
+    const auto worth = worth_of(program, *guess);
+    if (!worth || *worth <= Ratio(0) || (best && *worth <= best->worth)) return;
+    if (!keeps_rows(program, *guess) || !keeps_cuts(program, *guess)) return;
+    best = ReachedProof{{guess->numerators, guess->denominator}, *worth};
+  };
+  for (const double tolerance : kTolerances) {
+    consider(simple_fractions(values, tolerance * largest(values), most));
+  }
+  consider(exact_vertex(program, cuts, values, most));
+  return best;
 }
 
 }  // namespace forestcoll::solver

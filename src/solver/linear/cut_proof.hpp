@@ -38,4 +38,15 @@ struct ExactSolution {
                                                          std::span<const double> values,
                                                          const Ratio& worth);
 
+/// The same where it is not known what can be reached: the solution of the most worth among simple
+/// fractions and, where `values` are those of a vertex with these cuts, that vertex.
+/// `limit`: no solution is worth more.
+struct ReachedProof {
+  ExactSolution solution;
+  Ratio worth;
+};
+[[nodiscard]] std::optional<ReachedProof> prove_best_reached(
+    const CutProgram& program, std::span<const std::vector<Term>> cuts,
+    std::span<const double> values, const Ratio& limit);
+
 }  // namespace forestcoll::solver

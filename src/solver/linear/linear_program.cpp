@@ -92,10 +92,15 @@ void LinearProgram::add_zero(std::span<const Term> terms) {
   state_->add_row(terms, 0, 0);
 }
 
-bool LinearProgram::solve() {
+bool LinearProgram::solve(std::int64_t most_pivots) {
   state_->hand_over_rows();
+  state_->program.setMaximumIterations(static_cast<int>(std::min(most_pivots, kAnyPivots)));
   state_->program.dual();
   return state_->program.isProvenOptimal();
+}
+
+std::int64_t LinearProgram::pivots() const {
+  return state_->program.numberIterations();
 }
 
 double LinearProgram::value(std::size_t variable) const {

@@ -19,6 +19,8 @@ struct Term {
 /// starts from the last one. In floating point, by CLP's dual simplex.
 class LinearProgram {
  public:
+  static constexpr std::int64_t kAnyPivots = 2'000'000'000;
+
   explicit LinearProgram(std::size_t variables);
   ~LinearProgram();
   LinearProgram(const LinearProgram&) = delete;
@@ -30,8 +32,10 @@ class LinearProgram {
   /// Σ terms = 0.
   void add_zero(std::span<const Term> terms);
 
-  /// False where there is no optimum, or none was found.
-  [[nodiscard]] bool solve();
+  /// False where there is no optimum, or none was found, or not within so many pivots.
+  [[nodiscard]] bool solve(std::int64_t most_pivots = kAnyPivots);
+  /// Of the last call.
+  [[nodiscard]] std::int64_t pivots() const;
   /// Of the last solution.
   [[nodiscard]] double value(std::size_t variable) const;
   /// Of the last solution; 0 or more for `add_at_most`, of either sign for `add_zero`.

@@ -172,7 +172,7 @@ class Degrader {
             fmt::format("the bandwidth of the cables left between {} and {} is too fine for "
                         "exact arithmetic",
                         quote(before_.nodes[before.src].id), quote(before_.nodes[before.dst].id)),
-            "Drop the whole link, or write its bandwidth with fewer digits.", ErrorKind::limit);
+            "Drop the whole link, or write its bandwidth with fewer digits.");
       }
       TopologyLink& link = topology().links[id];
       link = forward > 0 ? *there : *back;
@@ -224,7 +224,7 @@ class Degrader {
       if (!slow_down(selected, *factor)) {
         return error("E14", "--derate",
                      fmt::format("{} makes a bandwidth too fine for exact arithmetic", item),
-                     "Use a factor with a smaller denominator.", ErrorKind::limit);
+                     "Use a factor with a smaller denominator.");
       }
     }
     result_.changes.push_back(fmt::format("derated {} to {} ({})", name, factor->to_string(),
@@ -269,11 +269,9 @@ class Degrader {
   }
 
   static Failure error(std::string code, std::string_view where, std::string message,
-                       std::string remedy, ErrorKind kind = ErrorKind::input) {
-    Diagnostic found =
-        selection_error(std::move(code), where, std::move(message), std::move(remedy));
-    found.kind = kind;
-    return Diagnostics{std::move(found)};
+                       std::string remedy) {
+    return Diagnostics{
+        selection_error(std::move(code), where, std::move(message), std::move(remedy))};
   }
 
   const Topology& before_;

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "forestcoll/codes.hpp"
 #include "topology/format/host_list.hpp"
 #include "topology/format/nearest.hpp"
 #include "topology/model/findings.hpp"
@@ -74,9 +75,10 @@ std::optional<std::pair<std::size_t, std::size_t>> parse_range(std::string_view 
 
 Diagnostic selection_error(std::string code, std::string_view where, std::string message,
                            std::string remedy) {
+  const ErrorKind kind = kind_of(code);
   return {.code = std::move(code),
           .severity = Severity::error,
-          .kind = ErrorKind::input,
+          .kind = kind,
           .file = "",
           .where = std::string(where),
           .message = std::move(message),

@@ -33,6 +33,7 @@ std::vector<std::vector<Attribute>> node_attributes(const PlainGraph& graph) {
     if (node.weight != Ratio(1)) attributes.push_back({"weight", exact_text(node.weight), true});
     if (node.multicast) attributes.push_back({"multicast", "true", true});
     if (node.reduce) attributes.push_back({"reduce", "true", true});
+    if (!node.echo) attributes.push_back({"echo", "false", true});
     all.push_back(std::move(attributes));
   }
   return all;

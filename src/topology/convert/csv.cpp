@@ -114,6 +114,10 @@ class Table {
       add_of_ends("reduce",
                   [](const TopologyNode& node) { return std::string(node.reduce ? "true" : ""); });
     }
+    if (any([](const TopologyNode& node) { return !node.echo; })) {
+      add_of_ends("echo",
+                  [](const TopologyNode& node) { return std::string(node.echo ? "" : "false"); });
+    }
   }
 
   void add_of_fabric(std::string name, const std::string& value) {

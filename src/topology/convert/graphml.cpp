@@ -17,7 +17,7 @@ struct Key {
   const char* of;
 };
 // Bandwidths, latencies and weights are text, because a double would round them.
-constexpr std::array<Key, 12> kKeys = {{{"name", "graph"},
+constexpr std::array<Key, 13> kKeys = {{{"name", "graph"},
                                         {"description", "graph"},
                                         {"type", "node"},
                                         {"rank", "node"},
@@ -25,6 +25,7 @@ constexpr std::array<Key, 12> kKeys = {{{"name", "graph"},
                                         {"weight", "node"},
                                         {"multicast", "node"},
                                         {"reduce", "node"},
+                                        {"echo", "node"},
                                         {"bandwidth", "edge"},
                                         {"cables", "edge"},
                                         {"latency", "edge"},
@@ -33,7 +34,7 @@ constexpr std::array<Key, 12> kKeys = {{{"name", "graph"},
 const char* type_of(std::string_view key) {
   if (key == "rank") return "int";
   if (key == "cables") return "long";
-  return key == "multicast" || key == "reduce" ? "boolean" : "string";
+  return key == "multicast" || key == "reduce" || key == "echo" ? "boolean" : "string";
 }
 
 void add(pugi::xml_node element, const std::string& key, const std::string& value) {

@@ -26,7 +26,7 @@ struct Attribute {
   bool number = false;
 };
 
-/// `type`, `rank`, `box`, `weight`, `multicast`, `reduce`: those that say something.
+/// `type`, `rank`, `box`, `weight`, `multicast`, `reduce`, `echo`: those that say something.
 [[nodiscard]] std::vector<std::vector<Attribute>> node_attributes(const PlainGraph& graph);
 /// `bandwidth`, `cables`, `latency`, `kind`.
 [[nodiscard]] std::vector<Attribute> edge_attributes(const TopologyLink& link);

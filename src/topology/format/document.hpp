@@ -20,7 +20,7 @@ struct NodeEntry {
   HostList ids;
   NodeType type = NodeType::compute;
   std::string box;
-  bool multicast = false, reduce = false, enabled = true;
+  bool multicast = false, reduce = false, echo = true, enabled = true;
   Ratio weight = 1;
 };
 

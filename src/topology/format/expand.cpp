@@ -335,6 +335,7 @@ class Expander {
     node.box = box;
     node.multicast = entry.multicast;
     node.reduce = entry.reduce;
+    node.echo = entry.echo;
     node.enabled = entry.enabled;
     node.weight = entry.weight;
     result_.topology.nodes.push_back(std::move(node));

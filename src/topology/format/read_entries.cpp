@@ -43,8 +43,12 @@ void read_weight(const Fields& fields, NodeEntry& entry, Findings& findings) {
   }
 }
 
-// E12.
+// E12, and W06 for an echo of nothing.
 void check_roles(const Fields& fields, const NodeEntry& entry, Findings& findings) {
+  if (fields.find("echo") != nullptr && !entry.multicast && !entry.reduce) {
+    fields.ignored("echo", "only a switch with \"multicast\" or \"reduce\" has an echo",
+                   "Remove it, or say what the switch can do.");
+  }
   if (entry.type == NodeType::switch_node) return;
   const std::array roles = {std::pair("multicast", entry.multicast),
                             std::pair("reduce", entry.reduce)};
@@ -161,9 +165,9 @@ std::optional<NodeEntry> read_node(const JsonValue& value, const Place& place, b
   const Fields fields(value, place, findings);
   if (in_template) {
     // Its box is the instance.
-    fields.check_keys({"id", "type", "multicast", "reduce", "weight", "enabled"});
+    fields.check_keys({"id", "type", "multicast", "reduce", "echo", "weight", "enabled"});
   } else {
-    fields.check_keys({"id", "type", "box", "multicast", "reduce", "weight", "enabled"});
+    fields.check_keys({"id", "type", "box", "multicast", "reduce", "echo", "weight", "enabled"});
   }
   NodeEntry entry;
   const auto ids = fields.ids("id");
@@ -171,6 +175,8 @@ std::optional<NodeEntry> read_node(const JsonValue& value, const Place& place, b
   if (!in_template) entry.box = fields.text("box", kMaxLabel).value;
   entry.multicast = fields.boolean("multicast", false).value;
   entry.reduce = fields.boolean("reduce", false).value;
+  const bool echo = fields.boolean("echo", true).value;
+  entry.echo = echo || (!entry.multicast && !entry.reduce);
   entry.enabled = fields.boolean("enabled", true).value;
   read_weight(fields, entry, findings);
   if (has_type) check_roles(fields, entry, findings);

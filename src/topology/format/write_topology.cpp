@@ -58,6 +58,7 @@ std::string line_of(const NodeText& node) {
   line.text_unless_empty("box", node.box);
   line.flag_unless(false, "multicast", node.multicast);
   line.flag_unless(false, "reduce", node.reduce);
+  if (node.multicast || node.reduce) line.flag_unless(true, "echo", node.echo);
   if (node.weight != Ratio(1)) line.number("weight", exact_text(node.weight));
   line.flag_unless(true, "enabled", node.enabled);
   return line.str();
@@ -234,6 +235,7 @@ TopologyDocument flat_document(const Topology& topology) {
                                   .box = node.box,
                                   .multicast = node.multicast,
                                   .reduce = node.reduce,
+                                  .echo = node.echo,
                                   .enabled = node.enabled,
                                   .weight = node.weight});
     if (node.type == NodeType::compute && node.enabled) by_appearance.push_back(node.id);

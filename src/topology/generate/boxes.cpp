@@ -131,6 +131,8 @@ std::vector<BoxModel> box_models() {
        .pcie = "32"},
       since_h100("dgx-h100", "DGX H100 with 8 H100 on NVSwitches",
                  {.product = "DGX H100", .nvlink = 4, .per_link = "25", .gpus = 8}),
+      since_h100("dgx-h200", "DGX H200 with 8 H200 on NVSwitches",
+                 {.product = "DGX H200", .nvlink = 4, .per_link = "25", .gpus = 8}),
       since_h100("dgx-b200", "DGX B200 with 8 B200 on NVSwitches",
                  {.product = "DGX B200", .nvlink = 5, .per_link = "50", .gpus = 8}),
       since_h100("gb200-nvl72", "GB200 NVL72: a rack of 72 GPUs on NVLink switches",

@@ -25,6 +25,7 @@ FabricOptions read_fabric(Parameters& parameters) {
   options.boxes_per_leaf = static_cast<std::size_t>(asked == 0 ? usual : asked);
   options.spines = static_cast<std::size_t>(parameters.integer("spines", 1, 1024));
   options.oversubscription = parameters.factor("oversubscription");
+  options.in_network = parameters.choice("sharp", {"no", "yes"}) == "yes";
   return options;
 }
 
@@ -45,7 +46,7 @@ std::string title(const BoxModel& model, std::size_t boxes, const FabricOptions&
 // What one box alone has no use for.
 void check_alone(Parameters& parameters, const FabricOptions& options) {
   for (const std::string_view name :
-       {"fabric", "nic-bandwidth", "oversubscription", "boxes-per-leaf", "spines"}) {
+       {"fabric", "nic-bandwidth", "oversubscription", "boxes-per-leaf", "spines", "sharp"}) {
     const bool says_so = name == "fabric" && options.kind == FabricKind::none;
     if (!parameters.given(name) || says_so) continue;
     parameters.refuse(name, "one box has no fabric", "Leave it out, or ask for more --boxes.");
@@ -115,7 +116,10 @@ std::vector<GeneratorParameter> cluster_parameters(const BoxModel& model) {
           {"nic-bandwidth", "of each NIC, per direction", model.nic_bandwidth},
           {"oversubscription", "of the leaves of rail-spine and fat-tree, as 2 or 2:1", "1"},
           {"boxes-per-leaf", "boxes on one leaf; 0: 32 for rail-spine, 4 for fat-tree", "0"},
-          {"spines", "switches above the leaves", "4"}};
+          {"spines", "switches above the leaves", "4"},
+          {"sharp",
+           "yes: the fabric's switches copy and combine in the network, as InfiniBand's with SHARP",
+           "no"}};
 }
 
 // Two and more generations on one fabric.

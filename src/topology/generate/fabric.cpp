@@ -56,14 +56,14 @@ class FabricMaker {
       : top_(document.top), groups_(groups), options_(options) {}
 
   void single() {
-    top_.nodes.push_back(switches("ib"));
+    add_switches("ib");
     for (const BoxGroup& group : groups_) {
       add(all_boxes_of(group), all(group), "ib", group, kSwitchLatency);
     }
   }
 
   void odd_even() {
-    top_.nodes.push_back(switches("ib[0-1]"));
+    add_switches("ib[0-1]");
     for (const std::size_t parity : {0U, 1U}) {
       for (const BoxGroup& group : groups_) {
         add(all_boxes_of(group), every(group, parity, 2), fmt::format("ib{}", parity), group,
@@ -74,7 +74,7 @@ class FabricMaker {
 
   void rail() {
     const std::size_t rails = groups_.front().ports;
-    top_.nodes.push_back(switches(id_range("rail", rails)));
+    add_switches(id_range("rail", rails));
     for (std::size_t r = 0; r < rails; ++r) {
       for (const BoxGroup& group : groups_) {
         add(all_boxes_of(group), std::to_string(r), fmt::format("rail{}", r), group,
@@ -86,7 +86,7 @@ class FabricMaker {
   void rail_spine() {
     const BoxGroup& group = only_group();
     const std::size_t units = leaf_groups();
-    top_.nodes.push_back(switches(fmt::format("{}-{}", id_range("leaf", units), all(group))));
+    add_switches(fmt::format("{}-{}", id_range("leaf", units), all(group)));
     for (std::size_t unit = 0; unit < units; ++unit) {
       for (std::size_t r = 0; r < group.ports; ++r) {
         add(boxes_of_leaf(unit), std::to_string(r), fmt::format("leaf{}-{}", unit, r), group,
@@ -99,7 +99,7 @@ class FabricMaker {
   void fat_tree() {
     const BoxGroup& group = only_group();
     const std::size_t count = leaf_groups();
-    top_.nodes.push_back(switches(id_range("leaf", count)));
+    add_switches(id_range("leaf", count));
     for (std::size_t leaf = 0; leaf < count; ++leaf) {
       add(boxes_of_leaf(leaf), all(group), fmt::format("leaf{}", leaf), group, kLeafLatency);
     }
@@ -124,6 +124,13 @@ class FabricMaker {
     return boxes_of(only_group(), leaf * boxes_per_leaf(), boxes_on_leaf(leaf));
   }
 
+  void add_switches(std::string ids) {
+    NodeText node = switches(std::move(ids));
+    node.multicast = node.reduce = options_.in_network;
+    node.echo = !options_.in_network;
+    top_.nodes.push_back(std::move(node));
+  }
+
   // `ports`: their numbers.
   void add(const std::string& boxes, const std::string& ports, const std::string& node,
            const BoxGroup& group, const char* latency) {
@@ -145,7 +152,7 @@ class FabricMaker {
   // evenly over the spines. The last leaf may have fewer boxes. `suffix`: of the leaves' ids.
   void add_spines(const std::string& suffix, std::size_t ports_per_box) {
     const std::string spines = id_range("spine", options_.spines);
-    top_.nodes.push_back(switches(spines));
+    add_switches(spines);
     const std::size_t leaves = leaf_groups();
     const std::size_t full = boxes_on_leaf(leaves - 1) == boxes_per_leaf() ? leaves : leaves - 1;
     const auto add_uplinks = [&](const std::string& ids, std::size_t boxes) {

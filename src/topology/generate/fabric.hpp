@@ -43,6 +43,7 @@ struct FabricOptions {
   std::size_t spines = 4;           ///< the same
   Ratio oversubscription = 1;       ///< the same: what enters a leaf from below, over its uplinks,
                                     ///< of a leaf that is not full too
+  bool in_network = false;          ///< its switches copy and combine, without an echo
 };
 
 /// Adds the switches and links of the fabric at the document's top level.

@@ -113,10 +113,13 @@ GpuGroups islands(const Machine& machine, const std::vector<FlatLink>& links) {
 void refuse_unknown(const Context& context, const Machine& machine, const GpuGroups& groups) {
   context.findings.error(
       "I07", "", fmt::format("no link joins {}: {}", in_words(groups), machine.links_unknown),
-      "Give them: --nvlink nvswitch=300 (GB/s of each GPU to the NVSwitches), or --box dgx-a100 (a "
-      "name of `topo gen --list`, a topology file, or a dump). Where the GPUs have none, "
-      "--pcie-p2p takes PCIe and the CPUs for the way. Or dump the topology on the machine, with "
-      "NCCL_TOPO_DUMP_FILE.");
+      fmt::format(
+          "Give them: --nvlink nvswitch={} (GB/s of each GPU to the NVSwitches), or --box {} (a "
+          "name of `topo gen --list`, a topology file, or a dump). Where the GPUs have none, "
+          "--pcie-p2p takes PCIe and the CPUs for the way. Or dump the topology on the machine, "
+          "with NCCL_TOPO_DUMP_FILE.",
+          shown(machine.nvlink_bandwidth),
+          machine.nvlink_box.empty() ? "dgx-a100" : machine.nvlink_box));
 }
 
 void refuse_apart(const Context& context, const GpuGroups& groups) {
@@ -190,6 +193,7 @@ std::optional<bool> ways_of_pcie(const Context& context, const Machine& machine,
     joined = std::move(groups);
     context.report.nvlink_expected = machine.nvlink_expected;
     context.report.nvlink_box = machine.nvlink_box;
+    context.report.nvlink_bandwidth = machine.nvlink_bandwidth;
   }
   return true;
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "forestcoll/topology.hpp"
+#include "topology/import/constants.hpp"
 
 namespace forestcoll::importing {
 namespace {
@@ -237,6 +238,42 @@ bool add_box(const Context& context, Machine& machine, Findings& box_findings) {
   return true;
 }
 
+// Of all links of each GPU together; nothing where that is beyond exact arithmetic.
+std::vector<std::optional<Ratio>> bandwidths_of_links(const Machine& machine) {
+  std::vector<std::optional<Ratio>> sums(machine.gpus.size(), Ratio(0));
+  for (const GpuLink& link : machine.links) {
+    auto& sum = sums[link.gpu];
+    const auto bandwidth = checked_mul(link.bandwidth, Ratio(link.count));
+    sum = sum && bandwidth ? checked_add(*sum, *bandwidth) : std::nullopt;
+  }
+  return sums;
+}
+
+// The machine that an option speaks of may be another one than the file's.
+void doubt_links(const Context& context, const Machine& machine) {
+  if (context.overridden("nvlink")) return;
+  const auto sums = bandwidths_of_links(machine);
+  for (std::size_t g = 0; g < machine.gpus.size(); ++g) {
+    const Gpu& gpu = machine.gpus[g];
+    const auto part = nvlink_part(gpu.device);
+    const auto& given = sums[g];
+    if (!part || !given) continue;
+    const LinkSpeed& has = part->bandwidth;
+    if (*given == has.nominal || *given == has.nccl) continue;
+    const std::string box = part->box.empty() ? "" : fmt::format(", or --box {}", part->box);
+    context.findings.warning(
+        "I21", "",
+        fmt::format("{} gives GPU {} {} GB/s of links; its device id {} is that of the {}, which "
+                    "has {} GB/s of NVLink",
+                    context.options.nvswitch ? "--nvlink" : "--box", gpu.dev, shown(*given),
+                    gpu.device, part->name, shown(has.nominal)),
+        fmt::format("Is it this machine? Else give --nvlink nvswitch={}{}, where its GPUs are "
+                    "joined in that way.",
+                    shown(has.nominal), box));
+    return;
+  }
+}
+
 }  // namespace
 
 std::optional<Machine> read_box(const Context& context) {
@@ -290,8 +327,11 @@ bool complete(const Context& context, Machines& machines, Findings& box_findings
         "Import the file of a single machine.");
     return false;
   }
-  if (options.nvswitch) return add_nvswitch(context, machines.front());
-  return add_box(context, machines.front(), box_findings);
+  Machine& machine = machines.front();
+  const bool added =
+      options.nvswitch ? add_nvswitch(context, machine) : add_box(context, machine, box_findings);
+  if (added) doubt_links(context, machine);
+  return added;
 }
 
 }  // namespace forestcoll::importing

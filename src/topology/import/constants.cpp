@@ -1,7 +1,7 @@
 // The figures: NVIDIA's NVLink table (per link and direction: NVLink 1 20 GB/s, 2 to 4 25 GB/s, 5
 // 50 GB/s; 14 on the GA10x boards), the data sheets of its PCIe boards (T4 PCIe 3.0; A10, L4 and
-// L40 PCIe 4.0, none with NVLink), AMD's data sheets of the Instinct MI100, MI200 and MI300, and
-// what NCCL and RCCL plan with (their src/graph/topo.h).
+// L40 PCIe 4.0, none with NVLink), AMD's data sheets of the Instinct MI100, MI200, MI300 and MI350
+// (a link of 153.6 GB/s in both directions), and what NCCL and RCCL plan with (src/graph/topo.h).
 #include "topology/import/constants.hpp"
 
 #include <fmt/format.h>
@@ -40,41 +40,43 @@ constexpr std::string_view kMi50 =
 
 struct Xgmi {
   std::string_view gcn;
-  std::int64_t nominal, nccl;
+  std::int64_t nominal_tenths, nccl;
   std::string_view reckoned = {};
 };
-constexpr std::array<Xgmi, 11> kXgmis = {{
-    {"906", 46, 24, kMi50},
-    {"gfx906", 46, 24, kMi50},
-    {"908", 46, 24, kMi100},
-    {"gfx908", 46, 24, kMi100},
-    {"910", 50, 36},
-    {"gfx90a", 50, 36},
-    {"940", 64, 48},
-    {"941", 64, 48},
-    {"942", 64, 48},
-    {"gfx940", 64, 48},
-    {"gfx942", 64, 48},
+constexpr std::array<Xgmi, 12> kXgmis = {{
+    {"906", 460, 24, kMi50},
+    {"gfx906", 460, 24, kMi50},
+    {"908", 460, 24, kMi100},
+    {"gfx908", 460, 24, kMi100},
+    {"910", 500, 36},
+    {"gfx90a", 500, 36},
+    {"940", 640, 48},
+    {"941", 640, 48},
+    {"942", 640, 48},
+    {"gfx940", 640, 48},
+    {"gfx942", 640, 48},
+    {"gfx950", 768, 48},
 }};
 
 // PCI device numbers of NVIDIA's GPUs on modules. Boxes have GPUs of as many NVLinks.
 struct Part {
   std::string_view device, name, box;
+  std::int64_t sm, nvlinks;
 };
 constexpr std::array<Part, 13> kParts = {{
-    {"0x15f9", "P100 SXM2", ""},
-    {"0x1db1", "V100 SXM2", "dgx-1v"},
-    {"0x1db5", "V100 SXM2", "dgx-1v"},
-    {"0x1df5", "V100 SXM2", "dgx-1v"},
-    {"0x1db8", "V100 SXM3", "dgx-2"},
-    {"0x20b0", "A100 SXM4", "dgx-a100"},
-    {"0x20b2", "A100 SXM4", "dgx-a100"},
-    {"0x20b3", "A100 SXM4", "dgx-a100"},
-    {"0x20f3", "A800 SXM4", ""},
-    {"0x2324", "H800 SXM5", ""},
-    {"0x2329", "H20", "dgx-h100"},
-    {"0x2330", "H100 SXM5", "dgx-h100"},
-    {"0x2335", "H200 SXM5", "dgx-h100"},
+    {"0x15f9", "P100 SXM2", "", 60, 4},
+    {"0x1db1", "V100 SXM2", "dgx-1v", 70, 6},
+    {"0x1db5", "V100 SXM2", "dgx-1v", 70, 6},
+    {"0x1df5", "V100 SXM2", "dgx-1v", 70, 6},
+    {"0x1db8", "V100 SXM3", "dgx-2", 70, 6},
+    {"0x20b0", "A100 SXM4", "dgx-a100", 80, 12},
+    {"0x20b2", "A100 SXM4", "dgx-a100", 80, 12},
+    {"0x20b3", "A100 SXM4", "dgx-a100", 80, 12},
+    {"0x20f3", "A800 SXM4", "", 80, 8},
+    {"0x2324", "H800 SXM5", "", 90, 8},
+    {"0x2329", "H20", "dgx-h100", 90, 18},
+    {"0x2330", "H100 SXM5", "dgx-h100", 90, 18},
+    {"0x2335", "H200 SXM5", "dgx-h100", 90, 18},
 }};
 
 // Of a lane, in units of NCCL's table: 80 of them are a GB/s.
@@ -138,6 +140,15 @@ std::optional<LinkSpeed> nvlink_of(std::int64_t sm) {
   return LinkSpeed{.nominal = found->nominal, .nccl = Ratio(found->nccl_tenths, 10)};
 }
 
+Ratio nccl_nvlink_of_unknown(std::int64_t sm) {
+  constexpr std::int64_t kBoard = 86, kOtherwise = 80;  // the boards' links are theirs alone
+  std::int64_t like = kOtherwise;
+  for (const Nvlink& entry : kNvlinks) {
+    if (entry.sm <= sm && entry.sm != kBoard) like = entry.sm;
+  }
+  return nvlink_of(like)->nccl;
+}
+
 std::string known_nvlinks() {
   return names_of(kNvlinks, [](const Nvlink& entry) { return entry.sm; });
 }
@@ -147,7 +158,9 @@ std::optional<LinkSpeed> xgmi_of(std::string_view gcn) {
   const std::string_view name = gcn.substr(0, gcn.find(':'));
   const auto found = std::ranges::find(kXgmis, name, &Xgmi::gcn);
   if (found == kXgmis.end()) return std::nullopt;
-  return LinkSpeed{.nominal = found->nominal, .nccl = found->nccl, .reckoned = found->reckoned};
+  return LinkSpeed{.nominal = Ratio(found->nominal_tenths, 10),
+                   .nccl = found->nccl,
+                   .reckoned = found->reckoned};
 }
 
 std::string known_xgmis() {
@@ -183,7 +196,11 @@ std::optional<Ratio> cpu_link(std::string_view arch, std::string_view vendor, st
 std::optional<NvlinkPart> nvlink_part(std::string_view pci_device) {
   const auto found = std::ranges::find(kParts, pci_device, &Part::device);
   if (found == kParts.end()) return std::nullopt;
-  return NvlinkPart{.name = found->name, .box = found->box};
+  const LinkSpeed link = *nvlink_of(found->sm);
+  const Ratio links(found->nvlinks);
+  return NvlinkPart{.name = found->name,
+                    .box = found->box,
+                    .bandwidth = {.nominal = links * link.nominal, .nccl = links * link.nccl}};
 }
 
 std::optional<GpuModel> gpu_model(std::string_view name) {

@@ -20,6 +20,9 @@ struct LinkSpeed {
 
 /// NVLink of a compute capability such as 80; nothing where no NVLink of it is known.
 [[nodiscard]] std::optional<LinkSpeed> nvlink_of(std::int64_t sm);
+/// GB/s of one NVLink that NCCL plans with where it does not name the compute capability: the
+/// figure of the next lower generation that it names, and of the A100 below them all.
+[[nodiscard]] Ratio nccl_nvlink_of_unknown(std::int64_t sm);
 /// The compute capabilities that `nvlink_of` knows, as a message lists them.
 [[nodiscard]] std::string known_nvlinks();
 
@@ -48,10 +51,11 @@ inline constexpr std::int64_t kUnknownWidth = 16;
 inline const Ratio kUnknownCpuLink{6};
 
 /// The NVIDIA GPUs on modules, which all have NVLink: what the part is called, by its PCI device
-/// number ("0x2330"), and a box of `topo gen --list` with it. Nothing of other numbers.
-/// Source: the PCI ID Repository (pci-ids.ucw.cz).
+/// number ("0x2330"), a box of `topo gen --list` with it, and what all its links carry together, in
+/// each direction. Nothing of other numbers. Source: the PCI ID Repository (pci-ids.ucw.cz).
 struct NvlinkPart {
   std::string_view name, box;
+  LinkSpeed bandwidth;
 };
 [[nodiscard]] std::optional<NvlinkPart> nvlink_part(std::string_view pci_device);
 

@@ -129,7 +129,8 @@ std::optional<Graph> read_csv(const Context& context) {
     }
     for (const std::string_view end : {"src", "dst"}) {
       Attributes of_node;
-      for (const std::string_view key : {"type", "box", "rank", "weight", "multicast", "reduce"}) {
+      for (const std::string_view key :
+           {"type", "box", "rank", "weight", "multicast", "reduce", "echo"}) {
         const auto found = attributes.find(fmt::format("{}_{}", end, key));
         if (found != attributes.end()) of_node.emplace(key, found->second);
       }

@@ -18,8 +18,8 @@ namespace {
 
 using topology::Quantity;
 
-constexpr std::array<std::string_view, 14> kAttributes = {
-    "type",      "box",      "rank",  "weight", "multicast", "reduce", "enabled",
+constexpr std::array<std::string_view, 15> kAttributes = {
+    "type",      "box",      "rank",  "weight", "multicast", "reduce", "echo",  "enabled",
     "bandwidth", "capacity", "count", "cables", "latency",   "kind",   "duplex"};
 constexpr const char* kSmaller = "Import a smaller part of the fabric.";
 
@@ -30,7 +30,8 @@ const std::string* find(const Attributes& attributes, std::string_view key) {
 
 // What nodes must share to stand in one entry.
 auto attributes_of(const GraphNode& node) {
-  return std::tuple(node.type, node.box, node.weight, node.multicast, node.reduce, node.enabled);
+  return std::tuple(node.type, node.box, node.weight, node.multicast, node.reduce, node.echo,
+                    node.enabled);
 }
 
 void add_nodes(const Graph& graph, TopologyDocument& document) {
@@ -48,6 +49,7 @@ void add_nodes(const Graph& graph, TopologyDocument& document) {
                                     .box = like.box,
                                     .multicast = like.multicast,
                                     .reduce = like.reduce,
+                                    .echo = like.echo,
                                     .enabled = like.enabled,
                                     .weight = like.weight});
     }
@@ -204,6 +206,7 @@ void GraphBuilder::read_node(std::size_t index, const Attributes& attributes, co
   }
   entry.multicast = truth(attributes, "multicast", entry.multicast, where);
   entry.reduce = truth(attributes, "reduce", entry.reduce, where);
+  entry.echo = truth(attributes, "echo", entry.echo, where);
   entry.enabled = truth(attributes, "enabled", entry.enabled, where);
 }
 

@@ -22,7 +22,7 @@ struct GraphNode {
   std::string box = {};
   Ratio weight = 1;
   std::optional<std::int64_t> rank = {};
-  bool multicast = false, reduce = false, enabled = true;
+  bool multicast = false, reduce = false, echo = true, enabled = true;
 };
 
 struct GraphLink {
@@ -44,7 +44,7 @@ using Attributes = std::map<std::string, std::string, std::less<>>;
 using Where = std::function<std::string()>;
 
 /// Makes a graph of nodes and edges with attributes:
-///   nodes: type (compute or switch), box, rank, weight, multicast, reduce, enabled
+///   nodes: type (compute or switch), box, rank, weight, multicast, reduce, echo, enabled
 ///   edges: bandwidth (or capacity, or weight: GB/s, or with a unit), cables (that the bandwidth is
 ///          the sum of), count (that multiplies both), latency (µs), kind, duplex (full or
 ///          simplex), enabled

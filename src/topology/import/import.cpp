@@ -144,10 +144,10 @@ Diagnostics report_findings(const ImportReport& report, const Diagnostics& told,
     add("I25",
         importing::pcie_in_words(groups) +
             (expected ? fmt::format("; but {}", report.nvlink_expected) : ""),
-        fmt::format(
-            "Where they have other links, dump the topology where these are seen{}.",
-            none ? fmt::format(", or give them: --nvlink nvswitch=300 (GB/s of each GPU){}", box)
-                 : ""));
+        fmt::format("Where they have other links, dump the topology where these are seen{}.",
+                    none ? fmt::format(", or give them: --nvlink nvswitch={} (GB/s of each GPU){}",
+                                       importing::shown(report.nvlink_bandwidth), box)
+                         : ""));
   }
   for (const std::string& what : report.left_out) {
     const std::string message = "left out: " + what;

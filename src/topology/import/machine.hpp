@@ -31,7 +31,8 @@ struct Bridge {
 
 struct Gpu {
   std::int64_t dev = 0;
-  std::string name;  ///< a bus id; may be empty
+  std::string name;         ///< a bus id; may be empty
+  std::string device = {};  ///< its PCI device number, "0x2330"; empty: not known
   std::optional<std::int64_t> rank = {};
   PcieSlot slot = {};
   std::optional<Ratio> c2c = {};  ///< GB/s straight to its CPU
@@ -80,6 +81,7 @@ struct Machine {
   std::string links_unknown = {};    ///< why the file cannot say what joins the GPUs; empty: it can
   std::string nvlink_expected = {};  ///< why GPUs without links should have some; empty: no reason
   std::string nvlink_box = {};       ///< a name of `topo gen --list` with such GPUs, or empty
+  Ratio nvlink_bandwidth{300};       ///< GB/s of such a GPU's links together; or those of an A100
   /// In the template.
   [[nodiscard]] std::string nvswitch_id(std::size_t index) const {
     return nvswitches.size() == 1 ? "nvsw" : "nvsw" + std::to_string(index);

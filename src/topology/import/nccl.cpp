@@ -121,7 +121,8 @@ class Reader {
         return;
       }
       bare_gpus_.push_back(bus);
-      machine_.gpus.push_back({.dev = -1, .name = bus, .slot = slot});
+      machine_.gpus.push_back(
+          {.dev = -1, .name = bus, .device = lower(pci.attribute("device").value()), .slot = slot});
       nodes_.push_back(pci);
     } else if (pci_class.starts_with("0x02") || pci_class.empty()) {
       auto& nics = pci_class.empty() ? unclassed_ : machine_.nics;
@@ -166,6 +167,12 @@ class Reader {
            "Dump the topology anew.");
       return;
     }
+    if (gpu.parent().child("gpu") != gpu) {
+      fail("I03", gpu,
+           fmt::format("a second <gpu> in the device {}: ranks share a GPU", quote(bus)),
+           "Dump the topology with one rank for each GPU, and without MLOPart.");
+      return;
+    }
     if (!devs_.insert(*dev).second) {
       fail("I03", gpu, fmt::format("a second GPU has the device number {}", *dev),
            "Number the GPUs of one host apart; several hosts are told apart by host_hash.");
@@ -176,7 +183,8 @@ class Reader {
            "Give every GPU its own busid.");
       return;
     }
-    Gpu entry{.dev = *dev, .name = bus, .slot = slot};
+    const std::string device = lower(gpu.parent().attribute("device").value());
+    Gpu entry{.dev = *dev, .name = bus, .device = device, .slot = slot};
     if (gpu.attribute("rank")) {
       const auto rank = integer(context_, gpu, "rank");
       if (!rank) failed_ = true;

@@ -20,6 +20,9 @@ constexpr std::string_view kHiddenSwitch = "fffffff:";
 
 constexpr std::int64_t kMaxLinkCount = 1024;
 
+// GB/s of the 18 links of a module, in each direction.
+const Ratio kHopperNvlink{450}, kBlackwellNvlink{900};
+
 bool is_nvswitch_class(std::string_view pci_class) {
   return pci_class.starts_with("0x068000");
 }
@@ -173,6 +176,11 @@ class LinkReader {
             "RCCL's constant for architectures that it does not know");
       return kUnknownXgmi;
     }
+    if (const auto sm = natural(generation); !xgmi && sm && context_.nccl_constants()) {
+      const Ratio bandwidth = nccl_nvlink_of_unknown(*sm);
+      guess(kind, "sm=" + generation, bandwidth, "what NCCL plans with, which does not name it");
+      return bandwidth;
+    }
     if (unknown_.insert(kind + generation).second) {
       fail(
           "I04", gpu,
@@ -214,21 +222,24 @@ class LinkReader {
   // Cards have no NVLink, modules always have; files may fail to show it.
   void expect_links(const std::vector<pugi::xml_node>& elements) {
     constexpr std::int64_t hopper = 90, blackwell = 100;
-    for (const pugi::xml_node& gpu : elements) {
-      const std::string device = lower(gpu.parent().attribute("device").value());
-      const std::int64_t sm = natural(gpu.attribute("sm").value()).value_or(0);
+    for (std::size_t g = 0; g < elements.size(); ++g) {
+      const std::string& device = machine_.gpus[g].device;
+      const std::int64_t sm = natural(elements[g].attribute("sm").value()).value_or(0);
       if (const auto part = nvlink_part(device)) {
         machine_.nvlink_expected = fmt::format(
             "by its device id {} GPU {} is a {}, which has NVLink, and the file has none", device,
-            gpu.attribute("dev").value(), part->name);
+            machine_.gpus[g].dev, part->name);
         machine_.nvlink_box = part->box;
+        machine_.nvlink_bandwidth = part->bandwidth.nominal;
       } else if (sm == blackwell || sm == blackwell + 3) {
         machine_.nvlink_expected =
             fmt::format("GPUs of sm={} have NVLink, and the file has none", sm);
         machine_.nvlink_box = "dgx-b200";
+        machine_.nvlink_bandwidth = kBlackwellNvlink;
       } else if (sm == hopper && device.empty()) {
         machine_.nvlink_expected = "most GPUs of sm=90 have NVLink, and the file has none";
         machine_.nvlink_box = "dgx-h100";
+        machine_.nvlink_bandwidth = kHopperNvlink;
       }
       if (!machine_.nvlink_expected.empty()) return;
     }

@@ -319,6 +319,9 @@ std::optional<Machines> read_nvidia_smi(const Context& context) {
   if (!by_links && machine.links.empty() && model->nvlinks > 0) {
     machine.nvlink_expected = fmt::format("the {} may have {} NVLinks, and the matrix shows none",
                                           model->name, model->nvlinks);
+    if (const auto link = nvlink_of(model->sm)) {
+      machine.nvlink_bandwidth = link->nominal * Ratio(model->nvlinks);
+    }
   }
   if (by_links && !context.options.pcie_p2p) {
     add_nearest_bridges(context, *matrix, *model, machine);

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "forestcoll/codes.hpp"
+
 namespace forestcoll::topology {
 namespace {
 
@@ -34,7 +36,7 @@ void Findings::add(List& list, std::string_view code, std::string where, std::st
   if (++list.counts[std::string(code)] > kMaxPerCode) return;
   list.kept.push_back({.code = std::string(code),
                        .severity = list.severity,
-                       .kind = ErrorKind::input,
+                       .kind = kind_of(code),
                        .file = file_,
                        .where = std::move(where),
                        .message = std::move(message),
@@ -47,7 +49,7 @@ Diagnostics Findings::with_counts(const List& list) const {
     if (count <= kMaxPerCode) continue;
     all.push_back({.code = code,
                    .severity = list.severity,
-                   .kind = ErrorKind::input,
+                   .kind = kind_of(code),
                    .file = file_,
                    .where = "",
                    .message = fmt::format("and {} more findings of this kind", count - kMaxPerCode),

@@ -27,6 +27,7 @@
 #include "common/report.hpp"
 #include "forestcoll/allreduce_optimum.hpp"
 #include "forestcoll/pack.hpp"
+#include "forestcoll/switch_roles.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/verify.hpp"
 #include "forestcoll/whatif.hpp"
@@ -70,27 +71,28 @@ struct Answer {
   std::int64_t k = 1;  ///< of the first row, like the first phase
 };
 
-// An allreduce by two phases in a row, and by any trees.
+// An allreduce by two phases in a row, by any trees, and by trees that branch at switches too.
 struct Allreduce {
   Ratio two_phases;  ///< GB/s
   Expected<AllreduceOptimum> optimum;
+  std::optional<Expected<AllreduceOptimum>> in_network;  ///< where switches can copy or combine
 };
 
 // Where allreduce is among the rows.
-std::optional<Allreduce> best_allreduce(const Answer& answer, const Network& network) {
+std::optional<Allreduce> best_allreduce(const Answer& answer, const Fabric& fabric) {
   for (const Row& row : answer.rows) {
     if (row.collective != Collective::allreduce) continue;
-    return Allreduce{row.algbw, allreduce_optimum(network)};
+    Allreduce best{row.algbw, allreduce_optimum(fabric.network), {}};
+    const SwitchRoles roles = switch_roles(fabric.topology);
+    if (!roles.empty()) best.in_network = allreduce_optimum(fabric.network, roles);
+    return best;
   }
   return std::nullopt;
 }
 
 Diagnostic too_large(const char* what) {
-  Diagnostic error =
-      usage_error("E14", fmt::format("the exact {} of this fabric does not fit 64 bits", what),
-                  "round the bandwidths to a coarser grid with --quantize");
-  error.kind = ErrorKind::limit;
-  return error;
+  return usage_error("E14", fmt::format("the exact {} of this fabric does not fit 64 bits", what),
+                     "round the bandwidths to a coarser grid with --quantize");
 }
 
 Expected<Row> row(Collective collective, const Ratio& algbw, const Network& network) {
@@ -253,6 +255,9 @@ std::string text_report(const Answer& answer, const std::optional<Allreduce>& al
       fmt::format("{}: {}\n", fabric.topology.name, counted(fabric.network.ranks.size(), "GPU"));
   text += table(answer.rows, alltoall);
   if (allreduce) text += in_words(allreduce->optimum, allreduce->two_phases);
+  if (allreduce && allreduce->in_network) {
+    text += in_network_in_words(*allreduce->in_network, allreduce->optimum, allreduce->two_phases);
+  }
   if (const auto& weight = fabric.network.weight; !weight.empty()) {
     text += weights_line(weight);
   }
@@ -304,6 +309,9 @@ Json json_report(const Answer& answer, const std::optional<Allreduce>& allreduce
                  {"bottleneck", to_json(bottleneck, fabric.topology)}};
   if (allreduce) {
     report["allreduce_optimum"] = to_json(allreduce->optimum, allreduce->two_phases);
+    if (const auto& best = allreduce->in_network) {
+      report["allreduce_in_network"] = to_json(*best, allreduce->two_phases);
+    }
   }
   if (alltoall) {
     report["alltoall"] = to_json(alltoall->proof, Demand::uniform(fabric.network.ranks.size()),
@@ -384,7 +392,7 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
     note(console, "checked: bisection on independent code finds the same rate");
   }
   const auto allreduce = at_work("finding the best allreduce", console,
-                                 [&] { return best_allreduce(*answer, fabric->network); });
+                                 [&] { return best_allreduce(*answer, *fabric); });
   const auto alltoall = at_work("finding the best all-to-all", console,
                                 [&] { return alltoall_beside(options, fabric->network); });
   if (options.check && alltoall) {
@@ -455,10 +463,13 @@ Command add_bound(CLI::App& program) {
       "root\n"
       "is that of a root of weight 1 once all weights are in lowest integers.\n"
       "\n"
-      "allreduce is a reduce_scatter and then an allgather, as `synth` makes it. Unequal shares,\n"
-      "and the phases of an XML that overlap, can be faster. The best\n"
-      "allreduce by trees reduces and broadcasts at the same time, and may root more data at\n"
-      "some GPUs than at others: what a schedule of that kind could gain, if anything.\n"
+      "allreduce is a reduce_scatter and then an allgather. The best allreduce by trees reduces "
+      "and\n"
+      "broadcasts at the same time, and may root more data at some GPUs than at others; `synth`\n"
+      "makes it, in shares as given, where it is better. Where the\n"
+      "file says that switches copy (\"multicast\") or combine (\"reduce\"), a second line has "
+      "the\n"
+      "best with trees that branch there.\n"
       "\n"
       "alltoall is the best concurrent flow of equal blocks between all GPUs, whatever their\n"
       "weights, along any paths, or with --demand of any amounts. It is exact on fabrics that are\n"

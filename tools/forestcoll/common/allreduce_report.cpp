@@ -3,9 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace forestcoll::cli {
 namespace {
+
+constexpr const char* kTwoPhases = "reduce_scatter, then allgather";
+
+// Parts of the bound that are no gap: what is reached is the optimum but for rounding.
+constexpr double kNoGap = 1e-6;
 
 // GB/s above the two phases; 0 exactly where the optimum is theirs. `value` can be rounded.
 double gap(double value, const Ratio& two_phases) {
@@ -13,11 +19,37 @@ double gap(double value, const Ratio& two_phases) {
 }
 
 // "31.25 %", and no zero for what is more than that.
-std::string gain(const AllreduceOptimum& optimum, const Ratio& two_phases) {
+std::string gain(double value, double base) {
   constexpr double percent = 100, least_with_two_decimals = 0.01;
-  const double more = gap(optimum.upper.to_double(), two_phases) / two_phases.to_double() * percent;
+  const double more = std::max(value - base, 0.0) / base * percent;
   return more < least_with_two_decimals ? fmt::format("{:.2g} %", more)
                                         : fmt::format("{:.2f} %", more);
+}
+
+bool has_gap(const AllreduceOptimum& optimum) {
+  return !optimum.value || *optimum.value < optimum.upper.to_double() * (1 - kNoGap);
+}
+
+// What is known where the optimum is not. `least` is reached in any case, by `least_by`.
+std::string between(const AllreduceOptimum& optimum, const Ratio& least,
+                    const std::string& least_by) {
+  const bool better = optimum.split && optimum.split->algbw > least;
+  return fmt::format("between {} GB/s, which {}, and {} GB/s, which nothing exceeds",
+                     number(better ? optimum.split->algbw : least),
+                     better ? "trees reach" : least_by + " reaches", number(optimum.upper));
+}
+
+std::string not_computed(const Diagnostic& error) {
+  return fmt::format("not computed: {} [{}]", error.message, error.code);
+}
+
+std::string line(const char* subject, const std::string& says) {
+  return fmt::format("{}: {}\n", subject, says);
+}
+
+// The optimum without able switches, or what it is at least.
+Ratio known_of_ranks(const Expected<AllreduceOptimum>& of_ranks, const Ratio& two_phases) {
+  return of_ranks && of_ranks->split ? std::max(of_ranks->split->algbw, two_phases) : two_phases;
 }
 
 }  // namespace
@@ -25,7 +57,8 @@ std::string gain(const AllreduceOptimum& optimum, const Ratio& two_phases) {
 Json to_json(const Expected<AllreduceOptimum>& optimum, const Ratio& two_phases) {
   if (!optimum) return {{"not_computed", to_json(optimum.errors().front())}};
   Json json = {{"at_most", exact(optimum->upper)}};
-  if (optimum->split) json["exact"] = optimum->upper.to_string();
+  if (optimum->split) json["reached"] = exact(optimum->split->algbw);
+  if (optimum->is_exact()) json["exact"] = optimum->upper.to_string();
   if (optimum->value) {
     json["value"] = *optimum->value;
     json["gap"] = gap(*optimum->value, two_phases);
@@ -34,26 +67,40 @@ Json to_json(const Expected<AllreduceOptimum>& optimum, const Ratio& two_phases)
 }
 
 std::string in_words(const Expected<AllreduceOptimum>& optimum, const Ratio& two_phases) {
-  constexpr const char* subject = "best allreduce by trees:";
-  constexpr const char* others = "reduce_scatter, then allgather";
-  if (!optimum) {
-    const Diagnostic& error = optimum.errors().front();
-    return fmt::format("{} not computed: {} [{}]\n", subject, error.message, error.code);
-  }
-  if (!optimum->value) {
-    return fmt::format("{} between {} GB/s, by {}, and {}: floating point fails beyond this\n",
-                       subject, number(two_phases), others, number(optimum->upper));
-  }
-  if (!optimum->split) {
-    return fmt::format("{} about {} GB/s, beside {} of {}; proved is no more than {} GB/s\n",
-                       subject, number(*optimum->value), number(two_phases), others,
-                       number(optimum->upper));
+  constexpr const char* subject = "best allreduce by trees";
+  if (!optimum) return line(subject, not_computed(optimum.errors().front()));
+  if (has_gap(*optimum)) return line(subject, between(*optimum, two_phases, kTwoPhases));
+  if (!optimum->is_exact()) {
+    return line(subject,
+                fmt::format("about {} GB/s, beside {} of {}; proved is no more than {} GB/s",
+                            number(*optimum->value), number(two_phases), kTwoPhases,
+                            number(optimum->upper)));
   }
   if (optimum->upper == two_phases) {
-    return fmt::format("{} {} GB/s, no more than {}\n", subject, number(optimum->upper), others);
+    return line(subject,
+                fmt::format("{} GB/s, no more than {}", number(optimum->upper), kTwoPhases));
   }
-  return fmt::format("{} {} GB/s, {} more than {}: both at the same time\n", subject,
-                     number(optimum->upper), gain(*optimum, two_phases), others);
+  return line(subject,
+              fmt::format("{} GB/s, {} more than {}: both at the same time", number(optimum->upper),
+                          gain(optimum->upper.to_double(), two_phases.to_double()), kTwoPhases));
+}
+
+std::string in_network_in_words(const Expected<AllreduceOptimum>& optimum,
+                                const Expected<AllreduceOptimum>& of_ranks,
+                                const Ratio& two_phases) {
+  constexpr const char* subject = "with switches that copy and combine";
+  if (!optimum) return line(subject, not_computed(optimum.errors().front()));
+  const Ratio without = known_of_ranks(of_ranks, two_phases);
+  if (has_gap(*optimum)) {
+    return line(subject, between(*optimum, without, "the best without them"));
+  }
+  const std::string more =
+      fmt::format("{} more than without them", gain(*optimum->value, without.to_double()));
+  if (optimum->is_exact()) {
+    return line(subject, fmt::format("{} GB/s, {}", number(optimum->upper), more));
+  }
+  return line(subject, fmt::format("about {} GB/s, {}; proved is no more than {} GB/s",
+                                   number(*optimum->value), more, number(optimum->upper)));
 }
 
 }  // namespace forestcoll::cli

@@ -30,11 +30,9 @@ Int128 crossing(const Demand& demand) {
 }
 
 Diagnostic too_large() {
-  Diagnostic error = usage_error("E14", "the exact algbw of this all-to-all does not fit 64 bits",
-                                 "give the demand in a larger unit, or round the bandwidths to a "
-                                 "coarser grid with --quantize");
-  error.kind = ErrorKind::limit;
-  return error;
+  return usage_error("E14", "the exact algbw of this all-to-all does not fit 64 bits",
+                     "give the demand in a larger unit, or round the bandwidths to a coarser grid "
+                     "with --quantize");
 }
 
 CrossingLink link_of(const Network& network, ArcId a) {

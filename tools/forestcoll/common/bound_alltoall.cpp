@@ -61,15 +61,6 @@ Expected<Request> resolve(const AlltoallArguments& arguments, int threads) {
   return request;
 }
 
-Expected<ParsedDemand> demand_of(const Network& network, const AlltoallArguments& arguments) {
-  if (arguments.demand.empty()) {
-    return ParsedDemand{Demand::uniform(network.ranks.size()), uniform_total(network)};
-  }
-  const auto text = read_input(arguments.demand);
-  if (!text) return text.errors();
-  return parse_demand(*text, display_name(arguments.demand), network.ranks.size());
-}
-
 std::string text_report(const AlltoallProof& proof, const ParsedDemand& demand,
                         const AlltoallRates& rates, const Fabric& fabric, std::size_t top) {
   const Network& network = fabric.network;
@@ -111,6 +102,15 @@ Json json_report(const AlltoallProof& proof, const ParsedDemand& demand, const A
 
 }  // namespace
 
+Expected<ParsedDemand> read_demand(const Network& network, const std::string& path) {
+  if (path.empty()) {
+    return ParsedDemand{Demand::uniform(network.ranks.size()), uniform_total(network)};
+  }
+  const auto text = read_input(path);
+  if (!text) return text.errors();
+  return parse_demand(*text, display_name(path), network.ranks.size());
+}
+
 void add_alltoall_options(CLI::App& command, AlltoallArguments& arguments) {
   command
       .add_option("--demand", arguments.demand,
@@ -149,7 +149,7 @@ ExitCode run_bound_alltoall(const Fabric& fabric, const AlltoallArguments& argum
                             const AlltoallReporting& reporting, const Console& console) {
   auto request = resolve(arguments, reporting.threads);
   if (!request) return fail(request.errors(), console);
-  const auto demand = demand_of(fabric.network, arguments);
+  const auto demand = read_demand(fabric.network, arguments.demand);
   if (!demand) return fail(demand.errors(), console);
   const auto optimum = at_work("finding the best all-to-all", console, [&] {
     const TimeLimit limit(request->seconds);

@@ -11,6 +11,7 @@
 #include "common/report.hpp"
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/network.hpp"
+#include "forestcoll/parse_demand.hpp"
 
 namespace CLI {
 class App;
@@ -31,6 +32,10 @@ struct AlltoallArguments {
 };
 /// --demand, --gap and --time-limit.
 void add_alltoall_options(CLI::App& command, AlltoallArguments& arguments);
+
+/// The demand of a file, or, where `path` is empty, one block for every pair. Errors: those of
+/// reading and of `parse_demand`.
+[[nodiscard]] Expected<ParsedDemand> read_demand(const Network& network, const std::string& path);
 
 /// How it is found and reported.
 struct AlltoallReporting {

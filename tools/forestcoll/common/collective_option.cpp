@@ -61,8 +61,8 @@ std::string understand_collective(std::string& name) {
   }
   if (is_alltoall(letters)) {
     return fmt::format(
-        "alltoall is not synthesised yet (`bound -c alltoall` has its optimum, `verify` and "
-        "`simulate` judge schedules of it); there are {} [S03]",
+        "this command does not take alltoall (`synth -c alltoall` makes schedules, `bound`, "
+        "`verify` and `simulate` take it too); there are {} [S03]",
         known());
   }
   return fmt::format("there is no collective \"{}\"; there are {} [S03]", name.substr(0, 40),

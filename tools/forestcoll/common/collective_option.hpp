@@ -12,8 +12,8 @@ class Option;
 namespace forestcoll::cli {
 
 /// Puts the name of `parse_collective` in place of another spelling of it: "all-reduce",
-/// "AllReduce", "all_reduce", "bcast". Returns why it is none, which says of "all2all" that it is
-/// not synthesised; else nothing.
+/// "AllReduce", "all_reduce", "bcast". Returns why it is none, which says of "all2all" which
+/// commands take it; else nothing.
 [[nodiscard]] std::string understand_collective(std::string& name);
 
 /// The same where all-to-all is known, too: "alltoall", "all2all", "AllToAllv".

@@ -9,6 +9,7 @@
 
 #include "common/condensed.hpp"
 #include "common/share.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -66,9 +67,10 @@ void note(const Console& console, std::string_view line) {
 }
 
 Diagnostic usage_error(std::string code, std::string message, std::string remedy) {
+  const ErrorKind kind = kind_of(code);
   return {.code = std::move(code),
           .severity = Severity::error,
-          .kind = ErrorKind::input,
+          .kind = kind,
           .file = "",
           .where = "",
           .message = std::move(message),

@@ -84,10 +84,8 @@ Expected<Comparison> with_optimum(const Fabric& fabric, const RowsRequest& reque
   const auto ranks = static_cast<std::int64_t>(fabric.network.ranks.size());
   const auto busbw = checked_mul(comparison.optimum, busbw_factor(request.collective, ranks));
   if (!busbw) {
-    Diagnostic error = usage_error("E14", "the exact busbw of this fabric does not fit 64 bits",
-                                   "round the bandwidths to a coarser grid with --quantize");
-    error.kind = ErrorKind::limit;
-    return error;
+    return usage_error("E14", "the exact busbw of this fabric does not fit 64 bits",
+                       "round the bandwidths to a coarser grid with --quantize");
   }
   comparison.optimum_busbw = *busbw;
   comparison.bottleneck =

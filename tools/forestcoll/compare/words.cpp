@@ -40,7 +40,7 @@ std::string optimum_name(const Comparison& comparison) {
   if (!comparison.allreduce) return "optimum (proved)";
   const Expected<AllreduceOptimum>& known = *comparison.allreduce;
   if (!known) return two_phases_name;
-  return known->split ? "optimum of allreduce (proved)" : "limit of allreduce (proved)";
+  return known->is_exact() ? "optimum of allreduce (proved)" : "limit of allreduce (proved)";
 }
 
 std::string fraction_title(const Comparison& comparison) {

@@ -20,8 +20,21 @@ struct ExplainArguments {
   bool markdown = false;
 };
 
+// The exit code is said where it is not that of a wrong input.
+std::string_view exit_of(const CodeInfo& info) {
+  switch (info.kind) {
+    case ErrorKind::input:
+      return "";
+    case ErrorKind::limit:
+      return " (exit code 3)";
+    case ErrorKind::io:
+      return " (exit code 4)";
+  }
+  return "";
+}
+
 std::string line_of(const CodeInfo& info) {
-  return fmt::format("{}: about {}: {}\n", info.code, info.about, info.meaning);
+  return fmt::format("{}: about {}: {}{}\n", info.code, info.about, info.meaning, exit_of(info));
 }
 
 // The tables of docs/diagnostics.md.
@@ -34,7 +47,7 @@ std::string tables() {
           fmt::format("{}| code | about {} |\n|---|---|\n", about.empty() ? "" : "\n", info.about);
       about = info.about;
     }
-    text += fmt::format("| {} | {} |\n", info.code, info.meaning);
+    text += fmt::format("| {} | {}{} |\n", info.code, info.meaning, exit_of(info));
   }
   return text;
 }

@@ -35,14 +35,12 @@ Diagnostics in_graph_file(Diagnostics errors, const std::string& path) {
 }
 
 Diagnostic no_trees(const BaselineArguments& arguments, const BaselineResult& result) {
-  Diagnostic error = usage_error(
+  return usage_error(
       "B10",
       fmt::format("{} reaches {} GB/s here (model, not measurement), but there is no schedule to "
                   "write: {}",
                   arguments.algorithm, number(result.algbw), result.note),
       "`forestcoll compare` shows its rate beside the others");
-  error.kind = ErrorKind::limit;
-  return error;
 }
 
 std::int32_t least_height(const Fabric& fabric, std::optional<Rank> root) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "common/collective_option.hpp"
+#include "common/file_option.hpp"
 #include "common/named_files.hpp"
 #include "common/report.hpp"
 #include "common/size_options.hpp"
@@ -37,7 +38,7 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
 
 Format parse_format(std::string_view name) {
   if (name == "mscclpp") return Format::mscclpp;
-  if (name == "forest") return Format::forest;
+  if (name == "forest" || name == "flows") return Format::forest;  // neither runs as it is
   if (name == "forest-symmetric") return Format::forest_symmetric;
   if (name == "forest-xml") return Format::forest_xml;
   if (name == "dot") return Format::dot;
@@ -77,7 +78,8 @@ std::optional<Diagnostic> refuse_combination(const SynthArguments& arguments, Fo
       {{"topology file", arguments.topology},
        {"--box file", arguments.reading.dump.box},
        {"--warm file", arguments.solver.warm},
-       {"--nccl-graph file", arguments.baseline.nccl_graph}},
+       {"--nccl-graph file", arguments.baseline.nccl_graph},
+       {"--demand file", arguments.demand}},
       {{"-o", writes ? arguments.output : ""}, {"--json", arguments.json ? "-" : ""}});
 }
 
@@ -260,7 +262,14 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
       .add_option("-o,--output", arguments.output,
                   "Where the schedule goes; - is standard output (default)")
       ->type_name("FILE");
-  add_collective_option(command, arguments.collective, "What to synthesise");
+  add_collective_or_alltoall_option(command, arguments.collective, "What to synthesise")
+      ->capture_default_str();
+  command
+      .add_option("--demand", arguments.demand,
+                  "All-to-all-v: bytes that every GPU has for every other, a row per sender, as\n"
+                  "CSV or a JSON array of arrays (with -c alltoall --format flows)")
+      ->check(CLI::Validator(refuse_no_name, ""))
+      ->type_name("FILE");
   command
       .add_option("--root", arguments.root, "Root of broadcast and reduce: a GPU's id or its rank")
       ->type_name("GPU");
@@ -274,12 +283,14 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
           "N is exactly N; max:N, with N up to 10000, is the best up to N")
       ->type_name("K");
   command
-      .add_option("--format", arguments.format,
-                  "What to write; mscclpp is an execution plan of MSCCL++; none only solves and\n"
-                  "reports; forest-symmetric writes one tree\n"
-                  "per orbit of the fabric's symmetry, for fabrics of thousands of GPUs")
+      .add_option(
+          "--format", arguments.format,
+          "What to write; mscclpp is an execution plan of MSCCL++; none only solves and\n"
+          "reports; forest-symmetric writes one tree\n"
+          "per orbit of the fabric's symmetry, for fabrics of thousands of GPUs; flows are the\n"
+          "paths of an alltoall, with shares and rounds")
       ->check(CLI::IsMember(
-          {"msccl", "mscclpp", "forest", "forest-symmetric", "forest-xml", "dot", "none"}))
+          {"msccl", "mscclpp", "forest", "forest-symmetric", "forest-xml", "dot", "flows", "none"}))
       ->each([&arguments](const std::string&) { arguments.format_given = true; })
       ->capture_default_str();
   add_baseline_options(command, arguments.baseline);

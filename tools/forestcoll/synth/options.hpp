@@ -23,6 +23,7 @@ struct SynthArguments {
   std::string topology;
   std::string output = "-";
   std::string collective = "allreduce";
+  std::string demand;  ///< a file; empty: all pairs have the same
   std::string root;
   std::string trees;  ///< of -k; empty: by format
   std::string format = "msccl";

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "command.hpp"
+#include "common/bound_alltoall.hpp"
 #include "common/fabric.hpp"
 #include "common/io.hpp"
 #include "common/progress_bar.hpp"
@@ -22,8 +23,10 @@
 #include "forestcoll/boxes.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/protocol.hpp"
+#include "synth/alltoall.hpp"
 #include "synth/baseline.hpp"
 #include "synth/beside_rings.hpp"
+#include "synth/beside_switches.hpp"
 #include "synth/options.hpp"
 #include "synth/plan_boxes.hpp"
 #include "synth/refusals.hpp"
@@ -90,7 +93,8 @@ bool is_schedule(Format format) {
 }
 
 ScheduleNotes notes_of(const Compilation& compiled, const std::optional<BesideRings>& beside,
-                       const Topology& topology, const SynthArguments& arguments) {
+                       const std::optional<Ratio>& in_network, const Topology& topology,
+                       const SynthArguments& arguments) {
   const CompileOptions& options = compiled.options;
   const Collective collective = options.synthesis.collective;
   const bool is_ll_for_safety = options.format == Format::msccl && arguments.protocol.empty() &&
@@ -100,7 +104,9 @@ ScheduleNotes notes_of(const Compilation& compiled, const std::optional<BesideRi
           .protocol = is_ll_for_safety ? why_it_hangs_in_simple(collective) : "",
           .sms = options.sms,
           .sms_are_assumed = !arguments.sms,
-          .beside_rings = beside ? in_words(*beside) : ""};
+          .beside_rings = beside ? in_words(*beside) : "",
+          .in_network =
+              in_network ? switches_in_words(*in_network, compiled.chosen.synthesis.forest) : ""};
 }
 
 }  // namespace
@@ -111,6 +117,8 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   const auto asked_for = with_format(given);
   if (!asked_for) return fail(asked_for.errors(), console);
   const SynthArguments& arguments = *asked_for;
+  if (arguments.collective == kAlltoall) return synth_alltoall(arguments, console, summary);
+  if (auto error = refuse_alltoall_options(arguments)) return fail({*std::move(error)}, console);
   auto request = resolve(arguments);
   if (!request) return fail(request.errors(), console);
   const auto solver = resolve(arguments.solver);
@@ -183,11 +191,12 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   seconds.write = stage.restart();
   if (baseline) note(console, baseline_line(arguments.baseline, *baseline));
   const auto beside = baseline ? std::nullopt : beside_rings(*fabric, *compiled, console);
+  const auto in_network = baseline ? std::nullopt : beside_switches(*fabric, solved.forest);
   seconds.compare = stage.restart();
   seconds.total = total.restart();
-  note(console,
-       text_report(seconds, solved, verdict, fabric->topology,
-                   notes_of(*compiled, beside, fabric->topology, arguments), console.verbose));
+  note(console, text_report(seconds, solved, verdict, fabric->topology,
+                            notes_of(*compiled, beside, in_network, fabric->topology, arguments),
+                            console.verbose));
   std::optional<Tradeoff> tradeoff;
   if (arguments.solver.tradeoff) {
     const auto found = find_tradeoff(*fabric, options.synthesis, *solver, limit, console);
@@ -206,6 +215,7 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   if (options.format == Format::mscclpp) json["plan_boxes"] = names_of_boxes(fabric->topology);
   if (baseline) json["algorithm"] = baseline_json(arguments.baseline, *baseline);
   if (beside) json["beside_rings"] = to_json(*beside);
+  if (in_network) json["in_network"] = exact(*in_network);
   if (tradeoff) json["tradeoff_by"] = tradeoff_json(*tradeoff);
   if (!fabric->changes.empty()) json["changes"] = fabric->changes;
   if (summary != nullptr) {
@@ -258,6 +268,8 @@ Command add_synth(CLI::App& program) {
       "  forestcoll synth fabric.json --tune 64K:1G -o algorithms\n"
       "  forestcoll synth fabric.json --format none --tradeoff\n"
       "  forestcoll synth fabric.json --algorithm nccl-ring -o rings.xml\n"
+      "  forestcoll synth fabric.json -c alltoall -o alltoall.xml\n"
+      "  forestcoll synth fabric.json -c alltoall --demand bytes.csv --format flows -o flows.json\n"
       "  forestcoll synth fabric.json -c allgather --format forest --drop box0/nic3~ib1 \\\n"
       "    --warm forest.json -o after.json\n"
       "\n"

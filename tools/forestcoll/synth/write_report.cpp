@@ -144,6 +144,7 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
   text += fmt::format("  algbw {} GB/s, {}\n", number(forest.algbw),
                       of_optimum(forest.algbw, forest.optimum));
   text += solver_lines(synthesis);
+  if (!notes.in_network.empty()) text += notes.in_network + "\n";
   text += tradeoff_lines(synthesis);
   if (!notes.why.empty()) text += fmt::format("  {}\n", notes.why);
   text += fmt::format("  {}, {}, height {} (mean {}; no forest is lower than {})\n",

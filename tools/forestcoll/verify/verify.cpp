@@ -253,7 +253,8 @@ ExitCode run_verify(const VerifyArguments& options, const Console& console) {
   if (options.target_given && verdict->format != loaded) return refuse_target(console);
   if (options.sms && verdict->threadblocks == 0 && verdict->ok) {
     return fail(
-        {usage_error("S04", "--sms is for threadblocks, and a forest has none", "leave --sms out")},
+        {usage_error("S04", "--sms is for threadblocks, and neither forests nor flows have any",
+                     "leave --sms out")},
         console);
   }
   const std::string report =
@@ -272,9 +273,10 @@ Command add_verify(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
       "verify", "Check a schedule: right data on every rank, no deadlock, no race, within limits");
   command
-      ->add_option("SCHEDULE", options->schedule,
-                   "MSCCL XML, an MSCCL++ plan or forest JSON (told apart by content), or - for\n"
-                   "standard input")
+      ->add_option(
+          "SCHEDULE", options->schedule,
+          "MSCCL XML, an MSCCL++ plan, forest or flows JSON (told apart by content), or -\n"
+          "for standard input")
       ->required();
   command
       ->add_option("--topology", options->topology,
@@ -304,7 +306,8 @@ Command add_verify(CLI::App& program) {
       "  forestcoll synth fabric.json --format forest | forestcoll verify -\n"
       "\n"
       "Exit codes: 0 right (for one target at least, with all), 1 wrong or not for this\n"
-      "topology, 2 neither MSCCL XML nor a plan nor forest JSON, or a topology file with errors, 4 "
+      "topology, 2 neither MSCCL XML nor a plan nor forest or flows JSON, or a topology file with "
+      "errors, 4 "
       "cannot read or write, 70 a bug of ours.");
   return {command, [options](const Console& console) { return run_verify(*options, console); }};
 }

@@ -1,0 +1,48 @@
+// All-to-all as per-rank programs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "forestcoll/alltoall_routes.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/id.hpp"
+#include "forestcoll/schedule.hpp"
+
+namespace forestcoll {
+
+/// The program of every rank. Buffers have a block of k chunks for each rank, in rank order:
+/// chunks = ranks · k. Calls are out of place, as the runtimes have them.
+struct AlltoallSchedule {
+  std::int64_t k = 1;
+  std::int64_t chunks = 0;
+  std::int32_t channels = 0;
+  IdVector<Rank, RankProgram> programs;
+
+  /// The most scratch of any rank, in chunks: what it relays and has not sent on.
+  [[nodiscard]] std::int64_t max_scratch() const;
+};
+
+struct AlltoallLowerOptions {
+  std::string target = "azure";
+  /// Threadblocks per GPU at most: all of them must be resident at once, one per SM.
+  std::int32_t max_threadblocks = 108;
+  /// One threadblock for both directions between two ranks, even where two would fit.
+  bool merge = false;
+};
+
+/// Turns paths into per-rank programs. What a rank has for itself is copied; everything else goes
+/// from rank to rank along its path, through scratch at relays, whose place is given back once it
+/// was sent on. Every connection has a threadblock at either end, for one direction each where
+/// that fits, else for both. Messages have levels, above those of the message that brought their
+/// data and of the one before on their connection; threadblocks go by levels, sending before they
+/// receive, so that every wait is for a lower level or a message of the same: free of deadlock
+/// with one operation in flight. (A threadblock of both directions moves one chunk a step: it must
+/// not send a second operation before it receives.) Data for others goes first.
+/// `rank_of` is by node. Errors: T07 (unknown target, ErrorKind::input); ErrorKind::limit: T01
+/// threadblocks, T03 channels, T04 chunks, T05 XML elements. Cost: O(M log M) for M legs.
+[[nodiscard]] Expected<AlltoallSchedule> lower_alltoall(const AlltoallRoutes& routes,
+                                                        const IdVector<NodeId, Rank>& rank_of,
+                                                        const AlltoallLowerOptions& options);
+
+}  // namespace forestcoll

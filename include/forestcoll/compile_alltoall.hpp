@@ -1,0 +1,72 @@
+// The facade for all-to-all: from a fabric, and what is asked for, to a verified artefact.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "forestcoll/alltoall_optimum.hpp"
+#include "forestcoll/alltoall_routes.hpp"
+#include "forestcoll/alltoall_schedule.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/emit.hpp"
+#include "forestcoll/fabric.hpp"
+#include "forestcoll/parse_demand.hpp"
+#include "forestcoll/verify.hpp"
+
+namespace forestcoll {
+
+/// What an all-to-all is written as; `none`: it is solved and verified, and not for writing.
+enum class AlltoallFormat { msccl, flows, none };
+
+struct AlltoallCompileOptions {
+  AlltoallOptions solver = {};
+  /// Parts per pair. None: of the powers of two up to `max_k`, the smallest that is within 1 % of
+  /// the best of them; larger ones are tried as long as they fit the target and there are few
+  /// pairs.
+  std::optional<std::int64_t> k = {};
+  std::int64_t max_k = 8;
+  AlltoallFormat format = AlltoallFormat::msccl;
+  AlltoallLowerOptions lowering = {};
+  XmlOptions xml = {};
+  std::int32_t sms = 108;  ///< threadblocks that a GPU holds at once
+};
+
+/// What a number of parts reaches.
+struct AlltoallAtK {
+  std::int64_t k = 1;
+  Ratio algbw;  ///< GB/s
+};
+
+struct AlltoallSeconds {
+  double optimum = 0;
+  double route = 0, lower = 0, emit = 0, verify = 0;  ///< of all k that were tried
+};
+
+struct AlltoallCompilation {
+  AlltoallProof proof;
+  /// Paths by links for flows, by peers for MSCCL XML, where the runtime chooses the links.
+  AlltoallRoutes routes;
+  Ratio optimum;  ///< GB/s of algbw that no schedule exceeds
+  Ratio algbw;    ///< GB/s that the artefact reaches, by the checker's addition
+  std::optional<Ratio> algbw_in_rounds;  ///< of flows, where every round waits for the one before
+  std::int64_t scratch = 0;              ///< of MSCCL XML: the most of any rank, in chunks
+  std::string text;                      ///< of the format asked for; of flows for `none`
+  /// The opinion of a checker that shares no code with what made it. What is not `ok` must not be
+  /// used: either a runtime selects it for no size (V19 alone), or it is a bug of ours.
+  Verdict verdict;
+  std::vector<AlltoallAtK> tried;  ///< by k
+  AlltoallSeconds seconds;
+};
+
+/// 1. the optimum and its proof; 2. paths for k parts of every pair's data; 3. programs, as XML, or
+/// rounds, as flows; 4. a stranger's verdict. The size that algbw is of is what a rank has for all,
+/// itself included, on average. Errors: those of `alltoall_optimum`, `route_alltoall` and
+/// `lower_alltoall`; T09 unequal amounts as MSCCL XML. Cost: that of `alltoall_optimum` and of
+/// `route_alltoall` for each k.
+[[nodiscard]] Expected<AlltoallCompilation> compile_alltoall(const Fabric& fabric,
+                                                             const ParsedDemand& demand,
+                                                             const AlltoallCompileOptions& options);
+
+}  // namespace forestcoll

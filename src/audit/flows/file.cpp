@@ -1,0 +1,255 @@
+// A SAX reader: a stack of what the text is inside of, and one function per kind of value.
+#include "audit/flows/file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <unordered_map>
+#include <utility>
+
+#include "audit/common/json_events.hpp"
+
+namespace forestcoll::audit {
+namespace {
+
+constexpr std::size_t kMaxFlowPaths = 8'000'000;
+constexpr std::size_t kMaxFlowNodes = 100'000'000;
+
+enum class FlowsInside {
+  nothing,
+  file,
+  fraction,
+  ranks,
+  pairs,
+  pair,
+  paths,
+  path,
+  nodes,
+  rounds,
+  skipped
+};
+
+class FlowsReader : public JsonEvents<FlowsReader, FlowsInside> {
+ public:
+  using JsonEvents::JsonEvents;
+
+  FlowsFile take() { return std::move(flows_); }
+
+  bool number(std::int64_t value);
+  bool string(const std::string& value);
+  bool start_object(std::size_t);
+  bool start_array(std::size_t);
+  bool other(std::string_view found);
+  [[nodiscard]] std::string location() const {
+    return flows_.pairs.empty() ? "" : fmt::format(", in pair {}", flows_.pairs.size() - 1);
+  }
+
+ private:
+  std::int64_t* integer();
+  std::string* text();
+  [[nodiscard]] std::string_view expected() const;
+  FlowNode intern(const std::string& id) {
+    const auto [at, added] = nodes_.try_emplace(id, static_cast<FlowNode>(flows_.ids.size()));
+    if (added) flows_.ids.push_back(id);
+    return at->second;
+  }
+  bool add_node(std::vector<FlowNode>& list, const std::string& id) {
+    if (++listed_ > kMaxFlowNodes) return refuse("too many nodes in paths");
+    list.push_back(intern(id));
+    return true;
+  }
+
+  FlowsFile flows_;
+  std::string fraction_;
+  std::unordered_map<std::string, FlowNode> nodes_;
+  std::size_t listed_ = 0;
+};
+
+// Where an integer of this key goes, or null.
+std::int64_t* FlowsReader::integer() {
+  if (inside() == FlowsInside::file) {
+    if (key_ == "version") return &flows_.version;
+    if (key_ == "k") return &flows_.k;
+    if (key_ == "rounds") return &flows_.rounds;
+    if (key_ == "own_bytes") return &flows_.own_bytes.emplace();
+  }
+  if (inside() == FlowsInside::pair && key_ == "bytes") return &flows_.pairs.back().bytes.emplace();
+  return nullptr;
+}
+
+// Where a text of this key goes, or null.
+std::string* FlowsReader::text() {
+  if (inside() == FlowsInside::file) {
+    if (key_ == "format") return &flows_.format;
+    if (key_ == "collective") return &flows_.collective;
+  }
+  if (inside() == FlowsInside::path && key_ == "share") return &flows_.paths.back().share;
+  if (inside() != FlowsInside::fraction || key_ != "exact") return nullptr;
+  if (fraction_ == "algbw") return &flows_.algbw.emplace();
+  if (fraction_ == "optimum") return &flows_.optimum.emplace();
+  return &flows_.algbw_in_rounds.emplace();
+}
+
+// What should stand where it does not; empty where anything may.
+std::string_view FlowsReader::expected() const {
+  const auto is = [&](std::initializer_list<std::string_view> keys) {
+    return std::find(keys.begin(), keys.end(), key_) != keys.end();
+  };
+  switch (inside()) {
+    case FlowsInside::file:
+      if (is({"version", "k", "rounds", "own_bytes"})) return "an integer";
+      if (is({"format", "collective"})) return "a string";
+      if (is({"algbw", "algbw_in_rounds", "optimum"})) return "an object with \"exact\"";
+      return is({"ranks", "pairs"}) ? "an array" : "";
+    case FlowsInside::fraction:
+      return is({"exact"}) ? "a string" : "";
+    case FlowsInside::pairs:
+    case FlowsInside::paths:
+      return "an object";
+    case FlowsInside::pair:
+      if (is({"src", "dst"})) return "a node's id";
+      if (is({"bytes"})) return "an integer";
+      return is({"paths"}) ? "an array" : "";
+    case FlowsInside::path:
+      if (is({"share"})) return "a string";
+      return is({"path", "rounds"}) ? "an array" : "";
+    case FlowsInside::ranks:
+    case FlowsInside::nodes:
+      return "a node's id";
+    case FlowsInside::rounds:
+      return "an integer";
+    case FlowsInside::nothing:
+    case FlowsInside::skipped:
+      break;
+  }
+  return "";
+}
+
+bool FlowsReader::number(std::int64_t value) {
+  if (inside() == FlowsInside::rounds) {
+    flows_.paths.back().rounds.push_back(value);
+  } else if (std::int64_t* place = integer(); place != nullptr) {
+    *place = value;
+  } else {
+    return other(std::to_string(value));
+  }
+  return true;
+}
+
+bool FlowsReader::string(const std::string& value) {
+  if (inside() == FlowsInside::nodes) return add_node(flows_.paths.back().nodes, value);
+  if (inside() == FlowsInside::ranks) return add_node(flows_.ranks, value);
+  if (inside() == FlowsInside::pair && key_ == "src") {
+    flows_.pairs.back().src = intern(value);
+  } else if (inside() == FlowsInside::pair && key_ == "dst") {
+    flows_.pairs.back().dst = intern(value);
+  } else if (std::string* place = text(); place != nullptr) {
+    *place = value;
+  } else {
+    return other("\"" + value + "\"");
+  }
+  return true;
+}
+
+bool FlowsReader::other(std::string_view found) {
+  if (inside() == FlowsInside::nothing) return refuse("expected an object");
+  const std::string_view wanted = expected();
+  if (wanted.empty()) return true;
+  const std::string where =
+      flows_.pairs.empty() ? "/" + key_ : fmt::format("pair {}", flows_.pairs.size() - 1);
+  findings_.add(Code::attribute, where,
+                fmt::format("{}: expected {}, found {}", key_, wanted, found.substr(0, 40)));
+  return true;
+}
+
+bool FlowsReader::start_object(std::size_t) {
+  switch (inside()) {
+    case FlowsInside::nothing:
+      return push(FlowsInside::file);
+    case FlowsInside::file:
+      if (key_ != "algbw" && key_ != "algbw_in_rounds" && key_ != "optimum") break;
+      fraction_ = key_;
+      return push(FlowsInside::fraction);
+    case FlowsInside::pairs:
+      flows_.pairs.emplace_back();
+      flows_.pairs.back().begin = flows_.pairs.back().end = flows_.paths.size();
+      return push(FlowsInside::pair);
+    case FlowsInside::paths:
+      if (flows_.paths.size() == kMaxFlowPaths) return refuse("too many paths");
+      flows_.paths.emplace_back();
+      flows_.pairs.back().end = flows_.paths.size();
+      return push(FlowsInside::path);
+    default:
+      break;
+  }
+  if (inside() != FlowsInside::skipped) other("an object");
+  return push(FlowsInside::skipped);
+}
+
+bool FlowsReader::start_array(std::size_t) {
+  switch (inside()) {
+    case FlowsInside::nothing:
+      return refuse("expected an object, found an array");
+    case FlowsInside::file:
+      if (key_ == "ranks") return push(FlowsInside::ranks);
+      if (key_ != "pairs") break;
+      flows_.has_pairs = true;
+      return push(FlowsInside::pairs);
+    case FlowsInside::pair:
+      if (key_ == "paths") return push(FlowsInside::paths);
+      break;
+    case FlowsInside::path:
+      if (key_ == "path") return push(FlowsInside::nodes);
+      if (key_ == "rounds") return push(FlowsInside::rounds);
+      break;
+    default:
+      break;
+  }
+  if (inside() != FlowsInside::skipped) other("an array");
+  return push(FlowsInside::skipped);
+}
+
+// Reads no further than the file's "format".
+struct FormatOfFile {
+  bool null() { return !is_format; }
+  bool boolean(bool) { return !is_format; }
+  bool number_integer(std::int64_t) { return !is_format; }
+  bool number_unsigned(std::uint64_t) { return !is_format; }
+  bool number_float(double, const std::string&) { return !is_format; }
+  bool string(const std::string& value) {
+    is_flows = is_format && value == "forestcoll-flows";
+    return !is_format;
+  }
+  bool binary(const std::vector<std::uint8_t>&) { return !is_format; }
+  bool start_object(std::size_t) { return !is_format && ++depth <= kMaxJsonDepth; }
+  bool key(const std::string& key) {
+    is_format = depth == 1 && key == "format";
+    return true;
+  }
+  bool end_object() { return --depth > 0; }
+  bool start_array(std::size_t) { return !is_format && ++depth <= kMaxJsonDepth; }
+  bool end_array() { return --depth > 0; }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) {
+    return false;
+  }
+
+  std::size_t depth = 0;
+  bool is_format = false, is_flows = false;
+};
+
+}  // namespace
+
+bool looks_like_flows(std::string_view text) {
+  FormatOfFile kind;
+  nlohmann::json::sax_parse(text.begin(), text.end(), &kind);
+  return kind.is_flows;
+}
+
+Expected<FlowsFile> read_flows(std::string_view text, std::string_view file, Findings& findings) {
+  FlowsReader reader(text, file, findings);
+  if (auto error = read_json(text, reader)) return *std::move(error);
+  return reader.take();
+}
+
+}  // namespace forestcoll::audit

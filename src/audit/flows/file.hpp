@@ -1,0 +1,50 @@
+// Flows JSON as its file says: read, bounded, and not yet judged.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "audit/common/findings.hpp"
+#include "forestcoll/diagnostic.hpp"
+
+namespace forestcoll::audit {
+
+/// A node of the file, by the order in which ids first appear; −1: none was given.
+using FlowNode = std::int32_t;
+
+struct FlowPath {
+  std::string share;  ///< as written
+  std::vector<FlowNode> nodes;
+  std::vector<std::int64_t> rounds;
+};
+
+struct FlowPair {
+  FlowNode src = -1, dst = -1;
+  std::optional<std::int64_t> bytes;
+  std::size_t begin = 0, end = 0;  ///< its paths, in FlowsFile::paths
+};
+
+struct FlowsFile {
+  std::string format, collective;
+  std::int64_t version = 0, k = 0, rounds = 0;
+  std::optional<std::int64_t> own_bytes;
+  std::optional<std::string> algbw, algbw_in_rounds, optimum;  ///< the exact ones, as written
+  std::vector<FlowNode> ranks;
+  std::vector<std::string> ids;  ///< by FlowNode
+  std::vector<FlowPair> pairs;
+  std::vector<FlowPath> paths;
+  bool has_pairs = false;
+};
+
+/// Whether the text is a JSON object whose "format" says that it is of flows. Reads no further.
+[[nodiscard]] bool looks_like_flows(std::string_view text);
+
+/// Values of the wrong type are findings. Errors: not JSON, a key that stands twice, more paths or
+/// nodes than this verifier holds. Cost: linear in the text.
+[[nodiscard]] Expected<FlowsFile> read_flows(std::string_view text, std::string_view file,
+                                             Findings& findings);
+
+}  // namespace forestcoll::audit

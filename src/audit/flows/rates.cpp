@@ -1,0 +1,99 @@
+#include "audit/flows/rates.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "audit/common/fabric_load.hpp"
+
+namespace forestcoll::audit {
+namespace {
+
+class FlowRates {
+ public:
+  FlowRates(const std::vector<CheckedPath>& paths, const FlowsClaims& claims,
+            const Network& network)
+      : paths_(paths), claims_(claims), network_(network) {}
+
+  // The load of every arc, in buffers; nothing where that does not fit.
+  [[nodiscard]] std::optional<IdVector<ArcId, Ratio>> loads() const {
+    IdVector<ArcId, Ratio> loads(network_.graph.arc_count(), Ratio(0));
+    for (const CheckedPath& path : paths_) {
+      const auto share = checked_div(path.amount, claims_.buffer);
+      for (const ArcId a : path.arcs) {
+        const auto sum = share ? checked_add(loads[a], *share) : std::nullopt;
+        if (!sum) return std::nullopt;
+        loads[a] = *sum;
+      }
+    }
+    return loads;
+  }
+
+  // GB/s where rounds wait for one another; nothing where that does not fit.
+  [[nodiscard]] std::optional<Ratio> in_rounds() const {
+    std::map<std::pair<std::int64_t, ArcId>, Ratio> loads;
+    for (const CheckedPath& path : paths_) {
+      for (std::size_t i = 0; i < path.arcs.size(); ++i) {
+        Ratio& load = loads[{path.rounds[i], path.arcs[i]}];
+        const auto sum = checked_add(load, path.amount);
+        if (!sum) return std::nullopt;
+        load = *sum;
+      }
+    }
+    std::map<std::int64_t, Ratio> longest;  // by round: load over bandwidth
+    for (const auto& [at, load] : loads) {
+      const auto bandwidth = checked_mul(Ratio(network_.capacity[at.second]), network_.unit);
+      const auto time = bandwidth ? checked_div(load, *bandwidth) : std::nullopt;
+      if (!time) return std::nullopt;
+      Ratio& most = longest[at.first];
+      if (*time > most) most = *time;
+    }
+    std::optional<Ratio> total = Ratio(0);
+    for (const auto& [round, time] : longest) total = total ? checked_add(*total, time) : total;
+    return total ? checked_div(claims_.buffer, *total) : std::nullopt;
+  }
+
+ private:
+  const std::vector<CheckedPath>& paths_;
+  const FlowsClaims& claims_;
+  const Network& network_;
+};
+
+void claim_is_wrong(const char* key, const Ratio& claimed, const std::string& why,
+                    Findings& findings) {
+  findings.add(Code::claim, std::string("/") + key,
+               fmt::format("the file claims {} GB/s; {}", claimed.to_string(), why));
+}
+
+}  // namespace
+
+void check_flow_rates(const std::vector<CheckedPath>& paths, const FlowsClaims& claims,
+                      const Topology& topology, const Network& network, Findings& findings,
+                      Verdict& verdict) {
+  const FlowRates rates(paths, claims, network);
+  if (const auto loads = rates.loads()) report_loads(topology, network, *loads, verdict);
+  if (!verdict.algbw) {
+    findings.add(Code::too_large, std::string("/algbw"),
+                 "the rate that the paths reach does not fit exact arithmetic");
+    return;
+  }
+  if (claims.algbw != *verdict.algbw) {
+    claim_is_wrong(
+        "algbw", claims.algbw,
+        fmt::format("its paths reach {} GB/s, held up by the link from {} to {}",
+                    verdict.algbw->to_string(), verdict.busiest->src, verdict.busiest->dst),
+        findings);
+  }
+  if (!claims.algbw_in_rounds) return;
+  const auto in_rounds = rates.in_rounds();
+  if (in_rounds == claims.algbw_in_rounds) return;
+  claim_is_wrong("algbw_in_rounds", *claims.algbw_in_rounds,
+                 in_rounds
+                     ? fmt::format("round by round its paths reach {} GB/s", in_rounds->to_string())
+                     : "what its paths reach round by round does not fit exact arithmetic",
+                 findings);
+}
+
+}  // namespace forestcoll::audit

@@ -1,0 +1,172 @@
+#include "forestcoll/compile_alltoall.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "forestcoll/alltoall_routing.hpp"
+#include "forestcoll/emit_alltoall.hpp"
+
+namespace forestcoll {
+namespace {
+
+// Where k is not given: parts of all pairs that are tried, and what a larger k has to gain.
+constexpr std::size_t kPartsTried = std::size_t{1} << 17;
+const Ratio kGain(101, 100);
+
+class StageWatch {
+ public:
+  double restart() {
+    const auto now = std::chrono::steady_clock::now();
+    return std::chrono::duration<double>(now - std::exchange(begin_, now)).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+Diagnostic unequal_amounts() {
+  return {.code = "T09",
+          .kind = ErrorKind::limit,
+          .message = "MSCCL XML cannot say that pairs have unequal amounts",
+          .remedy = "write the paths with --format flows"};
+}
+
+Diagnostic rate_too_large() {
+  return {.code = "E14",
+          .kind = ErrorKind::limit,
+          .message = "the exact algbw of this all-to-all does not fit 64 bits",
+          .remedy =
+              "give the demand in a larger unit, or round the bandwidths to a coarser grid "
+              "with --quantize"};
+}
+
+std::int64_t crossing_bytes(const Demand& demand) {
+  std::int64_t sum = 0;
+  for (std::size_t s = 0; s < demand.ranks(); ++s) {
+    for (std::size_t t = 0; t < demand.ranks(); ++t) sum += demand(Rank(s), Rank(t));
+  }
+  return sum;
+}
+
+class AlltoallCompiler {
+ public:
+  AlltoallCompiler(const Fabric& fabric, const ParsedDemand& demand,
+                   const AlltoallCompileOptions& options)
+      : fabric_(fabric), demand_(demand), options_(options) {}
+
+  Expected<AlltoallCompilation> run() {
+    if (options_.format == AlltoallFormat::msccl && !demand_.demand.is_uniform()) {
+      return unequal_amounts();
+    }
+    // 1. What is the best possible?
+    auto optimum = alltoall_optimum(fabric_.network, demand_.demand, options_.solver);
+    if (!optimum) return optimum.errors();
+    proof_ = std::move(optimum->proof);
+    const auto most = in_algbw(proof_.at_most);
+    if (!most) return rate_too_large();
+    most_ = *most;
+    seconds_.optimum = watch_.restart();
+    // 2. The schedule for one k, or for the best of several.
+    auto result = options_.k ? make(*options_.k) : best_of_several();
+    if (!result) return result.errors();
+    if (tried_.empty()) tried_.push_back({result->routes.k, result->algbw});
+    result->tried = std::move(tried_);
+    result->seconds = seconds_;
+    result->proof = std::move(proof_);
+    return result;
+  }
+
+ private:
+  // Of a rate per unit of demand.
+  [[nodiscard]] std::optional<Ratio> in_algbw(const Ratio& rate) const {
+    const auto ranks = static_cast<std::int64_t>(demand_.demand.ranks());
+    return checked_mul(rate, Ratio(demand_.total, ranks));
+  }
+
+  // What does not fit any more ends the search: larger k fit even less.
+  Expected<AlltoallCompilation> best_of_several() {
+    const std::size_t pairs = demand_.demand.ranks() * demand_.demand.ranks();
+    auto best = make(1);
+    if (!best) return best;
+    tried_.push_back({1, best->algbw});
+    for (std::int64_t k = 2; k <= options_.max_k; k *= 2) {
+      const bool is_enough = best->algbw >= most_ || options_.solver.stop.stop_requested();
+      if (is_enough || pairs * static_cast<std::size_t>(k) > kPartsTried) break;
+      auto next = make(k);
+      if (!next) break;
+      tried_.push_back({k, next->algbw});
+      const auto enough = checked_mul(best->algbw, kGain);
+      if (enough && next->algbw >= *enough) best = std::move(next);
+    }
+    return best;
+  }
+
+  Expected<AlltoallCompilation> make(std::int64_t k) {
+    const bool by_peers = options_.format == AlltoallFormat::msccl;
+    watch_.restart();
+    auto routes = route_alltoall(fabric_.network, demand_.demand, proof_.at_most,
+                                 {.k = k,
+                                  .hops = by_peers ? AlltoallHops::peers : AlltoallHops::links,
+                                  .stop = options_.solver.stop});
+    seconds_.route += watch_.restart();
+    if (!routes) return routes.errors();
+    AlltoallCompilation result;
+    result.optimum = most_;
+    result.routes = *std::move(routes);
+    if (auto error = by_peers ? write_xml(result) : write_flows(result)) return *std::move(error);
+    auto verdict = verify(result.text, "<schedule>", &fabric_.topology,
+                          {.target = options_.xml.target, .sms = options_.sms});
+    seconds_.verify += watch_.restart();
+    if (!verdict) {
+      result.verdict.findings = verdict.errors();
+      return result;
+    }
+    result.verdict = *std::move(verdict);
+    result.algbw = result.verdict.algbw.value_or(Ratio(0));
+    return result;
+  }
+
+  std::optional<Diagnostic> write_xml(AlltoallCompilation& result) {
+    const auto schedule = lower_alltoall(result.routes, fabric_.network.rank_of, options_.lowering);
+    if (!schedule) return schedule.errors().front();
+    result.scratch = schedule->max_scratch();
+    seconds_.lower += watch_.restart();
+    result.text = to_alltoall_xml(*schedule, most_, fabric_.topology, options_.xml);
+    seconds_.emit += watch_.restart();
+    return std::nullopt;
+  }
+
+  std::optional<Diagnostic> write_flows(AlltoallCompilation& result) {
+    const auto algbw = in_algbw(result.routes.rate);
+    if (!algbw) return rate_too_large();
+    result.algbw_in_rounds = in_algbw(result.routes.rate_in_rounds);
+    const bool is_uniform = demand_.demand.is_uniform();
+    result.text =
+        to_flows_json(result.routes, demand_.demand,
+                      {.own_bytes = is_uniform ? 0 : demand_.total - crossing_bytes(demand_.demand),
+                       .algbw = *algbw,
+                       .algbw_in_rounds = result.algbw_in_rounds.value_or(Ratio(0)),
+                       .optimum = most_},
+                      fabric_.topology);
+    seconds_.emit += watch_.restart();
+    return std::nullopt;
+  }
+
+  const Fabric& fabric_;
+  const ParsedDemand& demand_;
+  const AlltoallCompileOptions& options_;
+  AlltoallProof proof_;
+  Ratio most_;  // GB/s of algbw
+  AlltoallSeconds seconds_;
+  StageWatch watch_;
+  std::vector<AlltoallAtK> tried_;
+};
+
+}  // namespace
+
+Expected<AlltoallCompilation> compile_alltoall(const Fabric& fabric, const ParsedDemand& demand,
+                                               const AlltoallCompileOptions& options) {
+  return AlltoallCompiler(fabric, demand, options).run();
+}
+
+}  // namespace forestcoll

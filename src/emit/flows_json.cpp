@@ -1,0 +1,94 @@
+// Flows JSON: a pair per line, put together from names that were quoted once.
+#include <fmt/format.h>
+
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "emit/text.hpp"
+#include "forestcoll/emit_alltoall.hpp"
+
+namespace forestcoll {
+namespace {
+
+std::string rate_text(const Ratio& rate) {
+  return fmt::format(R"({{"exact":"{}","value":{}}})", rate.to_string(), rate.to_double());
+}
+
+class FlowsWriter {
+ public:
+  FlowsWriter(const AlltoallRoutes& routes, const Demand& demand, const Topology& topology)
+      : routes_(routes), demand_(demand), topology_(topology) {
+    for (const TopologyNode& node : topology.nodes) names_.push_back(emit::json_string(node.id));
+  }
+
+  std::string write(const FlowsHead& head) {
+    append_head(head);
+    for (std::size_t i = 0; i < routes_.paths.size(); ++i) append_path(i);
+    return std::move(out_) + "]}\n]}\n";
+  }
+
+ private:
+  void append_head(const FlowsHead& head) {
+    out_ = fmt::format(
+        "{{\"format\":\"forestcoll-flows\",\"version\":1,\"topology\":{},\"collective\":\"{}\","
+        "\"k\":{},\n\"algbw\":{},",
+        emit::json_string(topology_.name), demand_.is_uniform() ? "alltoall" : "alltoallv",
+        routes_.k, rate_text(head.algbw));
+    if (head.algbw_in_rounds > Ratio(0)) {
+      out_ += fmt::format("\"algbw_in_rounds\":{},", rate_text(head.algbw_in_rounds));
+    }
+    out_ += fmt::format("\"optimum\":{},\n\"rounds\":{},", rate_text(head.optimum), routes_.rounds);
+    if (!demand_.is_uniform()) out_ += fmt::format("\"own_bytes\":{},", head.own_bytes);
+    out_ += "\n\"ranks\":";
+    append_nodes(topology_.ranks);
+    out_ += ",\n\"pairs\":[\n";
+  }
+
+  void append_nodes(const std::vector<NodeId>& nodes) {
+    std::string_view separator = "[";
+    for (const NodeId v : nodes) {
+      out_ += separator;
+      out_ += names_[v];
+      separator = ",";
+    }
+    out_ += ']';
+  }
+
+  // The paths of a pair follow one another.
+  void append_path(std::size_t i) {
+    const AlltoallPath& path = routes_.paths[i];
+    const bool begins =
+        i == 0 || routes_.paths[i - 1].src != path.src || routes_.paths[i - 1].dst != path.dst;
+    if (begins) {
+      if (i > 0) out_ += "]},\n";
+      fmt::format_to(std::back_inserter(out_), R"({{"src":{},"dst":{},)",
+                     names_[path.nodes.front()], names_[path.nodes.back()]);
+      if (!demand_.is_uniform()) {
+        fmt::format_to(std::back_inserter(out_), R"("bytes":{},)", demand_(path.src, path.dst));
+      }
+      out_ += "\"paths\":[";
+    } else {
+      out_ += ',';
+    }
+    fmt::format_to(std::back_inserter(out_), R"({{"share":"{}","rounds":[{}],"path":)",
+                   Ratio(path.parts, routes_.k).to_string(), fmt::join(path.rounds, ","));
+    append_nodes(path.nodes);
+    out_ += '}';
+  }
+
+  const AlltoallRoutes& routes_;
+  const Demand& demand_;
+  const Topology& topology_;
+  IdVector<NodeId, std::string> names_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string to_flows_json(const AlltoallRoutes& routes, const Demand& demand, const FlowsHead& head,
+                          const Topology& topology) {
+  return FlowsWriter(routes, demand, topology).write(head);
+}
+
+}  // namespace forestcoll

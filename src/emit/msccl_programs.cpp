@@ -1,0 +1,81 @@
+#include "emit/msccl_programs.hpp"
+
+#include <fmt/compile.h>
+#include <fmt/format.h>
+
+#include <iterator>
+#include <string_view>
+
+namespace forestcoll::emit {
+namespace {
+
+char letter(Buffer buffer) {
+  switch (buffer) {
+    case Buffer::input:
+      return 'i';
+    case Buffer::output:
+      return 'o';
+    case Buffer::scratch:
+      break;
+  }
+  return 's';
+}
+
+std::string_view letters(Operation operation) {
+  switch (operation) {
+    case Operation::send:
+      return "s";
+    case Operation::recv:
+      return "r";
+    case Operation::recv_copy_send:
+      return "rcs";
+    case Operation::recv_reduce_send:
+      return "rrs";
+    case Operation::recv_reduce_copy:
+      return "rrc";
+    case Operation::recv_reduce_copy_send:
+      return "rrcs";
+    case Operation::copy:
+      return "cpy";
+    case Operation::reduce:
+      return "re";
+    case Operation::nop:
+      break;
+  }
+  return "nop";
+}
+
+// Of which there are millions: the format is parsed by the compiler.
+void append_step(std::string& out, std::size_t number, const Step& step) {
+  const StepRef awaited = step.depends_on.value_or(StepRef());
+  fmt::format_to(
+      std::back_inserter(out),
+      FMT_COMPILE("      <step s=\"{}\" type=\"{}\" srcbuf=\"{}\" srcoff=\"{}\" dstbuf=\"{}\" "
+                  "dstoff=\"{}\" cnt=\"{}\" depid=\"{}\" deps=\"{}\" hasdep=\"{:d}\"/>\n"),
+      number, letters(step.operation), letter(step.src.buffer), step.src.offset,
+      letter(step.dst.buffer), step.dst.offset, step.count, awaited.threadblock, awaited.step,
+      step.has_dependent);
+}
+
+void append_gpu(std::string& out, std::size_t rank, const RankProgram& program) {
+  fmt::format_to(std::back_inserter(out),
+                 "  <gpu id=\"{}\" i_chunks=\"{}\" o_chunks=\"{}\" s_chunks=\"{}\">\n", rank,
+                 program.input_chunks, program.output_chunks, program.scratch_chunks);
+  for (std::size_t b = 0; b < program.threadblocks.size(); ++b) {
+    const Threadblock& block = program.threadblocks[b];
+    fmt::format_to(std::back_inserter(out),
+                   "    <tb id=\"{}\" send=\"{}\" recv=\"{}\" chan=\"{}\">\n", b,
+                   block.send_peer.value, block.recv_peer.value, block.channel);
+    for (std::size_t s = 0; s < block.steps.size(); ++s) append_step(out, s, block.steps[s]);
+    out += "    </tb>\n";
+  }
+  out += "  </gpu>\n";
+}
+
+}  // namespace
+
+void append_programs(std::string& out, const IdVector<Rank, RankProgram>& programs) {
+  for (std::size_t r = 0; r < programs.size(); ++r) append_gpu(out, r, programs[Rank(r)]);
+}
+
+}  // namespace forestcoll::emit

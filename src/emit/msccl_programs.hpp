@@ -1,0 +1,14 @@
+// Per-rank programs as elements of MSCCL XML.
+#pragma once
+
+#include <string>
+
+#include "forestcoll/id.hpp"
+#include "forestcoll/schedule.hpp"
+
+namespace forestcoll::emit {
+
+/// Appends a <gpu> with its threadblocks and steps for every rank. Cost: linear in the text.
+void append_programs(std::string& out, const IdVector<Rank, RankProgram>& programs);
+
+}  // namespace forestcoll::emit

@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "base/check.hpp"
+#include "forestcoll/alltoall_schedule.hpp"
+#include "schedule/alltoall/messages.hpp"
+#include "schedule/alltoall/programs.hpp"
+#include "schedule/refusal.hpp"
+
+namespace forestcoll {
+namespace {
+
+using schedule::refusal;
+
+constexpr const char* kFewerParts = "use a smaller -k, or write the paths with --format flows";
+constexpr const char* kPathsInstead = "write the paths with --format flows";
+
+std::int64_t ranks_in(const IdVector<NodeId, Rank>& rank_of) {
+  return std::count_if(rank_of.begin(), rank_of.end(), [](Rank r) { return r.valid(); });
+}
+
+Expected<const TargetLimits*> alltoall_target(const std::string& name) {
+  const TargetLimits* target = find_target(name);
+  if (target != nullptr) return target;
+  return Diagnostic{.code = "T07",
+                    .message = fmt::format("there is no target \"{}\"", name),
+                    .remedy = "the targets are " + known_targets()};
+}
+
+std::optional<Diagnostic> refuse_buffers(std::int64_t ranks, std::int64_t k,
+                                         const TargetLimits& target) {
+  if (ranks > target.max_children) {
+    return refusal("T05",
+                   fmt::format("{} GPUs, but {} loads at most {} elements of one kind", ranks,
+                               target.name, target.max_children),
+                   kPathsInstead);
+  }
+  const std::int64_t most = target.max_offset + std::int64_t{1};
+  if (k <= most / ranks) return std::nullopt;
+  return refusal("T04",
+                 fmt::format("{} blocks of {} parts are more chunks than the {} that offsets of {} "
+                             "reach",
+                             ranks, k, most, target.name),
+                 fmt::format("use -k {} or smaller", most / ranks));
+}
+
+std::optional<Diagnostic> refuse_program(Rank r, const RankProgram& program, std::int64_t k,
+                                         std::int64_t ranks, std::int64_t most_blocks,
+                                         const TargetLimits& target) {
+  const auto blocks = std::ssize(program.threadblocks);
+  if (blocks > most_blocks) {
+    return refusal("T01",
+                   fmt::format("rank {} needs {} threadblocks, one for every peer and one to copy "
+                               "its own data, but at most {} are allowed",
+                               r.value, blocks, most_blocks),
+                   k > 1 ? kFewerParts : kPathsInstead);
+  }
+  if (program.scratch_chunks > target.max_offset + 1) {
+    return refusal("T04",
+                   fmt::format("rank {} needs {} chunks of scratch, but offsets of {} reach {}",
+                               r.value, program.scratch_chunks, target.name, target.max_offset + 1),
+                   kFewerParts);
+  }
+  std::int64_t elements = 1 + ranks + blocks;
+  for (const Threadblock& block : program.threadblocks) {
+    elements += std::ssize(block.steps);
+    FORESTCOLL_CHECK(std::ssize(block.steps) <= target.max_steps, "lanes were made to fit");
+  }
+  if (elements <= target.max_elements) return std::nullopt;
+  return refusal("T05",
+                 fmt::format("rank {} would load {} XML elements, but {} loads at most {}", r.value,
+                             elements, target.name, target.max_elements),
+                 kFewerParts);
+}
+
+// With a threadblock for every direction, or for both.
+Expected<AlltoallSchedule> lower_with(const AlltoallRoutes& routes,
+                                      const IdVector<NodeId, Rank>& rank_of, bool both_directions,
+                                      std::int64_t most_blocks, const TargetLimits& target) {
+  const std::int64_t ranks = ranks_in(rank_of);
+  const std::int64_t directions = both_directions ? 2 : 1;
+  const auto messages = schedule::order_alltoall(routes, rank_of, static_cast<std::size_t>(ranks),
+                                                 both_directions ? 1 : target.max_count,
+                                                 target.max_steps / directions);
+  AlltoallSchedule result;
+  result.k = routes.k;
+  result.chunks = ranks * routes.k;
+  result.programs = schedule::write_alltoall({.messages = messages,
+                                              .ranks = ranks,
+                                              .k = routes.k,
+                                              .both_directions = both_directions,
+                                              .max_count = target.max_count,
+                                              .max_per_channel = target.max_per_channel});
+  for (std::size_t r = 0; r < result.programs.size(); ++r) {
+    const RankProgram& program = result.programs[Rank(r)];
+    for (const Threadblock& block : program.threadblocks) {
+      result.channels = std::max(result.channels, block.channel + 1);
+    }
+    if (auto error = refuse_program(Rank(r), program, routes.k, ranks, most_blocks, target)) {
+      return *std::move(error);
+    }
+  }
+  if (result.channels > target.max_channels) {
+    return refusal("T03",
+                   fmt::format("{} channels, but {} holds {}", result.channels, target.name,
+                               target.max_channels),
+                   kFewerParts);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::int64_t AlltoallSchedule::max_scratch() const {
+  std::int64_t most = 0;
+  for (const RankProgram& program : programs) most = std::max(most, program.scratch_chunks);
+  return most;
+}
+
+Expected<AlltoallSchedule> lower_alltoall(const AlltoallRoutes& routes,
+                                          const IdVector<NodeId, Rank>& rank_of,
+                                          const AlltoallLowerOptions& options) {
+  const auto found = alltoall_target(options.target);
+  if (!found) return found.errors();
+  const TargetLimits& target = **found;
+  if (auto error = refuse_buffers(ranks_in(rank_of), routes.k, target)) return *std::move(error);
+  // Those that are waited for must have low numbers.
+  const std::int64_t most = std::min({options.max_threadblocks, target.max_threadblocks,
+                                      target.max_children, target.max_depended});
+  if (!options.merge) {
+    auto schedule = lower_with(routes, rank_of, false, most, target);
+    if (schedule) return schedule;
+  }
+  return lower_with(routes, rank_of, true, most, target);
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,42 @@
+// Both phases of an allreduce at the same time, each on a part of the fabric.
+#pragma once
+
+#include <optional>
+#include <stop_token>
+
+#include "forestcoll/network.hpp"
+#include "forestcoll/rate.hpp"
+#include "forestcoll/ratio.hpp"
+#include "forestcoll/symmetry.hpp"
+
+namespace forestcoll::solver {
+
+/// The capacities of all arcs, divided between the phases.
+struct AllreduceParts {
+  Ratio algbw;        ///< GB/s, what trees reach on the parts
+  Ratio upper;        ///< GB/s, proved: none whose roots own the same shares are faster
+  Network broadcast;  ///< what out-trees take
+  /// What in-trees take, turned round: they are out-trees on it, walked backwards. None where they
+  /// are the broadcast's, walked backwards.
+  std::optional<Network> reduce = {};
+};
+
+/// The best division for roots with these shares, where that is better than one phase after the
+/// other, which reach `two_phases` (GB/s). Nothing where it is not, or where exact arithmetic does
+/// not prove it, or the linear program is too large, or `stop` asks to give up.
+///
+/// Where some group of automorphisms takes each rank to each other one and all own the same, it is
+/// never better: the average of a best solution's images has as much entering every rank as leaves
+/// it, in either phase, so that every cut is as wide one way as the other, either phase's
+/// capacities serve the other, and half of both together serves both. The solution is not looked
+/// for there, nor where what enters all ranks together allows no more: X(N − 1) edges enter them in
+/// either phase. Cost: that of `allreduce_optimum`.
+[[nodiscard]] std::optional<AllreduceParts> parts_at_once(const Network& network,
+                                                          const Weights& weights,
+                                                          const Ratio& two_phases,
+                                                          const std::stop_token& stop = {});
+
+/// Whether a symmetry of a part is one of the whole fabric. Cost: O(m log degree) per generator.
+[[nodiscard]] bool keeps_fabric(const Symmetry& symmetry, const Network& network);
+
+}  // namespace forestcoll::solver

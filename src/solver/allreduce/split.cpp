@@ -1,0 +1,86 @@
+#include "solver/allreduce/split.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace forestcoll::solver {
+namespace {
+
+// The trees of one phase of a program, as its first class has them.
+class SplitPhase {
+ public:
+  SplitPhase(const Network& network, const AllreducePhase& phase, const TreePhase& variables,
+             const ExactSolution& solution)
+      : network_(network), phase_(phase), variables_(variables), solution_(solution) {}
+
+  [[nodiscard]] bool has_trees() const {
+    return std::ranges::any_of(variables_.owned, [&](const Term& owned) {
+      return owned.coefficient != 0 && solution_.numerators[owned.variable] != 0;
+    });
+  }
+
+  // Of an image, as out-trees or turned round.
+  [[nodiscard]] AllreduceTrees trees(const NodeImage& image, bool in_trees) const {
+    AllreduceTrees trees;
+    for (const NodeId w : phase_.twins.spanned) trees.switches.push_back(image[w]);
+    std::ranges::sort(trees.switches);
+    const std::size_t nodes = network_.graph.node_count();
+    trees.root.assign(nodes, Ratio(0));
+    for (std::size_t v = 0; v < variables_.owned.size(); ++v) {
+      const Term& owned = variables_.owned[NodeId(v)];
+      if (owned.coefficient == 0) continue;
+      const NodeId root = v < nodes ? NodeId(v) : phase_.twins.spanned[v - nodes];
+      trees.root[image[root]] = amount(owned.variable);
+    }
+    for (std::size_t i = 0; i < phase_.twins.arcs.size(); ++i) {
+      const Ratio taken = amount(variables_.variable[i]);
+      if (taken != Ratio(0))
+        trees.taken.push_back(arc_of(phase_.twins.arcs[i], image, in_trees, taken));
+    }
+    return trees;
+  }
+
+ private:
+  [[nodiscard]] Ratio amount(std::size_t variable) const {
+    return {solution_.numerators[variable], solution_.denominator};
+  }
+
+  // Of the program's trees, which are out-trees on the fabric or on its reverse.
+  [[nodiscard]] AllreduceArc arc_of(const TwinArc& twin, const NodeImage& image, bool in_trees,
+                                    const Ratio& taken) const {
+    const Arc& along = network_.graph.arcs()[twin.along.index()];
+    const bool turn = in_trees && !phase_.turned;
+    const NodeId tail = image[turn ? along.head : along.tail];
+    const NodeId head = image[turn ? along.tail : along.head];
+    return {network_.graph.find(tail, head), in_trees ? twin.to_twin : twin.from_twin,
+            in_trees ? twin.from_twin : twin.to_twin, taken};
+  }
+
+  const Network& network_;
+  const AllreducePhase& phase_;
+  const TreePhase& variables_;
+  const ExactSolution& solution_;
+};
+
+}  // namespace
+
+AllreduceSplit split_of(const Network& network, const AllreduceProgram& program,
+                        const ExactSolution& solution) {
+  AllreduceSplit split;
+  for (std::size_t p = 0; p < program.phases().size(); ++p) {
+    const AllreducePhase& phase = program.phases()[p];
+    const SplitPhase part(network, phase, program.program().phases[p], solution);
+    if (!part.has_trees()) continue;
+    for (const NodeImage& image : phase.trees.images) {
+      if (!phase.turned) split.broadcast.push_back(part.trees(image, false));
+      if (phase.trees.phases != TreePhases::broadcast) {
+        split.reduce.push_back(part.trees(image, true));
+      }
+    }
+  }
+  return split;
+}
+
+}  // namespace forestcoll::solver

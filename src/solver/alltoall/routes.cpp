@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/check.hpp"
+#include "forestcoll/alltoall_routing.hpp"
+#include "solver/alltoall/hops.hpp"
+#include "solver/alltoall/part_search.hpp"
+#include "solver/alltoall/rounds.hpp"
+
+namespace forestcoll {
+namespace {
+
+using namespace solver::alltoall;
+
+Diagnostic too_many_parts(Int128 parts) {
+  return {.code = "T10",
+          .kind = ErrorKind::limit,
+          .message = fmt::format("{} parts of data, each with a path; this program routes {}",
+                                 static_cast<std::int64_t>(parts), kMaxAlltoallParts),
+          .remedy = "use a smaller -k; `bound -c alltoall` has the optimum at any size"};
+}
+
+Diagnostic rate_does_not_fit() {
+  return {.code = "E14",
+          .kind = ErrorKind::limit,
+          .message = "the exact rate of these paths does not fit 64 bits",
+          .remedy = "round the bandwidths to a coarser grid with --quantize, or use another -k"};
+}
+
+Int128 count_parts(const Demand& demand, std::int64_t k) {
+  Int128 pairs = 0;
+  for (std::size_t s = 0; s < demand.ranks(); ++s) {
+    for (std::size_t t = 0; t < demand.ranks(); ++t) pairs += demand(Rank(s), Rank(t)) > 0 ? 1 : 0;
+  }
+  return pairs * k;
+}
+
+// Twice as many parts never reach less.
+std::vector<RoutedPair> search_by_halves(PartSearch search) {
+  if (search.k % 2 != 0) return search_paths(search);
+  PartSearch half = search;
+  half.k /= 2;
+  const std::vector<RoutedPair> halves = search_by_halves(half);
+  search.halves = &halves;
+  return search_paths(search);
+}
+
+// Parts of a pair on the same path are one path with several parts.
+void append_paths(const RoutedPair& pair, const Network& network, const Hops& hops,
+                  std::vector<AlltoallPath>& paths) {
+  std::map<HopPath, std::int64_t> parts;
+  for (const HopPath& path : pair.parts) ++parts[path];
+  for (const auto& [path, count] : parts) {
+    AlltoallPath& made = paths.emplace_back(AlltoallPath{pair.src, pair.dst, count});
+    made.nodes.push_back(network.ranks[pair.src.index()]);
+    for (const ArcId hop : path) made.nodes.push_back(hops.graph.head(hop));
+  }
+}
+
+// GB/s per unit of demand at which links of these capacities carry these loads, in parts.
+std::optional<Ratio> rate_of(const Network& network, const std::vector<Int128>& loads,
+                             std::int64_t k) {
+  std::size_t worst = 0;
+  for (std::size_t a = 1; a < loads.size(); ++a) {
+    if (loads[a] * network.capacity[ArcId(worst)] > loads[worst] * network.capacity[ArcId(a)]) {
+      worst = a;
+    }
+  }
+  const auto rate =
+      Ratio::reduced(static_cast<Int128>(network.capacity[ArcId(worst)]) * k, loads[worst]);
+  return rate ? checked_mul(*rate, network.unit) : std::nullopt;
+}
+
+// The loads of every link: all together, and by round.
+struct Loads {
+  std::vector<Int128> all;
+  std::vector<std::map<std::size_t, Int128>> by_round;
+};
+
+Loads loads_of(const Network& network, const Demand& demand, const AlltoallRoutes& routes) {
+  Loads loads{std::vector<Int128>(network.graph.arc_count(), 0),
+              std::vector<std::map<std::size_t, Int128>>(static_cast<std::size_t>(routes.rounds))};
+  for (const AlltoallPath& path : routes.paths) {
+    const Int128 amount = static_cast<Int128>(path.parts) * demand(path.src, path.dst);
+    std::size_t leg = 0;
+    for (std::size_t i = 0; i + 1 < path.nodes.size(); ++i) {
+      if (i > 0 && network.is_compute(path.nodes[i])) ++leg;
+      const std::size_t link = network.graph.find(path.nodes[i], path.nodes[i + 1]).index();
+      loads.all[link] += amount;
+      loads.by_round[static_cast<std::size_t>(path.rounds[leg])][link] += amount;
+    }
+  }
+  return loads;
+}
+
+// 1 over the sum of what rounds take; 0 where that does not fit.
+Ratio rate_in_rounds(const Network& network, const Loads& loads, std::int64_t k) {
+  std::optional<Ratio> time = Ratio(0);
+  for (const auto& round : loads.by_round) {
+    std::vector<Int128> all(loads.all.size(), 0);
+    for (const auto& [link, load] : round) all[link] = load;
+    const auto rate = rate_of(network, all, k);
+    const auto taken = rate ? checked_div(Ratio(1), *rate) : std::nullopt;
+    time = time && taken ? checked_add(*time, *taken) : std::nullopt;
+  }
+  return time ? checked_div(Ratio(1), *time).value_or(Ratio(0)) : Ratio(0);
+}
+
+}  // namespace
+
+Expected<AlltoallRoutes> route_alltoall(const Network& network, const Demand& demand,
+                                        const Ratio& at_most,
+                                        const AlltoallRoutingOptions& options) {
+  FORESTCOLL_CHECK(demand.ranks() == network.ranks.size(), "a demand between the network's ranks");
+  FORESTCOLL_CHECK(options.k >= 1, "parts are counted from one");
+  const Int128 parts = count_parts(demand, options.k);
+  if (parts > kMaxAlltoallParts) return too_many_parts(parts);
+  const bool by_links = options.hops == AlltoallHops::links;
+  const Hops hops = by_links ? link_hops(network) : peer_hops(network);
+  const auto pairs = search_by_halves({.network = network,
+                                       .hops = hops,
+                                       .demand = demand,
+                                       .k = options.k,
+                                       .at_most = at_most.to_double() / network.unit.to_double(),
+                                       .halves = nullptr,
+                                       .stop = options.stop});
+  AlltoallRoutes routes;
+  routes.k = options.k;
+  for (const RoutedPair& pair : pairs) append_paths(pair, network, hops, routes.paths);
+  if (!by_links) return routes;
+  make_rounds(network, demand, routes);
+  const Loads loads = loads_of(network, demand, routes);
+  const auto rate = rate_of(network, loads.all, options.k);
+  if (!rate) return rate_does_not_fit();
+  routes.rate = *rate;
+  routes.rate_in_rounds = rate_in_rounds(network, loads, options.k);
+  return routes;
+}
+
+}  // namespace forestcoll

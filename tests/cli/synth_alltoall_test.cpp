@@ -1,0 +1,131 @@
+// `forestcoll synth -c alltoall` from outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "cli/program.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+using Words = std::vector<std::string>;
+
+Result synth(Words words, const RunOptions& options = {}) {
+  words.insert(words.begin(), {"synth", "-c", "alltoall"});
+  return run(words, options);
+}
+
+TEST(SynthAlltoall, WritesXmlThatVerifyTakes) {
+  const Scratch scratch;
+  const std::string file = scratch / "alltoall.xml";
+  const auto made = synth({topology("dgx-a100-x2"), "-o", file});
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_THAT(made.err, AllOf(HasSubstr("alltoall over 16 GPUs"),
+                              HasSubstr("algbw 50 GB/s, 100 % of the optimum 50 GB/s")));
+  EXPECT_THAT(read_file(file), AllOf(HasSubstr("coll=\"alltoall\" inplace=\"0\" outofplace=\"1\""),
+                                     HasSubstr("type=\"cpy\"")));
+  const auto verdict = run({"verify", file, "--topology", topology("dgx-a100-x2")});
+  EXPECT_EQ(verdict.code, 0);
+  EXPECT_THAT(verdict.out, HasSubstr("algbw on the topology: 50 GB/s"));
+}
+
+TEST(SynthAlltoall, WritesFlowsThatFollowTheirSchema) {
+  const Scratch scratch;
+  const auto made = synth({topology("mi250-x1"), "--format", "flows", "-k", "4"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  const auto json = nlohmann::json::parse(made.out);
+  expect_valid(json, "forestcoll-flows.schema.json");
+  EXPECT_EQ(json["k"], 4);
+  EXPECT_EQ(json["algbw"]["exact"], "3200/43");
+  EXPECT_EQ(json["optimum"]["exact"], "75");
+  const std::string file = scratch.write("flows.json", made.out);
+  const auto verdict = run({"verify", file, "--topology", topology("mi250-x1"), "--json"});
+  EXPECT_EQ(verdict.code, 0) << verdict.out;
+  const auto report = nlohmann::json::parse(verdict.out);
+  expect_valid(report, "forestcoll-verify.schema.json");
+  EXPECT_EQ(report["schedule"], "forestcoll-flows");
+  EXPECT_EQ(report["algbw"]["exact"], "3200/43");
+  EXPECT_EQ(run({"verify", file, "--topology", topology("mi250-x2")}).code, 1);
+}
+
+TEST(SynthAlltoall, ReportsAsJson) {
+  for (const std::string format : {"msccl", "flows", "none"}) {
+    const Scratch scratch;
+    Words words = {topology("dgx-1-v100"), "--json", "--format", format};
+    if (format != "none") words.insert(words.end(), {"-o", scratch / "out"});
+    const auto made = synth(words);
+    ASSERT_EQ(made.code, 0) << made.err;
+    const auto json = nlohmann::json::parse(made.out);
+    expect_valid(json, "forestcoll-synth.schema.json");
+    EXPECT_EQ(json["collective"], "alltoall");
+    EXPECT_EQ(json["optimum"]["exact"], "75");
+    EXPECT_EQ(json["tradeoff"].size(), 4U);
+    EXPECT_EQ(json.contains("rounds"), format != "msccl");
+    EXPECT_EQ(json.contains("scratch"), format == "msccl");
+  }
+}
+
+TEST(SynthAlltoall, TakesADemand) {
+  const Scratch scratch;
+  const std::string demand = scratch.write("bytes.csv", "0,30\n10,5\n");
+  const std::string pair = scratch.write("pair.json", small_topology());
+  const auto made = synth({pair, "--demand", demand, "--format", "flows"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  const auto json = nlohmann::json::parse(made.out);
+  expect_valid(json, "forestcoll-flows.schema.json");
+  EXPECT_EQ(json["collective"], "alltoallv");
+  EXPECT_EQ(json["own_bytes"], 5);
+  EXPECT_EQ(json["pairs"][0]["bytes"], 30);
+  const auto xml = synth({pair, "--demand", demand});
+  EXPECT_EQ(xml.code, 3);
+  EXPECT_THAT(xml.err, HasSubstr("unequal amounts [T09]"));
+}
+
+TEST(SynthAlltoall, RefusesInWords) {
+  const Scratch scratch;
+  const std::string pair = scratch.write("pair.json", small_topology());
+  const std::vector<std::tuple<Words, int, std::string>> refused = {
+      {{"--inplace"}, 3, "no alltoall in place [T06]"},
+      {{"--format", "mscclpp"}, 3, "no plans of MSCCL++ for an alltoall [T06]"},
+      {{"--target", "mscclpp"}, 3, "[T06]"},
+      {{"--format", "forest"}, 2, "--format forest is for trees"},
+      {{"--format", "dot"}, 2, "--format dot is for trees"},
+      {{"--root", "0"}, 2, "an alltoall has no root [S02]"},
+      {{"--algorithm", "nccl-ring"}, 2, "--algorithm is about trees"},
+      {{"--tune", "1M"}, 2, "--tune is about trees"},
+      {{"--instances", "2"}, 2, "--instances is about trees"},
+      {{"--max-height", "2"}, 2, "--max-height is about trees"},
+      {{"--threadblocks", "per-tree"}, 2, "--threadblocks per-tree is about trees"},
+      {{"-k", "optimal"}, 2, "found \"optimal\" [S03]"},
+      {{"-k", "0"}, 2, "found \"0\" [S03]"},
+      {{"-k", "16385"}, 2, "[S03]"},
+      {{"--format", "flows", "--target", "azure"}, 2, "--target is for schedules"},
+      {{"--max-bytes", "1"}, 2, "[S03]"},
+      {{"--json"}, 2, "[S04]"},
+      {{"--threadblocks", "1"}, 3, "[T01]"},
+  };
+  for (auto [words, code, says] : refused) {
+    words.insert(words.begin(), pair);
+    const auto result = synth(words);
+    EXPECT_EQ(result.code, code) << says << result.err;
+    EXPECT_THAT(result.err, HasSubstr(says));
+    EXPECT_EQ(result.out, "");
+  }
+  const auto flows = run({"synth", pair, "--format", "flows"});
+  EXPECT_EQ(flows.code, 2);
+  EXPECT_THAT(flows.err, HasSubstr("--format flows is for -c alltoall"));
+  const auto demand = run({"synth", pair, "--demand", pair});
+  EXPECT_EQ(demand.code, 2);
+  EXPECT_THAT(demand.err, HasSubstr("--demand is for -c alltoall"));
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

@@ -1,0 +1,47 @@
+#include "support/files.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+namespace forestcoll::test {
+
+namespace fs = std::filesystem;
+
+std::string source_path(const std::string& relative) {
+  return fs::path(SOURCE_DIR) / relative;
+}
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  EXPECT_TRUE(file) << path;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<fs::path> json_files(const std::string& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(source_path(folder))) {
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  EXPECT_FALSE(files.empty()) << folder;
+  return files;
+}
+
+std::vector<std::string> bundled_names() {
+  std::vector<std::string> names;
+  for (const fs::path& path : json_files("topologies")) names.push_back(path.stem());
+  return names;
+}
+
+std::string bundled_path(const std::string& name) {
+  return source_path("topologies/" + name + ".json");
+}
+
+std::string bundled_text(const std::string& name) {
+  return read_file(bundled_path(name));
+}
+
+}  // namespace forestcoll::test

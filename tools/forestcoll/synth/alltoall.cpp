@@ -1,0 +1,184 @@
+#include "synth/alltoall.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "common/bound_alltoall.hpp"
+#include "common/io.hpp"
+#include "common/progress_bar.hpp"
+#include "common/stopwatch.hpp"
+#include "common/target_options.hpp"
+#include "common/time_limit.hpp"
+#include "forestcoll/compile_alltoall.hpp"
+#include "synth/alltoall_report.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+constexpr std::string_view kUpTo = "max:";
+constexpr std::int64_t kMaxParts = 4096;
+
+// The options of trees, or of schedules of trees, that were given.
+std::optional<Diagnostic> refuse_tree_options(const SynthArguments& arguments) {
+  for (const auto& [option, given] :
+       {std::pair("--algorithm", arguments.baseline.chosen()),
+        std::pair("--nccl-graph", !arguments.baseline.nccl_graph.empty()),
+        std::pair("--tune", !arguments.tune.empty()),
+        std::pair("--instances", arguments.instances.has_value()),
+        std::pair("--unfused", arguments.unfused),
+        std::pair("--force-simple", arguments.force_simple),
+        std::pair("--threadblocks per-tree", arguments.threadblocks == "per-tree"),
+        std::pair("--max-height", !arguments.solver.max_height.empty()),
+        std::pair("--tradeoff", arguments.solver.tradeoff),
+        std::pair("--warm", !arguments.solver.warm.empty())}) {
+    if (!given) continue;
+    return usage_error("S04", fmt::format("{} is about trees, and an alltoall has none", option),
+                       fmt::format("leave {} out", option));
+  }
+  if (arguments.root.empty()) return std::nullopt;
+  return usage_error("S02", "an alltoall has no root", "leave --root out");
+}
+
+std::optional<Diagnostic> refuse_format(const SynthArguments& arguments) {
+  const std::string& format = arguments.format;
+  if (format == "mscclpp") {
+    return Diagnostic{.code = "T06",
+                      .kind = ErrorKind::limit,
+                      .message = "this program makes no plans of MSCCL++ for an alltoall",
+                      .remedy = "write --format msccl or flows"};
+  }
+  if (format == "msccl" || format == "flows" || format == "none") return std::nullopt;
+  return usage_error("S04",
+                     fmt::format("--format {} is for trees, and an alltoall has none", format),
+                     "write --format msccl, flows or none");
+}
+
+// RCCL's interface says that it does not support an alltoall in place; NCCL has none of its own.
+std::optional<Diagnostic> refuse_in_place(const SynthArguments& arguments) {
+  if (!arguments.in_place) return std::nullopt;
+  return Diagnostic{.code = "T06",
+                    .kind = ErrorKind::limit,
+                    .message = "the runtimes have no alltoall in place",
+                    .remedy = "leave --inplace out: the schedule is for calls out of place"};
+}
+
+Diagnostic no_parts(const std::string& text) {
+  return usage_error("S03", fmt::format("-k: expected a number of parts, found \"{}\"", text),
+                     "write auto, a positive number, or max:N; the exact optimum of an alltoall "
+                     "may need any number of parts");
+}
+
+std::optional<Diagnostic> read_parts(const std::string& text, AlltoallCompileOptions& options) {
+  if (text.empty() || text == "auto") return std::nullopt;
+  const bool search = text.starts_with(kUpTo);
+  const std::string_view digits = std::string_view(text).substr(search ? kUpTo.size() : 0);
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  const bool is_number = error == std::errc() && end == digits.data() + digits.size();
+  if (!is_number || value < 1 || value > kMaxParts) return no_parts(text);
+  if (search) {
+    options.max_k = value;
+  } else {
+    options.k = value;
+  }
+  return std::nullopt;
+}
+
+// What schedules of all collectives have in common is read as for an allgather.
+Expected<AlltoallCompileOptions> resolve_alltoall(const SynthArguments& arguments) {
+  for (auto& refused :
+       {refuse_tree_options(arguments), refuse_format(arguments), refuse_in_place(arguments)}) {
+    if (refused) return *refused;
+  }
+  SynthArguments common = arguments;
+  common.collective = to_string(Collective::allgather);
+  common.trees.clear();
+  const auto request = resolve(common);
+  if (!request) return request.errors();
+  AlltoallCompileOptions options;
+  if (auto error = read_parts(arguments.trees, options)) return *std::move(error);
+  options.format = arguments.format == "msccl"   ? AlltoallFormat::msccl
+                   : arguments.format == "flows" ? AlltoallFormat::flows
+                                                 : AlltoallFormat::none;
+  options.xml = request->compile.xml;
+  if (options.xml.protocol.empty()) options.xml.protocol = "Simple";
+  options.sms = request->compile.sms;
+  options.lowering = {.target = options.xml.target,
+                      .max_threadblocks = request->compile.lowering.max_threadblocks,
+                      .merge = arguments.threadblocks == "merge"};
+  return options;
+}
+
+ExitCode refuse_verdict(const Verdict& verdict, const Console& console) {
+  if (verdict.finding_count == 1 && verdict.findings.front().code == "V19") {
+    return fail({usage_error("S03",
+                             "the sizes of the request leave none at which a runtime selects the "
+                             "schedule: " +
+                                 verdict.findings.front().message,
+                             "name a larger --max-bytes, or a smaller -k")},
+                console);
+  }
+  print(verdict.findings, console);
+  say("forestcoll: internal error: the schedule did not pass its own verification and was not "
+      "written; please report it\n");
+  return ExitCode::internal;
+}
+
+}  // namespace
+
+std::optional<Diagnostic> refuse_alltoall_options(const SynthArguments& arguments) {
+  if (arguments.format == "flows") {
+    return usage_error("S04", "--format flows is for -c alltoall",
+                       "write --format forest: other collectives have trees");
+  }
+  if (arguments.demand.empty()) return std::nullopt;
+  return usage_error("S04", "--demand is for -c alltoall",
+                     "leave --demand out; the weights of nodes say what they own");
+}
+
+ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console, Json* summary) {
+  AlltoallTimes times;
+  Stopwatch total, stage;
+  auto options = resolve_alltoall(arguments);
+  if (!options) return fail(options.errors(), console);
+  const auto solver = resolve(arguments.solver);
+  if (!solver) return fail(solver.errors(), console);
+  const TimeLimit limit(solver->seconds);
+  options->solver.stop = limit.token();
+  options->solver.threads = solver->threads;
+  const auto fabric =
+      load_fabric(arguments.topology, arguments.reading, arguments.failures, console);
+  if (!fabric) return fail(fabric.errors(), console);
+  report_reading(*fabric, arguments.reading, console);
+  const auto demand = read_demand(fabric->network, arguments.demand);
+  if (!demand) return fail(demand.errors(), console);
+  times.parse = stage.restart();
+
+  const auto made =
+      at_work("solving", console, [&] { return compile_alltoall(*fabric, *demand, *options); });
+  if (!made) return fail(made.errors(), console);
+  if (!made->verdict.ok) return refuse_verdict(made->verdict, console);
+  stage.restart();
+  if (options->format != AlltoallFormat::none) {
+    if (auto error = write_output(arguments.output, made->text)) {
+      return fail({*std::move(error)}, console);
+    }
+  }
+  times.write = stage.restart();
+  times.total = total.restart();
+  note(console, alltoall_summary(*made, *demand, *fabric, options->sms, times));
+  if (!arguments.json) return ExitCode::done;
+  Json json = alltoall_json(*made, *demand, *fabric, times);
+  if (summary != nullptr) {
+    *summary = std::move(json);
+    return ExitCode::done;
+  }
+  if (auto error = write_output("-", to_text(json))) return fail({*std::move(error)}, console);
+  return ExitCode::done;
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,26 @@
+// What `synth -c alltoall` says of what it made.
+#pragma once
+
+#include <string>
+
+#include "common/fabric.hpp"
+#include "common/report.hpp"
+#include "forestcoll/compile_alltoall.hpp"
+
+namespace forestcoll::cli {
+
+/// Beside the compilation's own: seconds to read the fabric, to write the output, and in all.
+struct AlltoallTimes {
+  double parse = 0, write = 0, total = 0;
+};
+
+/// The summary: rate against the optimum, rates of other k, what the schedule needs, seconds.
+[[nodiscard]] std::string alltoall_summary(const AlltoallCompilation& made,
+                                           const ParsedDemand& demand, const Fabric& fabric,
+                                           std::int32_t sms, const AlltoallTimes& times);
+
+/// The report of --json (format forestcoll-synth).
+[[nodiscard]] Json alltoall_json(const AlltoallCompilation& made, const ParsedDemand& demand,
+                                 const Fabric& fabric, const AlltoallTimes& times);
+
+}  // namespace forestcoll::cli
