@@ -59,7 +59,9 @@ constexpr std::array<CodeInfo, 139> kCodes = {{
     {"T08", "the request", "Simple for a broadcast or reduce between boxes"},
     {"T09", "the request", "unequal shares, which plans cannot say, and XML only for allreduce",
      ErrorKind::limit},
-    {"T10", "the request", "a forest with more edges, or more text, than the checker reads",
+    {"T10", "the request",
+     "a forest with more edges, or more text, than the checker reads; an alltoall in more parts "
+     "than paths are sought for",
      ErrorKind::limit},
     {"E16", "the request", "no tree is as low as `--max-height`, whatever the rate"},
     {"R01", "the request", "stopped before the end", ErrorKind::limit},
@@ -176,8 +178,8 @@ constexpr std::array<CodeInfo, 139> kCodes = {{
     {"V21", "a schedule", "a forest: a tree that does not span"},
     {"V22", "a schedule", "a forest: a height that is not so"},
     {"V23", "a schedule", "a forest: multiplicities that do not add up"},
-    {"V24", "a schedule", "a forest: a path that is none"},
-    {"V25", "a schedule", "a forest: a rate that the links do not carry"},
+    {"V24", "a schedule", "a forest or flows: a path that is none"},
+    {"V25", "a schedule", "a forest or flows: a rate that the links do not carry"},
     {"V26", "a schedule", "larger than the checker holds"},
 }};
 

@@ -48,7 +48,7 @@ Fabric fabric_of(const Network& network) {
   return *std::move(fabric);
 }
 
-Fabric bundled(const std::string& name) {
+Fabric bundled_fabric(const std::string& name) {
   auto parsed = parse_topology(test::bundled_text(name), name);
   EXPECT_TRUE(parsed) << name;
   auto fabric = make_fabric(parsed->topology);
@@ -139,7 +139,7 @@ class BundledAlltoall : public ::testing::TestWithParam<KnownShare> {};
 
 // Where a fabric has less than 1,000 at k, whole parts do not fit the optimum's loads any better.
 TEST_P(BundledAlltoall, FlowsAndXmlAreRightAndReachTheirShare) {
-  const Fabric fabric = bundled(GetParam().name);
+  const Fabric fabric = bundled_fabric(GetParam().name);
   std::int64_t k = 1;
   for (const int least : GetParam().least) {
     SCOPED_TRACE(k);
@@ -283,7 +283,7 @@ TEST(AlltoallSchedules, OfDemandsAreRight) {
 
 // One receiver of all, and a rank that has nothing for anybody.
 TEST(AlltoallSchedules, OneHotReceiverGetsWhatItsLinksCarry) {
-  const Fabric fabric = bundled("dgx-a100-x2");
+  const Fabric fabric = bundled_fabric("dgx-a100-x2");
   std::vector<std::int64_t> amounts(16 * 16, 0);
   for (std::size_t s = 1; s < 15; ++s) amounts[s * 16] = 1000;
   AlltoallCompileOptions options;
@@ -296,7 +296,7 @@ TEST(AlltoallSchedules, OneHotReceiverGetsWhatItsLinksCarry) {
 }
 
 TEST(AlltoallSchedules, SameBytesEveryTime) {
-  const Fabric fabric = bundled("mi250-x1");
+  const Fabric fabric = bundled_fabric("mi250-x1");
   for (const auto format : {AlltoallFormat::msccl, AlltoallFormat::flows}) {
     EXPECT_EQ(compile_as(fabric, format, 2)->text, compile_as(fabric, format, 2)->text);
   }
@@ -306,7 +306,7 @@ TEST(AlltoallSchedules, SameBytesEveryTime) {
 TEST(AlltoallSchedules, PartsAreChosen) {
   AlltoallCompileOptions options;
   options.format = AlltoallFormat::flows;
-  const Fabric enough = bundled("dgx-a100-x2"), uneven = bundled("dgx-1-v100");
+  const Fabric enough = bundled_fabric("dgx-a100-x2"), uneven = bundled_fabric("dgx-1-v100");
   EXPECT_EQ(compile_alltoall(enough, uniform(enough), options)->routes.k, 1);
   const auto several = compile_alltoall(uneven, uniform(uneven), options);
   EXPECT_EQ(several->routes.k, 8);
@@ -329,7 +329,7 @@ AlltoallCompileOptions for_target(const std::string& target, std::int64_t k) {
 }
 
 TEST(AlltoallSchedules, EveryTargetTakesThem) {
-  const Fabric direct = bundled("hypercube-16"), switched = fabric_of(star(40));
+  const Fabric direct = bundled_fabric("hypercube-16"), switched = fabric_of(star(40));
   for (const std::string target :
        {"azure", "rccl-5.7", "rccl-6", "rccl-6.2", "rccl-6.3", "msccl"}) {
     for (const Fabric* fabric : {&direct, &switched}) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "audit/common/json_events.hpp"
+#include "audit/common/scan_json.hpp"
 
 namespace forestcoll::audit {
 namespace {
@@ -37,9 +38,9 @@ class FlowsReader : public JsonEvents<FlowsReader, FlowsInside> {
   FlowsFile take() { return std::move(flows_); }
 
   bool number(std::int64_t value);
-  bool string(const std::string& value);
-  bool start_object(std::size_t);
-  bool start_array(std::size_t);
+  bool string(std::string_view value);
+  bool start_object();
+  bool start_array();
   bool other(std::string_view found);
   [[nodiscard]] std::string location() const {
     return flows_.pairs.empty() ? "" : fmt::format(", in pair {}", flows_.pairs.size() - 1);
@@ -49,12 +50,13 @@ class FlowsReader : public JsonEvents<FlowsReader, FlowsInside> {
   std::int64_t* integer();
   std::string* text();
   [[nodiscard]] std::string_view expected() const;
-  FlowNode intern(const std::string& id) {
-    const auto [at, added] = nodes_.try_emplace(id, static_cast<FlowNode>(flows_.ids.size()));
-    if (added) flows_.ids.push_back(id);
+  FlowNode intern(std::string_view id) {
+    const auto [at, added] =
+        nodes_.try_emplace(std::string(id), static_cast<FlowNode>(flows_.ids.size()));
+    if (added) flows_.ids.emplace_back(id);
     return at->second;
   }
-  bool add_node(std::vector<FlowNode>& list, const std::string& id) {
+  bool add_node(std::vector<FlowNode>& list, std::string_view id) {
     if (++listed_ > kMaxFlowNodes) return refuse("too many nodes in paths");
     list.push_back(intern(id));
     return true;
@@ -137,7 +139,7 @@ bool FlowsReader::number(std::int64_t value) {
   return true;
 }
 
-bool FlowsReader::string(const std::string& value) {
+bool FlowsReader::string(std::string_view value) {
   if (inside() == FlowsInside::nodes) return add_node(flows_.paths.back().nodes, value);
   if (inside() == FlowsInside::ranks) return add_node(flows_.ranks, value);
   if (inside() == FlowsInside::pair && key_ == "src") {
@@ -147,7 +149,7 @@ bool FlowsReader::string(const std::string& value) {
   } else if (std::string* place = text(); place != nullptr) {
     *place = value;
   } else {
-    return other("\"" + value + "\"");
+    return other(fmt::format("\"{}\"", value));
   }
   return true;
 }
@@ -156,14 +158,14 @@ bool FlowsReader::other(std::string_view found) {
   if (inside() == FlowsInside::nothing) return refuse("expected an object");
   const std::string_view wanted = expected();
   if (wanted.empty()) return true;
-  const std::string where =
-      flows_.pairs.empty() ? "/" + key_ : fmt::format("pair {}", flows_.pairs.size() - 1);
+  const std::string where = flows_.pairs.empty() ? fmt::format("/{}", key_)
+                                                 : fmt::format("pair {}", flows_.pairs.size() - 1);
   findings_.add(Code::attribute, where,
                 fmt::format("{}: expected {}, found {}", key_, wanted, found.substr(0, 40)));
   return true;
 }
 
-bool FlowsReader::start_object(std::size_t) {
+bool FlowsReader::start_object() {
   switch (inside()) {
     case FlowsInside::nothing:
       return push(FlowsInside::file);
@@ -187,7 +189,7 @@ bool FlowsReader::start_object(std::size_t) {
   return push(FlowsInside::skipped);
 }
 
-bool FlowsReader::start_array(std::size_t) {
+bool FlowsReader::start_array() {
   switch (inside()) {
     case FlowsInside::nothing:
       return refuse("expected an object, found an array");
@@ -216,23 +218,19 @@ struct FormatOfFile {
   bool boolean(bool) { return !is_format; }
   bool number_integer(std::int64_t) { return !is_format; }
   bool number_unsigned(std::uint64_t) { return !is_format; }
-  bool number_float(double, const std::string&) { return !is_format; }
-  bool string(const std::string& value) {
+  bool number_float(std::string_view) { return !is_format; }
+  bool string(std::string_view value) {
     is_flows = is_format && value == "forestcoll-flows";
     return !is_format;
   }
-  bool binary(const std::vector<std::uint8_t>&) { return !is_format; }
-  bool start_object(std::size_t) { return !is_format && ++depth <= kMaxJsonDepth; }
-  bool key(const std::string& key) {
+  bool start_object() { return !is_format && ++depth <= kMaxJsonDepth; }
+  bool key(std::string_view key) {
     is_format = depth == 1 && key == "format";
     return true;
   }
   bool end_object() { return --depth > 0; }
-  bool start_array(std::size_t) { return !is_format && ++depth <= kMaxJsonDepth; }
+  bool start_array() { return !is_format && ++depth <= kMaxJsonDepth; }
   bool end_array() { return --depth > 0; }
-  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) {
-    return false;
-  }
 
   std::size_t depth = 0;
   bool is_format = false, is_flows = false;
@@ -242,7 +240,7 @@ struct FormatOfFile {
 
 bool looks_like_flows(std::string_view text) {
   FormatOfFile kind;
-  nlohmann::json::sax_parse(text.begin(), text.end(), &kind);
+  JsonScanner(text, kind).run();
   return kind.is_flows;
 }
 

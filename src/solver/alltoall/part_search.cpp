@@ -28,7 +28,7 @@ constexpr double kLargestPower = 600, kLargePart = 30;
 // Shares of hops looked at, all together: some seconds; on large fabrics, so many times what it
 // takes to place every part once.
 constexpr std::int64_t kMaxWork = 100'000'000;
-constexpr std::int64_t kTimesPlaced = 4;
+constexpr std::int64_t kTimesPlaced = 8;
 // In the end, tries that begin from the best paths so far, with parts in another order and prices a
 // little off. So many in a row that did not help are the last.
 constexpr int kVainTries = 30;
@@ -64,12 +64,12 @@ class Searcher {
     set_exponent(kFirstExponent);
     aim_ = Aim::few_legs;
     for (const Part& part : parts_) put(part);
+    most_work_ = std::max(kMaxWork, kTimesPlaced * work_);
     keep_if_best();
     aim_ = Aim::low_load;
     if (is_done()) return std::move(best_);
     for (const Part& part : parts_) add(path_of(part), -amount_[part.pair]);
     for (const Part& part : parts_) put(part);
-    most_work_ = std::max(kMaxWork, kTimesPlaced * work_);
     keep_if_best();
     for (double exponent = kFirstExponent; exponent <= kLastExponent && !is_done();
          exponent *= kNextExponent) {
