@@ -193,9 +193,8 @@ bool FlowsReader::start_array(std::size_t) {
       return refuse("expected an object, found an array");
     case FlowsInside::file:
       if (key_ == "ranks") return push(FlowsInside::ranks);
-      if (key_ != "pairs") break;
-      flows_.has_pairs = true;
-      return push(FlowsInside::pairs);
+      if (key_ == "pairs") return push(FlowsInside::pairs);
+      break;
     case FlowsInside::pair:
       if (key_ == "paths") return push(FlowsInside::paths);
       break;
