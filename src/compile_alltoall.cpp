@@ -10,7 +10,7 @@ namespace forestcoll {
 namespace {
 
 // Where k is not given: parts of all pairs that are tried, and what a larger k has to gain.
-constexpr std::size_t kPartsTried = std::size_t{1} << 14;
+constexpr std::size_t kPartsTried = std::size_t{1} << 13;
 const Ratio kGain(101, 100);
 
 class StageWatch {

@@ -127,6 +127,7 @@ TEST(FlowsVerdict, EveryChangeIsFound) {
       {[](Json& f) { f["k"] = 0; }, "/k", "V03"},
       {[](Json& f) { f["rounds"] = 0; }, "/rounds", "V03"},
       {[](Json& f) { f.erase("pairs"); }, "the list of pairs is missing", "V03"},
+      {[](Json& f) { f["pairs"] = Json::array(); }, "missing or empty", "V03"},
       {[](Json& f) { f.erase("algbw"); }, "/algbw", "V03"},
       {[](Json& f) { f["algbw"]["exact"] = "fast"; }, "found \"fast\"", "V03"},
       {[](Json& f) { f["own_bytes"] = 1; }, "of an alltoallv alone", "V03"},

@@ -62,7 +62,7 @@ class FlowsCheck {
     if (flows_.rounds < 1) {
       field("rounds", fmt::format("expected a positive integer, found {}", flows_.rounds));
     }
-    if (!flows_.has_pairs) field("pairs", "the list of pairs is missing");
+    if (flows_.pairs.empty()) field("pairs", "the list of pairs is missing or empty");
     if (flows_.own_bytes && (!has_bytes() || *flows_.own_bytes < 0)) {
       field("own_bytes", "expected 0 or more, of an alltoallv alone");
     }

@@ -195,9 +195,8 @@ bool FlowsReader::start_array() {
       return refuse("expected an object, found an array");
     case FlowsInside::file:
       if (key_ == "ranks") return push(FlowsInside::ranks);
-      if (key_ != "pairs") break;
-      flows_.has_pairs = true;
-      return push(FlowsInside::pairs);
+      if (key_ == "pairs") return push(FlowsInside::pairs);
+      break;
     case FlowsInside::pair:
       if (key_ == "paths") return push(FlowsInside::paths);
       break;

@@ -36,7 +36,6 @@ struct FlowsFile {
   std::vector<std::string> ids;  ///< by FlowNode
   std::vector<FlowPair> pairs;
   std::vector<FlowPath> paths;
-  bool has_pairs = false;
 };
 
 /// Whether the text is a JSON object whose "format" says that it is of flows. Reads no further.

@@ -27,7 +27,7 @@ constexpr double kReached = 1 + 1e-9;
 constexpr double kLargestPower = 600, kLargePart = 30;
 // Shares of hops looked at, all together: some seconds; on large fabrics, so many times what it
 // takes to place every part once.
-constexpr std::int64_t kMaxWork = 100'000'000;
+constexpr std::int64_t kMaxWork = 40'000'000;
 constexpr std::int64_t kTimesPlaced = 8;
 // In the end, tries that begin from the best paths so far, with parts in another order and prices a
 // little off. So many in a row that did not help are the last.
