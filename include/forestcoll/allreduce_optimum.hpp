@@ -60,7 +60,7 @@ struct AllreduceOptimum {
 /// How far the linear programs are followed: by count, so that the answer is always the same.
 struct AllreduceLimits {
   int rounds = 200;              ///< of cuts, for each program
-  std::int64_t pivots = 50'000;  ///< of the simplex, for each program
+  std::int64_t pivots = 20'000;  ///< of the simplex, for each program
   std::size_t classes = 40;      ///< sets of switches to branch at, symmetric ones not counted
   std::stop_token stop = {};
 };

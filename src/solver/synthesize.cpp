@@ -25,6 +25,9 @@ using solver::Problem;
 using solver::ScaleAndK;
 using solver::was_stopped;
 
+// How much faster both phases at once have to be for a given number of trees.
+const Ratio kWorthDividing(11, 10);
+
 // Powers of two up to this are tried for lower trees.
 constexpr std::int64_t kMostOtherTrees = 16;
 
@@ -296,22 +299,25 @@ std::optional<solver::AllreduceParts> parts_of(const Problem& problem,
 }
 
 // With both phases at once, each on its part. Rounded to few trees, or in low ones, the parts may
-// carry less than all of the fabric does one phase after the other: there, the better.
+// carry less than all of the fabric does one phase after the other; and what a runtime makes of
+// trees that differ more is slower than their rate says. There it has to be worth it.
 Expected<Synthesis> solve_at_once(Problem& problem, solver::AllreduceParts parts,
                                   const SynthesizeOptions& options, Synthesis begun,
                                   std::chrono::steady_clock::time_point start) {
-  begun.two_phases = std::exchange(begun.forest.optimum, parts.upper);
+  const Ratio two_phases = std::exchange(begun.forest.optimum, parts.upper);
   std::optional<Synthesis> in_turn;
   if (options.trees_per_root.mode != TreesPerRoot::Mode::optimal || options.max_height) {
     auto found = solve(problem, options, begun, start);
     if (!found || found->stopped) return found;
     in_turn = *std::move(found);
   }
+  begun.two_phases = two_phases;
   problem.divide(std::move(parts.broadcast), std::move(parts.reduce), options.packing.stop);
   auto result = solve(problem, options, std::move(begun), start);
-  const bool is_better =
-      !in_turn || (result && !result->stopped && in_turn->forest.algbw < result->forest.algbw);
-  return is_better ? std::move(result) : Expected<Synthesis>(*std::move(in_turn));
+  if (!in_turn) return result;
+  const auto worth = checked_mul(in_turn->forest.algbw, kWorthDividing);
+  const bool is_worth = result && !result->stopped && worth && *worth <= result->forest.algbw;
+  return is_worth ? std::move(result) : Expected<Synthesis>(*std::move(in_turn));
 }
 
 }  // namespace

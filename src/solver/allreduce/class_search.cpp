@@ -87,6 +87,7 @@ bool ClassSearch::solve() {
   Solved next;
   next.program = std::make_unique<AllreduceProgram>(fabric_, classes_);
   next.generation = std::make_unique<CutGeneration>(next.program->program());
+  if (found()) next.generation->take_cuts(*best_.generation);
   const auto outcome = next.generation->run({limits_.rounds, limits_.stop, limits_.pivots});
   rounds_ += next.generation->rounds();
   if (outcome != CutGeneration::Outcome::complete) return false;
@@ -96,6 +97,7 @@ bool ClassSearch::solve() {
 
 void ClassSearch::run(IdVector<ArcId, double> prices, double most) {
   for (const TreePhases phases : fabric_.kinds()) add_class({}, phases);
+  if (!solve()) return;
   add_cheap_classes(narrowness(fabric_.network));
   add_cheap_classes(lengths_of(fabric_.network, prices));
   do {

@@ -68,7 +68,14 @@ bool CutGeneration::add_cut(std::size_t phase, const SinkSide& side) {
   solver_.add_at_most(row, 0);
   cuts_.push_back(std::move(row));
   sides_.push_back(side);
+  phase_of_.push_back(phase);
   return true;
+}
+
+void CutGeneration::take_cuts(const CutGeneration& before) {
+  for (std::size_t i = 0; i < before.sides_.size(); ++i) {
+    add_cut(before.phase_of_[i], before.sides_[i]);
+  }
 }
 
 CutGeneration::Outcome CutGeneration::run(const CutLimits& limits) {

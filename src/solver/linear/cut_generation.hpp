@@ -26,6 +26,9 @@ class CutGeneration {
   /// REQUIRES: `program` outlives this.
   explicit CutGeneration(const CutProgram& program);
 
+  /// Begins with the cuts of a program whose phases are the first of this one's, too.
+  void take_cuts(const CutGeneration& before);
+
   enum class Outcome {
     complete,    ///< no cut is violated
     unsolvable,  ///< floating point found no optimum with the cuts so far
@@ -57,6 +60,7 @@ class CutGeneration {
   LinearProgram solver_;
   std::vector<std::vector<Term>> cuts_;
   std::vector<SinkSide> sides_;
+  std::vector<std::size_t> phase_of_;  // of cuts
   std::set<std::vector<Term>> known_;
   std::vector<double> values_, prices_;
   double scale_ = 1;
