@@ -18,6 +18,8 @@ namespace {
 
 using solver::algbw_of;
 using solver::common_k;
+using solver::IfStopped;
+using solver::PackingSoFar;
 using solver::Phase;
 using solver::Problem;
 using solver::ScaleAndK;
@@ -25,6 +27,13 @@ using solver::was_stopped;
 
 // Powers of two up to this are tried for lower trees.
 constexpr std::int64_t kMostOtherTrees = 16;
+
+// Tree edges up to which a quick forest is compared with a packing that was stopped.
+constexpr std::size_t kMaxEdgesCompared = std::size_t{1} << 20;
+
+bool is_faster(const Scaling& a, const Scaling& b) {
+  return solver::is_faster({a.scale, a.k}, {b.scale, b.k});
+}
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -100,27 +109,42 @@ class PhasePacker {
   [[nodiscard]] bool stop_requested() const { return options_.packing.stop.stop_requested(); }
 
   Expected<Packing> try_to_pack(std::size_t i, const Scaling* scaling) {
+    const Phase& phase = problem_.phases[i];
+    std::optional<Packing> so_far;
     if (scaling != nullptr && !(options_.answer_when_stopped && stop_requested())) {
-      auto packing = pack_at(i, *scaling);
-      if (packing) note(i, *scaling, *packing);
-      if (packing || !options_.answer_when_stopped || !was_stopped(packing.errors())) {
-        return packing;
+      auto found = pack_at(i, *scaling);
+      if (!found && !(options_.answer_when_stopped && was_stopped(found.errors()))) {
+        return found.errors();
       }
+      if (found && !found->stopped) {
+        note(i, *scaling, found->packing);
+        return std::move(found->packing);
+      }
+      if (found) so_far = std::move(found->packing);
     }
-    return fallback_forest(problem_.phases[i]);
+    result_.stopped = true;
+    const std::size_t edges = phase.network.ranks.size() * phase.network.ranks.size();
+    if (so_far && edges > kMaxEdgesCompared) return *std::move(so_far);
+    Packing quick = fallback_forest(phase);
+    if (so_far && is_faster(so_far->scaling, quick.scaling)) return *std::move(so_far);
+    return quick;
   }
 
-  Expected<Packing> pack_at(std::size_t i, const Scaling& scaling) {
+  Expected<PackingSoFar> pack_at(std::size_t i, const Scaling& scaling) {
     const Phase& phase = problem_.phases[i];
     if (options_.max_height) {
-      return pack_within_height(phase.network, phase.weights, scaling, *options_.max_height,
-                                options_.packing, other_scalings(phase, scaling, options_));
+      auto packing = pack_within_height(phase.network, phase.weights, scaling, *options_.max_height,
+                                        options_.packing, other_scalings(phase, scaling, options_));
+      if (!packing) return packing.errors();
+      return PackingSoFar{*std::move(packing)};
     }
     if (options_.previous == nullptr) {
-      return options_.trees_per_root.mode == TreesPerRoot::Mode::optimal
-                 ? pack(phase.network, phase.weights, scaling, options_.packing)
-                 : solver::pack_or_copy(phase.network, phase.weights, phase.rate, scaling,
-                                        options_.packing);
+      const IfStopped if_stopped =
+          options_.answer_when_stopped ? IfStopped::finish_at_once : IfStopped::give_up;
+      return may_be_copies() ? solver::pack_or_copy(phase.network, phase.weights, phase.rate,
+                                                    scaling, options_.packing, if_stopped)
+                             : solver::pack_so_far(phase.network, phase.weights, scaling,
+                                                   options_.packing, if_stopped);
     }
     const CollectiveForest& previous = *options_.previous;
     const bool reducing = !problem_.broadcast || i > 0;
@@ -129,7 +153,15 @@ class PhasePacker {
                reducing ? previous.reduce->reversed() : *previous.broadcast, options_.packing);
     if (!repacked) return repacked.errors();
     add_up(repacked->repack);
-    return std::move(repacked->packing);
+    return PackingSoFar{std::move(repacked->packing)};
+  }
+
+  // A search over k packs the divisors by itself; but where there are two phases, the best of each
+  // may have another one.
+  [[nodiscard]] bool may_be_copies() const {
+    using Mode = TreesPerRoot::Mode;
+    const Mode mode = options_.trees_per_root.mode;
+    return mode == Mode::fixed || (mode != Mode::optimal && problem_.phases.size() > 1);
   }
 
   void add_up(const RepackStatistics& more) {
@@ -159,8 +191,7 @@ class PhasePacker {
   }
 
   // As many trees per root as were asked for, if a number was: copies of the same.
-  Expected<Packing> fallback_forest(const Phase& phase) {
-    result_.stopped = true;
+  [[nodiscard]] Packing fallback_forest(const Phase& phase) const {
     Packing packing = solver::quick_forest(phase.network, phase.weights);
     if (options_.trees_per_root.mode != TreesPerRoot::Mode::fixed) return packing;
     const std::int64_t k = options_.trees_per_root.value;
