@@ -20,6 +20,8 @@ namespace {
 
 using solver::algbw_of;
 using solver::common_k;
+using solver::IfStopped;
+using solver::PackingSoFar;
 using solver::Phase;
 using solver::Problem;
 using solver::ScaleAndK;
@@ -30,6 +32,13 @@ const Ratio kWorthDividing(11, 10);
 
 // Powers of two up to this are tried for lower trees.
 constexpr std::int64_t kMostOtherTrees = 16;
+
+// Tree edges up to which a quick forest is compared with a packing that was stopped.
+constexpr std::size_t kMaxEdgesCompared = std::size_t{1} << 20;
+
+bool is_faster(const Scaling& a, const Scaling& b) {
+  return solver::is_faster({a.scale, a.k}, {b.scale, b.k});
+}
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -105,26 +114,43 @@ class PhasePacker {
   [[nodiscard]] bool stop_requested() const { return options_.packing.stop.stop_requested(); }
 
   Expected<Packing> try_to_pack(std::size_t i, const Scaling* scaling) {
+    const Phase& phase = problem_.phases[i];
+    std::optional<Packing> so_far;
     if (scaling != nullptr && !(options_.answer_when_stopped && stop_requested())) {
-      auto packing = pack_keeping_fabric(i, *scaling);
-      if (packing) note(i, *scaling, *packing);
-      if (packing || !options_.answer_when_stopped || !was_stopped(packing.errors())) {
-        return packing;
+      auto found = pack_keeping_fabric(i, *scaling);
+      if (!found && !(options_.answer_when_stopped && was_stopped(found.errors()))) {
+        return found.errors();
       }
+      if (found && !found->stopped) {
+        note(i, *scaling, found->packing);
+        return std::move(found->packing);
+      }
+      if (found) so_far = std::move(found->packing);
     }
-    return fallback_forest(problem_.phases[i]);
+    result_.stopped = true;
+    const std::size_t edges = phase.network.ranks.size() * phase.network.ranks.size();
+    if (so_far && edges > kMaxEdgesCompared) return *std::move(so_far);
+    Packing quick = fallback_forest(phase);
+    if (so_far && is_faster(so_far->scaling, quick.scaling)) return *std::move(so_far);
+    return quick;
   }
 
-  Expected<Packing> pack_at(std::size_t i, const Scaling& scaling, const PackOptions& packing) {
+  Expected<PackingSoFar> pack_at(std::size_t i, const Scaling& scaling,
+                                 const PackOptions& packing) {
     const Phase& phase = problem_.phases[i];
     if (options_.max_height) {
-      return pack_within_height(phase.network, phase.weights, scaling, *options_.max_height,
-                                packing, other_scalings(phase, scaling, options_));
+      auto low = pack_within_height(phase.network, phase.weights, scaling, *options_.max_height,
+                                    packing, other_scalings(phase, scaling, options_));
+      if (!low) return low.errors();
+      return PackingSoFar{*std::move(low)};
     }
     if (options_.previous == nullptr) {
-      return options_.trees_per_root.mode == TreesPerRoot::Mode::optimal
-                 ? pack(phase.network, phase.weights, scaling, packing)
-                 : solver::pack_or_copy(phase.network, phase.weights, phase.rate, scaling, packing);
+      const IfStopped if_stopped =
+          options_.answer_when_stopped ? IfStopped::finish_at_once : IfStopped::give_up;
+      return may_be_copies()
+                 ? solver::pack_or_copy(phase.network, phase.weights, phase.rate, scaling, packing,
+                                        if_stopped)
+                 : solver::pack_so_far(phase.network, phase.weights, scaling, packing, if_stopped);
     }
     const CollectiveForest& previous = *options_.previous;
     const bool reducing = !problem_.broadcast || i > 0;
@@ -132,7 +158,15 @@ class PhasePacker {
                            reducing ? previous.reduce->reversed() : *previous.broadcast, packing);
     if (!repacked) return repacked.errors();
     add_up(repacked->repack);
-    return std::move(repacked->packing);
+    return PackingSoFar{std::move(repacked->packing)};
+  }
+
+  // A search over k packs the divisors by itself; but where there are two phases, the best of each
+  // may have another one.
+  [[nodiscard]] bool may_be_copies() const {
+    using Mode = TreesPerRoot::Mode;
+    const Mode mode = options_.trees_per_root.mode;
+    return mode == Mode::fixed || (mode != Mode::optimal && problem_.phases.size() > 1);
   }
 
   void add_up(const RepackStatistics& more) {
@@ -162,11 +196,11 @@ class PhasePacker {
   }
 
   // A part can have symmetries that the fabric has not; whoever checks the forest sees the fabric.
-  Expected<Packing> pack_keeping_fabric(std::size_t i, const Scaling& scaling) {
-    auto packing = pack_at(i, scaling, options_.packing);
-    if (!problem_.is_divided() || !packing ||
-        solver::keeps_fabric(packing->forest.symmetry(), problem_.network)) {
-      return packing;
+  Expected<PackingSoFar> pack_keeping_fabric(std::size_t i, const Scaling& scaling) {
+    auto found = pack_at(i, scaling, options_.packing);
+    if (!problem_.is_divided() || !found ||
+        solver::keeps_fabric(found->packing.forest.symmetry(), problem_.network)) {
+      return found;
     }
     PackOptions plain = options_.packing;
     plain.symmetry = false;
@@ -174,8 +208,7 @@ class PhasePacker {
   }
 
   // As many trees per root as were asked for, if a number was: copies of the same.
-  Expected<Packing> fallback_forest(const Phase& phase) {
-    result_.stopped = true;
+  [[nodiscard]] Packing fallback_forest(const Phase& phase) const {
     Packing packing = solver::quick_forest(phase.network, phase.weights);
     if (options_.trees_per_root.mode != TreesPerRoot::Mode::fixed) return packing;
     const std::int64_t k = options_.trees_per_root.value;

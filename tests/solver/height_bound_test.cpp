@@ -331,6 +331,19 @@ TEST(HeightLowerBound, RefutesStars) {
                    [&](Arc arc) { return arc.tail == edge && !tree.is_compute(arc.head); });
   EXPECT_FALSE(impossible(tree));
   EXPECT_TRUE(impossible(test::derated(tree, edge, uplink->head, 0)));
+  // A pod of four GPUs that has lost one of its four uplinks: 4·12 trees go over three of 15.
+  const Network small = test::fat_tree(4);
+  const auto is_next_to_a_rank = [&](NodeId v) {
+    return std::any_of(small.ranks.begin(), small.ranks.end(),
+                       [&](NodeId rank) { return small.graph.find(rank, v).valid(); });
+  };
+  const auto core_link =
+      std::find_if(small.graph.arcs().begin(), small.graph.arcs().end(), [&](Arc arc) {
+        return !small.is_compute(arc.tail) && !small.is_compute(arc.head) &&
+               !is_next_to_a_rank(arc.tail) && !is_next_to_a_rank(arc.head);
+      });
+  ASSERT_NE(core_link, small.graph.arcs().end());
+  EXPECT_TRUE(impossible(test::derated(small, core_link->tail, core_link->head, 0)));
   // One switch, where stars take all that there is.
   test::FabricBuilder star(5);
   const std::size_t hub = star.add_switch();

@@ -23,7 +23,8 @@ using test::random_rows;
 using test::Rows;
 
 void lower(Rows& rows, std::int32_t bound, Effort effort = Effort::normal) {
-  lower_heights(rows.view(), rows.resources, solver::trivial_orbits(rows.core), bound, effort, {});
+  lower_heights(rows.view(), rows.resources, solver::trivial_orbits(rows.core), {bound}, effort,
+                {});
 }
 
 TEST(LowerHeights, ExchangesTheEdgesIntoANode) {
@@ -73,7 +74,7 @@ TEST(LowerHeights, StopsWhereItIsAskedTo) {
   rows.fit_capacities(5);
   std::stop_source source;
   source.request_stop();
-  lower_heights(rows.view(), rows.resources, solver::trivial_orbits(rows.core), 1, Effort::normal,
+  lower_heights(rows.view(), rows.resources, solver::trivial_orbits(rows.core), {1}, Effort::normal,
                 source.get_token());
   EXPECT_EQ(rows.flaw(), "");
   EXPECT_EQ(rows.max_height(), 3);
@@ -128,7 +129,7 @@ TEST(LowerHeights, KeepsForestsWholeWhereverItIsStopped) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5 + seed % 7));
       source.request_stop();
     });
-    lower_heights(rows.view(), rows.resources, solver::trivial_orbits(rows.core), 1, Effort::max,
+    lower_heights(rows.view(), rows.resources, solver::trivial_orbits(rows.core), {1}, Effort::max,
                   source.get_token());
     ASSERT_EQ(rows.flaw(), "") << "seed " << seed;
     ASSERT_EQ(rows.rooted(), rooted) << "seed " << seed;

@@ -214,6 +214,18 @@ TEST(PackByRank, LeavesAllAsItWasWhereItCannot) {
   }
 }
 
+// Flat trees, which ask too much of some links.
+Rows flat_trees(const Network& network) {
+  Rows rows = at_the_optimum(network);
+  EXPECT_TRUE(solver::pack_flat(rows.view(), rows.resources, 2, solver::Fit::perhaps, {}));
+  return rows;
+}
+
+bool is_overfull(const Rows& rows) {
+  return std::any_of(rows.resources.residual.begin(), rows.resources.residual.end(),
+                     [](Capacity left) { return left < 0; });
+}
+
 TEST(MendOverfull, LowersWhatAFlatForestAsksOfADamagedFabric) {
   // A NIC and a link to the NVSwitch at half.
   const Network a100 = test::dgx_a100(8);
@@ -221,17 +233,29 @@ TEST(MendOverfull, LowersWhatAFlatForestAsksOfADamagedFabric) {
   for (const Network& network :
        {test::derated(a100, NodeId(std::size_t{0}), switches(3), Ratio(1, 2)),
         test::derated(a100, NodeId(std::size_t{9}), switches(11), Ratio(1, 2))}) {
-    Rows rows = at_the_optimum(network);
-    ASSERT_TRUE(solver::pack_flat(rows.view(), rows.resources, 2, solver::Fit::perhaps, {}));
-    const auto is_overfull = [](Capacity left) { return left < 0; };
-    ASSERT_TRUE(
-        std::any_of(rows.resources.residual.begin(), rows.resources.residual.end(), is_overfull));
+    Rows rows = flat_trees(network);
+    ASSERT_TRUE(is_overfull(rows));
     solver::Budget budget(solver::Budget::kUnlimited, {});
     ASSERT_TRUE(solver::mend_overfull(rows.view(), rows.resources, 3, 1 << 12, budget) ||
                 solver::mend_overfull(rows.view(), rows.resources, 4, 1 << 12, budget));
     EXPECT_EQ(rows.flaw(), "");
     EXPECT_LE(rows.max_height(), 4);
   }
+}
+
+TEST(MendOverfull, IsNotDoneWhereTheBudgetIsOver) {
+  const Rows flat = flat_trees(test::h100_rails_alone(32, 3, 1));
+  bool done = false;
+  int given_up = 0;
+  for (std::int64_t steps = 1; !done && steps < std::int64_t{1} << 30; steps *= 2) {
+    Rows rows = flat;
+    solver::Budget budget(steps, {});
+    done = solver::mend_overfull(rows.view(), rows.resources, 4, 1 << 12, budget);
+    ASSERT_EQ(done, !is_overfull(rows)) << steps;
+    given_up += done ? 0 : 1;
+  }
+  EXPECT_TRUE(done);
+  EXPECT_GT(given_up, 1);
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
+#include <stop_token>
+#include <string_view>
 
 #include "forestcoll/synthesize.hpp"
 #include "solver/pack/fallback_forest.hpp"
@@ -125,6 +128,43 @@ TEST(Stopped, TheAnswerSoFarIsAQuickForest) {
     EXPECT_LT(synthesis->forest.algbw, synthesis->forest.optimum);
     EXPECT_GT(synthesis->forest.algbw, Ratio(0));
   }
+}
+
+// Asked to stop when nearly all trees are packed: what is packed then is kept where it is faster.
+TEST(Stopped, APackingIsFinishedAtOnce) {
+  int kept = 0;
+  for (const Network& network : {test::mi250(2), test::mi250(4), test::direct_boxes(2, 8)}) {
+    std::stop_source source;
+    SynthesizeOptions options;
+    options.collective = Collective::allgather;
+    options.packing = {.progress =
+                           [&](std::string_view stage, std::optional<double> fraction) {
+                             if (stage == "packing" && fraction && *fraction > 0.95) {
+                               source.request_stop();
+                             }
+                           },
+                       .stop = source.get_token(),
+                       .symmetry = false};
+    options.answer_when_stopped = true;
+    const auto synthesis = synthesize(network, options);
+    ASSERT_TRUE(synthesis);
+    if (!synthesis->stopped) continue;  // all were packed
+    const Weights weights = uniform_weights(network);
+    const CollectiveForest& forest = synthesis->forest;
+    const auto ranks = static_cast<std::int64_t>(network.ranks.size());
+    const Ratio scale = Ratio(ranks * forest.k) * network.unit / forest.algbw;
+    EXPECT_EQ(test::find_forest_flaw(network, weights, {forest.k, scale, {}}, *forest.broadcast),
+              "");
+    const Ratio quick = solver::quick_forest(network, weights).scaling.scale;
+    EXPECT_LE(scale / Ratio(forest.k), quick);
+    kept += scale / Ratio(forest.k) < quick ? 1 : 0;
+
+    options.answer_when_stopped = false;
+    const auto refused = synthesize(network, options);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.errors().front().code, "R01");
+  }
+  EXPECT_GT(kept, 0);
 }
 
 TEST(Stopped, KIsWhatWasAskedFor) {

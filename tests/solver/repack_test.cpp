@@ -195,6 +195,24 @@ TEST(Repack, HoldsWithWeightsAndUnbalancedSwitches) {
   }
 }
 
+TEST(Repack, JoinsNewTreesWithKeptOnes) {
+  // Kept trees give way by parts, and what is packed instead can be what was taken back.
+  int joined = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const Network network = test::random_fabric(seed, {.max_compute = 5, .max_capacity = 40});
+    const auto left = damaged(network, seed);
+    if (!left) continue;
+    const Weights weights = shares(*left);
+    const Scaling scaling = scale_to_optimum(*left, optimal_rate(*left, weights));
+    const auto repacking = repack(*left, weights, scaling, pack_at_optimum(network).forest);
+    ASSERT_TRUE(repacking) << seed;
+    const Forest& forest = repacking->packing.forest;
+    EXPECT_EQ(shapes(forest).size(), forest.tree_count()) << seed;
+    ++joined;
+  }
+  EXPECT_GT(joined, 100);
+}
+
 TEST(Repack, ThroughTheFacadeBothPhasesKeepTrees) {
   const Network network = test::dgx_a100(2);
   const auto before = synthesize(network, {.collective = Collective::allreduce});

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/pending/disjoint_sets.hpp>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "solver/height/negotiated_ways.hpp"
+#include "solver/height/passages.hpp"
 #include "solver/height/routes.hpp"
 
 namespace forestcoll::solver {
@@ -40,7 +41,8 @@ std::vector<T> scattered(const std::vector<T>& items) {
 
 class FlatTrees {
  public:
-  FlatTrees(const TreeRows& rows, Resources& resources)
+  // `turns`: with `Fit::perhaps`, others take the place of ranks whose links are full.
+  FlatTrees(const TreeRows& rows, Resources& resources, Fit fit, Fit turns)
       : rows_(rows),
         core_(rows.core),
         resources_(resources),
@@ -49,17 +51,16 @@ class FlatTrees {
         routes_(trees_.size() * ranks_),
         maker_(rows.core, rows.table),
         ways_(rows.core, resources, capacity(), rows.table,
-              std::max(routes_.size() / (4 * kFewTrees), kFewTargets)) {
+              std::max(routes_.size() / (4 * kFewTrees), kFewTargets)),
+        fit_(fit),
+        turns_(turns) {
     maker_.note(rows.routes);
   }
 
-  bool run(std::int32_t height, Fit fit, const std::stop_token& stop) {
-    if (height == 2) {
-      group_ranks();
-      join_switches();
-    }
+  bool run(std::int32_t height, const std::stop_token& stop) {
+    if (height == 2) passages_.emplace(core_, resources_, ways_.left());
     if (!route_all(height, stop)) return false;
-    const int most_idle = fit == Fit::within ? kIdleRounds : kIdleRoundsOverfull;
+    const int most_idle = fit_ == Fit::within ? kIdleRounds : kIdleRoundsOverfull;
     Int128 least = 0;
     int idle_rounds = 0;
     while (const Int128 overfull = ways_.raise_tolls()) {
@@ -68,22 +69,28 @@ class FlatTrees {
       idle_rounds = better ? 0 : idle_rounds + 1;
       if (stop.stop_requested()) return false;
       if (idle_rounds > most_idle || searched_enough() || !reroute()) {
-        if (fit == Fit::within) return false;
+        if (fit_ == Fit::within) return false;
         break;
       }
     }
+    return true;
+  }
+
+  // How much more than there is the forest asks for.
+  [[nodiscard]] Int128 overfull() const {
+    Int128 sum = 0;
+    for (const Capacity left : ways_.left()) sum += std::max<Capacity>(-left, 0);
+    return sum;
+  }
+
+  void write() {
     measure();
     rows_.trees = std::move(trees_);
     rows_.routes = std::move(routes_);
     resources_.residual = ways_.left();
-    return true;
   }
 
  private:
-  struct Group {
-    std::vector<Rank> members;
-  };
-
   static std::vector<Forest::Tree> one_per_root(const TreeRows& rows) {
     IdVector<Rank, std::int64_t> owed(rows.core.compute.size(), 0);
     for (const Forest::Tree& tree : rows.trees) owed[tree.root] += tree.multiplicity;
@@ -175,35 +182,6 @@ class FlatTrees {
     }
   }
 
-  // By the widest switch that each rank has in both directions; ranks without one stand alone.
-  void group_ranks() {
-    IdVector<NodeId, std::vector<Rank>> at(core_.graph.node_count());
-    group_of_.assign(ranks_, 0);
-    place_.assign(ranks_, 0);
-    for (std::size_t r = 0; r < ranks_; ++r) {
-      const NodeId v = core_.compute[r];
-      NodeId widest = v;
-      Capacity width = 0;
-      for (const ArcId in : core_.graph.in(v)) {
-        const NodeId w = core_.graph.tail(in);
-        const ArcId out = core_.graph.find(v, w);
-        if (core_.rank_of[w].valid() || !out.valid() || core_.capacity[in] <= width) continue;
-        width = core_.capacity[in];
-        widest = w;
-      }
-      at[widest].push_back(Rank(r));
-    }
-    for (std::size_t v = 0; v < at.size(); ++v) {
-      std::vector<Rank>& members = at[NodeId(v)];
-      if (members.empty()) continue;
-      for (std::size_t i = 0; i < members.size(); ++i) {
-        group_of_[members[i]] = groups_.size();
-        place_[members[i]] = i;
-      }
-      groups_.push_back({std::move(members)});
-    }
-  }
-
   bool grow_star(std::size_t t) {
     targets_.clear();
     for (std::size_t v = 0; v < ranks_; ++v) {
@@ -215,16 +193,16 @@ class FlatTrees {
   bool grow_by_groups(std::size_t t) {
     const Rank root = trees_[t].root;
     targets_.clear();
-    for (const Rank mate : groups_[group_of_[root]].members) {
+    around_.clear();
+    entries_.clear();
+    for (const Rank mate : passages_->members(passages_->group_of(root))) {
       if (mate != root) targets_.push_back(mate);
     }
-    entry_.resize(groups_.size());
-    around_.clear();
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      if (g == group_of_[root]) continue;
-      const Passage passage = passage_to(g, root);
+    for (std::size_t g = 0; g < passages_->group_count(); ++g) {
+      const Passage passage = passages_->take(g, root, trees_[t].multiplicity, turns_);
       if (!passage.to.valid()) return false;
-      entry_[g] = passage.to;
+      if (passage.to == root) continue;
+      entries_.push_back(passage.to);
       if (passage.from == root) {
         targets_.push_back(passage.to);
       } else {
@@ -235,71 +213,13 @@ class FlatTrees {
     for (const Passage& passage : around_) {
       if (!send_from(t, passage.from, std::array{passage.to})) return false;
     }
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      if (g != group_of_[root] && !pass_on(t, g, entry_[g])) return false;
-    }
-    return true;
-  }
-
-  /// How data gets from one group to another: between two ranks with switches in common.
-  struct Passage {
-    Rank from, to;
-  };
-
-  // From the root, if it can, to where it stands itself; or else to the next one after that. A root
-  // without a way out has a mate send, another one for every group.
-  [[nodiscard]] Passage passage_to(std::size_t group, Rank root) const {
-    const auto& mates = groups_[group_of_[root]].members;
-    const auto& members = groups_[group].members;
-    for (std::size_t m = 0; m <= mates.size(); ++m) {
-      const std::size_t next = place_[root] + group + group_of_[root] + m;
-      const Rank from = m == 0 ? root : mates[next % mates.size()];
-      for (std::size_t i = 0; i < members.size(); ++i) {
-        const Rank to = members[(place_[from] + i) % members.size()];
-        if (is_joined(from, to)) return {from, to};
-      }
-    }
-    return {};
-  }
-
-  // Is there a way from one rank to another through switches?
-  [[nodiscard]] bool is_joined(Rank from, Rank to) const {
-    if (core_.graph.find(core_.compute[from.index()], core_.compute[to.index()]).valid()) {
-      return true;
-    }
-    const std::vector<std::size_t>&out = leads_to_[from], &in = comes_from_[to];
-    return std::find_first_of(out.begin(), out.end(), in.begin(), in.end()) != out.end();
-  }
-
-  // Switches that are linked are one part of the fabric; to which parts each rank leads, and from
-  // which it is reached.
-  void join_switches() {
-    boost::disjoint_sets_with_storage<> parts(core_.graph.node_count());
-    const auto is_switch = [&](NodeId v) { return !core_.rank_of[v].valid(); };
-    for (const Arc& arc : core_.graph.arcs()) {
-      if (is_switch(arc.tail) && is_switch(arc.head)) {
-        parts.union_set(arc.tail.index(), arc.head.index());
-      }
-    }
-    leads_to_.assign(ranks_, {});
-    comes_from_.assign(ranks_, {});
-    const auto add = [&](std::vector<std::size_t>& known, NodeId node) {
-      const std::size_t part = parts.find_set(node.index());
-      if (std::find(known.begin(), known.end(), part) == known.end()) known.push_back(part);
-    };
-    for (const Arc& arc : core_.graph.arcs()) {
-      if (!is_switch(arc.tail) && is_switch(arc.head)) {
-        add(leads_to_[core_.rank_of[arc.tail]], arc.head);
-      }
-      if (is_switch(arc.tail) && !is_switch(arc.head)) {
-        add(comes_from_[core_.rank_of[arc.head]], arc.tail);
-      }
-    }
+    return std::all_of(entries_.begin(), entries_.end(),
+                       [&](Rank entry) { return pass_on(t, entry); });
   }
 
   // Through one switch, from one rank to the others: the switch that has the most room.
-  bool pass_on(std::size_t t, std::size_t group, Rank from) {
-    for (const Rank to : groups_[group].members) {
+  bool pass_on(std::size_t t, Rank from) {
+    for (const Rank to : passages_->members(passages_->group_of(from))) {
       if (to == from) continue;
       const auto [up, down] = way_inside(from, to);
       if (!up.valid()) return false;
@@ -364,11 +284,11 @@ class FlatTrees {
   NegotiatedWays ways_;
   IdVector<ArcId, char> was_overfull_;
   std::vector<char> was_overfull_on_;  ///< by prefix
-  std::vector<Group> groups_;
-  IdVector<Rank, std::size_t> group_of_, place_;
-  IdVector<Rank, std::vector<std::size_t>> leads_to_, comes_from_;  ///< parts made of switches
+  Fit fit_, turns_;
+  std::optional<Passages> passages_;  ///< for height 2
+  // Of the tree at hand:
   std::vector<Rank> targets_;
-  std::vector<Rank> entry_;      ///< by group, of the tree at hand
+  std::vector<Rank> entries_;    ///< into other groups
   std::vector<Passage> around_;  ///< not from its root
 };
 
@@ -376,7 +296,20 @@ class FlatTrees {
 
 bool pack_flat(const TreeRows& rows, Resources& resources, std::int32_t height, Fit fit,
                const std::stop_token& stop) {
-  return FlatTrees(rows, resources).run(height, fit, stop);
+  FlatTrees in_turn(rows, resources, fit, Fit::within);
+  const bool found = in_turn.run(height, stop);
+  if (height == 1 || fit == Fit::within || (found && in_turn.overfull() == 0)) {
+    if (found) in_turn.write();
+    return found;
+  }
+  FlatTrees around_full(rows, resources, fit, Fit::perhaps);
+  const bool found_around = around_full.run(height, stop);
+  if (found_around && (!found || around_full.overfull() < in_turn.overfull())) {
+    around_full.write();
+  } else if (found) {
+    in_turn.write();
+  }
+  return found || found_around;
 }
 
 }  // namespace forestcoll::solver

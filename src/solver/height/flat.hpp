@@ -19,6 +19,8 @@ enum class Fit { within, perhaps };
 /// which passes it on there. Within its group a root stands where the ranks stand that it enters
 /// the other groups by, so that groups of one size share the work evenly; where there is no way to
 /// that rank, the next one takes its place, and where a root has no way out, a mate's (height 3).
+/// With `Fit::perhaps` links that are full count as no way in a second try, and of the two the one
+/// is taken that asks for less beyond the capacities.
 /// Routes are the fewest hops through switches; among those, the arcs with the most capacity left.
 ///
 /// `rows` may name roots and multiplicities alone, as for `pack_shortest`. Greedy: where this

@@ -78,13 +78,14 @@ std::int64_t trees_per_root(const TreeRows& rows) {
 /// smaller and searches longer every time.
 class Rounds {
  public:
-  Rounds(const TreeRows& rows, Resources& resources, const Orbits& orbits, std::int32_t bound,
+  Rounds(const TreeRows& rows, Resources& resources, const Orbits& orbits, const HeightGoal& goal,
          Effort effort, const SearchCost& cost, const std::stop_token& stop,
          const Progress& progress)
       : rows_(rows),
         resources_(resources),
         orbits_(orbits),
-        bound_(bound),
+        bound_(goal.height),
+        is_asked_(goal.is_asked),
         effort_(effort),
         cost_(cost),
         stop_(stop),
@@ -140,11 +141,11 @@ class Rounds {
     resources_.residual = state.residual;
   }
 
-  // More than one round is for trees that are much too high, or for those who ask for it.
+  // More than one round is for trees that are much too high, or for those who ask for more.
   [[nodiscard]] bool is_good(const State& state, int round) const {
     const std::int32_t height = state.measure.first;
     if (stop_.stop_requested() || height <= bound_) return true;
-    return effort_ != Effort::max && round > 0 && 2 * height <= 3 * bound_;
+    return !is_asked_ && effort_ != Effort::max && round > 0 && 2 * height <= 3 * bound_;
   }
 
   void descend() {
@@ -156,6 +157,7 @@ class Rounds {
   Resources& resources_;
   const Orbits& orbits_;
   std::int32_t bound_;
+  bool is_asked_;
   Effort effort_;
   const SearchCost& cost_;
   const std::stop_token& stop_;
@@ -173,27 +175,27 @@ Resources plain_resources(const IdVector<ArcId, Capacity>& residual) {
 }
 
 void lower_heights(const TreeRows& rows, Resources& resources, const Orbits& orbits,
-                   std::int32_t bound, Effort effort, const std::stop_token& stop,
+                   const HeightGoal& goal, Effort effort, const std::stop_token& stop,
                    const Progress& progress) {
-  if (max_height(rows) <= bound) return;
+  if (max_height(rows) <= goal.height) return;
   // Forests that can be had whole and cannot be beaten.
-  if (bound == 1 && pack_flat(rows, resources, 1, Fit::within, stop)) return;
-  if (bound <= 2 && max_height(rows) > 2 && pack_flat(rows, resources, 2, Fit::within, stop))
+  if (goal.height == 1 && pack_flat(rows, resources, 1, Fit::within, stop)) return;
+  if (goal.height <= 2 && max_height(rows) > 2 && pack_flat(rows, resources, 2, Fit::within, stop))
     return;
   // Trees of multiplicity 1 may come to many times as many as there are.
   const std::size_t max_edges = std::max(kSmallForest, 3 * rows.routes.size());
   if (pack_shortest(rows, resources, max_edges, stop)) return;
-  lower_edge_by_edge(rows, resources, orbits, bound, effort, stop, progress);
+  lower_edge_by_edge(rows, resources, orbits, goal, effort, stop, progress);
 }
 
 void lower_edge_by_edge(const TreeRows& rows, Resources& resources, const Orbits& orbits,
-                        std::int32_t bound, Effort effort, const std::stop_token& stop,
+                        const HeightGoal& goal, Effort effort, const std::stop_token& stop,
                         const Progress& progress) {
-  if (max_height(rows) <= bound) return;
+  if (max_height(rows) <= goal.height) return;
   const SearchCost cost = cost_of(effort, rows.routes.size(), rows.core.compute.size());
   if (rows.routes.size() > cost.most_edges) return;
   if (progress) progress("lowering trees", std::nullopt);
-  Rounds(rows, resources, orbits, bound, effort, cost, stop, progress).run();
+  Rounds(rows, resources, orbits, goal, effort, cost, stop, progress).run();
 }
 
 }  // namespace forestcoll::solver

@@ -39,7 +39,15 @@ struct Resources {
 /// Every arc its own resource, `residual` units of it left.
 [[nodiscard]] Resources plain_resources(const IdVector<ArcId, Capacity>& residual);
 
-/// Makes the trees lower where they are higher than `bound`. First by whole forests of stars, of
+/// How low trees are to be.
+struct HeightGoal {
+  std::int32_t height = 1;
+  /// Somebody asked for it: higher trees are worth nothing. Otherwise no forest is lower, and the
+  /// search for one this low ends where trees are near it.
+  bool is_asked = false;
+};
+
+/// Makes the trees lower where they are higher than the goal. First by whole forests of stars, of
 /// two levels, or of breadth-first trees, where the capacities allow one (flat.hpp,
 /// shortest.hpp). Else edge by edge (descent.hpp); and where that is not enough, by
 /// random exchanges (anneal.hpp) and edge by edge again, a few times. Every step keeps the
@@ -47,18 +55,18 @@ struct Resources {
 /// are in order of their roots, their heights and `resources.residual` right. `orbits` says what
 /// the trees stand for: images under its group are trees as well.
 ///
-/// Nothing is done, at O(trees), where no tree is higher than `bound`, and nothing edge by edge
+/// Nothing is done, at O(trees), where no tree is higher than the goal, and nothing edge by edge
 /// where there are too many: 2^21, 2^23, 2^25 by `effort`; random exchanges end at 0, 2^14, 2^21
 /// edges. Cost: bounded in steps by `effort`: some of the size of the forest, or of 10 to 200 ms
 /// where that is more; at the greatest effort of a minute. The result is the same on every machine.
 /// `progress` is told of the random exchanges, as if all rounds of them were needed.
 void lower_heights(const TreeRows& rows, Resources& resources, const Orbits& orbits,
-                   std::int32_t bound, Effort effort, const std::stop_token& stop,
+                   const HeightGoal& goal, Effort effort, const std::stop_token& stop,
                    const Progress& progress = {});
 
 /// The same without whole forests: for those that come of one.
 void lower_edge_by_edge(const TreeRows& rows, Resources& resources, const Orbits& orbits,
-                        std::int32_t bound, Effort effort, const std::stop_token& stop,
+                        const HeightGoal& goal, Effort effort, const std::stop_token& stop,
                         const Progress& progress = {});
 
 }  // namespace forestcoll::solver

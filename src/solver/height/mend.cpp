@@ -20,22 +20,22 @@ class Mend {
         budget_(budget) {}
 
   bool run() {
-    bool mended = false;
-    for (bool progress = true; progress && !mended && !budget_.is_over();) {
+    for (bool progress = true; progress && is_overfull() && !budget_.is_over();) {
       progress = false;
-      mended = true;
-      for (std::size_t r = 0; r < resources_.residual.size(); ++r) {
-        if (resources_.residual[ArcId(r)] >= 0) continue;
-        progress |= relieve(ArcId(r));
-        mended &= resources_.residual[ArcId(r)] >= 0;
-        if (budget_.is_over()) break;
+      for (std::size_t r = 0; r < resources_.residual.size() && !budget_.is_over(); ++r) {
+        if (resources_.residual[ArcId(r)] < 0) progress |= relieve(ArcId(r));
       }
     }
     rows_.join_equal_trees();
-    return mended;
+    return !is_overfull();
   }
 
  private:
+  [[nodiscard]] bool is_overfull() const {
+    return std::any_of(resources_.residual.begin(), resources_.residual.end(),
+                       [](Capacity left) { return left < 0; });
+  }
+
   // Asks every user of the resource once. True where one could give way.
   bool relieve(ArcId resource) {
     bool any = false;
@@ -43,9 +43,9 @@ class Mend {
     for (std::size_t i = 0; i < users && resources_.residual[resource] < 0; ++i) {
       const auto user = moves_.next_user(resource);
       if (!user || budget_.is_over()) break;
-      const std::int64_t before = moves_.steps();
+      const std::int64_t before = moves_.steps() + rows_.steps();
       any |= moves_.reroute(*user, amount_by(*user, resource), limit_, {.chain = 1});
-      budget_.spend(moves_.steps() - before);
+      budget_.spend(moves_.steps() + rows_.steps() - before);
     }
     return any;
   }

@@ -98,6 +98,8 @@ void HeightMoves::commit() {
     add_user(step.edge);
   }
   steps_taken_.clear();
+  for (std::size_t v = 0; split_off_ && v < rows_.ranks(); ++v) add_user({split_off_->copy, v});
+  split_off_.reset();
 }
 
 bool HeightMoves::move(TreeEdge edge, std::int32_t limit, const MoveLimits& limits) {

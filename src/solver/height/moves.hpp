@@ -75,6 +75,10 @@ class HeightMoves {
     TreeEdge edge;
     Route before, after;
   };
+  /// What stays as it was of a tree, `amount_` of which moves by several edges.
+  struct SplitOff {
+    std::size_t tree, copy;
+  };
 
   [[nodiscard]] std::vector<Candidate> find_routes(TreeEdge edge, std::int32_t limit,
                                                    bool through_full);
@@ -87,7 +91,9 @@ class HeightMoves {
   void arcs_of(Route route, std::vector<ArcId>& arcs) const;
   [[nodiscard]] bool is_simple(std::span<const ArcId> arcs) const;
   [[nodiscard]] std::int64_t weight(std::int32_t length) const;
-  bool reroute_amount(TreeEdge edge, std::int32_t limit);
+  bool find_places(TreeEdge edge, std::int32_t limit);
+  [[nodiscard]] std::int64_t room_in_places() const;
+  void undo_all();
   bool follow_child(TreeEdge edge, std::int32_t limit);
   bool follow(TreeEdge edge, TreeEdge child, std::int32_t limit);
   void take_step_back();
@@ -114,6 +120,7 @@ class HeightMoves {
   std::int32_t weight_base_ = 0;
   std::int64_t amount_ = 0;  ///< the multiplicity that moves
   std::vector<Step> steps_taken_;
+  std::optional<SplitOff> split_off_;
   std::vector<State> states_;
   Exchange best_;
   std::vector<ArcId> ours_, theirs_, joined_, their_joined_;

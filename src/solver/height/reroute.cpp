@@ -1,5 +1,6 @@
 // Taking edges off resources that are overfull.
 #include <algorithm>
+#include <limits>
 
 #include "solver/height/moves.hpp"
 
@@ -18,20 +19,52 @@ bool HeightMoves::reroute(TreeEdge edge, std::int64_t amount, std::int32_t limit
   attempt_end_ = steps_ + limits.attempt;
   const std::int64_t multiplicity = rows_.tree(edge.tree).multiplicity;
   weight_base_ = std::max(0, limit - 40);
-  for (amount_ = std::min(multiplicity, amount); amount_ > 0; amount_ /= 2) {
-    if (multiplicity > amount_ && !may_split()) return false;
-    if (reroute_amount(edge, limit)) return true;
-  }
-  return false;
+  const auto move_part = [&](std::int64_t part) {
+    amount_ = part;
+    if (!find_places(edge, limit)) return false;
+    commit();
+    return true;
+  };
+  const std::int64_t most = std::min(multiplicity, amount);
+  if ((most == multiplicity || may_split()) && move_part(most)) return true;
+  if (most == 1 || !may_split()) return false;
+  // Where there is no place for one tree there is none for more, and where there is one, it has
+  // room for so many.
+  amount_ = 1;
+  attempt_end_ = steps_ + limits.attempt;
+  if (!find_places(edge, limit)) return false;
+  std::int64_t part = std::min(room_in_places(), most - 1);
+  undo_all();
+  while (part > 0 && !move_part(part)) part /= 2;
+  return part > 0;
 }
 
-bool HeightMoves::reroute_amount(TreeEdge edge, std::int32_t limit) {
+// How many trees could take the steps of one.
+std::int64_t HeightMoves::room_in_places() const {
+  std::int64_t room = std::numeric_limits<std::int64_t>::max();
+  for (const Step& step : steps_taken_) {
+    rows_.for_each_arc(step.after, [&](ArcId arc) {
+      const ArcId resource = resources_.of[arc];
+      bool had_it = false;
+      rows_.for_each_arc(step.before, [&](ArcId old) { had_it |= resources_.of[old] == resource; });
+      if (had_it) return;
+      room = std::min(room, resources_.residual[resource] / resources_.weight[arc] + 1);
+    });
+  }
+  return room;
+}
+
+void HeightMoves::undo_all() {
+  while (!steps_taken_.empty()) undo_step();
+  if (split_off_) rows_.unsplit(split_off_->tree, split_off_->copy);
+  split_off_.reset();
+}
+
+// Leaves the steps taken.
+bool HeightMoves::find_places(TreeEdge edge, std::int32_t limit) {
   for (int chain = 0; chain <= limits_.chain && steps_ < attempt_end_; ++chain) {
     begin_step(edge);
-    if (place(edge, limit, chain)) {
-      commit();
-      return true;
-    }
+    if (place(edge, limit, chain)) return true;
     undo_step();
     if (chain == 0 && rows_.below(edge) > 0 && follow_child(edge, limit)) return true;
   }
@@ -41,20 +74,16 @@ bool HeightMoves::reroute_amount(TreeEdge edge, std::int32_t limit) {
 // Two edges of one tree move, so that it is split before rather than afterwards.
 bool HeightMoves::follow_child(TreeEdge edge, std::int32_t limit) {
   const std::int64_t rest = rows_.tree(edge.tree).multiplicity - amount_;
-  std::optional<std::size_t> copy;
-  if (rest > 0) copy = rows_.split(edge.tree, rest);
+  if (rest > 0) split_off_ = SplitOff{edge.tree, rows_.split(edge.tree, rest)};
   int tried = 0;
   for (std::size_t v = 0; v < rows_.ranks() && tried < kChildrenTried; ++v) {
     const TreeEdge child{edge.tree, v};
     ++steps_;
     if (!rows_.route(child).valid() || rows_.parent(child) != edge.node) continue;
     ++tried;
-    if (!follow(edge, child, limit)) continue;
-    commit();
-    for (std::size_t u = 0; copy && u < rows_.ranks(); ++u) add_user({*copy, u});
-    return true;
+    if (follow(edge, child, limit)) return true;
   }
-  if (copy) rows_.unsplit(edge.tree, *copy);
+  undo_all();
   return false;
 }
 

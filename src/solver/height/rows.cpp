@@ -18,6 +18,7 @@ HeightRows::HeightRows(const TreeRows& rows)
 // False where the routes lead round in a cycle.
 bool HeightRows::measure(std::size_t t) {
   stale_[t] = 0;
+  steps_ += static_cast<std::int64_t>(2 * ranks_);
   const std::size_t root = rows_.trees[t].root.index();
   const auto routes = std::span(rows_.routes).subspan(t * ranks_, ranks_);
   const auto depth = std::span(depth_).subspan(t * ranks_, ranks_);

@@ -70,6 +70,8 @@ class HeightRows {
 
   /// The route along these arcs, from a rank through switches to a rank.
   [[nodiscard]] Route route_along(std::span<const ArcId> arcs) { return maker_.along(arcs); }
+  /// What measuring took so far, in ranks looked at.
+  [[nodiscard]] std::int64_t steps() const { return steps_; }
   /// Calls `visit(arc)` for every arc of the route.
   template <class Visit>
   void for_each_arc(Route route, Visit&& visit) const {
@@ -88,6 +90,7 @@ class HeightRows {
   std::vector<std::int32_t> depth_, below_;  ///< by tree and rank
   std::vector<char> stale_;                  ///< by tree
   std::vector<std::size_t> chain_;
+  std::int64_t steps_ = 0;
   RouteMaker maker_;
 };
 

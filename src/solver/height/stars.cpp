@@ -3,6 +3,7 @@
 // capacity times length over all arcs. Lengths that show that it does are looked for by raising
 // those of the busiest arcs.
 #include <algorithm>
+#include <boost/pending/disjoint_sets.hpp>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -242,10 +243,77 @@ bool some_switch_is_too_narrow(const Network& network, const Weights& weights,
   return false;
 }
 
+// How many hops each node is from the nearest rank, whatever the direction of the arcs.
+IdVector<NodeId, std::int32_t> tiers(const Network& network, const Scaling& scaling) {
+  const std::size_t nodes = network.graph.node_count();
+  IdVector<NodeId, std::vector<NodeId>> neighbours(nodes);
+  for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
+    if (scaling.capacity[ArcId(a)] == 0) continue;
+    const Arc& arc = network.graph.arcs()[a];
+    neighbours[arc.tail].push_back(arc.head);
+    neighbours[arc.head].push_back(arc.tail);
+  }
+  IdVector<NodeId, std::int32_t> tier(nodes, -1);
+  std::vector<NodeId> queue = network.ranks;
+  for (const NodeId rank : queue) tier[rank] = 0;
+  for (std::size_t q = 0; q < queue.size(); ++q) {
+    for (const NodeId next : neighbours[queue[q]]) {
+      if (tier[next] >= 0) continue;
+      tier[next] = tier[queue[q]] + 1;
+      queue.push_back(next);
+    }
+  }
+  return tier;
+}
+
+// The parts into which the fabric falls without its upper switches: racks, pods. All that the ranks
+// of a part send to others, and get from them, passes the links that leave it.
+bool some_part_is_too_narrow(const Network& network, const Weights& weights,
+                             const Scaling& scaling) {
+  const auto tier = tiers(network, scaling);
+  const std::int32_t top = *std::max_element(tier.begin(), tier.end());
+  const auto everyone = static_cast<Int128>(network.ranks.size());
+  Int128 all = 0;
+  for (const std::int64_t weight : weights) all += Int128{weight} * scaling.k;
+  for (std::int32_t height = 0; height < top; ++height) {
+    boost::disjoint_sets_with_storage<> parts(tier.size());
+    for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
+      const Arc& arc = network.graph.arcs()[a];
+      if (scaling.capacity[ArcId(a)] > 0 && std::max(tier[arc.tail], tier[arc.head]) <= height) {
+        parts.union_set(arc.tail.index(), arc.head.index());
+      }
+    }
+    std::vector<Int128> ranks(tier.size(), 0), trees(tier.size(), 0);
+    std::vector<Int128> out(tier.size(), 0), in(tier.size(), 0);
+    for (std::size_t r = 0; r < network.ranks.size(); ++r) {
+      const std::size_t part = parts.find_set(network.ranks[r].index());
+      ranks[part] += 1;
+      trees[part] += Int128{weights[Rank(r)]} * scaling.k;
+    }
+    for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
+      const Arc& arc = network.graph.arcs()[a];
+      const std::size_t from = parts.find_set(arc.tail.index());
+      const std::size_t to = parts.find_set(arc.head.index());
+      if (from == to) continue;
+      out[from] += scaling.capacity[ArcId(a)];
+      in[to] += scaling.capacity[ArcId(a)];
+    }
+    for (std::size_t p = 0; p < tier.size(); ++p) {
+      if (trees[p] * (everyone - ranks[p]) > out[p] || (all - trees[p]) * ranks[p] > in[p]) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 bool stars_are_impossible(const Network& network, const Weights& weights, const Scaling& scaling) {
-  if (some_switch_is_too_narrow(network, weights, scaling)) return true;
+  if (some_switch_is_too_narrow(network, weights, scaling) ||
+      some_part_is_too_narrow(network, weights, scaling)) {
+    return true;
+  }
   StarLengths lengths(network, weights, scaling);
   for (int round = 0; round < kRounds; ++round) {
     if ((round + 1) * lengths.searches() * size_of(network) > kMostStarSteps) return false;

@@ -1,5 +1,7 @@
 // From scaled capacities to a forest: contract, balance, pack, and raise U where the floors of a
-// fixed k left no room.
+// fixed k left no room. A forest that asks for a little more than there is may be faster than the
+// one that is packed at the next scale that does; and it is what there is where somebody asks to
+// stop.
 #include "forestcoll/pack.hpp"
 
 #include <algorithm>
@@ -12,6 +14,7 @@
 #include "base/check.hpp"
 #include "solver/common/core.hpp"
 #include "solver/common/forest_scale.hpp"
+#include "solver/pack/pack_so_far.hpp"
 #include "solver/pack/pack_trees.hpp"
 #include "solver/rate/balance.hpp"
 #include "solver/rate/scale.hpp"
@@ -83,9 +86,10 @@ class Attempts {
   Attempts(const Attempts&) = delete;
   Attempts& operator=(const Attempts&) = delete;
   Attempts(const Network& network, const Weights& weights, const Scaling& scaling,
-           const PackOptions& options)
+           const PackOptions& options, solver::IfStopped if_stopped)
       : network_(network),
         options_(options),
+        if_stopped_(if_stopped),
         is_balanced_(solver::has_balanced_core(network)),
         owed_(weights),
         least_height_{std::max(distance_from_one(network, weights), options.enough_height),
@@ -96,7 +100,8 @@ class Attempts {
                                        options_.enough_height);
                         }
                         return *exact_height_;
-                      }} {
+                      },
+                      options.enough_height > 1} {
     for (auto& trees : owed_) trees *= scaling.k;
     if (options.symmetry) groups_ = symmetries_of(network, weights, scaling);
   }
@@ -118,6 +123,10 @@ class Attempts {
     const auto trimmed = trim(capacity).capacity;
     return trimmed ? pack_part(*trimmed) : std::nullopt;
   }
+
+  // The fastest of the forests that needed more than they were given, and what it needs.
+  [[nodiscard]] const std::optional<Ratio>& overfull_scale() const { return overfull_scale_; }
+  solver::PackedTrees take_overfull() { return *std::move(overfull_); }
 
   // The fabric's floors at another scale need not be alike where a part of them was.
   void forget_symmetries() { groups_.clear(); }
@@ -152,45 +161,87 @@ class Attempts {
   std::optional<solver::PackedTrees> pack_core(const solver::Core& core,
                                                std::span<const Symmetry> groups,
                                                solver::RootOrder order) {
-    if (is_stopped()) return std::nullopt;
-    return solver::pack_trees(core, groups, owed_, order, least_height_, options_);
+    const bool may_finish = if_stopped_ == solver::IfStopped::finish_at_once && !overfull_scale_;
+    if (is_stopped() && !may_finish) return std::nullopt;
+    auto packed =
+        solver::pack_trees(core, groups, owed_, order, least_height_, options_, if_stopped_);
+    if (!packed || packed->fits()) return packed;
+    const Ratio scale = solver::forest_scale(network_, packed->forest);
+    if (!overfull_scale_ || scale < *overfull_scale_) {
+      overfull_scale_ = scale;
+      overfull_ = std::move(packed);
+    }
+    return std::nullopt;
   }
 
   const Network& network_;
   const PackOptions& options_;
+  const solver::IfStopped if_stopped_;
   const bool is_balanced_;
   Weights owed_;
   std::optional<std::int32_t> exact_height_;
   solver::LeastHeight least_height_;
   std::vector<Symmetry> groups_;
+  std::optional<Ratio> overfull_scale_;
+  std::optional<solver::PackedTrees> overfull_;
 };
+
+// At the scale that the forest needs.
+Packing packing_at(const Network& network, std::int64_t k, const Ratio& scale,
+                   solver::PackedTrees packed) {
+  return {std::move(packed.forest),
+          {k, scale, solver::floor_capacities(network, scale)},
+          packed.statistics,
+          {}};
+}
 
 }  // namespace
 
-Expected<Packing> pack(const Network& network, const Weights& weights, const Scaling& scaling,
-                       const PackOptions& options) {
-  Attempts attempts(network, weights, scaling, options);
+namespace solver {
+
+Expected<PackingSoFar> pack_so_far(const Network& network, const Weights& weights,
+                                   const Scaling& scaling, const PackOptions& options,
+                                   IfStopped if_stopped) {
+  Attempts attempts(network, weights, scaling, options, if_stopped);
   if (auto packed = attempts.pack_at(scaling.capacity)) {
-    return Packing{std::move(packed->forest), attempts.of_fabric(scaling), packed->statistics,
-                   attempts.exact_height()};
+    return PackingSoFar{{std::move(packed->forest), attempts.of_fabric(scaling), packed->statistics,
+                         attempts.exact_height()}};
   }
   const bool balanced = solver::is_balanced(network.graph, network.capacity, network.rank_of);
   if (!is_whole(network, scaling)) attempts.forget_symmetries();
+  const auto overfull = [&] {
+    return packing_at(network, scaling.k, *attempts.overfull_scale(), attempts.take_overfull());
+  };
   Ratio scale = scaling.scale;
   for (int rises = 1;; ++rises) {
-    if (attempts.is_stopped()) return stopped();
+    if (attempts.is_stopped()) {
+      if (if_stopped == IfStopped::give_up || !attempts.overfull_scale()) return stopped();
+      return PackingSoFar{overfull(), true};
+    }
     FORESTCOLL_CHECK(!balanced || scale.den() != 1,
                      "a balanced fabric must pack where nothing is rounded");
     scale = next_scale_tried(network, scale, rises);
+    if (attempts.overfull_scale() && *attempts.overfull_scale() <= scale) {
+      return PackingSoFar{overfull()};
+    }
     if (!fits(network, scale)) return too_large();
     auto packed = attempts.pack_at(solver::floor_capacities(network, scale));
     if (!packed) continue;
     const Ratio reached = solver::forest_scale(network, packed->forest);
-    return Packing{std::move(packed->forest),
-                   {scaling.k, reached, solver::floor_capacities(network, reached)},
-                   packed->statistics,
-                   {}};
+    if (attempts.overfull_scale() && *attempts.overfull_scale() < reached) {
+      return PackingSoFar{overfull()};
+    }
+    return PackingSoFar{packing_at(network, scaling.k, reached, *std::move(packed))};
   }
+}
+
+}  // namespace solver
+
+Expected<Packing> pack(const Network& network, const Weights& weights, const Scaling& scaling,
+                       const PackOptions& options) {
+  auto packed = solver::pack_so_far(network, weights, scaling, options, solver::IfStopped::give_up);
+  if (!packed) return packed.errors();
+  return std::move(packed->packing);
 }
 
 }  // namespace forestcoll

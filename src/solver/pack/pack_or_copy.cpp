@@ -30,18 +30,22 @@ Packing copied(Packing packing, std::int64_t times) {
   return packing;
 }
 
-Expected<Packing> pack_or_copy(const Network& network, const Weights& weights, const Rate& rate,
-                               const Scaling& scaling, const PackOptions& options) {
-  auto best = pack(network, weights, scaling, options);
+Expected<PackingSoFar> pack_or_copy(const Network& network, const Weights& weights,
+                                    const Rate& rate, const Scaling& scaling,
+                                    const PackOptions& options, IfStopped if_stopped) {
+  auto best = pack_so_far(network, weights, scaling, options, if_stopped);
+  if (!best || best->stopped) return best;
   for (std::int64_t k = scaling.k / 2; k >= 1; --k) {
-    if (!best || !is_faster(scaling, best->scaling)) break;
+    if (!is_faster(scaling, best->packing.scaling)) break;
     if (scaling.k % k != 0) continue;
     const auto fewer = scale_to_k(network, weights, rate, k, options.stop);
-    if (!fewer || !is_faster(*fewer, best->scaling)) continue;
+    if (!fewer || !is_faster(*fewer, best->packing.scaling)) continue;
     auto packing = pack(network, weights, *fewer, options);
-    if (!packing || !is_faster(packing->scaling, best->scaling)) continue;
+    if (!packing || !is_faster(packing->scaling, best->packing.scaling)) continue;
     const std::int64_t times = scaling.k / k;
-    if (is_copied_exactly(packing->scaling, times)) best = copied(*std::move(packing), times);
+    if (is_copied_exactly(packing->scaling, times)) {
+      best->packing = copied(*std::move(packing), times);
+    }
   }
   return best;
 }

@@ -9,15 +9,21 @@
 #include "forestcoll/forest.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/pack.hpp"
+#include "forestcoll/ratio.hpp"
 #include "solver/common/core.hpp"
+#include "solver/height/height.hpp"
+#include "solver/pack/pack_so_far.hpp"
 #include "solver/symmetry/orbits.hpp"
 
 namespace forestcoll::solver {
 
-/// No forest is lower.
+/// No forest is lower, or need be.
 struct LeastHeight {
   std::int32_t distance = 0;            ///< a bound that is cheap to have
   std::function<std::int32_t()> exact;  ///< a better one, which takes a while
+  bool is_asked = false;                ///< not that none is lower, but what somebody asked for
+
+  [[nodiscard]] HeightGoal goal() const { return {exact(), is_asked}; }
 };
 
 /// In which order roots get their trees. It matters where the theorem is silent.
@@ -26,7 +32,16 @@ enum class RootOrder { ascending, descending };
 struct PackedTrees {
   Forest forest;
   PackStatistics statistics;
+  /// How many times the capacities its loads need, at least 1: above that it is no packing, but may
+  /// be the best that is known.
+  Ratio stretch = 1;
+
+  [[nodiscard]] bool fits() const { return stretch == Ratio(1); }
 };
+
+/// `PackedTrees::stretch` where `left` is left of the capacities: less than nothing of some.
+[[nodiscard]] Ratio stretch_of(const IdVector<ArcId, Capacity>& capacity,
+                               const IdVector<ArcId, Capacity>& left);
 
 /// Packs `owed[r]` spanning out-trees for each rank r into the core's capacities; nothing where
 /// that is impossible, or where the search ended without one. With balanced switches a packing
@@ -35,12 +50,14 @@ struct PackedTrees {
 ///
 /// There are several ways to pack: trees with their images under one of the `groups`, or root by
 /// root; one by one or as a whole. They are tried in the order of what they are worth for what they
-/// cost, each with a budget, until one finds a forest that is low enough; of those found the lowest
-/// is returned, and of these the one of the fewest trees.
-/// Trees that are higher than they must be are lowered as far as `options.effort` goes;
-/// `least_height` is only asked where trees are high enough to be worth the question.
+/// cost, each with a budget of counted work, until one finds a forest that is low enough; of those
+/// found it is the one of the least stretch, of these the lowest, and of these the one of the
+/// fewest trees. So it does not fit the capacities only where no way found one that does. Trees
+/// that are higher than they must be are lowered as far as `options.effort` goes; `least_height` is
+/// only asked where trees are high enough to be worth the question.
 [[nodiscard]] std::optional<PackedTrees> pack_trees(
     const Core& core, std::span<const Symmetry> groups, const IdVector<Rank, std::int64_t>& owed,
-    RootOrder order, const LeastHeight& least_height, const PackOptions& options);
+    RootOrder order, const LeastHeight& least_height, const PackOptions& options,
+    IfStopped if_stopped);
 
 }  // namespace forestcoll::solver

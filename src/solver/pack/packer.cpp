@@ -57,14 +57,20 @@ Packer::Packer(const Core& core, const Orbits& orbits, const IdVector<Rank, std:
       batch_(kFirstBatch),
       least_owed_(state_.total_owed()) {}
 
-bool Packer::run(const std::function<bool(std::int64_t owed)>& report) {
+bool Packer::run(const std::function<void(std::int64_t owed)>& report) {
+  const bool done = pack_all(report);
+  if (state_.growing().active()) state_.set_multiplicity(0);
+  return done;
+}
+
+bool Packer::pack_all(const std::function<void(std::int64_t owed)>& report) {
   if (!invariant_.holds([this](const SinkSide& side) { state_.add_cut(side); })) return false;
   const auto owes = [this](Rank root) { return state_.owed(root) > 0; };
   while (std::any_of(roots_.begin(), roots_.end(), owes)) {
     for (const Rank root : roots_) {
       while (owes(root)) {
         if (!(has_images() ? pack_with_images(root) : pack_one(root))) return false;
-        if (!report(state_.total_owed())) return false;
+        report(state_.total_owed());
       }
     }
   }
@@ -194,14 +200,19 @@ void Packer::repair(const SinkSide& side) {
   const CutId x = state_.add_cut(side);
   const CutPool& pool = state_.pool();
   FORESTCOLL_CHECK(pool.slack(x) < 0, "a violated cut has negative slack");
-  while (pool.slack(x) < 0 && drop_newest_damage(x)) ++statistics_.repairs;
+  while (pool.slack(x) < 0 && drop_newest_damage(x)) count_repair();
   for (std::size_t i = unverified_.size(); i-- > 0 && pool.slack(x) < 0;) {
     if (!state_.damages(unverified_[i], side)) continue;
     state_.remove_tree(unverified_[i]);
     unverified_.erase(unverified_.begin() + static_cast<std::ptrdiff_t>(i));
-    ++statistics_.repairs;
+    count_repair();
   }
   FORESTCOLL_CHECK(pool.slack(x) >= 0, "taking trees back must mend a cut");
+}
+
+void Packer::count_repair() {
+  ++statistics_.repairs;
+  budget_.spend_repair();
 }
 
 // Takes back the newest edge of the tree in progress that damages the cut; false without one.

@@ -29,12 +29,13 @@ class Packer {
 
   [[nodiscard]] const PackingState& state() const { return state_; }
 
-  /// True where all are packed; false also where the budget is over. `report` is told how many
-  /// trees are owed, and says whether to go on.
-  bool run(const std::function<bool(std::int64_t owed)>& report);
+  /// True where all are packed; false also where the budget is over: then the store has those that
+  /// are finished. `report` is told how many trees are owed.
+  bool run(const std::function<void(std::int64_t owed)>& report);
 
  private:
   [[nodiscard]] bool has_images() const { return orbits_.group.size() > 1; }
+  bool pack_all(const std::function<void(std::int64_t owed)>& report);
   bool pack_one(Rank root);
   bool pack_with_images(Rank root);
   bool allows(std::span<const ArcId> route);
@@ -43,6 +44,7 @@ class Packer {
   void prove_pool();
   void adapt_batch(std::size_t packed, std::size_t removed);
   void repair(const SinkSide& side);
+  void count_repair();
   bool drop_newest_damage(CutId x);
 
   const Core& core_;

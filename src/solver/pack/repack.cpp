@@ -21,6 +21,7 @@
 #include "forestcoll/route_builder.hpp"
 #include "graph/sink_flow.hpp"
 #include "solver/common/demand_check.hpp"
+#include "solver/common/join_trees.hpp"
 #include "solver/common/sink_order.hpp"
 
 namespace forestcoll {
@@ -294,7 +295,8 @@ class Repacker {
     return std::optional(Rest{*std::move(packing)});
   }
 
-  // The kept trees and the new ones, in one forest, by root.
+  // The kept trees and the new ones, in one forest, by root. A new tree that is the same as a kept
+  // one is more of that.
   Repacking finish(Rest& rest) {
     std::vector<Forest::Tree> trees;
     std::vector<Route> routes;
@@ -307,40 +309,29 @@ class Repacker {
       routes.insert(routes.end(), row, row + static_cast<std::ptrdiff_t>(ranks));
       statistics_.kept_multiplicity += tree.multiplicity;
     }
+    solver::join_equal_trees(trees, routes, ranks);
     statistics_.kept = static_cast<std::int64_t>(trees.size());
     PackStatistics statistics;
     if (rest.packing) {
-      const Forest& added = rest.packing->forest;
       statistics = rest.packing->statistics;
-      statistics_.added = static_cast<std::int64_t>(added.tree_count());
-      for (std::size_t t = 0; t < added.tree_count(); ++t) {
-        trees.push_back(added.tree(TreeId(t)));
-        for (std::size_t v = 0; v < ranks; ++v) {
-          routes.push_back(
-              Rank(v) == trees.back().root
-                  ? Route{}
-                  : routes_.add(added.parent(TreeId(t), Rank(v)), added.path(TreeId(t), Rank(v))));
-        }
-      }
+      append(rest.packing->forest, trees, routes);
+      solver::join_equal_trees(trees, routes, ranks);
+      statistics_.added = static_cast<std::int64_t>(trees.size()) - statistics_.kept;
     }
-    return {{by_root(std::move(trees), routes), scaling_, statistics}, statistics_};
+    return {{Forest(routes_.take(), std::move(trees), std::move(routes)), scaling_, statistics},
+            statistics_};
   }
 
-  Forest by_root(std::vector<Forest::Tree> trees, const std::vector<Route>& routes) {
-    std::vector<std::size_t> order(trees.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return trees[a].root < trees[b].root; });
-    std::vector<Forest::Tree> sorted;
-    std::vector<Route> rows;
-    rows.reserve(routes.size());
-    const std::size_t ranks = network_.ranks.size();
-    for (const std::size_t i : order) {
-      sorted.push_back(trees[i]);
-      const auto row = routes.begin() + static_cast<std::ptrdiff_t>(i * ranks);
-      rows.insert(rows.end(), row, row + static_cast<std::ptrdiff_t>(ranks));
+  void append(const Forest& added, std::vector<Forest::Tree>& trees, std::vector<Route>& routes) {
+    for (std::size_t t = 0; t < added.tree_count(); ++t) {
+      trees.push_back(added.tree(TreeId(t)));
+      for (std::size_t v = 0; v < added.rank_count(); ++v) {
+        routes.push_back(
+            Rank(v) == trees.back().root
+                ? Route{}
+                : routes_.add(added.parent(TreeId(t), Rank(v)), added.path(TreeId(t), Rank(v))));
+      }
     }
-    return {routes_.take(), std::move(sorted), std::move(rows)};
   }
 
   const Network& network_;
