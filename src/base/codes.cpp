@@ -59,7 +59,8 @@ constexpr std::array<CodeInfo, 140> kCodes = {{
     {"T09", "the request",
      "unequal shares, which plans cannot say, and XML only for allreduce (exit code 3)"},
     {"T10", "the request",
-     "a forest with more edges, or more text, than the checker reads; an alltoall in more parts than "
+     "a forest with more edges, or more text, than the checker reads; an alltoall in more parts "
+     "than "
      "paths are sought for (exit code 3)"},
     {"E16", "the request", "no tree is as low as `--max-height`, whatever the rate"},
     {"R01", "the request", "stopped before the end (exit code 3)"},
