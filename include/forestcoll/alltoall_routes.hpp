@@ -1,7 +1,6 @@
 // All-to-all as a schedule before any format: which way every part of the data takes, and when.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -30,16 +29,5 @@ struct AlltoallRoutes {
   Ratio rate;            ///< GB/s per unit of demand: all links at once, held up by the busiest
   Ratio rate_in_rounds;  ///< the same where every round waits for the one before; 0: no rounds
 };
-
-/// Where the legs of a path begin and end: positions in `nodes` of those that are compute nodes.
-/// REQUIRES: `is_compute` says so of a node.
-template <class IsCompute>
-[[nodiscard]] std::vector<std::size_t> stops_of(const AlltoallPath& path, IsCompute is_compute) {
-  std::vector<std::size_t> stops;
-  for (std::size_t i = 0; i < path.nodes.size(); ++i) {
-    if (is_compute(path.nodes[i])) stops.push_back(i);
-  }
-  return stops;
-}
 
 }  // namespace forestcoll
