@@ -80,8 +80,8 @@ struct Bound {
 /// says; algbw is the size of everybody's data together divided by the time. The phases of an
 /// allreduce come one after the other, each on all of the fabric; where dividing every link between
 /// them lets both at once be faster (`allreduce_optimum`; as on fabrics whose ranks differ), that
-/// is done: always where k is the optimal one, where it brings a tenth or more for a given k or
-/// height, and not with `previous`, whose trees are of the former kind.
+/// is done: always where k is the optimal one, where it brings a tenth or more for a given k, and
+/// neither with `max_height` nor with `previous`, whose trees are of the former kind.
 ///
 /// Errors: E14 (exact arithmetic), E16 (`max_height` below the distances), R01 (stopped), R02
 /// (`previous` does not fit the network or the collective).

@@ -292,21 +292,22 @@ Expected<Synthesis> solve(const Problem& problem, const SynthesizeOptions& optio
 std::optional<solver::AllreduceParts> parts_of(const Problem& problem,
                                                const SynthesizeOptions& options,
                                                const Ratio& two_phases) {
-  if (options.collective != Collective::allreduce || options.previous != nullptr) {
+  if (options.collective != Collective::allreduce || options.previous != nullptr ||
+      options.max_height) {
     return std::nullopt;
   }
   return solver::parts_at_once(problem.network, problem.weights, two_phases, options.packing.stop);
 }
 
-// With both phases at once, each on its part. Rounded to few trees, or in low ones, the parts may
-// carry less than all of the fabric does one phase after the other; and what a runtime makes of
-// trees that differ more is slower than their rate says. There it has to be worth it.
+// With both phases at once, each on its part. Rounded to few trees, the parts may carry less than
+// all of the fabric does one phase after the other, and what a runtime makes of trees that differ
+// more is slower than their rate says: there it has to be worth it.
 Expected<Synthesis> solve_at_once(Problem& problem, solver::AllreduceParts parts,
                                   const SynthesizeOptions& options, Synthesis begun,
                                   std::chrono::steady_clock::time_point start) {
   const Ratio two_phases = std::exchange(begun.forest.optimum, parts.upper);
   std::optional<Synthesis> in_turn;
-  if (options.trees_per_root.mode != TreesPerRoot::Mode::optimal || options.max_height) {
+  if (options.trees_per_root.mode != TreesPerRoot::Mode::optimal) {
     auto found = solve(problem, options, begun, start);
     if (!found || found->stopped) return found;
     in_turn = *std::move(found);
