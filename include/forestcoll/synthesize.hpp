@@ -48,9 +48,6 @@ struct Synthesis {
   /// cut's sending side is the one that receives.
   std::optional<Rate> reduce_rate, broadcast_rate;
   Ratio allowed;  ///< GB/s: what the cuts allow at the k that was asked for or chosen
-  /// GB/s: the optimum of reduce-scatter, then allgather, where an allreduce is better with both at
-  /// once. `forest.optimum` is then that of both at once, in the shares that the ranks own.
-  std::optional<Ratio> two_phases = {};
   /// The scale asked for could not be packed, because switches' two sides differ (by themselves
   /// or after rounding to k trees) or because trees had to be lower (`max_height`): U was raised,
   /// and `forest.algbw` is what that left of `allowed`.
@@ -77,20 +74,15 @@ struct Bound {
 
 /// Rate, scaling and packing for one collective. Reduce phases are solved on the reversed network;
 /// where that is the same network, both phases share one solution. Ranks own what `network.weight`
-/// says; algbw is the size of everybody's data together divided by the time. The phases of an
-/// allreduce come one after the other, each on all of the fabric; where dividing every link between
-/// them lets both at once be faster (`allreduce_optimum`; as on fabrics whose ranks differ), that
-/// is done: always where k is the optimal one, where it brings a tenth or more for a given k or
-/// height, and not with `previous`, whose trees are of the former kind.
-///
+/// says; algbw is the size of everybody's data together divided by the time.
 /// Errors: E14 (exact arithmetic), E16 (`max_height` below the distances), R01 (stopped), R02
 /// (`previous` does not fit the network or the collective).
 [[nodiscard]] Expected<Synthesis> synthesize(const Network& network,
                                              const SynthesizeOptions& options);
 
 /// What k trees per root allow: for the powers of two up to `most`, and for the k that reaches
-/// the optimum; of an allreduce one phase after the other. Where `stop` asks to give up, for the k
-/// so far. Errors: E14; R01 where not even the optimum was known. Cost: `scale_to_k` per row.
+/// the optimum. Where `stop` asks to give up, for the k so far. Errors: E14; R01 where not even the
+/// optimum was known. Cost: `scale_to_k` per row.
 [[nodiscard]] Expected<std::vector<RateAtK>> rate_by_k(const Network& network,
                                                        Collective collective,
                                                        std::optional<Rank> root, std::int64_t most,
@@ -104,8 +96,7 @@ struct RateAtHeight {
   Ratio algbw;  ///< GB/s
 };
 
-/// What lower trees cost, at the k that `options` asks for (of an allreduce, one phase after the
-/// other); the highest trees first. `max_height`
+/// What lower trees cost, at the k that `options` asks for; the highest trees first. `max_height`
 /// and `previous` are not looked at. Where `options.packing.stop` asks to give up, the rows so far.
 /// Errors: those of `synthesize`; R01 without any row. Cost: that of packing several
 /// times per row.

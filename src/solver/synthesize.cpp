@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "forestcoll/congestion.hpp"
 #include "forestcoll/max_height.hpp"
-#include "solver/allreduce/at_once.hpp"
 #include "solver/height/bound.hpp"
 #include "solver/pack/fallback_forest.hpp"
 #include "solver/pack/pack_or_copy.hpp"
@@ -26,9 +24,6 @@ using solver::Phase;
 using solver::Problem;
 using solver::ScaleAndK;
 using solver::was_stopped;
-
-// How much faster both phases at once have to be for a given number of trees.
-const Ratio kWorthDividing(11, 10);
 
 // Powers of two up to this are tried for lower trees.
 constexpr std::int64_t kMostOtherTrees = 16;
@@ -117,7 +112,7 @@ class PhasePacker {
     const Phase& phase = problem_.phases[i];
     std::optional<Packing> so_far;
     if (scaling != nullptr && !(options_.answer_when_stopped && stop_requested())) {
-      auto found = pack_keeping_fabric(i, *scaling);
+      auto found = pack_at(i, *scaling);
       if (!found && !(options_.answer_when_stopped && was_stopped(found.errors()))) {
         return found.errors();
       }
@@ -135,27 +130,27 @@ class PhasePacker {
     return quick;
   }
 
-  Expected<PackingSoFar> pack_at(std::size_t i, const Scaling& scaling,
-                                 const PackOptions& packing) {
+  Expected<PackingSoFar> pack_at(std::size_t i, const Scaling& scaling) {
     const Phase& phase = problem_.phases[i];
     if (options_.max_height) {
       auto low = pack_within_height(phase.network, phase.weights, scaling, *options_.max_height,
-                                    packing, other_scalings(phase, scaling, options_));
+                                    options_.packing, other_scalings(phase, scaling, options_));
       if (!low) return low.errors();
       return PackingSoFar{*std::move(low)};
     }
     if (options_.previous == nullptr) {
       const IfStopped if_stopped =
           options_.answer_when_stopped ? IfStopped::finish_at_once : IfStopped::give_up;
-      return may_be_copies()
-                 ? solver::pack_or_copy(phase.network, phase.weights, phase.rate, scaling, packing,
-                                        if_stopped)
-                 : solver::pack_so_far(phase.network, phase.weights, scaling, packing, if_stopped);
+      return may_be_copies() ? solver::pack_or_copy(phase.network, phase.weights, phase.rate,
+                                                    scaling, options_.packing, if_stopped)
+                             : solver::pack_so_far(phase.network, phase.weights, scaling,
+                                                   options_.packing, if_stopped);
     }
     const CollectiveForest& previous = *options_.previous;
     const bool reducing = !problem_.broadcast || i > 0;
-    auto repacked = repack(phase.network, phase.weights, scaling,
-                           reducing ? previous.reduce->reversed() : *previous.broadcast, packing);
+    auto repacked =
+        repack(phase.network, phase.weights, scaling,
+               reducing ? previous.reduce->reversed() : *previous.broadcast, options_.packing);
     if (!repacked) return repacked.errors();
     add_up(repacked->repack);
     return PackingSoFar{std::move(repacked->packing)};
@@ -193,18 +188,6 @@ class PhasePacker {
     const Raise raise{asked.scale, at_k.value_or(packing.scaling.scale)};
     if (i == 0 && problem_.broadcast) result_.broadcast_raise = raise;
     if (i > 0 || !problem_.broadcast || problem_.shared) result_.reduce_raise = raise;
-  }
-
-  // A part can have symmetries that the fabric has not; whoever checks the forest sees the fabric.
-  Expected<PackingSoFar> pack_keeping_fabric(std::size_t i, const Scaling& scaling) {
-    auto found = pack_at(i, scaling, options_.packing);
-    if (!problem_.is_divided() || !found ||
-        solver::keeps_fabric(found->packing.forest.symmetry(), problem_.network)) {
-      return found;
-    }
-    PackOptions plain = options_.packing;
-    plain.symmetry = false;
-    return pack_at(i, scaling, plain);
   }
 
   // As many trees per root as were asked for, if a number was: copies of the same.
@@ -268,12 +251,6 @@ Expected<Synthesis> pack_planned(const Problem& problem, const SynthesizeOptions
   auto algbw = algbw_of(problem.phases, reached);
   if (!algbw) return algbw.errors();
   forest.algbw = *algbw;
-  // Rounded to k trees, what one phase leaves of an arc serves the other.
-  if (problem.is_divided()) {
-    const auto at_once = congestion_algbw(forest, problem.network);
-    if (at_once && forest.algbw < *at_once) forest.algbw = *at_once;
-    result.allowed = std::max(result.allowed, forest.algbw);
-  }
   return result;
 }
 
@@ -301,60 +278,6 @@ Expected<Synthesis> pack_best(const Problem& problem, const SynthesizeOptions& o
 
 }  // namespace
 
-namespace {
-
-// Plans and packs; `start` is when the search for the rate began.
-Expected<Synthesis> solve(const Problem& problem, const SynthesizeOptions& options, Synthesis begun,
-                          std::chrono::steady_clock::time_point start) {
-  // Make capacities integral; that fixes the number of trees per root.
-  auto planned = solver::plan(problem.phases, options.trees_per_root, options.packing.stop);
-  if (!planned) return planned.errors();
-  begun.stopped = planned->stopped;
-  begun.tradeoff = planned->rows;
-  begun.seconds.rate = seconds_since(start);
-
-  // Pack the trees straight into the fabric, and put the phases together.
-  if (options.packing.progress) options.packing.progress("packing", std::nullopt);
-  start = std::chrono::steady_clock::now();
-  auto result = pack_best(problem, options, *planned, begun);
-  if (result) result->seconds.pack = seconds_since(start);
-  return result;
-}
-
-// How the links are divided, where an allreduce is better with both phases at once.
-std::optional<solver::AllreduceParts> parts_of(const Problem& problem,
-                                               const SynthesizeOptions& options,
-                                               const Ratio& two_phases) {
-  if (options.collective != Collective::allreduce || options.previous != nullptr) {
-    return std::nullopt;
-  }
-  return solver::parts_at_once(problem.network, problem.weights, two_phases, options.packing.stop);
-}
-
-// With both phases at once, each on its part. Rounded to few trees, or in low ones, the parts may
-// carry less than all of the fabric does one phase after the other; and what a runtime makes of
-// trees that differ more is slower than their rate says. There it has to be worth it.
-Expected<Synthesis> solve_at_once(Problem& problem, solver::AllreduceParts parts,
-                                  const SynthesizeOptions& options, Synthesis begun,
-                                  std::chrono::steady_clock::time_point start) {
-  const Ratio two_phases = std::exchange(begun.forest.optimum, parts.upper);
-  std::optional<Synthesis> in_turn;
-  if (options.trees_per_root.mode != TreesPerRoot::Mode::optimal || options.max_height) {
-    auto found = solve(problem, options, begun, start);
-    if (!found || found->stopped) return found;
-    in_turn = *std::move(found);
-  }
-  begun.two_phases = two_phases;
-  problem.divide(std::move(parts.broadcast), std::move(parts.reduce), options.packing.stop);
-  auto result = solve(problem, options, std::move(begun), start);
-  if (!in_turn) return result;
-  const auto worth = checked_mul(in_turn->forest.algbw, kWorthDividing);
-  const bool is_worth = result && !result->stopped && worth && *worth <= result->forest.algbw;
-  return is_worth ? std::move(result) : Expected<Synthesis>(*std::move(in_turn));
-}
-
-}  // namespace
-
 Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& options) {
   FORESTCOLL_CHECK(options.previous == nullptr || !options.max_height, "one of the two");
   Synthesis begun;
@@ -368,8 +291,8 @@ Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& 
 
   // 1. What is the best possible? The cuts are the proof.
   if (options.packing.progress) options.packing.progress("finding the rate", std::nullopt);
-  const auto start = std::chrono::steady_clock::now();
-  Problem problem(network, options.collective, options.root, options.packing.stop);
+  auto start = std::chrono::steady_clock::now();
+  const Problem problem(network, options.collective, options.root, options.packing.stop);
   if (auto errors = refuse_open_rate(problem)) return *std::move(errors);
   begun.broadcast_rate = problem.broadcast_rate();
   begun.reduce_rate = problem.reduce_rate();
@@ -377,11 +300,37 @@ Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& 
   if (!optimum) return optimum.errors();
   forest.optimum = *optimum;
 
-  // 2. The trees: of both phases at once where that is better, else of one after the other.
-  if (auto parts = parts_of(problem, options, *optimum)) {
-    return solve_at_once(problem, *std::move(parts), options, std::move(begun), start);
-  }
-  return solve(problem, options, std::move(begun), start);
+  // 2. Make capacities integral; that fixes the number of trees per root.
+  auto planned = solver::plan(problem.phases, options.trees_per_root, options.packing.stop);
+  if (!planned) return planned.errors();
+  begun.stopped = planned->stopped;
+  begun.tradeoff = planned->rows;
+  begun.seconds.rate = seconds_since(start);
+
+  // 3. Pack the trees straight into the fabric, and put the phases together.
+  if (options.packing.progress) options.packing.progress("packing", std::nullopt);
+  start = std::chrono::steady_clock::now();
+  auto result = pack_best(problem, options, *planned, begun);
+  if (result) result->seconds.pack = seconds_since(start);
+  return result;
+}
+
+Expected<std::vector<RateAtK>> rate_by_k(const Network& network, Collective collective,
+                                         std::optional<Rank> root, std::int64_t most,
+                                         const std::stop_token& stop) {
+  const Problem problem(network, collective, root, stop);
+  if (auto errors = refuse_open_rate(problem)) return *std::move(errors);
+  auto planned = solver::plan(problem.phases, {TreesPerRoot::Mode::power_of_two, most}, stop);
+  if (!planned) return planned.errors();
+  auto k = k_of_optimum(problem);
+  if (!k) return k.errors();
+  auto optimum = optimum_of(problem);
+  if (!optimum) return optimum.errors();
+  std::vector<RateAtK> rows = std::move(planned->rows);
+  const bool listed =
+      std::any_of(rows.begin(), rows.end(), [&](const RateAtK& row) { return row.k == *k; });
+  if (!listed) rows.push_back({*k, *optimum});
+  return rows;
 }
 
 namespace {

@@ -27,13 +27,6 @@ struct Problem {
   Problem(const Problem&) = delete;
   Problem& operator=(const Problem&) = delete;
 
-  /// Both phases of an allreduce at the same time: out-trees on the one part of the fabric,
-  /// in-trees on the other, which is turned round; none: they are the out-trees walked backwards.
-  /// Cost: that of `tree_rate`, once per part.
-  void divide(Network of_broadcast, std::optional<Network> of_reduce, const std::stop_token& stop);
-
-  [[nodiscard]] bool is_divided() const { return broadcast_part_.has_value(); }
-
   [[nodiscard]] std::optional<Rate> broadcast_rate() const;
   [[nodiscard]] std::optional<Rate> reduce_rate() const;
 
@@ -43,12 +36,9 @@ struct Problem {
   bool reduce, broadcast;
   bool shared;  ///< one phase for both
   std::vector<Phase> phases;
-
- private:
-  std::optional<Network> broadcast_part_, reduce_part_;
 };
 
-/// GB/s, one phase after the other, or where it is divided both at once. Error E14.
+/// GB/s, one phase after the other. Error E14.
 [[nodiscard]] Expected<Ratio> optimum_of(const Problem& problem);
 /// The least number of trees per root that reaches it in all phases. Error E14.
 [[nodiscard]] Expected<std::int64_t> k_of_optimum(const Problem& problem);
