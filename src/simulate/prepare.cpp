@@ -103,6 +103,10 @@ class Preparation {
   Expected<Simulator> read() {
     if (description_.format == "msccl-xml") return read_xml();
     if (description_.format == "mscclpp-plan") return read_plan();
+    if (description_.format == "forestcoll-flows") {
+      return refuse(file_, "", "flows have no steps, and so no times",
+                    "write the XML of the alltoall: `forestcoll synth -c alltoall`");
+    }
     return read_forest();
   }
 

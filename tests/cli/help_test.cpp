@@ -55,6 +55,7 @@ TEST(Completion, OffersTheOptionsOfTheCommand) {
 TEST(Completion, OffersValuesWhereTheyAreFew) {
   EXPECT_THAT(offered({"forestcoll", "synth", "a.json", "--format", "m"}),
               ::testing::UnorderedElementsAre("msccl", "mscclpp"));
+  EXPECT_THAT(offered({"forestcoll", "completion", "z"}), Contains("zsh"));
 }
 
 TEST(Completion, OffersFilesElsewhere) {

@@ -56,6 +56,26 @@ TEST(SynthAlltoall, WritesFlowsThatFollowTheirSchema) {
   EXPECT_EQ(run({"verify", file, "--topology", topology("mi250-x2")}).code, 1);
 }
 
+TEST(SynthAlltoall, FlowsHaveNoTimes) {
+  const Scratch scratch;
+  const std::string fabric = topology("dgx-a100-x1"), file = scratch / "flows.json";
+  ASSERT_EQ(synth({fabric, "--format", "flows", "-o", file}).code, 0);
+  const auto refused = run({"simulate", file, fabric});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("flows have no steps"), HasSubstr("[M04]")));
+}
+
+TEST(SynthAlltoall, FlowsOfNothingAreReportedByTheSchema) {
+  const Scratch scratch;
+  const std::string file = scratch.write(
+      "flows.json", R"({"format": "forestcoll-flows", "version": 1, "collective": "x"})");
+  const auto verdict = run({"verify", file, "--json"});
+  EXPECT_EQ(verdict.code, 1);
+  const auto report = nlohmann::json::parse(verdict.out);
+  expect_valid(report, "forestcoll-verify.schema.json");
+}
+
 TEST(SynthAlltoall, ReportsAsJson) {
   for (const std::string format : {"msccl", "flows", "none"}) {
     const Scratch scratch;

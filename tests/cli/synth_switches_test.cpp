@@ -18,7 +18,7 @@ TEST(SynthInNetwork, SummarySaysWhatSwitchesCouldAdd) {
   ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
   const auto synth = run({"synth", file, "--json", "-o", scratch / "x.xml"});
   ASSERT_EQ(synth.code, 0) << synth.err;
-  EXPECT_THAT(synth.err, HasSubstr("with them the links allow 400 GB/s, 1.56 times as much"));
+  EXPECT_THAT(synth.err, HasSubstr("with them trees reach 400 GB/s, 1.56 times as much"));
   const auto report = nlohmann::json::parse(synth.out);
   expect_valid(report, "forestcoll-synth.schema.json");
   EXPECT_EQ(report["in_network"]["exact"], "400");

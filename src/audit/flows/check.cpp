@@ -77,7 +77,7 @@ class FlowsCheck {
                                 claims_.algbw.to_string(), claims_.optimum->to_string()));
     }
     check_ranks();
-    verdict_.collective_name = flows_.collective;
+    verdict_.collective_name = has_bytes() ? "alltoallv" : "alltoall";
     verdict_.ranks = static_cast<std::int64_t>(flows_.ranks.size());
     verdict_.chunks = verdict_.ranks * std::min(flows_.k, kMaxFlowParts);
     total_ = flows_.own_bytes.value_or(0);

@@ -41,7 +41,9 @@ OptionHelp option_help(const CLI::Option& option) {
   for (const std::string& name : option.get_snames()) help.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) help.names.push_back("--" + name);
   if (!option.nonpositional()) {
+    take_type(option.get_type_name(), help);
     help.names = {option.get_name()};  // which says what it is
+    help.value.clear();
   } else if (option.get_items_expected_max() > 0) {
     take_type(option.get_type_name(), help);
   }

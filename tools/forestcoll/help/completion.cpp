@@ -24,8 +24,12 @@ std::string brief(const std::string& description) {
   return description.substr(0, description.find_first_of(";("));
 }
 
-std::vector<std::string> option_names(const CommandHelp& command) {
+// What may stand next: options, and the choices of operands.
+std::vector<std::string> words_of(const CommandHelp& command) {
   std::vector<std::string> names;
+  for (const OptionHelp& operand : command.operands) {
+    names.insert(names.end(), operand.choices.begin(), operand.choices.end());
+  }
   for (const OptionHelp& option : command.options) {
     names.insert(names.end(), option.names.begin(), option.names.end());
   }
@@ -79,7 +83,7 @@ std::string bash_completion(const std::vector<CommandHelp>& commands) {
   for (const CommandHelp& command : commands) {
     text += fmt::format("    '{}')\n{}", fmt::join(command.words, " "), bash_values(command));
     text += fmt::format("      words='{} {}' ;;\n", fmt::join(command.commands, " "),
-                        fmt::join(option_names(command), " "));
+                        fmt::join(words_of(command), " "));
   }
   text +=
       "  esac\n"
@@ -117,6 +121,15 @@ std::string zsh_option(const OptionHelp& option) {
   return lines;
 }
 
+std::string zsh_operands(const CommandHelp& command) {
+  for (const OptionHelp& operand : command.operands) {
+    if (operand.choices.empty()) continue;
+    return fmt::format(" \\\n    '1:{}:({})'", operand.names.front(),
+                       fmt::join(operand.choices, " "));
+  }
+  return " \\\n    '*:file:_files'";
+}
+
 std::string function_of(const CommandHelp& command) {
   return fmt::format("_forestcoll{}{}", command.words.empty() ? "" : "_",
                      fmt::join(command.words, "_"));
@@ -133,7 +146,7 @@ std::string zsh_completion(const std::vector<CommandHelp>& commands) {
     std::string options;
     for (const OptionHelp& option : command.options) options += zsh_option(option);
     if (command.commands.empty()) {
-      text += fmt::format("  _arguments -s{} \\\n    '*:file:_files'\n}}\n", options);
+      text += fmt::format("  _arguments -s{}{}\n}}\n", options, zsh_operands(command));
       continue;
     }
     text += "  local -a commands=(\n";
@@ -173,9 +186,15 @@ std::string fish_completion(const std::vector<CommandHelp>& commands) {
           fmt::format("{}{}not __fish_seen_subcommand_from {}", condition,
                       condition.empty() ? "" : "; and ", fmt::join(command.commands, " "));
       for (const std::string& name : command.commands) {
-        text += fmt::format("complete -c forestcoll -f -n {} -a {} -d {}\n", in_quotes(none_yet),
-                            name, in_quotes(brief(inner(commands, command, name).description)));
+        text += fmt::format("complete -c forestcoll{} -n {} -a {} -d {}\n",
+                            command.operands.empty() ? " -f" : "", in_quotes(none_yet), name,
+                            in_quotes(brief(inner(commands, command, name).description)));
       }
+    }
+    for (const OptionHelp& operand : command.operands) {
+      if (operand.choices.empty()) continue;
+      text += fmt::format("complete -c forestcoll -f -n {} -a {}\n", in_quotes(condition),
+                          in_quotes(fmt::format("{}", fmt::join(operand.choices, " "))));
     }
     for (const OptionHelp& option : command.options) {
       text += "complete -c forestcoll";
