@@ -41,7 +41,9 @@ class RoutesToPeer {
     amounts[{-distance_[from], from}] = 1;
     std::vector<LinkShare> shares;
     while (amounts.begin()->first.first < 0) {
-      const auto [at, amount] = *amounts.begin();
+      // By name: clang 14 lets no lambda use structured bindings.
+      const auto at = amounts.begin()->first;
+      const double amount = amounts.begin()->second;
       amounts.erase(amounts.begin());
       const NodeId v = at.second;
       Capacity widest = 0, total = 0;
