@@ -285,6 +285,21 @@ std::string cloud_file() {
   return text + "</cpu></system>\n";
 }
 
+TEST(TopoImport, WhatCloudsLeaveToNcclIsGivenWhereAScheduleIsJudged) {
+  const Scratch scratch;
+  const std::string file = scratch.write("cloud.xml", cloud_file()), xml = scratch / "x.xml";
+  ASSERT_EQ(run({"synth", file, "--box", "dgx-a100", "-o", xml}).code, 0);
+  EXPECT_EQ(run({"verify", xml, "--topology", file}).code, 2);
+  const auto verdict = run({"verify", xml, "--topology", file, "--box", "dgx-a100"});
+  EXPECT_EQ(verdict.code, 0) << verdict.err;
+  EXPECT_THAT(verdict.out, HasSubstr("on the topology"));
+  const auto times = run({"simulate", xml, file, "--nvlink", "nvswitch=300", "--sizes", "1M"});
+  EXPECT_EQ(times.code, 0) << times.err;
+  const auto idle = run({"verify", xml, "--nvlink", "nvswitch=300"});
+  EXPECT_EQ(idle.code, 2);
+  EXPECT_THAT(idle.err, AllOf(HasSubstr("[S04]"), HasSubstr("--topology")));
+}
+
 TEST(TopoImport, WhatCloudsLeaveToNcclIsGivenToEveryCommand) {
   const Scratch scratch;
   const std::string file = scratch.write("cloud.xml", cloud_file());

@@ -54,31 +54,6 @@ CLI::Validator positive_integer() {
           ""};
 }
 
-void add_dump_options(CLI::App& command, DumpOptions& options) {
-  constexpr const char* group = "Dumps of machines";
-  command
-      .add_option(
-          "--nvlink", options.nvlink,
-          "Of a file without the GPUs' links, as clouds ship them for NCCL: each GPU's GB/s\n"
-          "to the NVSwitches")
-      ->type_name("nvswitch=GB/s")
-      ->group(group);
-  command
-      .add_option("--box", options.box,
-                  "Of such a file: a machine that has the links, or the GPUs too, by a name of\n"
-                  "`topo gen --list`, a topology file or a dump. Of ibnetdiscover and Slurm: the\n"
-                  "dump of one machine, which every host is")
-      ->check(CLI::Validator(refuse_no_name, ""))
-      ->type_name("NAME|FILE")
-      ->group(group);
-  command
-      .add_flag(
-          "--pcie-p2p", options.pcie_p2p,
-          "GPUs reach each other through PCIe and CPUs beside NVLink and xGMI; where these do\n"
-          "not join them all, they do so in any case")
-      ->group(group);
-}
-
 // "nvswitch=300"
 Expected<Ratio> nvswitch_of(const std::string& text) {
   constexpr std::string_view key = "nvswitch=";
@@ -107,6 +82,31 @@ Expected<std::string> text_of_box(const std::string& box) {
 }
 
 }  // namespace
+
+void add_dump_options(CLI::App& command, DumpOptions& options) {
+  constexpr const char* group = "Dumps of machines";
+  command
+      .add_option(
+          "--nvlink", options.nvlink,
+          "Of a file without the GPUs' links, as clouds ship them for NCCL: each GPU's GB/s\n"
+          "to the NVSwitches")
+      ->type_name("nvswitch=GB/s")
+      ->group(group);
+  command
+      .add_option("--box", options.box,
+                  "Of such a file: a machine that has the links, or the GPUs too, by a name of\n"
+                  "`topo gen --list`, a topology file or a dump. Of ibnetdiscover and Slurm: the\n"
+                  "dump of one machine, which every host is")
+      ->check(CLI::Validator(refuse_no_name, ""))
+      ->type_name("NAME|FILE")
+      ->group(group);
+  command
+      .add_flag(
+          "--pcie-p2p", options.pcie_p2p,
+          "GPUs reach each other through PCIe and CPUs beside NVLink and xGMI; where these do\n"
+          "not join them all, they do so in any case")
+      ->group(group);
+}
 
 void add_reading_options(CLI::App& command, ReadingOptions& options) {
   command

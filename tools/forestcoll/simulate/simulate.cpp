@@ -29,6 +29,7 @@ constexpr std::size_t kShownLinks = 3;
 struct SimulateArguments {
   std::string schedule;
   std::string topology;
+  ReadingOptions reading;
   std::string sizes = "1K:4G:4";
   std::string gpu;         // empty: the fabric's own
   std::string parameters;  // a file
@@ -143,7 +144,9 @@ ExitCode run_simulate(const SimulateArguments& options, const Console& console) 
   const auto sizes = parse_sizes(options.sizes);
   if (!sizes) return fail(sizes.errors(), console);
   Metadata metadata;
-  const auto topology = read_topology(options.topology, {}, console, &metadata);
+  const auto reading = reading_of(options.reading);
+  if (!reading) return fail(reading.errors(), console);
+  const auto topology = read_topology(options.topology, *reading, console, &metadata);
   if (!topology) return fail(topology.errors(), console);
   report_parsed(*topology, console);
   const auto figures = choose_figures(options, topology->topology, metadata);
@@ -185,6 +188,7 @@ Command add_simulate(CLI::App& program) {
                    "standard input")
       ->required();
   command->add_option("TOPOLOGY", options->topology, "The fabric that it runs on")->required();
+  add_dump_options(*command, options->reading.dump);
   command
       ->add_option("--sizes", options->sizes,
                    fmt::format("Bytes of the whole buffer: {}", sizes_in_words))

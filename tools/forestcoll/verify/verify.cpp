@@ -31,6 +31,7 @@ constexpr const char* kEveryTarget = "all";
 struct VerifyArguments {
   std::string schedule;
   std::string topology;
+  ReadingOptions reading;  // of the topology, where it is a dump
   std::string target = VerifyOptions{}.target;
   bool target_given = false;
   std::optional<std::int32_t> sms;
@@ -230,8 +231,16 @@ ExitCode run_verify(const VerifyArguments& options, const Console& console) {
     return fail({*std::move(error)}, console);
   }
   std::optional<ParsedTopology> topology;
+  const DumpOptions& dump = options.reading.dump;
+  if (options.topology.empty() && (!dump.nvlink.empty() || !dump.box.empty() || dump.pcie_p2p)) {
+    return fail({usage_error("S04", "--nvlink, --box and --pcie-p2p are for the topology",
+                             "name it with --topology")},
+                console);
+  }
   if (!options.topology.empty()) {
-    auto parsed = read_topology(options.topology, {}, console);
+    const auto reading = reading_of(options.reading);
+    if (!reading) return fail(reading.errors(), console);
+    auto parsed = read_topology(options.topology, *reading, console);
     if (!parsed) return fail(parsed.errors(), console);
     topology = *std::move(parsed);
     report_parsed(*topology, console);
@@ -293,6 +302,7 @@ Command add_verify(CLI::App& program) {
       ->each([options](const std::string&) { options->target_given = true; })
       ->capture_default_str();
   add_sms_option(*command, options->sms);
+  add_dump_options(*command, options->reading.dump);
   command->add_flag("--json", options->json,
                     "Report as JSON (format forestcoll-verify, version 1)");
   add_jobs_option(*command);
