@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <string>
@@ -90,6 +91,22 @@ TEST(Synth, JsonSummaryFollowsItsSchema) {
   }
 }
 
+// What no stage has of the total, in seconds.
+double unnamed_seconds(const std::vector<std::string>& request) {
+  const Scratch scratch;
+  std::vector<std::string> arguments = {"synth", topology(request.front()), "--json"};
+  arguments.insert(arguments.end(), request.begin() + 1, request.end());
+  if (request.back() != "none") arguments.insert(arguments.end(), {"-o", scratch / "a"});
+  const auto synth = run(arguments);
+  EXPECT_EQ(synth.code, 0) << synth.err;
+  const auto seconds = nlohmann::json::parse(synth.out)["seconds"];
+  double unnamed = seconds["total"].get<double>();
+  for (const auto& [stage, value] : seconds.items()) {
+    if (stage != "total") unnamed -= value.get<double>();
+  }
+  return unnamed;
+}
+
 TEST(Synth, StagesAddUpToTheTotal) {
   const std::vector<std::vector<std::string>> requests = {
       {"dgx-a100-x4"},
@@ -97,19 +114,13 @@ TEST(Synth, StagesAddUpToTheTotal) {
       {"mi250-x2", "-k", "optimal", "--format", "none"},
       {"dgx-a100-x2", "--algorithm", "nccl-ring"},
   };
+  constexpr int kTries = 10;  // a busy machine takes the processor away between two stages, too
   for (const auto& request : requests) {
-    const Scratch scratch;
-    std::vector<std::string> arguments = {"synth", topology(request.front()), "--json"};
-    arguments.insert(arguments.end(), request.begin() + 1, request.end());
-    if (request.back() != "none") arguments.insert(arguments.end(), {"-o", scratch / "a"});
-    const auto synth = run(arguments);
-    ASSERT_EQ(synth.code, 0) << synth.err;
-    const auto seconds = nlohmann::json::parse(synth.out)["seconds"];
-    double sum = 0;
-    for (const auto& [stage, value] : seconds.items()) {
-      if (stage != "total") sum += value.get<double>();
+    double least = unnamed_seconds(request);
+    for (int i = 1; i < kTries && least > 1e-3; ++i) {
+      least = std::min(least, unnamed_seconds(request));
     }
-    EXPECT_NEAR(sum, seconds["total"].get<double>(), 1e-3) << request.front();
+    EXPECT_NEAR(least, 0, 1e-3) << request.front();
   }
 }
 
