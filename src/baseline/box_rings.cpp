@@ -47,7 +47,7 @@ std::vector<Rank> turned(const std::vector<Rank>& order, Rank first) {
 
 BoxRings::BoxRings(const Request& request, const Network& network)
     : boxes_(std::make_unique<Boxes>(group_boxes(request.topology, network))),
-      ways_(std::make_unique<WayFinder>(network, boxes_->box_of)) {}
+      finder_(std::make_unique<PathFinder>(network, boxes_->box_of)) {}
 
 Expected<BoxRings> BoxRings::make(const Request& request, const Network& network) {
   BoxRings rings(request, network);
@@ -64,8 +64,8 @@ BoxRings::Found BoxRings::find(const Request& request, const std::vector<Rank>& 
     return {std::move(vendor->rings),
             fmt::format("{}'s rings for {}", vendor->library, vendor->box)};
   }
-  WayFinder ways(network, boxes_->box_of);
-  return {search_rings(network, ways, box, search), "NCCL search"};
+  PathFinder finder(network, boxes_->box_of);
+  return {search_rings(network, finder, box, search), "NCCL search"};
 }
 
 std::optional<Diagnostic> BoxRings::find_all(const Request& request) {
@@ -148,7 +148,7 @@ std::vector<Rank> BoxRings::doors(std::size_t box) {
     for (std::size_t other = 1; other < boxes_->size(); ++other) {
       const auto& there = boxes_->members[(box + other) % boxes_->size()];
       const bool leads = std::any_of(there.begin(), there.end(), [&](Rank to) {
-        return ways_->arcs(r, to, Through::switches) > 0;
+        return finder_->arcs(r, to, Through::switches) > 0;
       });
       if (!leads) continue;
       doors.push_back(r);
@@ -158,9 +158,9 @@ std::vector<Rank> BoxRings::doors(std::size_t box) {
   return doors;
 }
 
-Way BoxRings::step(Rank from, Rank to) {
-  Way way = ways_->take(from, to, Through::box);
-  return way.empty() ? ways_->take(from, to, Through::switches) : way;
+Path BoxRings::step(Rank from, Rank to) {
+  Path path = finder_->take(from, to, Through::box);
+  return path.empty() ? finder_->take(from, to, Through::switches) : path;
 }
 
 }  // namespace forestcoll::baseline

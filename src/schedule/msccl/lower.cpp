@@ -13,9 +13,9 @@
 #include "schedule/msccl/fusion.hpp"
 #include "schedule/msccl/lanes.hpp"
 #include "schedule/msccl/messages.hpp"
-#include "schedule/msccl/plan.hpp"
 #include "schedule/msccl/programs.hpp"
 #include "schedule/msccl/step_bounds.hpp"
+#include "schedule/msccl/threadblocks.hpp"
 #include "schedule/msccl/waits.hpp"
 #include "schedule/refusal.hpp"
 
@@ -208,15 +208,15 @@ Expected<Schedule> lower_in_parts(const CollectiveForest& forest, const LowerOpt
   if (!lanes) return lanes.errors();
   std::vector<schedule::RelayGroup> groups;
   if (options.forward && target.fused_steps) groups = find_relays(messages, waits, *lanes);
-  const auto plan = plan_threadblocks(
-      *lanes, groups, ranks, target,
-      {.most = limit, .use = options.threadblocks, .instances = options.instances});
-  if (!plan) return plan.errors();
+  const auto threadblocks =
+      place_lanes(*lanes, groups, ranks, target,
+                  {.most = limit, .use = options.threadblocks, .instances = options.instances});
+  if (!threadblocks) return threadblocks.errors();
   // 3. The programs.
   const schedule::Addressing addressing(forest.collective, forest.root, options.placement,
                                         static_cast<std::int64_t>(ranks), forest.k,
                                         shares(forest) * forest.k);
-  const schedule::Fusion fusion = schedule::fuse(messages, waits, plan->relays);
+  const schedule::Fusion fusion = schedule::fuse(messages, waits, threadblocks->relays);
   Schedule result;
   result.collective = forest.collective;
   result.root = forest.root;
@@ -236,7 +236,7 @@ Expected<Schedule> lower_in_parts(const CollectiveForest& forest, const LowerOpt
        .max_count = target.max_count,
        .spare_threadblocks_from =
            options.threadblocks == ThreadblockUse::merge ? std::int64_t{0} : limit},
-      plan->threadblocks);
+      threadblocks->of_rank);
   for (const RankProgram& program : result.programs) {
     for (const Threadblock& block : program.threadblocks) {
       result.channels = std::max(result.channels, block.channel + 1);
