@@ -51,9 +51,9 @@ BoxRings::BoxRings(const Request& request, const Network& network)
 
 Expected<BoxRings> BoxRings::make(const Request& request, const Network& network) {
   BoxRings rings(request, network);
-  auto error =
+  const auto done =
       request.options.graph != nullptr ? rings.take_graph(request) : rings.find_all(request);
-  if (error) return *std::move(error);
+  if (!done) return done.errors();
   return rings;
 }
 
@@ -68,7 +68,7 @@ BoxRings::Found BoxRings::find(const Request& request, const std::vector<Rank>& 
   return {search_rings(network, finder, box, search), "NCCL search"};
 }
 
-std::optional<Diagnostic> BoxRings::find_all(const Request& request) {
+Expected<void> BoxRings::find_all(const Request& request) {
   const Network& network = request.network;
   std::map<Signature, Found> known;
   for (std::size_t b = 0; b < boxes_->size(); ++b) {
@@ -97,10 +97,10 @@ std::optional<Diagnostic> BoxRings::find_all(const Request& request) {
     }
     orders_.push_back(std::move(orders));
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<Diagnostic> BoxRings::take_graph(const Request& request) {
+Expected<void> BoxRings::take_graph(const Request& request) {
   origin_ = "the graph file";
   const NcclGraph& graph = *request.options.graph;
   speed_ = graph.speed_intra;
@@ -136,7 +136,7 @@ std::optional<Diagnostic> BoxRings::take_graph(const Request& request) {
     }
     orders_.push_back(std::move(orders));
   }
-  return std::nullopt;
+  return {};
 }
 
 std::vector<Rank> BoxRings::doors(std::size_t box) {

@@ -49,8 +49,8 @@ class BoxRings {
     std::string origin;
   };
   [[nodiscard]] Found find(const Request& request, const std::vector<Rank>& box) const;
-  [[nodiscard]] std::optional<Diagnostic> find_all(const Request& request);
-  [[nodiscard]] std::optional<Diagnostic> take_graph(const Request& request);
+  [[nodiscard]] Expected<void> find_all(const Request& request);
+  [[nodiscard]] Expected<void> take_graph(const Request& request);
 
   std::unique_ptr<Boxes> boxes_;  ///< stay where they are: the finder refers to them
   std::unique_ptr<PathFinder> finder_;

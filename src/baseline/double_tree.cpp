@@ -63,7 +63,7 @@ class DoubleTree {
       for (const bool second : {false, true}) {
         // In one box the two trees are the same chain.
         if (boxes() == 1 && second) continue;
-        if (auto error = add_tree(c, BoxTree(boxes(), second))) return *std::move(error);
+        if (const auto done = add_tree(c, BoxTree(boxes(), second)); !done) return done.errors();
       }
     }
     ImplicitForest implicit = table_.take();
@@ -81,7 +81,7 @@ class DoubleTree {
  private:
   [[nodiscard]] std::size_t boxes() const { return rings_.boxes().size(); }
 
-  std::optional<Diagnostic> add_tree(std::size_t c, const BoxTree& shape) {
+  Expected<void> add_tree(std::size_t c, const BoxTree& shape) {
     const std::size_t tree = table_.begin_tree(doors_[shape.root()][c]);
     for (std::size_t b = 0; b < boxes(); ++b) {
       const Rank head = doors_[b][c];
@@ -99,7 +99,7 @@ class DoubleTree {
         table_.add(tree, chain[i + 1], table_.hop(std::move(path)));
       }
     }
-    return std::nullopt;
+    return {};
   }
 
   [[nodiscard]] Diagnostic no_path(Rank from, Rank to) const {

@@ -25,11 +25,11 @@ class Levels {
   }
 
   Expected<ImplicitForest> build() {
-    if (auto error = find_count()) return *std::move(error);
+    if (const auto done = find_count(); !done) return done.errors();
     implicit_.hops.resize(local_.size() * (count_ + 1));
     for (std::size_t b = 0; b < boxes().size(); ++b) {
       add_rails(b);
-      if (auto error = add_rings(b)) return *std::move(error);
+      if (const auto done = add_rings(b); !done) return done.errors();
     }
     for (std::size_t r = 0; r < local_.size(); ++r) {
       for (std::size_t o = 0; o < count_; ++o) implicit_.trees.push_back({Rank(r), 1, 0});
@@ -48,7 +48,7 @@ class Levels {
  private:
   [[nodiscard]] const Boxes& boxes() const { return rings_.boxes(); }
 
-  std::optional<Diagnostic> find_count() {
+  Expected<void> find_count() {
     const std::size_t size = boxes().members.front().size();
     count_ = rings_.orders(0).size();
     for (std::size_t b = 0; b < boxes().size(); ++b) {
@@ -62,7 +62,7 @@ class Levels {
                      "two levels need boxes of one size: choose the GPUs with --ranks, or compare "
                      "with another algorithm");
     }
-    return std::nullopt;
+    return {};
   }
 
   Hop& rail_into(Rank child) { return implicit_.hops[child.index() * (count_ + 1) + count_]; }
@@ -84,7 +84,7 @@ class Levels {
     }
   }
 
-  std::optional<Diagnostic> add_rings(std::size_t b) {
+  Expected<void> add_rings(std::size_t b) {
     for (std::size_t o = 0; o < count_; ++o) {
       auto order = rings_.orders(b)[o];
       if (turned_) std::reverse(order.begin(), order.end());
@@ -103,7 +103,7 @@ class Levels {
                             static_cast<std::int64_t>(local_.size() - boxes().size())};
       }
     }
-    return std::nullopt;
+    return {};
   }
 
   const Request& request_;

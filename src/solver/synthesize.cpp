@@ -23,7 +23,6 @@ using solver::PackingSoFar;
 using solver::Phase;
 using solver::Problem;
 using solver::ScaleAndK;
-using solver::was_stopped;
 
 // Powers of two up to this are tried for lower trees.
 constexpr std::int64_t kMostOtherTrees = 16;

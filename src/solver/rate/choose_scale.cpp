@@ -77,10 +77,6 @@ Expected<ChosenScale> choose_optimum(const std::vector<Phase>& phases) {
 
 }  // namespace
 
-bool was_stopped(const Diagnostics& errors) {
-  return errors.front().code == "R01";
-}
-
 Expected<Ratio> algbw_of(const std::vector<Phase>& phases, const std::vector<ScaleAndK>& at) {
   std::optional<Ratio> algbw;
   for (std::size_t i = 0; i < phases.size(); ++i) {

@@ -38,9 +38,6 @@ struct ScaleAndK {
 /// Phases that cut the data into the same chunks. Error E14.
 [[nodiscard]] Expected<std::int64_t> common_k(std::int64_t a, std::int64_t b);
 
-/// Is this what a stage says that was asked to stop?
-[[nodiscard]] bool was_stopped(const Diagnostics& errors);
-
 /// The scale and k of every phase, and what they reach.
 struct ChosenScale {
   std::vector<Scaling> scalings;  ///< one per phase; none where it was stopped before the first k
