@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -12,20 +11,10 @@
 #include "choose/settle.hpp"
 #include "forestcoll/boxes.hpp"
 #include "forestcoll/mscclpp.hpp"
+#include "forestcoll/stopwatch.hpp"
 
 namespace forestcoll {
 namespace {
-
-class Stopwatch {
- public:
-  double restart() {
-    const auto now = std::chrono::steady_clock::now();
-    return std::chrono::duration<double>(now - std::exchange(begin_, now)).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
 
 struct Written {
   std::string text;

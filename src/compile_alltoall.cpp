@@ -1,10 +1,10 @@
 #include "forestcoll/compile_alltoall.hpp"
 
-#include <chrono>
 #include <utility>
 
 #include "forestcoll/alltoall_routing.hpp"
 #include "forestcoll/emit_alltoall.hpp"
+#include "forestcoll/stopwatch.hpp"
 
 namespace forestcoll {
 namespace {
@@ -12,17 +12,6 @@ namespace {
 // Where k is not given: parts of all pairs that are tried, and what a larger k has to gain.
 constexpr std::size_t kPartsTried = std::size_t{1} << 13;
 const Ratio kGain(101, 100);
-
-class StageWatch {
- public:
-  double restart() {
-    const auto now = std::chrono::steady_clock::now();
-    return std::chrono::duration<double>(now - std::exchange(begin_, now)).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
 
 Diagnostic unequal_amounts() {
   return {.code = "T09",
@@ -158,7 +147,7 @@ class AlltoallCompiler {
   AlltoallProof proof_;
   Ratio most_;  // GB/s of algbw
   AlltoallSeconds seconds_;
-  StageWatch watch_;
+  Stopwatch watch_;
   std::vector<AlltoallAtK> tried_;
 };
 

@@ -20,7 +20,9 @@ TEST(Lexical, Prolog) {
   EXPECT_TRUE(finds(check_text("<?xml version=\"1.0\"?>\n" + good()), "V02", "prolog", "1:1"));
 }
 TEST(Lexical, ByteOrderMark) {
-  EXPECT_TRUE(finds(check_text("\xEF\xBB\xBF" + good()), "V02", "byte-order mark"));
+  const auto marked = check_text("\xEF\xBB\xBF" + good());
+  EXPECT_TRUE(finds(marked, "V02", "byte-order mark"));
+  EXPECT_EQ(marked.faults, std::vector{Fault::refused});
 }
 TEST(Lexical, Tab) {
   EXPECT_TRUE(finds(check_text(replaced(good(), "  <gpu", "\t<gpu")), "V02", "tab", "2:1"));

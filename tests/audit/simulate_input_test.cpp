@@ -167,6 +167,9 @@ TEST(SimulateRefusals, WrongSchedulesPointAtVerify) {
   EXPECT_THAT(text, HasSubstr("not a right schedule: "));
   EXPECT_THAT(text, HasSubstr("[M04]"));
   EXPECT_THAT(text, HasSubstr("`forestcoll verify s.xml`"));
+  // Behind something that does not matter.
+  EXPECT_THAT(refusal("<?xml version=\"1.0\"?>\n" + to_xml(algo), star_fabric(4)),
+              HasSubstr("not a right schedule: "));
   json forest = forest_json("allgather", 4, 1, rotated(star_parents(4), "s0"));
   forest["trees"].erase(0);
   EXPECT_THAT(refusal(forest.dump(), star_fabric(4)), HasSubstr("[V23] [M04]"));

@@ -27,5 +27,21 @@ TEST(Expected, HoldsAValueOrErrors) {
   EXPECT_EQ(error.errors().front().code, "E01");
 }
 
+TEST(Expected, OfNothingIsDoneOrHoldsErrors) {
+  const Expected<void> done;
+  EXPECT_TRUE(done);
+  EXPECT_TRUE(done.errors().empty());
+  EXPECT_TRUE(Expected<void>(Diagnostics{}));  // collected, and there was none
+  const Expected<void> error = Diagnostic{.code = "E01"};
+  ASSERT_FALSE(error);
+  EXPECT_EQ(error.errors().front().code, "E01");
+}
+
+TEST(Stopped, IsAKindOfItsOwn) {
+  EXPECT_TRUE(was_stopped({Diagnostic{.kind = ErrorKind::stopped}}));
+  EXPECT_FALSE(was_stopped({Diagnostic{.code = "R01", .kind = ErrorKind::limit}}));
+  EXPECT_FALSE(was_stopped({}));
+}
+
 }  // namespace
 }  // namespace forestcoll

@@ -23,7 +23,7 @@
 #include "batch/signals.hpp"
 #include "batch/store.hpp"
 #include "common/io.hpp"
-#include "common/stopwatch.hpp"
+#include "forestcoll/stopwatch.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {

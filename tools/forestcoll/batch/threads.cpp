@@ -9,7 +9,7 @@
 
 #include "batch/machine.hpp"
 #include "batch/runner.hpp"
-#include "common/stopwatch.hpp"
+#include "forestcoll/stopwatch.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {

@@ -10,10 +10,10 @@
 #include "common/bound_alltoall.hpp"
 #include "common/io.hpp"
 #include "common/progress_bar.hpp"
-#include "common/stopwatch.hpp"
 #include "common/target_options.hpp"
 #include "common/time_limit.hpp"
 #include "forestcoll/compile_alltoall.hpp"
+#include "forestcoll/stopwatch.hpp"
 #include "synth/alltoall_report.hpp"
 
 namespace forestcoll::cli {

@@ -9,10 +9,10 @@
 #include "common/file_option.hpp"
 #include "common/io.hpp"
 #include "common/nccl_rings.hpp"
-#include "common/stopwatch.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/import.hpp"
 #include "forestcoll/pack.hpp"
+#include "forestcoll/stopwatch.hpp"
 #include "synth/options.hpp"
 
 namespace forestcoll::cli {

@@ -1,22 +1,21 @@
-// Seconds for the summary.
+// Seconds for reports.
 #pragma once
 
 #include <chrono>
+#include <utility>
 
-namespace forestcoll::cli {
+namespace forestcoll {
 
 class Stopwatch {
  public:
   /// Seconds since the beginning or the last restart.
   double restart() {
     const auto now = std::chrono::steady_clock::now();
-    const double seconds = std::chrono::duration<double>(now - begin_).count();
-    begin_ = now;
-    return seconds;
+    return std::chrono::duration<double>(now - std::exchange(begin_, now)).count();
   }
 
  private:
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-}  // namespace forestcoll::cli
+}  // namespace forestcoll
