@@ -32,6 +32,7 @@
 #include "audit/plan/groups.hpp"
 #include "audit/plan/kinds.hpp"
 #include "audit/plan/structure.hpp"
+#include "forestcoll/failures.hpp"
 
 namespace forestcoll {
 namespace audit {
@@ -92,7 +93,7 @@ Transfers transfers_of(const StepGraph& graph) {
 
 void check_fabric(const Program& program, const Transfers& transfers, const Topology& topology,
                   Findings& findings, Verdict& verdict) {
-  const auto network = to_digraph(topology);
+  const auto network = to_digraph(without_relays(topology));
   if (!network) {
     findings.add(Code::fabric, std::string(),
                  "the topology has no exact digraph: " + network.errors().front().message);

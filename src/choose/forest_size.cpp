@@ -11,10 +11,6 @@
 namespace forestcoll::choose {
 namespace {
 
-bool is_forest(Format format) {
-  return format != Format::msccl && format != Format::mscclpp;
-}
-
 constexpr const char* kFewerTrees = "ask for fewer trees per root, down to -k 1";
 
 Diagnostic too_large(const std::string& what, const std::string& limit, const char* remedy) {
@@ -49,7 +45,7 @@ std::optional<Diagnostic> refuse_large_fabric(const Network& network,
 
 std::optional<Diagnostic> refuse_large_forest(const CollectiveForest& forest,
                                               const CompileOptions& options) {
-  if (!is_forest(options.format)) return std::nullopt;
+  if (is_schedule(options.format)) return std::nullopt;
   std::int64_t edges = 0;
   for (const auto& phase : {forest.reduce, forest.broadcast}) {
     if (!phase) continue;
@@ -61,7 +57,7 @@ std::optional<Diagnostic> refuse_large_forest(const CollectiveForest& forest,
 }
 
 std::optional<Diagnostic> refuse_large_text(std::size_t bytes, const CompileOptions& options) {
-  if (!is_forest(options.format) || bytes <= kMaxForestBytes) return std::nullopt;
+  if (is_schedule(options.format) || bytes <= kMaxForestBytes) return std::nullopt;
   return too_large(fmt::format("{} bytes of text", bytes), fmt::format("{}", kMaxForestBytes),
                    kFewerTrees);
 }

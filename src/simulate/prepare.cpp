@@ -20,6 +20,7 @@
 #include "audit/plan/groups.hpp"
 #include "audit/plan/kinds.hpp"
 #include "audit/plan/structure.hpp"
+#include "forestcoll/failures.hpp"
 #include "simulate/model.hpp"
 
 namespace forestcoll {
@@ -166,10 +167,11 @@ class Preparation {
 
 Expected<Simulator> prepare_simulation(std::string_view schedule, std::string_view file,
                                        const Topology& topology) {
-  auto fabric = audit::Fabric::make(topology);
-  if (!fabric) return fabric.errors();
   auto acceptance = accept(schedule, file, topology);
   if (!acceptance) return acceptance.errors();
+  const bool names_paths = acceptance->verdict.threadblocks == 0;  // a forest, not programs
+  auto fabric = audit::Fabric::make(names_paths ? topology : without_relays(topology));
+  if (!fabric) return fabric.errors();
   return Preparation(schedule, file, topology, *std::move(acceptance), *std::move(fabric)).read();
 }
 

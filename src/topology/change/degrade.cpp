@@ -1,6 +1,7 @@
 // Failures as people name them, put into effect on a topology.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -42,6 +43,10 @@ IdVector<NodeId, Sides> sides_of(const Topology& topology) {
   return sides;
 }
 
+bool is_relay(const TopologyNode& node) {
+  return node.enabled && node.type == NodeType::relay;
+}
+
 class Degrader {
  public:
   explicit Degrader(const Topology& topology) : before_(topology), selector_(topology) {
@@ -60,8 +65,14 @@ class Degrader {
       if (auto error = derate(item)) return *std::move(error);
     }
     if (!failures.ranks.empty()) {
-      if (auto error = choose_ranks(failures.ranks)) return *std::move(error);
+      if (auto error = choose_ranks(failures.ranks, "--ranks", {})) return *std::move(error);
     }
+    if (!failures.members.empty()) {
+      if (auto error = choose_ranks(failures.members, "--members", NodeType::relay)) {
+        return *std::move(error);
+      }
+    }
+    if (!failures.keep_relays) take_out_relays();
     std::erase_if(topology().ranks, [&](NodeId rank) { return !topology().nodes[rank].enabled; });
     topology::Findings findings("");
     topology::check_connection(topology(), "with what is dropped", findings);
@@ -249,21 +260,37 @@ class Degrader {
     return true;
   }
 
-  Failure choose_ranks(const std::string& list) {
-    const auto ranks = selector_.ranks(list, "--ranks");
+  void take_out_relays() {
+    const auto relays = std::ranges::count_if(topology().nodes, is_relay);
+    if (relays == 0) return;
+    result_.changes.push_back(fmt::format("{} that could relay {} left out",
+                                          counted(static_cast<std::size_t>(relays), "GPU"),
+                                          relays == 1 ? "is" : "are"));
+    topology() = without_relays(std::move(topology()));
+  }
+
+  // What is not listed becomes `others`; nothing: it is gone.
+  Failure choose_ranks(const std::string& list, std::string_view option,
+                       std::optional<NodeType> others) {
+    const auto ranks = selector_.ranks(list, option);
     if (!ranks) return ranks.errors();
     std::vector<bool> chosen(topology().nodes.size());
     for (const NodeId node : *ranks) {
       chosen[node.index()] = true;
       if (topology().nodes[node].enabled) continue;
-      return error("D04", "--ranks", fmt::format("{} is dropped", quote(topology().nodes[node].id)),
+      return error("D04", option, fmt::format("{} is dropped", quote(topology().nodes[node].id)),
                    "List only compute nodes that are left.");
     }
     for (const NodeId node : topology().ranks) {
-      if (!chosen[node.index()]) topology().nodes[node].enabled = false;
+      TopologyNode& left_out = topology().nodes[node];
+      if (chosen[node.index()] || !left_out.enabled) continue;
+      left_out.type = others.value_or(left_out.type);
+      left_out.enabled = others.has_value();
     }
-    result_.changes.push_back(
-        fmt::format("{} of {} compute nodes take part", ranks->size(), topology().ranks.size()));
+    const bool all = ranks->size() == topology().ranks.size();
+    result_.changes.push_back(fmt::format("{} of {} compute nodes take part{}", ranks->size(),
+                                          topology().ranks.size(),
+                                          others && !all ? ", the others relay" : ""));
     topology().ranks = *ranks;
     return std::nullopt;
   }
@@ -281,6 +308,15 @@ class Degrader {
 };
 
 }  // namespace
+
+bool has_relays(const Topology& topology) {
+  return std::ranges::any_of(topology.nodes, is_relay);
+}
+
+Topology without_relays(Topology topology) {
+  for (TopologyNode& node : topology.nodes) node.enabled = node.enabled && !is_relay(node);
+  return topology;
+}
 
 Expected<DegradedTopology> degrade(const Topology& topology, const Failures& failures) {
   return Degrader(topology).run(failures);

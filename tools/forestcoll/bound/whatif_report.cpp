@@ -67,7 +67,7 @@ std::string in_words(const FailureEffect& failure, const Topology& topology) {
 
 // "box0/nic0 (switch), or another of 16"
 std::string any_of(const NodeFailureEffect& effect, const Topology& topology) {
-  const bool gpu = topology.nodes[effect.nodes.front()].type == NodeType::compute;
+  const bool gpu = topology.nodes[effect.nodes.front()].type != NodeType::switch_node;
   return fmt::format("{} ({}){}", names_of(effect, topology).front(), gpu ? "GPU" : "switch",
                      or_another(effect.nodes.size()));
 }
