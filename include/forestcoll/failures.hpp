@@ -15,10 +15,11 @@ namespace forestcoll {
 ///            alone; "kind=ib": all links of that kind
 ///   cables   "A~B*2", "A->B*2", "kind=ib*2": 2 of the parallel cables (`count`) of each such link.
 ///            An id that itself ends in *2 is written B*[2] at the end of a link.
+///   role     "nvsw:multicast", "box[0-3]/nvsw:reduce": what such switches can do in the network
 /// An id that holds ~, -> or a comma stands for itself: "e~f" is the node e~f where there is one,
 /// "e~f~sw" the link of e~f and sw where e is no node, or f~sw is none.
 struct Failures {
-  std::vector<std::string> drop = {};    ///< links, cables and nodes that are gone
+  std::vector<std::string> drop = {};    ///< links, cables, nodes and roles that are gone
   std::vector<std::string> derate = {};  ///< "LINK=F", 0 < F ≤ 1: F of the link's bandwidth is left
   /// Only these compute nodes take part, in this rank order: ids, ranges of ids, rank numbers and
   /// ranges of them, with commas between. The others are gone. Empty: all.

@@ -243,6 +243,34 @@ struct Mistake {
 };
 
 // Ids may hold what separates them; what is there by the whole name is meant.
+TEST(Degrade, DropsWhatASwitchCanDo) {
+  Topology topology = two_boxes();
+  for (TopologyNode& node : topology.nodes) {
+    node.multicast = node.reduce = node.id.ends_with("/sw");
+  }
+  const auto roles_left = [&](std::vector<std::string> drop) {
+    const auto result = degrade(topology, {.drop = std::move(drop)});
+    if (!result) return result.errors().front().code + ": " + result.errors().front().message;
+    std::string left = result->changes.front() + ":";
+    for (const TopologyNode& node : result->topology.nodes) {
+      if (node.multicast) left += " " + node.id + " copies";
+      if (node.reduce) left += " " + node.id + " sums";
+    }
+    return left;
+  };
+  EXPECT_EQ(roles_left({"box0/sw:multicast"}),
+            "dropped box0/sw:multicast (1 switch): box0/sw sums box1/sw copies box1/sw sums");
+  EXPECT_EQ(roles_left({"box[0-1]/sw:reduce"}),
+            "dropped box[0-1]/sw:reduce (2 switches): box0/sw copies box1/sw copies");
+  EXPECT_EQ(roles_left({"box0/nic:reduce"}),
+            "D02: \"box0/nic:reduce\" drops nothing: no such switch can");
+  EXPECT_EQ(roles_left({"box7/sw:reduce"}).substr(0, 3), "D01");
+  // A node that is called so is the node.
+  topology.nodes[NodeId(2)].id = "a:reduce";
+  EXPECT_EQ(roles_left({"a:reduce"}).substr(0, 16), "dropped a:reduce");
+  EXPECT_EQ(topology.nodes[NodeId(2)].type, NodeType::switch_node);
+}
+
 TEST(Degrade, MakesAProcessGroupWhoseOthersRelay) {
   const auto result = degrade_well({.members = "box1/gpu1,0"});
   const Topology& topology = result.topology;

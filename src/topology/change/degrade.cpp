@@ -55,10 +55,7 @@ class Degrader {
 
   Expected<DegradedTopology> run(const Failures& failures) {
     for (const std::string& item : failures.drop) {
-      const bool link = Selector::is_link(item) && !selector_.is_id(item);
-      if (auto error = link ? drop_links(item) : drop_nodes(item)) {
-        return *std::move(error);
-      }
+      if (auto error = drop(item)) return *std::move(error);
     }
     if (auto error = take_out()) return *std::move(error);
     for (const std::string& item : failures.derate) {
@@ -102,6 +99,36 @@ class Degrader {
   }
 
   Topology& topology() { return result_.topology; }
+
+  Failure drop(const std::string& item) {
+    if (selector_.is_id(item)) return drop_nodes(item);
+    for (const auto& [name, role] : {std::pair("multicast", &TopologyNode::multicast),
+                                     std::pair("reduce", &TopologyNode::reduce)}) {
+      const std::string ending = fmt::format(":{}", name);
+      if (item.ends_with(ending)) {
+        return drop_role(item, item.substr(0, item.size() - ending.size()), role);
+      }
+    }
+    return Selector::is_link(item) ? drop_links(item) : drop_nodes(item);
+  }
+
+  Failure drop_role(const std::string& item, const std::string& switches,
+                    bool TopologyNode::*role) {
+    const auto nodes = selector_.nodes(switches, "--drop");
+    if (!nodes) return nodes.errors();
+    std::size_t dropped = 0;
+    for (const NodeId node : *nodes) {
+      dropped += std::exchange(topology().nodes[node].*role, false) ? 1 : 0;
+    }
+    if (dropped == 0) {
+      return error("D02", "--drop",
+                   fmt::format("{} drops nothing: no such switch can", quote(item)),
+                   "`forestcoll topo show` says how many switches copy and aggregate.");
+    }
+    result_.changes.push_back(
+        fmt::format("dropped {} ({}{})", item, dropped, dropped == 1 ? " switch" : " switches"));
+    return std::nullopt;
+  }
 
   Failure drop_nodes(const std::string& item) {
     const auto nodes = selector_.nodes(item, "--drop");

@@ -130,9 +130,11 @@ void add_failure_options(CLI::App& command, Failures& failures) {
       .add_option(
           "--drop", failures.drop,
           "Leave out a link (A~B both ways, A->B one way, kind=K), one of its parallel cables\n"
-          "(A~B*1, kind=K*1), a node or a box; ids and ranges such as box[0-1]/nic3; several times")
+          "(A~B*1, kind=K*1), a node, a box, or what a switch can do (nvsw:multicast, "
+          "nvsw:reduce);\n"
+          "ids and ranges such as box[0-1]/nic3; several times")
       ->allow_extra_args(false)
-      ->type_name("LINK|NODE")
+      ->type_name("LINK|NODE|NODE:ROLE")
       ->group(group);
   command
       .add_option("--derate", failures.derate,
