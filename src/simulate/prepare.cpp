@@ -18,7 +18,6 @@
 #include "audit/msccl/xml_reader.hpp"
 #include "audit/plan/file.hpp"
 #include "audit/plan/groups.hpp"
-#include "audit/plan/kinds.hpp"
 #include "audit/plan/structure.hpp"
 #include "forestcoll/failures.hpp"
 #include "simulate/model.hpp"
@@ -124,10 +123,6 @@ class Preparation {
   Expected<Simulator> read_plan() {
     const auto plan = audit::read_plan(text_, file_, findings_);
     if (!plan) return plan.errors();
-    if (audit::has_switches(*plan)) {
-      return refuse(file_, "", "the plan goes through switch channels, which are not timed",
-                    "simulate a schedule without them");
-    }
     description_.protocol = plan->protocol;
     audit::Program program;
     audit::check_plan_structure(*plan, VerifyOptions{}.sms, program, findings_);
