@@ -68,15 +68,18 @@ void note_results(const Program& program, const Results& results, Verdict& verdi
   }
 }
 
+bool can_be_followed(const MemoryMap& memory, Findings& findings) {
+  if (memory.total() <= kMaxMemoryChunks) return true;
+  findings.add(Code::too_large, Place{},
+               fmt::format("{} chunks of memory over all ranks; this verifier follows {}",
+                           memory.total(), kMaxMemoryChunks));
+  return false;
+}
+
 void check_data(const Program& program, const StepGraph& graph, Placement placement,
                 const std::vector<std::int32_t>& order, Findings& findings, Verdict& verdict) {
   const MemoryMap memory(program, placement);
-  if (memory.total() > kMaxMemoryChunks) {
-    findings.add(Code::too_large, Place{},
-                 fmt::format("{} chunks of memory over all ranks; this verifier follows {}",
-                             memory.total(), kMaxMemoryChunks));
-    return;
-  }
+  if (!can_be_followed(memory, findings)) return;
   check_races(graph, memory, order, findings);
   note_results(program, interpret(program, graph, memory, order, findings), verdict);
 }
@@ -166,6 +169,7 @@ void run_program(const Program& program, const Topology* topology, const TargetR
 
 Verdict conclude(Verdict verdict, const Findings& findings, const VerifyOptions& options) {
   verdict.findings = findings.sorted(options.max_findings);
+  verdict.faults = findings.faults(options.max_findings);
   verdict.finding_count = findings.count();
   verdict.outcome = outcome(findings);
   verdict.ok = findings.count() == 0;
@@ -176,16 +180,20 @@ Verdict conclude(Verdict verdict, const Findings& findings, const VerifyOptions&
   return verdict;
 }
 
+Expected<void> check_size(std::string_view text, std::string_view file, std::size_t most) {
+  if (text.size() <= most) return {};
+  return file_error(file, "",
+                    fmt::format("the file has {} bytes; at most {} are read", text.size(), most));
+}
+
 Expected<Verdict> verify_xml(std::string_view text, std::string_view file, const Topology* topology,
                              const TargetRules& target, const VerifyOptions& options) {
-  if (text.size() > kMaxFileBytes) {
-    return file_error(
-        file, "",
-        fmt::format("the file has {} bytes; at most {} are read", text.size(), kMaxFileBytes));
-  }
+  if (const auto done = check_size(text, file, kMaxFileBytes); !done) return done.errors();
   Findings findings(file);
   const LineIndex lines(text);
-  if (auto error = check_lexical_rules(text, file, lines, findings)) return *std::move(error);
+  if (const auto done = check_lexical_rules(text, file, lines, findings); !done) {
+    return done.errors();
+  }
   auto program = read_msccl_xml(text, file, lines, target, findings);
   if (!program) return program.errors();
   check_structure(*program, target, options.sms, findings);
@@ -213,12 +221,7 @@ void describe(const PlanFile& plan, Verdict& verdict) {
 void run_plan(const PlanFile& plan, const Program& program, const Topology* topology,
               Findings& findings, Verdict& verdict) {
   const MemoryMap memory(program, plan.in_place ? Placement::in_place : Placement::out_of_place);
-  if (memory.total() > kMaxMemoryChunks) {
-    findings.add(Code::too_large, Place{},
-                 fmt::format("{} chunks of memory over all ranks; this verifier follows {}",
-                             memory.total(), kMaxMemoryChunks));
-    return;
-  }
+  if (!can_be_followed(memory, findings)) return;
   const auto run = check_plan(plan, program, memory, findings);
   if (topology != nullptr && topology->ranks.size() == plan.gpus.size()) {
     check_plan_boxes(plan, *topology, findings);
@@ -232,11 +235,7 @@ void run_plan(const PlanFile& plan, const Program& program, const Topology* topo
 
 Expected<Verdict> verify_plan(std::string_view text, std::string_view file,
                               const Topology* topology, const VerifyOptions& options) {
-  if (text.size() > kMaxPlanBytes) {
-    return file_error(
-        file, "",
-        fmt::format("the file has {} bytes; at most {} are read", text.size(), kMaxPlanBytes));
-  }
+  if (const auto done = check_size(text, file, kMaxPlanBytes); !done) return done.errors();
   Findings findings(file);
   const auto plan = read_plan(text, file, findings);
   if (!plan) return plan.errors();
@@ -275,11 +274,7 @@ Diagnostic not_a_forest(const std::string& format, std::string_view file) {
 
 Expected<Verdict> verify_forest(std::string_view text, std::string_view file,
                                 const Topology* topology, const VerifyOptions& options) {
-  if (text.size() > kMaxForestBytes) {
-    return file_error(
-        file, "",
-        fmt::format("the file has {} bytes; at most {} are read", text.size(), kMaxForestBytes));
-  }
+  if (const auto done = check_size(text, file, kMaxForestBytes); !done) return done.errors();
   Findings findings(file);
   auto forest = read_forest_json(text, file, findings);
   if (!forest) return forest.errors();
@@ -293,11 +288,7 @@ Expected<Verdict> verify_forest(std::string_view text, std::string_view file,
 
 Expected<Verdict> verify_flows(std::string_view text, std::string_view file,
                                const Topology* topology, const VerifyOptions& options) {
-  if (text.size() > kMaxForestBytes) {
-    return file_error(
-        file, "",
-        fmt::format("the file has {} bytes; at most {} are read", text.size(), kMaxForestBytes));
-  }
+  if (const auto done = check_size(text, file, kMaxForestBytes); !done) return done.errors();
   Findings findings(file);
   const auto flows = read_flows(text, file, findings);
   if (!flows) return flows.errors();

@@ -64,7 +64,7 @@ constexpr std::array<CodeInfo, 139> kCodes = {{
      "than paths are sought for",
      ErrorKind::limit},
     {"E16", "the request", "no tree is as low as `--max-height`, whatever the rate"},
-    {"R01", "the request", "stopped before the end", ErrorKind::limit},
+    {"R01", "the request", "stopped before the end", ErrorKind::stopped},
     {"R02", "the request", "a former forest of another collective, root or ranks"},
     {"A02", "the request", "a demand of 0 for all pairs of different ranks"},
     {"A03", "the request", "`--demand`: no array of rows of amounts"},

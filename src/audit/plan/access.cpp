@@ -50,7 +50,7 @@ class Parts {
   }
 
   void add(PlanSlice slice, bool packets, std::vector<PlanPart>& parts) const {
-    slice.index += std::max(node_.lane, 0);
+    slice.index += std::max(node_.strand, 0);
     if (slice.is_local) {
       parts.push_back({{node_.rank, slice.buffer, slice.index}, packets, false});
       return;
@@ -100,7 +100,7 @@ std::vector<GroupAccess> group_accesses_of(const PlanAccess& access, std::int32_
 
 PlanAccess access_of(const PlanFile& plan, const PlanGraph& graph, std::int32_t n) {
   const Parts parts(plan, graph, n);
-  const bool one = graph.nodes[static_cast<std::size_t>(n)].lane >= 0;
+  const bool one = graph.nodes[static_cast<std::size_t>(n)].strand >= 0;
   return {parts.reads(), parts.writes(), one ? 1 : graph.op(plan, n).sources.front().size};
 }
 

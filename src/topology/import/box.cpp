@@ -166,7 +166,7 @@ void add_nodes(SectionText& section, const std::vector<std::string>& ids, NodeTy
 void add_pcie(const Context& context, const Machine& machine, bool with_nics, bool p2p, Box& box,
               std::vector<FlatLink>& links) {
   if (!p2p && !with_nics) return;
-  PcieGraph graph = p2p ? all_ways(machine, with_nics) : nic_ways(machine);
+  PcieGraph graph = p2p ? all_paths(machine, with_nics) : nic_paths(machine);
   auto& guesses = context.report.guesses;
   guesses.insert(guesses.end(), graph.guesses.begin(), graph.guesses.end());
   add_pcie_nodes(machine, std::move(graph), p2p, box.section, links, box.ports);

@@ -347,7 +347,7 @@ Expected<WhatIf> explore(const Fabric& fabric, WhatIfOptions options, const Cons
 }
 
 // Options of all-to-all and of trees do not go together.
-std::optional<Diagnostic> misplaced_option(const BoundArguments& options) {
+Expected<void> misplaced_option(const BoundArguments& options) {
   const bool alltoall = options.collective == kAlltoall;
   if (!alltoall && options.alltoall.given()) {
     return usage_error("S04", "--demand, --gap and --time-limit are of -c alltoall",
@@ -360,16 +360,17 @@ std::optional<Diagnostic> misplaced_option(const BoundArguments& options) {
     return usage_error("S04", "--whatif does not know alltoall",
                        "use --drop and --derate for one failure at a time");
   }
-  return std::nullopt;
+  return {};
 }
 
 ExitCode run_bound(const BoundArguments& options, const Console& console) {
-  if (auto error = misplaced_option(options)) return fail({*std::move(error)}, console);
-  if (auto error = refuse_clashes({{"topology file", options.topology},
-                                   {"--box file", options.reading.dump.box},
-                                   {"--demand file", options.alltoall.demand}},
-                                  {{"the report", "-"}})) {
-    return fail({*std::move(error)}, console);
+  if (const auto done = misplaced_option(options); !done) return fail(done.errors(), console);
+  if (const auto done = refuse_clashes({{"topology file", options.topology},
+                                        {"--box file", options.reading.dump.box},
+                                        {"--demand file", options.alltoall.demand}},
+                                       {{"the report", "-"}});
+      !done) {
+    return fail(done.errors(), console);
   }
   const auto fabric = load_fabric(options.topology, options.reading, options.failures, console);
   if (!fabric) return fail(fabric.errors(), console);
@@ -422,7 +423,7 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
     }
   }
   const std::string report = options.json ? to_text(json) : text;
-  if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
+  if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
   return ExitCode::done;
 }
 

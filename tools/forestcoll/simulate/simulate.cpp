@@ -134,11 +134,12 @@ Expected<Figures> choose_figures(const SimulateArguments& options, const ChosenG
 }
 
 ExitCode run_simulate(const SimulateArguments& options, const Console& console) {
-  if (auto error = refuse_clashes({{"schedule file", options.schedule},
-                                   {"topology file", options.topology},
-                                   {"--parameters file", options.parameters}},
-                                  {{"the report", "-"}})) {
-    return fail({*std::move(error)}, console);
+  if (const auto done = refuse_clashes({{"schedule file", options.schedule},
+                                        {"topology file", options.topology},
+                                        {"--parameters file", options.parameters}},
+                                       {{"the report", "-"}});
+      !done) {
+    return fail(done.errors(), console);
   }
   const auto sizes = parse_sizes(options.sizes);
   if (!sizes) return fail(sizes.errors(), console);
@@ -168,7 +169,7 @@ ExitCode run_simulate(const SimulateArguments& options, const Console& console) 
   if (!simulation) return fail(simulation.errors(), console);
   const std::string report = options.json ? to_text(json_report(*simulation, *figures, file))
                                           : text_report(*simulation, *figures, file);
-  if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
+  if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
   return ExitCode::done;
 }
 

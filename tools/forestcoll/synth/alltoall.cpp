@@ -115,7 +115,7 @@ Expected<AlltoallCompileOptions> resolve_alltoall(const SynthArguments& argument
 }
 
 ExitCode refuse_verdict(const Verdict& verdict, const Console& console) {
-  if (verdict.finding_count == 1 && verdict.findings.front().code == "V19") {
+  if (verdict.finding_count == 1 && verdict.faults == std::vector{Fault::unused}) {
     return fail({usage_error("S03",
                              "the sizes of the request leave none at which a runtime selects the "
                              "schedule: " +
@@ -167,8 +167,8 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
   if (!made->verdict.ok) return refuse_verdict(made->verdict, console);
   stage.restart();
   if (options->format != AlltoallFormat::none) {
-    if (auto error = write_output(arguments.output, made->text)) {
-      return fail({*std::move(error)}, console);
+    if (const auto done = write_output(arguments.output, made->text); !done) {
+      return fail(done.errors(), console);
     }
   }
   times.write = stage.restart();
@@ -180,7 +180,9 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
     *summary = std::move(json);
     return ExitCode::done;
   }
-  if (auto error = write_output("-", to_text(json))) return fail({*std::move(error)}, console);
+  if (const auto done = write_output("-", to_text(json)); !done) {
+    return fail(done.errors(), console);
+  }
   return ExitCode::done;
 }
 

@@ -40,9 +40,8 @@ namespace {
 
 // The one finding that what was asked for explains.
 bool is_never_selected(const Verdict& verdict) {
-  return !verdict.ok && verdict.findings.size() == verdict.finding_count &&
-         std::ranges::all_of(verdict.findings,
-                             [](const Diagnostic& finding) { return finding.code == "V19"; });
+  return !verdict.ok && verdict.faults.size() == verdict.finding_count &&
+         std::ranges::all_of(verdict.faults, [](Fault fault) { return fault == Fault::unused; });
 }
 
 // Every chunk has at least one element of one byte.
@@ -137,8 +136,8 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   const auto root = find_root(fabric->topology, options.synthesis.collective, arguments.root);
   if (!root) return fail(root.errors(), console);
   options.synthesis.root = *root;
-  if (auto error = refuse_force_simple(arguments, options, fabric->topology)) {
-    return fail({*std::move(error)}, console);
+  if (const auto done = refuse_force_simple(arguments, options, fabric->topology); !done) {
+    return fail(done.errors(), console);
   }
   note_default_target(arguments, options, *fabric, console);
   const auto previous = at_work("reading the former forest", console, [&] {
@@ -187,8 +186,8 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
     warn_of_counts(verdict, *find_target(options.xml.target), console);
   }
   if (options.format != Format::none) {
-    if (auto error = write_output(arguments.output, compiled->text)) {
-      return fail({*std::move(error)}, console);
+    if (const auto done = write_output(arguments.output, compiled->text); !done) {
+      return fail(done.errors(), console);
     }
   }
   seconds.write = stage.restart();
@@ -228,7 +227,9 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
     *summary = std::move(json);
     return ExitCode::done;
   }
-  if (auto error = write_output("-", to_text(json))) return fail({*std::move(error)}, console);
+  if (const auto done = write_output("-", to_text(json)); !done) {
+    return fail(done.errors(), console);
+  }
   return ExitCode::done;
 }
 

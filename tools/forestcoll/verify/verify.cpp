@@ -210,7 +210,7 @@ ExitCode run_all(const VerifyArguments& options, const std::string& text, const 
     rows.push_back({target, *std::move(verdict)});
   }
   const std::string report = options.json ? to_text(table_json(rows, file)) : table(rows, file);
-  if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
+  if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
   if (!best(rows).ok) return ExitCode::answer_is_no;
   warn_of_seen_root(best(rows), console);
   warn_of_seen_simple(best(rows), topology, console);
@@ -231,10 +231,11 @@ bool is_about_topology(const VerifyArguments& options) {
 }
 
 ExitCode run_verify(const VerifyArguments& options, const Console& console) {
-  if (auto error =
+  if (const auto done =
           refuse_clashes({{"schedule file", options.schedule}, {"topology file", options.topology}},
-                         {{"the report", "-"}})) {
-    return fail({*std::move(error)}, console);
+                         {{"the report", "-"}});
+      !done) {
+    return fail(done.errors(), console);
   }
   std::optional<LoadedTopology> topology;
   if (options.topology.empty() && is_about_topology(options)) {
@@ -273,7 +274,7 @@ ExitCode run_verify(const VerifyArguments& options, const Console& console) {
   }
   const std::string report =
       options.json ? to_text(json_report(*verdict, file)) : text_report(*verdict, file);
-  if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
+  if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
   if (!verdict->ok) return ExitCode::answer_is_no;
   warn_of_seen_root(*verdict, console);
   warn_of_seen_simple(*verdict, topology ? &topology->topology : nullptr, console);
