@@ -2,8 +2,10 @@
 
 #include <utility>
 
+#include "choose/settle.hpp"
 #include "forestcoll/alltoall_routing.hpp"
 #include "forestcoll/emit_alltoall.hpp"
+#include "forestcoll/failures.hpp"
 #include "forestcoll/stopwatch.hpp"
 
 namespace forestcoll {
@@ -46,6 +48,9 @@ class AlltoallCompiler {
   Expected<AlltoallCompilation> run() {
     if (options_.format == AlltoallFormat::msccl && !demand_.demand.is_uniform()) {
       return unequal_amounts();
+    }
+    if (options_.format == AlltoallFormat::msccl && has_relays(fabric_.topology)) {
+      return choose::relays_in_schedule();
     }
     // 1. What is the best possible?
     auto optimum = alltoall_optimum(fabric_.network, demand_.demand, options_.solver);

@@ -8,6 +8,7 @@
 
 #include "audit/common/fabric_load.hpp"
 #include "audit/common/findings.hpp"
+#include "audit/common/group_load.hpp"
 #include "audit/common/line_index.hpp"
 #include "audit/common/memory_map.hpp"
 #include "audit/common/outcome.hpp"
@@ -30,8 +31,9 @@
 #include "audit/plan/conditions.hpp"
 #include "audit/plan/file.hpp"
 #include "audit/plan/groups.hpp"
-#include "audit/plan/kinds.hpp"
 #include "audit/plan/structure.hpp"
+#include "forestcoll/failures.hpp"
+#include "forestcoll/switch_roles.hpp"
 
 namespace forestcoll {
 namespace audit {
@@ -93,9 +95,34 @@ Transfers transfers_of(const StepGraph& graph) {
   return transfers;
 }
 
-void check_fabric(const Program& program, const Transfers& transfers, const Topology& topology,
-                  Findings& findings, Verdict& verdict) {
-  const auto network = to_digraph(topology);
+// Adds what goes through switch channels; false on overflow.
+bool add_group_loads(const Network& network, const Topology& topology,
+                     const GroupAccesses& accesses, IdVector<ArcId, Ratio>& loads,
+                     Findings& findings) {
+  const SwitchRoles roles = switch_roles(topology);
+  for (const auto& [access, chunks] : accesses) {
+    const auto links = links_of_access(network, roles, access);
+    if (links.empty()) {
+      findings.add(Code::fabric, Place{access.rank, -1, -1, 0, {}},
+                   fmt::format("{} through a switch, and none of the topology that is linked to "
+                               "them can",
+                               to_string(access)),
+                   "say what switches can do: \"multicast\" and \"reduce\"");
+      return false;
+    }
+    for (const auto& [link, part] : links) {
+      const auto more = checked_mul(part, Ratio(chunks));
+      const auto load = more ? checked_add(loads[link], *more) : std::nullopt;
+      if (!load) return false;
+      loads[link] = *load;
+    }
+  }
+  return true;
+}
+
+void check_fabric(const Program& program, const Transfers& transfers, const GroupAccesses& accesses,
+                  const Topology& topology, Findings& findings, Verdict& verdict) {
+  const auto network = to_digraph(without_relays(topology));
   if (!network) {
     findings.add(Code::fabric, std::string(),
                  "the topology has no exact digraph: " + network.errors().front().message);
@@ -109,7 +136,7 @@ void check_fabric(const Program& program, const Transfers& transfers, const Topo
     return;
   }
   auto loads = route_transfers(*network, transfers, findings);
-  if (!loads) return;
+  if (!loads || !add_group_loads(*network, topology, accesses, *loads, findings)) return;
   for (Ratio& load : *loads) {
     const auto share = checked_div(load, Ratio(program.chunks));
     if (!share) return;
@@ -136,7 +163,8 @@ void run_program(const Program& program, const Topology* topology, const TargetR
   if (program.out_of_place) {
     check_data(program, graph, Placement::out_of_place, order, findings, verdict);
   }
-  if (topology != nullptr) check_fabric(program, transfers_of(graph), *topology, findings, verdict);
+  if (topology != nullptr)
+    check_fabric(program, transfers_of(graph), {}, *topology, findings, verdict);
 }
 
 Verdict conclude(Verdict verdict, const Findings& findings, const VerifyOptions& options) {
@@ -201,9 +229,8 @@ void run_plan(const PlanFile& plan, const Program& program, const Topology* topo
   if (!run) return;
   verdict.free_at_one_in_flight = true;  // a signal never waits
   note_results(program, run->results, verdict);
-  // What goes through a switch channel loads a link once, whoever it is for.
-  if (topology == nullptr || has_switches(plan)) return;
-  check_fabric(program, run->transfers, *topology, findings, verdict);
+  if (topology == nullptr) return;
+  check_fabric(program, run->transfers, run->group_accesses, *topology, findings, verdict);
 }
 
 Expected<Verdict> verify_plan(std::string_view text, std::string_view file,

@@ -11,10 +11,6 @@
 namespace forestcoll::choose {
 namespace {
 
-bool is_forest(Format format) {
-  return format != Format::msccl && format != Format::mscclpp;
-}
-
 constexpr const char* kFewerTrees = "ask for fewer trees per root, down to -k 1";
 
 Diagnostic too_large(const std::string& what, const std::string& limit, const char* remedy) {
@@ -47,7 +43,7 @@ Expected<void> refuse_large_fabric(const Network& network, const CompileOptions&
 }
 
 Expected<void> refuse_large_forest(const CollectiveForest& forest, const CompileOptions& options) {
-  if (!is_forest(options.format)) return {};
+  if (is_schedule(options.format)) return {};
   std::int64_t edges = 0;
   for (const auto& phase : {forest.reduce, forest.broadcast}) {
     if (!phase) continue;
@@ -59,7 +55,7 @@ Expected<void> refuse_large_forest(const CollectiveForest& forest, const Compile
 }
 
 Expected<void> refuse_large_text(std::size_t bytes, const CompileOptions& options) {
-  if (!is_forest(options.format) || bytes <= kMaxForestBytes) return {};
+  if (is_schedule(options.format) || bytes <= kMaxForestBytes) return {};
   return too_large(fmt::format("{} bytes of text", bytes), fmt::format("{}", kMaxForestBytes),
                    kFewerTrees);
 }

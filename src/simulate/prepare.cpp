@@ -17,8 +17,8 @@
 #include "audit/msccl/xml_reader.hpp"
 #include "audit/plan/file.hpp"
 #include "audit/plan/groups.hpp"
-#include "audit/plan/kinds.hpp"
 #include "audit/plan/structure.hpp"
+#include "forestcoll/failures.hpp"
 #include "simulate/model.hpp"
 
 namespace forestcoll {
@@ -125,10 +125,6 @@ class Preparation {
   Expected<Simulator> read_plan() {
     const auto plan = audit::read_plan(text_, file_, findings_);
     if (!plan) return plan.errors();
-    if (audit::has_switches(*plan)) {
-      return refuse(file_, "", "the plan goes through switch channels, which are not timed",
-                    "simulate a schedule without them");
-    }
     description_.protocol = plan->protocol;
     audit::Program program;
     audit::check_plan_structure(*plan, VerifyOptions{}.sms, program, findings_);
@@ -168,10 +164,11 @@ class Preparation {
 
 Expected<Simulator> prepare_simulation(std::string_view schedule, std::string_view file,
                                        const Topology& topology) {
-  auto fabric = audit::Fabric::make(topology);
-  if (!fabric) return fabric.errors();
   auto acceptance = accept(schedule, file, topology);
   if (!acceptance) return acceptance.errors();
+  const bool names_paths = acceptance->verdict.threadblocks == 0;  // a forest, not programs
+  auto fabric = audit::Fabric::make(names_paths ? topology : without_relays(topology));
+  if (!fabric) return fabric.errors();
   return Preparation(schedule, file, topology, *std::move(acceptance), *std::move(fabric)).read();
 }
 

@@ -1,5 +1,6 @@
 // What the operations of a plan touch.
 #include <algorithm>
+#include <utility>
 
 #include "audit/plan/channels.hpp"
 #include "audit/plan/graph.hpp"
@@ -78,7 +79,24 @@ class Parts {
   const PlanThreadblock& block_;
 };
 
+std::vector<std::int32_t> switched_ranks(const std::vector<PlanPart>& parts) {
+  std::vector<std::int32_t> ranks;
+  for (const PlanPart& part : parts) {
+    if (part.switched) ranks.push_back(part.rank);
+  }
+  std::ranges::sort(ranks);
+  return ranks;
+}
+
 }  // namespace
+
+std::vector<GroupAccess> group_accesses_of(const PlanAccess& access, std::int32_t rank) {
+  std::vector<GroupAccess> found;
+  auto read = switched_ranks(access.reads), stored = switched_ranks(access.writes);
+  if (!read.empty()) found.push_back({rank, std::move(read), false});
+  if (!stored.empty()) found.push_back({rank, std::move(stored), true});
+  return found;
+}
 
 PlanAccess access_of(const PlanFile& plan, const PlanGraph& graph, std::int32_t n) {
   const Parts parts(plan, graph, n);

@@ -70,10 +70,17 @@ class Execution {
       pairwise ? move(access, strand) : add(access, strand);
     }
     for (const PlanPart& chunk : access.reads) {
-      if (chunk.rank != rank) run_.transfers[{chunk.rank, rank}] += access.count;
+      if (chunk.rank != rank && !chunk.switched) {
+        run_.transfers[{chunk.rank, rank}] += access.count;
+      }
     }
     for (const PlanPart& chunk : access.writes) {
-      if (chunk.rank != rank) run_.transfers[{rank, chunk.rank}] += access.count;
+      if (chunk.rank != rank && !chunk.switched) {
+        run_.transfers[{rank, chunk.rank}] += access.count;
+      }
+    }
+    for (GroupAccess& through : group_accesses_of(access, rank)) {
+      run_.group_accesses[std::move(through)] += access.count;
     }
   }
 

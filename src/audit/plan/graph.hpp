@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "audit/common/findings.hpp"
+#include "audit/common/group_load.hpp"
 #include "audit/common/memory_map.hpp"
 #include "audit/common/symbolic_memory.hpp"
 #include "audit/plan/file.hpp"
@@ -107,5 +108,9 @@ struct PlanAccess {
 };
 /// REQUIRES: the node is of kind data or effect.
 [[nodiscard]] PlanAccess access_of(const PlanFile& plan, const PlanGraph& graph, std::int32_t node);
+
+/// What of it goes through switch channels: nothing, one read, one store or both.
+[[nodiscard]] std::vector<GroupAccess> group_accesses_of(const PlanAccess& access,
+                                                         std::int32_t rank);
 
 }  // namespace forestcoll::audit

@@ -1,6 +1,7 @@
 // Failures as people name them, put into effect on a topology.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -42,6 +43,10 @@ IdVector<NodeId, Sides> sides_of(const Topology& topology) {
   return sides;
 }
 
+bool is_relay(const TopologyNode& node) {
+  return node.enabled && node.type == NodeType::relay;
+}
+
 class Degrader {
  public:
   explicit Degrader(const Topology& topology) : before_(topology), selector_(topology) {
@@ -50,18 +55,21 @@ class Degrader {
 
   Expected<DegradedTopology> run(const Failures& failures) {
     for (const std::string& item : failures.drop) {
-      const bool link = Selector::is_link(item) && !selector_.is_id(item);
-      if (const auto done = link ? drop_links(item) : drop_nodes(item); !done) {
-        return done.errors();
-      }
+      if (const auto done = drop(item); !done) return done.errors();
     }
     if (const auto done = take_out(); !done) return done.errors();
     for (const std::string& item : failures.derate) {
       if (const auto done = derate(item); !done) return done.errors();
     }
     if (!failures.ranks.empty()) {
-      if (const auto done = choose_ranks(failures.ranks); !done) return done.errors();
+      const auto done = choose_ranks(failures.ranks, "--ranks", {});
+      if (!done) return done.errors();
     }
+    if (!failures.members.empty()) {
+      const auto done = choose_ranks(failures.members, "--members", NodeType::relay);
+      if (!done) return done.errors();
+    }
+    if (!failures.keep_relays) take_out_relays();
     std::erase_if(topology().ranks, [&](NodeId rank) { return !topology().nodes[rank].enabled; });
     topology::Findings findings("");
     topology::check_connection(topology(), "with what is dropped", findings);
@@ -89,6 +97,36 @@ class Degrader {
   }
 
   Topology& topology() { return result_.topology; }
+
+  Expected<void> drop(const std::string& item) {
+    if (selector_.is_id(item)) return drop_nodes(item);
+    for (const auto& [name, role] : {std::pair("multicast", &TopologyNode::multicast),
+                                     std::pair("reduce", &TopologyNode::reduce)}) {
+      const std::string ending = fmt::format(":{}", name);
+      if (item.ends_with(ending)) {
+        return drop_role(item, item.substr(0, item.size() - ending.size()), role);
+      }
+    }
+    return Selector::is_link(item) ? drop_links(item) : drop_nodes(item);
+  }
+
+  Expected<void> drop_role(const std::string& item, const std::string& switches,
+                           bool TopologyNode::*role) {
+    const auto nodes = selector_.nodes(switches, "--drop");
+    if (!nodes) return nodes.errors();
+    std::size_t dropped = 0;
+    for (const NodeId node : *nodes) {
+      dropped += std::exchange(topology().nodes[node].*role, false) ? 1 : 0;
+    }
+    if (dropped == 0) {
+      return selection_error("D02", "--drop",
+                             fmt::format("{} drops nothing: no such switch can", quote(item)),
+                             "`forestcoll topo show` says how many switches copy and aggregate.");
+    }
+    result_.changes.push_back(
+        fmt::format("dropped {} ({}{})", item, dropped, dropped == 1 ? " switch" : " switches"));
+    return {};
+  }
 
   Expected<void> drop_nodes(const std::string& item) {
     const auto nodes = selector_.nodes(item, "--drop");
@@ -250,22 +288,38 @@ class Degrader {
     return true;
   }
 
-  Expected<void> choose_ranks(const std::string& list) {
-    const auto ranks = selector_.ranks(list, "--ranks");
+  void take_out_relays() {
+    const auto relays = std::ranges::count_if(topology().nodes, is_relay);
+    if (relays == 0) return;
+    result_.changes.push_back(fmt::format("{} that could relay {} left out",
+                                          counted(static_cast<std::size_t>(relays), "GPU"),
+                                          relays == 1 ? "is" : "are"));
+    topology() = without_relays(std::move(topology()));
+  }
+
+  // What is not listed becomes `others`; nothing: it is gone.
+  Expected<void> choose_ranks(const std::string& list, std::string_view option,
+                              std::optional<NodeType> others) {
+    const auto ranks = selector_.ranks(list, option);
     if (!ranks) return ranks.errors();
     std::vector<bool> chosen(topology().nodes.size());
     for (const NodeId node : *ranks) {
       chosen[node.index()] = true;
       if (topology().nodes[node].enabled) continue;
-      return selection_error("D04", "--ranks",
+      return selection_error("D04", option,
                              fmt::format("{} is dropped", quote(topology().nodes[node].id)),
                              "List only compute nodes that are left.");
     }
     for (const NodeId node : topology().ranks) {
-      if (!chosen[node.index()]) topology().nodes[node].enabled = false;
+      TopologyNode& left_out = topology().nodes[node];
+      if (chosen[node.index()] || !left_out.enabled) continue;
+      left_out.type = others.value_or(left_out.type);
+      left_out.enabled = others.has_value();
     }
-    result_.changes.push_back(
-        fmt::format("{} of {} compute nodes take part", ranks->size(), topology().ranks.size()));
+    const bool all = ranks->size() == topology().ranks.size();
+    result_.changes.push_back(fmt::format("{} of {} compute nodes take part{}", ranks->size(),
+                                          topology().ranks.size(),
+                                          others && !all ? ", the others relay" : ""));
     topology().ranks = *ranks;
     return {};
   }
@@ -277,6 +331,15 @@ class Degrader {
 };
 
 }  // namespace
+
+bool has_relays(const Topology& topology) {
+  return std::ranges::any_of(topology.nodes, is_relay);
+}
+
+Topology without_relays(Topology topology) {
+  for (TopologyNode& node : topology.nodes) node.enabled = node.enabled && !is_relay(node);
+  return topology;
+}
 
 Expected<DegradedTopology> degrade(const Topology& topology, const Failures& failures) {
   return Degrader(topology).run(failures);

@@ -305,7 +305,7 @@ std::optional<Machines> read_nvidia_smi(const Context& context) {
                            fmt::format("Give the model: --gpu, one of {}.", known_gpu_models()));
     return std::nullopt;
   }
-  Machine machine{.source = "nvidia-smi topo -m"};
+  Machine machine{.source = "nvidia-smi topo -m", .in_network = model->sm >= kHopper};
   for (std::size_t g = 0; g < matrix->gpus; ++g) {
     machine.gpus.push_back({.dev = *natural(std::string_view(matrix->labels[g]).substr(3)),
                             .name = matrix->labels[g]});

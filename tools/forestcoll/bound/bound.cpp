@@ -411,9 +411,16 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
     if (!asked) return fail(asked.errors(), console);
     const auto changes = explore(*fabric, *asked, console);
     if (!changes) return fail(changes.errors(), console);
+    const std::size_t lines = options.top == 0 ? kUsualChanges : options.top;
     json["what_if"] = to_json(*changes, fabric->topology, *asked);
-    text += in_words(*changes, fabric->topology, *asked,
-                     options.top == 0 ? kUsualChanges : options.top);
+    text += in_words(*changes, fabric->topology, *asked, lines);
+    if (allreduce && allreduce->in_network) {
+      const auto roles = at_work("what if switches could do less", console,
+                                 [&] { return role_failures(fabric->topology); });
+      if (!roles) return fail(roles.errors(), console);
+      json["what_if"]["role_failures"] = to_json(*roles, fabric->topology);
+      text += in_words(*roles, fabric->topology, lines);
+    }
   }
   const std::string report = options.json ? to_text(json) : text;
   if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
@@ -439,8 +446,8 @@ Command add_bound(CLI::App& program) {
                     "Compute the rate again by bisection, in independent code; they must agree");
   command->add_flag(
       "--whatif", options->whatif,
-      "Rank the links, their single cables, nodes and boxes by what their failure costs, "
-      "and the upgrades that pay, each solved exactly");
+      "Rank the links, their single cables, nodes, boxes and what switches can do by what their "
+      "failure costs, and the upgrades that pay, each solved exactly");
   command
       ->add_option("--top", options->top,
                    "List the N largest links of the bottleneck, and N lines of --whatif (the "

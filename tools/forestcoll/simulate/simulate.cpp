@@ -30,6 +30,7 @@ struct SimulateArguments {
   std::string schedule;
   std::string topology;
   ReadingOptions reading;
+  Failures failures;
   std::string sizes = "1K:4G:4";
   std::string gpu;         // empty: the fabric's own
   std::string parameters;  // a file
@@ -118,8 +119,7 @@ Json json_report(const Simulation& simulation, const Figures& figures, const std
 }
 
 // As they are asked for; else those of the fabric's GPU.
-Expected<Figures> choose_figures(const SimulateArguments& options, const Topology& topology,
-                                 const Metadata& metadata) {
+Expected<Figures> choose_figures(const SimulateArguments& options, const ChosenGpu& of_fabric) {
   if (!options.parameters.empty()) {
     const auto text = read_input(options.parameters);
     if (!text) return text.errors();
@@ -127,8 +127,7 @@ Expected<Figures> choose_figures(const SimulateArguments& options, const Topolog
     if (!figures) return figures.errors();
     return Figures{*std::move(figures), "from " + display_name(options.parameters)};
   }
-  const ChosenGpu gpu =
-      options.gpu.empty() ? choose_gpu(topology, metadata) : ChosenGpu{options.gpu, "as asked for"};
+  const ChosenGpu gpu = options.gpu.empty() ? of_fabric : ChosenGpu{options.gpu, "as asked for"};
   auto figures = find_simulation_parameters(gpu.name);
   if (!figures) return figures.errors();
   return Figures{*std::move(figures), gpu.reason};
@@ -144,13 +143,10 @@ ExitCode run_simulate(const SimulateArguments& options, const Console& console) 
   }
   const auto sizes = parse_sizes(options.sizes);
   if (!sizes) return fail(sizes.errors(), console);
-  Metadata metadata;
-  const auto reading = reading_of(options.reading);
-  if (!reading) return fail(reading.errors(), console);
-  const auto topology = read_topology(options.topology, *reading, console, &metadata);
+  const auto topology = load_topology(options.topology, options.reading, options.failures, console);
   if (!topology) return fail(topology.errors(), console);
-  report_parsed(*topology, console);
-  const auto figures = choose_figures(options, topology->topology, metadata);
+  report_reading(*topology, options.reading, console);
+  const auto figures = choose_figures(options, topology->gpu);
   if (!figures) return fail(figures.errors(), console);
   const auto text = read_input(options.schedule);
   if (!text) return fail(text.errors(), console);
@@ -189,6 +185,7 @@ Command add_simulate(CLI::App& program) {
                    "standard input")
       ->required();
   command->add_option("TOPOLOGY", options->topology, "The fabric that it runs on")->required();
+  add_failure_options(*command, options->failures);
   add_dump_options(*command, options->reading.dump);
   command
       ->add_option("--sizes", options->sizes,

@@ -13,6 +13,7 @@
 #include "common/target_options.hpp"
 #include "common/time_limit.hpp"
 #include "forestcoll/compile_alltoall.hpp"
+#include "forestcoll/failures.hpp"
 #include "forestcoll/stopwatch.hpp"
 #include "synth/alltoall_report.hpp"
 
@@ -150,8 +151,10 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
   const TimeLimit limit(solver->seconds);
   options->solver.stop = limit.token();
   options->solver.threads = solver->threads;
-  const auto fabric =
-      load_fabric(arguments.topology, arguments.reading, arguments.failures, console);
+  auto fabric = load_fabric(arguments.topology, arguments.reading, arguments.failures, console);
+  if (fabric && options->format == AlltoallFormat::msccl && has_relays(fabric->topology)) {
+    fabric = members_alone(*std::move(fabric));
+  }
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, arguments.reading, console);
   const auto demand = read_demand(fabric->network, arguments.demand);

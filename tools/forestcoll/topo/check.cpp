@@ -48,7 +48,8 @@ void add(const Diagnostics& errors, Checked& checked) {
 
 void count_parts(const Topology& topology, Checked& checked) {
   for (const TopologyNode& node : topology.nodes) {
-    if (node.enabled) ++(node.type == NodeType::compute ? checked.gpus : checked.switches);
+    if (!node.enabled || node.type == NodeType::relay) continue;
+    ++(node.type == NodeType::compute ? checked.gpus : checked.switches);
   }
   for (const TopologyLink& link : topology.links) {
     const bool ends = topology.nodes[link.src].enabled && topology.nodes[link.dst].enabled;

@@ -99,7 +99,10 @@ std::string in_text(const Facts& facts, const Fabric& fabric) {
     text += fmt::format("  {:<12} {}\n", title, value);
   };
   if (!fabric.topology.description.empty()) line("description", fabric.topology.description);
-  line("nodes", fmt::format("{}, {}", counted(summary.gpus, "GPU"), switches_in_words(summary)));
+  const std::string relays =
+      summary.relays == 0 ? "" : fmt::format(" and {} that relay", summary.relays);
+  line("nodes",
+       fmt::format("{}{}, {}", counted(summary.gpus, "GPU"), relays, switches_in_words(summary)));
   for (const BoxSummary& boxes : summary.boxes) {
     line("boxes", fmt::format("{} of {} and {}: {}", boxes.names.size(), counted(boxes.gpus, "GPU"),
                               counted(boxes.switches, "switch node"), short_list(boxes.names)));
@@ -152,6 +155,7 @@ Json in_json(const Facts& facts, const Fabric& fabric) {
           {"description", fabric.topology.description},
           {"gpus", summary.gpus},
           {"switches", summary.switches},
+          {"relays", summary.relays},
           {"disabled_nodes", summary.disabled_nodes},
           {"disabled_links", summary.disabled_links},
           {"boxes", std::move(boxes)},
