@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "forestcoll/alltoall_baseline.hpp"
 #include "forestcoll/alltoall_routing.hpp"
 #include "forestcoll/emit_alltoall.hpp"
 
@@ -59,15 +60,20 @@ class AlltoallCompiler {
       return unequal_amounts();
     }
     // 1. What is the best possible?
-    auto optimum = alltoall_optimum(fabric_.network, demand_.demand, options_.solver);
-    if (!optimum) return optimum.errors();
-    proof_ = std::move(optimum->proof);
+    if (options_.proof == nullptr) {
+      auto optimum = alltoall_optimum(fabric_.network, demand_.demand, options_.solver);
+      if (!optimum) return optimum.errors();
+      proof_ = std::move(optimum->proof);
+    } else {
+      proof_ = *options_.proof;
+    }
     const auto most = in_algbw(proof_.at_most);
     if (!most) return rate_too_large();
     most_ = *most;
     seconds_.optimum = watch_.restart();
     // 2. The schedule for one k, or for the best of several.
-    auto result = options_.k ? make(*options_.k) : best_of_several();
+    const bool is_ours = options_.algorithm.empty();
+    auto result = options_.k || !is_ours ? make(options_.k.value_or(1)) : best_of_several();
     if (!result) return result.errors();
     if (tried_.empty()) tried_.push_back({result->routes.k, result->algbw});
     result->tried = std::move(tried_);
@@ -104,10 +110,7 @@ class AlltoallCompiler {
   Expected<AlltoallCompilation> make(std::int64_t k) {
     const bool by_peers = options_.format == AlltoallFormat::msccl;
     watch_.restart();
-    auto routes = route_alltoall(fabric_.network, demand_.demand, proof_.at_most,
-                                 {.k = k,
-                                  .hops = by_peers ? AlltoallHops::peers : AlltoallHops::links,
-                                  .stop = options_.solver.stop});
+    auto routes = options_.algorithm.empty() ? our_routes(k, by_peers) : baseline_routes(k);
     seconds_.route += watch_.restart();
     if (!routes) return routes.errors();
     AlltoallCompilation result;
@@ -124,6 +127,20 @@ class AlltoallCompiler {
     result.verdict = *std::move(verdict);
     result.algbw = result.verdict.algbw.value_or(Ratio(0));
     return result;
+  }
+
+  Expected<AlltoallRoutes> our_routes(std::int64_t k, bool by_peers) const {
+    return route_alltoall(fabric_.network, demand_.demand, proof_.at_most,
+                          {.k = k,
+                           .hops = by_peers ? AlltoallHops::peers : AlltoallHops::links,
+                           .stop = options_.solver.stop});
+  }
+
+  Expected<AlltoallRoutes> baseline_routes(std::int64_t k) const {
+    auto routes = make_alltoall_baseline(options_.algorithm, fabric_.topology, fabric_.network,
+                                         demand_.demand, k, kMaxAlltoallParts);
+    if (!routes) return routes;
+    return complete_routes(fabric_.network, demand_.demand, *std::move(routes));
   }
 
   std::optional<Diagnostic> write_xml(AlltoallCompilation& result) {

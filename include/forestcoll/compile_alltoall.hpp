@@ -22,9 +22,12 @@ enum class AlltoallFormat { msccl, flows, none };
 
 struct AlltoallCompileOptions {
   AlltoallOptions solver = {};
-  /// Parts per pair. None: of the powers of two up to `max_k`, the smallest that is within 1 % of
-  /// the best of them; larger ones are tried as long as they fit the target and there are few
-  /// pairs.
+  /// The optimum where it is known already; null: it is found with `solver`.
+  const AlltoallProof* proof = nullptr;
+  std::string algorithm = {};  ///< of `alltoall_baselines`; empty: ours
+  /// Parts per pair; of a baseline, none is 1. None: of the powers of two up to `max_k`, the
+  /// smallest that is within 1 % of the best of them; larger ones are tried as long as they fit the
+  /// target and there are few pairs.
   std::optional<std::int64_t> k = {};
   std::int64_t max_k = 8;
   AlltoallFormat format = AlltoallFormat::msccl;
@@ -60,11 +63,11 @@ struct AlltoallCompilation {
   AlltoallSeconds seconds;
 };
 
-/// 1. the optimum and its proof; 2. paths for k parts of every pair's data; 3. programs, as XML, or
-/// rounds, as flows; 4. a stranger's verdict. The size that algbw is of is what a rank has for all,
-/// itself included, on average. Errors: those of `alltoall_optimum`, `route_alltoall` and
-/// `lower_alltoall`; T09 unequal amounts as MSCCL XML. Cost: that of `alltoall_optimum` and of
-/// `route_alltoall` for each k.
+/// 1. the optimum and its proof; 2. paths for k parts of every pair's data, ours or a
+/// baseline's; 3. programs, as XML, or rounds, as flows; 4. a stranger's verdict. The size that
+/// algbw is of is what a rank has for all, itself included, on average. Errors: those of
+/// `alltoall_optimum`, `route_alltoall`, `make_alltoall_baseline` and `lower_alltoall`; T09 unequal
+/// amounts as MSCCL XML. Cost: that of `alltoall_optimum` and of `route_alltoall` for each k.
 [[nodiscard]] Expected<AlltoallCompilation> compile_alltoall(const Fabric& fabric,
                                                              const ParsedDemand& demand,
                                                              const AlltoallCompileOptions& options);

@@ -191,12 +191,17 @@ class FlowsCheck {
               fmt::format("does not lead from {} to {}", id(pair().src), id(pair().dst)));
       return true;
     }
-    std::vector<FlowNode> sorted = path.nodes;
-    std::sort(sorted.begin(), sorted.end());
-    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-    if (twice == sorted.end()) return false;
-    path_is(Code::path, number, fmt::format("passes {} twice", id(*twice)));
-    return true;
+    // Every leg anew: a switch is passed again where a GPU between sends data back.
+    std::vector<FlowNode> leg;
+    for (const FlowNode node : path.nodes) {
+      if (std::ranges::find(leg, node) != leg.end()) {
+        path_is(Code::path, number, fmt::format("a leg passes {} twice", id(node)));
+        return true;
+      }
+      leg.push_back(node);
+      if (rank_of(node) >= 0) leg = {node};
+    }
+    return false;
   }
 
   // A leg goes from one GPU to the next; `by_link` gets the round of every link's leg.

@@ -132,12 +132,17 @@ Expected<AlltoallRoutes> route_alltoall(const Network& network, const Demand& de
   routes.k = options.k;
   for (const RoutedPair& pair : pairs) append_paths(pair, network, hops, routes.paths);
   if (!by_links) return routes;
-  make_rounds(network, demand, routes);
+  return complete_routes(network, demand, std::move(routes));
+}
+
+Expected<AlltoallRoutes> complete_routes(const Network& network, const Demand& demand,
+                                         AlltoallRoutes routes) {
+  if (routes.rounds == 0) make_rounds(network, demand, routes);
   const Loads loads = loads_of(network, demand, routes);
-  const auto rate = rate_of(network, loads.all, options.k);
+  const auto rate = rate_of(network, loads.all, routes.k);
   if (!rate) return rate_does_not_fit();
   routes.rate = *rate;
-  routes.rate_in_rounds = rate_in_rounds(network, loads, options.k);
+  routes.rate_in_rounds = rate_in_rounds(network, loads, routes.k);
   return routes;
 }
 
