@@ -10,8 +10,8 @@
 namespace forestcoll::solver::alltoall {
 namespace {
 
-constexpr int kTries = 200;                          // orders at most
-constexpr std::int64_t kLooks = std::int64_t{1} << 27;  // at a link in a round, over all of them
+constexpr int kTries = 200;                             // orders at most
+constexpr std::int64_t kLooks = std::int64_t{1} << 25;  // at a link in a round, over all of them
 
 // Part of a path: its links carry the path's amount (parts · demand) at a time.
 struct Leg {
@@ -78,8 +78,8 @@ class RoundsMaker {
   RoundsMaker(const Network& network, const Demand& demand, AlltoallRoutes& routes)
       : routes_(routes) {
     for (const AlltoallPath& path : routes.paths) {
-      travellers_.push_back({legs_of(network, path),
-                             static_cast<Int128>(path.parts) * demand(path.src, path.dst)});
+      travellers_.push_back(
+          {legs_of(network, path), static_cast<Int128>(path.parts) * demand(path.src, path.dst)});
     }
     measure(network);
     set_first_order(network);

@@ -79,7 +79,8 @@ std::string bottleneck_in_words(const Comparison& comparison) {
   if (!comparison.alltoall) return in_words(comparison.bottleneck, fabric.topology);
   const std::string lines = bottleneck_in_words(
       comparison.alltoall->proof, comparison.alltoall->demand, fabric.topology, fabric.network, 0);
-  return lines.substr(0, lines.find('\n'));
+  const std::size_t begin = lines.find(": ") + 2;  // after what it is of
+  return lines.substr(begin, lines.find('\n') - begin);
 }
 
 std::string parts_in_words(const ComparedRow& row) {
