@@ -37,9 +37,9 @@ Json timed_pair(const std::vector<std::string>& path, const std::vector<int>& ro
           {"paths", {{{"share", "1"}, {"rounds", rounds}, {"path", path}}}}};
 }
 
-// The pair of a and b, and that of b and a, go in the rounds that are given; what is for the ends
-// goes first.
-Json line_flows(int near_round) {
+// What is relayed leaves the ends in round 0 and b in round 1; what the ends have for b, and b for
+// them, goes in the rounds that are given.
+Json line_flows(int for_b, int of_b) {
   const int rounds = 4;
   return {{"format", "forestcoll-flows"},
           {"version", 1},
@@ -49,42 +49,44 @@ Json line_flows(int near_round) {
           {"rounds", rounds},
           {"ranks", {"a", "b", "c"}},
           {"pairs",
-           {timed_pair({"a", "b"}, {near_round}), timed_pair({"a", "b", "c"}, {0, 1}),
-            timed_pair({"b", "a"}, {near_round}), timed_pair({"b", "c"}, {0}),
-            timed_pair({"c", "b", "a"}, {0, 1}), timed_pair({"c", "b"}, {1})}}};
+           {timed_pair({"a", "b"}, {for_b}), timed_pair({"a", "b", "c"}, {0, 1}),
+            timed_pair({"b", "a"}, {of_b}), timed_pair({"b", "c"}, {of_b}),
+            timed_pair({"c", "b", "a"}, {0, 1}), timed_pair({"c", "b"}, {for_b})}}};
 }
 
-double seconds_of(const Json& flows, const Topology& topology,
-                  const SimulationParameters& parameters, std::int64_t bytes) {
-  const auto simulator = prepare_simulation(flows.dump(), "flows.json", topology);
+Simulation simulated(const Json& flows, const SimulationParameters& parameters,
+                     std::int64_t bytes) {
+  const auto simulator = prepare_simulation(flows.dump(), "flows.json", late_line());
   EXPECT_TRUE(simulator) << to_string(simulator.errors().front());
-  const auto simulation = simulator->run({bytes}, parameters, {.tolerance = 0});
+  auto simulation = simulator->run({bytes}, parameters, {.tolerance = 0});
   EXPECT_TRUE(simulation);
-  return simulation->times.front().seconds;
+  return *std::move(simulation);
 }
 
-// Two blocks over every link, one after the other, and one latency: the other is waited for while
-// the link is busy.
+double seconds_of(const Json& flows, const SimulationParameters& parameters, std::int64_t bytes) {
+  return simulated(flows, parameters, bytes).times.front().seconds;
+}
+
+// Two blocks over every link, one after the other; b has to wait for the latency of what it relays.
 TEST(FlowsTimes, ALinkTakesItsRoundsInOrder) {
-  EXPECT_NEAR(seconds_of(line_flows(1), late_line(), {}, kBuffer), 0.2 + 5e-6, 1e-9);
+  EXPECT_NEAR(seconds_of(line_flows(1, 0), {}, kBuffer), 0.2 + 10e-6, 1e-9);
+  // Relayed data first on the second leg too: the link of b is idle in round 0.
+  EXPECT_NEAR(seconds_of(line_flows(1, 2), {}, kBuffer), 0.3 + 10e-6, 1e-9);
 }
 
-// b has for a, and c for a by way of b: in one round they are one message of two blocks, which
-// begins when both are there.
+// What b has, and what it relays, are one message of two blocks, which begins when both are there.
 TEST(FlowsTimes, WhatTakesTheSameLinksInARoundIsOneMessage) {
-  Json flows = line_flows(1);
-  const SimulationParameters costly{.simple = {.step_us = 100}};
-  const double apart = seconds_of(line_flows(2), late_line(), costly, 3);
-  const double together = seconds_of(flows, late_line(), costly, 3);
-  // A step at the end, a step at the relay, two latencies; a third step for what comes later.
-  EXPECT_NEAR(together, 210e-6, 1e-8);
-  EXPECT_NEAR(apart, 305e-6, 6e-6);
+  EXPECT_NEAR(seconds_of(line_flows(1, 1), {}, kBuffer), 0.3 + 10e-6, 1e-9);
+  EXPECT_LT(simulated(line_flows(1, 1), {}, 3).events, simulated(line_flows(1, 0), {}, 3).events);
+  EXPECT_LT(simulated(line_flows(0, 1), {}, 3).events, simulated(line_flows(1, 1), {}, 3).events);
 }
 
-TEST(FlowsTimes, LaterRoundsWaitOnTheSameLinksAlone) {
-  // b - a in the last round: c - a goes first, and nobody else waits for it.
-  const double seconds = seconds_of(line_flows(3), late_line(), {}, kBuffer);
-  EXPECT_NEAR(seconds, 0.3 + 10e-6, 1e-5);
+// A step at the end and one at the relay, and two latencies; the steps of what needs no data of
+// others are done meanwhile.
+TEST(FlowsTimes, StepsAreDoneWhileTheRoundBeforeMoves) {
+  const SimulationParameters costly{.simple = {.step_us = 100}};
+  EXPECT_NEAR(seconds_of(line_flows(1, 0), costly, 3), 210e-6, 1e-8);
+  EXPECT_NEAR(seconds_of(line_flows(2, 3), costly, 3), 210e-6, 1e-8);
 }
 
 TEST(FlowsTimes, ADemandHasASizeOfItsOwn) {
@@ -104,16 +106,15 @@ TEST(FlowsTimes, ADemandHasASizeOfItsOwn) {
   ASSERT_TRUE(simulator) << to_string(simulator.errors().front());
   EXPECT_EQ(simulator->own_bytes(), 10);
   // Of 10 bytes a rank on average, 20 go from a to b: of 10^9, 2·10^9.
-  EXPECT_NEAR(seconds_of(flows, late_line(), {}, 1'000'000'000), 0.2 + 5e-6, 1e-9);
-  const auto equal = prepare_simulation(line_flows(1).dump(), "flows.json", late_line());
+  EXPECT_NEAR(seconds_of(flows, {}, 1'000'000'000), 0.2 + 5e-6, 1e-9);
+  const auto equal = prepare_simulation(line_flows(1, 0).dump(), "flows.json", late_line());
   ASSERT_TRUE(equal);
   EXPECT_EQ(equal->own_bytes(), std::nullopt);
 }
 
 class FlowsOfFabric : public ::testing::TestWithParam<std::string> {};
 
-// No algorithm is faster than its links, and none takes longer than all of its rounds one after the
-// other where rounds fit into one another, which they do on the links of one GPU.
+// No algorithm is faster than its links, and none is so slow that links were idle most of the time.
 TEST_P(FlowsOfFabric, AreNotFasterThanTheirLinks) {
   const auto parsed = parse_topology(test::bundled_text(GetParam()), GetParam());
   ASSERT_TRUE(parsed);
@@ -136,7 +137,7 @@ TEST_P(FlowsOfFabric, AreNotFasterThanTheirLinks) {
     const auto simulation = simulator->run({1 << 30}, {}, {.tolerance = 0});
     ASSERT_TRUE(simulation) << name;
     EXPECT_LE(simulation->times[0].algbw, made->algbw.to_double() * (1 + 1e-9)) << name;
-    EXPECT_GE(simulation->times[0].algbw, made->algbw.to_double() / 4) << name;
+    EXPECT_GE(simulation->times[0].algbw, made->algbw.to_double() / 5) << name;
   }
 }
 
@@ -144,8 +145,8 @@ INSTANTIATE_TEST_SUITE_P(Bundled, FlowsOfFabric,
                          ::testing::Values("dgx-1-v100", "dgx-a100-x2", "dgx-a100-x2-degraded",
                                            "dgx-h100-x4-rail-2to1", "fat-tree-4", "hypercube-16",
                                            "mi250-x2", "mixed-a100-h100", "torus-4x4"),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& test) {
+                           std::string name = test.param;
                            for (char& c : name) c = c == '-' ? '_' : c;
                            return name;
                          });

@@ -10,6 +10,7 @@
 #include "common/bound_alltoall.hpp"
 #include "common/io.hpp"
 #include "common/progress_bar.hpp"
+#include "common/size_options.hpp"
 #include "common/stopwatch.hpp"
 #include "common/target_options.hpp"
 #include "common/time_limit.hpp"
@@ -93,6 +94,21 @@ std::optional<Diagnostic> read_parts(const std::string& text, AlltoallCompileOpt
   return std::nullopt;
 }
 
+// What is made for sizes is the fastest for the largest of them.
+std::optional<Diagnostic> read_largest_size(const std::string& sizes,
+                                            AlltoallCompileOptions& options) {
+  if (sizes.empty()) return std::nullopt;
+  const std::size_t last = sizes.find_last_of(":,-");
+  const auto bytes =
+      read_size("--sizes", last == std::string::npos ? sizes : sizes.substr(last + 1));
+  if (!bytes) return bytes.errors().front();
+  if (*bytes == 0) {
+    return usage_error("S03", "--sizes: no buffer has 0 bytes", "name the size of a buffer");
+  }
+  options.bytes = *bytes;
+  return std::nullopt;
+}
+
 // Empty: ours.
 Expected<std::string> read_algorithm(const SynthArguments& arguments) {
   if (auto error = refuse_no_demand(arguments.collective, arguments.demand)) {
@@ -115,11 +131,13 @@ Expected<AlltoallCompileOptions> resolve_alltoall(const SynthArguments& argument
   SynthArguments common = arguments;
   common.collective = to_string(Collective::allgather);
   common.baseline = {};
+  if (arguments.format != "msccl") common.sizes.clear();  // no window: what is made is for a size
   common.trees.clear();
   const auto request = resolve(common);
   if (!request) return request.errors();
   AlltoallCompileOptions options;
   options.algorithm = *options_of_baseline;
+  if (auto error = read_largest_size(arguments.sizes, options)) return *std::move(error);
   if (auto error = read_parts(arguments.trees, options)) return *std::move(error);
   options.format = arguments.format == "msccl"   ? AlltoallFormat::msccl
                    : arguments.format == "flows" ? AlltoallFormat::flows

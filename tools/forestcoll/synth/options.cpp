@@ -138,7 +138,9 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
   command
       .add_option("--sizes", arguments.sizes,
                   "Both in one: --sizes 64K:16M is --min-bytes 64K --max-bytes 16M; one size is\n"
-                  "that size alone. A window, no list: several sizes are for --tune")
+                  "that size alone. A window, no list: several sizes are for --tune. An alltoall,\n"
+                  "flows too, is the fastest of several for the larger one, by a model (not a\n"
+                  "measurement): small messages for the next hop are put together where that pays")
       ->type_name("MIN:MAX")
       ->group(group);
   command
