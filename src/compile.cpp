@@ -87,13 +87,13 @@ Expected<Compilation> make(const Topology& topology, ChosenForest chosen,
                            const CompileOptions& options) {
   Compilation result{.chosen = std::move(chosen)};
   const CollectiveForest& forest = result.chosen.synthesis.forest;
-  if (auto error = choose::refuse_large_forest(forest, options)) return *std::move(error);
+  if (const auto done = choose::refuse_large_forest(forest, options); !done) return done.errors();
   Stopwatch watch;
   auto schedule = std::exchange(result.chosen.schedule, std::nullopt);
   auto written = write(forest, std::move(schedule), topology, options);
   if (!written) return written.errors();
-  if (auto error = choose::refuse_large_text(written->text.size(), options)) {
-    return *std::move(error);
+  if (const auto done = choose::refuse_large_text(written->text.size(), options); !done) {
+    return done.errors();
   }
   result.seconds.lower = written->seconds_to_lower;
   result.seconds.emit = watch.restart() - written->seconds_to_lower;
@@ -125,7 +125,9 @@ Expected<Compilation> compile_forest(const Fabric& fabric, ChosenForest chosen,
 Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& options) {
   const auto settled = choose::settle(fabric, options);
   if (!settled) return settled.errors();
-  if (auto error = choose::refuse_large_fabric(fabric.network, *settled)) return *std::move(error);
+  if (const auto done = choose::refuse_large_fabric(fabric.network, *settled); !done) {
+    return done.errors();
+  }
   Stopwatch watch;
   auto chosen = choose_forest(fabric, *settled);
   if (!chosen) return chosen.errors();

@@ -5,9 +5,11 @@
 #include <numeric>
 #include <utility>
 
+#include "choose/settle.hpp"
 #include "forestcoll/alltoall_baseline.hpp"
 #include "forestcoll/alltoall_routing.hpp"
 #include "forestcoll/emit_alltoall.hpp"
+#include "forestcoll/failures.hpp"
 #include "forestcoll/simulate.hpp"
 
 namespace forestcoll {
@@ -76,6 +78,7 @@ class AlltoallCompiler {
       : fabric_(fabric), demand_(demand), options_(options) {}
 
   Expected<AlltoallCompilation> run() {
+    if (by_peers() && has_relays(fabric_.topology)) return choose::relays_in_schedule();
     // 1. What is the best possible?
     if (options_.proof == nullptr) {
       auto optimum = alltoall_optimum(fabric_.network, demand_.demand, options_.solver);

@@ -23,8 +23,8 @@ namespace forestcoll {
 /// Why there is none of this name: B06 an algorithm for trees alone, else B09.
 [[nodiscard]] Diagnostic unknown_alltoall_baseline(std::string_view name);
 
-/// The way of every pair's data in one of them, cut into k parts. What it says is where data stops
-/// on its way from GPU to GPU, and in which round; between two stops the parts take ways of the
+/// The path of every pair's data in one of them, cut into k parts. What it says is where data stops
+/// on its way from GPU to GPU, and in which round; between two stops the parts take paths of the
 /// fewest links, of these the widest, of these those taken least so far. Where no switches join two
 /// stops, the GPUs between them relay. Each docstring in src/baseline/alltoall says where it
 /// differs from what was published. The rates of the result are 0, as are its rounds where the

@@ -16,6 +16,11 @@ namespace forestcoll {
 /// What an artefact is written as; `none`: it is solved and verified, and not for writing.
 enum class Format { msccl, mscclpp, forest, forest_symmetric, forest_xml, dot, none };
 
+/// What a runtime loads.
+[[nodiscard]] constexpr bool is_schedule(Format format) {
+  return format == Format::msccl || format == Format::mscclpp;
+}
+
 /// At first: an allreduce as `forestcoll synth` makes it where nothing else is asked for.
 struct CompileOptions {
   /// Collective, root, trees per root, and how to pack them.
@@ -72,7 +77,8 @@ struct Compilation {
                                                    const CompileOptions& options);
 
 /// Lowers, writes and verifies a forest, whoever made it.
-/// Errors: T08 (see `choose_protocol`), T10 (a forest with more edges than the checker reads),
+/// Errors: T06 (a schedule for a fabric with relays, which run no programs), T08 (see
+/// `choose_protocol`), T10 (a forest with more edges than the checker reads),
 /// those of `lower` and `lower_to_plan`.
 [[nodiscard]] Expected<Compilation> compile_forest(const Fabric& fabric, ChosenForest chosen,
                                                    const CompileOptions& options);

@@ -14,9 +14,10 @@ enum class Severity { error, warning };
 
 /// What kind of failure an error is; the command line turns it into the exit code.
 enum class ErrorKind {
-  input,  ///< the input is wrong: exit code 2
-  limit,  ///< it does not fit a target's limits or exact arithmetic: exit code 3
-  io,     ///< a file cannot be read or written: exit code 4
+  input,    ///< the input is wrong: exit code 2
+  limit,    ///< it does not fit a target's limits or exact arithmetic: exit code 3
+  stopped,  ///< it was asked to stop before the end: exit code 3
+  io,       ///< a file cannot be read or written: exit code 4
 };
 
 /// One finding.
@@ -57,5 +58,25 @@ class [[nodiscard]] Expected {
  private:
   std::variant<T, Diagnostics> state_;
 };
+
+/// Of what has no value to give: done, or the errors that explain why it is not.
+template <>
+class [[nodiscard]] Expected<void> {
+ public:
+  Expected() = default;
+  Expected(Diagnostics errors) : errors_(std::move(errors)) {}         // NOLINT: as above
+  Expected(Diagnostic error) { errors_.push_back(std::move(error)); }  // NOLINT
+
+  [[nodiscard]] bool has_value() const { return errors_.empty(); }
+  explicit operator bool() const { return has_value(); }
+  /// None where it is done.
+  [[nodiscard]] const Diagnostics& errors() const { return errors_; }
+
+ private:
+  Diagnostics errors_;
+};
+
+/// Is this what a stage says that was asked to stop?
+[[nodiscard]] bool was_stopped(const Diagnostics& errors);
 
 }  // namespace forestcoll

@@ -15,16 +15,23 @@ namespace forestcoll {
 ///            alone; "kind=ib": all links of that kind
 ///   cables   "A~B*2", "A->B*2", "kind=ib*2": 2 of the parallel cables (`count`) of each such link.
 ///            An id that itself ends in *2 is written B*[2] at the end of a link.
+///   role     "nvsw:multicast", "box[0-3]/nvsw:reduce": what such switches can do in the network
 /// An id that holds ~, -> or a comma stands for itself: "e~f" is the node e~f where there is one,
 /// "e~f~sw" the link of e~f and sw where e is no node, or f~sw is none.
 struct Failures {
-  std::vector<std::string> drop = {};    ///< links, cables and nodes that are gone
+  std::vector<std::string> drop = {};    ///< links, cables, nodes and roles that are gone
   std::vector<std::string> derate = {};  ///< "LINK=F", 0 < F ≤ 1: F of the link's bandwidth is left
   /// Only these compute nodes take part, in this rank order: ids, ranges of ids, rank numbers and
   /// ranges of them, with commas between. The others are gone. Empty: all.
   std::string ranks = {};
+  /// A process group: only these compute nodes take part, listed like `ranks`; the others become
+  /// relays (`NodeType::relay`). Empty: all.
+  std::string members = {};
+  bool keep_relays = true;  ///< false: relays are gone, those of the topology too
 
-  [[nodiscard]] bool empty() const { return drop.empty() && derate.empty() && ranks.empty(); }
+  [[nodiscard]] bool empty() const {
+    return drop.empty() && derate.empty() && ranks.empty() && members.empty() && keep_relays;
+  }
 };
 
 struct DegradedTopology {
@@ -33,12 +40,19 @@ struct DegradedTopology {
   Diagnostics warnings = {};         ///< W01: switches whose two sides differ now, and did not
 };
 
-/// The fabric that is left. Drops first, then derates, then ranks, each in order. Errors: D01 a
+/// The fabric that is left. Drops first, then derates, then ranks, then members, each
+/// in order, then relays. Errors: D01 a
 /// name that nothing has (the nearest is suggested), D02 an item that cannot be read, D03 a factor
 /// out of range or more cables than there are, D04 a rank that cannot be one, E07 to E09 where the
 /// rest is no fabric, and E14 where a bandwidth gets too fine for exact arithmetic. Cost: linear in
 /// the fabric per item.
 [[nodiscard]] Expected<DegradedTopology> degrade(const Topology& topology,
                                                  const Failures& failures);
+
+/// Whether GPUs outside of the process group relay.
+[[nodiscard]] bool has_relays(const Topology& topology);
+
+/// As programs find it: a runtime runs them on the ranks alone, so relays are gone.
+[[nodiscard]] Topology without_relays(Topology topology);
 
 }  // namespace forestcoll

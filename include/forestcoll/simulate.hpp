@@ -40,6 +40,8 @@ struct SimulationParameters {
   /// Of a GPU, that can be resident at once: a forest's messages share them, a program says itself
   /// how many it has.
   double threadblocks = std::numeric_limits<double>::infinity();
+  /// The part of what links carry that is data where switches copy and combine (NVLS).
+  double in_network_efficiency = 1;
   ProtocolParameters simple = {};
   ProtocolParameters ll = {.efficiency = 0.5, .pass_bytes = 32768, .slots = 8};
   ProtocolParameters ll128 = {.efficiency = 0.9375, .pass_bytes = 245760, .slots = 8};

@@ -31,6 +31,7 @@ struct LinkSummary {
 
 struct TopologySummary {
   std::size_t gpus = 0, switches = 0;  ///< enabled
+  std::size_t relays = 0;              ///< GPUs outside of the process group
   std::size_t disabled_nodes = 0, disabled_links = 0;
   std::size_t multicast = 0, reduce = 0;  ///< switches that copy, that aggregate
   std::vector<BoxSummary> boxes;          ///< in order of the first box of each

@@ -14,7 +14,12 @@
 
 namespace forestcoll {
 
-enum class NodeType { compute, switch_node };
+/// A relay is a GPU outside of the process group: it passes data on as a switch does, and no tree
+/// has to reach it.
+enum class NodeType { compute, switch_node, relay };
+
+/// As files have it: "compute", "switch" or "relay".
+[[nodiscard]] std::string_view to_string(NodeType type);
 
 struct TopologyNode {
   std::string id;  ///< "box0/gpu3"

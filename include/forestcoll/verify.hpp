@@ -36,11 +36,21 @@ struct BitDifference {
   std::int64_t chunk = 0;
 };
 
+/// What a finding says of a schedule.
+enum class Fault {
+  wrong,      ///< it does not do what it promises
+  misplaced,  ///< it does not fit the topology
+  refused,    ///< it is right, but the target's parser or limits do not take it
+  unused,     ///< it is right, but no call ever selects it
+  claim,      ///< it is right, but does not reach the rate that the file claims
+};
+
 /// What verification found.
 struct Verdict {
   bool ok = false;
-  std::string format;    ///< "msccl-xml", "mscclpp-plan", "forestcoll-forest" or "…-flows"
-  Diagnostics findings;  ///< errors V…, each with rank, threadblock and step
+  std::string format;         ///< "msccl-xml", "mscclpp-plan", "forestcoll-forest" or "…-flows"
+  Diagnostics findings;       ///< errors V…, each with rank, threadblock and step
+  std::vector<Fault> faults;  ///< what each of `findings` says
   std::size_t finding_count = 0;  ///< of all, also those beyond max_findings
   /// What the target would do with the file, in words: "runs, and is right", "does not load it: …".
   std::string outcome;

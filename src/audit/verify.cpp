@@ -8,6 +8,7 @@
 
 #include "audit/common/fabric_load.hpp"
 #include "audit/common/findings.hpp"
+#include "audit/common/group_load.hpp"
 #include "audit/common/line_index.hpp"
 #include "audit/common/memory_map.hpp"
 #include "audit/common/outcome.hpp"
@@ -30,8 +31,9 @@
 #include "audit/plan/conditions.hpp"
 #include "audit/plan/file.hpp"
 #include "audit/plan/groups.hpp"
-#include "audit/plan/kinds.hpp"
 #include "audit/plan/structure.hpp"
+#include "forestcoll/failures.hpp"
+#include "forestcoll/switch_roles.hpp"
 
 namespace forestcoll {
 namespace audit {
@@ -66,15 +68,18 @@ void note_results(const Program& program, const Results& results, Verdict& verdi
   }
 }
 
+bool can_be_followed(const MemoryMap& memory, Findings& findings) {
+  if (memory.total() <= kMaxMemoryChunks) return true;
+  findings.add(Code::too_large, Place{},
+               fmt::format("{} chunks of memory over all ranks; this verifier follows {}",
+                           memory.total(), kMaxMemoryChunks));
+  return false;
+}
+
 void check_data(const Program& program, const StepGraph& graph, Placement placement,
                 const std::vector<std::int32_t>& order, Findings& findings, Verdict& verdict) {
   const MemoryMap memory(program, placement);
-  if (memory.total() > kMaxMemoryChunks) {
-    findings.add(Code::too_large, Place{},
-                 fmt::format("{} chunks of memory over all ranks; this verifier follows {}",
-                             memory.total(), kMaxMemoryChunks));
-    return;
-  }
+  if (!can_be_followed(memory, findings)) return;
   check_races(graph, memory, order, findings);
   note_results(program, interpret(program, graph, memory, order, findings), verdict);
 }
@@ -90,9 +95,34 @@ Transfers transfers_of(const StepGraph& graph) {
   return transfers;
 }
 
-void check_fabric(const Program& program, const Transfers& transfers, const Topology& topology,
-                  Findings& findings, Verdict& verdict) {
-  const auto network = to_digraph(topology);
+// Adds what goes through switch channels; false on overflow.
+bool add_group_loads(const Network& network, const Topology& topology,
+                     const GroupAccesses& accesses, IdVector<ArcId, Ratio>& loads,
+                     Findings& findings) {
+  const SwitchRoles roles = switch_roles(topology);
+  for (const auto& [access, chunks] : accesses) {
+    const auto links = links_of_access(network, roles, access);
+    if (links.empty()) {
+      findings.add(Code::fabric, Place{access.rank, -1, -1, 0, {}},
+                   fmt::format("{} through a switch, and none of the topology that is linked to "
+                               "them can",
+                               to_string(access)),
+                   "say what switches can do: \"multicast\" and \"reduce\"");
+      return false;
+    }
+    for (const auto& [link, part] : links) {
+      const auto more = checked_mul(part, Ratio(chunks));
+      const auto load = more ? checked_add(loads[link], *more) : std::nullopt;
+      if (!load) return false;
+      loads[link] = *load;
+    }
+  }
+  return true;
+}
+
+void check_fabric(const Program& program, const Transfers& transfers, const GroupAccesses& accesses,
+                  const Topology& topology, Findings& findings, Verdict& verdict) {
+  const auto network = to_digraph(without_relays(topology));
   if (!network) {
     findings.add(Code::fabric, std::string(),
                  "the topology has no exact digraph: " + network.errors().front().message);
@@ -106,7 +136,7 @@ void check_fabric(const Program& program, const Transfers& transfers, const Topo
     return;
   }
   auto loads = route_transfers(*network, transfers, findings);
-  if (!loads) return;
+  if (!loads || !add_group_loads(*network, topology, accesses, *loads, findings)) return;
   for (Ratio& load : *loads) {
     const auto share = checked_div(load, Ratio(program.chunks));
     if (!share) return;
@@ -133,11 +163,13 @@ void run_program(const Program& program, const Topology* topology, const TargetR
   if (program.out_of_place) {
     check_data(program, graph, Placement::out_of_place, order, findings, verdict);
   }
-  if (topology != nullptr) check_fabric(program, transfers_of(graph), *topology, findings, verdict);
+  if (topology != nullptr)
+    check_fabric(program, transfers_of(graph), {}, *topology, findings, verdict);
 }
 
 Verdict conclude(Verdict verdict, const Findings& findings, const VerifyOptions& options) {
   verdict.findings = findings.sorted(options.max_findings);
+  verdict.faults = findings.faults(options.max_findings);
   verdict.finding_count = findings.count();
   verdict.outcome = outcome(findings);
   verdict.ok = findings.count() == 0;
@@ -148,16 +180,20 @@ Verdict conclude(Verdict verdict, const Findings& findings, const VerifyOptions&
   return verdict;
 }
 
+Expected<void> check_size(std::string_view text, std::string_view file, std::size_t most) {
+  if (text.size() <= most) return {};
+  return file_error(file, "",
+                    fmt::format("the file has {} bytes; at most {} are read", text.size(), most));
+}
+
 Expected<Verdict> verify_xml(std::string_view text, std::string_view file, const Topology* topology,
                              const TargetRules& target, const VerifyOptions& options) {
-  if (text.size() > kMaxFileBytes) {
-    return file_error(
-        file, "",
-        fmt::format("the file has {} bytes; at most {} are read", text.size(), kMaxFileBytes));
-  }
+  if (const auto done = check_size(text, file, kMaxFileBytes); !done) return done.errors();
   Findings findings(file);
   const LineIndex lines(text);
-  if (auto error = check_lexical_rules(text, file, lines, findings)) return *std::move(error);
+  if (const auto done = check_lexical_rules(text, file, lines, findings); !done) {
+    return done.errors();
+  }
   auto program = read_msccl_xml(text, file, lines, target, findings);
   if (!program) return program.errors();
   check_structure(*program, target, options.sms, findings);
@@ -185,12 +221,7 @@ void describe(const PlanFile& plan, Verdict& verdict) {
 void run_plan(const PlanFile& plan, const Program& program, const Topology* topology,
               Findings& findings, Verdict& verdict) {
   const MemoryMap memory(program, plan.in_place ? Placement::in_place : Placement::out_of_place);
-  if (memory.total() > kMaxMemoryChunks) {
-    findings.add(Code::too_large, Place{},
-                 fmt::format("{} chunks of memory over all ranks; this verifier follows {}",
-                             memory.total(), kMaxMemoryChunks));
-    return;
-  }
+  if (!can_be_followed(memory, findings)) return;
   const auto run = check_plan(plan, program, memory, findings);
   if (topology != nullptr && topology->ranks.size() == plan.gpus.size()) {
     check_plan_boxes(plan, *topology, findings);
@@ -198,18 +229,13 @@ void run_plan(const PlanFile& plan, const Program& program, const Topology* topo
   if (!run) return;
   verdict.free_at_one_in_flight = true;  // a signal never waits
   note_results(program, run->results, verdict);
-  // What goes through a switch channel loads a link once, whoever it is for.
-  if (topology == nullptr || has_switches(plan)) return;
-  check_fabric(program, run->transfers, *topology, findings, verdict);
+  if (topology == nullptr) return;
+  check_fabric(program, run->transfers, run->group_accesses, *topology, findings, verdict);
 }
 
 Expected<Verdict> verify_plan(std::string_view text, std::string_view file,
                               const Topology* topology, const VerifyOptions& options) {
-  if (text.size() > kMaxPlanBytes) {
-    return file_error(
-        file, "",
-        fmt::format("the file has {} bytes; at most {} are read", text.size(), kMaxPlanBytes));
-  }
+  if (const auto done = check_size(text, file, kMaxPlanBytes); !done) return done.errors();
   Findings findings(file);
   const auto plan = read_plan(text, file, findings);
   if (!plan) return plan.errors();
@@ -248,11 +274,7 @@ Diagnostic not_a_forest(const std::string& format, std::string_view file) {
 
 Expected<Verdict> verify_forest(std::string_view text, std::string_view file,
                                 const Topology* topology, const VerifyOptions& options) {
-  if (text.size() > kMaxForestBytes) {
-    return file_error(
-        file, "",
-        fmt::format("the file has {} bytes; at most {} are read", text.size(), kMaxForestBytes));
-  }
+  if (const auto done = check_size(text, file, kMaxForestBytes); !done) return done.errors();
   Findings findings(file);
   auto forest = read_forest_json(text, file, findings);
   if (!forest) return forest.errors();
@@ -266,11 +288,7 @@ Expected<Verdict> verify_forest(std::string_view text, std::string_view file,
 
 Expected<Verdict> verify_flows(std::string_view text, std::string_view file,
                                const Topology* topology, const VerifyOptions& options) {
-  if (text.size() > kMaxForestBytes) {
-    return file_error(
-        file, "",
-        fmt::format("the file has {} bytes; at most {} are read", text.size(), kMaxForestBytes));
-  }
+  if (const auto done = check_size(text, file, kMaxForestBytes); !done) return done.errors();
   Findings findings(file);
   const auto flows = read_flows(text, file, findings);
   if (!flows) return flows.errors();

@@ -13,4 +13,8 @@ std::string to_string(const Diagnostic& diagnostic) {
   return text;
 }
 
+bool was_stopped(const Diagnostics& errors) {
+  return !errors.empty() && errors.front().kind == ErrorKind::stopped;
+}
+
 }  // namespace forestcoll

@@ -70,8 +70,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 // FIRST:LAST, FIRST:LAST:FACTOR, or FIRST-LAST.
-std::optional<Diagnostic> add_range(std::string_view text, char separator,
-                                    std::vector<std::int64_t>& sizes) {
+Expected<void> add_range(std::string_view text, char separator, std::vector<std::int64_t>& sizes) {
   const auto parts = split(text, separator);
   if (parts.size() > (separator == ':' ? 3 : 2)) {
     return refuse("expected FIRST:LAST or FIRST:LAST:FACTOR, found " + shown(text));
@@ -90,17 +89,17 @@ std::optional<Diagnostic> add_range(std::string_view text, char separator,
   }
   for (std::int64_t size = *first;; size *= *factor) {
     sizes.push_back(size);
-    if (size > *last / *factor) return std::nullopt;
+    if (size > *last / *factor) return {};
   }
 }
 
-std::optional<Diagnostic> add_item(std::string_view text, std::vector<std::int64_t>& sizes) {
+Expected<void> add_item(std::string_view text, std::vector<std::int64_t>& sizes) {
   if (text.find(':') != std::string_view::npos) return add_range(text, ':', sizes);
   if (text.find('-', 1) != std::string_view::npos) return add_range(text, '-', sizes);
   const auto size = read_size(text);
   if (!size) return no_size(text);
   sizes.push_back(*size);
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace
@@ -119,7 +118,7 @@ std::optional<std::int64_t> parse_size(std::string_view text) {
 Expected<std::vector<std::int64_t>> parse_sizes(std::string_view text) {
   std::vector<std::int64_t> sizes;
   for (const std::string_view item : split(text, ',')) {
-    if (auto error = add_item(item, sizes)) return *std::move(error);
+    if (const auto done = add_item(item, sizes); !done) return done.errors();
     if (sizes.size() > kMaxSizes) {
       return refuse("more than " + std::to_string(kMaxSizes) + " sizes");
     }

@@ -24,13 +24,13 @@ class Neighbours {
   Neighbours(const Request& request, const Network& network)
       : ranks_(network.ranks.size()), out_(ranks_), into_(ranks_) {
     const Boxes boxes = group_boxes(request.topology, network);
-    WayFinder ways(network, boxes.box_of);
+    PathFinder finder(network, boxes.box_of);
     for (std::size_t u = 0; u < ranks_; ++u) {
       for (std::size_t v = 0; v < ranks_; ++v) {
-        if (u == v || ways.arcs(Rank(u), Rank(v), Through::switches) == 0) continue;
+        if (u == v || finder.arcs(Rank(u), Rank(v), Through::switches) == 0) continue;
         out_[u].push_back(v);
-        into_[v].push_back({u, ways.find(Rank(u), Rank(v), Through::switches),
-                            ways.width(Rank(u), Rank(v), Through::switches)});
+        into_[v].push_back({u, finder.find(Rank(u), Rank(v), Through::switches),
+                            finder.width(Rank(u), Rank(v), Through::switches)});
       }
     }
     for (std::size_t root = 0; root < ranks_; ++root) measure(root);
@@ -38,7 +38,7 @@ class Neighbours {
 
   struct Link {
     std::size_t from;
-    Way way;
+    Path path;
     Capacity width;
   };
   [[nodiscard]] std::size_t ranks() const { return ranks_; }
@@ -81,7 +81,7 @@ ImplicitForest with_parts(const Neighbours& near, std::int64_t k) {
     std::vector<std::size_t> hop;
     for (const auto& link : near.into(v)) {
       width.push_back(link.width);
-      hop.push_back(table.hop(link.way));
+      hop.push_back(table.hop(link.path));
     }
     std::int32_t farthest = 0;
     for (std::size_t root = 0; root < n; ++root) {
@@ -109,9 +109,9 @@ ImplicitForest with_parts(const Neighbours& near, std::int64_t k) {
       }
     }
   }
-  ImplicitForest family = table.take();
-  family.note = fmt::format("k = {}: the linear programs in multiples of 1/{}", k, k);
-  return family;
+  ImplicitForest implicit = table.take();
+  implicit.note = fmt::format("k = {}: the linear programs in multiples of 1/{}", k, k);
+  return implicit;
 }
 
 }  // namespace

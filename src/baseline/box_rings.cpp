@@ -47,13 +47,13 @@ std::vector<Rank> turned(const std::vector<Rank>& order, Rank first) {
 
 BoxRings::BoxRings(const Request& request, const Network& network)
     : boxes_(std::make_unique<Boxes>(group_boxes(request.topology, network))),
-      ways_(std::make_unique<WayFinder>(network, boxes_->box_of)) {}
+      finder_(std::make_unique<PathFinder>(network, boxes_->box_of)) {}
 
 Expected<BoxRings> BoxRings::make(const Request& request, const Network& network) {
   BoxRings rings(request, network);
-  auto error =
+  const auto done =
       request.options.graph != nullptr ? rings.take_graph(request) : rings.find_all(request);
-  if (error) return *std::move(error);
+  if (!done) return done.errors();
   return rings;
 }
 
@@ -64,11 +64,11 @@ BoxRings::Found BoxRings::find(const Request& request, const std::vector<Rank>& 
     return {std::move(vendor->rings),
             fmt::format("{}'s rings for {}", vendor->library, vendor->box)};
   }
-  WayFinder ways(network, boxes_->box_of);
-  return {search_rings(network, ways, box, search), "NCCL search"};
+  PathFinder finder(network, boxes_->box_of);
+  return {search_rings(network, finder, box, search), "NCCL search"};
 }
 
-std::optional<Diagnostic> BoxRings::find_all(const Request& request) {
+Expected<void> BoxRings::find_all(const Request& request) {
   const Network& network = request.network;
   std::map<Signature, Found> known;
   for (std::size_t b = 0; b < boxes_->size(); ++b) {
@@ -97,10 +97,10 @@ std::optional<Diagnostic> BoxRings::find_all(const Request& request) {
     }
     orders_.push_back(std::move(orders));
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<Diagnostic> BoxRings::take_graph(const Request& request) {
+Expected<void> BoxRings::take_graph(const Request& request) {
   origin_ = "the graph file";
   const NcclGraph& graph = *request.options.graph;
   speed_ = graph.speed_intra;
@@ -136,7 +136,7 @@ std::optional<Diagnostic> BoxRings::take_graph(const Request& request) {
     }
     orders_.push_back(std::move(orders));
   }
-  return std::nullopt;
+  return {};
 }
 
 std::vector<Rank> BoxRings::doors(std::size_t box) {
@@ -148,7 +148,7 @@ std::vector<Rank> BoxRings::doors(std::size_t box) {
     for (std::size_t other = 1; other < boxes_->size(); ++other) {
       const auto& there = boxes_->members[(box + other) % boxes_->size()];
       const bool leads = std::any_of(there.begin(), there.end(), [&](Rank to) {
-        return ways_->arcs(r, to, Through::switches) > 0;
+        return finder_->arcs(r, to, Through::switches) > 0;
       });
       if (!leads) continue;
       doors.push_back(r);
@@ -158,9 +158,9 @@ std::vector<Rank> BoxRings::doors(std::size_t box) {
   return doors;
 }
 
-Way BoxRings::step(Rank from, Rank to) {
-  Way way = ways_->take(from, to, Through::box);
-  return way.empty() ? ways_->take(from, to, Through::switches) : way;
+Path BoxRings::step(Rank from, Rank to) {
+  Path path = finder_->take(from, to, Through::box);
+  return path.empty() ? finder_->take(from, to, Through::switches) : path;
 }
 
 }  // namespace forestcoll::baseline

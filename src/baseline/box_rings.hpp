@@ -10,8 +10,8 @@
 
 #include "baseline/boxes.hpp"
 #include "baseline/implicit_forest.hpp"
+#include "baseline/path_finder.hpp"
 #include "baseline/ring_search.hpp"
-#include "baseline/ways.hpp"
 
 namespace forestcoll::baseline {
 
@@ -23,12 +23,12 @@ class BoxRings {
  public:
   /// Finds the rings of every box of the request's network, like boxes once: those of its vendor's
   /// library where that has some for such a box, else by NCCL's search (always with
-  /// `nccl_constants`, which asks for one); or takes those of the options' graph. Ways are those of
-  /// `network`: the same, or that turned round. Errors: B01, B07.
+  /// `nccl_constants`, which asks for one); or takes those of the options' graph. Paths are those
+  /// of `network`: the same, or that turned round. Errors: B01, B07.
   static Expected<BoxRings> make(const Request& request, const Network& network);
 
   [[nodiscard]] const Boxes& boxes() const { return *boxes_; }
-  [[nodiscard]] WayFinder& ways() { return *ways_; }
+  [[nodiscard]] PathFinder& finder() { return *finder_; }
   [[nodiscard]] const BoxOrders& orders(std::size_t box) const { return orders_[box]; }
   /// GB/s of each ring of the first box.
   [[nodiscard]] const Ratio& speed() const { return speed_; }
@@ -37,9 +37,9 @@ class BoxRings {
 
   /// The ranks of a box from which switches lead out of it; with one box, all.
   [[nodiscard]] std::vector<Rank> doors(std::size_t box);
-  /// The way from a rank to the next in its box: through the box's switches, else through others.
+  /// The path from a rank to the next in its box: through the box's switches, else through others.
   /// Empty: there is none.
-  [[nodiscard]] Way step(Rank from, Rank to);
+  [[nodiscard]] Path step(Rank from, Rank to);
 
  private:
   BoxRings(const Request& request, const Network& network);
@@ -49,11 +49,11 @@ class BoxRings {
     std::string origin;
   };
   [[nodiscard]] Found find(const Request& request, const std::vector<Rank>& box) const;
-  [[nodiscard]] std::optional<Diagnostic> find_all(const Request& request);
-  [[nodiscard]] std::optional<Diagnostic> take_graph(const Request& request);
+  [[nodiscard]] Expected<void> find_all(const Request& request);
+  [[nodiscard]] Expected<void> take_graph(const Request& request);
 
   std::unique_ptr<Boxes> boxes_;  ///< stay where they are: the finder refers to them
-  std::unique_ptr<WayFinder> ways_;
+  std::unique_ptr<PathFinder> finder_;
   std::vector<BoxOrders> orders_;
   Ratio speed_ = 0;
   std::string origin_;

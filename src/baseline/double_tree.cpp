@@ -63,45 +63,46 @@ class DoubleTree {
       for (const bool second : {false, true}) {
         // In one box the two trees are the same chain.
         if (boxes() == 1 && second) continue;
-        if (auto error = add_tree(c, BoxTree(boxes(), second))) return *std::move(error);
+        if (const auto done = add_tree(c, BoxTree(boxes(), second)); !done) return done.errors();
       }
     }
-    ImplicitForest family = table_.take();
-    family.note =
+    ImplicitForest implicit = table_.take();
+    implicit.note =
         fmt::format("{} of two trees over {}, chains inside along the rings of {}",
                     rails == 1 ? "one pair" : fmt::format("{} pairs", rails),
                     boxes() == 1 ? "1 box" : fmt::format("{} boxes", boxes()), rings_.origin());
     if (boxes() == 1) {
-      family.note = fmt::format("one box: {} chains along the rings of {}", rails, rings_.origin());
+      implicit.note =
+          fmt::format("one box: {} chains along the rings of {}", rails, rings_.origin());
     }
-    return family;
+    return implicit;
   }
 
  private:
   [[nodiscard]] std::size_t boxes() const { return rings_.boxes().size(); }
 
-  std::optional<Diagnostic> add_tree(std::size_t c, const BoxTree& shape) {
+  Expected<void> add_tree(std::size_t c, const BoxTree& shape) {
     const std::size_t tree = table_.begin_tree(doors_[shape.root()][c]);
     for (std::size_t b = 0; b < boxes(); ++b) {
       const Rank head = doors_[b][c];
       if (b != shape.root()) {
         const Rank above = doors_[shape.parent(b)][c];
-        Way way = rings_.ways().take(above, head, Through::switches);
-        if (way.empty()) return no_way(above, head);
-        table_.add(tree, head, table_.hop(std::move(way)));
+        Path path = rings_.finder().take(above, head, Through::switches);
+        if (path.empty()) return no_path(above, head);
+        table_.add(tree, head, table_.hop(std::move(path)));
       }
       const BoxOrders& orders = rings_.orders(b);
       const auto chain = turned(orders[c % orders.size()], head);
       for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
-        Way way = rings_.step(chain[i], chain[i + 1]);
-        if (way.empty()) return no_way(chain[i], chain[i + 1]);
-        table_.add(tree, chain[i + 1], table_.hop(std::move(way)));
+        Path path = rings_.step(chain[i], chain[i + 1]);
+        if (path.empty()) return no_path(chain[i], chain[i + 1]);
+        table_.add(tree, chain[i + 1], table_.hop(std::move(path)));
       }
     }
-    return std::nullopt;
+    return {};
   }
 
-  [[nodiscard]] Diagnostic no_way(Rank from, Rank to) const {
+  [[nodiscard]] Diagnostic no_path(Rank from, Rank to) const {
     return refusal("B08",
                    fmt::format("no switches lead from {} to {}, its child in a tree",
                                name_of(request_.topology, from), name_of(request_.topology, to)),

@@ -24,29 +24,30 @@ struct Pattern {
   std::function<std::size_t(std::size_t root, std::size_t rank)> distance;
 };
 
-ImplicitForest family_of(const Request& request, const Network& network, const Pattern& pattern) {
+ImplicitForest implicit_forest_of(const Request& request, const Network& network,
+                                  const Pattern& pattern) {
   const std::size_t n = network.ranks.size();
   const std::size_t steps = highest_bit(n - 1) + 1;
   const Boxes boxes = group_boxes(request.topology, network);
-  WayFinder ways(network, boxes.box_of);
-  ImplicitForest family;
+  PathFinder finder(network, boxes.box_of);
+  ImplicitForest implicit;
   for (std::size_t v = 0; v < n; ++v) {
     for (std::size_t i = 0; i < steps; ++i) {
       const Rank from(v), to(pattern.sends_to(v, i));
-      Way way = ways.take(from, to, Through::switches);
-      if (way.empty()) way = ways.take(from, to, Through::ranks);
-      FORESTCOLL_CHECK(!way.empty(), "all ranks reach one another");
+      Path path = finder.take(from, to, Through::switches);
+      if (path.empty()) path = finder.take(from, to, Through::ranks);
+      FORESTCOLL_CHECK(!path.empty(), "all ranks reach one another");
       const std::size_t blocks = std::min(std::size_t{1} << i, n - (std::size_t{1} << i));
-      family.hops.push_back({std::move(way), static_cast<std::int64_t>(blocks)});
+      implicit.hops.push_back({std::move(path), static_cast<std::int64_t>(blocks)});
     }
-    family.trees.push_back({Rank(v), 1, 0});
+    implicit.trees.push_back({Rank(v), 1, 0});
   }
-  family.hop_into = [pattern, steps](std::size_t tree, Rank child) {
+  implicit.hop_into = [pattern, steps](std::size_t tree, Rank child) {
     const std::size_t step = highest_bit(pattern.distance(tree, child.index()));
     return pattern.sender(child.index(), step) * steps + step;
   };
-  family.note = fmt::format("{} step{}", steps, steps == 1 ? "" : "s");
-  return family;
+  implicit.note = fmt::format("{} step{}", steps, steps == 1 ? "" : "s");
+  return implicit;
 }
 
 }  // namespace
@@ -63,7 +64,7 @@ Expected<BaselineResult> halving_doubling(const Request& request) {
   const Pattern pattern{partner, partner,
                         [](std::size_t root, std::size_t rank) { return root ^ rank; }};
   return carry_out(request, [&](const Network& network) -> Expected<ImplicitForest> {
-    return family_of(request, network, pattern);
+    return implicit_forest_of(request, network, pattern);
   });
 }
 
@@ -74,7 +75,7 @@ Expected<BaselineResult> bruck(const Request& request) {
       [n](std::size_t rank, std::size_t step) { return (rank + (std::size_t{1} << step)) % n; },
       [n](std::size_t root, std::size_t rank) { return (root + n - rank) % n; }};
   return carry_out(request, [&](const Network& network) -> Expected<ImplicitForest> {
-    return family_of(request, network, pattern);
+    return implicit_forest_of(request, network, pattern);
   });
 }
 

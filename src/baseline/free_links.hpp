@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "baseline/ways.hpp"
+#include "baseline/path_finder.hpp"
 #include "forestcoll/network.hpp"
 
 namespace forestcoll::baseline {
@@ -28,11 +28,11 @@ class FreeLinks {
 
   void next_step() { free_ = slots_; }
 
-  /// The nearest rank that `accept`s, from `rank` over free arcs and switches: the way to it, in
+  /// The nearest rank that `accept`s, from `rank` over free arcs and switches: the path to it, in
   /// the direction of the data, which is taken. Empty where there is none. `into`: from it to
   /// `rank` instead.
   template <class Accept>
-  Way take_nearest(Rank rank, bool into, Accept accept) {
+  Path take_nearest(Rank rank, bool into, Accept accept) {
     const NodeId start = network_.ranks[rank.index()];
     ++search_;
     queue_.assign(1, start);
@@ -64,13 +64,13 @@ class FreeLinks {
   }
 
  private:
-  Way taken(NodeId start, NodeId end, bool into) {
-    Way way;
-    for (NodeId v = end; v != start; v = before_[v]) way.push_back(v);
-    way.push_back(start);
-    if (!into) std::reverse(way.begin(), way.end());
-    for (const ArcId a : arcs_of(network_, way)) --free_[a];
-    return way;
+  Path taken(NodeId start, NodeId end, bool into) {
+    Path path;
+    for (NodeId v = end; v != start; v = before_[v]) path.push_back(v);
+    path.push_back(start);
+    if (!into) std::reverse(path.begin(), path.end());
+    for (const ArcId a : arcs_of(network_, path)) --free_[a];
+    return path;
   }
 
   const Network& network_;

@@ -44,9 +44,9 @@ class Greedy {
       FORESTCOLL_CHECK(sent > 0, "all ranks reach one another");
       missing -= sent;
     }
-    ImplicitForest family = table_.take();
-    family.note = fmt::format("{} time step{}", steps, steps == 1 ? "" : "s");
-    return family;
+    ImplicitForest implicit = table_.take();
+    implicit.note = fmt::format("{} time step{}", steps, steps == 1 ? "" : "s");
+    return implicit;
   }
 
  private:
@@ -72,14 +72,14 @@ class Greedy {
   // The nearest rank that has something for `receiver` sends the rarest of it.
   bool match(Rank receiver) {
     Rank chunk;
-    Way way = links_.take_nearest(receiver, true, [&](Rank sender) {
+    Path path = links_.take_nearest(receiver, true, [&](Rank sender) {
       chunk = rarest(there_[sender.index()], promised_[receiver.index()]);
       return chunk.valid();
     });
-    if (way.empty()) return false;
+    if (path.empty()) return false;
     insert(promised_[receiver.index()], chunk);
     ++holders_[chunk.index()];
-    table_.add(chunk.index(), receiver, table_.hop(std::move(way)));
+    table_.add(chunk.index(), receiver, table_.hop(std::move(path)));
     return true;
   }
 

@@ -25,30 +25,30 @@ class Levels {
   }
 
   Expected<ImplicitForest> build() {
-    if (auto error = find_count()) return *std::move(error);
-    family_.hops.resize(local_.size() * (count_ + 1));
+    if (const auto done = find_count(); !done) return done.errors();
+    implicit_.hops.resize(local_.size() * (count_ + 1));
     for (std::size_t b = 0; b < boxes().size(); ++b) {
       add_rails(b);
-      if (auto error = add_rings(b)) return *std::move(error);
+      if (const auto done = add_rings(b); !done) return done.errors();
     }
     for (std::size_t r = 0; r < local_.size(); ++r) {
-      for (std::size_t o = 0; o < count_; ++o) family_.trees.push_back({Rank(r), 1, 0});
+      for (std::size_t o = 0; o < count_; ++o) implicit_.trees.push_back({Rank(r), 1, 0});
     }
-    family_.hop_into = [local = local_, count = count_](std::size_t tree, Rank child) {
+    implicit_.hop_into = [local = local_, count = count_](std::size_t tree, Rank child) {
       const Rank root(tree / count);
       const bool along_rail = local[root] == local[child];
       return child.index() * (count + 1) + (along_rail ? count : tree % count);
     };
-    family_.note = fmt::format(
+    implicit_.note = fmt::format(
         "{} per box ({}), {}", count_ == 1 ? "1 ring" : fmt::format("{} rings", count_),
         rings_.origin(), boxes().size() == 1 ? "one box" : fmt::format("{} boxes", boxes().size()));
-    return std::move(family_);
+    return std::move(implicit_);
   }
 
  private:
   [[nodiscard]] const Boxes& boxes() const { return rings_.boxes(); }
 
-  std::optional<Diagnostic> find_count() {
+  Expected<void> find_count() {
     const std::size_t size = boxes().members.front().size();
     count_ = rings_.orders(0).size();
     for (std::size_t b = 0; b < boxes().size(); ++b) {
@@ -62,12 +62,12 @@ class Levels {
                      "two levels need boxes of one size: choose the GPUs with --ranks, or compare "
                      "with another algorithm");
     }
-    return std::nullopt;
+    return {};
   }
 
-  Hop& rail_into(Rank child) { return family_.hops[child.index() * (count_ + 1) + count_]; }
+  Hop& rail_into(Rank child) { return implicit_.hops[child.index() * (count_ + 1) + count_]; }
   Hop& ring_into(Rank child, std::size_t ring) {
-    return family_.hops[child.index() * (count_ + 1) + ring];
+    return implicit_.hops[child.index() * (count_ + 1) + ring];
   }
 
   void add_rails(std::size_t b) {
@@ -76,21 +76,22 @@ class Levels {
     const auto& from = boxes().members[turned_ ? next : b];
     const auto& to = boxes().members[turned_ ? b : next];
     for (std::size_t i = 0; i < from.size(); ++i) {
-      Way way = rings_.ways().take(from[i], to[i], Through::switches);
-      if (way.empty()) way = rings_.ways().take(from[i], to[i], Through::ranks);
-      FORESTCOLL_CHECK(!way.empty(), "all ranks reach one another");
-      rail_into(to[i]) = {std::move(way), static_cast<std::int64_t>((boxes().size() - 1) * count_)};
+      Path path = rings_.finder().take(from[i], to[i], Through::switches);
+      if (path.empty()) path = rings_.finder().take(from[i], to[i], Through::ranks);
+      FORESTCOLL_CHECK(!path.empty(), "all ranks reach one another");
+      rail_into(to[i]) = {std::move(path),
+                          static_cast<std::int64_t>((boxes().size() - 1) * count_)};
     }
   }
 
-  std::optional<Diagnostic> add_rings(std::size_t b) {
+  Expected<void> add_rings(std::size_t b) {
     for (std::size_t o = 0; o < count_; ++o) {
       auto order = rings_.orders(b)[o];
       if (turned_) std::reverse(order.begin(), order.end());
       for (std::size_t i = 0; order.size() > 1 && i < order.size(); ++i) {
         const Rank from = order[i], to = order[(i + 1) % order.size()];
-        Way way = rings_.step(from, to);
-        if (way.empty()) {
+        Path path = rings_.step(from, to);
+        if (path.empty()) {
           return refusal(
               "B08",
               fmt::format("no switches lead from {} to {}, its neighbour on a ring",
@@ -98,11 +99,11 @@ class Levels {
               "give rings that follow the links of this topology");
         }
         // All roots but those of the receiver's own rail.
-        ring_into(to, o) = {std::move(way),
+        ring_into(to, o) = {std::move(path),
                             static_cast<std::int64_t>(local_.size() - boxes().size())};
       }
     }
-    return std::nullopt;
+    return {};
   }
 
   const Request& request_;
@@ -110,7 +111,7 @@ class Levels {
   bool turned_;                        ///< the fabric is turned round, and so are the rings
   IdVector<Rank, std::size_t> local_;  ///< the position in its box
   std::size_t count_ = 0;              ///< rings of each box that are used
-  ImplicitForest family_;
+  ImplicitForest implicit_;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The rate of a family follows from its hops alone, so that it is known for 16,384 ranks too, where
-// the trees themselves would take gigabytes.
+// The rate of an implicit forest follows from its hops alone, so that it is known for 16,384 ranks
+// too, where the trees themselves would take gigabytes.
 #include "baseline/implicit_forest.hpp"
 
 #include <algorithm>
@@ -14,11 +14,11 @@
 namespace forestcoll::baseline {
 namespace {
 
-constexpr std::size_t kMostFamilyEdges = std::size_t{1} << 25;
+constexpr std::size_t kMostEdges = std::size_t{1} << 25;
 
 /// One direction of the collective.
 struct Phase {
-  ImplicitForest family;
+  ImplicitForest implicit;
   std::optional<Forest> forest;  ///< out-trees
 };
 
@@ -55,10 +55,10 @@ std::optional<Ratio> algbw_of(const Load& load, const Network& network) {
   return bandwidth ? checked_mul(*bandwidth, Ratio(load.chunks, load.on_arc[worst])) : std::nullopt;
 }
 
-Load load_of(const ImplicitForest& family, const Network& network) {
-  Load load{IdVector<ArcId, std::int64_t>(network.graph.arc_count(), 0), chunks_of(family.trees)};
-  for (const Hop& hop : family.hops) {
-    for (const ArcId a : arcs_of(network, hop.way)) load.on_arc[a] += hop.load;
+Load load_of(const ImplicitForest& implicit, const Network& network) {
+  Load load{IdVector<ArcId, std::int64_t>(network.graph.arc_count(), 0), chunks_of(implicit.trees)};
+  for (const Hop& hop : implicit.hops) {
+    for (const ArcId a : arcs_of(network, hop.path)) load.on_arc[a] += hop.load;
   }
   return load;
 }
@@ -88,31 +88,31 @@ std::optional<Load> together(const Load& a, const Load& b) {
   return sum;
 }
 
-/// Fills rows of routes from a family.
+/// Fills rows of routes from an implicit forest.
 class ForestFiller {
  public:
-  ForestFiller(const ImplicitForest& family, const Network& network)
-      : family_(family), network_(network), builder_(network.ranks) {
-    for (const Hop& hop : family.hops) {
-      if (hop.way.empty()) {
+  ForestFiller(const ImplicitForest& implicit, const Network& network)
+      : implicit_(implicit), network_(network), builder_(network.ranks) {
+    for (const Hop& hop : implicit.hops) {
+      if (hop.path.empty()) {
         from_.emplace_back();
         routes_.emplace_back();
         continue;
       }
-      from_.push_back(network.rank_of[hop.way.front()]);
-      routes_.push_back(builder_.add(from_.back(), hop.way));
+      from_.push_back(network.rank_of[hop.path.front()]);
+      routes_.push_back(builder_.add(from_.back(), hop.path));
     }
   }
 
   Forest fill() {
     const std::size_t n = network_.ranks.size();
-    std::vector<Forest::Tree> trees = family_.trees;
+    std::vector<Forest::Tree> trees = implicit_.trees;
     std::vector<Route> rows(trees.size() * n);
     for (std::size_t t = 0; t < trees.size(); ++t) {
       parent_.assign(n, Rank());
       for (std::size_t v = 0; v < n; ++v) {
         if (Rank(v) == trees[t].root) continue;
-        const std::size_t hop = family_.hop_into(t, Rank(v));
+        const std::size_t hop = implicit_.hop_into(t, Rank(v));
         rows[t * n + v] = routes_[hop];
         parent_[Rank(v)] = from_[hop];
       }
@@ -141,7 +141,7 @@ class ForestFiller {
     return highest;
   }
 
-  const ImplicitForest& family_;
+  const ImplicitForest& implicit_;
   const Network& network_;
   RouteBuilder builder_;
   std::vector<Rank> from_;  ///< by hop
@@ -152,19 +152,19 @@ class ForestFiller {
 };
 
 Expected<Phase> make_phase(const Network& network, const FamilyMaker& make) {
-  auto family = make(network);
-  if (!family) return family.errors();
-  Phase phase{*std::move(family), std::nullopt};
-  const auto relaying = std::find_if(phase.family.hops.begin(), phase.family.hops.end(),
-                                     [&](const Hop& hop) { return relays(network, hop.way); });
-  if (relaying != phase.family.hops.end()) {
-    phase.family.note +=
+  auto implicit = make(network);
+  if (!implicit) return implicit.errors();
+  Phase phase{*std::move(implicit), std::nullopt};
+  const auto relaying = std::find_if(phase.implicit.hops.begin(), phase.implicit.hops.end(),
+                                     [&](const Hop& hop) { return relays(network, hop.path); });
+  if (relaying != phase.implicit.hops.end()) {
+    phase.implicit.note +=
         "; the rate alone: messages are relayed by GPUs that they are not meant for, and the trees "
         "of a schedule pass through switches only";
-  } else if (phase.family.trees.size() > kMostFamilyEdges / network.ranks.size()) {
-    phase.family.note += "; the rate alone: more than 33 million tree edges";
+  } else if (phase.implicit.trees.size() > kMostEdges / network.ranks.size()) {
+    phase.implicit.note += "; the rate alone: more than 33 million tree edges";
   } else {
-    phase.forest = ForestFiller(phase.family, network).fill();
+    phase.forest = ForestFiller(phase.implicit, network).fill();
   }
   return phase;
 }
@@ -263,7 +263,7 @@ Expected<BaselineResult> carry_out(const Request& request, const FamilyMaker& ma
     auto phase = make_phase(request.network, make);
     if (!phase) return phase.errors();
     broadcast = *std::move(phase);
-    broadcast_load = load_of(broadcast->family, request.network);
+    broadcast_load = load_of(broadcast->implicit, request.network);
   }
   if (inward) {
     const Network backward = reversed(request.network);
@@ -274,13 +274,13 @@ Expected<BaselineResult> carry_out(const Request& request, const FamilyMaker& ma
       if (!phase) return phase.errors();
       reduce = *std::move(phase);
     }
-    reduce_load = turned_round(load_of(reduce->family, backward), backward, request.network);
+    reduce_load = turned_round(load_of(reduce->implicit, backward), backward, request.network);
   }
   const auto algbw = algbw_of(reduce_load, broadcast_load, request.network);
   if (!algbw) return inexact();
   // What keeps a phase from being a forest is to be told.
   const bool tell_reduce = !broadcast || (reduce && broadcast->forest && !reduce->forest);
-  const ImplicitForest& first = tell_reduce ? reduce->family : broadcast->family;
+  const ImplicitForest& first = tell_reduce ? reduce->implicit : broadcast->implicit;
   BaselineResult result{.forest = {}, .algbw = *algbw, .rings = first.rings, .note = first.note};
   const bool whole = (!broadcast || broadcast->forest) && (!reduce || reduce->forest);
   if (whole) result.forest = combine(request, broadcast, reduce, *algbw);

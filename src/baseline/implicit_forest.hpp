@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "baseline/ways.hpp"
+#include "baseline/path_finder.hpp"
 #include "forestcoll/baseline.hpp"
 
 namespace forestcoll::baseline {
 
-/// Data over a way, from the rank at its beginning to the rank at its end.
+/// Data over a path, from the rank at its beginning to the rank at its end.
 struct Hop {
-  Way way;                ///< empty: the hop is not used
+  Path path;              ///< empty: the hop is not used
   std::int64_t load = 0;  ///< multiplicities of all tree edges that take it
 };
 

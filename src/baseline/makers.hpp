@@ -48,12 +48,12 @@ namespace forestcoll::baseline {
 [[nodiscard]] Expected<BaselineResult> multitree(const Request& request);
 
 /// Breadth-first broadcast (Zhao et al., "Efficient direct-connect topologies for collective
-/// communications", NSDI 2025): every rank gets a root's data over a shortest way, from its
+/// communications", NSDI 2025): every rank gets a root's data over a shortest path, from its
 /// neighbours one step nearer to the root, in parts that a linear program per rank and step
 /// balances over its links.
 /// Differs: the parts are multiples of 1/k, found exactly for each k by maximum flow, with the k
 /// out of 1, 2, 3, 4, 6, 8, 12 that comes out fastest; two ranks that switches join are neighbours,
-/// at the width of one shortest way. Errors: B04 beyond 512 ranks.
+/// at the width of one shortest path. Errors: B04 beyond 512 ranks.
 [[nodiscard]] Expected<BaselineResult> bfb(const Request& request);
 
 /// In two levels (Cho et al., "BlueConnect", 2019; the two-level rings of many libraries): data

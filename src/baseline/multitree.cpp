@@ -41,9 +41,9 @@ class MultiTree {
       FORESTCOLL_CHECK(grown > 0, "all ranks reach one another");
       missing -= grown;
     }
-    ImplicitForest family = table_.take();
-    family.note = fmt::format("{} time step{}", steps, steps == 1 ? "" : "s");
-    return family;
+    ImplicitForest implicit = table_.take();
+    implicit.note = fmt::format("{} time step{}", steps, steps == 1 ? "" : "s");
+    return implicit;
   }
 
  private:
@@ -71,15 +71,15 @@ class MultiTree {
     if (tree.ranks.size() == trees_.size()) return false;
     for (; tree.next < tree.parents; ++tree.next) {
       Rank child;
-      Way way = links_.take_nearest(tree.ranks[tree.next], false, [&](Rank r) {
+      Path path = links_.take_nearest(tree.ranks[tree.next], false, [&](Rank r) {
         if (tree.reached[r.index()]) return false;
         child = r;
         return true;
       });
-      if (way.empty()) continue;
+      if (path.empty()) continue;
       tree.reached[child.index()] = true;
       tree.ranks.push_back(child);
-      table_.add(t, child, table_.hop(std::move(way)));
+      table_.add(t, child, table_.hop(std::move(path)));
       return true;
     }
     return false;

@@ -11,16 +11,16 @@ namespace {
 Ring in_rank_order(const Request& request) {
   const Network& network = request.network;
   const Boxes boxes = group_boxes(request.topology, network);
-  WayFinder ways(network, boxes.box_of);
+  PathFinder finder(network, boxes.box_of);
   const std::size_t n = network.ranks.size();
   Ring ring;
   for (std::size_t r = 0; r < n; ++r) {
     const Rank from(r), to((r + 1) % n);
-    Way way = ways.take(from, to, Through::switches);
-    if (way.empty()) way = ways.take(from, to, Through::ranks);
-    FORESTCOLL_CHECK(!way.empty(), "all ranks reach one another");
+    Path path = finder.take(from, to, Through::switches);
+    if (path.empty()) path = finder.take(from, to, Through::ranks);
+    FORESTCOLL_CHECK(!path.empty(), "all ranks reach one another");
     ring.order.push_back(from);
-    ring.ways.push_back(std::move(way));
+    ring.paths.push_back(std::move(path));
   }
   return ring;
 }

@@ -16,8 +16,8 @@ Expected<std::vector<Ring>> rings_in_box(const Request& request, BoxRings& boxes
     Ring ring{order, {}};
     for (std::size_t i = 0; i < order.size(); ++i) {
       const Rank to = order[(i + 1) % order.size()];
-      ring.ways.push_back(boxes.step(order[i], to));
-      if (!ring.ways.back().empty()) continue;
+      ring.paths.push_back(boxes.step(order[i], to));
+      if (!ring.paths.back().empty()) continue;
       return refusal(
           "B08",
           fmt::format("no switches lead from {} to {}, its neighbour on a ring",

@@ -15,14 +15,14 @@ namespace {
 
 constexpr int kExitSteps = 1 << 14;  ///< of the search for the exits of one box
 
-using Path = std::vector<Rank>;
+using RankOrder = std::vector<Rank>;
 /// By rail, then by box: the ranks of the box, from the one where the ring enters.
-using Visits = std::vector<std::vector<Path>>;
+using Visits = std::vector<std::vector<RankOrder>>;
 
 /// One way round a box.
 struct Tour {
-  std::size_t order = 0;  ///< the ring of the box that it is made of
-  Path path;
+  std::size_t ring = 0;  ///< of the box, that it is made of
+  RankOrder order;
 };
 
 class Rails {
@@ -66,7 +66,8 @@ class Rails {
     for (std::size_t b = 0; b < boxes(); ++b) {
       for (const Rank r : members(b)) {
         for (std::size_t c = 0; c < rails_; ++c) {
-          arcs_[r.index()].push_back(rings_.ways().arcs(r, doors_[after(b)][c], Through::switches));
+          arcs_[r.index()].push_back(
+              rings_.finder().arcs(r, doors_[after(b)][c], Through::switches));
         }
       }
     }
@@ -95,7 +96,8 @@ class Rails {
     if (all.size() < 3) return false;
     for (std::size_t i = 0; i < all.size(); ++i) {
       for (const std::size_t d : {std::size_t{1}, all.size() / 2}) {
-        if (rings_.ways().arcs(all[i], all[(i + d) % all.size()], Through::box) != 2) return false;
+        if (rings_.finder().arcs(all[i], all[(i + d) % all.size()], Through::box) != 2)
+          return false;
       }
     }
     return true;
@@ -107,12 +109,12 @@ class Rails {
     const BoxOrders& orders = rings_.orders(b);
     for (std::size_t o = 0; o < orders.size(); ++o) all.push_back({o, turned(orders[o], entry)});
     if (!free) return all;
-    const Path first = all.front().path;
+    const RankOrder first = all.front().order;
     for (std::size_t last = first.size() - 2; last > 0; --last) {
-      Path path = first;
-      std::rotate(path.begin() + static_cast<std::ptrdiff_t>(last),
-                  path.begin() + static_cast<std::ptrdiff_t>(last) + 1, path.end());
-      all.push_back({0, std::move(path)});
+      RankOrder order = first;
+      std::rotate(order.begin() + static_cast<std::ptrdiff_t>(last),
+                  order.begin() + static_cast<std::ptrdiff_t>(last) + 1, order.end());
+      all.push_back({0, std::move(order)});
     }
     return all;
   }
@@ -126,12 +128,12 @@ class Rails {
       for (std::size_t c = 0; c < rails_; ++c) {
         choices.push_back(tours(b, doors_[b][c], free));
         std::erase_if(choices.back(),
-                      [&](const Tour& tour) { return arcs(tour.path.back(), c) == 0; });
+                      [&](const Tour& tour) { return arcs(tour.order.back(), c) == 0; });
       }
       const auto chosen = choose(choices, rings_.orders(b).size());
       if (chosen.empty()) return std::nullopt;
       for (std::size_t c = 0; c < rails_; ++c) {
-        visits[c].push_back(std::move(choices[c][chosen[c]].path));
+        visits[c].push_back(std::move(choices[c][chosen[c]].order));
       }
     }
     return visits;
@@ -155,18 +157,18 @@ class Rails {
     if (c == choices.size()) return true;
     for (std::size_t i = 0; i < choices[c].size() && steps_ > 0; ++i) {
       const Tour& tour = choices[c][i];
-      if (used_[tour.order] >= most ||
-          std::find(exits_.begin(), exits_.end(), tour.path.back()) != exits_.end()) {
+      if (used_[tour.ring] >= most ||
+          std::find(exits_.begin(), exits_.end(), tour.order.back()) != exits_.end()) {
         continue;
       }
       --steps_;
-      ++used_[tour.order];
-      exits_.push_back(tour.path.back());
+      ++used_[tour.ring];
+      exits_.push_back(tour.order.back());
       chosen_.push_back(i);
       if (choose_next(choices, most)) return true;
       chosen_.pop_back();
       exits_.pop_back();
-      --used_[tour.order];
+      --used_[tour.ring];
     }
     return false;
   }
@@ -201,16 +203,16 @@ class Rails {
     return b % 2 == 1 ? c ^ 1U : c;
   }
 
-  std::optional<Path> tour_between(std::size_t b, Rank entry, Rank exit, bool free,
-                                   std::vector<std::size_t>& used) {
+  std::optional<RankOrder> tour_between(std::size_t b, Rank entry, Rank exit, bool free,
+                                        std::vector<std::size_t>& used) {
     std::optional<Tour> best;
     for (Tour& tour : tours(b, entry, free)) {
-      if (tour.path.back() != exit) continue;
-      if (!best || used[tour.order] < used[best->order]) best = std::move(tour);
+      if (tour.order.back() != exit) continue;
+      if (!best || used[tour.ring] < used[best->ring]) best = std::move(tour);
     }
     if (!best) return std::nullopt;
-    ++used[best->order];
-    return std::move(best->path);
+    ++used[best->ring];
+    return std::move(best->order);
   }
 
   [[nodiscard]] Visits as_given() const {
@@ -237,13 +239,13 @@ class Rails {
     for (std::size_t c = 0; c < visits.size(); ++c) {
       Ring ring;
       for (std::size_t b = 0; b < boxes(); ++b) {
-        const Path& path = visits[c][b];
-        for (std::size_t i = 0; i < path.size(); ++i) {
-          const bool leaves = i + 1 == path.size();
-          const Rank to = leaves ? visits[c][after(b)].front() : path[i + 1];
-          ring.order.push_back(path[i]);
-          ring.ways.push_back(leaves ? way_out(path, to, relay) : rings_.step(path[i], to));
-          if (ring.ways.back().empty()) return no_way(path[i], to);
+        const RankOrder& order = visits[c][b];
+        for (std::size_t i = 0; i < order.size(); ++i) {
+          const bool leaves = i + 1 == order.size();
+          const Rank to = leaves ? visits[c][after(b)].front() : order[i + 1];
+          ring.order.push_back(order[i]);
+          ring.paths.push_back(leaves ? path_out(order, to, relay) : rings_.step(order[i], to));
+          if (ring.paths.back().empty()) return no_path(order[i], to);
         }
       }
       rings.push_back(std::move(ring));
@@ -251,21 +253,21 @@ class Rails {
     return rings;
   }
 
-  Way way_out(const Path& path, Rank to, bool relay) {
-    WayFinder& ways = rings_.ways();
-    if (relay && path.size() > 1) {
-      Way way = rings_.step(path.back(), path.front());
-      const Way on = ways.take(path.front(), to, Through::switches);
-      if (!way.empty() && !on.empty()) {
-        way.insert(way.end(), on.begin() + 1, on.end());
-        return way;
+  Path path_out(const RankOrder& order, Rank to, bool relay) {
+    PathFinder& finder = rings_.finder();
+    if (relay && order.size() > 1) {
+      Path path = rings_.step(order.back(), order.front());
+      const Path on = finder.take(order.front(), to, Through::switches);
+      if (!path.empty() && !on.empty()) {
+        path.insert(path.end(), on.begin() + 1, on.end());
+        return path;
       }
     }
-    Way way = ways.take(path.back(), to, Through::switches);
-    return way.empty() ? ways.take(path.back(), to, Through::ranks) : way;
+    Path path = finder.take(order.back(), to, Through::switches);
+    return path.empty() ? finder.take(order.back(), to, Through::ranks) : path;
   }
 
-  [[nodiscard]] Diagnostic no_way(Rank from, Rank to) const {
+  [[nodiscard]] Diagnostic no_path(Rank from, Rank to) const {
     return refusal("B08",
                    fmt::format("no switches lead from {} to {}, its neighbour on a ring",
                                name_of(request_.topology, from), name_of(request_.topology, to)),
@@ -276,7 +278,7 @@ class Rails {
   BoxRings& rings_;
   std::vector<std::vector<Rank>> doors_;  ///< by box; the first `rails_` of them are used
   std::size_t rails_ = 0;
-  std::vector<std::vector<std::int32_t>> arcs_;  ///< by rank and rail of the next box; 0: no way
+  std::vector<std::vector<std::int32_t>> arcs_;  ///< by rank and rail of the next box; 0: no path
   // Of the choice at hand.
   std::vector<std::size_t> chosen_, used_;
   std::vector<Rank> exits_;

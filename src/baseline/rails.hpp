@@ -16,8 +16,8 @@ namespace forestcoll::baseline {
 /// and one out. Where the network joins NICs of one rail only, or `cross_nic` asks for it, rails
 /// are exchanged in pairs from box to box, as NCCL does with NCCL_CROSS_NIC. Where neither can be,
 /// the rank beside the NIC relays, and no trees describe that. Given graphs that name NICs are
-/// taken as they are: in at the first GPU of a channel, out at the last. Equal ways share the load,
-/// as with adaptive routing. Error B08.
+/// taken as they are: in at the first GPU of a channel, out at the last. Equal paths share the
+/// load, as with adaptive routing. Error B08.
 [[nodiscard]] Expected<std::vector<Ring>> join_boxes(const Request& request, BoxRings& boxes);
 
 }  // namespace forestcoll::baseline

@@ -18,22 +18,22 @@ constexpr std::size_t kMostSpeeds = 512;
 // GB/s, by which NCCL 2.19 plans inside a machine.
 constexpr std::array<std::int64_t, 13> kNcclSpeeds = {40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3};
 
-/// A way to another rank of the box.
+/// A path to another rank of the box.
 struct Neighbour {
   std::int32_t to = 0;
   std::int32_t arcs = 0;
   Capacity width = 0;
-  std::vector<std::int32_t> links;  ///< dense numbers of the arcs on the way
+  std::vector<std::int32_t> links;  ///< dense numbers of the arcs on the path
 };
 
 /// The box as the search sees it.
 class Candidates {
  public:
-  Candidates(const Network& network, WayFinder& ways, const std::vector<Rank>& box)
+  Candidates(const Network& network, PathFinder& finder, const std::vector<Rank>& box)
       : network_(network), number_(network.graph.arc_count(), -1) {
-    collect(ways, box, Through::box);
+    collect(finder, box, Through::box);
     // A box whose switches do not join its ranks: those outside do.
-    if (stuck()) collect(ways, box, Through::switches);
+    if (stuck()) collect(finder, box, Through::switches);
   }
 
   [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(near_.size()); }
@@ -46,7 +46,7 @@ class Candidates {
   }
 
  private:
-  void collect(WayFinder& ways, const std::vector<Rank>& box, Through through) {
+  void collect(PathFinder& finder, const std::vector<Rank>& box, Through through) {
     near_.assign(box.size(), {});
     const auto n = static_cast<std::int32_t>(box.size());
     for (std::int32_t u = 0; u < n; ++u) {
@@ -54,10 +54,10 @@ class Candidates {
       for (std::int32_t i = 1; i < n; ++i) {
         const std::int32_t v = (u + i) % n;
         const Rank from = box[static_cast<std::size_t>(u)], to = box[static_cast<std::size_t>(v)];
-        const std::int32_t arcs = ways.arcs(from, to, through);
+        const std::int32_t arcs = finder.arcs(from, to, through);
         if (arcs == 0 || (arcs > 1 && i != 1 && i != n - 1)) continue;
-        Neighbour neighbour{v, arcs, ways.width(from, to, through), {}};
-        for (const ArcId a : arcs_of(network_, ways.find(from, to, through))) {
+        Neighbour neighbour{v, arcs, finder.width(from, to, through), {}};
+        for (const ArcId a : arcs_of(network_, finder.find(from, to, through))) {
           neighbour.links.push_back(number(a));
         }
         near.push_back(std::move(neighbour));
@@ -227,10 +227,10 @@ Int128 most_out(const Candidates& box, const std::vector<Int128>& capacity) {
 
 }  // namespace
 
-RingOrders search_rings(const Network& network, WayFinder& ways, const std::vector<Rank>& box,
+RingOrders search_rings(const Network& network, PathFinder& finder, const std::vector<Rank>& box,
                         bool nccl_constants) {
   if (box.size() == 1) return {{{0}}, 0};
-  const Candidates candidates(network, ways, box);
+  const Candidates candidates(network, finder, box);
   RingOrders best;
   if (candidates.stuck()) return best;
   std::vector<Int128> capacity;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "baseline/ways.hpp"
+#include "baseline/path_finder.hpp"
 #include "forestcoll/network.hpp"
 
 namespace forestcoll::baseline {
@@ -26,7 +26,7 @@ struct RingOrders {
 /// for j = 1 … 8, or NCCL's table for GPUs before Hopper with `nccl_constants`. PCIe, CPUs and
 /// NUMA domains are links and switches like all others.
 /// Cost: 16,640 steps of the search for each speed, the last ones spared where the box is full.
-[[nodiscard]] RingOrders search_rings(const Network& network, WayFinder& ways,
+[[nodiscard]] RingOrders search_rings(const Network& network, PathFinder& finder,
                                       const std::vector<Rank>& box, bool nccl_constants);
 
 }  // namespace forestcoll::baseline

@@ -8,10 +8,10 @@
 
 namespace forestcoll::baseline {
 
-/// A cyclic order of all ranks. `ways[i]` leads from `order[i]` to the one after it.
+/// A cyclic order of all ranks. `paths[i]` leads from `order[i]` to the one after it.
 struct Ring {
   std::vector<Rank> order;
-  std::vector<Way> ways;
+  std::vector<Path> paths;
 };
 
 /// The ring in the other direction, on the fabric turned round.
@@ -19,7 +19,7 @@ struct Ring {
 
 /// Each root has one path per ring, which leaves out the hop into the root; each ring carries the
 /// same share of the data.
-[[nodiscard]] ImplicitForest family_of(const Request& request, std::vector<Ring> rings);
+[[nodiscard]] ImplicitForest implicit_forest_of(const Request& request, std::vector<Ring> rings);
 
 /// Carries out the request's collective on rings of its network. Data goes round them in the same
 /// direction in both phases, as it does in NCCL.

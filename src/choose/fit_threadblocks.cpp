@@ -32,18 +32,17 @@ std::optional<Divided> divide(const CollectiveForest& forest, const Network& net
   return result;
 }
 
-// Why there is no schedule of this forest; none where there is one, which is kept if it is XML's.
-std::optional<Diagnostics> refusal_of(const CollectiveForest& forest, const Fabric& fabric,
-                                      const CompileOptions& options,
-                                      std::optional<Schedule>& kept) {
+// Makes the schedule of this forest, which is kept if it is XML's.
+Expected<void> try_lowering(const CollectiveForest& forest, const Fabric& fabric,
+                            const CompileOptions& options, std::optional<Schedule>& kept) {
   if (options.format == Format::mscclpp) {
     const auto plan = lower_to_plan(forest, boxes_of_ranks(fabric.topology), plan_options(options));
-    return plan ? std::nullopt : std::optional(plan.errors());
+    return plan ? Expected<void>() : plan.errors();
   }
   auto schedule = lower(forest, options.lowering);
   if (!schedule) return schedule.errors();
   kept = *std::move(schedule);
-  return std::nullopt;
+  return {};
 }
 
 // Threadblocks or channels are too few, of which each peer takes some.
@@ -65,11 +64,11 @@ ChosenForest fit_threadblocks(ChosenForest chosen, const Fabric& fabric,
                               const CompileOptions& options) {
   if (options.format != Format::msccl && options.format != Format::mscclpp) return chosen;
   CollectiveForest& forest = chosen.synthesis.forest;
-  const auto refusal = refusal_of(forest, fabric, options, chosen.schedule);
-  if (!refusal || !is_for_many_peers(*refusal)) return chosen;
+  const auto lowered = try_lowering(forest, fabric, options, chosen.schedule);
+  if (lowered || !is_for_many_peers(lowered.errors())) return chosen;
   for (const int levels : {2, 3}) {
     auto taller = divide(forest, fabric.network, levels);
-    if (!taller || refusal_of(taller->forest, fabric, options, chosen.schedule)) continue;
+    if (!taller || !try_lowering(taller->forest, fabric, options, chosen.schedule)) continue;
     chosen.why = fmt::format(
         "taller trees, of height {} instead of {}, to fit the threadblocks: a GPU sends to at most "
         "{} others, not {}",

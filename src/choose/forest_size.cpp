@@ -11,10 +11,6 @@
 namespace forestcoll::choose {
 namespace {
 
-bool is_forest(Format format) {
-  return format != Format::msccl && format != Format::mscclpp;
-}
-
 constexpr const char* kFewerTrees = "ask for fewer trees per root, down to -k 1";
 
 Diagnostic too_large(const std::string& what, const std::string& limit, const char* remedy) {
@@ -25,17 +21,16 @@ Diagnostic too_large(const std::string& what, const std::string& limit, const ch
           .remedy = remedy};
 }
 
-std::optional<Diagnostic> refuse(std::int64_t edges, const char* least, const char* remedy) {
-  if (edges <= kMaxForestEdges) return std::nullopt;
+Expected<void> refuse(std::int64_t edges, const char* least, const char* remedy) {
+  if (edges <= kMaxForestEdges) return {};
   return too_large(fmt::format("{}{} edges together", least, edges),
                    fmt::format("{}", kMaxForestEdges), remedy);
 }
 
 }  // namespace
 
-std::optional<Diagnostic> refuse_large_fabric(const Network& network,
-                                              const CompileOptions& options) {
-  if (options.format != Format::forest) return std::nullopt;
+Expected<void> refuse_large_fabric(const Network& network, const CompileOptions& options) {
+  if (options.format != Format::forest) return {};
   const auto ranks = static_cast<std::int64_t>(network.ranks.size());
   const auto& weight = network.weight;
   const std::int64_t roots =
@@ -47,9 +42,8 @@ std::optional<Diagnostic> refuse_large_fabric(const Network& network,
                 "write them as symmetric as the fabric is, with --format forest-symmetric");
 }
 
-std::optional<Diagnostic> refuse_large_forest(const CollectiveForest& forest,
-                                              const CompileOptions& options) {
-  if (!is_forest(options.format)) return std::nullopt;
+Expected<void> refuse_large_forest(const CollectiveForest& forest, const CompileOptions& options) {
+  if (is_schedule(options.format)) return {};
   std::int64_t edges = 0;
   for (const auto& phase : {forest.reduce, forest.broadcast}) {
     if (!phase) continue;
@@ -60,8 +54,8 @@ std::optional<Diagnostic> refuse_large_forest(const CollectiveForest& forest,
   return refuse(edges, "", kFewerTrees);
 }
 
-std::optional<Diagnostic> refuse_large_text(std::size_t bytes, const CompileOptions& options) {
-  if (!is_forest(options.format) || bytes <= kMaxForestBytes) return std::nullopt;
+Expected<void> refuse_large_text(std::size_t bytes, const CompileOptions& options) {
+  if (is_schedule(options.format) || bytes <= kMaxForestBytes) return {};
   return too_large(fmt::format("{} bytes of text", bytes), fmt::format("{}", kMaxForestBytes),
                    kFewerTrees);
 }

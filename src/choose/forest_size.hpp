@@ -13,15 +13,14 @@ namespace forestcoll::choose {
 
 /// T10 where the trees are written one by one and even the fewest, one per root, are too many.
 /// Known before anything is solved.
-[[nodiscard]] std::optional<Diagnostic> refuse_large_fabric(const Network& network,
-                                                            const CompileOptions& options);
+[[nodiscard]] Expected<void> refuse_large_fabric(const Network& network,
+                                                 const CompileOptions& options);
 
 /// T10 where this forest is too large to be checked in the format that is asked for.
-[[nodiscard]] std::optional<Diagnostic> refuse_large_forest(const CollectiveForest& forest,
-                                                            const CompileOptions& options);
+[[nodiscard]] Expected<void> refuse_large_forest(const CollectiveForest& forest,
+                                                 const CompileOptions& options);
 
 /// T10 where its text is.
-[[nodiscard]] std::optional<Diagnostic> refuse_large_text(std::size_t bytes,
-                                                          const CompileOptions& options);
+[[nodiscard]] Expected<void> refuse_large_text(std::size_t bytes, const CompileOptions& options);
 
 }  // namespace forestcoll::choose

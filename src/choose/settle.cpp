@@ -3,11 +3,22 @@
 #include <utility>
 
 #include "forestcoll/boxes.hpp"
+#include "forestcoll/failures.hpp"
 #include "forestcoll/protocol.hpp"
 
 namespace forestcoll::choose {
 
+Diagnostic relays_in_schedule() {
+  return {.code = "T06",
+          .kind = ErrorKind::limit,
+          .message =
+              "a runtime runs a schedule on the members of the process group alone, and "
+              "other GPUs of this fabric are to relay",
+          .remedy = "leave the relays out of the fabric, or write a forest or flows"};
+}
+
 Expected<CompileOptions> settle(const Fabric& fabric, CompileOptions options) {
+  if (is_schedule(options.format) && has_relays(fabric.topology)) return relays_in_schedule();
   options.lowering.boxes = boxes_of_nodes(fabric.topology);
   if (options.format != Format::msccl) {
     if (options.xml.protocol.empty()) options.xml.protocol = "Simple";

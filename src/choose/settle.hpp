@@ -7,8 +7,12 @@
 namespace forestcoll::choose {
 
 /// `options` with the boxes of the fabric and the protocol of the schedule; the same again where it
-/// is given its own result. Error T08: see `choose_protocol`.
+/// is given its own result. Errors: T06 (a schedule for a fabric with relays), T08 (see
+/// `choose_protocol`).
 [[nodiscard]] Expected<CompileOptions> settle(const Fabric& fabric, CompileOptions options);
+
+/// T06: GPUs outside of the process group run no programs.
+[[nodiscard]] Diagnostic relays_in_schedule();
 
 /// What a plan has to keep to.
 [[nodiscard]] PlanOptions plan_options(const CompileOptions& options);

@@ -46,7 +46,7 @@ class Tuner {
       : fabric_(fabric), options_(options), compile_(options.compile), free_(free) {}
 
   // The forests that differ, and every way to lower them that fits.
-  std::optional<Diagnostics> find_candidates() {
+  Expected<void> find_candidates() {
     auto best = choose_forest(fabric_, compile_);
     if (!best) return best.errors();
     forests_.push_back(std::move(best->synthesis.forest));
@@ -229,8 +229,8 @@ class Tuner {
     if (std::ranges::none_of(forests_, is_same)) forests_.push_back(std::move(forest));
   }
 
-  std::optional<Diagnostics> lower_all() {
-    std::optional<Diagnostics> refusal;
+  Expected<void> lower_all() {
+    Expected<void> lowered;
     const std::int32_t fewest = options_.instances.value_or(1);
     const std::int32_t most = options_.instances.value_or(kMostTunedInstances);
     for (std::size_t f = 0; f < forests_.size(); ++f) {
@@ -243,12 +243,12 @@ class Tuner {
         if (schedule) {
           candidates_.push_back(
               {f, n, *std::move(schedule), pair_latencies(trees, fabric_.topology), no_ll128});
-        } else if (!refusal) {
-          refusal = schedule.errors();
+        } else if (lowered) {
+          lowered = schedule.errors();
         }
       }
     }
-    return candidates_.empty() ? refusal : std::nullopt;
+    return candidates_.empty() ? lowered : Expected<void>();
   }
 
   const Fabric& fabric_;
@@ -273,7 +273,7 @@ Expected<Tuning> tune(const Fabric& fabric, const TuneOptions& given) {
     if (progress) progress(stage, std::nullopt);
   };
   Tuner tuner(fabric, options, free);
-  if (auto errors = tuner.find_candidates()) return *std::move(errors);
+  if (const auto done = tuner.find_candidates(); !done) return done.errors();
   tell("choosing by the model");
   const std::vector<Range> ranges = tuner.ranges();
   if (ranges.empty()) return tuner.nothing_served();

@@ -7,11 +7,11 @@
 
 namespace forestcoll::schedule {
 
-std::optional<Diagnostic> refuse_unequal_shares(const CollectiveForest& forest) {
+Expected<void> refuse_unequal_shares(const CollectiveForest& forest) {
   const auto& weight = forest.weight;
   const auto other =
       std::find_if(weight.begin(), weight.end(), [&](auto w) { return w != *weight.begin(); });
-  if (other == weight.end()) return std::nullopt;
+  if (other == weight.end()) return {};
   const auto rank = static_cast<std::size_t>(other - weight.begin());
   return refusal("T09",
                  "the ranks own unequal shares of the data (rank 0 has weight " +

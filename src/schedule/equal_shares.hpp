@@ -9,6 +9,6 @@
 namespace forestcoll::schedule {
 
 /// T09 where the ranks own unequal shares: the chunks of a buffer are divided evenly among them.
-[[nodiscard]] std::optional<Diagnostic> refuse_unequal_shares(const CollectiveForest& forest);
+[[nodiscard]] Expected<void> refuse_unequal_shares(const CollectiveForest& forest);
 
 }  // namespace forestcoll::schedule

@@ -23,33 +23,33 @@ class EventQueue {
 
   /// REQUIRES: no delay is there twice.
   explicit EventQueue(std::vector<double> delays)
-      : delays_(std::move(delays)), lanes_(delays_.size()) {}
+      : delays_(std::move(delays)), queues_(delays_.size()) {}
 
   [[nodiscard]] bool empty() const { return heads_.empty(); }
   /// When the next event is due. REQUIRES: not empty().
   [[nodiscard]] double time() const { return heads_.front().first; }
 
-  /// An event that is due a lane's delay after `now`. REQUIRES: `now` has not become less.
-  void push(std::int32_t lane, double now, std::int32_t number) {
-    const auto l = static_cast<std::size_t>(lane);
+  /// An event that is due a queue's delay after `now`. REQUIRES: `now` has not become less.
+  void push(std::int32_t queue, double now, std::int32_t number) {
+    const auto l = static_cast<std::size_t>(queue);
     const double time = now + delays_[l];
-    if (lanes_[l].empty()) add_head({time, lane});
-    lanes_[l].push({time, number});
+    if (queues_[l].empty()) add_head({time, queue});
+    queues_[l].push({time, number});
   }
   /// The number of the next event; of those at the same time, by delay, then as they were pushed.
   std::int32_t pop() {
     std::pop_heap(heads_.begin(), heads_.end(), std::greater<>());
-    const std::int32_t lane = heads_.back().second;
+    const std::int32_t queue = heads_.back().second;
     heads_.pop_back();
-    auto& events = lanes_[static_cast<std::size_t>(lane)];
+    auto& events = queues_[static_cast<std::size_t>(queue)];
     const std::int32_t number = events.front().number;
     events.pop();
-    if (!events.empty()) add_head({events.front().time, lane});
+    if (!events.empty()) add_head({events.front().time, queue});
     return number;
   }
 
  private:
-  using Head = std::pair<double, std::int32_t>;  // time, lane
+  using Head = std::pair<double, std::int32_t>;  // time, queue
 
   void add_head(const Head& head) {
     heads_.push_back(head);
@@ -57,7 +57,7 @@ class EventQueue {
   }
 
   std::vector<double> delays_;
-  std::vector<std::queue<Event>> lanes_;
+  std::vector<std::queue<Event>> queues_;
   std::vector<Head> heads_;  // a heap, the earliest first
 };
 

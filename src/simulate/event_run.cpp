@@ -15,7 +15,7 @@ namespace {
 constexpr double kSameMoment = 1 + 1e-12;  // times that only rounding tells apart
 constexpr std::int64_t kLookUp = 1 << 14;  // activities between two looks at the outside world
 
-// The times that activities and waits take, each once, ascending; lanes of the queue.
+// The times that activities and waits take, each once, ascending: one queue of the events for each.
 std::vector<double> delays_of(const EventGraph& graph) {
   std::set<double> delays;
   double last = 0;  // the same ones follow each other
@@ -56,20 +56,20 @@ class EventRun {
   struct State {
     std::int64_t left = 0;     // times that it has yet to begin
     std::int32_t missing = 0;  // waits without enough tokens
-    std::int32_t lane = -1;    // of its fixed time; −1: none
+    std::int32_t queue = -1;   // of its fixed time; −1: none
     bool busy = false;
     bool flows = false, lasts = false;  // has a flow; its effect comes later
   };
   struct Tokens {
     std::int64_t here = 0, produced = 1, consumed = 1;
     std::int32_t to = -1;
-    std::int32_t lane = -1;  // of the delay; −1: none
+    std::int32_t queue = -1;  // of the delay; −1: none
   };
 
   EventRun(const EventGraph& graph, std::span<const double> capacity,
            const EventRunOptions& options, const std::vector<double>& delays)
       : graph_(graph), options_(options), links_(capacity, graph.kinds), events_(delays) {
-    const auto lane = [&](double delay) {
+    const auto queue = [&](double delay) {
       const auto found = std::lower_bound(delays.begin(), delays.end(), delay);
       return delay > 0 ? static_cast<std::int32_t>(found - delays.begin()) : -1;
     };
@@ -80,7 +80,7 @@ class EventRun {
     for (std::size_t a = 0; a < n; ++a) {
       const Activity& activity = graph.activities[a];
       states_[a].left = activity.repeats;
-      states_[a].lane = lane(activity.seconds);
+      states_[a].queue = queue(activity.seconds);
       states_[a].flows = activity.kind >= 0 && activity.bytes > 0;
       states_[a].lasts = activity.after > 0;
     }
@@ -101,7 +101,7 @@ class EventRun {
       if (never_lacks(wait)) continue;
       const std::int32_t w = out[index(wait.from)]++;
       in_[index(in[index(wait.to)]++)] = w;
-      out_[index(w)] = {wait.initial, wait.produced, wait.consumed, wait.to, lane(wait.delay)};
+      out_[index(w)] = {wait.initial, wait.produced, wait.consumed, wait.to, queue(wait.delay)};
       if (wait.initial < wait.consumed) ++states_[index(wait.to)].missing;
     }
   }
@@ -155,8 +155,8 @@ class EventRun {
       tokens.here -= tokens.consumed;
       if (tokens.here < tokens.consumed) ++state.missing;
     }
-    if (state.lane >= 0) {
-      events_.push(state.lane, now_, a);
+    if (state.queue >= 0) {
+      events_.push(state.queue, now_, a);
     } else {
       after_fixed_time(a);
     }
@@ -177,8 +177,8 @@ class EventRun {
     state.busy = false;
     for (std::int32_t w = out_begin_[index(a)]; w < out_begin_[index(a) + 1]; ++w) {
       Tokens& tokens = out_[index(w)];
-      if (tokens.lane >= 0) {
-        events_.push(tokens.lane, now_, ~w);
+      if (tokens.queue >= 0) {
+        events_.push(tokens.queue, now_, ~w);
       } else {
         add_tokens(tokens);
       }

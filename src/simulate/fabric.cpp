@@ -1,5 +1,7 @@
 #include "simulate/fabric.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <string_view>
@@ -31,6 +33,7 @@ Expected<Fabric> Fabric::make(const Topology& topology) {
     set_latency(link.src, link.dst, link.latency);
     if (link.full_duplex) set_latency(link.dst, link.src, link.latency);
   }
+  fabric.roles_ = switch_roles(topology);
   std::map<std::string_view, std::int32_t> boxes;
   for (const TopologyNode& node : topology.nodes) {
     const auto next = static_cast<std::int32_t>(boxes.size());
@@ -86,6 +89,31 @@ std::int32_t Fabric::between(Rank from, Rank to, Findings& findings) {
   route.between_boxes = differ_in_box(source, network_.ranks[to.index()]);
   measure(route, source);
   return by_pair_[{from, to}] = add(std::move(route));
+}
+
+std::int32_t Fabric::through_switches(const std::vector<GroupAccess>& accesses,
+                                      Findings& findings) {
+  const auto known = by_accesses_.find(accesses);
+  if (known != by_accesses_.end()) return known->second;
+  Route route;
+  route.in_network = true;
+  std::map<ArcId, double> parts;
+  for (const GroupAccess& access : accesses) {
+    const auto links = links_of_access(network_, roles_, access);
+    if (links.empty()) {
+      findings.add(
+          Code::fabric, Place{access.rank, -1, -1, 0, {}},
+          fmt::format("{} through a switch, and none of the topology can", to_string(access)));
+      return -1;
+    }
+    for (const auto& [link, part] : links) {
+      parts[link] += part.to_double();
+      route.latency_us = std::max(route.latency_us, 2 * latency_us_[link.index()]);
+    }
+    route.hops += 2;  // up to the switch and down
+  }
+  for (const auto& [link, part] : parts) route.parts.push_back({link.value, part});
+  return by_accesses_[accesses] = add(std::move(route));
 }
 
 std::int32_t Fabric::along(std::span<const NodeId> path) {

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "audit/common/findings.hpp"
+#include "audit/common/group_load.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/network.hpp"
+#include "forestcoll/switch_roles.hpp"
 #include "forestcoll/topology.hpp"
 #include "simulate/event_graph.hpp"
 
@@ -20,6 +22,7 @@ struct Route {
   double latency_us = 0;  ///< of its links; where it is spread, of the slowest way
   std::int32_t hops = 0;  ///< links one after the other
   bool between_boxes = false;
+  bool in_network = false;  ///< through switches that copy or combine
 };
 
 class Fabric {
@@ -37,6 +40,10 @@ class Fabric {
   /// From one rank to another as `route_transfers` spreads it; −1, and a finding, where no route
   /// leads there.
   [[nodiscard]] std::int32_t between(Rank from, Rank to, Findings& findings);
+  /// All of these accesses at once, each byte of one with a byte of the others; −1, and a finding,
+  /// where no switch can.
+  [[nodiscard]] std::int32_t through_switches(const std::vector<GroupAccess>& accesses,
+                                              Findings& findings);
   /// Along these nodes. REQUIRES: links join them.
   [[nodiscard]] std::int32_t along(std::span<const NodeId> path);
 
@@ -51,6 +58,8 @@ class Fabric {
   std::vector<Route> routes_;
   std::map<std::pair<Rank, Rank>, std::int32_t> by_pair_;
   std::map<std::vector<ArcId>, std::int32_t> by_path_;
+  std::map<std::vector<GroupAccess>, std::int32_t> by_accesses_;
+  SwitchRoles roles_;
 };
 
 }  // namespace forestcoll::audit

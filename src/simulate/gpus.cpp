@@ -23,8 +23,9 @@ constexpr std::array<GpuParameters, 8> kGpus = {{
 })json"},
     {"h100", R"json({
   "format": "forestcoll-simulation-parameters", "version": 1, "name": "h100",
-  "source": "steps, messages and threadblocks: cost model of NCCL 2.19 (src/graph/tuning.cc: NVLink ring 0.6, 1.9, 3.4 us, network ring 2.7, 4.0, 14.0 us, Hopper 38.7 GB/s a channel in Simple, 36.7 in LL128), as far as latencies of links leave room; LL's threadblock and all reductions: assumed; at most one threadblock is resident on each of the 132 multiprocessors",
+  "source": "steps, messages and threadblocks: cost model of NCCL 2.19 (src/graph/tuning.cc: NVLink ring 0.6, 1.9, 3.4 us, network ring 2.7, 4.0, 14.0 us, Hopper 38.7 GB/s a channel in Simple, 36.7 in LL128), as far as latencies of links leave room; LL's threadblock and all reductions: assumed; at most one threadblock is resident on each of the 132 multiprocessors; NVLS of 8 GPUs measured at 475 to 480 GB/s busbw, of 5 to 7 at 420 to 460, of 700 and 600 to 675 by the links",
   "threadblocks": 132,
+  "in_network_efficiency": 0.68,
   "protocols": {
     "Simple": { "step_us": 1.0, "message_us": 1.0, "network_message_us": 10.0, "threadblock_gbs": 38.7, "reduction_gbs": 32, "pass_bytes": 2097152, "slots": 2 },
     "LL": { "step_us": 0.2, "message_us": 0, "network_message_us": 0, "efficiency": 0.5, "threadblock_gbs": 9, "reduction_gbs": 9, "pass_bytes": 32768, "slots": 8 },
@@ -33,8 +34,9 @@ constexpr std::array<GpuParameters, 8> kGpus = {{
 })json"},
     {"h200", R"json({
   "format": "forestcoll-simulation-parameters", "version": 1, "name": "h200",
-  "source": "steps, messages and threadblocks: those of an H100, for NCCL 2.30 plans alike for all GPUs of compute capability 9.0 (src/graph/tuning.cc: NVLink ring 0.6, 1.9, 3.4 us, network ring 2.7, 4.0, 14.0 us, Hopper 38.7 GB/s a channel in Simple, 36.7 in LL128), as far as latencies of links leave room; LL's threadblock and all reductions: assumed; at most one threadblock is resident on each of the 132 multiprocessors",
+  "source": "steps, messages and threadblocks: those of an H100, for NCCL 2.30 plans alike for all GPUs of compute capability 9.0 (src/graph/tuning.cc: NVLink ring 0.6, 1.9, 3.4 us, network ring 2.7, 4.0, 14.0 us, Hopper 38.7 GB/s a channel in Simple, 36.7 in LL128), as far as latencies of links leave room; LL's threadblock and all reductions: assumed; at most one threadblock is resident on each of the 132 multiprocessors; NVLS: as measured on H100",
   "threadblocks": 132,
+  "in_network_efficiency": 0.68,
   "protocols": {
     "Simple": { "step_us": 1.0, "message_us": 1.0, "network_message_us": 10.0, "threadblock_gbs": 38.7, "reduction_gbs": 32, "pass_bytes": 2097152, "slots": 2 },
     "LL": { "step_us": 0.2, "message_us": 0, "network_message_us": 0, "efficiency": 0.5, "threadblock_gbs": 9, "reduction_gbs": 9, "pass_bytes": 32768, "slots": 8 },
@@ -43,8 +45,9 @@ constexpr std::array<GpuParameters, 8> kGpus = {{
 })json"},
     {"b200", R"json({
   "format": "forestcoll-simulation-parameters", "version": 1, "name": "b200",
-  "source": "steps, messages and threadblocks: cost model of NCCL 2.30 (src/graph/tuning.cc: NVLink ring 0.6, 1.9, 3.4 us, network ring 2.7, 4.0, 14.0 us, Blackwell 70 GB/s a channel in Simple, 40 in LL128), as far as latencies of links leave room; LL's threadblock and all reductions: assumed; at most one threadblock is resident on each of the 148 multiprocessors",
+  "source": "steps, messages and threadblocks: cost model of NCCL 2.30 (src/graph/tuning.cc: NVLink ring 0.6, 1.9, 3.4 us, network ring 2.7, 4.0, 14.0 us, Blackwell 70 GB/s a channel in Simple, 40 in LL128), as far as latencies of links leave room; LL's threadblock and all reductions: assumed; at most one threadblock is resident on each of the 148 multiprocessors; NVLS of 8 GPUs measured at 830 GB/s busbw, of 1400 by the links",
   "threadblocks": 148,
+  "in_network_efficiency": 0.59,
   "protocols": {
     "Simple": { "step_us": 1.0, "message_us": 1.0, "network_message_us": 10.0, "threadblock_gbs": 70, "reduction_gbs": 58, "pass_bytes": 2097152, "slots": 2 },
     "LL": { "step_us": 0.2, "message_us": 0, "network_message_us": 0, "efficiency": 0.5, "threadblock_gbs": 15, "reduction_gbs": 15, "pass_bytes": 32768, "slots": 8 },
@@ -53,8 +56,9 @@ constexpr std::array<GpuParameters, 8> kGpus = {{
 })json"},
     {"gb200", R"json({
   "format": "forestcoll-simulation-parameters", "version": 1, "name": "gb200",
-  "source": "steps, messages and threadblocks: cost model of NCCL 2.30 (src/graph/tuning.cc: NVLink ring 0.6, 1.9, 3.4 us, network ring 2.7, 4.0, 14.0 us, Blackwell 70 GB/s a channel in Simple, 40 in LL128), as far as latencies of links leave room; LL's threadblock and all reductions: assumed; at most one threadblock is resident on each of the 148 multiprocessors that a B200 has, which a GB200 is assumed to share; its NVLink across boards is taken to be as quick as within one: assumed",
+  "source": "steps, messages and threadblocks: cost model of NCCL 2.30 (src/graph/tuning.cc: NVLink ring 0.6, 1.9, 3.4 us, network ring 2.7, 4.0, 14.0 us, Blackwell 70 GB/s a channel in Simple, 40 in LL128), as far as latencies of links leave room; LL's threadblock and all reductions: assumed; at most one threadblock is resident on each of the 148 multiprocessors that a B200 has, which a GB200 is assumed to share; its NVLink across boards is taken to be as quick as within one: assumed; NVLS of 72 GPUs measured at 847 GB/s busbw, of 1751 by the links",
   "threadblocks": 148,
+  "in_network_efficiency": 0.48,
   "protocols": {
     "Simple": { "step_us": 1.0, "message_us": 1.0, "network_message_us": 10.0, "threadblock_gbs": 70, "reduction_gbs": 58, "pass_bytes": 2097152, "slots": 2 },
     "LL": { "step_us": 0.2, "message_us": 0, "network_message_us": 0, "efficiency": 0.5, "threadblock_gbs": 15, "reduction_gbs": 15, "pass_bytes": 32768, "slots": 8 },

@@ -30,7 +30,10 @@ class GraphMaker {
  public:
   GraphMaker(const Fabric& fabric, const SimulationParameters& parameters,
              const ProtocolParameters& protocol)
-      : fabric_(fabric), hop_us_(parameters.hop_us), protocol_(protocol) {}
+      : fabric_(fabric),
+        hop_us_(parameters.hop_us),
+        in_network_efficiency_(parameters.in_network_efficiency),
+        protocol_(protocol) {}
 
   EventGraph graph;
 
@@ -41,7 +44,7 @@ class GraphMaker {
     const auto next = static_cast<std::int32_t>(graph.kinds.size());
     const auto [at, is_new] = kinds_.emplace(std::pair(route, gbs), next);
     if (is_new) {
-      graph.kinds.push_back({fabric_.route(route).parts, gbs * 1e9 / protocol_.efficiency});
+      graph.kinds.push_back({fabric_.route(route).parts, gbs * 1e9 / efficiency(route)});
     }
     return at->second;
   }
@@ -54,6 +57,10 @@ class GraphMaker {
   }
   /// What links carry for so many bytes of data.
   [[nodiscard]] double on_links(double bytes) const { return bytes / protocol_.efficiency; }
+  /// The same on the links of this route.
+  [[nodiscard]] double on_route(std::int32_t route, double bytes) const {
+    return bytes / efficiency(route);
+  }
   /// From the end of a send over the route until the receiver sees it, seconds.
   [[nodiscard]] double delay(std::int32_t number) const {
     const Route& route = fabric_.route(number);
@@ -72,8 +79,12 @@ class GraphMaker {
   }
 
  private:
+  [[nodiscard]] double efficiency(std::int32_t route) const {
+    return fabric_.route(route).in_network ? in_network_efficiency_ : protocol_.efficiency;
+  }
+
   const Fabric& fabric_;
-  double hop_us_;
+  double hop_us_, in_network_efficiency_;
   const ProtocolParameters& protocol_;
   std::map<std::pair<std::int32_t, double>, std::int32_t> kinds_;
 };

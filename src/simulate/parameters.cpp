@@ -107,11 +107,14 @@ class ParameterReader {
       wrong("/version", "expected 1, found " + found(json.value("version", Json())));
     }
     check_keys(json, "",
-               {"format", "version", "name", "source", "hop_us", "threadblocks", "protocols"});
+               {"format", "version", "name", "source", "hop_us", "threadblocks",
+                "in_network_efficiency", "protocols"});
     parameters.name = text(json, "name").value_or("custom");
     parameters.source = text(json, "source").value_or("");
     read_number(json, "", "hop_us", 0, 1e9, false, parameters.hop_us);
     read_number(json, "", "threadblocks", 1, kMost, true, parameters.threadblocks);
+    read_number(json, "", "in_network_efficiency", 1e-6, 1, false,
+                parameters.in_network_efficiency);
     if (!json.contains("protocols")) return;
     const Json& protocols = json["protocols"];
     if (!protocols.is_object()) {

@@ -12,6 +12,11 @@ namespace {
 
 using Kind = PlanGraph::Kind;
 
+// Then it is the switch that adds.
+bool reads_through_switch(const PlanAccess& access) {
+  return std::ranges::any_of(access.reads, &PlanPart::switched);
+}
+
 }  // namespace
 
 PlanSource::PlanSource(const PlanFile& plan, const MemoryMap& memory, std::int64_t chunks,
@@ -65,9 +70,13 @@ void PlanSource::read_access(const PlanFile& plan, const PlanGraph& graph, std::
   node.moves = true;
   const bool packets = !access.writes.empty() && access.writes.back().packets;
   node.size = access.count * (packets ? 2 : 1);
-  node.adds = adds(graph.op(plan, n).kind);
+  node.adds = adds(graph.op(plan, n).kind) && !reads_through_switch(access);
+  // A group is read, summed up and stored to byte by byte, all at once.
+  const auto accesses = group_accesses_of(access, rank);
+  if (!accesses.empty()) node.routes.push_back(fabric.through_switches(accesses, findings));
   std::int64_t local = 0;
   for (const PlanPart& chunk : access.reads) {
+    if (chunk.switched) continue;
     if (chunk.rank == rank) {
       ++local;
     } else {
@@ -76,6 +85,7 @@ void PlanSource::read_access(const PlanFile& plan, const PlanGraph& graph, std::
   }
   if (node.adds) node.added = std::max<std::int64_t>(0, local - 1) * access.count;
   for (const PlanPart& chunk : access.writes) {
+    if (chunk.switched) continue;
     if (chunk.rank != rank) {
       node.routes.push_back(fabric.between(Rank(rank), Rank(chunk.rank), findings));
     } else if (!node.adds && local > 0) {
@@ -171,7 +181,7 @@ EventGraph PlanSource::make(const Fabric& fabric, const SimulationParameters& pa
       }
       maker.graph.activities.back().kind = maker.kind(node.routes[i], most);
       maker.graph.activities.back().bytes =
-          maker.on_links(per_chunk * static_cast<double>(node.size));
+          maker.on_route(node.routes[i], per_chunk * static_cast<double>(node.size));
     }
     last.push_back(static_cast<std::int32_t>(maker.graph.activities.size()) - 1);
   }

@@ -17,7 +17,7 @@ class PlanSource {
  public:
   /// Finds the routes of all accesses and signals; findings where there is none.
   /// `chunks` are those of the whole buffer. REQUIRES: verify finds the plan to be right, which is
-  /// in slices and has no switch channels.
+  /// in slices.
   PlanSource(const PlanFile& plan, const MemoryMap& memory, std::int64_t chunks, Fabric& fabric,
              Findings& findings);
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -19,8 +18,8 @@
 #include "audit/msccl/xml_reader.hpp"
 #include "audit/plan/file.hpp"
 #include "audit/plan/groups.hpp"
-#include "audit/plan/kinds.hpp"
 #include "audit/plan/structure.hpp"
+#include "forestcoll/failures.hpp"
 #include "simulate/model.hpp"
 
 namespace forestcoll {
@@ -41,9 +40,8 @@ Diagnostic refuse(std::string_view file, std::string where, std::string message,
 
 // A file that one runtime's parser or limits refuse still does what it says; and what a forest
 // claims to reach does not matter for what it does.
-bool is_tolerable(const Diagnostic& finding) {
-  constexpr std::array<std::string_view, 4> codes = {"V02", "V06", "V19", "V25"};
-  return std::find(codes.begin(), codes.end(), finding.code) != codes.end();
+bool is_tolerable(Fault fault) {
+  return fault != Fault::wrong && fault != Fault::misplaced;
 }
 
 // A verdict without anything that keeps the schedule from doing what it promises, and the target
@@ -56,19 +54,23 @@ struct Acceptance {
 Expected<Acceptance> accept(std::string_view text, std::string_view file,
                             const Topology& topology) {
   std::optional<Diagnostic> objection;
+  Fault fault = Fault::wrong;
   for (const std::string& target : verify_targets()) {
     VerifyOptions options;
     options.target = target;
     options.max_findings = std::numeric_limits<std::size_t>::max();
     auto verdict = verify(text, file, &topology, options);
     if (!verdict) return verdict.errors();
-    const auto wrong = std::find_if_not(verdict->findings.begin(), verdict->findings.end(),
-                                        [](const auto& f) { return is_tolerable(f); });
-    if (wrong == verdict->findings.end()) return Acceptance{*std::move(verdict), target};
-    if (!objection) objection = *wrong;
+    const auto& faults = verdict->faults;
+    const auto gravest = std::find_if_not(faults.begin(), faults.end(), is_tolerable);
+    if (gravest == faults.end()) return Acceptance{*std::move(verdict), target};
+    if (!objection) {
+      objection = verdict->findings[static_cast<std::size_t>(gravest - faults.begin())];
+      fault = *gravest;
+    }
     if (verdict->format != "msccl-xml") break;  // others are for one runtime
   }
-  if (objection->code == "V20") {
+  if (fault == Fault::misplaced) {
     return refuse(file, objection->where,
                   fmt::format("the schedule is not for this topology: {}", objection->message),
                   "give the topology that it was made for");
@@ -128,10 +130,6 @@ class Preparation {
   Expected<Simulator> read_plan() {
     const auto plan = audit::read_plan(text_, file_, findings_);
     if (!plan) return plan.errors();
-    if (audit::has_switches(*plan)) {
-      return refuse(file_, "", "the plan goes through switch channels, which are not timed",
-                    "simulate a schedule without them");
-    }
     description_.protocol = plan->protocol;
     audit::Program program;
     audit::check_plan_structure(*plan, VerifyOptions{}.sms, program, findings_);
@@ -178,10 +176,11 @@ class Preparation {
 
 Expected<Simulator> prepare_simulation(std::string_view schedule, std::string_view file,
                                        const Topology& topology) {
-  auto fabric = audit::Fabric::make(topology);
-  if (!fabric) return fabric.errors();
   auto acceptance = accept(schedule, file, topology);
   if (!acceptance) return acceptance.errors();
+  const bool names_paths = acceptance->verdict.threadblocks == 0;  // a forest, not programs
+  auto fabric = audit::Fabric::make(names_paths ? topology : without_relays(topology));
+  if (!fabric) return fabric.errors();
   return Preparation(schedule, file, topology, *std::move(acceptance), *std::move(fabric)).read();
 }
 

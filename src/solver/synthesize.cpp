@@ -23,7 +23,6 @@ using solver::PackingSoFar;
 using solver::Phase;
 using solver::Problem;
 using solver::ScaleAndK;
-using solver::was_stopped;
 
 // Powers of two up to this are tried for lower trees.
 constexpr std::int64_t kMostOtherTrees = 16;
@@ -227,7 +226,7 @@ namespace {
 
 // Packs the trees straight into the fabric, at `planned`, and puts the phases together.
 Expected<Synthesis> pack_planned(const Problem& problem, const SynthesizeOptions& options,
-                                 const solver::Plan& planned, Synthesis result) {
+                                 const solver::ChosenScale& planned, Synthesis result) {
   result.allowed = planned.scalings.empty() ? result.forest.optimum : planned.algbw;
   PhasePacker packer(problem, options, result);
   std::vector<Packing> packed;
@@ -257,7 +256,7 @@ Expected<Synthesis> pack_planned(const Problem& problem, const SynthesizeOptions
 // Where the k that allows most could not be packed at that, another may have more: those that allow
 // more than the best so far, until none is left.
 Expected<Synthesis> pack_best(const Problem& problem, const SynthesizeOptions& options,
-                              const solver::Plan& planned, const Synthesis& begun) {
+                              const solver::ChosenScale& planned, const Synthesis& begun) {
   auto best = pack_planned(problem, options, planned, begun);
   if (!best || options.max_height || options.previous != nullptr) return best;
   std::vector<RateAtK> others = planned.rows;
@@ -266,8 +265,8 @@ Expected<Synthesis> pack_best(const Problem& problem, const SynthesizeOptions& o
   for (const RateAtK& other : others) {
     if (best->stopped || !(best->forest.algbw < other.algbw)) break;
     if (!planned.scalings.empty() && other.k == planned.scalings.front().k) continue;
-    auto again =
-        solver::plan(problem.phases, {TreesPerRoot::Mode::fixed, other.k}, options.packing.stop);
+    auto again = solver::choose_scale(problem.phases, {TreesPerRoot::Mode::fixed, other.k},
+                                      options.packing.stop);
     if (!again || again->stopped) break;
     auto next = pack_planned(problem, options, *again, begun);
     if (!next || next->stopped) break;
@@ -301,7 +300,7 @@ Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& 
   forest.optimum = *optimum;
 
   // 2. Make capacities integral; that fixes the number of trees per root.
-  auto planned = solver::plan(problem.phases, options.trees_per_root, options.packing.stop);
+  auto planned = solver::choose_scale(problem.phases, options.trees_per_root, options.packing.stop);
   if (!planned) return planned.errors();
   begun.stopped = planned->stopped;
   begun.tradeoff = planned->rows;
@@ -320,7 +319,8 @@ Expected<std::vector<RateAtK>> rate_by_k(const Network& network, Collective coll
                                          const std::stop_token& stop) {
   const Problem problem(network, collective, root, stop);
   if (auto errors = refuse_open_rate(problem)) return *std::move(errors);
-  auto planned = solver::plan(problem.phases, {TreesPerRoot::Mode::power_of_two, most}, stop);
+  auto planned =
+      solver::choose_scale(problem.phases, {TreesPerRoot::Mode::power_of_two, most}, stop);
   if (!planned) return planned.errors();
   auto k = k_of_optimum(problem);
   if (!k) return k.errors();
@@ -353,7 +353,7 @@ Expected<std::vector<RateAtHeight>> rate_by_height(const Network& network,
                                                    const SynthesizeOptions& options) {
   const Problem problem(network, options.collective, options.root, options.packing.stop);
   if (auto errors = refuse_open_rate(problem)) return *std::move(errors);
-  auto planned = solver::plan(problem.phases, options.trees_per_root, options.packing.stop);
+  auto planned = solver::choose_scale(problem.phases, options.trees_per_root, options.packing.stop);
   if (!planned) return planned.errors();
   std::vector<std::vector<HeightAtRate>> of_phase;
   std::vector<std::int32_t> heights;

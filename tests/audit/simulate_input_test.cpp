@@ -185,11 +185,6 @@ TEST(SimulateRefusals, LimitsOfOneRuntimeDoNotMatter) {
   EXPECT_EQ(refusal(text, star_fabric(4)), "accepted");
 }
 
-TEST(SimulateRefusals, SwitchChannelsAreNotTimed) {
-  EXPECT_THAT(refusal(switch_allreduce(3).dump(), star_fabric(3)),
-              HasSubstr("the plan goes through switch channels, which are not timed"));
-}
-
 TEST(SimulateRefusals, RanksWithoutARoute) {
   // Data cannot go through a GPU.
   const std::string text = refusal(to_xml(direct_alltoall(3, 1)), row_fabric(3));

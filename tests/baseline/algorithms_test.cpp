@@ -64,7 +64,7 @@ TEST(NaiveRing, OnARingIsTheRing) {
   EXPECT_EQ(result.forest->broadcast->max_height(), 5);
 }
 
-// By symmetry every shortest way carries the same share, so all links are equally busy.
+// By symmetry every shortest path carries the same share, so all links are equally busy.
 TEST(Bfb, IsOptimalOnAHypercube) {
   const auto result = make("bfb", bundled("hypercube-16"));
   EXPECT_EQ(result.algbw, Ratio(64, 15));
@@ -83,7 +83,7 @@ TEST(MultiTree, IsOptimalOnATorusAndARing) {
   EXPECT_EQ(make("multitree", bundled("dgx-a100-x1")).algbw, Ratio(2400, 7));
 }
 
-// A message uses up every link of its way until the next time step.
+// A message uses up every link of its path until the next time step.
 TEST(FreeLinks, AreUsedUpAlongTheWholeWay) {
   const auto fabric = test::star(4);
   baseline::FreeLinks links(fabric.network);
@@ -93,10 +93,10 @@ TEST(FreeLinks, AreUsedUpAlongTheWholeWay) {
   EXPECT_TRUE(links.take_nearest(Rank(0), false, any).empty());
   EXPECT_TRUE(links.take_nearest(Rank(1), true, any).empty());
   EXPECT_TRUE(links.take_nearest(Rank(2), false, to(1)).empty());
-  const auto way = links.take_nearest(Rank(0), true, to(3));
-  ASSERT_EQ(way.size(), 3U);
-  EXPECT_EQ(way.front(), fabric.network.ranks[3]);
-  EXPECT_EQ(way.back(), fabric.network.ranks[0]);
+  const auto path = links.take_nearest(Rank(0), true, to(3));
+  ASSERT_EQ(path.size(), 3U);
+  EXPECT_EQ(path.front(), fabric.network.ranks[3]);
+  EXPECT_EQ(path.back(), fabric.network.ranks[0]);
   links.next_step();
   EXPECT_FALSE(links.take_nearest(Rank(0), false, any).empty());
 }
@@ -111,8 +111,8 @@ TEST(FreeLinks, CarryByTheirWidth) {
   }
 }
 
-// A fat tree joins any pairs at full speed, if equal ways share the load.
-TEST(Ways, AreSpreadOverAFatTree) {
+// A fat tree joins any pairs at full speed, if equal paths share the load.
+TEST(Paths, AreSpreadOverAFatTree) {
   EXPECT_EQ(make("nccl-ring", bundled("fat-tree-4")).algbw, Ratio(80, 3));
   EXPECT_EQ(make("halving-doubling", bundled("fat-tree-4")).algbw, Ratio(80, 3));
 }

@@ -7,8 +7,8 @@
 
 #include "baseline/baseline_testing.hpp"
 #include "baseline/boxes.hpp"
+#include "baseline/path_finder.hpp"
 #include "baseline/ring_search.hpp"
-#include "baseline/ways.hpp"
 
 namespace forestcoll {
 namespace {
@@ -35,17 +35,18 @@ TEST(RingSearch, FindsRingsThatFit) {
       }
       const auto fabric = bundled(name);
       const auto boxes = baseline::group_boxes(fabric.topology, fabric.network);
-      baseline::WayFinder ways(fabric.network, boxes.box_of);
-      const auto found = baseline::search_rings(fabric.network, ways, all_ranks(fabric), constants);
+      baseline::PathFinder finder(fabric.network, boxes.box_of);
+      const auto found =
+          baseline::search_rings(fabric.network, finder, all_ranks(fabric), constants);
       ASSERT_FALSE(found.orders.empty()) << name;
       std::map<ArcId, Ratio> used;
       for (const auto& order : found.orders) {
         EXPECT_EQ(std::set<std::int32_t>(order.begin(), order.end()).size(),
                   fabric.network.ranks.size());
         for (std::size_t i = 0; i < order.size(); ++i) {
-          const auto way = ways.find(Rank(order[i]), Rank(order[(i + 1) % order.size()]),
-                                     baseline::Through::box);
-          for (const ArcId a : baseline::arcs_of(fabric.network, way)) {
+          const auto path = finder.find(Rank(order[i]), Rank(order[(i + 1) % order.size()]),
+                                        baseline::Through::box);
+          for (const ArcId a : baseline::arcs_of(fabric.network, path)) {
             used[a] = used[a] + found.speed;
           }
         }
@@ -63,8 +64,8 @@ baseline::RingOrders search_in(const std::string& links) {
         {"id": "sw[0-1]", "type": "switch"}], "links": [)" +
       links + "]}"));
   const auto boxes = baseline::group_boxes(fabric.topology, fabric.network);
-  baseline::WayFinder ways(fabric.network, boxes.box_of);
-  return baseline::search_rings(fabric.network, ways, all_ranks(fabric), false);
+  baseline::PathFinder finder(fabric.network, boxes.box_of);
+  return baseline::search_rings(fabric.network, finder, all_ranks(fabric), false);
 }
 
 // Both directions of the one cycle are found; that over the wide link comes first.

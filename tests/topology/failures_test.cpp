@@ -243,6 +243,79 @@ struct Mistake {
 };
 
 // Ids may hold what separates them; what is there by the whole name is meant.
+TEST(Degrade, DropsWhatASwitchCanDo) {
+  Topology topology = two_boxes();
+  for (TopologyNode& node : topology.nodes) {
+    node.multicast = node.reduce = node.id.ends_with("/sw");
+  }
+  const auto roles_left = [&](std::vector<std::string> drop) {
+    const auto result = degrade(topology, {.drop = std::move(drop)});
+    if (!result) return result.errors().front().code + ": " + result.errors().front().message;
+    std::string left = result->changes.front() + ":";
+    for (const TopologyNode& node : result->topology.nodes) {
+      if (node.multicast) left += " " + node.id + " copies";
+      if (node.reduce) left += " " + node.id + " sums";
+    }
+    return left;
+  };
+  EXPECT_EQ(roles_left({"box0/sw:multicast"}),
+            "dropped box0/sw:multicast (1 switch): box0/sw sums box1/sw copies box1/sw sums");
+  EXPECT_EQ(roles_left({"box[0-1]/sw:reduce"}),
+            "dropped box[0-1]/sw:reduce (2 switches): box0/sw copies box1/sw copies");
+  EXPECT_EQ(roles_left({"box0/nic:reduce"}),
+            "D02: \"box0/nic:reduce\" drops nothing: no such switch can");
+  EXPECT_EQ(roles_left({"box7/sw:reduce"}).substr(0, 3), "D01");
+  // A node that is called so is the node.
+  topology.nodes[NodeId(2)].id = "a:reduce";
+  EXPECT_EQ(roles_left({"a:reduce"}).substr(0, 16), "dropped a:reduce");
+  EXPECT_EQ(topology.nodes[NodeId(2)].type, NodeType::switch_node);
+}
+
+TEST(Degrade, MakesAProcessGroupWhoseOthersRelay) {
+  const auto result = degrade_well({.members = "box1/gpu1,0"});
+  const Topology& topology = result.topology;
+  ASSERT_EQ(topology.ranks.size(), 2u);
+  EXPECT_EQ(topology.nodes[topology.ranks[0]].id, "box1/gpu1");
+  EXPECT_EQ(topology.nodes[topology.ranks[1]].id, "box0/gpu0");
+  EXPECT_THAT(result.changes, ElementsAre("2 of 4 compute nodes take part, the others relay"));
+  EXPECT_TRUE(has_relays(topology));
+  // They are in the digraph, as nodes that data passes and that own none.
+  EXPECT_EQ(bandwidth(topology, "box0/gpu1", "box0/nic"), Ratio(20));
+  EXPECT_EQ(to_digraph(topology)->ranks, topology.ranks);
+}
+
+TEST(Degrade, AProcessGroupWithoutRelaysIsThatOfItsRanks) {
+  const auto alone = degrade_well({.members = "box1/gpu1,0", .keep_relays = false});
+  const auto ranks = degrade_well({.ranks = "box1/gpu1,0"});
+  EXPECT_EQ(alone.topology.ranks, ranks.topology.ranks);
+  for (std::size_t i = 0; i < ranks.topology.nodes.size(); ++i) {
+    EXPECT_EQ(alone.topology.nodes[NodeId(i)].enabled, ranks.topology.nodes[NodeId(i)].enabled);
+  }
+  EXPECT_FALSE(has_relays(alone.topology));
+  EXPECT_THAT(alone.changes, ElementsAre("2 of 4 compute nodes take part, the others relay",
+                                         "2 GPUs that could relay are left out"));
+}
+
+TEST(Degrade, AProcessGroupOfAllHasNoRelays) {
+  const auto result = degrade_well({.members = "box[0-1]"});
+  EXPECT_FALSE(has_relays(result.topology));
+  EXPECT_THAT(result.changes, ElementsAre("4 of 4 compute nodes take part"));
+}
+
+TEST(Degrade, SaysWhatIsWrongWithAProcessGroup) {
+  const auto code = [](const Failures& failures) {
+    const auto result = degrade(two_boxes(), failures);
+    return result ? "none" : result.errors().front().code + result.errors().front().where;
+  };
+  EXPECT_EQ(code({.members = "box7"}), "D01--members");
+  EXPECT_EQ(code({.members = "0,0"}), "D04--members");
+  EXPECT_EQ(code({.drop = {"box0/gpu0"}, .members = "box0/gpu0,3"}), "D04--members");
+  EXPECT_EQ(code({.members = "0"}).substr(0, 3), "E07");
+  // gpu1 of box0 reaches the other box through its NIC, or over gpu0 of either.
+  const std::vector<std::string> no_nic = {"box0/nic"};
+  EXPECT_EQ(code({.drop = no_nic, .members = "box0/gpu0,box0/gpu1"}), "none");
+}
+
 TEST(Degrade, NamesIdsThatHoldSeparators) {
   const Topology topology = parse_valid(R"({"format":"forestcoll-topology","version":1,
     "nodes":[{"id":"e~f","type":"compute"},{"id":"a->b","type":"compute"},

@@ -133,6 +133,17 @@ TEST(ParseTopology, NodesKeepWhatTheFileSays) {
   EXPECT_THAT(rank_ids(topology), ElementsAre("gpu0", "gpu1"));
 }
 
+TEST(ParseTopology, ARelayIsNoRank) {
+  const std::string nodes = R"({"id":"gpu[0-1]","type":"compute"},{"id":"gpu2","type":"relay"},)"
+                            R"({"id":"sw","type":"switch"})";
+  const Topology topology = parse_valid(flat_file(nodes, kToSwitch));
+  EXPECT_EQ(topology.nodes[NodeId(2)].type, NodeType::relay);
+  EXPECT_TRUE(topology.nodes[NodeId(2)].enabled);
+  EXPECT_THAT(rank_ids(topology), ElementsAre("gpu0", "gpu1"));
+  const Topology again = parse_valid(to_topology_json(flat_document(topology)));
+  EXPECT_EQ(again.nodes[NodeId(2)].type, NodeType::relay);
+}
+
 TEST(ParseTopology, SwitchesThatCopyOrCombineEchoUnlessTheFileSaysOtherwise) {
   const auto echo = [](const std::string& keys) {
     const Topology topology = parse_valid(

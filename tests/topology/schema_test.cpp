@@ -150,6 +150,7 @@ TEST_F(SchemaTest, MutatedFilesAreJudgedAlike) {
                           "links": [ { "src": "gpu[0-1]", "dst": "sw", "bandwidth": 25 } ] } },
     "boxes": [ { "id": "box[0-1]", "template": "t" } ],
     "nodes": [ { "id": "spine", "type": "switch", "multicast": true, "box": "s", "enabled": true },
+               { "id": "guest", "type": "relay", "reduce": false },
                { "id": "host", "type": "compute", "weight": "1/3", "multicast": false } ],
     "links": [ { "src": "box[0-1]/sw", "dst": "spine", "bandwidth": "200 Gb/s", "count": 2,
                  "duplex": "full", "latency": 1.5, "kind": "ib", "enabled": true, "derate": 0.5,

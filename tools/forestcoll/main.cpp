@@ -83,7 +83,7 @@ void print_usage_error(const CLI::App& program, const CLI::ParseError& error,
 }
 
 ExitCode print_on_stdout(const std::string& text, const Console& console) {
-  if (const auto error = write_output("-", text)) return fail({*error}, console);
+  if (const auto done = write_output("-", text); !done) return fail(done.errors(), console);
   return ExitCode::done;
 }
 

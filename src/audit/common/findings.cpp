@@ -16,8 +16,24 @@ std::string code_text(Code code) {
   return fmt::format("V{:02}", static_cast<int>(code));
 }
 
+Fault fault_of(Code code) {
+  switch (code) {
+    case Code::lexical:
+    case Code::limit:
+      return Fault::refused;
+    case Code::never_selected:
+      return Fault::unused;
+    case Code::fabric:
+      return Fault::misplaced;
+    case Code::claim:
+      return Fault::claim;
+    default:
+      return Fault::wrong;
+  }
+}
+
 bool lets_the_program_run(Code code) {
-  return code == Code::lexical || code == Code::limit || code == Code::never_selected;
+  return fault_of(code) == Fault::refused || fault_of(code) == Fault::unused;
 }
 
 }  // namespace
@@ -63,7 +79,7 @@ void Findings::keep(Code code, const Place& place, std::string where, std::strin
   entries_.push_back({code, place, std::move(diagnostic)});
 }
 
-Diagnostics Findings::sorted(std::size_t most) const {
+std::vector<const Findings::Entry*> Findings::in_order(std::size_t most) const {
   std::vector<const Entry*> order;
   order.reserve(entries_.size());
   for (const Entry& entry : entries_) order.push_back(&entry);
@@ -72,11 +88,19 @@ Diagnostics Findings::sorted(std::size_t most) const {
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](const Entry* a, const Entry* b) { return key(a) < key(b); });
+  order.resize(std::min(order.size(), most));
+  return order;
+}
+
+Diagnostics Findings::sorted(std::size_t most) const {
   Diagnostics result;
-  for (const Entry* entry : order) {
-    if (result.size() == most) break;
-    result.push_back(entry->diagnostic);
-  }
+  for (const Entry* entry : in_order(most)) result.push_back(entry->diagnostic);
+  return result;
+}
+
+std::vector<Fault> Findings::faults(std::size_t most) const {
+  std::vector<Fault> result;
+  for (const Entry* entry : in_order(most)) result.push_back(fault_of(entry->code));
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "forestcoll/diagnostic.hpp"
+#include "forestcoll/verify.hpp"
 
 namespace forestcoll::audit {
 
@@ -74,6 +75,8 @@ class Findings {
 
   /// The findings by code, then by place, at most `most` of them.
   [[nodiscard]] Diagnostics sorted(std::size_t most) const;
+  /// What each of them says of the schedule.
+  [[nodiscard]] std::vector<Fault> faults(std::size_t most) const;
 
  private:
   struct Entry {
@@ -83,6 +86,7 @@ class Findings {
   };
   void keep(Code code, const Place& place, std::string where, std::string message,
             std::string remedy);
+  [[nodiscard]] std::vector<const Entry*> in_order(std::size_t most) const;
 
   std::string file_;
   std::vector<Entry> entries_;

@@ -38,7 +38,7 @@ class JsonEvents {
       : findings_(findings), text_(text), file_(file) {}
 
   /// Why reading ended before the end of the text.
-  [[nodiscard]] const std::optional<Diagnostic>& error() const { return error_; }
+  [[nodiscard]] const Expected<void>& ended() const { return ended_; }
 
   // The events, as JsonScanner sends them.
   bool null() { return reader().other("null"); }
@@ -75,7 +75,7 @@ class JsonEvents {
   }
   /// The text is no JSON from this offset on.
   void not_json(std::size_t offset) {
-    error_ = file_error(file_, LineIndex(text_).position(std::min(offset, text_.size())),
+    ended_ = file_error(file_, LineIndex(text_).position(std::min(offset, text_.size())),
                         "not well-formed JSON", "the file may be truncated");
   }
 
@@ -96,7 +96,7 @@ class JsonEvents {
     first_keys_.pop_back();
   }
   bool refuse(std::string message) {
-    error_ = file_error(file_, "", std::move(message));
+    ended_ = file_error(file_, "", std::move(message));
     return false;
   }
 
@@ -114,7 +114,7 @@ class JsonEvents {
 
   std::string_view text_;
   std::string_view file_;
-  std::optional<Diagnostic> error_;
+  Expected<void> ended_;
   std::vector<Inside> stack_;
   std::vector<std::string_view> keys_;   // of the objects around this place, one after the other
   std::vector<std::size_t> first_keys_;  // where those of each begin
@@ -123,9 +123,9 @@ class JsonEvents {
 
 /// Reads all of `text`. Errors: not JSON (with line:column), or what the reader refuses.
 template <class Reader>
-[[nodiscard]] std::optional<Diagnostic> read_json(std::string_view text, Reader& reader) {
+[[nodiscard]] Expected<void> read_json(std::string_view text, Reader& reader) {
   if (const auto offset = JsonScanner(text, reader).run()) reader.not_json(*offset);
-  return reader.error();
+  return reader.ended();
 }
 
 }  // namespace forestcoll::audit

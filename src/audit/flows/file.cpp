@@ -245,7 +245,7 @@ bool looks_like_flows(std::string_view text) {
 
 Expected<FlowsFile> read_flows(std::string_view text, std::string_view file, Findings& findings) {
   FlowsReader reader(text, file, findings);
-  if (auto error = read_json(text, reader)) return *std::move(error);
+  if (const auto done = read_json(text, reader); !done) return done.errors();
   return reader.take();
 }
 

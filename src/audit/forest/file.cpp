@@ -292,7 +292,7 @@ bool ForestReader::end_array() {
 Expected<ForestFile> read_forest_json(std::string_view text, std::string_view file,
                                       Findings& findings) {
   ForestReader reader(text, file, findings);
-  if (auto error = read_json(text, reader)) return *std::move(error);
+  if (const auto done = read_json(text, reader); !done) return done.errors();
   return reader.take();
 }
 

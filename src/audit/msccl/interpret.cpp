@@ -35,26 +35,27 @@ class Interpreter {
       incoming.swap(messages_[static_cast<std::size_t>(node.message_from)]);
     }
     std::vector<Content> outgoing;
-    for (std::int32_t lane = 0; lane < node.step->count; ++lane) {
-      const Content value = compute(
-          number, lane, operation.receives ? &incoming[static_cast<std::size_t>(lane)] : nullptr);
-      if (operation.writes) memory_.write(destination(number, lane), value);
+    for (std::int32_t strand = 0; strand < node.step->count; ++strand) {
+      const Content value =
+          compute(number, strand,
+                  operation.receives ? &incoming[static_cast<std::size_t>(strand)] : nullptr);
+      if (operation.writes) memory_.write(destination(number, strand), value);
       if (operation.sends) outgoing.push_back(value);
     }
     if (operation.sends) messages_[static_cast<std::size_t>(number)] = std::move(outgoing);
   }
 
-  Content compute(std::int32_t number, std::int32_t lane, const Content* received) {
+  Content compute(std::int32_t number, std::int32_t strand, const Content* received) {
     const Operation& operation = *graph_.node(number).step->operation;
-    const ChunkRef into = operation.writes ? destination(number, lane) : source(number, lane);
+    const ChunkRef into = operation.writes ? destination(number, strand) : source(number, strand);
     std::optional<Content> value;
     if (received != nullptr) value = *received;
     if (operation.reads_source) {
-      const Content operand = memory_.read(source(number, lane));
+      const Content operand = memory_.read(source(number, strand));
       value = value ? memory_.add(*value, operand, into) : operand;
     }
     if (operation.reads_destination) {
-      const Content operand = memory_.read(destination(number, lane));
+      const Content operand = memory_.read(destination(number, strand));
       value = memory_.add(*value, operand, into);
     }
     return *value;
@@ -63,13 +64,13 @@ class Interpreter {
   [[nodiscard]] std::int32_t rank(std::int32_t number) const {
     return graph_.block_of(number).rank;
   }
-  [[nodiscard]] ChunkRef source(std::int32_t number, std::int32_t lane) const {
+  [[nodiscard]] ChunkRef source(std::int32_t number, std::int32_t strand) const {
     const Step& step = *graph_.node(number).step;
-    return {rank(number), step.source, step.source_offset + lane};
+    return {rank(number), step.source, step.source_offset + strand};
   }
-  [[nodiscard]] ChunkRef destination(std::int32_t number, std::int32_t lane) const {
+  [[nodiscard]] ChunkRef destination(std::int32_t number, std::int32_t strand) const {
     const Step& step = *graph_.node(number).step;
-    return {rank(number), step.destination, step.destination_offset + lane};
+    return {rank(number), step.destination, step.destination_offset + strand};
   }
 
   const StepGraph& graph_;

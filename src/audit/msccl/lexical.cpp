@@ -281,8 +281,8 @@ class Scanner {
 
 }  // namespace
 
-std::optional<Diagnostic> check_lexical_rules(std::string_view text, std::string_view file,
-                                              const LineIndex& lines, Findings& findings) {
+Expected<void> check_lexical_rules(std::string_view text, std::string_view file,
+                                   const LineIndex& lines, Findings& findings) {
   const std::size_t nul = text.find('\0');
   if (nul != std::string_view::npos) {
     return file_error(file, lines.position(nul), "a zero byte: this is not text",
@@ -294,7 +294,7 @@ std::optional<Diagnostic> check_lexical_rules(std::string_view text, std::string
         fmt::format("more than {} XML elements; no runtime loads so many", kMaxFileElements),
         "use fewer chunks or instances");
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace forestcoll::audit

@@ -19,9 +19,7 @@ inline constexpr std::size_t kMaxFileElements = 4'200'000;
 /// runtime, and one where it cannot read on to the end. Returns an error only where the text is too
 /// large or not text. What else is not well-formed is left to the XML parser proper. Cost: one
 /// pass, no memory.
-[[nodiscard]] std::optional<Diagnostic> check_lexical_rules(std::string_view text,
-                                                            std::string_view file,
-                                                            const LineIndex& lines,
-                                                            Findings& findings);
+[[nodiscard]] Expected<void> check_lexical_rules(std::string_view text, std::string_view file,
+                                                 const LineIndex& lines, Findings& findings);
 
 }  // namespace forestcoll::audit

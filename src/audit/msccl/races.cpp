@@ -1,12 +1,13 @@
 // Happens-before, exactly.
 //
 // The order is weakest where every chunk is an operation of its own (m = 1), so that is where it is
-// checked. Call a step's j-th chunk its lane j. Lane j of a receive comes after lane j of its send,
-// but other lanes of the two are not ordered by that message alone. Program order and flags order
-// whole steps. So A happens before B in one of two ways:
-// - along a path with some program-order or flag edge: then all lanes of A come before all of B;
-// - along a chain of messages only (A sends to a step that forwards … to B): then lane a of A comes
-//   before lane b of B exactly if a ≤ b. Every step receives one message and sends one, so chains
+// checked. Call a step's j-th chunk its strand j. Lane j of a receive comes after strand j of its
+// send, but other strands of the two are not ordered by that message alone. Program order and flags
+// order whole steps. So A happens before B in one of two ways:
+// - along a path with some program-order or flag edge: then all strands of A come before all of B;
+// - along a chain of messages only (A sends to a step that forwards … to B): then strand a of A
+// comes
+//   before strand b of B exactly if a ≤ b. Every step receives one message and sends one, so chains
 //   are disjoint lists.
 // The first is answered by clocks. For a set of threadblocks, full[B][t] is the last step of t that
 // comes before all of B, and reach[B][t] the same with B itself and its chain counted in:
@@ -38,7 +39,7 @@ constexpr std::size_t kMaxQueries = 40'000'000;
 
 struct Access {
   std::int32_t step = -1;
-  std::int32_t lane = 0;
+  std::int32_t strand = 0;
 };
 
 // Must `before` happen before `after`?
@@ -85,7 +86,7 @@ class RaceCheck {
     if (block(before.step) == block(after.step)) return true;
     const auto a = static_cast<std::size_t>(before.step);
     const auto b = static_cast<std::size_t>(after.step);
-    if (chain_[a] == chain_[b] && before.lane <= after.lane) return true;
+    if (chain_[a] == chain_[b] && before.strand <= after.strand) return true;
     const std::int32_t begin = graph_.block_of(after.step).begin;
     for (std::int32_t s = after.step; s >= std::max(begin, after.step - kLookBack); --s) {
       const std::int32_t on = graph_.node(s).depends_on;
@@ -115,12 +116,12 @@ class RaceCheck {
       const Step& step = *graph_.node(number).step;
       const Operation& operation = *step.operation;
       if (operation.reads_source && operation.writes) check_overlap(number);
-      for (std::int32_t lane = 0; lane < step.count; ++lane) {
+      for (std::int32_t strand = 0; strand < step.count; ++strand) {
         if (operation.reads_source) {
-          read({number, lane}, step.source, step.source_offset + lane);
+          read({number, strand}, step.source, step.source_offset + strand);
         }
         if (operation.writes) {
-          write({number, lane}, step.destination, step.destination_offset + lane);
+          write({number, strand}, step.destination, step.destination_offset + strand);
         }
       }
     }

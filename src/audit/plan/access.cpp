@@ -1,5 +1,6 @@
 // What the operations of a plan touch.
 #include <algorithm>
+#include <utility>
 
 #include "audit/plan/channels.hpp"
 #include "audit/plan/graph.hpp"
@@ -49,7 +50,7 @@ class Parts {
   }
 
   void add(PlanSlice slice, bool packets, std::vector<PlanPart>& parts) const {
-    slice.index += std::max(node_.lane, 0);
+    slice.index += std::max(node_.strand, 0);
     if (slice.is_local) {
       parts.push_back({{node_.rank, slice.buffer, slice.index}, packets, false});
       return;
@@ -78,11 +79,28 @@ class Parts {
   const PlanThreadblock& block_;
 };
 
+std::vector<std::int32_t> switched_ranks(const std::vector<PlanPart>& parts) {
+  std::vector<std::int32_t> ranks;
+  for (const PlanPart& part : parts) {
+    if (part.switched) ranks.push_back(part.rank);
+  }
+  std::ranges::sort(ranks);
+  return ranks;
+}
+
 }  // namespace
+
+std::vector<GroupAccess> group_accesses_of(const PlanAccess& access, std::int32_t rank) {
+  std::vector<GroupAccess> found;
+  auto read = switched_ranks(access.reads), stored = switched_ranks(access.writes);
+  if (!read.empty()) found.push_back({rank, std::move(read), false});
+  if (!stored.empty()) found.push_back({rank, std::move(stored), true});
+  return found;
+}
 
 PlanAccess access_of(const PlanFile& plan, const PlanGraph& graph, std::int32_t n) {
   const Parts parts(plan, graph, n);
-  const bool one = graph.nodes[static_cast<std::size_t>(n)].lane >= 0;
+  const bool one = graph.nodes[static_cast<std::size_t>(n)].strand >= 0;
   return {parts.reads(), parts.writes(), one ? 1 : graph.op(plan, n).sources.front().size};
 }
 

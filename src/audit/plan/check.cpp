@@ -66,35 +66,42 @@ class Execution {
     const std::int32_t rank = graph_.nodes[static_cast<std::size_t>(n)].rank;
     memory_.begin(n, rank);
     const bool pairwise = traits_of(graph_.op(plan_, n).kind)->pairwise;
-    for (std::int64_t lane = 0; lane < access.count; ++lane) {
-      pairwise ? move(access, lane) : add(access, lane);
+    for (std::int64_t strand = 0; strand < access.count; ++strand) {
+      pairwise ? move(access, strand) : add(access, strand);
     }
     for (const PlanPart& chunk : access.reads) {
-      if (chunk.rank != rank) run_.transfers[{chunk.rank, rank}] += access.count;
+      if (chunk.rank != rank && !chunk.switched) {
+        run_.transfers[{chunk.rank, rank}] += access.count;
+      }
     }
     for (const PlanPart& chunk : access.writes) {
-      if (chunk.rank != rank) run_.transfers[{rank, chunk.rank}] += access.count;
+      if (chunk.rank != rank && !chunk.switched) {
+        run_.transfers[{rank, chunk.rank}] += access.count;
+      }
+    }
+    for (GroupAccess& through : group_accesses_of(access, rank)) {
+      run_.group_accesses[std::move(through)] += access.count;
     }
   }
 
-  static ChunkRef at(ChunkRef chunk, std::int64_t lane) {
-    chunk.offset += lane;
+  static ChunkRef at(ChunkRef chunk, std::int64_t strand) {
+    chunk.offset += strand;
     return chunk;
   }
 
-  void move(const PlanAccess& access, std::int64_t lane) {
+  void move(const PlanAccess& access, std::int64_t strand) {
     for (std::size_t i = 0; i < access.reads.size(); ++i) {
-      memory_.write(at(access.writes[i], lane), memory_.read(at(access.reads[i], lane)));
+      memory_.write(at(access.writes[i], strand), memory_.read(at(access.reads[i], strand)));
     }
   }
 
-  void add(const PlanAccess& access, std::int64_t lane) {
-    Content value = memory_.read(at(access.reads.front(), lane));
+  void add(const PlanAccess& access, std::int64_t strand) {
+    Content value = memory_.read(at(access.reads.front(), strand));
     for (std::size_t i = 1; i < access.reads.size(); ++i) {
-      value = memory_.add(value, memory_.read(at(access.reads[i], lane)),
-                          at(access.writes.front(), lane));
+      value = memory_.add(value, memory_.read(at(access.reads[i], strand)),
+                          at(access.writes.front(), strand));
     }
-    for (const PlanPart& chunk : access.writes) memory_.write(at(chunk, lane), value);
+    for (const PlanPart& chunk : access.writes) memory_.write(at(chunk, strand), value);
   }
 
   const PlanFile& plan_;

@@ -7,6 +7,7 @@
 
 #include "audit/common/fabric_load.hpp"
 #include "audit/common/findings.hpp"
+#include "audit/common/group_load.hpp"
 #include "audit/common/memory_map.hpp"
 #include "audit/common/program.hpp"
 #include "audit/common/symbolic_memory.hpp"
@@ -16,7 +17,8 @@ namespace forestcoll::audit {
 
 struct PlanRun {
   Results results;
-  Transfers transfers;  ///< chunks from rank to rank; through a switch, as if to each by itself
+  Transfers transfers;           ///< chunks from rank to rank
+  GroupAccesses group_accesses;  ///< through switch channels
 };
 
 /// Checks that the plan ends, that nothing races, and that every rank ends with what the collective

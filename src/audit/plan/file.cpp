@@ -359,7 +359,7 @@ std::int64_t message_chunks(const PlanFile& plan) {
 
 Expected<PlanFile> read_plan(std::string_view text, std::string_view file, Findings& findings) {
   PlanReader reader(text, file, findings);
-  if (auto error = read_json(text, reader)) return *std::move(error);
+  if (const auto done = read_json(text, reader); !done) return done.errors();
   return reader.take();
 }
 

@@ -37,7 +37,7 @@ class GraphBuilder {
   struct Pending {
     std::int32_t effect;
     std::size_t thread;
-    std::int32_t phase;
+    std::int32_t epoch;
   };
   struct PortState {
     std::int32_t column = -1, last_signal = -1, signals = 0;
@@ -85,7 +85,7 @@ class GraphBuilder {
     const PlanThreadblock& tb = plan_.gpus[r].threadblocks[t];
     block_ = blocks_++;
     block_column_ = graph_.columns++;
-    phase_ = -1;
+    epoch_ = -1;
     ports_.clear();
     members_ = {graph_.start[r]};
     memory_ids_ = ids_of(tb.channels, ChannelKind::memory);
@@ -105,7 +105,7 @@ class GraphBuilder {
   // A point at which all threads of the block are in step.
   void sync(std::int32_t op) {
     const std::int32_t next = add_node(Kind::sync, op);
-    put_on_chain(next, block_column_, ++phase_);
+    put_on_chain(next, block_column_, ++epoch_);
     for (const std::int32_t member : members_) edge(member, next);
     for (const std::int32_t access : accesses_) released_by(access)[0] = next;
     for (const std::int32_t effect : flushed_) released_by(effect)[1] = next;
@@ -168,18 +168,18 @@ class GraphBuilder {
   }
 
   // Packets are waited for, and written, by threads of which some may still be held up by what the
-  // block does in this phase.
+  // block does in this epoch.
   void add_packets(const PlanOp& op, std::int32_t i) {
     const bool pairwise = traits_of(op.kind)->pairwise && by_chunk_;
     const auto elements = pairwise ? static_cast<std::int32_t>(op.destinations.size()) : 1;
-    const auto lanes =
+    const auto strands =
         by_chunk_ ? static_cast<std::int32_t>(op.sources.front().size) : std::int32_t{1};
     const std::int32_t before = add_gate(blocking_);
     std::vector<std::int32_t> parts;
     for (std::int32_t e = 0; e < elements; ++e) {
-      for (std::int32_t lane = 0; lane < lanes; ++lane) {
+      for (std::int32_t strand = 0; strand < strands; ++strand) {
         const std::int32_t data = add_node(Kind::data, i, pairwise ? e : -1);
-        if (by_chunk_) node(data).lane = lane;
+        if (by_chunk_) node(data).strand = strand;
         put_on_chain(data, graph_.columns++, 0);
         released_by(data)[1] = data;
         add_access(data);
@@ -235,7 +235,7 @@ class GraphBuilder {
       const std::int32_t effect = add_node(Kind::effect, i, static_cast<std::int32_t>(e));
       edge(issue, effect);
       PortState& state = port(channel_of(op, e));
-      state.unsignalled.push_back({effect, e, phase_});
+      state.unsignalled.push_back({effect, e, epoch_});
       state.unflushed.push_back(effect);
       if (op.kind != PlanKind::put_signal && op.kind != PlanKind::put_signal_flush) continue;
       channel(op, e).signals.add(signal_port(op, i, e, issue), loop_);
@@ -261,7 +261,7 @@ class GraphBuilder {
     if (state.last_signal >= 0) edge(state.last_signal, effect);
     state.last_signal = effect;
     std::erase_if(state.unsignalled, [&](const Pending& put) {
-      if (put.phase == phase_ && put.thread != e) return false;
+      if (put.epoch == epoch_ && put.thread != e) return false;
       edge(put.effect, effect);
       released_by(put.effect)[0] = effect;
       return true;
@@ -320,11 +320,11 @@ class GraphBuilder {
   std::vector<std::int64_t> memory_ids_, port_ids_;
   std::map<std::int64_t, PortState> ports_;
   Loop loop_ = kNoLoop;
-  std::int32_t sync_ = -1, phase_ = -1;
-  std::vector<std::int32_t> members_;   // of the phase: what the next sync waits for
-  std::vector<std::int32_t> accesses_;  // of the phase
-  std::vector<std::int32_t> blocking_;  // of the phase: what may hold up threads
-  std::vector<std::int32_t> flushed_;   // effects that a flush of the phase waited for
+  std::int32_t sync_ = -1, epoch_ = -1;
+  std::vector<std::int32_t> members_;   // of the epoch: what the next sync waits for
+  std::vector<std::int32_t> accesses_;  // of the epoch
+  std::vector<std::int32_t> blocking_;  // of the epoch: what may hold up threads
+  std::vector<std::int32_t> flushed_;   // effects that a flush of the epoch waited for
   std::array<std::int32_t, kThreads> last_of_thread_{};
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "audit/common/findings.hpp"
+#include "audit/common/group_load.hpp"
 #include "audit/common/memory_map.hpp"
 #include "audit/common/symbolic_memory.hpp"
 #include "audit/plan/file.hpp"
@@ -53,7 +54,7 @@ struct PlanGraph {
     std::int32_t block = -1;     ///< of all ranks, numbered through
     std::int32_t op = -1;        ///< position in its threadblock
     std::int32_t element = -1;   ///< which of the operation's channels; −1: all of it
-    std::int32_t lane = -1;      ///< which of the operation's chunks; −1: all
+    std::int32_t strand = -1;    ///< which of the operation's chunks; −1: all
     std::int32_t column = -1;    ///< start and end, syncs and signal effects lie on chains, each a
     std::int32_t position = -1;  ///< column of its own; what writes packets is a chain by itself
     bool relaxed = false;        ///< a relaxed signal; a wait, if it or its signal is relaxed
@@ -107,5 +108,9 @@ struct PlanAccess {
 };
 /// REQUIRES: the node is of kind data or effect.
 [[nodiscard]] PlanAccess access_of(const PlanFile& plan, const PlanGraph& graph, std::int32_t node);
+
+/// What of it goes through switch channels: nothing, one read, one store or both.
+[[nodiscard]] std::vector<GroupAccess> group_accesses_of(const PlanAccess& access,
+                                                         std::int32_t rank);
 
 }  // namespace forestcoll::audit

@@ -45,7 +45,7 @@ class PacketCells {
     for (const PlanPart& part : parts) {
       if (!part.packets) continue;
       ChunkRef chunk = part;
-      for (std::int64_t lane = 0; lane < count; ++lane, ++chunk.offset) {
+      for (std::int64_t strand = 0; strand < count; ++strand, ++chunk.offset) {
         visit(nodes_[memory_.locate(chunk.rank, chunk.buffer, chunk.offset)], chunk);
       }
     }
@@ -125,10 +125,10 @@ class PacketReuse {
     const bool by_port = node(n).kind == Kind::effect;
     const bool as_they_lie = by_port && graph_.op(plan_, n).kind == PlanKind::put_packets;
     const std::vector<std::int32_t> shown = by_port ? shown_by(n, access) : std::vector{n};
-    std::size_t lane = 0;  // of a port's put: its one source
+    std::size_t strand = 0;  // of a port's put: its one source
     bool reported = false;
     writers_.for_each(access.reads, access.count, [&](std::int32_t writer, const ChunkRef& chunk) {
-      const std::int32_t reader = by_port ? shown[lane++] : n;
+      const std::int32_t reader = by_port ? shown[strand++] : n;
       if (reader < 0 && !reported) {
         findings_.add(Code::race, place_of(graph_, memory_, n, chunk),
                       "nothing shows that the port channel has read the packets that it sends",

@@ -55,30 +55,30 @@ class PlanRaces {
   }
 
   // The sync that a node of a threadblock comes after: all accesses have one before them.
-  [[nodiscard]] std::int32_t phase(std::int32_t n) const {
-    return phase_[static_cast<std::size_t>(n)];
+  [[nodiscard]] std::int32_t epoch(std::int32_t n) const {
+    return epoch_[static_cast<std::size_t>(n)];
   }
 
   // For each pair of threadblocks what the second has heard of the first, and when.
   void index_messages() {
-    phase_.assign(graph_.nodes.size(), 0);
+    epoch_.assign(graph_.nodes.size(), 0);
     std::vector<std::int32_t> current(graph_.nodes.size(), 0);  // by block
     // Nodes of a block are numbered in program order.
     for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
       const PlanGraph::Node& at = graph_.nodes[n];
       if (at.block < 0) continue;
-      auto& phase = current[static_cast<std::size_t>(at.block)];
-      if (at.kind == Kind::sync) phase = at.position;
-      phase_[n] = phase;
+      auto& epoch = current[static_cast<std::size_t>(at.block)];
+      if (at.kind == Kind::sync) epoch = at.position;
+      epoch_[n] = epoch;
     }
     for (const auto& [from, to] : graph_.edges) {
       const PlanGraph::Node& sender = node(from);
       const PlanGraph::Node& receiver = node(to);
       if (sender.block < 0 || receiver.block < 0 || sender.block == receiver.block) continue;
       if (graph_.carries(from, to) != PlanGraph::Carries::everything) continue;
-      heard_[key(sender.block, receiver.block)].push_back({phase(to), phase(from)});
+      heard_[key(sender.block, receiver.block)].push_back({epoch(to), epoch(from)});
       if (sender.kind == Kind::signal_effect) {
-        heard_of_[{from, receiver.block}] = phase(to);
+        heard_of_[{from, receiver.block}] = epoch(to);
       }
     }
     for (auto& [pair, list] : heard_) std::sort(list.begin(), list.end());
@@ -94,9 +94,9 @@ class PlanRaces {
                                     std::int32_t after) const {
     const auto found = heard_.find(key(block, node(after).block));
     if (found == heard_.end()) return false;
-    // Waits of earlier phases are over; the last of them knows most.
+    // Waits of earlier epochs are over; the last of them knows most.
     auto it = std::lower_bound(found->second.begin(), found->second.end(),
-                               std::pair(phase(after), std::int32_t{-1}));
+                               std::pair(epoch(after), std::int32_t{-1}));
     return it != found->second.begin() && std::prev(it)->second >= position;
   }
 
@@ -106,11 +106,11 @@ class PlanRaces {
       if (release < 0) continue;
       const PlanGraph::Node& at = node(release);
       if (at.kind == Kind::sync) {
-        if (at.block == node(after).block && at.position <= phase(after)) return true;
+        if (at.block == node(after).block && at.position <= epoch(after)) return true;
         if (heard_straight(at.block, at.position, after)) return true;
       } else {
         const auto found = heard_of_.find({release, node(after).block});
-        if (found != heard_of_.end() && found->second < phase(after)) return true;
+        if (found != heard_of_.end() && found->second < epoch(after)) return true;
       }
     }
     return false;
@@ -144,7 +144,7 @@ class PlanRaces {
       check_lifetime(n, access);
       for (PlanPart chunk : access.reads) {
         if (chunk.packets) continue;
-        for (std::int64_t lane = 0; lane < access.count; ++lane, ++chunk.offset) {
+        for (std::int64_t strand = 0; strand < access.count; ++strand, ++chunk.offset) {
           const std::size_t at = memory_.locate(chunk.rank, chunk.buffer, chunk.offset);
           ask(last_write[at], n, chunk, true, false);
           readers.emplace_back(n, first_reader[at]);
@@ -153,7 +153,7 @@ class PlanRaces {
       }
       for (PlanPart chunk : access.writes) {
         if (chunk.packets) continue;
-        for (std::int64_t lane = 0; lane < access.count; ++lane, ++chunk.offset) {
+        for (std::int64_t strand = 0; strand < access.count; ++strand, ++chunk.offset) {
           const std::size_t at = memory_.locate(chunk.rank, chunk.buffer, chunk.offset);
           ask(last_write[at], n, chunk, true, true);
           for (std::int32_t r = first_reader[at]; r >= 0;) {
@@ -229,21 +229,21 @@ class PlanRaces {
     const auto block = begun_.find(node(n).block);
     if (block == begun_.end()) return false;
     const auto found = block->second.find(rank);
-    return found != block->second.end() && found->second < phase(n);
+    return found != block->second.end() && found->second < epoch(n);
   }
 
-  // For each threadblock the phase in which it first hears of a rank, and in which it last tells
+  // For each threadblock the epoch in which it first hears of a rank, and in which it last tells
   // one of itself.
   void index_beginnings() {
     for (const auto& [from, to] : graph_.edges) {
       const PlanGraph::Node& sender = node(from);
       const PlanGraph::Node& receiver = node(to);
       if (sender.block < 0 || receiver.block < 0 || sender.rank == receiver.rank) continue;
-      auto& first = begun_[receiver.block].try_emplace(sender.rank, phase(to)).first->second;
-      first = std::min(first, phase(to));
+      auto& first = begun_[receiver.block].try_emplace(sender.rank, epoch(to)).first->second;
+      first = std::min(first, epoch(to));
       if (graph_.carries(from, to) != PlanGraph::Carries::everything) continue;
-      auto& last = told_[sender.block].try_emplace(receiver.rank, phase(from)).first->second;
-      last = std::max(last, phase(from));
+      auto& last = told_[sender.block].try_emplace(receiver.rank, epoch(from)).first->second;
+      last = std::max(last, epoch(from));
       if (sender.kind == Kind::signal_effect) told_by_.emplace(from, receiver.rank);
     }
   }
@@ -333,8 +333,8 @@ class PlanRaces {
   const MemoryMap& memory_;
   std::span<const std::int32_t> order_;
   Findings& findings_;
-  std::vector<std::int32_t> phase_;  // of each node: the last sync of its block before it
-  // By (sender's block, receiver's): the phases of waits, and of the signals that they are for.
+  std::vector<std::int32_t> epoch_;  // of each node: the last sync of its block before it
+  // By (sender's block, receiver's): the epochs of waits, and of the signals that they are for.
   std::unordered_map<std::uint64_t, std::vector<std::pair<std::int32_t, std::int32_t>>> heard_;
   std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> heard_of_;  // signal effect, block
   std::unordered_map<std::int32_t, std::map<std::int32_t, std::int32_t>> begun_, told_;

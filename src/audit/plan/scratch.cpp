@@ -46,26 +46,26 @@ class DoubleScratch {
   void read(std::int32_t n, const PlanPart& chunk, std::int64_t count) {
     if (chunk.buffer != Buffer::scratch || chunk.packets) return;
     const bool own = by_own_threads(n, chunk);
-    for (std::int64_t lane = 0; lane < count && !reported_; ++lane) {
-      const Write& last = last_write_[first(chunk) + static_cast<std::size_t>(lane)];
+    for (std::int64_t strand = 0; strand < count && !reported_; ++strand) {
+      const Write& last = last_write_[first(chunk) + static_cast<std::size_t>(strand)];
       if (last.node < 0 || last.by_own_threads == own) continue;
-      report(n, chunk, lane, last);
+      report(n, chunk, strand, last);
     }
   }
 
   void write(std::int32_t n, const PlanPart& chunk, std::int64_t count) {
     if (chunk.buffer != Buffer::scratch || chunk.packets) return;
     const bool own = by_own_threads(n, chunk);
-    for (std::int64_t lane = 0; lane < count; ++lane) {
-      last_write_[first(chunk) + static_cast<std::size_t>(lane)] = {n, own};
+    for (std::int64_t strand = 0; strand < count; ++strand) {
+      last_write_[first(chunk) + static_cast<std::size_t>(strand)] = {n, own};
     }
   }
 
-  void report(std::int32_t n, const ChunkRef& chunk, std::int64_t lane, const Write& last) {
+  void report(std::int32_t n, const ChunkRef& chunk, std::int64_t strand, const Write& last) {
     reported_ = true;
     constexpr std::string_view first_half = "the first", second_half = "the second";
     Place place = graph_.place(n);
-    place.chunk = memory_.name(chunk.buffer, chunk.offset + lane);
+    place.chunk = memory_.name(chunk.buffer, chunk.offset + strand);
     if (chunk.rank != place.rank) place.chunk += fmt::format(" of rank {}", chunk.rank);
     findings_.add(
         Code::undefined_read, place,

@@ -1,4 +1,4 @@
-// From stops to links: the table of algorithms, and the ways of their hops.
+// From stops to links: the table of algorithms, and the paths of their hops.
 #include "forestcoll/alltoall_baseline.hpp"
 
 #include <fmt/format.h>
@@ -10,22 +10,22 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "baseline/alltoall/relays.hpp"
+#include "baseline/alltoall/itinerary.hpp"
 #include "baseline/implicit_forest.hpp"
-#include "baseline/ways.hpp"
+#include "baseline/path_finder.hpp"
 
 namespace forestcoll {
 namespace {
 
+using baseline::Itinerary;
+using baseline::ItineraryOf;
+using baseline::Path;
 using baseline::Places;
-using baseline::Relays;
-using baseline::RelaysOf;
 using baseline::Through;
-using baseline::Way;
 
 struct AlltoallEntry {
   BaselineInfo info;
-  Expected<RelaysOf> (*make)(const Places&);
+  Expected<ItineraryOf> (*make)(const Places&);
 };
 
 const std::vector<AlltoallEntry>& alltoall_entries() {
@@ -38,7 +38,7 @@ const std::vector<AlltoallEntry>& alltoall_entries() {
        baseline::two_levels},
       {{"bruck", "Bruck's index algorithm", "Bruck et al., IEEE TPDS 1997", {}},
        baseline::bruck_index},
-      {{"direct", "every pair over shortest ways", "textbook", {}}, baseline::direct},
+      {{"direct", "every pair over shortest paths", "textbook", {}}, baseline::direct},
   };
   return all;
 }
@@ -62,81 +62,81 @@ Diagnostic unknown_alltoall_baseline(std::string_view name) {
 namespace {
 
 // A pair's data, and where it stops.
-struct RelayedPair {
+struct TravellingPair {
   Rank src, dst;
-  Relays relays;
+  Itinerary itinerary;
 };
 
-class WaysOfHops {
+class PathsOfHops {
  public:
-  WaysOfHops(const Network& network, const baseline::Boxes& boxes, std::int64_t k)
+  PathsOfHops(const Network& network, const baseline::Boxes& boxes, std::int64_t k)
       : network_(network), finder_(network, boxes.box_of), k_(k) {}
 
-  void note(const Relays& relays) {
-    for (std::size_t i = 0; i + 1 < relays.stops.size(); ++i) {
-      ways_.try_emplace({relays.stops[i], relays.stops[i + 1]});
+  void note(const Itinerary& itinerary) {
+    for (std::size_t i = 0; i + 1 < itinerary.stops.size(); ++i) {
+      paths_.try_emplace({itinerary.stops[i], itinerary.stops[i + 1]});
     }
   }
   // Part after part, so that each sees what those before have taken.
   void find() {
     for (std::int64_t part = 0; part < k_; ++part) {
-      for (auto& [hop, ways] : ways_) {
-        Way way = finder_.take(hop.first, hop.second, Through::switches);
-        if (way.empty()) way = finder_.take(hop.first, hop.second, Through::ranks);
-        FORESTCOLL_CHECK(!way.empty(), "all ranks reach one another");
-        most_legs_ = std::max(most_legs_, legs(way));
-        ways.push_back(std::move(way));
+      for (auto& [hop, paths] : paths_) {
+        Path path = finder_.take(hop.first, hop.second, Through::switches);
+        if (path.empty()) path = finder_.take(hop.first, hop.second, Through::ranks);
+        FORESTCOLL_CHECK(!path.empty(), "all ranks reach one another");
+        most_legs_ = std::max(most_legs_, legs(path));
+        paths.push_back(std::move(path));
       }
     }
   }
-  [[nodiscard]] const Way& way(Rank from, Rank to, std::int64_t part) const {
-    return ways_.at({from, to})[static_cast<std::size_t>(part)];
+  [[nodiscard]] const Path& path(Rank from, Rank to, std::int64_t part) const {
+    return paths_.at({from, to})[static_cast<std::size_t>(part)];
   }
-  // From rank to rank along a way.
-  [[nodiscard]] std::int32_t legs(const Way& way) const {
+  // From rank to rank along a path.
+  [[nodiscard]] std::int32_t legs(const Path& path) const {
     return static_cast<std::int32_t>(std::count_if(
-        way.begin() + 1, way.end(), [&](NodeId v) { return network_.is_compute(v); }));
+        path.begin() + 1, path.end(), [&](NodeId v) { return network_.is_compute(v); }));
   }
   [[nodiscard]] std::int32_t most_legs() const { return most_legs_; }
 
  private:
   const Network& network_;
-  baseline::WayFinder finder_;
+  baseline::PathFinder finder_;
   std::int64_t k_;
-  std::map<std::pair<Rank, Rank>, std::vector<Way>> ways_;
+  std::map<std::pair<Rank, Rank>, std::vector<Path>> paths_;
   std::int32_t most_legs_ = 1;
 };
 
-std::vector<RelayedPair> pairs_of(const Demand& demand, const RelaysOf& relays_of) {
-  std::vector<RelayedPair> pairs;
+std::vector<TravellingPair> pairs_of(const Demand& demand, const ItineraryOf& itinerary_of) {
+  std::vector<TravellingPair> pairs;
   for (std::size_t s = 0; s < demand.ranks(); ++s) {
     for (std::size_t t = 0; t < demand.ranks(); ++t) {
       if (demand(Rank(s), Rank(t)) == 0) continue;
-      pairs.push_back({Rank(s), Rank(t), relays_of(Rank(s), Rank(t))});
+      pairs.push_back({Rank(s), Rank(t), itinerary_of(Rank(s), Rank(t))});
     }
   }
   return pairs;
 }
 
-AlltoallPath path_of(const RelayedPair& pair, const WaysOfHops& ways, std::int64_t part) {
-  AlltoallPath path{pair.src, pair.dst};
-  const std::vector<Rank>& stops = pair.relays.stops;
+AlltoallPath path_of(const TravellingPair& pair, const PathsOfHops& paths, std::int64_t part) {
+  AlltoallPath made{pair.src, pair.dst};
+  const std::vector<Rank>& stops = pair.itinerary.stops;
   for (std::size_t i = 0; i + 1 < stops.size(); ++i) {
-    const Way& way = ways.way(stops[i], stops[i + 1], part);
-    path.nodes.insert(path.nodes.end(), way.begin() + (i == 0 ? 0 : 1), way.end());
-    if (pair.relays.rounds.empty()) continue;
-    for (std::int32_t leg = 0; leg < ways.legs(way); ++leg) {
-      path.rounds.push_back(pair.relays.rounds[i] * ways.most_legs() + leg);
+    const Path& path = paths.path(stops[i], stops[i + 1], part);
+    made.nodes.insert(made.nodes.end(), path.begin() + (i == 0 ? 0 : 1), path.end());
+    if (pair.itinerary.rounds.empty()) continue;
+    for (std::int32_t leg = 0; leg < paths.legs(path); ++leg) {
+      made.rounds.push_back(pair.itinerary.rounds[i] * paths.most_legs() + leg);
     }
   }
-  return path;
+  return made;
 }
 
 // Parts that take the same nodes are one path.
-void append_paths_of(const RelayedPair& pair, const WaysOfHops& ways, AlltoallRoutes& routes) {
+void append_paths_of(const TravellingPair& pair, const PathsOfHops& paths, AlltoallRoutes& routes) {
   const auto before = std::ssize(routes.paths);
   for (std::int64_t part = 0; part < routes.k; ++part) {
-    AlltoallPath path = path_of(pair, ways, part);
+    AlltoallPath path = path_of(pair, paths, part);
     const auto same =
         std::find_if(routes.paths.begin() + before, routes.paths.end(),
                      [&](const AlltoallPath& other) { return other.nodes == path.nodes; });
@@ -186,21 +186,21 @@ Expected<AlltoallRoutes> make_alltoall_baseline(std::string_view name, const Top
       std::ranges::find(entries, name, [](const AlltoallEntry& e) { return e.info.name; });
   if (entry == entries.end()) return unknown_alltoall_baseline(name);
   const baseline::Boxes boxes = baseline::group_boxes(topology, network);
-  const auto relays_of = entry->make({topology, boxes, demand.ranks()});
-  if (!relays_of) return relays_of.errors();
+  const auto itinerary_of = entry->make({topology, boxes, demand.ranks()});
+  if (!itinerary_of) return itinerary_of.errors();
 
-  const std::vector<RelayedPair> pairs = pairs_of(demand, *relays_of);
+  const std::vector<TravellingPair> pairs = pairs_of(demand, *itinerary_of);
   if (std::ssize(pairs) > most_parts / k) {
     return baseline::too_large(fmt::format("{} parts for each of {} pairs; this program routes {}",
                                            k, pairs.size(), most_parts),
                                "use a smaller -k, or fewer GPUs");
   }
-  WaysOfHops ways(network, boxes, k);
-  for (const RelayedPair& pair : pairs) ways.note(pair.relays);
-  ways.find();
+  PathsOfHops paths(network, boxes, k);
+  for (const TravellingPair& pair : pairs) paths.note(pair.itinerary);
+  paths.find();
   AlltoallRoutes routes;
   routes.k = k;
-  for (const RelayedPair& pair : pairs) append_paths_of(pair, ways, routes);
+  for (const TravellingPair& pair : pairs) append_paths_of(pair, paths, routes);
   number_rounds(routes);
   return routes;
 }

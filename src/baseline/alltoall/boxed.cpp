@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "baseline/alltoall/relays.hpp"
+#include "baseline/alltoall/itinerary.hpp"
 #include "baseline/implicit_forest.hpp"
 
 namespace forestcoll::baseline {
@@ -104,24 +104,24 @@ class RailMates {
 
 }  // namespace
 
-Expected<RelaysOf> nccl_pairwise(const Places& places) {
-  return RelaysOf([order = NcclOrder(places)](Rank src, Rank dst) {
-    return Relays{{src, dst}, {order.turn(src, dst)}};
+Expected<ItineraryOf> nccl_pairwise(const Places& places) {
+  return ItineraryOf([order = NcclOrder(places)](Rank src, Rank dst) {
+    return Itinerary{{src, dst}, {order.turn(src, dst)}};
   });
 }
 
-Expected<RelaysOf> nccl_pxn(const Places& places) {
-  return RelaysOf([order = NcclOrder(places), mates = RailMates(places)](Rank src, Rank dst) {
+Expected<ItineraryOf> nccl_pxn(const Places& places) {
+  return ItineraryOf([order = NcclOrder(places), mates = RailMates(places)](Rank src, Rank dst) {
     const std::int32_t turn = order.turn(src, dst);
     const Rank relay = mates.relay(src, dst);
     if (mates.box_of(src) == mates.box_of(dst) || relay == src) {
-      return Relays{{src, dst}, {turn + 1}};
+      return Itinerary{{src, dst}, {turn + 1}};
     }
-    return Relays{{src, relay, dst}, {turn, turn + 1}};
+    return Itinerary{{src, relay, dst}, {turn, turn + 1}};
   });
 }
 
-Expected<RelaysOf> two_levels(const Places& places) {
+Expected<ItineraryOf> two_levels(const Places& places) {
   const auto& boxes = places.boxes.members;
   for (const std::vector<Rank>& box : boxes) {
     if (box.size() == boxes.front().size()) continue;
@@ -133,23 +133,23 @@ Expected<RelaysOf> two_levels(const Places& places) {
         "two levels need boxes of one size: choose the GPUs with --ranks, or compare "
         "with another algorithm");
   }
-  return RelaysOf([mates = RailMates(places), size = boxes.front().size(), count = boxes.size()](
-                      Rank src, Rank dst) {
+  return ItineraryOf([mates = RailMates(places), size = boxes.front().size(), count = boxes.size()](
+                         Rank src, Rank dst) {
     const auto ahead = [](std::size_t from, std::size_t to, std::size_t n) {
       return static_cast<std::int32_t>((to + n - from) % n) - 1;
     };
     const Rank relay = mates.relay(src, dst);
-    Relays relays{{src}, {}};
+    Itinerary itinerary{{src}, {}};
     if (relay != src) {
-      relays.stops.push_back(relay);
-      relays.rounds.push_back(ahead(mates.place_of(src), mates.place_of(relay), size));
+      itinerary.stops.push_back(relay);
+      itinerary.rounds.push_back(ahead(mates.place_of(src), mates.place_of(relay), size));
     }
     if (relay != dst) {
-      relays.stops.push_back(dst);
-      relays.rounds.push_back(static_cast<std::int32_t>(size) - 1 +
-                              ahead(mates.box_of(src), mates.box_of(dst), count));
+      itinerary.stops.push_back(dst);
+      itinerary.rounds.push_back(static_cast<std::int32_t>(size) - 1 +
+                                 ahead(mates.box_of(src), mates.box_of(dst), count));
     }
-    return relays;
+    return itinerary;
   });
 }
 

@@ -39,7 +39,7 @@ class Placer {
     number_pairs();
   }
 
-  std::optional<Diagnostic> place_fewest() {
+  Expected<void> place_fewest() {
     for (std::size_t c = 0; c < connections_.size(); ++c) {
       const Connection& connection = connections_[ConnectionId(c)];
       auto lanes = fewest_lanes(connection);
@@ -50,7 +50,7 @@ class Placer {
       }
       if (!grow(ConnectionId(c), std::move(*lanes))) return too_many_channels(connection);
     }
-    return std::nullopt;
+    return {};
   }
 
   void spread() {
@@ -226,7 +226,7 @@ Expected<IdVector<LaneId, PlacedLane>> place_lanes(const IdVector<MessageId, Mes
                                                    std::int64_t max_threadblocks,
                                                    ThreadblockUse use) {
   Placer placer(messages, bounds, ranks, target, max_threadblocks, use);
-  if (auto error = placer.place_fewest()) return *error;
+  if (const auto done = placer.place_fewest(); !done) return done.errors();
   if (use == ThreadblockUse::spread) placer.spread();
   return std::move(placer).placed();
 }

@@ -13,9 +13,9 @@
 #include "schedule/msccl/fusion.hpp"
 #include "schedule/msccl/lanes.hpp"
 #include "schedule/msccl/messages.hpp"
-#include "schedule/msccl/plan.hpp"
 #include "schedule/msccl/programs.hpp"
 #include "schedule/msccl/step_bounds.hpp"
+#include "schedule/msccl/threadblocks.hpp"
 #include "schedule/msccl/waits.hpp"
 #include "schedule/refusal.hpp"
 
@@ -77,8 +77,8 @@ Diagnostic too_many_elements(std::int64_t rank, std::int64_t elements, const Tar
 }
 
 // What can be refused before anything of the schedule's size is built.
-std::optional<Diagnostic> refuse_early(const CollectiveForest& forest, const TargetLimits& target,
-                                       const LowerOptions& options) {
+Expected<void> refuse_early(const CollectiveForest& forest, const TargetLimits& target,
+                            const LowerOptions& options) {
   const auto ranks = static_cast<std::int64_t>(rank_count(forest));
   if (options.placement == Placement::both && !target.both_placements) {
     return refusal("T06",
@@ -116,12 +116,12 @@ std::optional<Diagnostic> refuse_early(const CollectiveForest& forest, const Tar
                     target.name, target.max_elements),
         kSmaller);
   }
-  return std::nullopt;
+  return {};
 }
 
 // What only the finished programs show.
-std::optional<Diagnostic> refuse_finished(const Schedule& schedule, const TargetLimits& target,
-                                          std::int64_t max_threadblocks) {
+Expected<void> refuse_finished(const Schedule& schedule, const TargetLimits& target,
+                               std::int64_t max_threadblocks) {
   for (std::size_t r = 0; r < schedule.programs.size(); ++r) {
     const auto& blocks = schedule.programs[Rank(r)].threadblocks;
     auto elements = static_cast<std::int64_t>(1 + schedule.programs.size() + blocks.size());
@@ -158,7 +158,7 @@ std::optional<Diagnostic> refuse_finished(const Schedule& schedule, const Target
                      kSmaller);
     }
   }
-  return std::nullopt;
+  return {};
 }
 
 // The same trees on finer chunks, so that each tree's can be cut into equal parts.
@@ -208,15 +208,15 @@ Expected<Schedule> lower_in_parts(const CollectiveForest& forest, const LowerOpt
   if (!lanes) return lanes.errors();
   std::vector<schedule::RelayGroup> groups;
   if (options.forward && target.fused_steps) groups = find_relays(messages, waits, *lanes);
-  const auto plan = plan_threadblocks(
+  const auto threadblocks = assign_threadblocks(
       *lanes, groups, ranks, target,
       {.most = limit, .use = options.threadblocks, .instances = options.instances});
-  if (!plan) return plan.errors();
+  if (!threadblocks) return threadblocks.errors();
   // 3. The programs.
   const schedule::Addressing addressing(forest.collective, forest.root, options.placement,
                                         static_cast<std::int64_t>(ranks), forest.k,
                                         shares(forest) * forest.k);
-  const schedule::Fusion fusion = schedule::fuse(messages, waits, plan->relays);
+  const schedule::Fusion fusion = schedule::fuse(messages, waits, threadblocks->relays);
   Schedule result;
   result.collective = forest.collective;
   result.root = forest.root;
@@ -236,13 +236,13 @@ Expected<Schedule> lower_in_parts(const CollectiveForest& forest, const LowerOpt
        .max_count = target.max_count,
        .spare_threadblocks_from =
            options.threadblocks == ThreadblockUse::merge ? std::int64_t{0} : limit},
-      plan->threadblocks);
+      threadblocks->of_rank);
   for (const RankProgram& program : result.programs) {
     for (const Threadblock& block : program.threadblocks) {
       result.channels = std::max(result.channels, block.channel + 1);
     }
   }
-  if (auto error = refuse_finished(result, target, limit)) return *error;
+  if (const auto done = refuse_finished(result, target, limit); !done) return done.errors();
   return result;
 }
 
@@ -258,9 +258,9 @@ Expected<Schedule> lower(const CollectiveForest& asked, const LowerOptions& opti
   if (!found) return found.errors();
   const TargetLimits& target = **found;
   if (asked.collective != Collective::allreduce) {
-    if (auto error = schedule::refuse_unequal_shares(asked)) return *error;
+    if (const auto done = schedule::refuse_unequal_shares(asked); !done) return done.errors();
   }
-  if (auto error = refuse_early(asked, target, options)) return *error;
+  if (const auto done = refuse_early(asked, target, options); !done) return done.errors();
   const CollectiveForest forest = in_instances(asked, options.instances);
   // In parts if these fit. The fewest threadblocks have no steps to spare.
   if (options.threadblocks != ThreadblockUse::merge && has_wide_trees(forest, options.instances)) {

@@ -42,13 +42,13 @@ class ProgramWriter {
   ProgramWriter(const Writing& writing, IdVector<MessageId, StepRef>& received, Rank rank)
       : w_(writing), received_(received), rank_(rank) {}
 
-  RankProgram write(const std::vector<ThreadblockPlan>& plans) {
+  RankProgram write(const std::vector<BlockLanes>& placed) {
     program_.input_chunks = w_.addressing.input_chunks();
     program_.output_chunks = w_.addressing.output_chunks();
-    const std::vector<Event> all = events(plans);
-    if (w_.addressing.sends_copies()) copy_own(plans);
+    const std::vector<Event> all = events(placed);
+    if (w_.addressing.sends_copies()) copy_own(placed);
     for (const Event& event : all) append(event);
-    if (!w_.addressing.sends_copies()) copy_own(plans);
+    if (!w_.addressing.sends_copies()) copy_own(placed);
     put_depended_first();
     program_.scratch_chunks = scratch_used_;
     return std::move(program_);
@@ -56,24 +56,24 @@ class ProgramWriter {
 
  private:
   // Makes the threadblocks, without steps, and lists the events in order.
-  std::vector<Event> events(const std::vector<ThreadblockPlan>& plans) {
+  std::vector<Event> events(const std::vector<BlockLanes>& placed) {
     std::vector<Event> result;
-    for (const ThreadblockPlan& plan : plans) {
+    for (const BlockLanes& served : placed) {
       const auto threadblock = static_cast<std::int32_t>(program_.threadblocks.size());
       Threadblock& made = program_.threadblocks.emplace_back();
       std::int64_t& largest = largest_addition_.emplace_back(0);
-      if (plan.send.valid()) {
-        made.send_peer = w_.lanes[plan.send].dst;
-        made.channel = w_.lanes[plan.send].channel;
-        for (const MessageId m : w_.lanes[plan.send].lane.messages) {
+      if (served.send.valid()) {
+        made.send_peer = w_.lanes[served.send].dst;
+        made.channel = w_.lanes[served.send].channel;
+        for (const MessageId m : w_.lanes[served.send].lane.messages) {
           if (w_.fusion.received_as[m].valid()) continue;  // in the event that receives
           result.push_back({{}, m, threadblock, w_.fusion.turn[m]});
         }
       }
-      if (plan.recv.valid()) {
-        made.recv_peer = w_.lanes[plan.recv].src;
-        made.channel = w_.lanes[plan.recv].channel;
-        for (const MessageId m : w_.lanes[plan.recv].lane.messages) {
+      if (served.recv.valid()) {
+        made.recv_peer = w_.lanes[served.recv].src;
+        made.channel = w_.lanes[served.recv].channel;
+        for (const MessageId m : w_.lanes[served.recv].lane.messages) {
           result.push_back({m, w_.fusion.sent_as[m], threadblock, w_.fusion.turn[m]});
           const Message& message = w_.messages[m];
           if (message.reduces) largest = std::max<std::int64_t>(largest, message.count);
@@ -87,11 +87,11 @@ class ProgramWriter {
   }
 
   // Copies the rank's own chunks into its output.
-  void copy_own(const std::vector<ThreadblockPlan>& plans) {
+  void copy_own(const std::vector<BlockLanes>& placed) {
     const ChunkRange range = w_.addressing.copied(rank_);
     const std::int64_t steps = (range.end - range.begin + w_.max_count - 1) / w_.max_count;
     if (steps == 0) return;
-    const std::int32_t threadblock = threadblock_for_copies(plans, steps);
+    const std::int32_t threadblock = threadblock_for_copies(placed, steps);
     for (std::int64_t c = range.begin; c < range.end; c += w_.max_count) {
       Step step;
       step.operation = Operation::copy;
@@ -103,15 +103,14 @@ class ProgramWriter {
   }
 
   // One of its own if there is one to spare, else the one with the fewest steps.
-  std::int32_t threadblock_for_copies(const std::vector<ThreadblockPlan>& plans,
-                                      std::int64_t steps) {
+  std::int32_t threadblock_for_copies(const std::vector<BlockLanes>& placed, std::int64_t steps) {
     auto& blocks = program_.threadblocks;
     if (!blocks.empty() && std::ssize(blocks) >= w_.spare_threadblocks_from) {
       std::size_t least = 0;
       std::vector<std::int64_t> load;
-      for (const ThreadblockPlan& plan : plans) {
-        load.push_back((plan.send.valid() ? w_.lanes[plan.send].lane.send_steps : 0) +
-                       (plan.recv.valid() ? w_.lanes[plan.recv].lane.recv_steps : 0));
+      for (const BlockLanes& served : placed) {
+        load.push_back((served.send.valid() ? w_.lanes[served.send].lane.send_steps : 0) +
+                       (served.recv.valid() ? w_.lanes[served.recv].lane.recv_steps : 0));
         if (load.back() < load[least]) least = load.size() - 1;
       }
       if (load[least] + steps <= w_.max_steps) return static_cast<std::int32_t>(least);
@@ -337,7 +336,7 @@ class ProgramWriter {
 }  // namespace
 
 IdVector<Rank, RankProgram> write_programs(
-    const Writing& writing, const IdVector<Rank, std::vector<ThreadblockPlan>>& threadblocks) {
+    const Writing& writing, const IdVector<Rank, std::vector<BlockLanes>>& threadblocks) {
   IdVector<MessageId, StepRef> received(writing.messages.size());
   IdVector<Rank, RankProgram> programs;
   programs.reserve(threadblocks.size());

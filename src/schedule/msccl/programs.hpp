@@ -1,4 +1,4 @@
-// From planned threadblocks to steps and dependencies.
+// From placed lanes to steps and dependencies.
 #pragma once
 
 #include <vector>
@@ -6,8 +6,8 @@
 #include "forestcoll/schedule.hpp"
 #include "schedule/msccl/addressing.hpp"
 #include "schedule/msccl/fusion.hpp"
-#include "schedule/msccl/plan.hpp"
 #include "schedule/msccl/step_bounds.hpp"
+#include "schedule/msccl/threadblocks.hpp"
 
 namespace forestcoll::schedule {
 
@@ -30,6 +30,6 @@ struct Writing {
 /// rank come first in a threadblock of their own, or where there is none to spare in the one with
 /// the fewest steps. Threadblocks that others wait for come first.
 [[nodiscard]] IdVector<Rank, RankProgram> write_programs(
-    const Writing& writing, const IdVector<Rank, std::vector<ThreadblockPlan>>& threadblocks);
+    const Writing& writing, const IdVector<Rank, std::vector<BlockLanes>>& threadblocks);
 
 }  // namespace forestcoll::schedule

@@ -62,8 +62,8 @@ class Addresses {
   bool in_place_;
 };
 
-// A channel of a rank's threadblock.
-using Lane = std::pair<PlanChannel, std::int32_t>;
+// A channel of a rank's threadblock: its kind, and its number among those of the kind.
+using Channel = std::pair<PlanChannel, std::int32_t>;
 
 // Writes one rank's threadblock.
 class BlockWriter {
@@ -98,9 +98,9 @@ class BlockWriter {
     return kind_between(context_.box_of, rank_, peer);
   }
 
-  Lane lane(Rank peer) {
+  Channel channel_to(Rank peer) {
     const PlanChannel kind = kind_to(peer);
-    const auto [known, added] = lanes_.try_emplace(peer, Lane(kind, 0));
+    const auto [known, added] = channels_.try_emplace(peer, Channel(kind, 0));
     if (added) {
       auto& peers = gpu_.peers[static_cast<std::size_t>(kind)];
       auto& own = block_.channels[static_cast<std::size_t>(kind)];
@@ -193,11 +193,11 @@ class BlockWriter {
     in_step();
     // A put takes its sources from one buffer, and goes through one kind of channel.
     std::map<std::pair<PlanChannel, Buffer>, PlanOperation> puts;
-    std::vector<Lane> told;
+    std::vector<Channel> told;
     for (const Due& each : due) {
       const Rank to = each.transfer.dst;
       const Location from = current(each.transfer.segment);
-      const Lane via = lane(to);
+      const Channel via = channel_to(to);
       PlanOperation& put = puts[{via.first, from.buffer}];
       put.kind = Kind::put;
       put.channel = via.first;
@@ -220,8 +220,8 @@ class BlockWriter {
 
   void receive_all(std::span<const Due> due) {
     if (due.empty()) return;
-    std::vector<Lane> heard;
-    for (const Due& each : due) heard.push_back(lane(each.transfer.src));
+    std::vector<Channel> heard;
+    for (const Due& each : due) heard.push_back(channel_to(each.transfer.src));
     on_channels(Kind::wait, std::move(heard), block_.loop);
     in_step_ = false;
     std::map<std::int32_t, std::vector<std::int64_t>> slots;  // by segment
@@ -258,18 +258,19 @@ class BlockWriter {
   }
 
   // One operation on each of these channels, once, by kind of channel.
-  static void on_channels(Kind kind, std::vector<Lane> lanes, std::vector<PlanOperation>& out) {
-    std::sort(lanes.begin(), lanes.end());
-    lanes.erase(std::unique(lanes.begin(), lanes.end()), lanes.end());
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
-      const bool fits = i > 0 && lanes[i].first == lanes[i - 1].first &&
+  static void on_channels(Kind kind, std::vector<Channel> channels,
+                          std::vector<PlanOperation>& out) {
+    std::sort(channels.begin(), channels.end());
+    channels.erase(std::unique(channels.begin(), channels.end()), channels.end());
+    for (std::size_t i = 0; i < channels.size(); ++i) {
+      const bool fits = i > 0 && channels[i].first == channels[i - 1].first &&
                         out.back().channels.size() < kMaxOperationChannels;
       if (!fits) {
         PlanOperation& next = out.emplace_back();
         next.kind = kind;
-        next.channel = lanes[i].first;
+        next.channel = channels[i].first;
       }
-      out.back().channels.push_back(lanes[i].second);
+      out.back().channels.push_back(channels[i].second);
     }
   }
 
@@ -279,25 +280,25 @@ class BlockWriter {
   void write_handshakes() {
     const bool reduces = context_.forest.reduce.has_value();
     const bool spreads = context_.forest.broadcast.has_value();
-    const auto lanes_of = [&](const std::vector<Due>& list, bool of_reduce, bool to) {
-      std::vector<Lane> lanes;
+    const auto channels_of = [&](const std::vector<Due>& list, bool of_reduce, bool to) {
+      std::vector<Channel> channels;
       for (const Due& each : list) {
         if (each.transfer.reduces != of_reduce) continue;
-        lanes.push_back(lane(to ? each.transfer.dst : each.transfer.src));
+        channels.push_back(channel_to(to ? each.transfer.dst : each.transfer.src));
       }
-      return lanes;
+      return channels;
     };
-    const auto ports = [](std::vector<Lane> lanes) {
-      std::erase_if(lanes, [](const Lane& each) { return each.first != PlanChannel::port; });
-      return lanes;
+    const auto ports = [](std::vector<Channel> channels) {
+      std::erase_if(channels, [](const Channel& each) { return each.first != PlanChannel::port; });
+      return channels;
     };
-    on_channels(Kind::signal, lanes_of(receives_, reduces, false), block_.before);
-    on_channels(Kind::wait, lanes_of(sends_, reduces, true), block_.before);
+    on_channels(Kind::signal, channels_of(receives_, reduces, false), block_.before);
+    on_channels(Kind::wait, channels_of(sends_, reduces, true), block_.before);
     if (!block_.before.empty()) block_.before.emplace_back();
-    const auto arrived = ports(lanes_of(receives_, !spreads, false));
+    const auto arrived = ports(channels_of(receives_, !spreads, false));
     if (!arrived.empty()) block_.after.emplace_back();
     on_channels(Kind::signal, arrived, block_.after);
-    on_channels(Kind::wait, ports(lanes_of(sends_, !spreads, true)), block_.after);
+    on_channels(Kind::wait, ports(channels_of(sends_, !spreads, true)), block_.after);
   }
 
   const PlanContext& context_;
@@ -307,7 +308,7 @@ class BlockWriter {
   PlanThreadblock block_;
   std::vector<Due> sends_, receives_;
   std::vector<std::int32_t> owned_;
-  std::map<Rank, Lane> lanes_;
+  std::map<Rank, Channel> channels_;
   std::map<std::pair<Rank, Buffer>, std::int32_t> remotes_;
   std::map<std::int32_t, Location> held_;  // of each segment, once something has arrived
   bool in_step_ = true;

@@ -170,7 +170,7 @@ Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
   FORESTCOLL_CHECK(forest.reduce || forest.broadcast, "a collective has a forest");
   FORESTCOLL_CHECK(box_of.size() == rank_count(forest), "every rank has an entry");
   FORESTCOLL_CHECK(options.unit_bytes > 0 && options.unit_bytes % 16 == 0, "units of 16 bytes");
-  if (auto error = schedule::refuse_unequal_shares(forest)) return *std::move(error);
+  if (const auto done = schedule::refuse_unequal_shares(forest); !done) return done.errors();
   if (forest.collective == Collective::reduce) {
     return refusal("T06", "MSCCL++ has no collective reduce",
                    "use reduce_scatter or allreduce, or another --format");

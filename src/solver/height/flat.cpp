@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "solver/height/negotiated_ways.hpp"
+#include "solver/height/negotiated_routes.hpp"
 #include "solver/height/passages.hpp"
 #include "solver/height/routes.hpp"
 
@@ -50,20 +50,20 @@ class FlatTrees {
         trees_(one_per_root(rows)),
         routes_(trees_.size() * ranks_),
         maker_(rows.core, rows.table),
-        ways_(rows.core, resources, capacity(), rows.table,
-              std::max(routes_.size() / (4 * kFewTrees), kFewTargets)),
+        negotiated_(rows.core, resources, capacity(), rows.table,
+                    std::max(routes_.size() / (4 * kFewTrees), kFewTargets)),
         fit_(fit),
         turns_(turns) {
     maker_.note(rows.routes);
   }
 
   bool run(std::int32_t height, const std::stop_token& stop) {
-    if (height == 2) passages_.emplace(core_, resources_, ways_.left());
+    if (height == 2) passages_.emplace(core_, resources_, negotiated_.left());
     if (!route_all(height, stop)) return false;
     const int most_idle = fit_ == Fit::within ? kIdleRounds : kIdleRoundsOverfull;
     Int128 least = 0;
     int idle_rounds = 0;
-    while (const Int128 overfull = ways_.raise_tolls()) {
+    while (const Int128 overfull = negotiated_.raise_tolls()) {
       const bool better = least == 0 || overfull < least - least / 16;
       if (better) least = overfull;
       idle_rounds = better ? 0 : idle_rounds + 1;
@@ -79,7 +79,7 @@ class FlatTrees {
   // How much more than there is the forest asks for.
   [[nodiscard]] Int128 overfull() const {
     Int128 sum = 0;
-    for (const Capacity left : ways_.left()) sum += std::max<Capacity>(-left, 0);
+    for (const Capacity left : negotiated_.left()) sum += std::max<Capacity>(-left, 0);
     return sum;
   }
 
@@ -87,7 +87,7 @@ class FlatTrees {
     measure();
     rows_.trees = std::move(trees_);
     rows_.routes = std::move(routes_);
-    resources_.residual = ways_.left();
+    resources_.residual = negotiated_.left();
   }
 
  private:
@@ -118,7 +118,7 @@ class FlatTrees {
   }
 
   [[nodiscard]] bool searched_enough() const {
-    return ways_.searches() >=
+    return negotiated_.searches() >=
            static_cast<std::int64_t>(kSearches * std::max(trees_.size(), kFewTrees));
   }
 
@@ -158,9 +158,10 @@ class FlatTrees {
       if (rows_.table.origin(route.prefix) != trees_[t].root) continue;
       // What moved before may have made room.
       bool overfull = false;
-      for_each_arc(rows_.table, route, [&](ArcId arc) { overfull |= ways_.is_overfull(arc); });
+      for_each_arc(rows_.table, route,
+                   [&](ArcId arc) { overfull |= negotiated_.is_overfull(arc); });
       if (!overfull) continue;
-      ways_.charge(route, -trees_[t].multiplicity);
+      negotiated_.charge(route, -trees_[t].multiplicity);
       targets_.push_back(Rank(v));
     }
   }
@@ -170,7 +171,7 @@ class FlatTrees {
   void mark_overfull() {
     was_overfull_.resize(core_.graph.arc_count());
     for (std::size_t a = 0; a < was_overfull_.size(); ++a) {
-      was_overfull_[ArcId(a)] = ways_.is_overfull(ArcId(a)) ? 1 : 0;
+      was_overfull_[ArcId(a)] = negotiated_.is_overfull(ArcId(a)) ? 1 : 0;
     }
     was_overfull_on_.resize(rows_.table.prefix_count());
     for (std::size_t p = 0; p < was_overfull_on_.size(); ++p) {
@@ -224,7 +225,7 @@ class FlatTrees {
       const auto [up, down] = way_inside(from, to);
       if (!up.valid()) return false;
       const Route route = maker_.along(std::array{up, down});
-      ways_.charge(route, trees_[t].multiplicity);
+      negotiated_.charge(route, trees_[t].multiplicity);
       routes_[t * ranks_ + to.index()] = route;
     }
     return true;
@@ -241,7 +242,7 @@ class FlatTrees {
       if (!down.valid()) continue;
       const Capacity room = std::min(core_.capacity[up], core_.capacity[down]);
       const Capacity left =
-          std::min(ways_.left()[resources_.of[up]], ways_.left()[resources_.of[down]]);
+          std::min(negotiated_.left()[resources_.of[up]], negotiated_.left()[resources_.of[down]]);
       if (room < width || (room == width && left <= most)) continue;
       width = room;
       most = left;
@@ -254,8 +255,8 @@ class FlatTrees {
   bool send(std::size_t t) { return send_from(t, trees_[t].root, scattered(targets_)); }
 
   bool send_from(std::size_t t, Rank from, std::span<const Rank> targets) {
-    return ways_.send(from, trees_[t].multiplicity, targets,
-                      std::span(routes_).subspan(t * ranks_, ranks_));
+    return negotiated_.send(from, trees_[t].multiplicity, targets,
+                            std::span(routes_).subspan(t * ranks_, ranks_));
   }
 
   // Trees may turn out lower than asked for, or higher where roots have no way out.
@@ -281,7 +282,7 @@ class FlatTrees {
   std::vector<Forest::Tree> trees_;
   std::vector<Route> routes_;
   RouteMaker maker_;
-  NegotiatedWays ways_;
+  NegotiatedRoutes negotiated_;
   IdVector<ArcId, char> was_overfull_;
   std::vector<char> was_overfull_on_;  ///< by prefix
   Fit fit_, turns_;

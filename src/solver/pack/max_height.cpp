@@ -140,7 +140,7 @@ Expected<std::vector<HeightAtRate>> rate_against_height(const Network& network,
   std::vector<HeightAtRate> rows;
   auto packing = pack(network, weights, scaling, options);
   while (true) {
-    if (!packing && solver::was_stopped(packing.errors()) && !rows.empty()) return rows;
+    if (!packing && was_stopped(packing.errors()) && !rows.empty()) return rows;
     if (!packing) return packing.errors();
     const HeightAtRate row{packing->forest.max_height(), packing->forest.mean_height(),
                            packing->scaling.k, packing->scaling.scale};

@@ -41,7 +41,7 @@ Diagnostic too_large() {
 
 Diagnostic stopped() {
   return {.code = "R01",
-          .kind = ErrorKind::limit,
+          .kind = ErrorKind::stopped,
           .message = "asked to stop before all trees were packed"};
 }
 

@@ -67,7 +67,7 @@ std::optional<Diagnostics> refuse_open_rate(const Problem& problem) {
   if (!most) return most.errors();
   return Diagnostics{
       {.code = "R01",
-       .kind = ErrorKind::limit,
+       .kind = ErrorKind::stopped,
        .message = "asked to stop before the optimal rate was known: a cut proves "
                   "that it is " +
                   most->to_string() +

@@ -64,8 +64,8 @@ std::vector<std::int64_t> candidates(const TreesPerRoot& asked) {
   return all;
 }
 
-Expected<Plan> plan_optimum(const std::vector<Phase>& phases) {
-  Plan result;
+Expected<ChosenScale> choose_optimum(const std::vector<Phase>& phases) {
+  ChosenScale result;
   for (const Phase& phase : phases) {
     result.scalings.push_back(scale_to_optimum(phase.network, phase.rate));
   }
@@ -76,10 +76,6 @@ Expected<Plan> plan_optimum(const std::vector<Phase>& phases) {
 }
 
 }  // namespace
-
-bool was_stopped(const Diagnostics& errors) {
-  return errors.front().code == "R01";
-}
 
 Expected<Ratio> algbw_of(const std::vector<Phase>& phases, const std::vector<ScaleAndK>& at) {
   std::optional<Ratio> algbw;
@@ -106,11 +102,11 @@ Expected<std::int64_t> common_k(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(k);
 }
 
-Expected<Plan> plan(const std::vector<Phase>& phases, const TreesPerRoot& asked,
-                    const std::stop_token& stop) {
-  if (asked.mode == TreesPerRoot::Mode::optimal) return plan_optimum(phases);
+Expected<ChosenScale> choose_scale(const std::vector<Phase>& phases, const TreesPerRoot& asked,
+                                   const std::stop_token& stop) {
+  if (asked.mode == TreesPerRoot::Mode::optimal) return choose_optimum(phases);
   FORESTCOLL_CHECK(asked.value >= 1, "k must be positive");
-  Plan result;
+  ChosenScale result;
   for (const std::int64_t k : candidates(asked)) {
     if (stop.stop_requested()) {
       result.stopped = true;

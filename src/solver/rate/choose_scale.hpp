@@ -38,10 +38,8 @@ struct ScaleAndK {
 /// Phases that cut the data into the same chunks. Error E14.
 [[nodiscard]] Expected<std::int64_t> common_k(std::int64_t a, std::int64_t b);
 
-/// Is this what a stage says that was asked to stop?
-[[nodiscard]] bool was_stopped(const Diagnostics& errors);
-
-struct Plan {
+/// The scale and k of every phase, and what they reach.
+struct ChosenScale {
   std::vector<Scaling> scalings;  ///< one per phase; none where it was stopped before the first k
   Ratio algbw;                    ///< GB/s, of all phases: what the cuts allow
   std::vector<RateAtK> rows;      ///< where k was searched for, what each k reaches
@@ -50,7 +48,8 @@ struct Plan {
 
 /// All phases at the same k, the best of those asked for; `optimal` has each at its own.
 /// Errors: E14. Cost: `scale_to_k` per k and phase.
-[[nodiscard]] Expected<Plan> plan(const std::vector<Phase>& phases, const TreesPerRoot& asked,
-                                  const std::stop_token& stop);
+[[nodiscard]] Expected<ChosenScale> choose_scale(const std::vector<Phase>& phases,
+                                                 const TreesPerRoot& asked,
+                                                 const std::stop_token& stop);
 
 }  // namespace forestcoll::solver

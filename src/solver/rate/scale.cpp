@@ -67,7 +67,7 @@ Diagnostic too_many_trees(std::int64_t k) {
 
 Diagnostic stopped() {
   return {.code = "R01",
-          .kind = ErrorKind::limit,
+          .kind = ErrorKind::stopped,
           .message = "asked to stop before the rate at this k was known",
           .remedy = "give it more time"};
 }

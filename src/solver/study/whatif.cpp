@@ -124,16 +124,14 @@ class Study {
     fabric_.keep_tight_cut();
     result_.algbw = *base;
     list_changes(*network);
-    if (auto errors = fail_parts()) return *std::move(errors);
-    if (auto errors = upgrade()) return *std::move(errors);
+    if (const auto done = fail_parts(); !done) return done.errors();
+    if (const auto done = upgrade(); !done) return done.errors();
     rank();
     result_.solved = fabric_.solved() - 1;
     return std::move(result_);
   }
 
  private:
-  using Failure = std::optional<Diagnostics>;
-
   // Which parts are alike? One of each class stands for all.
   void list_changes(const Network& network) {
     const Weights weights = options_.root ? single_root(network, *options_.root) : shares(network);
@@ -168,31 +166,32 @@ class Study {
              result_.node_failures.size() + result_.box_failures.size() + result_.upgrades.size();
   }
 
-  Failure fail_parts() {
+  Expected<void> fail_parts() {
     for (auto* list : {&result_.failures, &result_.cable_failures}) {
       for (FailureEffect& failure : *list) {
         Links links = {failure.links.front()};
         if (!failure.ways_back.empty()) links.push_back(failure.ways_back.front());
-        if (auto errors = set(failure.algbw, failure.one_cable ? fabric_.without_a_cable(links)
-                                                               : fabric_.without(links))) {
-          return errors;
+        if (const auto done = set(failure.algbw, failure.one_cable ? fabric_.without_a_cable(links)
+                                                                   : fabric_.without(links));
+            !done) {
+          return done.errors();
         }
       }
     }
     for (NodeFailureEffect& failure : result_.node_failures) {
       std::vector<NodeId> nodes = {failure.nodes.front()};
       if (!failure.ways_in.empty()) nodes.push_back(failure.ways_in.front());
-      if (auto errors = set(failure.algbw, fabric_.without(nodes))) return errors;
+      if (const auto done = set(failure.algbw, fabric_.without(nodes)); !done) return done.errors();
     }
     for (BoxFailureEffect& failure : result_.box_failures) {
       const auto nodes = nodes_of(topology_, failure.boxes.front());
-      if (auto errors = set(failure.algbw, fabric_.without(nodes))) return errors;
+      if (const auto done = set(failure.algbw, fabric_.without(nodes)); !done) return done.errors();
     }
-    return std::nullopt;
+    return {};
   }
 
   // With wider links, unless a bottleneck that misses them says that it is of no use.
-  Failure upgrade() {
+  Expected<void> upgrade() {
     std::vector<UpgradeEffect> paying;
     for (UpgradeEffect& upgrade : result_.upgrades) {
       const Links widened = upgrade.together ? upgrade.links : Links{upgrade.links.front()};
@@ -201,8 +200,9 @@ class Study {
         step();
         continue;
       }
-      if (auto errors = set(upgrade.algbw, fabric_.widened(widened, options_.factor)))
-        return errors;
+      if (const auto done = set(upgrade.algbw, fabric_.widened(widened, options_.factor)); !done) {
+        return done.errors();
+      }
       if (upgrade.algbw > result_.algbw) {
         paying.push_back(std::move(upgrade));
       } else {
@@ -210,14 +210,14 @@ class Study {
       }
     }
     result_.upgrades = std::move(paying);
-    return std::nullopt;
+    return {};
   }
 
-  Failure set(Ratio& algbw, const Expected<Ratio>& found) {
+  Expected<void> set(Ratio& algbw, const Expected<Ratio>& found) {
     if (!found) return found.errors();
     algbw = *found;
     step();
-    return std::nullopt;
+    return {};
   }
 
   void step() {

@@ -1,6 +1,7 @@
 // Failures as people name them, put into effect on a topology.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -42,6 +43,10 @@ IdVector<NodeId, Sides> sides_of(const Topology& topology) {
   return sides;
 }
 
+bool is_relay(const TopologyNode& node) {
+  return node.enabled && node.type == NodeType::relay;
+}
+
 class Degrader {
  public:
   explicit Degrader(const Topology& topology) : before_(topology), selector_(topology) {
@@ -50,18 +55,21 @@ class Degrader {
 
   Expected<DegradedTopology> run(const Failures& failures) {
     for (const std::string& item : failures.drop) {
-      const bool link = Selector::is_link(item) && !selector_.is_id(item);
-      if (auto error = link ? drop_links(item) : drop_nodes(item)) {
-        return *std::move(error);
-      }
+      if (const auto done = drop(item); !done) return done.errors();
     }
-    if (auto error = take_out()) return *std::move(error);
+    if (const auto done = take_out(); !done) return done.errors();
     for (const std::string& item : failures.derate) {
-      if (auto error = derate(item)) return *std::move(error);
+      if (const auto done = derate(item); !done) return done.errors();
     }
     if (!failures.ranks.empty()) {
-      if (auto error = choose_ranks(failures.ranks)) return *std::move(error);
+      const auto done = choose_ranks(failures.ranks, "--ranks", {});
+      if (!done) return done.errors();
     }
+    if (!failures.members.empty()) {
+      const auto done = choose_ranks(failures.members, "--members", NodeType::relay);
+      if (!done) return done.errors();
+    }
+    if (!failures.keep_relays) take_out_relays();
     std::erase_if(topology().ranks, [&](NodeId rank) { return !topology().nodes[rank].enabled; });
     topology::Findings findings("");
     topology::check_connection(topology(), "with what is dropped", findings);
@@ -72,8 +80,6 @@ class Degrader {
   }
 
  private:
-  using Failure = std::optional<Diagnostics>;
-
   void warn_of_switches(topology::Findings& findings) {
     const auto before = sides_of(before_), after = sides_of(topology());
     for (std::size_t i = 0; i < topology().nodes.size(); ++i) {
@@ -92,7 +98,37 @@ class Degrader {
 
   Topology& topology() { return result_.topology; }
 
-  Failure drop_nodes(const std::string& item) {
+  Expected<void> drop(const std::string& item) {
+    if (selector_.is_id(item)) return drop_nodes(item);
+    for (const auto& [name, role] : {std::pair("multicast", &TopologyNode::multicast),
+                                     std::pair("reduce", &TopologyNode::reduce)}) {
+      const std::string ending = fmt::format(":{}", name);
+      if (item.ends_with(ending)) {
+        return drop_role(item, item.substr(0, item.size() - ending.size()), role);
+      }
+    }
+    return Selector::is_link(item) ? drop_links(item) : drop_nodes(item);
+  }
+
+  Expected<void> drop_role(const std::string& item, const std::string& switches,
+                           bool TopologyNode::*role) {
+    const auto nodes = selector_.nodes(switches, "--drop");
+    if (!nodes) return nodes.errors();
+    std::size_t dropped = 0;
+    for (const NodeId node : *nodes) {
+      dropped += std::exchange(topology().nodes[node].*role, false) ? 1 : 0;
+    }
+    if (dropped == 0) {
+      return selection_error("D02", "--drop",
+                             fmt::format("{} drops nothing: no such switch can", quote(item)),
+                             "`forestcoll topo show` says how many switches copy and aggregate.");
+    }
+    result_.changes.push_back(
+        fmt::format("dropped {} ({}{})", item, dropped, dropped == 1 ? " switch" : " switches"));
+    return {};
+  }
+
+  Expected<void> drop_nodes(const std::string& item) {
     const auto nodes = selector_.nodes(item, "--drop");
     if (!nodes) return nodes.errors();
     for (const NodeId node : *nodes) topology().nodes[node].enabled = false;
@@ -100,7 +136,7 @@ class Degrader {
         fmt::format("dropped {}{}", item,
                     nodes->size() == 1 ? one_way(nodes->front())
                                        : fmt::format(" ({})", counted(nodes->size(), "node"))));
-    return std::nullopt;
+    return {};
   }
 
   // Who drops one half of a NIC may have meant the NIC.
@@ -118,13 +154,13 @@ class Degrader {
     std::int64_t forward = 0, backward = 0;
   };
 
-  Failure drop_links(const std::string& item) {
+  Expected<void> drop_links(const std::string& item) {
     const auto [name, cables] = selector_.cables(item);
     const auto links = selector_.links(name, "--drop");
     if (!links) return links.errors();
     if (cables == 0) {
-      return error("D02", "--drop", fmt::format("{} drops nothing", quote(item)),
-                   "Write how many of its cables each link loses, such as A~B*1.");
+      return selection_error("D02", "--drop", fmt::format("{} drops nothing", quote(item)),
+                             "Write how many of its cables each link loses, such as A~B*1.");
     }
     gone_.resize(before_.links.size());
     for (const SelectedLink& selected : *links) {
@@ -143,21 +179,22 @@ class Degrader {
                      "dropped {}{} of {} ({})", counted(static_cast<std::size_t>(*cables), "cable"),
                      links->size() == 1 ? "" : " each", name, counted(links->size(), "link"))
                : fmt::format("dropped {} ({})", item, counted(links->size(), "link")));
-    return std::nullopt;
+    return {};
   }
 
-  [[nodiscard]] Failure too_few_cables(const std::string& item, LinkId id,
-                                       std::int64_t gone) const {
+  [[nodiscard]] Diagnostic too_few_cables(const std::string& item, LinkId id,
+                                          std::int64_t gone) const {
     const TopologyLink& link = before_.links[id];
-    return error("D03", "--drop",
-                 fmt::format("{}: the link of {} and {} has {} left", item,
-                             quote(before_.nodes[link.src].id), quote(before_.nodes[link.dst].id),
-                             counted(static_cast<std::size_t>(link.count - gone), "cable")),
-                 "Drop fewer, or the whole link without a number after it.");
+    return selection_error(
+        "D03", "--drop",
+        fmt::format("{}: the link of {} and {} has {} left", item,
+                    quote(before_.nodes[link.src].id), quote(before_.nodes[link.dst].id),
+                    counted(static_cast<std::size_t>(link.count - gone), "cable")),
+        "Drop fewer, or the whole link without a number after it.");
   }
 
   // Puts what was dropped of links into effect.
-  Failure take_out() {
+  Expected<void> take_out() {
     for (std::size_t i = 0; i < gone_.size(); ++i) {
       const LinkId id(i);
       const TopologyLink& before = before_.links[id];
@@ -167,7 +204,7 @@ class Degrader {
       const std::int64_t backward = before.full_duplex ? before.count - gone.backward : 0;
       const auto there = with_cables(before, forward), back = with_cables(before, backward);
       if (!there || !back) {
-        return error(
+        return selection_error(
             "E14", "--drop",
             fmt::format("the bandwidth of the cables left between {} and {} is too fine for "
                         "exact arithmetic",
@@ -188,7 +225,7 @@ class Degrader {
         link = std::move(other);
       }
     }
-    return std::nullopt;
+    return {};
   }
 
   // The link with so many of its cables; as it was with none, which is for the caller to disable.
@@ -202,34 +239,36 @@ class Degrader {
   }
 
   // "LINK=F", on what is left after the drops and the derates before it.
-  Failure derate(const std::string& item) {
+  Expected<void> derate(const std::string& item) {
     const std::size_t equals = item.rfind('=');
     const std::string name = item.substr(0, equals);
     if (equals == std::string::npos || !Selector::is_link(name)) {
-      return error("D02", "--derate", fmt::format("{} is no link with a factor", quote(item)),
-                   "Write LINK=F, such as \"box0/nic0~ib0=1/2\" or \"kind=ib=0.9\".");
+      return selection_error("D02", "--derate",
+                             fmt::format("{} is no link with a factor", quote(item)),
+                             "Write LINK=F, such as \"box0/nic0~ib0=1/2\" or \"kind=ib=0.9\".");
     }
     const std::string written = item.substr(equals + 1);
     const auto factor = parse_ratio(written.starts_with('.') ? "0" + written : written);
     if (!factor || *factor <= Ratio(0) || *factor > Ratio(1)) {
-      return error("D03", "--derate",
-                   fmt::format("{}: expected a factor above 0 and at most 1, found {}", name,
-                               quote(written)),
-                   "The factor is what is left of the bandwidth; --drop leaves nothing.");
+      return selection_error("D03", "--derate",
+                             fmt::format("{}: expected a factor above 0 and at most 1, found {}",
+                                         name, quote(written)),
+                             "The factor is what is left of the bandwidth; --drop leaves nothing.");
     }
     const Selector selector(topology());
     const auto links = selector.links(name, "--derate");
     if (!links) return links.errors();
     for (const SelectedLink& selected : *links) {
       if (!slow_down(selected, *factor)) {
-        return error("E14", "--derate",
-                     fmt::format("{} makes a bandwidth too fine for exact arithmetic", item),
-                     "Use a factor with a smaller denominator.");
+        return selection_error(
+            "E14", "--derate",
+            fmt::format("{} makes a bandwidth too fine for exact arithmetic", item),
+            "Use a factor with a smaller denominator.");
       }
     }
     result_.changes.push_back(fmt::format("derated {} to {} ({})", name, factor->to_string(),
                                           counted(links->size(), "link")));
-    return std::nullopt;
+    return {};
   }
 
   bool slow_down(const SelectedLink& selected, const Ratio& factor) {
@@ -249,29 +288,40 @@ class Degrader {
     return true;
   }
 
-  Failure choose_ranks(const std::string& list) {
-    const auto ranks = selector_.ranks(list, "--ranks");
+  void take_out_relays() {
+    const auto relays = std::ranges::count_if(topology().nodes, is_relay);
+    if (relays == 0) return;
+    result_.changes.push_back(fmt::format("{} that could relay {} left out",
+                                          counted(static_cast<std::size_t>(relays), "GPU"),
+                                          relays == 1 ? "is" : "are"));
+    topology() = without_relays(std::move(topology()));
+  }
+
+  // What is not listed becomes `others`; nothing: it is gone.
+  Expected<void> choose_ranks(const std::string& list, std::string_view option,
+                              std::optional<NodeType> others) {
+    const auto ranks = selector_.ranks(list, option);
     if (!ranks) return ranks.errors();
     std::vector<bool> chosen(topology().nodes.size());
     for (const NodeId node : *ranks) {
       chosen[node.index()] = true;
       if (topology().nodes[node].enabled) continue;
-      return error("D04", "--ranks", fmt::format("{} is dropped", quote(topology().nodes[node].id)),
-                   "List only compute nodes that are left.");
+      return selection_error("D04", option,
+                             fmt::format("{} is dropped", quote(topology().nodes[node].id)),
+                             "List only compute nodes that are left.");
     }
     for (const NodeId node : topology().ranks) {
-      if (!chosen[node.index()]) topology().nodes[node].enabled = false;
+      TopologyNode& left_out = topology().nodes[node];
+      if (chosen[node.index()] || !left_out.enabled) continue;
+      left_out.type = others.value_or(left_out.type);
+      left_out.enabled = others.has_value();
     }
-    result_.changes.push_back(
-        fmt::format("{} of {} compute nodes take part", ranks->size(), topology().ranks.size()));
+    const bool all = ranks->size() == topology().ranks.size();
+    result_.changes.push_back(fmt::format("{} of {} compute nodes take part{}", ranks->size(),
+                                          topology().ranks.size(),
+                                          others && !all ? ", the others relay" : ""));
     topology().ranks = *ranks;
-    return std::nullopt;
-  }
-
-  static Failure error(std::string code, std::string_view where, std::string message,
-                       std::string remedy) {
-    return Diagnostics{
-        selection_error(std::move(code), where, std::move(message), std::move(remedy))};
+    return {};
   }
 
   const Topology& before_;
@@ -281,6 +331,15 @@ class Degrader {
 };
 
 }  // namespace
+
+bool has_relays(const Topology& topology) {
+  return std::ranges::any_of(topology.nodes, is_relay);
+}
+
+Topology without_relays(Topology topology) {
+  for (TopologyNode& node : topology.nodes) node.enabled = node.enabled && !is_relay(node);
+  return topology;
+}
 
 Expected<DegradedTopology> degrade(const Topology& topology, const Failures& failures) {
   return Degrader(topology).run(failures);

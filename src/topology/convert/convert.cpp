@@ -27,7 +27,7 @@ std::vector<std::vector<Attribute>> node_attributes(const PlainGraph& graph) {
   for (const NodeId id : graph.nodes) {
     const TopologyNode& node = topology.nodes[id];
     const bool compute = node.type == NodeType::compute;
-    std::vector<Attribute> attributes = {{"type", compute ? "compute" : "switch"}};
+    std::vector<Attribute> attributes = {{"type", std::string(to_string(node.type))}};
     if (compute) attributes.push_back({"rank", std::to_string(rank_of[id]), true});
     if (!node.box.empty()) attributes.push_back({"box", node.box});
     if (node.weight != Ratio(1)) attributes.push_back({"weight", exact_text(node.weight), true});

@@ -44,9 +44,7 @@ class Table {
     add_of_link("latency", [](const TopologyLink& link) { return exact_text(link.latency); });
     add_of_link("kind", [](const TopologyLink& link) { return field(link.kind); });
     add("duplex", [](const DirectedLink&) { return std::string("simplex"); });
-    add_of_ends("type", [](const TopologyNode& node) {
-      return std::string(node.type == NodeType::compute ? "compute" : "switch");
-    });
+    add_of_ends("type", [](const TopologyNode& node) { return std::string(to_string(node.type)); });
     add_of_ends("box", [](const TopologyNode& node) { return field(node.box); });
     add_ranks();
     add_seldom();

@@ -84,7 +84,7 @@ class PictureMaker {
       const NodeId id(i);
       const TopologyNode& node = topology_.nodes[id];
       if (!node.enabled) continue;
-      const bool gpu = node.type == NodeType::compute;
+      const bool gpu = node.type != NodeType::switch_node;
       const Side side = sends_[id] ? Side::sends : Side::receives;
       const auto half = other_half.find(id);
       if (!collapsed.contains(node.box)) {

@@ -290,10 +290,8 @@ class Expander {
       std::string first_wrong;
       for (const std::string& id : entry.ids.expand()) {
         const auto at = index.find(id);
-        const char* why = at == index.end()                                     ? "is unknown"
-                          : nodes[NodeId(at->second)].type != NodeType::compute ? "is a switch"
-                          : listed[at->second]                                  ? "is listed twice"
-                                                                                : nullptr;
+        const char* why = at == index.end() ? "is unknown" : why_no_rank(nodes[NodeId(at->second)]);
+        if (why == nullptr && listed[at->second]) why = "is listed twice";
         if (why != nullptr) {
           if (wrong++ == 0) first_wrong = fmt::format("{} {}", quote(id), why);
           continue;
@@ -304,6 +302,18 @@ class Expander {
       if (wrong > 0) report_order(where, first_wrong + and_more(wrong - 1));
     }
     report_unlisted(listed, is_rank);
+  }
+
+  static const char* why_no_rank(const TopologyNode& node) {
+    switch (node.type) {
+      case NodeType::compute:
+        return nullptr;
+      case NodeType::switch_node:
+        return "is a switch";
+      case NodeType::relay:
+        return "is a relay";
+    }
+    return nullptr;
   }
 
   template <class IsRank>

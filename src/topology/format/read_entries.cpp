@@ -20,8 +20,10 @@ bool read_type(const Fields& fields, NodeEntry& entry) {
     entry.type = NodeType::compute;
   } else if (is_text && type->text == "switch") {
     entry.type = NodeType::switch_node;
+  } else if (is_text && type->text == "relay") {
+    entry.type = NodeType::relay;
   } else {
-    fields.wrong("type", "\"compute\" or \"switch\"");
+    fields.wrong("type", "\"compute\", \"switch\" or \"relay\"");
     return false;
   }
   return true;
@@ -36,8 +38,11 @@ void read_weight(const Fields& fields, NodeEntry& entry, Findings& findings) {
         "E05", fields.pointer("weight"),
         fmt::format("expected a weight such as 1, 0 or \"1/3\", found {}", describe(*written)),
         "A weight is a number or a fraction, not negative.");
-  } else if (entry.type == NodeType::switch_node) {
-    fields.ignored("weight", "a switch has no weight", "Remove it; only compute nodes own data.");
+  } else if (entry.type != NodeType::compute) {
+    fields.ignored(
+        "weight",
+        entry.type == NodeType::relay ? "a relay has no weight" : "a switch has no weight",
+        "Remove it; only compute nodes own data.");
   } else {
     entry.weight = *weight;
   }
@@ -54,7 +59,9 @@ void check_roles(const Fields& fields, const NodeEntry& entry, Findings& finding
                             std::pair("reduce", entry.reduce)};
   for (const auto& [key, value] : roles) {
     if (!value) continue;
-    findings.error("E12", fields.pointer(key), fmt::format("\"{}\" on a compute node", key),
+    findings.error("E12", fields.pointer(key),
+                   fmt::format("\"{}\" on a {}", key,
+                               entry.type == NodeType::relay ? "relay" : "compute node"),
                    "Only a switch copies or aggregates in the network; did you mean \"type\": "
                    "\"switch\"?");
   }

@@ -54,7 +54,7 @@ class Line {
 std::string line_of(const NodeText& node) {
   Line line;
   line.text("id", node.ids);
-  line.text("type", node.type == NodeType::compute ? "compute" : "switch");
+  line.text("type", std::string(to_string(node.type)));
   line.text_unless_empty("box", node.box);
   line.flag_unless(false, "multicast", node.multicast);
   line.flag_unless(false, "reduce", node.reduce);

@@ -155,16 +155,18 @@ std::vector<FlatLink> fabric_links(const BoxLinks& fabric, const Machine& machin
   return join_directions(links);
 }
 
-void add_nodes(SectionText& section, const std::vector<std::string>& ids, NodeType type) {
+void add_nodes(SectionText& section, const std::vector<std::string>& ids, NodeType type,
+               bool in_network = false) {
   for (const std::string& list : compress_ids(ids)) {
-    section.nodes.push_back({.ids = list, .type = type});
+    section.nodes.push_back(
+        {.ids = list, .type = type, .multicast = in_network, .reduce = in_network});
   }
 }
 
 void add_pcie(const Context& context, const Machine& machine, bool with_nics, bool p2p, Box& box,
               std::vector<FlatLink>& links) {
   if (!p2p && !with_nics) return;
-  PcieGraph graph = p2p ? all_ways(machine, with_nics) : nic_ways(machine);
+  PcieGraph graph = p2p ? all_paths(machine, with_nics) : nic_paths(machine);
   auto& guesses = context.report.guesses;
   guesses.insert(guesses.end(), graph.guesses.begin(), graph.guesses.end());
   add_pcie_nodes(machine, std::move(graph), p2p, box.section, links, box.ports);
@@ -216,7 +218,13 @@ std::optional<Box> make_box(const Context& context, const Machine& machine,
     switches.push_back(machine.nvswitch_id(s));
   }
   add_nodes(box.section, gpus, NodeType::compute);
-  if (!options.shared_nvswitch) add_nodes(box.section, switches, NodeType::switch_node);
+  if (!options.shared_nvswitch) {
+    add_nodes(box.section, switches, NodeType::switch_node, machine.in_network);
+  }
+  if (machine.in_network && !switches.empty()) {
+    context.report.guesses.emplace_back(
+        "the NVSwitches copy and combine in the network, as those of Hopper and later do");
+  }
   add_nodes(box.section, fabric.sockets, NodeType::switch_node);
   if (options.with_nics) box.ports = ports_of(context, machine);
   report_nics(context, box.ports);

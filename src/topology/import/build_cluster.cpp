@@ -319,12 +319,17 @@ void add_hosts(const std::vector<Box>& boxes, const std::vector<std::string>& na
 }
 
 // NCCL writes several hosts into one file where NVLink joins them.
-void join_by_nvswitch(const Context& context, std::size_t hosts, TopologyDocument& document) {
-  add_switch(document, "nvsw");
+void join_by_nvswitch(const Context& context, const Machines& machines,
+                      TopologyDocument& document) {
+  const bool in_network = std::ranges::all_of(machines, &Machine::in_network);
+  document.top.nodes.push_back({.ids = "nvsw",
+                                .type = NodeType::switch_node,
+                                .multicast = in_network,
+                                .reduce = in_network});
   context.report.guesses.push_back(
       fmt::format("the NVLinks of the {} hosts lead to one common NVSwitch: the file shows no "
                   "way between hosts",
-                  hosts));
+                  machines.size()));
 }
 
 }  // namespace
@@ -345,7 +350,7 @@ std::optional<TopologyDocument> build_cluster(const Context& context, const Mach
   std::vector<Group> groups;
   const auto names = box_names(context.options, several ? machines.size() : context.options.boxes);
   if (several) {
-    if (shared) join_by_nvswitch(context, machines.size(), document);
+    if (shared) join_by_nvswitch(context, machines, document);
     add_hosts(*boxes, names, document, groups);
   } else {
     document.templates.push_back({.name = "machine", .section = boxes->front().section});

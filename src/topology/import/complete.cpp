@@ -21,6 +21,7 @@ struct BoxGpus {
   std::vector<GpuLink> links = {};
   std::vector<std::string> nvswitches = {};
   std::vector<SwitchLink> switch_links = {};
+  bool in_network = false;  ///< its NVSwitches copy and combine
 };
 
 bool is_gpu_link(std::string_view kind) {
@@ -45,6 +46,10 @@ class TopologyReader {
       if (!used) continue;
       if (!add(link)) return std::nullopt;
     }
+    gpus_.in_network = std::ranges::all_of(switch_of_, [&](const auto& nvswitch) {
+      const TopologyNode& node = topology_.nodes[nvswitch.first];
+      return node.multicast && node.reduce;
+    });
     return std::move(gpus_);
   }
 
@@ -138,7 +143,8 @@ std::optional<BoxGpus> gpus_of_dump(const Context& context, Findings& findings) 
   return BoxGpus{.count = machine->gpus.size(),
                  .links = std::move(machine->links),
                  .nvswitches = std::move(machine->nvswitches),
-                 .switch_links = std::move(machine->switch_links)};
+                 .switch_links = std::move(machine->switch_links),
+                 .in_network = machine->in_network};
 }
 
 std::optional<BoxGpus> read_gpus(const Context& context, Findings& findings) {
@@ -231,6 +237,7 @@ bool add_box(const Context& context, Machine& machine, Findings& box_findings) {
   machine.links = std::move(gpus->links);
   machine.nvswitches = std::move(gpus->nvswitches);
   machine.switch_links = std::move(gpus->switch_links);
+  machine.in_network = gpus->in_network;
   machine.links_unknown.clear();
   context.report.understood.push_back(
       fmt::format("{} of {}", none ? "GPUs and their links" : "links of the GPUs",

@@ -178,13 +178,14 @@ void GraphBuilder::read_node(std::size_t index, const Attributes& attributes, co
   const std::string& id = entry.id;
   if (const std::string* type = find(attributes, "type")) {
     const bool compute = *type == "compute" || *type == "gpu";
-    if (!compute && *type != "switch") {
+    const bool relay = *type == to_string(NodeType::relay);
+    if (!compute && !relay && *type != "switch") {
       fail("I03", where,
            fmt::format("the type of {}: expected compute or switch, found {}", quote(id),
                        quote(*type)),
            "Or name the GPUs: --compute PATTERN.");
     }
-    entry.type = compute ? NodeType::compute : NodeType::switch_node;
+    entry.type = compute ? NodeType::compute : relay ? NodeType::relay : NodeType::switch_node;
     typed_[index] = true;
   }
   if (const std::string* box = find(attributes, "box"); box && is_plain("box", *box, where)) {

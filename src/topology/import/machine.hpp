@@ -12,6 +12,9 @@
 
 namespace forestcoll::importing {
 
+/// The first compute capability whose NVSwitches copy and combine in the network.
+inline constexpr std::int64_t kHopper = 90;
+
 /// No bridge.
 inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
@@ -74,6 +77,7 @@ struct Machine {
   std::vector<Nic> nics = {};
   std::vector<Bridge> bridges = {};
   std::vector<std::string> nvswitches = {};  ///< their names
+  bool in_network = false;  ///< NVSwitches of its GPUs copy and combine, as from Hopper on
   std::vector<GpuLink> links = {};
   std::vector<SwitchLink> switch_links = {};  ///< one direction each
   std::optional<Ratio> cpu_link = {};         ///< GB/s between two CPUs

@@ -30,6 +30,11 @@ bool is_cpu_class(std::string_view pci_class) {
   return pci_class.starts_with("0x068001");
 }
 
+// 0 where the file does not say it.
+std::int64_t sm_of(const pugi::xml_node& gpu) {
+  return natural(gpu.attribute("sm").value()).value_or(0);
+}
+
 class LinkReader {
  public:
   LinkReader(const Context& context, const PciClasses& classes, Machine& machine)
@@ -42,6 +47,9 @@ class LinkReader {
   bool read(const std::vector<pugi::xml_node>& elements) {
     for (std::size_t g = 0; g < elements.size(); ++g) read_links(g, elements[g]);
     report_left_out();
+    machine_.in_network = std::ranges::all_of(elements, [](const pugi::xml_node& gpu) {
+      return gpu.attribute("gcn").empty() && sm_of(gpu) >= kHopper;
+    });
     if (machine_.links.empty()) expect_links(elements);
     return !failed_;
   }
@@ -221,10 +229,10 @@ class LinkReader {
 
   // Cards have no NVLink, modules always have; files may fail to show it.
   void expect_links(const std::vector<pugi::xml_node>& elements) {
-    constexpr std::int64_t hopper = 90, blackwell = 100;
+    constexpr std::int64_t blackwell = 100;
     for (std::size_t g = 0; g < elements.size(); ++g) {
       const std::string& device = machine_.gpus[g].device;
-      const std::int64_t sm = natural(elements[g].attribute("sm").value()).value_or(0);
+      const std::int64_t sm = sm_of(elements[g]);
       if (const auto part = nvlink_part(device)) {
         machine_.nvlink_expected = fmt::format(
             "by its device id {} GPU {} is a {}, which has NVLink, and the file has none", device,
@@ -236,7 +244,7 @@ class LinkReader {
             fmt::format("GPUs of sm={} have NVLink, and the file has none", sm);
         machine_.nvlink_box = "dgx-b200";
         machine_.nvlink_bandwidth = kBlackwellNvlink;
-      } else if (sm == hopper && device.empty()) {
+      } else if (sm == kHopper && device.empty()) {
         machine_.nvlink_expected = "most GPUs of sm=90 have NVLink, and the file has none";
         machine_.nvlink_box = "dgx-h100";
         machine_.nvlink_bandwidth = kHopperNvlink;

@@ -1,7 +1,7 @@
-// The matrix of `nvidia-smi topo -m`: which links and ways join every two devices. It has neither
-// the GPUs' model nor any bandwidth, so those come from the options. The header underlines its
-// words on a terminal, its trailing columns have names of several words, and NIC columns are called
-// by the NIC (older drivers) or NIC0, NIC1, … with a legend below.
+// The matrix of `nvidia-smi topo -m`: which links and other connections join every two devices. It
+// has neither the GPUs' model nor any bandwidth, so those come from the options. The header
+// underlines its words on a terminal, its trailing columns have names of several words, and NIC
+// columns are called by the NIC (older drivers) or NIC0, NIC1, … with a legend below.
 #include "topology/import/nvidia_smi.hpp"
 
 #include <fmt/format.h>
@@ -31,22 +31,23 @@ std::string without_escapes(std::string_view text) {
 }
 
 std::optional<Cell> parse_cell(std::string_view word) {
-  using Way = Cell::Way;
-  constexpr std::array<std::pair<std::string_view, Way>, 7> ways = {{{"X", Way::self},
-                                                                     {"PIX", Way::pix},
-                                                                     {"PXB", Way::pxb},
-                                                                     {"PHB", Way::phb},
-                                                                     {"NODE", Way::node},
-                                                                     {"SYS", Way::sys},
-                                                                     {"SOC", Way::sys}}};
-  for (const auto& [name, way] : ways) {
-    if (word == name) return Cell{.way = way};
+  using Connection = Cell::Connection;
+  constexpr std::array<std::pair<std::string_view, Connection>, 7> connections = {
+      {{"X", Connection::self},
+       {"PIX", Connection::pix},
+       {"PXB", Connection::pxb},
+       {"PHB", Connection::phb},
+       {"NODE", Connection::node},
+       {"SYS", Connection::sys},
+       {"SOC", Connection::sys}}};
+  for (const auto& [name, connection] : connections) {
+    if (word == name) return Cell{.connection = connection};
   }
   if (!word.starts_with("NV")) return std::nullopt;
   const auto count = natural(word.substr(2));
   constexpr std::int64_t most = 1024;
   if (!count || *count == 0 || *count > most) return std::nullopt;
-  return Cell{.way = Way::nvlink, .nvlinks = *count};
+  return Cell{.connection = Connection::nvlink, .nvlinks = *count};
 }
 
 class MatrixReader {
@@ -127,7 +128,7 @@ class MatrixReader {
       }
       const auto cell = parse_cell(words[column + 1]);
       const bool diagonal = row == column;
-      if (!cell || diagonal != (cell->way == Cell::Way::self)) {
+      if (!cell || diagonal != (cell->connection == Cell::Connection::self)) {
         fail("I03", offset,
              fmt::format("the row of {}, column {}: expected {}, found {}", label,
                          matrix_.labels[column],
@@ -304,7 +305,7 @@ std::optional<Machines> read_nvidia_smi(const Context& context) {
                            fmt::format("Give the model: --gpu, one of {}.", known_gpu_models()));
     return std::nullopt;
   }
-  Machine machine{.source = "nvidia-smi topo -m"};
+  Machine machine{.source = "nvidia-smi topo -m", .in_network = model->sm >= kHopper};
   for (std::size_t g = 0; g < matrix->gpus; ++g) {
     machine.gpus.push_back({.dev = *natural(std::string_view(matrix->labels[g]).substr(3)),
                             .name = matrix->labels[g]});

@@ -16,7 +16,7 @@ namespace forestcoll::importing {
 /// How two devices meet, from near to far: over bonded NVLinks, one PCIe switch, several, a CPU,
 /// the host bridges of a NUMA node, or the link between NUMA nodes.
 struct Cell {
-  enum class Way { self, nvlink, pix, pxb, phb, node, sys } way = Way::self;
+  enum class Connection { self, nvlink, pix, pxb, phb, node, sys } connection = Connection::self;
   std::int64_t nvlinks = 0;
 };
 

@@ -9,7 +9,7 @@
 namespace forestcoll::importing {
 namespace {
 
-using Way = Cell::Way;
+using Connection = Cell::Connection;
 
 // DeviceGroups of devices; the number of a group is that of its first device.
 class DeviceGroups {
@@ -39,12 +39,12 @@ PcieSlot slot_of(const Context& context, const GpuModel& model, std::size_t pare
 }
 
 // NVLink says nothing of where two GPUs stand.
-bool meet_within(const Matrix& matrix, std::size_t a, std::size_t b, Way most) {
-  const Way way = matrix.cells[a][b].way;
-  return way != Way::self && way != Way::nvlink && way <= most;
+bool meet_within(const Matrix& matrix, std::size_t a, std::size_t b, Connection most) {
+  const Connection connection = matrix.cells[a][b].connection;
+  return connection != Connection::self && connection != Connection::nvlink && connection <= most;
 }
 
-DeviceGroups groups_within(const Matrix& matrix, Way most) {
+DeviceGroups groups_within(const Matrix& matrix, Connection most) {
   DeviceGroups groups(matrix.labels.size());
   for (std::size_t a = 0; a < matrix.labels.size(); ++a) {
     for (std::size_t b = 0; b < matrix.labels.size(); ++b) {
@@ -62,9 +62,9 @@ class PcieTree {
   void build() {
     const std::size_t parts = matrix_.labels.size();
     above_.assign(parts, kNone);
-    add_level(groups_within(matrix_, Way::pix), "a PCIe switch", false);
-    add_level(groups_within(matrix_, Way::pxb), "PCIe switches", false);
-    add_level(groups_within(matrix_, Way::node), "CPU", true);
+    add_level(groups_within(matrix_, Connection::pix), "a PCIe switch", false);
+    add_level(groups_within(matrix_, Connection::pxb), "PCIe switches", false);
+    add_level(groups_within(matrix_, Connection::node), "CPU", true);
     join_cpus();
   }
 
@@ -127,7 +127,7 @@ bool joined_by_links(const Matrix& matrix) {
   DeviceGroups groups(matrix.gpus);
   for (std::size_t a = 0; a < matrix.gpus; ++a) {
     for (std::size_t b = 0; b < matrix.gpus; ++b) {
-      if (matrix.cells[a][b].way == Way::nvlink) groups.join(a, b);
+      if (matrix.cells[a][b].connection == Connection::nvlink) groups.join(a, b);
     }
   }
   for (std::size_t gpu = 0; gpu < matrix.gpus; ++gpu) {
@@ -141,7 +141,7 @@ void add_nearest_bridges(const Context& context, const Matrix& matrix, const Gpu
                          Machine& machine) {
   const std::size_t parts = matrix.labels.size();
   DeviceGroups groups(parts);
-  Way farthest = Way::self;
+  Connection farthest = Connection::self;
   for (std::size_t part = 0; part < parts; ++part) {
     const bool gpu = part < matrix.gpus;
     const std::size_t first = gpu ? matrix.gpus : 0, last = gpu ? parts : matrix.gpus;
@@ -151,11 +151,11 @@ void add_nearest_bridges(const Context& context, const Matrix& matrix, const Gpu
     const auto nearest =
         std::min_element(row + static_cast<std::ptrdiff_t>(first),
                          row + static_cast<std::ptrdiff_t>(last),
-                         [](const Cell& a, const Cell& b) { return a.way < b.way; })
-            ->way;
+                         [](const Cell& a, const Cell& b) { return a.connection < b.connection; })
+            ->connection;
     farthest = std::max(farthest, nearest);
     for (std::size_t other = first; other < last; ++other) {
-      if (matrix.cells[part][other].way != nearest) continue;
+      if (matrix.cells[part][other].connection != nearest) continue;
       groups.join(part, other);  // GPUs come first: a group with a GPU is called by it
     }
   }
@@ -169,7 +169,7 @@ void add_nearest_bridges(const Context& context, const Matrix& matrix, const Gpu
       machine.nics[part - matrix.gpus].slot = {.parent = at->second};
     }
   }
-  if (farthest > Way::pxb) {
+  if (farthest > Connection::pxb) {
     context.report.guesses.push_back(
         "GPUs and NICs that meet at a CPU alone: taken as if they met at a PCIe switch");
   }

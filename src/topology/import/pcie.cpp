@@ -15,10 +15,10 @@ namespace {
 
 using Type = PciePart::Type;
 
-// Marks the slots that are on some way, then reads the graph off them.
-class Ways {
+// Marks the slots that are on some path, then reads the graph off them.
+class PciePaths {
  public:
-  explicit Ways(const Machine& machine)
+  explicit PciePaths(const Machine& machine)
       : machine_(machine),
         gpu_used_(machine.gpus.size()),
         nic_used_(machine.nics.size()),
@@ -30,7 +30,7 @@ class Ways {
   }
 
   void mark_nearest() {
-    // A part that some other part reaches needs no way of its own to a farther one.
+    // A part that some other part reaches needs no path of its own to a farther one.
     for (std::size_t g = 0; g < machine_.gpus.size(); ++g) {
       join(lowest(machine_.gpus[g].slot.parent, nics_below_), {Type::gpu, g}, Type::nic);
     }
@@ -246,17 +246,17 @@ std::string cpu_guess(const Machine& machine) {
                      shown(machine.cpu_link.value_or(Ratio(0))));
 }
 
-PcieGraph nic_ways(const Machine& machine) {
+PcieGraph nic_paths(const Machine& machine) {
   if (machine.gpus.empty() || machine.nics.empty()) return {};
-  Ways ways(machine);
-  ways.mark_nearest();
-  return ways.graph();
+  PciePaths paths(machine);
+  paths.mark_nearest();
+  return paths.graph();
 }
 
-PcieGraph all_ways(const Machine& machine, bool with_nics) {
-  Ways ways(machine);
-  ways.mark_all(with_nics);
-  return ways.graph();
+PcieGraph all_paths(const Machine& machine, bool with_nics) {
+  PciePaths paths(machine);
+  paths.mark_all(with_nics);
+  return paths.graph();
 }
 
 }  // namespace forestcoll::importing

@@ -1,4 +1,4 @@
-// The ways between GPUs and NICs through PCIe switches and CPUs.
+// The paths between GPUs and NICs through PCIe switches and CPUs.
 #pragma once
 
 #include <cstddef>
@@ -23,23 +23,23 @@ struct PcieEdge {
   bool cpu = false;                ///< between two CPUs
 };
 
-/// What of the PCIe tree is used, bridges on the way between two parts alone being left out.
+/// What of the PCIe tree is used, bridges on the path between two parts alone being left out.
 struct PcieGraph {
   std::vector<PcieEdge> edges;
-  std::vector<std::string> guesses;  ///< bandwidths on the way that the file does not say
+  std::vector<std::string> guesses;  ///< bandwidths on the path that the file does not say
   /// For every edge, the group of parts that it belongs to: groups do not touch each other.
   std::vector<std::size_t> group_of;
   std::size_t groups = 0;
 };
 
-/// The ways from every GPU to the nearest NICs and from every NIC to the nearest GPUs: below their
+/// The paths from every GPU to the nearest NICs and from every NIC to the nearest GPUs: below their
 /// lowest common PCIe switch, or CPU, or across the CPUs. Cost: O(parts × depth).
-[[nodiscard]] PcieGraph nic_ways(const Machine& machine);
+[[nodiscard]] PcieGraph nic_paths(const Machine& machine);
 
 /// How the guess of the link between CPUs is told.
 [[nodiscard]] std::string cpu_guess(const Machine& machine);
 
 /// Everything that joins the GPUs with each other, and with the NICs if wanted.
-[[nodiscard]] PcieGraph all_ways(const Machine& machine, bool with_nics);
+[[nodiscard]] PcieGraph all_paths(const Machine& machine, bool with_nics);
 
 }  // namespace forestcoll::importing

@@ -145,14 +145,14 @@ class PcieNodes {
       FlatLink link{.bandwidth = bandwidth(edge, ports),
                     .kind = edge.cpu ? "cpu" : "pcie",
                     .full_duplex = false};
-      for (const std::string_view way : {"_out", "_in"}) {
-        const bool out = way == "_out";
+      for (const std::string_view direction : {"_out", "_in"}) {
+        const bool out = direction == "_out";
         // Nothing goes out into a GPU or comes in from one, and the other way about for NICs.
         const auto from = out ? PciePart::Type::nic : PciePart::Type::gpu;
         const auto to = out ? PciePart::Type::gpu : PciePart::Type::nic;
         if (a.type == from || b.type == to) continue;
-        link.src = id(a, way);
-        link.dst = id(b, way);
+        link.src = id(a, direction);
+        link.dst = id(b, direction);
         links.push_back(link);
       }
     }

@@ -30,6 +30,10 @@ void add_nodes(const Topology& topology, TopologySummary& summary) {
       continue;
     }
     const bool gpu = node.type == NodeType::compute;
+    if (node.type == NodeType::relay) {
+      ++summary.relays;
+      continue;
+    }
     ++(gpu ? summary.gpus : summary.switches);
     summary.multicast += node.multicast ? 1 : 0;
     summary.reduce += node.reduce ? 1 : 0;

@@ -99,7 +99,7 @@ std::vector<Item> items_of(const Assignment& assignment) {
   return items;
 }
 
-std::optional<Diagnostics> refuse(const Assignment& assignment) {
+Expected<void> refuse(const Assignment& assignment) {
   const std::string format = given_format(assignment);
   for (const std::string& target : assignment.targets) {
     if (is_for_targets(format, target)) continue;
@@ -110,15 +110,15 @@ std::optional<Diagnostics> refuse(const Assignment& assignment) {
   for (const Item& item : items_of(assignment)) {
     if (const auto arguments = parse_words(item.words); !arguments) return arguments.errors();
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<Diagnostic> refuse_root_in_vain(const Words& common,
-                                              const std::vector<Assignment>& assignments) {
+Expected<void> refuse_root_in_vain(const Words& common,
+                                   const std::vector<Assignment>& assignments) {
   const auto in_vain = [&common](const Assignment& assignment) {
     return has_root_in_vain(common, assignment.collectives);
   };
-  if (assignments.empty() || !std::ranges::all_of(assignments, in_vain)) return std::nullopt;
+  if (assignments.empty() || !std::ranges::all_of(assignments, in_vain)) return {};
   return usage_error(
       "S02",
       fmt::format("--root: {} has no root", fmt::join(assignments.front().collectives, ", ")),

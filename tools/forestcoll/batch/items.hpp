@@ -17,11 +17,11 @@ namespace forestcoll::cli::batch {
 
 /// S03, S04, B09: the options of an item are none that `synth` takes, or all targets would get the
 /// same.
-[[nodiscard]] std::optional<Diagnostics> refuse(const Assignment& assignment);
+[[nodiscard]] Expected<void> refuse(const Assignment& assignment);
 
 /// S02: `common` names a root, and nothing that is to be made has one.
-[[nodiscard]] std::optional<Diagnostic> refuse_root_in_vain(
-    const Words& common, const std::vector<Assignment>& assignments);
+[[nodiscard]] Expected<void> refuse_root_in_vain(const Words& common,
+                                                 const std::vector<Assignment>& assignments);
 
 /// Adds what the probe found: key (see `item_key`), cost and footprint.
 void apply(const Probe& probe, const std::string& program, Item& item);

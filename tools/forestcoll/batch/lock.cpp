@@ -56,7 +56,7 @@ int lock_file(int fd, int how) {
 
 Expected<Lock> Lock::take(const std::string& directory, const std::optional<Shard>& shard) {
   Lock lock;
-  const auto acquire = [&](const std::string& name, int how) -> std::optional<Diagnostic> {
+  const auto acquire = [&](const std::string& name, int how) -> Expected<void> {
     const std::string path = path_in(directory, name);
     const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0) {
@@ -77,19 +77,19 @@ Expected<Lock> Lock::take(const std::string& directory, const std::optional<Shar
                         "use a file system that knows flock(2)");
     }
     if (!holder.empty()) lock.former_ = holder;
-    if (how == LOCK_SH) return std::nullopt;
+    if (how == LOCK_SH) return {};
     const std::string name_of_mine = own_name();
     const bool named =
         ftruncate(fd, 0) == 0 && pwrite(fd, name_of_mine.data(), name_of_mine.size(), 0) > 0;
     lock.files_.back().second = named;
-    return std::nullopt;
+    return {};
   };
-  if (auto error = acquire(kLockName, shard ? LOCK_SH : LOCK_EX)) return *std::move(error);
+  if (const auto done = acquire(kLockName, shard ? LOCK_SH : LOCK_EX); !done) return done.errors();
   lock.alone_ = !shard;
   if (shard) {
     const std::string own =
         fmt::format(".forestcoll-batch.{}-of-{}.lock", shard->index, shard->count);
-    if (auto error = acquire(own, LOCK_EX)) return *std::move(error);
+    if (const auto done = acquire(own, LOCK_EX); !done) return done.errors();
   }
   return lock;
 }

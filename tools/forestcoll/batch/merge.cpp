@@ -96,7 +96,7 @@ Expected<std::vector<Part>> parts_in(const std::string& directory) {
 }
 
 // All shards of one number, each once.
-std::optional<Diagnostic> refuse(const std::vector<Part>& parts) {
+Expected<void> refuse(const std::vector<Part>& parts) {
   const int count = parts.front().shard.count;
   std::map<int, std::string> present;
   for (const Part& part : parts) {
@@ -123,7 +123,7 @@ std::optional<Diagnostic> refuse(const std::vector<Part>& parts) {
                        fmt::format("shard {} of {} has no report", index, count),
                        "run it, or run it again if it ended early");
   }
-  return std::nullopt;
+  return {};
 }
 
 Expected<Results> joined(std::vector<Part>& parts) {
@@ -147,8 +147,7 @@ fs::path record_of(const OutputFile& file) {
 }
 
 // Each output, checked against its hash, and its record, so that the next run reuses it.
-std::optional<Diagnostic> copy(const OutputFile& file, const std::string& from,
-                               const std::string& to) {
+Expected<void> copy(const OutputFile& file, const std::string& from, const std::string& to) {
   const fs::path path = file.path;
   const fs::path record = record_of(file);
   std::error_code error;
@@ -159,23 +158,23 @@ std::optional<Diagnostic> copy(const OutputFile& file, const std::string& from,
     return merge_error(path_in(from, file.path), "not what the report says; it was changed since",
                        "run its shard again, which makes it anew");
   }
-  if (auto failure = write_output(path_in(to, file.path), *text)) return failure;
+  if (const auto done = write_output(path_in(to, file.path), *text); !done) return done.errors();
   const auto remembered = read_input(path_in(from, record.string()));
   if (!remembered) return remembered.errors().front();
   return write_output(path_in(to, record.string()), *remembered);
 }
 
-std::optional<Diagnostic> copy_outputs(const std::vector<Part>& parts, const std::string& to) {
+Expected<void> copy_outputs(const std::vector<Part>& parts, const std::string& to) {
   for (const Part& part : parts) {
     std::error_code error;
     if (fs::equivalent(path_in(part.directory, ""), path_in(to, ""), error)) continue;
     for (const ItemResult& item : part.results.items) {
       for (const OutputFile& file : item.outputs) {
-        if (auto failure = copy(file, part.directory, to)) return failure;
+        if (const auto done = copy(file, part.directory, to); !done) return done.errors();
       }
     }
   }
-  return std::nullopt;
+  return {};
 }
 
 FilesOfBatch files_of(const MergeArguments& arguments, const std::vector<Part>& parts,
@@ -216,15 +215,15 @@ ExitCode run(const MergeArguments& arguments, const Console& console) {
     if (!found) return fail(found.errors(), console);
     std::ranges::move(*found, std::back_inserter(parts));
   }
-  if (const auto error = refuse(parts)) return fail({*error}, console);
-  if (const auto found = refuse_overwriting(files_of(arguments, parts, to))) {
-    return fail({*found}, console);
+  if (const auto done = refuse(parts); !done) return fail(done.errors(), console);
+  if (const auto done = refuse_overwriting(files_of(arguments, parts, to)); !done) {
+    return fail(done.errors(), console);
   }
   std::error_code error;
   fs::create_directories(path_in(to, ""), error);
   const auto lock = Lock::take(to, std::nullopt);
   if (!lock) return fail(lock.errors(), console);
-  if (const auto failure = copy_outputs(parts, to)) return fail({*failure}, console);
+  if (const auto done = copy_outputs(parts, to); !done) return fail(done.errors(), console);
   auto all = joined(parts);
   if (!all) return fail(all.errors(), console);
   return conclude(*std::move(all), *request, to, report_name(std::nullopt), "", console);

@@ -114,7 +114,7 @@ Expected<Shard> parse_shard(const std::string& text) {
                      "the second of four parts is --shard 2/4");
 }
 
-std::optional<Diagnostic> read_limits(const Arguments& arguments, RunnerLimits& limits) {
+Expected<void> read_limits(const Arguments& arguments, RunnerLimits& limits) {
   limits.jobs = processors();
   if (!arguments.jobs.empty()) {
     const auto jobs = parse_number<int>(arguments.jobs);
@@ -147,10 +147,10 @@ std::optional<Diagnostic> read_limits(const Arguments& arguments, RunnerLimits& 
                          "write a number such as 60 or 0.5");
     }
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<Diagnostic> refuse_combination(const Arguments& arguments) {
+Expected<void> refuse_combination(const Arguments& arguments) {
   if (arguments.directory.empty() || arguments.output.empty()) {
     return usage_error(
         "S04",
@@ -174,7 +174,7 @@ std::optional<Diagnostic> refuse_combination(const Arguments& arguments) {
     return usage_error("S04", "--mpi shares the work out by itself, in child processes",
                        "leave --shard and --in-process out");
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace
@@ -202,8 +202,8 @@ void add_batch_arguments(CLI::App& command, Arguments& arguments) {
 
 Expected<Request> resolve(const Arguments& arguments) {
   Request request;
-  if (auto error = refuse_combination(arguments)) return *std::move(error);
-  if (auto error = read_limits(arguments, request.limits)) return *std::move(error);
+  if (const auto done = refuse_combination(arguments); !done) return done.errors();
+  if (const auto done = read_limits(arguments, request.limits); !done) return done.errors();
   request.threads = std::max(1, processors() / request.limits.jobs);
   if (!arguments.shard.empty()) {
     const auto shard = parse_shard(arguments.shard);

@@ -13,12 +13,12 @@
 namespace forestcoll::cli::batch {
 namespace {
 
-Diagnostics write_reports(const Results& results, const OutcomeRequest& request,
-                          const std::string& directory, const std::string& name,
-                          const std::string& inputs) {
+Expected<void> write_reports(const Results& results, const OutcomeRequest& request,
+                             const std::string& directory, const std::string& name,
+                             const std::string& inputs) {
   Diagnostics errors;
   const auto write = [&errors](const std::string& path, const std::string& text) {
-    if (auto error = write_output(path, text)) errors.push_back(*std::move(error));
+    if (const auto done = write_output(path, text); !done) errors.push_back(done.errors().front());
   };
   const std::string json = to_report_json(results);
   write(path_in(directory, name + ".json"), json);
@@ -123,12 +123,12 @@ ExitCode conclude(Results results, const OutcomeRequest& request, const std::str
       note(console, fmt::format("{} of the baseline not in this run", counted(missing, "item")));
     }
   }
-  const Diagnostics errors = write_reports(results, request, directory, name, inputs);
+  const auto written = write_reports(results, request, directory, name, inputs);
   const bool bad =
       results.count(Status::failed) > 0 || (results.regressions && !results.regressions->empty());
   // Failures are errors, which --quiet does not silence.
   if (bad || !console.quiet) say(fmt::format("{}\n", to_summary(results)));
-  if (!errors.empty()) return fail(errors, console);
+  if (!written) return fail(written.errors(), console);
   return bad ? ExitCode::answer_is_no : ExitCode::done;
 }
 

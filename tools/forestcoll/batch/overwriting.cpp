@@ -50,10 +50,10 @@ class Check {
     if (is_file(files.baseline)) baseline_ = place_of(files.baseline);
   }
 
-  [[nodiscard]] std::optional<Diagnostic> run() const {
-    if (auto error = refuse_junit()) return error;
+  [[nodiscard]] Expected<void> run() const {
+    if (const auto done = refuse_junit(); !done) return done.errors();
     for (const char* extension : {".json", ".md", ".csv"}) {
-      if (auto error = refuse_report(files_.report + extension)) return error;
+      if (const auto done = refuse_report(files_.report + extension); !done) return done.errors();
     }
     for (const std::string& output : files_.outputs) {
       const fs::path place = place_of(output);
@@ -61,7 +61,7 @@ class Check {
       return usage_error("S04", fmt::format("{} is an input, and an output goes there", output),
                          "name another directory with -o");
     }
-    return std::nullopt;
+    return {};
   }
 
  private:
@@ -69,27 +69,27 @@ class Check {
     return baseline_ && place == *baseline_;
   }
 
-  [[nodiscard]] std::optional<Diagnostic> refuse_junit() const {
-    if (!is_file(files_.junit)) return std::nullopt;
+  [[nodiscard]] Expected<void> refuse_junit() const {
+    if (!is_file(files_.junit)) return {};
     const fs::path place = place_of(files_.junit);
     const char* what = nullptr;
     if (inputs_.contains(place)) what = "an input";
     if (outputs_.contains(place)) what = "an output";
     if (is_baseline(place)) what = "the baseline";
     if (place.parent_path() == directory_ && is_reserved(place.filename())) what = "a report";
-    if (what == nullptr) return std::nullopt;
+    if (what == nullptr) return {};
     return usage_error("S04", fmt::format("--junit: {} is {} of this batch", files_.junit, what),
                        "write it to another file");
   }
 
-  [[nodiscard]] std::optional<Diagnostic> refuse_report(const std::string& name) const {
+  [[nodiscard]] Expected<void> refuse_report(const std::string& name) const {
     const std::string path = path_in(files_.directory, name);
     const fs::path place = place_of(path);
     // Outputs of a topology of that name make it a directory.
     const bool in_the_way = std::ranges::any_of(outputs_, [&](const fs::path& output) {
       return output.string().starts_with(place.string() + "/");
     });
-    if (!in_the_way && !inputs_.contains(place)) return std::nullopt;
+    if (!in_the_way && !inputs_.contains(place)) return {};
     return usage_error("S04",
                        fmt::format("{} is {}, and the report goes there", path,
                                    in_the_way ? "where outputs go" : "an input"),
@@ -105,7 +105,7 @@ class Check {
 
 }  // namespace
 
-std::optional<Diagnostic> refuse_overwriting(const FilesOfBatch& files) {
+Expected<void> refuse_overwriting(const FilesOfBatch& files) {
   return Check(files).run();
 }
 

@@ -21,6 +21,6 @@ struct FilesOfBatch {
 
 /// S04: a report would replace an input or an output, or an output an input. Paths are the same
 /// where they are after links were followed. Cost: n log n in the number of files.
-[[nodiscard]] std::optional<Diagnostic> refuse_overwriting(const FilesOfBatch& files);
+[[nodiscard]] Expected<void> refuse_overwriting(const FilesOfBatch& files);
 
 }  // namespace forestcoll::cli::batch

@@ -37,10 +37,10 @@ Diagnostic io_problem(const std::string& path, std::string message, std::string 
   return error;
 }
 
-std::optional<Diagnostic> prepare_output(const std::string& directory) {
+Expected<void> prepare_output(const std::string& directory) {
   std::error_code error;
   fs::create_directories(directory, error);
-  if (!error && fs::is_directory(directory, error)) return std::nullopt;
+  if (!error && fs::is_directory(directory, error)) return {};
   return io_problem(
       directory,
       error ? "cannot make the directory: " + error.message() : "cannot write: it is no directory",
@@ -71,7 +71,9 @@ class Batch {
 
   int run(SignalGate& gate) {
     // 1. Alone in the directory of outputs, or only with other shards.
-    if (const auto error = prepare_output(arguments_.output)) return code(fail({*error}, console_));
+    if (const auto done = prepare_output(arguments_.output); !done) {
+      return code(fail(done.errors(), console_));
+    }
     const auto lock = Lock::take(arguments_.output, request_.shard);
     if (!lock) return code(fail(lock.errors(), console_));
     if (lock->former_holder()) {
@@ -84,12 +86,16 @@ class Batch {
     // 2. Which topologies there are, and what is to be made of them.
     auto assignments = find_assignments();
     if (!assignments) return code(fail(assignments.errors(), console_));
-    if (const auto error = refuse_root_in_vain(request_.standard.words, *assignments)) {
-      return code(fail({*error}, console_));
+    if (const auto done = refuse_root_in_vain(request_.standard.words, *assignments); !done) {
+      return code(fail(done.errors(), console_));
     }
     // 3. What they hold, by a look at each.
-    if (const auto errors = make_items(*assignments, gate)) return code(fail(*errors, console_));
-    if (const auto error = refuse_overwriting(files())) return code(fail({*error}, console_));
+    if (const auto done = make_items(*assignments, gate); !done) {
+      return code(fail(done.errors(), console_));
+    }
+    if (const auto done = refuse_overwriting(files()); !done) {
+      return code(fail(done.errors(), console_));
+    }
     if (request_.shard) keep(share_of(*request_.shard, items_));
     // 4. What is there already.
     for (const Item& item : items_) results_.items.push_back(untouched(item));
@@ -105,7 +111,7 @@ class Batch {
   static int code(ExitCode exit_code) { return static_cast<int>(exit_code); }
 
   Expected<std::vector<Assignment>> find_assignments() {
-    if (const auto errors = refuse(request_.standard)) return *errors;
+    if (const auto done = refuse(request_.standard); !done) return done.errors();
     std::error_code error;
     if (!fs::is_directory(path_in(arguments_.directory, ""), error)) {
       return io_problem(arguments_.directory, "cannot read: it is no directory",
@@ -117,9 +123,9 @@ class Batch {
       auto listed = parse_manifest(*text, display_name(arguments_.manifest), request_.standard);
       if (!listed) return listed.errors();
       for (const Assignment& assignment : *listed) {
-        const auto errors = refuse(assignment);
-        if (!errors) continue;
-        Diagnostics placed = *errors;
+        const auto done = refuse(assignment);
+        if (done) continue;
+        Diagnostics placed = done.errors();
         for (Diagnostic& found : placed) {
           found.file = display_name(arguments_.manifest);
           found.where = printable(assignment.input);
@@ -147,8 +153,7 @@ class Batch {
     return input.ends_with(".json") ? Confidence::looks_like_one : Confidence::none;
   }
 
-  std::optional<Diagnostics> make_items(const std::vector<Assignment>& assignments,
-                                        SignalGate& gate) {
+  Expected<void> make_items(const std::vector<Assignment>& assignments, SignalGate& gate) {
     std::vector<ProbeTask> tasks;
     for (const Assignment& assignment : assignments) {
       tasks.push_back({.path = path_in(arguments_.directory, assignment.input),
@@ -175,7 +180,7 @@ class Batch {
       error.file = display_name(arguments_.directory);
       return Diagnostics{error};
     }
-    return std::nullopt;
+    return {};
   }
 
   // Those of all shards: they may lie in one directory.

@@ -45,7 +45,7 @@ std::string item_key(const std::string& program, const std::string& fingerprint,
   return content_hash(text);
 }
 
-std::optional<Diagnostic> write_record(const std::string& path, const Record& record) {
+Expected<void> write_record(const std::string& path, const Record& record) {
   Json body = {{"format", "forestcoll-batch-record"},
                {"version", 1},
                {"key", record.key},

@@ -22,7 +22,7 @@ struct Record {
                                    const std::vector<std::string>& words);
 
 /// Writes the record, whole or not at all. Returns the error, if any.
-[[nodiscard]] std::optional<Diagnostic> write_record(const std::string& path, const Record& record);
+[[nodiscard]] Expected<void> write_record(const std::string& path, const Record& record);
 
 /// Why a result is not taken from the store.
 enum class Miss : std::uint8_t { absent, other_key, damaged };

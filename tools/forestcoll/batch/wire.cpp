@@ -148,20 +148,20 @@ ExitCode serve(const Console& console) {
   const auto request = read_input("-");
   if (!request) return fail(request.errors(), console);
   if (const auto task = decode_task(*request)) {
-    const auto error = write_output("-", encode(perform(*task)));
-    return error ? fail({*error}, console) : ExitCode::done;
+    const auto written = write_output("-", encode(perform(*task)));
+    return written ? ExitCode::done : fail(written.errors(), console);
   }
   const auto probes = parsed(*request, parse_probe_tasks);
   if (!probes) {
     return fail({usage_error("S03", "this command is for the children of `forestcoll batch`", "")},
                 console);
   }
-  std::optional<Diagnostic> error;
-  probe_each(*probes, [&error](const Probe& probe) {
-    error = write_output("-", encode(probe));
-    return !error;
+  Expected<void> written;
+  probe_each(*probes, [&written](const Probe& probe) {
+    written = write_output("-", encode(probe));
+    return written.has_value();
   });
-  return error ? fail({*error}, console) : ExitCode::done;
+  return written ? ExitCode::done : fail(written.errors(), console);
 }
 
 }  // namespace forestcoll::cli::batch

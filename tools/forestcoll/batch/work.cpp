@@ -75,8 +75,9 @@ Answer perform_unguarded(const Task& task) {
     if (!file) return failed(first_error(file.errors()));
     answer.outputs.push_back(*std::move(file));
   }
-  if (auto error = write_record(record.string(), {task.key, answer.outputs, *answer.figures})) {
-    return failed(first_error({*std::move(error)}));
+  if (const auto done = write_record(record.string(), {task.key, answer.outputs, *answer.figures});
+      !done) {
+    return failed(first_error(done.errors()));
   }
   return answer;
 }

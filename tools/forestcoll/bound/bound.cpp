@@ -347,13 +347,13 @@ Expected<WhatIf> explore(const Fabric& fabric, WhatIfOptions options, const Cons
 }
 
 // Options of all-to-all and of trees do not go together.
-std::optional<Diagnostic> misplaced_option(const BoundArguments& options) {
+Expected<void> misplaced_option(const BoundArguments& options) {
   const bool alltoall = is_alltoall(options.collective);
   if (!alltoall && options.alltoall.given()) {
     return usage_error("S04", "--demand, --gap and --time-limit are of -c alltoall",
                        "add -c alltoall, or leave them out");
   }
-  if (auto error = refuse_no_demand(options.collective, options.alltoall.demand)) return error;
+  if (auto done = refuse_no_demand(options.collective, options.alltoall.demand); !done) return done;
   if (alltoall && !options.root.empty()) {
     return usage_error("S02", "an alltoall has no root", "leave out --root");
   }
@@ -361,16 +361,17 @@ std::optional<Diagnostic> misplaced_option(const BoundArguments& options) {
     return usage_error("S04", "--whatif does not know alltoall",
                        "use --drop and --derate for one failure at a time");
   }
-  return std::nullopt;
+  return {};
 }
 
 ExitCode run_bound(const BoundArguments& options, const Console& console) {
-  if (auto error = misplaced_option(options)) return fail({*std::move(error)}, console);
-  if (auto error = refuse_clashes({{"topology file", options.topology},
-                                   {"--box file", options.reading.dump.box},
-                                   {"--demand file", options.alltoall.demand}},
-                                  {{"the report", "-"}})) {
-    return fail({*std::move(error)}, console);
+  if (const auto done = misplaced_option(options); !done) return fail(done.errors(), console);
+  if (const auto done = refuse_clashes({{"topology file", options.topology},
+                                        {"--box file", options.reading.dump.box},
+                                        {"--demand file", options.alltoall.demand}},
+                                       {{"the report", "-"}});
+      !done) {
+    return fail(done.errors(), console);
   }
   const auto fabric = load_fabric(options.topology, options.reading, options.failures, console);
   if (!fabric) return fail(fabric.errors(), console);
@@ -411,12 +412,19 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
     if (!asked) return fail(asked.errors(), console);
     const auto changes = explore(*fabric, *asked, console);
     if (!changes) return fail(changes.errors(), console);
+    const std::size_t lines = options.top == 0 ? kUsualChanges : options.top;
     json["what_if"] = to_json(*changes, fabric->topology, *asked);
-    text += in_words(*changes, fabric->topology, *asked,
-                     options.top == 0 ? kUsualChanges : options.top);
+    text += in_words(*changes, fabric->topology, *asked, lines);
+    if (allreduce && allreduce->in_network) {
+      const auto roles = at_work("what if switches could do less", console,
+                                 [&] { return role_failures(fabric->topology); });
+      if (!roles) return fail(roles.errors(), console);
+      json["what_if"]["role_failures"] = to_json(*roles, fabric->topology);
+      text += in_words(*roles, fabric->topology, lines);
+    }
   }
   const std::string report = options.json ? to_text(json) : text;
-  if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
+  if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
   return ExitCode::done;
 }
 
@@ -439,8 +447,8 @@ Command add_bound(CLI::App& program) {
                     "Compute the rate again by bisection, in independent code; they must agree");
   command->add_flag(
       "--whatif", options->whatif,
-      "Rank the links, their single cables, nodes and boxes by what their failure costs, "
-      "and the upgrades that pay, each solved exactly");
+      "Rank the links, their single cables, nodes, boxes and what switches can do by what their "
+      "failure costs, and the upgrades that pay, each solved exactly");
   command
       ->add_option("--top", options->top,
                    "List the N largest links of the bottleneck, and N lines of --whatif (the "

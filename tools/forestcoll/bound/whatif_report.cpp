@@ -67,7 +67,7 @@ std::string in_words(const FailureEffect& failure, const Topology& topology) {
 
 // "box0/nic0 (switch), or another of 16"
 std::string any_of(const NodeFailureEffect& effect, const Topology& topology) {
-  const bool gpu = topology.nodes[effect.nodes.front()].type == NodeType::compute;
+  const bool gpu = topology.nodes[effect.nodes.front()].type != NodeType::switch_node;
   return fmt::format("{} ({}){}", names_of(effect, topology).front(), gpu ? "GPU" : "switch",
                      or_another(effect.nodes.size()));
 }
@@ -250,6 +250,33 @@ Json to_json(const std::vector<FailureEffect>& failures, const Topology& topolog
 }
 
 }  // namespace
+
+std::string in_words(const RoleFailures& roles, const Topology& topology, std::size_t count) {
+  std::string text = fmt::format(
+      "what if one switch could do less (allreduce by trees that branch there, at {} GB/s):\n",
+      number(roles.algbw));
+  for (std::size_t i = 0; i < std::min(count, roles.effects.size()); ++i) {
+    const RoleFailureEffect& effect = roles.effects[i];
+    text += effect_line(
+        effect.algbw, roles.algbw,
+        fmt::format("{} (it no longer {}){}", effect.drop_text(topology),
+                    effect.multicast ? "copies" : "combines", or_another(effect.switches.size())));
+  }
+  return text;
+}
+
+Json to_json(const RoleFailures& roles, const Topology& topology) {
+  Json effects = Json::array();
+  for (const RoleFailureEffect& effect : roles.effects) {
+    Json switches = Json::array();
+    for (const NodeId node : effect.switches) switches.push_back(topology.nodes[node].id);
+    effects.push_back({{"switches", std::move(switches)},
+                       {"role", effect.multicast ? "multicast" : "reduce"},
+                       {"algbw", exact(effect.algbw)},
+                       {"drop", effect.drop_text(topology)}});
+  }
+  return {{"algbw", exact(roles.algbw)}, {"effects", std::move(effects)}};
+}
 
 std::string in_words(const WhatIf& what_if, const Topology& topology, const WhatIfOptions& options,
                      std::size_t count) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/report.hpp"
+#include "forestcoll/role_failures.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/whatif.hpp"
 
@@ -17,5 +18,10 @@ namespace forestcoll::cli {
 /// The "what_if" of the bound report: everything.
 [[nodiscard]] Json to_json(const WhatIf& what_if, const Topology& topology,
                            const WhatIfOptions& options);
+
+/// The same of switches that lose a role: `count` lines, and "role_failures".
+[[nodiscard]] std::string in_words(const RoleFailures& roles, const Topology& topology,
+                                   std::size_t count);
+[[nodiscard]] Json to_json(const RoleFailures& roles, const Topology& topology);
 
 }  // namespace forestcoll::cli

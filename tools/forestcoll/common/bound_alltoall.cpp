@@ -172,7 +172,7 @@ ExitCode run_bound_alltoall(const Fabric& fabric, const AlltoallArguments& argum
   const std::string report = reporting.json
                                  ? to_text(json_report(proof, *demand, *rates, fabric, reporting))
                                  : text_report(proof, *demand, *rates, fabric, reporting.top);
-  if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
+  if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
   return ExitCode::done;
 }
 
@@ -180,8 +180,8 @@ bool is_alltoall(std::string_view collective) {
   return collective == kAlltoall || collective == "alltoallv";
 }
 
-std::optional<Diagnostic> refuse_no_demand(std::string_view collective, const std::string& demand) {
-  if (collective != "alltoallv" || !demand.empty()) return std::nullopt;
+Expected<void> refuse_no_demand(std::string_view collective, const std::string& demand) {
+  if (collective != "alltoallv" || !demand.empty()) return {};
   return usage_error("S04", "an alltoallv is of unequal amounts, and no --demand says which",
                      "add --demand FILE, or ask for -c alltoall");
 }

@@ -28,13 +28,12 @@ Diagnostics joined(Diagnostics first, const Diagnostics& second) {
 }
 
 // Options of dumps that say nothing to a topology file.
-std::optional<Diagnostic> refuse_dump_options(const ImportOptions& options,
-                                              const std::string& file) {
+Expected<void> refuse_dump_options(const ImportOptions& options, const std::string& file) {
   std::string given;
   if (options.pcie_p2p) given = "--pcie-p2p";
   if (options.nvswitch) given = "--nvlink";
   if (!options.box_text.empty()) given = "--box";
-  if (given.empty()) return std::nullopt;
+  if (given.empty()) return {};
   return Diagnostic{.code = "I08",
                     .severity = Severity::error,
                     .kind = ErrorKind::input,
@@ -83,7 +82,7 @@ Expected<ParsedTopology> parse_any(std::string_view text, const std::string& fil
   const auto source = detect_source(text);
   if (!source) {
     if (is_unknown_xml(text)) return unknown_xml(file);
-    if (auto error = refuse_dump_options(reading.import, file)) return *std::move(error);
+    if (const auto done = refuse_dump_options(reading.import, file); !done) return done.errors();
     if (metadata != nullptr) *metadata = metadata_of(text);
     return parse_topology(text, file, reading.parser);
   }

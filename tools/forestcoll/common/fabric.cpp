@@ -130,9 +130,11 @@ void add_failure_options(CLI::App& command, Failures& failures) {
       .add_option(
           "--drop", failures.drop,
           "Leave out a link (A~B both ways, A->B one way, kind=K), one of its parallel cables\n"
-          "(A~B*1, kind=K*1), a node or a box; ids and ranges such as box[0-1]/nic3; several times")
+          "(A~B*1, kind=K*1), a node, a box, or what a switch can do (nvsw:multicast, "
+          "nvsw:reduce);\n"
+          "ids and ranges such as box[0-1]/nic3; several times")
       ->allow_extra_args(false)
-      ->type_name("LINK|NODE")
+      ->type_name("LINK|NODE|NODE:ROLE")
       ->group(group);
   command
       .add_option("--derate", failures.derate,
@@ -140,14 +142,29 @@ void add_failure_options(CLI::App& command, Failures& failures) {
       ->allow_extra_args(false)
       ->type_name("LINK=F")
       ->group(group);
+  const auto names_some = [](const std::string& list) {
+    return list.empty() ? std::string("the list names no GPU") : std::string();
+  };
+  auto* ranks =
+      command
+          .add_option("--ranks", failures.ranks,
+                      "Only these GPUs, in this rank order: ids, ranges, boxes or rank numbers,\n"
+                      "with commas; the others are gone")
+          ->check(names_some)
+          ->type_name("LIST")
+          ->group(group);
   command
-      .add_option("--ranks", failures.ranks,
-                  "Only these GPUs, in this rank order: ids, ranges, boxes or rank numbers, with\n"
-                  "commas; the others are gone")
-      ->check([](const std::string& list) {
-        return list.empty() ? std::string("the list names no GPU") : std::string();
-      })
+      .add_option("--members", failures.members,
+                  "A process group: only these GPUs take part, listed as for --ranks; the\n"
+                  "others pass data on like switches where the format can say so (forests,\n"
+                  "flows; not XML and plans, whose programs run on the members alone)")
+      ->check(names_some)
+      ->excludes(ranks)
       ->type_name("LIST")
+      ->group(group);
+  command
+      .add_flag("--no-relays{false}", failures.keep_relays,
+                "GPUs outside of the process group are not there, as with --ranks")
       ->group(group);
 }
 
@@ -192,30 +209,48 @@ Expected<ParsedTopology> read_topology(const std::string& path, const Reading& r
   return parsed;
 }
 
-Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& options,
-                             const Failures& failures, const Console& console) {
+Expected<LoadedTopology> load_topology(const std::string& path, const ReadingOptions& options,
+                                       const Failures& failures, const Console& console) {
   const auto reading = reading_of(options);
   if (!reading) return reading.errors();
   Metadata metadata;
   auto parsed = read_topology(path, *reading, console, &metadata);
   if (!parsed) return parsed.errors();
   const ProgressBar bar("reading the topology", console);
-  ChosenGpu gpu = choose_gpu(parsed->topology, metadata);
-  DegradedTopology left{.topology = std::move(parsed->topology), .changes = {}};
-  if (!failures.empty()) {
-    auto degraded = degrade(left.topology, failures);
-    if (!degraded) return in_file(degraded.errors(), path);
-    left = *std::move(degraded);
-    const Diagnostics warnings = in_file(left.warnings, path);
-    parsed->warnings.insert(parsed->warnings.end(), warnings.begin(), warnings.end());
-  }
-  auto network = to_digraph(left.topology);
+  LoadedTopology loaded{
+      {std::move(parsed->warnings), std::move(parsed->notes), parsed->quantize_change, {}},
+      std::move(parsed->topology),
+      {}};
+  loaded.gpu = choose_gpu(loaded.topology, metadata);
+  if (failures.empty()) return loaded;
+  auto left = degrade(loaded.topology, failures);
+  if (!left) return in_file(left.errors(), path);
+  loaded.topology = std::move(left->topology);
+  loaded.changes = std::move(left->changes);
+  const Diagnostics warnings = in_file(left->warnings, path);
+  loaded.warnings.insert(loaded.warnings.end(), warnings.begin(), warnings.end());
+  return loaded;
+}
+
+Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& options,
+                             const Failures& failures, const Console& console) {
+  auto loaded = load_topology(path, options, failures, console);
+  if (!loaded) return loaded.errors();
+  auto network = to_digraph(loaded->topology);
   if (!network) return in_file(network.errors(), path);
-  return Fabric{{std::move(left.topology), *std::move(network), std::move(gpu)},
-                std::move(parsed->warnings),
-                std::move(parsed->notes),
-                parsed->quantize_change,
-                std::move(left.changes)};
+  return Fabric{{std::move(loaded->topology), *std::move(network), std::move(loaded->gpu)},
+                static_cast<ReadingNotes&&>(*loaded)};
+}
+
+Expected<Fabric> members_alone(Fabric fabric) {
+  auto left = degrade(fabric.topology, {.keep_relays = false});
+  if (!left) return left.errors();
+  auto network = to_digraph(left->topology);
+  if (!network) return network.errors();
+  fabric.topology = std::move(left->topology);
+  fabric.network = *std::move(network);
+  fabric.changes.insert(fabric.changes.end(), left->changes.begin(), left->changes.end());
+  return fabric;
 }
 
 void report_parsed(const ParsedTopology& parsed, const Console& console) {
@@ -223,13 +258,14 @@ void report_parsed(const ParsedTopology& parsed, const Console& console) {
   for (const std::string& inferred : parsed.notes) note(console, inferred);
 }
 
-void report_reading(const Fabric& fabric, const ReadingOptions& options, const Console& console) {
-  print(fabric.warnings, console);
-  for (const std::string& inferred : fabric.notes) note(console, inferred);
-  for (const std::string& change : fabric.changes) note(console, change);
+void report_reading(const ReadingNotes& read, const ReadingOptions& options,
+                    const Console& console) {
+  print(read.warnings, console);
+  for (const std::string& inferred : read.notes) note(console, inferred);
+  for (const std::string& change : read.changes) note(console, change);
   if (options.quantize.empty()) return;
   note(console, fmt::format("--quantize {} changed a bandwidth by {} % at most", options.quantize,
-                            number(fabric.quantize_change.to_double() * 100)));
+                            number(read.quantize_change.to_double() * 100)));
 }
 
 Expected<Rank> find_rank(const Topology& topology, const std::string& text) {

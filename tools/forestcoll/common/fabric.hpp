@@ -41,7 +41,7 @@ struct ReadingOptions {
 };
 void add_reading_options(CLI::App& command, ReadingOptions& options);
 
-/// --drop, --derate and --ranks.
+/// --drop, --derate, --ranks, --members and --no-relays.
 void add_failure_options(CLI::App& command, Failures& failures);
 
 /// The options for the parser and the importer, with the file of `--box` read. Errors: S03 where
@@ -54,24 +54,42 @@ void add_failure_options(CLI::App& command, Failures& failures);
                                                      const Reading& reading, const Console& console,
                                                      Metadata* metadata = nullptr);
 
-/// A fabric, ready to be compiled for, and what is to be said of how it was read. The GPU is that
-/// of the fabric as the file has it.
-struct Fabric : forestcoll::Fabric {
+/// What is to be said of how a topology was read.
+struct ReadingNotes {
   Diagnostics warnings;
-  std::vector<std::string> notes;  ///< what was inferred when it was read
+  std::vector<std::string> notes;  ///< what was inferred
   Ratio quantize_change;
-  std::vector<std::string> changes;  ///< what --drop, --derate and --ranks did
+  std::vector<std::string> changes;  ///< what --drop, --derate, --ranks and --members did
 };
-/// Errors: those of the file, E14, and those of `degrade`.
+
+/// A topology as the options leave it. The GPU is that of the fabric as the file has it.
+struct LoadedTopology : ReadingNotes {
+  Topology topology;
+  ChosenGpu gpu;
+};
+/// Errors: those of the file and of `degrade`.
+[[nodiscard]] Expected<LoadedTopology> load_topology(const std::string& path,
+                                                     const ReadingOptions& options,
+                                                     const Failures& failures,
+                                                     const Console& console);
+
+/// The same, ready to be compiled for.
+struct Fabric : forestcoll::Fabric, ReadingNotes {};
+/// Errors: those of `load_topology`, E14.
 [[nodiscard]] Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& options,
                                            const Failures& failures, const Console& console);
+
+/// The fabric as programs find it, which run on the ranks alone: without relays. Errors: those of
+/// `degrade`, where the ranks do not reach one another so.
+[[nodiscard]] Expected<Fabric> members_alone(Fabric fabric);
 
 /// Prints the warnings of the file, and what was inferred.
 void report_parsed(const ParsedTopology& parsed, const Console& console);
 
-/// Prints the warnings of the file, what was inferred, and what `--quantize`, `--drop`, `--derate`
-/// and `--ranks` changed.
-void report_reading(const Fabric& fabric, const ReadingOptions& options, const Console& console);
+/// Prints the warnings of the file, what was inferred, and what `--quantize`, `--drop`, `--derate`,
+/// `--ranks` and `--members` changed.
+void report_reading(const ReadingNotes& read, const ReadingOptions& options,
+                    const Console& console);
 
 /// The rank that `text` names: the id of a compute node, or else a rank. Error S02.
 [[nodiscard]] Expected<Rank> find_rank(const Topology& topology, const std::string& text);

@@ -276,14 +276,13 @@ Expected<std::string> read_input(const std::string& path, std::size_t max_bytes)
   return read_all(file.get(), name, max_bytes);
 }
 
-std::optional<Diagnostic> write_output(const std::string& path, std::string_view text,
-                                       bool force_to_disk) {
+Expected<void> write_output(const std::string& path, std::string_view text, bool force_to_disk) {
   static std::mutex one_at_a_time;  // there is one pending file, and one mask of new files' modes
   const std::scoped_lock lock(one_at_a_time);
   const bool standard = path == "-";
   const int error =
       standard ? write_all(STDOUT_FILENO, text) : write_path(path, text, force_to_disk);
-  if (error == 0) return std::nullopt;
+  if (error == 0) return {};
   return io_error(standard ? "<stdout>" : display_name(path), "write", error);
 }
 

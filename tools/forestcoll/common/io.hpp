@@ -25,7 +25,7 @@ void prepare_process();
 /// temporary name beside it and renamed: on failure it is what it was before. Returns the error
 /// (ErrorKind::io), if any. A file that is not forced to the disk may be empty after a loss of
 /// power: for what can be made again and carries a check of itself.
-[[nodiscard]] std::optional<Diagnostic> write_output(const std::string& path, std::string_view text,
-                                                     bool force_to_disk = true);
+[[nodiscard]] Expected<void> write_output(const std::string& path, std::string_view text,
+                                          bool force_to_disk = true);
 
 }  // namespace forestcoll::cli

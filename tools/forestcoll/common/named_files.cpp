@@ -93,8 +93,8 @@ Diagnostic written_twice(const Seen& a, const Seen& b) {
 
 }  // namespace
 
-std::optional<Diagnostic> refuse_clashes(const std::vector<NamedFile>& inputs,
-                                         const std::vector<NamedFile>& outputs) {
+Expected<void> refuse_clashes(const std::vector<NamedFile>& inputs,
+                              const std::vector<NamedFile>& outputs) {
   const std::vector<Seen> in = look_at(inputs, STDIN_FILENO);
   const std::vector<Seen> out = look_at(outputs, STDOUT_FILENO);
   for (std::size_t i = 0; i < in.size(); ++i) {
@@ -110,7 +110,7 @@ std::optional<Diagnostic> refuse_clashes(const std::vector<NamedFile>& inputs,
       if (is_written_twice(out[j], out[i])) return written_twice(out[j], out[i]);
     }
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace forestcoll::cli

@@ -20,7 +20,7 @@ struct NamedFile {
 /// inode, so links and redirections count), those that do not exist yet by where they would be
 /// made. Terminals and other character devices may be named twice. Call it before anything is
 /// computed; nothing is opened.
-[[nodiscard]] std::optional<Diagnostic> refuse_clashes(const std::vector<NamedFile>& inputs,
-                                                       const std::vector<NamedFile>& outputs);
+[[nodiscard]] Expected<void> refuse_clashes(const std::vector<NamedFile>& inputs,
+                                            const std::vector<NamedFile>& outputs);
 
 }  // namespace forestcoll::cli

@@ -50,6 +50,7 @@ ExitCode exit_code(const Diagnostics& findings) {
     case ErrorKind::input:
       return ExitCode::bad_input;
     case ErrorKind::limit:
+    case ErrorKind::stopped:
       return ExitCode::does_not_fit;
     case ErrorKind::io:
       return ExitCode::io;

@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::int64_t kLargestKOfTradeoff = 16;
 
-bool was_stopped(const Diagnostics& errors) {
-  return errors.front().code == "R01";
-}
-
 }  // namespace
 
 Expected<std::optional<CollectiveForest>> load_previous(const std::string& path,

@@ -109,9 +109,9 @@ Expected<std::vector<std::string>> names_of(const CompareArguments& options) {
   return names;
 }
 
-// As they are asked for; else those of the GPU that the fabric names. Returns the errors, if any.
-Diagnostics choose_parameters(const CompareArguments& options, const Fabric& fabric,
-                              RowsRequest& request) {
+// As they are asked for; else those of the GPU that the fabric names.
+Expected<void> choose_parameters(const CompareArguments& options, const Fabric& fabric,
+                                 RowsRequest& request) {
   ChosenGpu gpu{options.gpu, "as asked for"};
   if (options.gpu.empty()) gpu = fabric.gpu;
   auto parameters = find_simulation_parameters(gpu.name);
@@ -158,8 +158,7 @@ bool prints_report(const CompareArguments& options) {
   return asked || (options.svg != "-" && options.html != "-");
 }
 
-std::optional<Diagnostic> refuse_files(const CompareArguments& options,
-                                       const RowsRequest& request) {
+Expected<void> refuse_files(const CompareArguments& options, const RowsRequest& request) {
   std::vector<NamedFile> inputs = {{"topology file", options.topology},
                                    {"--box file", options.reading.dump.box},
                                    {"--parameters file", options.parameters},
@@ -177,8 +176,8 @@ std::optional<Diagnostic> refuse_files(const CompareArguments& options,
 }
 
 // What says nothing to the algorithms that are compared.
-std::optional<Diagnostic> refuse_for_algorithms(const CompareArguments& options,
-                                                const std::vector<std::string>& names) {
+Expected<void> refuse_for_algorithms(const CompareArguments& options,
+                                     const std::vector<std::string>& names) {
   const bool rings = std::ranges::any_of(names, has_box_rings);
   const bool nccl_ring = std::ranges::find(names, "nccl-ring") != names.end();
   for (const auto& [option, given, fits] :
@@ -190,7 +189,7 @@ std::optional<Diagnostic> refuse_for_algorithms(const CompareArguments& options,
         "S04", fmt::format("{} says nothing to --algorithms {}", option, fmt::join(names, ",")),
         "add nccl-ring to them, or leave it out");
   }
-  return std::nullopt;
+  return {};
 }
 
 std::string report(const Comparison& comparison, const CompareArguments& options) {
@@ -201,41 +200,40 @@ std::string report(const Comparison& comparison, const CompareArguments& options
   return to_terminal(comparison);
 }
 
-// Returns the errors, if any.
-Diagnostics write_files(const Comparison& comparison, const CompareArguments& options,
-                        const Console& console) {
+Expected<void> write_files(const Comparison& comparison, const CompareArguments& options,
+                           const Console& console) {
   if (!options.svg.empty()) {
     if (!has_times(comparison)) {
-      return {usage_error("N09", "--svg: no algorithm has times, so there is nothing to draw",
-                          "the report says why, for each of them")};
+      return usage_error("N09", "--svg: no algorithm has times, so there is nothing to draw",
+                         "the report says why, for each of them");
     }
-    if (auto error = write_output(options.svg, to_chart(comparison, kChartWidth, true))) {
-      return {*std::move(error)};
+    if (const auto done = write_output(options.svg, to_chart(comparison, kChartWidth, true));
+        !done) {
+      return done.errors();
     }
   }
   if (options.html.empty()) return {};
   const Page page = at_work("drawing the page", console, [&] { return to_page(comparison); });
   print(page.warnings, console);
-  if (auto error = write_output(options.html, page.html)) return {*std::move(error)};
-  return {};
+  return write_output(options.html, page.html);
 }
 
 // What says nothing to an all-to-all, or to all others.
-std::optional<Diagnostic> refuse_for_collective(const CompareArguments& options) {
+Expected<void> refuse_for_collective(const CompareArguments& options) {
   if (!is_alltoall(options.collective)) {
-    if (options.demand.empty()) return std::nullopt;
+    if (options.demand.empty()) return {};
     return usage_error("S04", "--demand is for -c alltoall", "add -c alltoall, or leave it out");
   }
-  if (auto error = refuse_no_demand(options.collective, options.demand)) return error;
+  if (auto done = refuse_no_demand(options.collective, options.demand); !done) return done;
   if (!options.root.empty()) {
     return usage_error("S02", "an alltoall has no root", "leave --root out");
   }
-  if (options.measured.empty()) return std::nullopt;
+  if (options.measured.empty()) return {};
   return usage_error("S04", "--measured knows no runs of alltoall_perf", "leave --measured out");
 }
 
 ExitCode run_compare(const CompareArguments& options, const Console& console) {
-  if (auto error = refuse_for_collective(options)) return fail({*std::move(error)}, console);
+  if (const auto done = refuse_for_collective(options); !done) return fail(done.errors(), console);
   const bool alltoall = is_alltoall(options.collective);
   RowsRequest request;
   // nccl-tests makes busbw of algbw in the same way for an allgather and an all-to-all.
@@ -243,10 +241,11 @@ ExitCode run_compare(const CompareArguments& options, const Console& console) {
   request.schedules = options.schedules;
   auto names = names_of(options);
   if (!names) return fail(names.errors(), console);
-  if (auto error = refuse_for_algorithms(options, *names))
-    return fail({*std::move(error)}, console);
+  if (const auto done = refuse_for_algorithms(options, *names); !done) {
+    return fail(done.errors(), console);
+  }
   request.algorithms = *std::move(names);
-  if (auto error = refuse_files(options, request)) return fail({*std::move(error)}, console);
+  if (const auto done = refuse_files(options, request); !done) return fail(done.errors(), console);
   choose_sizes(options.sizes, request);
   request.threads = options.threads;
   const auto rings = read_rings(options.nccl_graph);
@@ -268,8 +267,8 @@ ExitCode run_compare(const CompareArguments& options, const Console& console) {
   const auto root = find_root(fabric->topology, request.collective, options.root);
   if (!root) return fail(root.errors(), console);
   request.root = *root;
-  const Diagnostics refused = choose_parameters(options, *fabric, request);
-  if (!refused.empty()) return fail(refused, console);
+  const auto chosen = choose_parameters(options, *fabric, request);
+  if (!chosen) return fail(chosen.errors(), console);
   const auto ranks = static_cast<std::int64_t>(fabric->topology.ranks.size());
   std::vector<Overlay> overlays;
   for (const std::string& measured : options.measured) {
@@ -283,11 +282,11 @@ ExitCode run_compare(const CompareArguments& options, const Console& console) {
   auto comparison = make_comparison(*fabric, request, console);
   if (!comparison) return fail(comparison.errors(), console);
   for (const Overlay& overlay : overlays) add_measured(*comparison, overlay);
-  const Diagnostics errors = write_files(*comparison, options, console);
-  if (!errors.empty()) return fail(errors, console);
+  const auto written = write_files(*comparison, options, console);
+  if (!written) return fail(written.errors(), console);
   if (!prints_report(options)) return ExitCode::done;
-  if (auto error = write_output("-", report(*comparison, options))) {
-    return fail({*std::move(error)}, console);
+  if (const auto done = write_output("-", report(*comparison, options)); !done) {
+    return fail(done.errors(), console);
   }
   return ExitCode::done;
 }

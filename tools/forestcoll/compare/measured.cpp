@@ -88,18 +88,18 @@ class Reader {
  public:
   explicit Reader(std::string file) : file_(std::move(file)) {}
 
-  std::optional<Diagnostic> read(std::string_view line, std::size_t number) {
+  Expected<void> read(std::string_view line, std::size_t number) {
     number_ = number;
     line = without_tag(line);
     if (!result_.collective) result_.collective = collective_in(line);
     const Words words = split(line);
-    if (words.empty()) return std::nullopt;
+    if (words.empty()) return {};
     if (words.front().starts_with('#')) {
       read_comment(words);
-      return std::nullopt;
+      return {};
     }
     const bool is_row = !heading_.empty() && number_in(words.front());
-    return is_row ? read_row(words) : std::nullopt;
+    return is_row ? read_row(words) : Expected<void>();
   }
 
   Expected<MeasuredFile> finish() {
@@ -140,7 +140,7 @@ class Reader {
     }
   }
 
-  std::optional<Diagnostic> read_row(const Words& words) {
+  Expected<void> read_row(const Words& words) {
     if (words.size() != heading_.size()) {
       return error("N02", place(),
                    fmt::format("expected {} columns as in the heading, found {}", heading_.size(),
@@ -155,13 +155,13 @@ class Reader {
     }
     note_reduction(words);
     for (std::size_t column = 0; column < times_.size(); ++column) {
-      if (auto bad = read_time(words, column, *bytes)) return bad;
+      if (auto done = read_time(words, column, *bytes); !done) return done;
     }
     ++rows_;
-    return std::nullopt;
+    return {};
   }
 
-  std::optional<Diagnostic> read_time(const Words& words, std::size_t column, double bytes) {
+  Expected<void> read_time(const Words& words, std::size_t column, double bytes) {
     const std::size_t at = times_[column];
     std::array<double, 3> values{};
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -175,7 +175,7 @@ class Reader {
       values[i] = *value;
     }
     const auto [micros, algbw, busbw] = values;
-    if (bytes <= 0 || micros <= 0) return std::nullopt;  // rows of nothing measure nothing
+    if (bytes <= 0 || micros <= 0) return {};  // rows of nothing measure nothing
     const double expected = bytes / micros * 1e-3;
     if (std::abs(expected - algbw) > kRoundingGbs + kRoundingShare * expected) {
       return error(
@@ -191,7 +191,7 @@ class Reader {
          busbw,
          number_,
          wrong});
-    return std::nullopt;
+    return {};
   }
 
   // "none" is what collectives have that only copy.
@@ -239,7 +239,7 @@ Expected<MeasuredFile> read_nccl_tests(std::string_view text, const std::string&
   std::size_t number = 0;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    if (auto error = reader.read(text.substr(0, end), ++number)) return *std::move(error);
+    if (const auto done = reader.read(text.substr(0, end), ++number); !done) return done.errors();
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return reader.finish();

@@ -43,8 +43,8 @@ bool is_reduction(Collective collective) {
   return collective != Collective::allgather && collective != Collective::broadcast;
 }
 
-std::optional<Diagnostic> refuse_heading(const MeasuredFile& measured, Collective collective,
-                                         std::int64_t ranks, const std::string& file) {
+Expected<void> refuse_heading(const MeasuredFile& measured, Collective collective,
+                              std::int64_t ranks, const std::string& file) {
   if (measured.collective && *measured.collective != collective) {
     return misfit(file, "",
                   fmt::format("this is a run of {}, and {} is compared",
@@ -66,12 +66,12 @@ std::optional<Diagnostic> refuse_heading(const MeasuredFile& measured, Collectiv
                     to_string(collective), is_reduction(collective) ? "adds up" : "only copies"),
         "compare with the collective that was run, with -c");
   }
-  return std::nullopt;
+  return {};
 }
 
 // What nccl-tests makes of algbw tells collectives apart where they do not name themselves.
-std::optional<Diagnostic> refuse_rows(const MeasuredFile& measured, Collective collective,
-                                      std::int64_t ranks, const std::string& file) {
+Expected<void> refuse_rows(const MeasuredFile& measured, Collective collective, std::int64_t ranks,
+                           const std::string& file) {
   const double factor = busbw_factor(collective, ranks).to_double();
   for (const MeasuredColumn& column : measured.columns) {
     for (const MeasuredRow& row : column.rows) {
@@ -84,7 +84,7 @@ std::optional<Diagnostic> refuse_rows(const MeasuredFile& measured, Collective c
           "give a run of the collective that is compared, over as many GPUs");
     }
   }
-  return std::nullopt;
+  return {};
 }
 
 std::optional<double> modelled_algbw(const ComparedRow& row, double bytes) {
@@ -110,11 +110,11 @@ Expected<Overlay> read_overlay(const RowsRequest& request, std::int64_t ranks,
   const std::string file = display_name(path);
   auto measured = read_nccl_tests(*text, file);
   if (!measured) return measured.errors();
-  if (auto error = refuse_heading(*measured, request.collective, ranks, file)) {
-    return *std::move(error);
+  if (const auto done = refuse_heading(*measured, request.collective, ranks, file); !done) {
+    return done.errors();
   }
-  if (auto error = refuse_rows(*measured, request.collective, ranks, file)) {
-    return *std::move(error);
+  if (const auto done = refuse_rows(*measured, request.collective, ranks, file); !done) {
+    return done.errors();
   }
   return Overlay{name, file, *std::move(measured)};
 }

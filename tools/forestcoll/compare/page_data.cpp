@@ -24,7 +24,7 @@ using GroupKey = std::tuple<std::string, NodeType, NodeType, Ratio>;
 
 std::string title_of(const GroupKey& key, std::size_t count) {
   const auto& [kind, from, to, bandwidth] = key;
-  const auto name = [](NodeType type) { return type == NodeType::compute ? "GPU" : "switch"; };
+  const auto name = [](NodeType type) { return type == NodeType::switch_node ? "switch" : "GPU"; };
   return fmt::format("{}{} → {}, {} GB/s each, {}", kind.empty() ? "" : kind + ", ", name(from),
                      name(to), number(bandwidth.to_double()), counted(count, "link"));
 }

@@ -26,6 +26,7 @@ std::string_view exit_of(const CodeInfo& info) {
     case ErrorKind::input:
       return "";
     case ErrorKind::limit:
+    case ErrorKind::stopped:
       return " (exit code 3)";
     case ErrorKind::io:
       return " (exit code 4)";
@@ -70,7 +71,7 @@ ExitCode run_explain(const ExplainArguments& arguments, const Console& console) 
     }
     text = line_of(*info);
   }
-  if (auto error = write_output("-", text)) return fail({*std::move(error)}, console);
+  if (const auto done = write_output("-", text); !done) return fail(done.errors(), console);
   return ExitCode::done;
 }
 

@@ -17,8 +17,8 @@ namespace {
 using Writer = std::string (*)(const std::vector<CommandHelp>&);
 
 ExitCode print(Writer writer, const CLI::App& program, const Console& console) {
-  if (auto error = write_output("-", writer(help_of(program)))) {
-    return fail({*std::move(error)}, console);
+  if (const auto done = write_output("-", writer(help_of(program))); !done) {
+    return fail(done.errors(), console);
   }
   return ExitCode::done;
 }

@@ -30,6 +30,7 @@ struct SimulateArguments {
   std::string schedule;
   std::string topology;
   ReadingOptions reading;
+  Failures failures;
   std::string sizes = "1K:4G:4";
   bool sizes_given = false;
   std::string gpu;         // empty: the fabric's own
@@ -119,8 +120,7 @@ Json json_report(const Simulation& simulation, const Figures& figures, const std
 }
 
 // As they are asked for; else those of the fabric's GPU.
-Expected<Figures> choose_figures(const SimulateArguments& options, const Topology& topology,
-                                 const Metadata& metadata) {
+Expected<Figures> choose_figures(const SimulateArguments& options, const ChosenGpu& of_fabric) {
   if (!options.parameters.empty()) {
     const auto text = read_input(options.parameters);
     if (!text) return text.errors();
@@ -128,29 +128,26 @@ Expected<Figures> choose_figures(const SimulateArguments& options, const Topolog
     if (!figures) return figures.errors();
     return Figures{*std::move(figures), "from " + display_name(options.parameters)};
   }
-  const ChosenGpu gpu =
-      options.gpu.empty() ? choose_gpu(topology, metadata) : ChosenGpu{options.gpu, "as asked for"};
+  const ChosenGpu gpu = options.gpu.empty() ? of_fabric : ChosenGpu{options.gpu, "as asked for"};
   auto figures = find_simulation_parameters(gpu.name);
   if (!figures) return figures.errors();
   return Figures{*std::move(figures), gpu.reason};
 }
 
 ExitCode run_simulate(const SimulateArguments& options, const Console& console) {
-  if (auto error = refuse_clashes({{"schedule file", options.schedule},
-                                   {"topology file", options.topology},
-                                   {"--parameters file", options.parameters}},
-                                  {{"the report", "-"}})) {
-    return fail({*std::move(error)}, console);
+  if (const auto done = refuse_clashes({{"schedule file", options.schedule},
+                                        {"topology file", options.topology},
+                                        {"--parameters file", options.parameters}},
+                                       {{"the report", "-"}});
+      !done) {
+    return fail(done.errors(), console);
   }
   auto sizes = parse_sizes(options.sizes);
   if (!sizes) return fail(sizes.errors(), console);
-  Metadata metadata;
-  const auto reading = reading_of(options.reading);
-  if (!reading) return fail(reading.errors(), console);
-  const auto topology = read_topology(options.topology, *reading, console, &metadata);
+  const auto topology = load_topology(options.topology, options.reading, options.failures, console);
   if (!topology) return fail(topology.errors(), console);
-  report_parsed(*topology, console);
-  const auto figures = choose_figures(options, topology->topology, metadata);
+  report_reading(*topology, options.reading, console);
+  const auto figures = choose_figures(options, topology->gpu);
   if (!figures) return fail(figures.errors(), console);
   const auto text = read_input(options.schedule);
   if (!text) return fail(text.errors(), console);
@@ -174,7 +171,7 @@ ExitCode run_simulate(const SimulateArguments& options, const Console& console) 
   if (!simulation) return fail(simulation.errors(), console);
   const std::string report = options.json ? to_text(json_report(*simulation, *figures, file))
                                           : text_report(*simulation, *figures, file);
-  if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
+  if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
   return ExitCode::done;
 }
 
@@ -191,6 +188,7 @@ Command add_simulate(CLI::App& program) {
           "for standard input")
       ->required();
   command->add_option("TOPOLOGY", options->topology, "The fabric that it runs on")->required();
+  add_failure_options(*command, options->failures);
   add_dump_options(*command, options->reading.dump);
   command
       ->add_option(

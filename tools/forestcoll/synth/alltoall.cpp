@@ -16,6 +16,7 @@
 #include "common/time_limit.hpp"
 #include "forestcoll/alltoall_baseline.hpp"
 #include "forestcoll/compile_alltoall.hpp"
+#include "forestcoll/failures.hpp"
 #include "synth/alltoall_report.hpp"
 
 namespace forestcoll::cli {
@@ -95,24 +96,23 @@ std::optional<Diagnostic> read_parts(const std::string& text, AlltoallCompileOpt
 }
 
 // What is made for sizes is the fastest for the largest of them.
-std::optional<Diagnostic> read_largest_size(const std::string& sizes,
-                                            AlltoallCompileOptions& options) {
-  if (sizes.empty()) return std::nullopt;
+Expected<void> read_largest_size(const std::string& sizes, AlltoallCompileOptions& options) {
+  if (sizes.empty()) return {};
   const std::size_t last = sizes.find_last_of(":,-");
   const auto bytes =
       read_size("--sizes", last == std::string::npos ? sizes : sizes.substr(last + 1));
-  if (!bytes) return bytes.errors().front();
+  if (!bytes) return bytes.errors();
   if (*bytes == 0) {
     return usage_error("S03", "--sizes: no buffer has 0 bytes", "name the size of a buffer");
   }
   options.bytes = *bytes;
-  return std::nullopt;
+  return {};
 }
 
 // Empty: ours.
 Expected<std::string> read_algorithm(const SynthArguments& arguments) {
-  if (auto error = refuse_no_demand(arguments.collective, arguments.demand)) {
-    return *std::move(error);
+  if (const auto done = refuse_no_demand(arguments.collective, arguments.demand); !done) {
+    return done.errors();
   }
   const std::string& name = arguments.baseline.algorithm;
   if (!arguments.baseline.chosen()) return std::string();
@@ -137,7 +137,7 @@ Expected<AlltoallCompileOptions> resolve_alltoall(const SynthArguments& argument
   if (!request) return request.errors();
   AlltoallCompileOptions options;
   options.algorithm = *options_of_baseline;
-  if (auto error = read_largest_size(arguments.sizes, options)) return *std::move(error);
+  if (const auto done = read_largest_size(arguments.sizes, options); !done) return done.errors();
   if (auto error = read_parts(arguments.trees, options)) return *std::move(error);
   options.format = arguments.format == "msccl"   ? AlltoallFormat::msccl
                    : arguments.format == "flows" ? AlltoallFormat::flows
@@ -161,7 +161,7 @@ Json algorithm_json(const std::string& name, const AlltoallCompilation& made) {
 }
 
 ExitCode refuse_verdict(const Verdict& verdict, const Console& console) {
-  if (verdict.finding_count == 1 && verdict.findings.front().code == "V19") {
+  if (verdict.finding_count == 1 && verdict.faults == std::vector{Fault::unused}) {
     return fail({usage_error("S03",
                              "the sizes of the request leave none at which a runtime selects the "
                              "schedule: " +
@@ -197,8 +197,10 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
   const TimeLimit limit(solver->seconds);
   options->solver.stop = limit.token();
   options->solver.threads = solver->threads;
-  const auto fabric =
-      load_fabric(arguments.topology, arguments.reading, arguments.failures, console);
+  auto fabric = load_fabric(arguments.topology, arguments.reading, arguments.failures, console);
+  if (fabric && options->format == AlltoallFormat::msccl && has_relays(fabric->topology)) {
+    fabric = members_alone(*std::move(fabric));
+  }
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, arguments.reading, console);
   const auto demand = read_demand(fabric->network, arguments.demand);
@@ -211,8 +213,8 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
   if (!made->verdict.ok) return refuse_verdict(made->verdict, console);
   stage.restart();
   if (options->format != AlltoallFormat::none) {
-    if (auto error = write_output(arguments.output, made->text)) {
-      return fail({*std::move(error)}, console);
+    if (const auto done = write_output(arguments.output, made->text); !done) {
+      return fail(done.errors(), console);
     }
   }
   times.write = stage.restart();
@@ -229,7 +231,9 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
     *summary = std::move(json);
     return ExitCode::done;
   }
-  if (auto error = write_output("-", to_text(json))) return fail({*std::move(error)}, console);
+  if (const auto done = write_output("-", to_text(json)); !done) {
+    return fail(done.errors(), console);
+  }
   return ExitCode::done;
 }
 

@@ -79,7 +79,7 @@ void add_baseline_options(CLI::App& command, BaselineArguments& arguments) {
       ->group(group);
 }
 
-std::optional<Diagnostic> refuse_with_baseline(const SynthArguments& arguments) {
+Expected<void> refuse_with_baseline(const SynthArguments& arguments) {
   const BaselineArguments& baseline = arguments.baseline;
   if (baseline.chosen() && find_baseline(baseline.algorithm) == nullptr) {
     return usage_error(
@@ -96,7 +96,7 @@ std::optional<Diagnostic> refuse_with_baseline(const SynthArguments& arguments) 
                        fmt::format("{} says nothing to --algorithm {}", option, baseline.algorithm),
                        "ask for --algorithm nccl-ring with it, or leave it out");
   }
-  if (!baseline.chosen()) return std::nullopt;
+  if (!baseline.chosen()) return {};
   const SolverArguments& solver = arguments.solver;
   for (const auto& [option, given] :
        {std::pair("-k", !arguments.trees.empty()), std::pair("--tune", !arguments.tune.empty()),
@@ -110,7 +110,7 @@ std::optional<Diagnostic> refuse_with_baseline(const SynthArguments& arguments) 
                                    baseline.algorithm),
                        fmt::format("leave {} or --algorithm out", option));
   }
-  return std::nullopt;
+  return {};
 }
 
 Expected<SolvedBaseline> solve_baseline(const Fabric& fabric, Collective collective,

@@ -30,7 +30,7 @@ void add_baseline_options(CLI::App& command, BaselineArguments& arguments);
 
 /// B09 an unknown algorithm; S04 options that ask it for what only the solver can do, or another
 /// algorithm for what only NCCL's can.
-[[nodiscard]] std::optional<Diagnostic> refuse_with_baseline(const SynthArguments& arguments);
+[[nodiscard]] Expected<void> refuse_with_baseline(const SynthArguments& arguments);
 
 /// A baseline in the place of the solver's result.
 struct SolvedBaseline {

@@ -78,10 +78,9 @@ std::error_code move_all(const fs::path& from, const fs::path& to,
 
 }  // namespace
 
-std::optional<Diagnostic> refuse_directory(const std::string& directory,
-                                           const std::string& option) {
+Expected<void> refuse_directory(const std::string& directory, const std::string& option) {
   std::error_code error;
-  if (!fs::exists(directory, error)) return std::nullopt;
+  if (!fs::exists(directory, error)) return {};
   if (!fs::is_directory(directory, error)) {
     return usage_error("S04", fmt::format("{}: {} is no directory", option, directory),
                        "several files are written: name a directory that is empty or not there");
@@ -91,11 +90,10 @@ std::optional<Diagnostic> refuse_directory(const std::string& directory,
         "S04", fmt::format("{}: the directory {} is not empty", option, directory),
         "runtimes load every file in such a directory: name one that is empty or not there");
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<Diagnostic> write_files(const std::string& directory,
-                                      const std::vector<NamedText>& files) {
+Expected<void> write_files(const std::string& directory, const std::vector<NamedText>& files) {
   const fs::path named(directory);
   const fs::path target = named.has_filename() ? named : named.parent_path();
   std::error_code error;
@@ -107,11 +105,13 @@ std::optional<Diagnostic> write_files(const std::string& directory,
   Stage stage(exists ? (target / ".XXXXXX").string() : target.string() + ".XXXXXX");
   if (stage.error()) return cannot_make(target, stage.error());
   for (const NamedText& file : files) {
-    if (auto failure = write_output((stage.path() / file.name).string(), file.text)) return failure;
+    if (const auto done = write_output((stage.path() / file.name).string(), file.text); !done) {
+      return done.errors();
+    }
   }
   error = exists ? move_all(stage.path(), target, files) : stage.rename_to(target);
   if (error) return cannot_make(target, error);
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace forestcoll::cli

@@ -15,13 +15,13 @@ struct NamedText {
 
 /// Why files cannot go there: S04 where `directory` is a file, or a directory with something in it
 /// (a runtime would load that as well). `option` is what named it.
-[[nodiscard]] std::optional<Diagnostic> refuse_directory(const std::string& directory,
-                                                         const std::string& option);
+[[nodiscard]] Expected<void> refuse_directory(const std::string& directory,
+                                              const std::string& option);
 
 /// Writes the files into `directory`, which is empty (a link to such a directory is followed) or
 /// not there yet; then it appears with all of its files at once. Nothing is removed but what this
 /// call has made. Errors, ErrorKind::io: it cannot be made or written; nothing is left behind.
-[[nodiscard]] std::optional<Diagnostic> write_files(const std::string& directory,
-                                                    const std::vector<NamedText>& files);
+[[nodiscard]] Expected<void> write_files(const std::string& directory,
+                                         const std::vector<NamedText>& files);
 
 }  // namespace forestcoll::cli

@@ -64,7 +64,7 @@ Expected<TreesPerRoot> parse_trees(const std::string& text, Format format) {
                                  kLongestSearch));
 }
 
-std::optional<Diagnostic> refuse_combination(const SynthArguments& arguments, Format format) {
+Expected<void> refuse_combination(const SynthArguments& arguments, Format format) {
   if (arguments.json && arguments.output == "-" && format != Format::none) {
     return usage_error("S04", "--json puts the summary on standard output, where the schedule is",
                        "name a file for the schedule with -o, or write none with --format none");
@@ -171,8 +171,7 @@ Diagnostic no_window(const std::string& text) {
 }
 
 // The default window is the target's; its upper end is known to the emitter.
-std::optional<Diagnostic> read_window(const SynthArguments& arguments, Format format,
-                                      XmlOptions& xml) {
+Expected<void> read_window(const SynthArguments& arguments, Format format, XmlOptions& xml) {
   std::string low = arguments.min_bytes, high = arguments.max_bytes;
   if (!arguments.sizes.empty()) {
     if (!low.empty() || !high.empty()) {
@@ -216,7 +215,7 @@ std::optional<Diagnostic> read_window(const SynthArguments& arguments, Format fo
         "exchange them, or leave one of them out");
   }
   if (xml.max_bytes && format == Format::msccl) xml.max_bytes = end_for(xml.target, most);
-  return std::nullopt;
+  return {};
 }
 
 // What --tune chooses for.
@@ -227,7 +226,7 @@ Expected<std::vector<std::int64_t>> sizes_to_tune(const std::string& text) {
                      "leave the larger ones out");
 }
 
-std::optional<Diagnostic> read_lowering(const SynthArguments& arguments, LowerOptions& lowering) {
+Expected<void> read_lowering(const SynthArguments& arguments, LowerOptions& lowering) {
   lowering.target = arguments.target;
   const std::int32_t sms = lowering.max_threadblocks;
   lowering.instances = arguments.instances.value_or(1);
@@ -236,7 +235,7 @@ std::optional<Diagnostic> read_lowering(const SynthArguments& arguments, LowerOp
     lowering.placement = arguments.in_place ? Placement::both : Placement::out_of_place;
   }
   const std::string& use = arguments.threadblocks;
-  if (use.empty()) return std::nullopt;
+  if (use.empty()) return {};
   if (use == "merge") {
     lowering.threadblocks = ThreadblockUse::merge;
   } else if (use == "per-tree") {
@@ -252,7 +251,7 @@ std::optional<Diagnostic> read_lowering(const SynthArguments& arguments, LowerOp
     }
     lowering.max_threadblocks = static_cast<std::int32_t>(std::min<std::int64_t>(*most, sms));
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace
@@ -330,9 +329,9 @@ Expected<SynthRequest> resolve(const SynthArguments& arguments) {
   CompileOptions& compile = request.compile;
   compile.format = parse_format(arguments.format);
   compile.synthesis.collective = *parse_collective(arguments.collective);
-  if (auto error = refuse_combination(arguments, compile.format)) return *std::move(error);
-  if (auto error = refuse_with_baseline(arguments)) return *std::move(error);
-  if (auto error = refuse_for_format(arguments, compile.format)) return *std::move(error);
+  if (const auto done = refuse_combination(arguments, compile.format); !done) return done.errors();
+  if (const auto done = refuse_with_baseline(arguments); !done) return done.errors();
+  if (const auto done = refuse_for_format(arguments, compile.format); !done) return done.errors();
   const auto trees = parse_trees(arguments.trees, compile.format);
   if (!trees) return trees.errors();
   compile.synthesis.trees_per_root = *trees;
@@ -343,10 +342,12 @@ Expected<SynthRequest> resolve(const SynthArguments& arguments) {
   compile.force_simple = arguments.force_simple;
   compile.sms = arguments.sms.value_or(assumed_sms(arguments.target));
   compile.lowering.max_threadblocks = compile.sms;
-  if (auto error = read_window(arguments, compile.format, compile.xml)) return *std::move(error);
-  if (auto error = read_lowering(arguments, compile.lowering)) return *std::move(error);
+  if (const auto done = read_window(arguments, compile.format, compile.xml); !done) {
+    return done.errors();
+  }
+  if (const auto done = read_lowering(arguments, compile.lowering); !done) return done.errors();
   if (!arguments.tune.empty()) {
-    if (auto error = refuse_with_tune(arguments, compile.format)) return *std::move(error);
+    if (const auto done = refuse_with_tune(arguments, compile.format); !done) return done.errors();
     auto sizes = sizes_to_tune(arguments.tune);
     if (!sizes) return sizes.errors();
     request.tune = *std::move(sizes);

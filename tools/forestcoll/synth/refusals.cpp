@@ -10,7 +10,7 @@
 namespace forestcoll::cli {
 namespace {
 
-std::optional<Diagnostic> refuse_with_plan(const SynthArguments& arguments) {
+Expected<void> refuse_with_plan(const SynthArguments& arguments) {
   const auto refuse = [](const char* option, const char* remedy) {
     return usage_error("S04", fmt::format("{} is for MSCCL XML, not for --format mscclpp", option),
                        remedy);
@@ -27,10 +27,10 @@ std::optional<Diagnostic> refuse_with_plan(const SynthArguments& arguments) {
     return usage_error("S04", "a plan of MSCCL++ is either in place or out of place",
                        "write one plan for each");
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<Diagnostic> refuse_with_forest(const SynthArguments& arguments) {
+Expected<void> refuse_with_forest(const SynthArguments& arguments) {
   for (const auto& [option, given] :
        {std::pair("--target", arguments.target_given),
         std::pair("--sms", arguments.sms.has_value()), std::pair("--inplace", arguments.in_place),
@@ -48,18 +48,18 @@ std::optional<Diagnostic> refuse_with_forest(const SynthArguments& arguments) {
         "S04", fmt::format("{} is for schedules, not for --format {}", option, arguments.format),
         fmt::format("leave {} out, or write --format msccl", option));
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace
 
-std::optional<Diagnostic> refuse_for_format(const SynthArguments& arguments, Format format) {
-  if (format == Format::msccl) return std::nullopt;
+Expected<void> refuse_for_format(const SynthArguments& arguments, Format format) {
+  if (format == Format::msccl) return {};
   if (format == Format::mscclpp) return refuse_with_plan(arguments);
   return refuse_with_forest(arguments);
 }
 
-std::optional<Diagnostic> refuse_with_tune(const SynthArguments& arguments, Format format) {
+Expected<void> refuse_with_tune(const SynthArguments& arguments, Format format) {
   if (format != Format::msccl) {
     return usage_error("S04", "--tune writes schedules, not forests", "leave --format out");
   }
@@ -77,15 +77,14 @@ std::optional<Diagnostic> refuse_with_tune(const SynthArguments& arguments, Form
                        fmt::format("{} is about one forest, and --tune makes several", option),
                        fmt::format("leave {} or --tune out", option));
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<Diagnostic> refuse_force_simple(const SynthArguments& arguments,
-                                              const CompileOptions& options,
-                                              const Topology& topology) {
-  if (!arguments.force_simple || options.format != Format::msccl) return std::nullopt;
+Expected<void> refuse_force_simple(const SynthArguments& arguments, const CompileOptions& options,
+                                   const Topology& topology) {
+  if (!arguments.force_simple || options.format != Format::msccl) return {};
   const bool hangs = hangs_in_simple(options.synthesis.collective, topology);
-  if (hangs && !arguments.protocol.starts_with("LL")) return std::nullopt;
+  if (hangs && !arguments.protocol.starts_with("LL")) return {};
   return usage_error("S04",
                      "--force-simple is for a broadcast or reduce in Simple on a fabric of "
                      "several boxes",

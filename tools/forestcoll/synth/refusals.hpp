@@ -10,17 +10,15 @@ namespace forestcoll::cli {
 
 /// S04 where options shape a schedule and `format` is a forest, or ask for what a plan of MSCCL++
 /// does not have.
-[[nodiscard]] std::optional<Diagnostic> refuse_for_format(const SynthArguments& arguments,
-                                                          Format format);
+[[nodiscard]] Expected<void> refuse_for_format(const SynthArguments& arguments, Format format);
 
 /// S04 where options do not go with --tune, which makes several schedules and gives each its
 /// window.
-[[nodiscard]] std::optional<Diagnostic> refuse_with_tune(const SynthArguments& arguments,
-                                                         Format format);
+[[nodiscard]] Expected<void> refuse_with_tune(const SynthArguments& arguments, Format format);
 
 /// S04 for --force-simple where Simple does not hang, or is not what is asked for.
-[[nodiscard]] std::optional<Diagnostic> refuse_force_simple(const SynthArguments& arguments,
-                                                            const CompileOptions& options,
-                                                            const Topology& topology);
+[[nodiscard]] Expected<void> refuse_force_simple(const SynthArguments& arguments,
+                                                 const CompileOptions& options,
+                                                 const Topology& topology);
 
 }  // namespace forestcoll::cli

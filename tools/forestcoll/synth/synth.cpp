@@ -22,9 +22,11 @@
 #include "common/warnings.hpp"
 #include "forestcoll/boxes.hpp"
 #include "forestcoll/compile.hpp"
+#include "forestcoll/failures.hpp"
 #include "forestcoll/protocol.hpp"
 #include "synth/alltoall.hpp"
 #include "synth/baseline.hpp"
+#include "synth/beside_relays.hpp"
 #include "synth/beside_rings.hpp"
 #include "synth/beside_switches.hpp"
 #include "synth/options.hpp"
@@ -38,9 +40,8 @@ namespace {
 
 // The one finding that what was asked for explains.
 bool is_never_selected(const Verdict& verdict) {
-  return !verdict.ok && verdict.findings.size() == verdict.finding_count &&
-         std::ranges::all_of(verdict.findings,
-                             [](const Diagnostic& finding) { return finding.code == "V19"; });
+  return !verdict.ok && verdict.faults.size() == verdict.finding_count &&
+         std::ranges::all_of(verdict.faults, [](Fault fault) { return fault == Fault::unused; });
 }
 
 // Every chunk has at least one element of one byte.
@@ -87,14 +88,9 @@ void note_default_target(const SynthArguments& arguments, const CompileOptions& 
                             options.xml.target, fabric.gpu.name));
 }
 
-// What a runtime loads.
-bool is_schedule(Format format) {
-  return format == Format::msccl || format == Format::mscclpp;
-}
-
 ScheduleNotes notes_of(const Compilation& compiled, const std::optional<BesideRings>& beside,
-                       const std::optional<Ratio>& in_network, const Topology& topology,
-                       const SynthArguments& arguments) {
+                       const std::optional<Ratio>& in_network, const std::optional<Ratio>& relayed,
+                       const Topology& topology, const SynthArguments& arguments) {
   const CompileOptions& options = compiled.options;
   const Collective collective = options.synthesis.collective;
   const bool is_ll_for_safety = options.format == Format::msccl && arguments.protocol.empty() &&
@@ -106,7 +102,8 @@ ScheduleNotes notes_of(const Compilation& compiled, const std::optional<BesideRi
           .sms_are_assumed = !arguments.sms,
           .beside_rings = beside ? in_words(*beside) : "",
           .in_network =
-              in_network ? switches_in_words(*in_network, compiled.chosen.synthesis.forest) : ""};
+              in_network ? switches_in_words(*in_network, compiled.chosen.synthesis.forest) : "",
+          .relays = relayed ? relays_in_words(*relayed) : ""};
 }
 
 }  // namespace
@@ -126,16 +123,21 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   const TimeLimit limit(solver->seconds);
 
   // 1. The fabric.
-  const auto fabric =
-      load_fabric(arguments.topology, arguments.reading, arguments.failures, console);
-  if (!fabric) return fail(fabric.errors(), console);
-  report_reading(*fabric, arguments.reading, console);
   CompileOptions& options = request->compile;
+  auto fabric = load_fabric(arguments.topology, arguments.reading, arguments.failures, console);
+  if (!fabric) return fail(fabric.errors(), console);
+  std::optional<Network> with_relays;
+  if (is_schedule(options.format) && has_relays(fabric->topology)) {
+    with_relays = fabric->network;
+    fabric = members_alone(*std::move(fabric));
+    if (!fabric) return fail(fabric.errors(), console);
+  }
+  report_reading(*fabric, arguments.reading, console);
   const auto root = find_root(fabric->topology, options.synthesis.collective, arguments.root);
   if (!root) return fail(root.errors(), console);
   options.synthesis.root = *root;
-  if (auto error = refuse_force_simple(arguments, options, fabric->topology)) {
-    return fail({*std::move(error)}, console);
+  if (const auto done = refuse_force_simple(arguments, options, fabric->topology); !done) {
+    return fail(done.errors(), console);
   }
   note_default_target(arguments, options, *fabric, console);
   const auto previous = at_work("reading the former forest", console, [&] {
@@ -184,19 +186,21 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
     warn_of_counts(verdict, *find_target(options.xml.target), console);
   }
   if (options.format != Format::none) {
-    if (auto error = write_output(arguments.output, compiled->text)) {
-      return fail({*std::move(error)}, console);
+    if (const auto done = write_output(arguments.output, compiled->text); !done) {
+      return fail(done.errors(), console);
     }
   }
   seconds.write = stage.restart();
   if (baseline) note(console, baseline_line(arguments.baseline, *baseline));
   const auto beside = baseline ? std::nullopt : beside_rings(*fabric, *compiled, console);
   const auto in_network = baseline ? std::nullopt : beside_switches(*fabric, solved.forest);
+  const auto relayed = with_relays ? beside_relays(*with_relays, solved.forest) : std::nullopt;
   seconds.compare = stage.restart();
   seconds.total = total.restart();
-  note(console, text_report(seconds, solved, verdict, fabric->topology,
-                            notes_of(*compiled, beside, in_network, fabric->topology, arguments),
-                            console.verbose));
+  note(console,
+       text_report(seconds, solved, verdict, fabric->topology,
+                   notes_of(*compiled, beside, in_network, relayed, fabric->topology, arguments),
+                   console.verbose));
   std::optional<Tradeoff> tradeoff;
   if (arguments.solver.tradeoff) {
     const auto found = find_tradeoff(*fabric, options.synthesis, *solver, limit, console);
@@ -216,13 +220,16 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   if (baseline) json["algorithm"] = baseline_json(arguments.baseline, *baseline);
   if (beside) json["beside_rings"] = to_json(*beside);
   if (in_network) json["in_network"] = exact(*in_network);
+  if (relayed) json["with_relays"] = exact(*relayed);
   if (tradeoff) json["tradeoff_by"] = tradeoff_json(*tradeoff);
   if (!fabric->changes.empty()) json["changes"] = fabric->changes;
   if (summary != nullptr) {
     *summary = std::move(json);
     return ExitCode::done;
   }
-  if (auto error = write_output("-", to_text(json))) return fail({*std::move(error)}, console);
+  if (const auto done = write_output("-", to_text(json)); !done) {
+    return fail(done.errors(), console);
+  }
   return ExitCode::done;
 }
 

@@ -124,8 +124,8 @@ std::vector<NamedText> texts(const Tuning& tuning) {
 
 ExitCode tune(const Fabric& fabric, const SynthRequest& request, const SynthArguments& arguments,
               const SolverRequest& solver, const TimeLimit& limit, const Console& console) {
-  if (auto error = refuse_directory(arguments.output, "-o")) {
-    return fail({*std::move(error)}, console);
+  if (const auto done = refuse_directory(arguments.output, "-o"); !done) {
+    return fail(done.errors(), console);
   }
   TuneOptions options{
       .compile = request.compile, .sizes = request.tune, .instances = arguments.instances};
@@ -133,13 +133,13 @@ ExitCode tune(const Fabric& fabric, const SynthRequest& request, const SynthArgu
                                 [&] { return forestcoll::tune(fabric, options); });
   if (!tuning) return fail(tuning.errors(), console);
   warn(*tuning, request.compile, console);
-  if (auto error = write_files(arguments.output, texts(*tuning))) {
-    return fail({*std::move(error)}, console);
+  if (const auto done = write_files(arguments.output, texts(*tuning)); !done) {
+    return fail(done.errors(), console);
   }
   report(*tuning, fabric, request.compile, console);
   if (!arguments.json) return ExitCode::done;
   const std::string text = to_text(json_of(*tuning, fabric, request.compile));
-  if (auto error = write_output("-", text)) return fail({*std::move(error)}, console);
+  if (const auto done = write_output("-", text); !done) return fail(done.errors(), console);
   return ExitCode::done;
 }
 

@@ -145,6 +145,7 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
                       of_optimum(forest.algbw, forest.optimum));
   text += solver_lines(synthesis);
   if (!notes.in_network.empty()) text += notes.in_network + "\n";
+  if (!notes.relays.empty()) text += notes.relays + "\n";
   text += tradeoff_lines(synthesis);
   if (!notes.why.empty()) text += fmt::format("  {}\n", notes.why);
   text += fmt::format("  {}, {}, height {} (mean {}; no forest is lower than {})\n",

@@ -35,6 +35,7 @@ struct ScheduleNotes {
   bool sms_are_assumed = false;  ///< nobody said how many
   std::string beside_rings;      ///< a line on NCCL's rings, where these carry more; else empty
   std::string in_network;        ///< a line on what switches could add; else empty
+  std::string relays;            ///< a line on what GPUs outside of the group could; else empty
 };
 
 /// A few lines, the last one not ended; `verbose` adds the solver's statistics.

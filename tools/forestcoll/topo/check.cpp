@@ -48,7 +48,8 @@ void add(const Diagnostics& errors, Checked& checked) {
 
 void count_parts(const Topology& topology, Checked& checked) {
   for (const TopologyNode& node : topology.nodes) {
-    if (node.enabled) ++(node.type == NodeType::compute ? checked.gpus : checked.switches);
+    if (!node.enabled || node.type == NodeType::relay) continue;
+    ++(node.type == NodeType::compute ? checked.gpus : checked.switches);
   }
   for (const TopologyLink& link : topology.links) {
     const bool ends = topology.nodes[link.src].enabled && topology.nodes[link.dst].enabled;
@@ -106,8 +107,8 @@ ExitCode run_check(const CheckArguments& options, const Console& console) {
   std::vector<NamedFile> inputs;
   for (const std::string& path : options.files) inputs.push_back({"topology file", path});
   inputs.push_back({"--box file", options.reading.dump.box});
-  if (auto error = refuse_clashes(inputs, {{"the report", "-"}})) {
-    return fail({*std::move(error)}, console);
+  if (const auto done = refuse_clashes(inputs, {{"the report", "-"}}); !done) {
+    return fail(done.errors(), console);
   }
   const auto reading = reading_of(options.reading);
   if (!reading) return fail(reading.errors(), console);
@@ -133,7 +134,7 @@ ExitCode run_check(const CheckArguments& options, const Console& console) {
     text += summary(all.back());
   }
   const std::string report = options.json ? to_text(json_report(all)) : text;
-  if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
+  if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
   return errors.empty() ? ExitCode::done : exit_code(errors);
 }
 

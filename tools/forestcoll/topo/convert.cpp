@@ -43,10 +43,11 @@ Expected<GraphFormat> chosen_format(const ConvertArguments& options) {
 }
 
 ExitCode run_convert(const ConvertArguments& options, const Console& console) {
-  if (auto error = refuse_clashes(
+  if (const auto done = refuse_clashes(
           {{"topology file", options.topology}, {"--box file", options.reading.dump.box}},
-          {{"-o", options.out}})) {
-    return fail({*std::move(error)}, console);
+          {{"-o", options.out}});
+      !done) {
+    return fail(done.errors(), console);
   }
   const auto format = chosen_format(options);
   if (!format) return fail(format.errors(), console);
@@ -62,8 +63,8 @@ ExitCode run_convert(const ConvertArguments& options, const Console& console) {
   for (const std::string& change : degraded->changes) note(console, change);
   const Converted converted = at_work(
       "converting", console, [&] { return convert(degraded->topology, *format, metadata); });
-  if (auto error = write_output(options.out, converted.text)) {
-    return fail({*std::move(error)}, console);
+  if (const auto done = write_output(options.out, converted.text); !done) {
+    return fail(done.errors(), console);
   }
   if (!converted.lost.empty()) {
     note(console, fmt::format("left out, as the format has no place for it: {}",

@@ -59,7 +59,7 @@ Json list_in_json() {
 
 ExitCode print_list(const GenArguments& options, const Console& console) {
   const std::string text = options.json ? to_text(list_in_json()) : list_in_text();
-  if (auto error = write_output("-", text)) return fail({*std::move(error)}, console);
+  if (const auto done = write_output("-", text); !done) return fail(done.errors(), console);
   return ExitCode::done;
 }
 
@@ -72,9 +72,9 @@ Diagnostics with_gen_remedies(Diagnostics errors) {
 }
 
 // What says nothing beside --list, or without it.
-std::optional<Diagnostic> refuse_combination(const GenArguments& options) {
+Expected<void> refuse_combination(const GenArguments& options) {
   if (!options.list) {
-    if (!options.json) return std::nullopt;
+    if (!options.json) return {};
     return usage_error("S04", "--json is for --list: a topology file is JSON already",
                        "leave --json out, or add --list");
   }
@@ -82,7 +82,7 @@ std::optional<Diagnostic> refuse_combination(const GenArguments& options) {
   if (!options.name.empty()) beside = fmt::format("\"{}\"", options.name);
   if (!options.values.empty()) beside = "--" + options.values.begin()->first;
   if (options.out != "-") beside = "-o";
-  if (beside.empty()) return std::nullopt;
+  if (beside.empty()) return {};
   return usage_error("S04",
                      fmt::format("--list lists all fabrics, and {} says nothing to it", beside),
                      fmt::format("leave {} or --list out", beside));
@@ -106,7 +106,7 @@ Expected<Made> make(const GenArguments& options, const Console& console) {
 }
 
 ExitCode run_gen(const GenArguments& options, const Console& console) {
-  if (auto error = refuse_combination(options)) return fail({*std::move(error)}, console);
+  if (const auto done = refuse_combination(options); !done) return fail(done.errors(), console);
   if (options.list) return print_list(options, console);
   if (options.name.empty()) {
     return fail({usage_error("G01", "the name of a fabric is missing",
@@ -116,7 +116,7 @@ ExitCode run_gen(const GenArguments& options, const Console& console) {
   const auto made = make(options, console);
   if (!made) return fail(made.errors(), console);
   const auto& [text, parsed] = *made;
-  if (auto error = write_output(options.out, text)) return fail({*std::move(error)}, console);
+  if (const auto done = write_output(options.out, text); !done) return fail(done.errors(), console);
   const Topology& topology = parsed.topology;
   note(console, fmt::format("{}: {}, {}, {}", topology.name, counted(topology.ranks.size(), "GPU"),
                             counted(topology.nodes.size() - topology.ranks.size(), "switch node"),

@@ -60,16 +60,16 @@ bool is_file(const std::string& bandwidths) {
   return bandwidths != "nominal" && bandwidths != "nccl" && bandwidths != "by-source";
 }
 
-std::optional<Diagnostics> set_bandwidths(const std::string& choice, ImportOptions& options) {
+Expected<void> set_bandwidths(const std::string& choice, ImportOptions& options) {
   if (choice == "nominal") options.constants = LinkConstants::nominal;
   if (choice == "nccl") options.constants = LinkConstants::nccl;
-  if (!is_file(choice)) return std::nullopt;
+  if (!is_file(choice)) return {};
   const auto text = read_input(choice);
   if (!text) return text.errors();
   auto bandwidths = read_bandwidths(*text, display_name(choice));
   if (!bandwidths) return bandwidths.errors();
   options.bandwidths = *std::move(bandwidths);
-  return std::nullopt;
+  return {};
 }
 
 // What the command line says, with the files that it names read.
@@ -81,7 +81,7 @@ Expected<Reading> read_options(const ImportArguments& options) {
   import.pcie_p2p = reading->import.pcie_p2p;
   import.box_text = reading->import.box_text;
   import.box_file = reading->import.box_file;
-  if (auto errors = set_bandwidths(options.bandwidths, import)) return *std::move(errors);
+  if (const auto done = set_bandwidths(options.bandwidths, import); !done) return done.errors();
   const auto nic = positive("--nic-bandwidth", options.nic_bandwidth);
   const auto uplink = positive("--uplink-bandwidth", options.uplink_bandwidth);
   if (!nic) return nic.errors();
@@ -126,12 +126,13 @@ ExitCode run_import(const ImportArguments& options, const Console& console) {
                              "Give the file a name: -o topology.json.")},
                 console);
   }
-  if (auto error = refuse_clashes(
+  if (const auto done = refuse_clashes(
           {{"imported file", options.file},
            {"--box file", options.reading.dump.box},
            {"--bandwidths file", is_file(options.bandwidths) ? options.bandwidths : ""}},
-          {{"-o", options.out}, {"--json", options.json ? "-" : ""}})) {
-    return fail({*std::move(error)}, console);
+          {{"-o", options.out}, {"--json", options.json ? "-" : ""}});
+      !done) {
+    return fail(done.errors(), console);
   }
   if (!options.reading.quantize.empty()) {
     return fail({usage_error("I08", "--quantize: an imported file keeps every bandwidth as it is",
@@ -153,10 +154,12 @@ ExitCode run_import(const ImportArguments& options, const Console& console) {
   if (!options.json) tell(*result, console);
   print(result->imported.warnings, console);
   report_parsed(result->parsed, console);
-  if (auto error = write_output(options.out, result->text)) return fail({*error}, console);
+  if (const auto done = write_output(options.out, result->text); !done) {
+    return fail(done.errors(), console);
+  }
   if (!options.json) return ExitCode::done;
-  if (auto error = write_output("-", to_text(json_report(*source, *result)))) {
-    return fail({*error}, console);
+  if (const auto done = write_output("-", to_text(json_report(*source, *result))); !done) {
+    return fail(done.errors(), console);
   }
   return ExitCode::done;
 }

@@ -99,7 +99,10 @@ std::string in_text(const Facts& facts, const Fabric& fabric) {
     text += fmt::format("  {:<12} {}\n", title, value);
   };
   if (!fabric.topology.description.empty()) line("description", fabric.topology.description);
-  line("nodes", fmt::format("{}, {}", counted(summary.gpus, "GPU"), switches_in_words(summary)));
+  const std::string relays =
+      summary.relays == 0 ? "" : fmt::format(" and {} that relay", summary.relays);
+  line("nodes",
+       fmt::format("{}{}, {}", counted(summary.gpus, "GPU"), relays, switches_in_words(summary)));
   for (const BoxSummary& boxes : summary.boxes) {
     line("boxes", fmt::format("{} of {} and {}: {}", boxes.names.size(), counted(boxes.gpus, "GPU"),
                               counted(boxes.switches, "switch node"), short_list(boxes.names)));
@@ -152,6 +155,7 @@ Json in_json(const Facts& facts, const Fabric& fabric) {
           {"description", fabric.topology.description},
           {"gpus", summary.gpus},
           {"switches", summary.switches},
+          {"relays", summary.relays},
           {"disabled_nodes", summary.disabled_nodes},
           {"disabled_links", summary.disabled_links},
           {"boxes", std::move(boxes)},
@@ -178,9 +182,8 @@ Expected<Drawing> make_drawing(const ShowArguments& options, const Fabric& fabri
                      "write the graph with --dot, or give the nodes boxes, which are drawn as one");
 }
 
-// Returns the errors, if any.
-Diagnostics write_pictures(const ShowArguments& options, const Fabric& fabric, const Facts& facts,
-                           const Console& console) {
+Expected<void> write_pictures(const ShowArguments& options, const Fabric& fabric,
+                              const Facts& facts, const Console& console) {
   const auto drawing =
       at_work("drawing", console, [&] { return make_drawing(options, fabric, facts); });
   if (!drawing) return drawing.errors();
@@ -190,33 +193,35 @@ Diagnostics write_pictures(const ShowArguments& options, const Fabric& fabric, c
     const ProgressBar bar("drawing", console);
     const auto picture = render(drawing->dot, format, options.seconds);
     if (!picture) return picture.errors();
-    if (auto error = write_output(path, *picture)) return {*std::move(error)};
+    if (const auto done = write_output(path, *picture); !done) return done.errors();
   }
   if (options.dot.empty()) return {};
-  if (auto error = write_output(options.dot, drawing->dot)) return {*std::move(error)};
-  return {};
+  return write_output(options.dot, drawing->dot);
 }
 
-std::optional<Diagnostic> refuse_combination(const ShowArguments& options,
-                                             const std::vector<std::string>& files) {
+Expected<void> refuse_combination(const ShowArguments& options,
+                                  const std::vector<std::string>& files) {
   const bool picture = std::ranges::any_of(files, [](const auto& file) { return !file.empty(); });
-  if (picture || options.only_of_pictures.empty()) return std::nullopt;
+  if (picture || options.only_of_pictures.empty()) return {};
   return usage_error("S04", options.only_of_pictures + " is for pictures, and none is asked for",
                      "leave it out, or name a file with --svg, --png or --dot");
 }
 
 ExitCode run_show(const ShowArguments& options, const Console& console) {
   const std::vector<std::string> files = {options.svg, options.png, options.dot};
-  if (auto error = refuse_combination(options, files)) return fail({*std::move(error)}, console);
+  if (const auto done = refuse_combination(options, files); !done) {
+    return fail(done.errors(), console);
+  }
   // A picture on standard output stands alone there.
   const bool reports = options.json || std::ranges::count(files, "-") == 0;
-  if (auto error = refuse_clashes(
+  if (const auto done = refuse_clashes(
           {{"topology file", options.topology}, {"--box file", options.reading.dump.box}},
           {{"--svg", options.svg},
            {"--png", options.png},
            {"--dot", options.dot},
-           {"the report", reports ? "-" : ""}})) {
-    return fail({*std::move(error)}, console);
+           {"the report", reports ? "-" : ""}});
+      !done) {
+    return fail(done.errors(), console);
   }
   const auto fabric = load_fabric(options.topology, options.reading, options.failures, console);
   if (!fabric) return fail(fabric.errors(), console);
@@ -225,14 +230,14 @@ ExitCode run_show(const ShowArguments& options, const Console& console) {
   if (!facts) return fail(facts.errors(), console);
   const bool picture = std::ranges::any_of(files, [](const auto& file) { return !file.empty(); });
   if (picture) {
-    const Diagnostics errors = write_pictures(options, *fabric, *facts, console);
-    if (!errors.empty()) return fail(errors, console);
+    const auto done = write_pictures(options, *fabric, *facts, console);
+    if (!done) return fail(done.errors(), console);
   }
   if (!reports) return ExitCode::done;
   const std::string report = at_work("writing the report", console, [&] {
     return options.json ? to_text(in_json(*facts, *fabric)) : in_text(*facts, *fabric);
   });
-  if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
+  if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
   return ExitCode::done;
 }
 

@@ -32,6 +32,7 @@ struct VerifyArguments {
   std::string schedule;
   std::string topology;
   ReadingOptions reading;  // of the topology, where it is a dump
+  Failures failures;       // of the topology
   std::string target = VerifyOptions{}.target;
   bool target_given = false;
   std::optional<std::int32_t> sms;
@@ -209,7 +210,7 @@ ExitCode run_all(const VerifyArguments& options, const std::string& text, const 
     rows.push_back({target, *std::move(verdict)});
   }
   const std::string report = options.json ? to_text(table_json(rows, file)) : table(rows, file);
-  if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
+  if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
   if (!best(rows).ok) return ExitCode::answer_is_no;
   warn_of_seen_root(best(rows), console);
   warn_of_seen_simple(best(rows), topology, console);
@@ -224,26 +225,31 @@ std::string refuse_unknown(const std::string& name) {
                      kEveryTarget);
 }
 
-ExitCode run_verify(const VerifyArguments& options, const Console& console) {
-  if (auto error =
-          refuse_clashes({{"schedule file", options.schedule}, {"topology file", options.topology}},
-                         {{"the report", "-"}})) {
-    return fail({*std::move(error)}, console);
-  }
-  std::optional<ParsedTopology> topology;
+bool is_about_topology(const VerifyArguments& options) {
   const DumpOptions& dump = options.reading.dump;
-  if (options.topology.empty() && (!dump.nvlink.empty() || !dump.box.empty() || dump.pcie_p2p)) {
-    return fail({usage_error("S04", "--nvlink, --box and --pcie-p2p are for the topology",
+  return !dump.nvlink.empty() || !dump.box.empty() || dump.pcie_p2p || !options.failures.empty();
+}
+
+ExitCode run_verify(const VerifyArguments& options, const Console& console) {
+  if (const auto done =
+          refuse_clashes({{"schedule file", options.schedule}, {"topology file", options.topology}},
+                         {{"the report", "-"}});
+      !done) {
+    return fail(done.errors(), console);
+  }
+  std::optional<LoadedTopology> topology;
+  if (options.topology.empty() && is_about_topology(options)) {
+    return fail({usage_error("S04",
+                             "--nvlink, --box, --pcie-p2p, --drop, --derate, --ranks, --members "
+                             "and --no-relays are for the topology",
                              "name it with --topology")},
                 console);
   }
   if (!options.topology.empty()) {
-    const auto reading = reading_of(options.reading);
-    if (!reading) return fail(reading.errors(), console);
-    auto parsed = read_topology(options.topology, *reading, console);
-    if (!parsed) return fail(parsed.errors(), console);
-    topology = *std::move(parsed);
-    report_parsed(*topology, console);
+    auto loaded = load_topology(options.topology, options.reading, options.failures, console);
+    if (!loaded) return fail(loaded.errors(), console);
+    topology = *std::move(loaded);
+    report_reading(*topology, options.reading, console);
   }
   const auto text = read_input(options.schedule);
   if (!text) return fail(text.errors(), console);
@@ -268,7 +274,7 @@ ExitCode run_verify(const VerifyArguments& options, const Console& console) {
   }
   const std::string report =
       options.json ? to_text(json_report(*verdict, file)) : text_report(*verdict, file);
-  if (auto error = write_output("-", report)) return fail({*std::move(error)}, console);
+  if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
   if (!verdict->ok) return ExitCode::answer_is_no;
   warn_of_seen_root(*verdict, console);
   warn_of_seen_simple(*verdict, topology ? &topology->topology : nullptr, console);
@@ -302,6 +308,7 @@ Command add_verify(CLI::App& program) {
       ->each([options](const std::string&) { options->target_given = true; })
       ->capture_default_str();
   add_sms_option(*command, options->sms);
+  add_failure_options(*command, options->failures);
   add_dump_options(*command, options->reading.dump);
   command->add_flag("--json", options->json,
                     "Report as JSON (format forestcoll-verify, version 1)");

@@ -1,4 +1,4 @@
-#include "solver/height/negotiated_ways.hpp"
+#include "solver/height/negotiated_routes.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -21,33 +21,33 @@ constexpr std::int64_t kUnreached = std::numeric_limits<std::int64_t>::max() / 2
 
 // What is done most often comes first, to be inlined.
 
-inline std::span<const NegotiatedWays::Step> NegotiatedWays::ways_into(Rank rank) const {
+inline std::span<const NegotiatedRoutes::Step> NegotiatedRoutes::steps_into(Rank rank) const {
   const std::size_t begin = first_into_[rank.index()];
   return std::span(into_).subspan(begin, first_into_[rank.index() + 1] - begin);
 }
 
 // What is used of it, and its toll.
-inline void NegotiatedWays::update_cost(ArcId resource) {
+inline void NegotiatedRoutes::update_cost(ArcId resource) {
   const double share =
       static_cast<double>(capacity_[resource] - left_[resource]) * per_unit_[resource];
   cost_[resource] =
       toll_[resource] + static_cast<std::int64_t>(std::min(share * kUsed, double{kFull}));
 }
 
-inline void NegotiatedWays::charge(ArcId arc, std::int64_t trees) {
+inline void NegotiatedRoutes::charge(ArcId arc, std::int64_t trees) {
   const ArcId resource = resources_.of[arc];
   left_[resource] -= trees * resources_.weight[arc];
   update_cost(resource);
 }
 
-inline std::int64_t NegotiatedWays::length(const Step& step, std::int64_t trees) const {
+inline std::int64_t NegotiatedRoutes::length(const Step& step, std::int64_t trees) const {
   const bool is_full = left_[step.resource] < trees * step.weight;
   return step.hops + cost_[step.resource] + (is_full ? full_ : 0);
 }
 
-NegotiatedWays::NegotiatedWays(const Core& core, const Resources& resources,
-                               IdVector<ArcId, Capacity> capacity, RouteTable& table,
-                               std::size_t targets_per_search)
+NegotiatedRoutes::NegotiatedRoutes(const Core& core, const Resources& resources,
+                                   IdVector<ArcId, Capacity> capacity, RouteTable& table,
+                                   std::size_t targets_per_search)
     : core_(core),
       resources_(resources),
       table_(table),
@@ -64,12 +64,12 @@ NegotiatedWays::NegotiatedWays(const Core& core, const Resources& resources,
   gather_arcs();
 }
 
-NegotiatedWays::Step NegotiatedWays::step(ArcId arc, NodeId node) const {
+NegotiatedRoutes::Step NegotiatedRoutes::step(ArcId arc, NodeId node) const {
   return {arc, node, resources_.of[arc], resources_.weight[arc],
           kHop * static_cast<std::int64_t>(core_.segment(arc).size())};
 }
 
-void NegotiatedWays::gather_arcs() {
+void NegotiatedRoutes::gather_arcs() {
   for (std::size_t v = 0; v < core_.graph.node_count(); ++v) {
     first_inner_.push_back(inner_.size());
     const NodeId tail(v);
@@ -86,8 +86,8 @@ void NegotiatedWays::gather_arcs() {
   first_into_.push_back(into_.size());
 }
 
-bool NegotiatedWays::send(Rank root, std::int64_t trees, std::span<const Rank> targets,
-                          std::span<Route> routes) {
+bool NegotiatedRoutes::send(Rank root, std::int64_t trees, std::span<const Rank> targets,
+                            std::span<Route> routes) {
   const NodeId start = core_.compute[root.index()];
   while (!targets.empty()) {
     const auto batch = targets.first(std::min(targets_per_search_, targets.size()));
@@ -101,17 +101,17 @@ bool NegotiatedWays::send(Rank root, std::int64_t trees, std::span<const Rank> t
       charge(last.arc, trees);
       passing_[last.node.index()] += trees;
     }
-    charge_ways(start);
+    charge_routes(start);
   }
   return true;
 }
 
 // Marks the switches next to the targets; how many there are.
-std::size_t NegotiatedWays::mark_ends(std::span<const Rank> targets) {
+std::size_t NegotiatedRoutes::mark_ends(std::span<const Rank> targets) {
   std::size_t count = 0;
   is_end_.assign(core_.graph.node_count(), false);
   for (const Rank target : targets) {
-    for (const Step& in : ways_into(target)) {
+    for (const Step& in : steps_into(target)) {
       if (core_.rank_of[in.node].valid() || is_end_[in.node.index()] != 0) continue;
       is_end_[in.node.index()] = 1;
       ++count;
@@ -122,7 +122,7 @@ std::size_t NegotiatedWays::mark_ends(std::span<const Rank> targets) {
 
 // Shortest ways to switches (Dijkstra 1959), until so many ends are reached. No way goes on from a
 // rank, so that ranks need not be looked at.
-void NegotiatedWays::search(NodeId root, std::int64_t trees, std::size_t ends) {
+void NegotiatedRoutes::search(NodeId root, std::int64_t trees, std::size_t ends) {
   distance_.assign(core_.graph.node_count(), kUnreached);
   by_.assign(core_.graph.node_count(), ArcId());
   prefix_.assign(core_.graph.node_count(), PrefixId());
@@ -150,10 +150,11 @@ void NegotiatedWays::search(NodeId root, std::int64_t trees, std::size_t ends) {
 }
 
 // By which the target is reached the shortest way, from a switch or the root itself.
-NegotiatedWays::Step NegotiatedWays::last_step(NodeId root, Rank target, std::int64_t trees) const {
+NegotiatedRoutes::Step NegotiatedRoutes::last_step(NodeId root, Rank target,
+                                                   std::int64_t trees) const {
   Step best;
   std::int64_t shortest = kUnreached;
-  for (const Step& step : ways_into(target)) {
+  for (const Step& step : steps_into(target)) {
     if (core_.rank_of[step.node].valid() && step.node != root) continue;
     const std::int64_t way = distance_[step.node.index()] + length(step, trees);
     if (way >= shortest) continue;
@@ -164,7 +165,7 @@ NegotiatedWays::Step NegotiatedWays::last_step(NodeId root, Rank target, std::in
 }
 
 // Of the way that the search found, made once per node and search.
-PrefixId NegotiatedWays::prefix_at(NodeId v) {
+PrefixId NegotiatedRoutes::prefix_at(NodeId v) {
   if (!prefix_[v.index()].valid()) {
     const ArcId by = by_[v.index()];
     prefix_[v.index()] = table_.extend(prefix_at(core_.graph.tail(by)), SegmentId(by.value));
@@ -173,7 +174,7 @@ PrefixId NegotiatedWays::prefix_at(NodeId v) {
 }
 
 // What passes through the switches that the search reached, from the farthest to the root.
-void NegotiatedWays::charge_ways(NodeId root) {
+void NegotiatedRoutes::charge_routes(NodeId root) {
   passing_[root.index()] = 0;
   for (std::size_t i = reached_.size(); i-- > 1;) {
     const NodeId v = reached_[i];
@@ -184,11 +185,11 @@ void NegotiatedWays::charge_ways(NodeId root) {
   }
 }
 
-void NegotiatedWays::charge(Route route, std::int64_t trees) {
+void NegotiatedRoutes::charge(Route route, std::int64_t trees) {
   for_each_arc(table_, route, [&](ArcId arc) { charge(arc, trees); });
 }
 
-Int128 NegotiatedWays::raise_tolls() {
+Int128 NegotiatedRoutes::raise_tolls() {
   Int128 overfull = 0;
   for (std::size_t r = 0; r < left_.size(); ++r) {
     const Capacity left = left_[ArcId(r)];

@@ -13,12 +13,12 @@ namespace forestcoll::schedule {
 
 /// The lanes that one threadblock serves: one that it sends, one that it receives, or both, then
 /// of the same channel.
-struct ThreadblockPlan {
+struct BlockLanes {
   LaneId send, recv;
 };
 
-struct Plan {
-  IdVector<Rank, std::vector<ThreadblockPlan>> threadblocks;
+struct Threadblocks {
+  IdVector<Rank, std::vector<BlockLanes>> of_rank;
   std::vector<Relay> relays;  ///< those whose lanes share a threadblock
 };
 
@@ -30,9 +30,10 @@ struct ThreadblockLimits {
 
 /// The threadblocks of every GPU; those that receive come first. `groups` are the relays that may
 /// be fused. Errors: T01.
-[[nodiscard]] Expected<Plan> plan_threadblocks(const IdVector<LaneId, PlacedLane>& lanes,
-                                               const std::vector<RelayGroup>& groups,
-                                               std::size_t ranks, const TargetLimits& target,
-                                               const ThreadblockLimits& limits);
+[[nodiscard]] Expected<Threadblocks> assign_threadblocks(const IdVector<LaneId, PlacedLane>& lanes,
+                                                         const std::vector<RelayGroup>& groups,
+                                                         std::size_t ranks,
+                                                         const TargetLimits& target,
+                                                         const ThreadblockLimits& limits);
 
 }  // namespace forestcoll::schedule

@@ -14,13 +14,13 @@
 namespace forestcoll::baseline {
 
 /// From stop to stop; both ends of the pair included.
-struct Relays {
+struct Itinerary {
   std::vector<Rank> stops;
   /// Between two stops, ascending; empty: the algorithm has no rounds.
   std::vector<std::int32_t> rounds;
 };
 
-using RelaysOf = std::function<Relays(Rank src, Rank dst)>;
+using ItineraryOf = std::function<Itinerary(Rank src, Rank dst)>;
 
 struct Places {
   const Topology& topology;
@@ -34,23 +34,23 @@ struct Places {
 /// way to the ranks of each. No data is relayed.
 /// Differs: all of a group are sent to in one round, as the eight operations of one batch of work
 /// run at a time; more channels have more batches under way.
-[[nodiscard]] Expected<RelaysOf> nccl_pairwise(const Places& places);
+[[nodiscard]] Expected<ItineraryOf> nccl_pairwise(const Places& places);
 
 /// The same where data for another box goes to the GPU of the sender's box that stands where the
 /// receiver does in its own, which sends on what it has of all (NVIDIA, PXN, NCCL 2.12). Boxes that
 /// are smaller than the receiver's place take turns.
-[[nodiscard]] Expected<RelaysOf> nccl_pxn(const Places& places);
+[[nodiscard]] Expected<ItineraryOf> nccl_pxn(const Places& places);
 
 /// In two levels: first all inside the boxes, each GPU giving every other what is for that place in
 /// any box; then between GPUs of the same place (Hwang et al., "Tutel", MLSys 2023, its 2DH).
 /// Error B02: boxes of different sizes.
-[[nodiscard]] Expected<RelaysOf> two_levels(const Places& places);
+[[nodiscard]] Expected<ItineraryOf> two_levels(const Places& places);
 
 /// Bruck's index algorithm with radix 2: in round i a rank passes to the one 2^i further on all
 /// that has a distance left with bit i (Bruck et al., 1997).
-[[nodiscard]] Expected<RelaysOf> bruck_index(const Places& places);
+[[nodiscard]] Expected<ItineraryOf> bruck_index(const Places& places);
 
 /// Every pair by itself; rounds are whatever the caller makes of it.
-[[nodiscard]] Expected<RelaysOf> direct(const Places& places);
+[[nodiscard]] Expected<ItineraryOf> direct(const Places& places);
 
 }  // namespace forestcoll::baseline

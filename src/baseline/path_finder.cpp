@@ -1,4 +1,4 @@
-#include "baseline/ways.hpp"
+#include "baseline/path_finder.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -7,14 +7,14 @@
 
 namespace forestcoll::baseline {
 
-bool WayFinder::is_better(const Mark& a, const Mark& b) {
+bool PathFinder::is_better(const Mark& a, const Mark& b) {
   if (a.width != b.width) return a.width > b.width;
   if (a.taken != b.taken) return a.taken < b.taken;
   return a.before < b.before;
 }
 
 // Layer by layer: a layer's widths are final before the next one is entered from it.
-void WayFinder::search(Rank from, Through through) {
+void PathFinder::search(Rank from, Through through) {
   if (marks_.empty()) {
     marks_.assign(network_.graph.node_count(), {});
     taken_.assign(network_.graph.arc_count(), 0);
@@ -46,45 +46,45 @@ void WayFinder::search(Rank from, Through through) {
   }
 }
 
-const WayFinder::Mark& WayFinder::mark(Rank from, Rank to, Through through) {
+const PathFinder::Mark& PathFinder::mark(Rank from, Rank to, Through through) {
   if (source_ != from || through_ != through) search(from, through);
   return marks_[network_.ranks[to.index()]];
 }
 
-Way WayFinder::find(Rank from, Rank to, Through through) {
-  Way way;
-  if (mark(from, to, through).arcs < 0) return way;
-  for (NodeId v = network_.ranks[to.index()]; v.valid(); v = marks_[v].before) way.push_back(v);
-  std::reverse(way.begin(), way.end());
-  return way;
+Path PathFinder::find(Rank from, Rank to, Through through) {
+  Path path;
+  if (mark(from, to, through).arcs < 0) return path;
+  for (NodeId v = network_.ranks[to.index()]; v.valid(); v = marks_[v].before) path.push_back(v);
+  std::reverse(path.begin(), path.end());
+  return path;
 }
 
-Way WayFinder::take(Rank from, Rank to, Through through) {
-  Way way = find(from, to, through);
-  for (const ArcId a : arcs_of(network_, way)) ++taken_[a];
-  return way;
+Path PathFinder::take(Rank from, Rank to, Through through) {
+  Path path = find(from, to, through);
+  for (const ArcId a : arcs_of(network_, path)) ++taken_[a];
+  return path;
 }
 
-std::int32_t WayFinder::arcs(Rank from, Rank to, Through through) {
+std::int32_t PathFinder::arcs(Rank from, Rank to, Through through) {
   return std::max(0, mark(from, to, through).arcs);
 }
 
-Capacity WayFinder::width(Rank from, Rank to, Through through) {
+Capacity PathFinder::width(Rank from, Rank to, Through through) {
   return mark(from, to, through).width;
 }
 
-std::vector<ArcId> arcs_of(const Network& network, std::span<const NodeId> way) {
+std::vector<ArcId> arcs_of(const Network& network, std::span<const NodeId> path) {
   std::vector<ArcId> arcs;
-  for (std::size_t i = 0; i + 1 < way.size(); ++i) {
-    arcs.push_back(network.graph.find(way[i], way[i + 1]));
-    FORESTCOLL_CHECK(arcs.back().valid(), "a way follows arcs");
+  for (std::size_t i = 0; i + 1 < path.size(); ++i) {
+    arcs.push_back(network.graph.find(path[i], path[i + 1]));
+    FORESTCOLL_CHECK(arcs.back().valid(), "a path follows arcs");
   }
   return arcs;
 }
 
-bool relays(const Network& network, std::span<const NodeId> way) {
-  for (std::size_t i = 1; i + 1 < way.size(); ++i) {
-    if (network.is_compute(way[i])) return true;
+bool relays(const Network& network, std::span<const NodeId> path) {
+  for (std::size_t i = 1; i + 1 < path.size(); ++i) {
+    if (network.is_compute(path[i])) return true;
   }
   return false;
 }

@@ -1,4 +1,4 @@
-// Shortest ways through switches, where what is overfull gets longer from round to round.
+// Shortest routes through switches, where what is overfull gets longer from round to round.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace forestcoll::solver {
 /// Routes from ranks to others through switches alone, within the capacities or not. Negotiated
 /// congestion (McMurchie, Ebeling 1995): what is overfull at the end of a round costs a toll from
 /// then on, so that those who can do without it give way.
-class NegotiatedWays {
+class NegotiatedRoutes {
  public:
   /// `capacity` is by resource. A search serves as many targets at once as `targets_per_search`.
-  NegotiatedWays(const Core& core, const Resources& resources, IdVector<ArcId, Capacity> capacity,
-                 RouteTable& table, std::size_t targets_per_search);
+  NegotiatedRoutes(const Core& core, const Resources& resources, IdVector<ArcId, Capacity> capacity,
+                   RouteTable& table, std::size_t targets_per_search);
 
   /// The routes of `trees` trees from `root` to the targets, charged. False where a target cannot
   /// be reached. `routes` are by rank.
@@ -49,7 +49,7 @@ class NegotiatedWays {
 
   void gather_arcs();
   [[nodiscard]] Step step(ArcId arc, NodeId node) const;
-  [[nodiscard]] std::span<const Step> ways_into(Rank rank) const;
+  [[nodiscard]] std::span<const Step> steps_into(Rank rank) const;
   void charge(ArcId arc, std::int64_t trees);
   void update_cost(ArcId resource);
   [[nodiscard]] std::int64_t length(const Step& step, std::int64_t trees) const;
@@ -57,7 +57,7 @@ class NegotiatedWays {
   void search(NodeId root, std::int64_t trees, std::size_t ends);
   [[nodiscard]] Step last_step(NodeId root, Rank target, std::int64_t trees) const;
   PrefixId prefix_at(NodeId v);
-  void charge_ways(NodeId root);
+  void charge_routes(NodeId root);
 
   const Core& core_;
   const Resources& resources_;

@@ -14,7 +14,7 @@
 // longer one. Where the first rule leaves too few pairs for the limit, the second goes alone.
 // What roots forward, one message of each of their trees, decides only where all that can be is
 // joined anyway, and as much with it as without.
-#include "schedule/msccl/plan.hpp"
+#include "schedule/msccl/threadblocks.hpp"
 
 #include <fmt/format.h>
 
@@ -39,10 +39,10 @@ struct Pair {
   std::int64_t steps;
 };
 
-class GpuPlanner {
+class GpuThreadblocks {
  public:
-  GpuPlanner(const IdVector<LaneId, PlacedLane>& lanes, const TargetLimits& target,
-             ThreadblockUse use)
+  GpuThreadblocks(const IdVector<LaneId, PlacedLane>& lanes, const TargetLimits& target,
+                  ThreadblockUse use)
       : lanes_(lanes), max_steps_(target.max_steps), use_(use) {}
 
   void add_sender(LaneId id) {
@@ -56,11 +56,11 @@ class GpuPlanner {
   void add_group(const RelayGroup& group) { groups_.push_back(&group); }
 
   // At most `limit` threadblocks; more if there are not pairs enough.
-  [[nodiscard]] std::vector<ThreadblockPlan> plan(std::int64_t limit) {
+  [[nodiscard]] std::vector<BlockLanes> place(std::int64_t limit) {
     const std::int64_t ends = std::ssize(senders_) + std::ssize(receivers_);
     std::map<LaneId, LaneId> sender_of;  // by receiver
     for (const Pair& pair : choose(ends, limit)) sender_of[pair.recv] = pair.send;
-    std::vector<ThreadblockPlan> result;
+    std::vector<BlockLanes> result;
     std::set<LaneId> joined;
     for (const LaneId id : receivers_) {
       const auto it = sender_of.find(id);
@@ -210,27 +210,28 @@ Diagnostic too_many(Rank rank, std::size_t needed, const IdVector<LaneId, Placed
 
 }  // namespace
 
-Expected<Plan> plan_threadblocks(const IdVector<LaneId, PlacedLane>& lanes,
-                                 const std::vector<RelayGroup>& groups, std::size_t ranks,
-                                 const TargetLimits& target, const ThreadblockLimits& limits) {
-  std::vector<GpuPlanner> planners(ranks, GpuPlanner(lanes, target, limits.use));
+Expected<Threadblocks> assign_threadblocks(const IdVector<LaneId, PlacedLane>& lanes,
+                                           const std::vector<RelayGroup>& groups, std::size_t ranks,
+                                           const TargetLimits& target,
+                                           const ThreadblockLimits& limits) {
+  std::vector<GpuThreadblocks> gpus(ranks, GpuThreadblocks(lanes, target, limits.use));
   for (std::size_t i = 0; i < lanes.size(); ++i) {
-    planners[lanes[LaneId(i)].src.index()].add_sender(LaneId(i));
-    planners[lanes[LaneId(i)].dst.index()].add_receiver(LaneId(i));
+    gpus[lanes[LaneId(i)].src.index()].add_sender(LaneId(i));
+    gpus[lanes[LaneId(i)].dst.index()].add_receiver(LaneId(i));
   }
   for (const RelayGroup& group : groups) {
-    planners[lanes[group.send].src.index()].add_group(group);
+    gpus[lanes[group.send].src.index()].add_group(group);
   }
-  Plan result;
+  Threadblocks result;
   std::set<std::pair<LaneId, LaneId>> joined;
   for (std::size_t r = 0; r < ranks; ++r) {
-    result.threadblocks.push_back(planners[r].plan(limits.most));
-    const auto& made = result.threadblocks[Rank(r)];
+    result.of_rank.push_back(gpus[r].place(limits.most));
+    const auto& made = result.of_rank[Rank(r)];
     if (std::cmp_greater(made.size(), limits.most)) {
       return too_many(Rank(r), made.size(), lanes, target, limits);
     }
-    for (const ThreadblockPlan& plan : made) {
-      if (plan.send.valid() && plan.recv.valid()) joined.insert({plan.recv, plan.send});
+    for (const BlockLanes& block : made) {
+      if (block.send.valid() && block.recv.valid()) joined.insert({block.recv, block.send});
     }
   }
   for (const RelayGroup& group : groups) {

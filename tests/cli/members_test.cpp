@@ -1,0 +1,162 @@
+// Process groups: `--members` and what the other GPUs do.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/program.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// A data-parallel group of a cluster of four boxes: one GPU of each.
+const std::string kRail = bundled_path("dgx-h100-x4-rail");
+constexpr const char* kGroup = "box[0-3]/gpu0";
+
+json bound_of(std::vector<std::string> options) {
+  options.insert(options.begin(), {"bound", kRail, "--json"});
+  const auto result = run(options);
+  EXPECT_EQ(result.code, 0) << result.err;
+  const json report = json::parse(result.out);
+  expect_valid(report, "forestcoll-bound.schema.json");
+  return report;
+}
+
+// A member's own NIC carries 50 GB/s and has to bring in what three others have; with relays its
+// box brings it in over all eight.
+TEST(Members, OthersRelayUnlessTheyAreLeftOut) {
+  const auto relayed = bound_of({"--members", kGroup});
+  EXPECT_EQ(relayed["compute_nodes"], 4);
+  EXPECT_EQ(relayed["algbw"]["allgather"]["exact"], "1600/3");
+  const auto alone = bound_of({"--members", kGroup, "--no-relays"});
+  EXPECT_EQ(alone["algbw"]["allgather"]["exact"], "200/3");
+  EXPECT_EQ(alone["algbw"], bound_of({"--ranks", kGroup})["algbw"]);
+}
+
+// Inside a box nothing is gained: its GPUs have their NVLinks.
+TEST(Members, ATensorParallelGroupIsItsBox) {
+  const auto half = bound_of({"--members", "box0/gpu[0-3]"});
+  EXPECT_EQ(half["compute_nodes"], 4);
+  EXPECT_EQ(half["algbw"]["allgather"]["exact"],
+            bound_of({"--members", "0-3"})["algbw"]["allgather"]["exact"]);
+}
+
+TEST(Members, AForestGoesThroughRelaysAndIsVerifiedWithThem) {
+  const Scratch scratch;
+  const std::string forest = scratch / "forest.json";
+  const auto synth = run({"synth", kRail, "-c", "allgather", "-k", "optimal", "--members", kGroup,
+                          "--format", "forest", "-o", forest});
+  ASSERT_EQ(synth.code, 0) << synth.err;
+  EXPECT_THAT(synth.err, HasSubstr("4 of 32 compute nodes take part, the others relay"));
+  EXPECT_THAT(synth.err, HasSubstr("algbw 533.333 (1600/3) GB/s"));
+  EXPECT_THAT(read_file(forest), HasSubstr("\"box0/gpu5\""));
+  const auto verified = run({"verify", forest, "--topology", kRail, "--members", kGroup});
+  EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
+  EXPECT_THAT(verified.out, HasSubstr("algbw on the topology: 533.333 (1600/3) GB/s"));
+  // Without them the paths lead through GPUs that are not there, and without a group through ranks.
+  EXPECT_EQ(run({"verify", forest, "--topology", kRail, "--ranks", kGroup}).code, 1);
+  EXPECT_EQ(run({"verify", forest, "--topology", kRail}).code, 1);
+  const auto simulated = run({"simulate", forest, kRail, "--members", kGroup, "--sizes", "1G"});
+  EXPECT_EQ(simulated.code, 0) << simulated.err;
+}
+
+TEST(Members, AScheduleIsForTheGroupAloneAndSaysWhatThatCosts) {
+  const Scratch scratch;
+  for (const std::string format : {"msccl", "mscclpp"}) {
+    const std::string file = scratch / format;
+    const auto synth = run({"synth", kRail, "-c", "allgather", "--members", kGroup, "--format",
+                            format, "--json", "-o", file});
+    ASSERT_EQ(synth.code, 0) << synth.err;
+    EXPECT_THAT(synth.err, HasSubstr("28 GPUs that could relay are left out"));
+    EXPECT_THAT(synth.err, HasSubstr("if the other GPUs relayed, which forests can say, 533.333 "
+                                     "(1600/3) GB/s would be possible"));
+    const json report = json::parse(synth.out);
+    expect_valid(report, "forestcoll-synth.schema.json");
+    EXPECT_EQ(report["with_relays"]["exact"], "1600/3");
+    EXPECT_EQ(report["algbw"]["exact"], "200/3");
+    // The same whether the checker is told of relays, which run no programs, or not.
+    for (const std::string option : {"--members", "--ranks"}) {
+      const auto verified = run({"verify", file, "--topology", kRail, option, kGroup});
+      EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
+      EXPECT_THAT(verified.out, HasSubstr("algbw on the topology: 66.667 (200/3) GB/s"));
+    }
+    EXPECT_EQ(run({"simulate", file, kRail, "--members", kGroup, "--sizes", "1G"}).out,
+              run({"simulate", file, kRail, "--ranks", kGroup, "--sizes", "1G"}).out);
+  }
+  EXPECT_EQ(run({"synth", kRail, "-c", "allgather", "--members", kGroup, "-o", "-"}).out,
+            run({"synth", kRail, "-c", "allgather", "--ranks", kGroup, "-o", "-"}).out);
+}
+
+TEST(Members, RootsAndRanksAreThoseOfTheGroup) {
+  const auto synth = run({"synth", kRail, "-c", "broadcast", "--root", "box2/gpu0", "--members",
+                          kGroup, "--format", "forest"});
+  ASSERT_EQ(synth.code, 0) << synth.err;
+  EXPECT_EQ(json::parse(synth.out)["root"], "box2/gpu0");
+  const auto outside = run({"synth", kRail, "-c", "broadcast", "--root", "box2/gpu1", "--members",
+                            kGroup, "--format", "forest"});
+  EXPECT_EQ(outside.code, 2);
+  EXPECT_THAT(outside.err, HasSubstr("[S02]"));
+}
+
+TEST(Members, AllToAllFlowsGoThroughRelays) {
+  const auto relayed = run({"bound", kRail, "-c", "alltoall", "--members", kGroup, "--json"});
+  const auto alone = run({"bound", kRail, "-c", "alltoall", "--ranks", kGroup, "--json"});
+  ASSERT_EQ(relayed.code, 0) << relayed.err;
+  const auto algbw = [](const Result& result) {
+    return json::parse(result.out)["algbw"]["alltoall"]["value"].get<double>();
+  };
+  EXPECT_GT(algbw(relayed), 7 * algbw(alone));
+  const Scratch scratch;
+  const std::string flows = scratch / "flows.json";
+  const auto synth = run(
+      {"synth", kRail, "-c", "alltoall", "--members", kGroup, "--format", "flows", "-o", flows});
+  ASSERT_EQ(synth.code, 0) << synth.err;
+  EXPECT_EQ(run({"verify", flows, "--topology", kRail, "--members", kGroup}).code, 0);
+  const auto xml = run({"synth", kRail, "-c", "alltoall", "--members", kGroup, "-o", "-"});
+  EXPECT_EQ(xml.code, 0) << xml.err;
+  EXPECT_EQ(xml.out, run({"synth", kRail, "-c", "alltoall", "--ranks", kGroup, "-o", "-"}).out);
+}
+
+TEST(Members, CompareAndTopologiesKnowThem) {
+  const auto compared = run({"compare", kRail, "-c", "allgather", "--members", kGroup, "--json"});
+  EXPECT_EQ(compared.code, 0) << compared.err;
+  const Scratch scratch;
+  const std::string group = scratch / "group.json";
+  ASSERT_EQ(run({"topo", "convert", kRail, "--members", kGroup, "-o", group}).code, 0);
+  const json written = json::parse(read_file(group));
+  expect_valid(written, "forestcoll-topology.schema.json");
+  EXPECT_THAT(run({"topo", "show", group}).out, HasSubstr("4 GPUs and 28 GPUs that relay"));
+  const auto bound = run({"bound", group, "--json"});
+  EXPECT_EQ(json::parse(bound.out)["algbw"]["allgather"]["exact"], "1600/3");
+  const auto schedule = run({"synth", group, "-c", "allgather", "-o", scratch / "a.xml"});
+  EXPECT_EQ(schedule.code, 0) << schedule.err;
+  EXPECT_THAT(schedule.err, HasSubstr("28 GPUs that could relay are left out"));
+}
+
+TEST(Members, RefusesWhatContradictsThem) {
+  const auto both = run({"bound", kRail, "--members", kGroup, "--ranks", "0-3"});
+  EXPECT_EQ(both.code, 2);
+  EXPECT_EQ(run({"bound", kRail, "--members", ""}).code, 2);
+  const auto unknown = run({"bound", kRail, "--members", "box[0-3]/gpu9"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("[D01]"));
+  const auto without = run({"verify", kRail, "--members", kGroup});
+  EXPECT_EQ(without.code, 2);
+  EXPECT_THAT(without.err, HasSubstr("[S04]"));
+  // Only over relays do these GPUs reach each other.
+  const std::string ring = bundled_path("torus-4x4");
+  EXPECT_EQ(run({"bound", ring, "--members", "0,5"}).code, 0);
+  const auto apart = run({"synth", ring, "--members", "0,5", "-o", "-"});
+  EXPECT_EQ(apart.code, 2);
+  EXPECT_THAT(apart.err, HasSubstr("[E08]"));
+  EXPECT_EQ(run({"synth", ring, "--members", "0,5", "--format", "none"}).code, 0);
+}
+
+}  // namespace
+}  // namespace forestcoll::testing
