@@ -184,7 +184,7 @@ TEST(Compare, RefusesWhatMakesNoSense) {
   EXPECT_EQ(
       compare({"--algorithms", "forestcoll", "--sizes", "1M", "--html", "/nowhere/x.html"}).code,
       4);
-  EXPECT_EQ(compare({"-c", "alltoall"}).code, 2);
+  EXPECT_EQ(compare({"-c", "alltoallv"}).code, 2);
   EXPECT_EQ(compare({"-j", "0"}).code, 2);
   const auto nothing = compare({"--algorithms", "nvls", "--sizes", "1M", "--svg", "-"});
   EXPECT_EQ(nothing.code, 2);

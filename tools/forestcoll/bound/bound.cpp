@@ -348,11 +348,12 @@ Expected<WhatIf> explore(const Fabric& fabric, WhatIfOptions options, const Cons
 
 // Options of all-to-all and of trees do not go together.
 Expected<void> misplaced_option(const BoundArguments& options) {
-  const bool alltoall = options.collective == kAlltoall;
+  const bool alltoall = is_alltoall(options.collective);
   if (!alltoall && options.alltoall.given()) {
     return usage_error("S04", "--demand, --gap and --time-limit are of -c alltoall",
                        "add -c alltoall, or leave them out");
   }
+  if (auto done = refuse_no_demand(options.collective, options.alltoall.demand); !done) return done;
   if (alltoall && !options.root.empty()) {
     return usage_error("S02", "an alltoall has no root", "leave out --root");
   }
@@ -375,7 +376,7 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
   const auto fabric = load_fabric(options.topology, options.reading, options.failures, console);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, options.reading, console);
-  if (options.collective == kAlltoall) {
+  if (is_alltoall(options.collective)) {
     return run_bound_alltoall(*fabric, options.alltoall,
                               {.json = options.json,
                                .check = options.check,

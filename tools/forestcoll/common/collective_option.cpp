@@ -31,7 +31,7 @@ bool has_marks_only(std::string_view name) {
       name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
 }
 
-bool is_alltoall(const std::string& letters) {
+bool means_alltoall(const std::string& letters) {
   return letters == "alltoall" || letters == "all2all" || letters == "alltoallv";
 }
 
@@ -59,7 +59,7 @@ std::string understand_collective(std::string& name) {
     name = to_string(collective);
     return {};
   }
-  if (is_alltoall(letters)) {
+  if (means_alltoall(letters)) {
     return fmt::format(
         "this command does not take alltoall (`synth -c alltoall` makes schedules, `bound`, "
         "`verify` and `simulate` take it too); there are {} [S03]",
@@ -70,8 +70,8 @@ std::string understand_collective(std::string& name) {
 }
 
 std::string understand_collective_or_alltoall(std::string& name) {
-  if (has_marks_only(name) && is_alltoall(bare(name))) {
-    name = "alltoall";
+  if (has_marks_only(name) && means_alltoall(bare(name))) {
+    name = bare(name) == "alltoallv" ? "alltoallv" : "alltoall";
     return {};
   }
   std::string error = understand_collective(name);

@@ -16,7 +16,7 @@ namespace forestcoll::cli {
 /// commands take it; else nothing.
 [[nodiscard]] std::string understand_collective(std::string& name);
 
-/// The same where all-to-all is known, too: "alltoall", "all2all", "AllToAllv".
+/// The same where all-to-all is known, too: "alltoall" of "all2all", "alltoallv" of "AllToAllv".
 [[nodiscard]] std::string understand_collective_or_alltoall(std::string& name);
 
 /// Adds `-c,--collective` for one of them.

@@ -138,7 +138,9 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
   command
       .add_option("--sizes", arguments.sizes,
                   "Both in one: --sizes 64K:16M is --min-bytes 64K --max-bytes 16M; one size is\n"
-                  "that size alone. A window, no list: several sizes are for --tune")
+                  "that size alone. A window, no list: several sizes are for --tune. An alltoall,\n"
+                  "flows too, is the fastest of several for the larger one, by a model (not a\n"
+                  "measurement): small messages for the next hop are put together where that pays")
       ->type_name("MIN:MAX")
       ->group(group);
   command
@@ -279,7 +281,9 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
           "the best power of two up to 16, or up to 128 where that gains half a percent; for\n"
           "msccl, a smaller one that is as good for 1 GiB by the model of --tune, and 2^m chunks\n"
           "in all for an allreduce over a number of ranks that is no power of two;\n"
-          "N is exactly N; max:N, with N up to 10000, is the best up to N")
+          "N is exactly N; max:N, with N up to 10000, is the best up to N. Of an alltoall: parts\n"
+          "that every pair's data is cut into; auto is the least of 1, 2, 4, 8 within 1 % of the\n"
+          "best, N and max:N go up to 4096")
       ->type_name("K");
   command
       .add_option(

@@ -114,7 +114,7 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   const auto asked_for = with_format(given);
   if (!asked_for) return fail(asked_for.errors(), console);
   const SynthArguments& arguments = *asked_for;
-  if (arguments.collective == kAlltoall) return synth_alltoall(arguments, console, summary);
+  if (is_alltoall(arguments.collective)) return synth_alltoall(arguments, console, summary);
   if (auto error = refuse_alltoall_options(arguments)) return fail({*std::move(error)}, console);
   auto request = resolve(arguments);
   if (!request) return fail(request.errors(), console);
