@@ -188,6 +188,11 @@ std::optional<Diagnostic> refuse_alltoall_options(const SynthArguments& argument
                      "leave --demand out; the weights of nodes say what they own");
 }
 
+Expected<void> check_alltoall(const SynthArguments& arguments) {
+  const auto options = resolve_alltoall(arguments);
+  return options ? Expected<void>() : options.errors();
+}
+
 ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console, Json* summary) {
   AlltoallTimes times;
   Stopwatch total, stage;
