@@ -86,6 +86,9 @@ class AlltoallCompiler {
     if (!result) return result.errors();
     // 3. Other paths, and other rounds, that may take less time.
     if (is_ours) consider_others(*result);
+    if (is_ours && by_peers() && result->algbw < most_) {
+      result->algbw_by_links = rate_by_links(result->routes.k);
+    }
     if (tried_.empty()) tried_.push_back({result->routes.k, result->algbw});
     result->tried = std::move(tried_);
     result->seconds = seconds_;
@@ -122,8 +125,9 @@ class AlltoallCompiler {
 
   Expected<AlltoallCompilation> make(std::int64_t k) {
     watch_.restart();
-    auto routes =
-        options_.algorithm.empty() ? our_routes(k) : baseline_routes(options_.algorithm, k);
+    auto routes = options_.algorithm.empty()
+                      ? our_routes(k, by_peers() ? AlltoallHops::peers : AlltoallHops::links)
+                      : baseline_routes(options_.algorithm, k);
     seconds_.route += watch_.restart();
     if (!routes) return routes.errors();
     return write(*std::move(routes));
@@ -206,11 +210,14 @@ class AlltoallCompiler {
     return result;
   }
 
-  [[nodiscard]] Expected<AlltoallRoutes> our_routes(std::int64_t k) const {
+  [[nodiscard]] Expected<AlltoallRoutes> our_routes(std::int64_t k, AlltoallHops hops) const {
     return route_alltoall(fabric_.network, demand_.demand, proof_.at_most,
-                          {.k = k,
-                           .hops = by_peers() ? AlltoallHops::peers : AlltoallHops::links,
-                           .stop = options_.solver.stop});
+                          {.k = k, .hops = hops, .stop = options_.solver.stop});
+  }
+
+  [[nodiscard]] std::optional<Ratio> rate_by_links(std::int64_t k) const {
+    const auto routes = our_routes(k, AlltoallHops::links);
+    return routes ? in_algbw(routes->rate) : std::nullopt;
   }
 
   [[nodiscard]] Expected<AlltoallRoutes> baseline_routes(const std::string& name,

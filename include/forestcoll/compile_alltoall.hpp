@@ -57,6 +57,9 @@ struct AlltoallCompilation {
   Ratio optimum;  ///< GB/s of algbw that no schedule exceeds
   Ratio algbw;    ///< GB/s that the artefact reaches, by the checker's addition
   std::optional<Ratio> algbw_in_rounds;  ///< of flows, where every round waits for the one before
+  /// Of ours as MSCCL XML, where it is below `optimum`: GB/s of paths that name links, in as many
+  /// parts.
+  std::optional<Ratio> algbw_by_links;
   std::string stops;      ///< of ours: the baseline whose GPUs paths stop at; empty: searched for
   bool combined = false;  ///< of ours: few rounds, in which messages over the same links are one
   std::optional<double> seconds_at_bytes;  ///< by simulation, with the figures of the fabric's GPU

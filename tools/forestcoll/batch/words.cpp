@@ -8,17 +8,19 @@
 #include <string_view>
 #include <utility>
 
+#include "common/bound_alltoall.hpp"
 #include "common/report.hpp"
 #include "forestcoll/collective.hpp"
+#include "synth/alltoall.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {
 
 // What a batch decides for each item, what is for one topology alone, and what reads further files,
 // whose changes would go unnoticed.
-constexpr std::array kLeftToTheBatch = {"TOPOLOGY", "--output",   "--collective", "-k",
-                                        "--target", "--json",     "--threads",    "--tune",
-                                        "--warm",   "--tradeoff", "--time-limit", "--nccl-graph"};
+constexpr std::array kLeftToTheBatch = {
+    "TOPOLOGY", "--output", "--collective", "-k",           "--target",     "--json",  "--threads",
+    "--tune",   "--warm",   "--tradeoff",   "--time-limit", "--nccl-graph", "--demand"};
 
 std::vector<CLI::Option*> options_of(CLI::App& command) {
   return command.get_options(
@@ -71,6 +73,14 @@ Diagnostic refused(const CLI::ParseError& error) {
 void parse(CLI::App& command, Words words) {
   std::ranges::reverse(words);
   command.parse(std::move(words));
+}
+
+// Whether `synth` would take them.
+Expected<void> check(const SynthArguments& arguments) {
+  if (is_alltoall(arguments.collective)) return check_alltoall(arguments);
+  if (auto error = refuse_alltoall_options(arguments)) return *std::move(error);
+  const auto request = resolve(arguments);
+  return request ? Expected<void>() : request.errors();
 }
 
 bool has_root(const std::string& name) {
@@ -145,8 +155,7 @@ Expected<SynthArguments> parse_words(const Words& words) {
   }
   auto formatted = with_format(std::move(arguments));
   if (!formatted) return formatted;
-  const auto request = resolve(*formatted);
-  if (!request) return request.errors();
+  if (const auto done = check(*formatted); !done) return done.errors();
   const auto solver = resolve(formatted->solver);
   if (!solver) return solver.errors();
   return formatted;

@@ -436,7 +436,7 @@ Command add_bound(CLI::App& program) {
       "bound", "The optimal rate of a fabric, and the bottleneck that proves it");
   command->add_option("TOPOLOGY", options->topology, "Topology file, or - for standard input")
       ->required();
-  add_collective_or_alltoall_option(
+  add_collective_option(
       *command, options->collective,
       "Only this collective (default: allgather, reduce_scatter and allreduce, and alltoall where\n"
       "that is quick)");

@@ -394,8 +394,7 @@ Command add_compare(CLI::App& program) {
       ->required();
   add_jobs_option(*command, options->threads,
                   "Algorithms, and their sizes, at a time (default: all processors)");
-  add_collective_or_alltoall_option(*command, options->collective, "What to compare")
-      ->capture_default_str();
+  add_collective_option(*command, options->collective, "What to compare")->capture_default_str();
   command
       ->add_option(
           "--demand", options->demand,

@@ -13,6 +13,7 @@
 #include "common/size_options.hpp"
 #include "common/target_options.hpp"
 #include "common/time_limit.hpp"
+#include "common/warnings.hpp"
 #include "forestcoll/alltoall_baseline.hpp"
 #include "forestcoll/compile_alltoall.hpp"
 #include "forestcoll/failures.hpp"
@@ -187,6 +188,11 @@ std::optional<Diagnostic> refuse_alltoall_options(const SynthArguments& argument
                      "leave --demand out; the weights of nodes say what they own");
 }
 
+Expected<void> check_alltoall(const SynthArguments& arguments) {
+  const auto options = resolve_alltoall(arguments);
+  return options ? Expected<void>() : options.errors();
+}
+
 ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console, Json* summary) {
   AlltoallTimes times;
   Stopwatch total, stage;
@@ -223,9 +229,10 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
     const BaselineInfo& info = *find_alltoall_baseline(options->algorithm);
     note(console, fmt::format("algorithm {}: {} ({})", info.name, info.title, info.source));
   }
-  note(console, alltoall_summary(*made, *demand, *fabric, options->sms, times));
+  note(console, alltoall_summary(*made, *fabric, options->sms, times));
+  warn_of_peers(*made, console);
   if (!arguments.json) return ExitCode::done;
-  Json json = alltoall_json(*made, *demand, *fabric, times);
+  Json json = alltoall_json(*made, *fabric, times);
   if (!options->algorithm.empty()) json["algorithm"] = algorithm_json(options->algorithm, *made);
   if (summary != nullptr) {
     *summary = std::move(json);

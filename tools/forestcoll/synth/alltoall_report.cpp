@@ -105,8 +105,8 @@ std::string seconds_text(const AlltoallCompilation& made, const AlltoallTimes& t
 
 }  // namespace
 
-std::string alltoall_summary(const AlltoallCompilation& made, const ParsedDemand& demand,
-                             const Fabric& fabric, std::int32_t sms, const AlltoallTimes& times) {
+std::string alltoall_summary(const AlltoallCompilation& made, const Fabric& fabric,
+                             std::int32_t sms, const AlltoallTimes& times) {
   std::string text =
       fmt::format("{}: {} over {}\n", fabric.topology.name, made.verdict.collective_name,
                   counted(fabric.network.ranks.size(), "GPU"));
@@ -121,8 +121,8 @@ std::string alltoall_summary(const AlltoallCompilation& made, const ParsedDemand
   return text + seconds_text(made, times);
 }
 
-Json alltoall_json(const AlltoallCompilation& made, const ParsedDemand& demand,
-                   const Fabric& fabric, const AlltoallTimes& times) {
+Json alltoall_json(const AlltoallCompilation& made, const Fabric& fabric,
+                   const AlltoallTimes& times) {
   const Verdict& verdict = made.verdict;
   Json json = {{"format", "forestcoll-synth"},
                {"version", 1},

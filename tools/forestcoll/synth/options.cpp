@@ -263,8 +263,7 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
       .add_option("-o,--output", arguments.output,
                   "Where the schedule goes; - is standard output (default)")
       ->type_name("FILE");
-  add_collective_or_alltoall_option(command, arguments.collective, "What to synthesise")
-      ->capture_default_str();
+  add_collective_option(command, arguments.collective, "What to synthesise")->capture_default_str();
   command
       .add_option("--demand", arguments.demand,
                   "All-to-all-v: bytes that every GPU has for every other, a row per sender, as\n"
