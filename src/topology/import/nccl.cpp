@@ -57,7 +57,8 @@ class Reader {
     if (!bare_gpus_.empty()) {
       machine_.links_unknown = fmt::format(
           "the file is made for NCCL to read (NCCL_TOPO_FILE) and to complete: it has no links of "
-          "its {}, which NCCL finds on the machine",
+          "{}its {}, which NCCL finds on the machine",
+          bare_gpus_.size() < machine_.gpus.size() ? fmt::format("{} of ", bare_gpus_.size()) : "",
           counted(machine_.gpus.size(), "GPU"));
     }
     number_bare_gpus();
@@ -72,6 +73,17 @@ class Reader {
   [[nodiscard]] const std::vector<std::string>& bare_gpus() const { return bare_gpus_; }
   [[nodiscard]] std::size_t gpu_count() const { return machine_.gpus.size(); }
   [[nodiscard]] std::size_t device_count() const { return classes_.size(); }
+  /// PCIe switches with devices that are no GPUs, below which GPUs of a box can go.
+  [[nodiscard]] std::size_t switch_count() const {
+    std::set<std::size_t> switches;
+    for (const auto* devices : {&machine_.nics, &unclassed_}) {
+      for (const Nic& device : *devices) {
+        const std::size_t above = device.slot.parent;
+        if (above != kNone && !machine_.bridges[above].cpu) switches.insert(above);
+      }
+    }
+    return switches.size();
+  }
 
  private:
   void fail(std::string_view code, const pugi::xml_node& node, std::string message,
@@ -295,6 +307,19 @@ void explain_bare(const Context& context, std::vector<std::string> bare) {
                   counted(bare.size(), "GPU"), listed(bare)));
 }
 
+// `switches`: PCIe switches below which the GPUs of a box can go.
+std::string how_to_get_gpus(std::size_t switches) {
+  const std::string dump = "Dump the topology on the machine, with NCCL_TOPO_DUMP_FILE";
+  if (switches == 0) return dump + ".";
+  constexpr std::size_t gpus_of_example = 8;
+  const bool fits = gpus_of_example % switches == 0;
+  return fmt::format(
+      "{}; or --box {} (a name of `topo gen --list`, a topology file, or a dump) puts the GPUs of "
+      "that machine below the PCIe switches{}.",
+      dump, fits ? "dgx-h100" : "NAME",
+      fits ? "" : fmt::format(", of which {} have devices: so many, or a multiple", switches));
+}
+
 }  // namespace
 
 std::optional<Machines> read_nccl(const Context& context) {
@@ -328,9 +353,7 @@ std::optional<Machines> read_nccl(const Context& context) {
         fmt::format("no GPUs: none of the {} has a <gpu> element or a GPU's class. Such a file is "
                     "made for NCCL to read (NCCL_TOPO_FILE) and to complete",
                     counted(devices, "PCI device")),
-        "Dump the topology on the machine, with NCCL_TOPO_DUMP_FILE; or --box dgx-h100 (a name of "
-        "`topo gen --list`, a topology file, or a dump) puts the GPUs of that machine below the "
-        "PCIe switches.");
+        how_to_get_gpus(hosts.size() == 1 ? hosts.front().switch_count() : 0));
     return std::nullopt;
   }
   Machines machines;

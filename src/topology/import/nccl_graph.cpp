@@ -77,6 +77,7 @@ Expected<std::vector<NcclGraph>> read_nccl_graph(std::string_view text, std::str
   for (const pugi::xml_node& element : root.children("graph")) {
     auto graph = read_graph(context, element);
     if (!graph) return findings.all();
+    graph->file = file;
     graphs.push_back(*std::move(graph));
   }
   return graphs;
