@@ -9,10 +9,10 @@
 #include "topology/format/units.hpp"
 #include "topology/import/build_cluster.hpp"
 #include "topology/import/complete.hpp"
-#include "topology/import/csv_rows.hpp"
 #include "topology/import/notes.hpp"
 #include "topology/import/option_use.hpp"
-#include "topology/import/readers.hpp"
+#include "topology/readers/csv_rows.hpp"
+#include "topology/readers/readers.hpp"
 
 namespace forestcoll {
 namespace {

@@ -1,4 +1,4 @@
-#include "topology/import/nccl_links.hpp"
+#include "topology/readers/nccl_links.hpp"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <set>
 #include <utility>
 
-#include "topology/import/bus_id.hpp"
-#include "topology/import/constants.hpp"
-#include "topology/import/words.hpp"
-#include "topology/import/xml.hpp"
+#include "topology/readers/bus_id.hpp"
+#include "topology/readers/constants.hpp"
+#include "topology/readers/words.hpp"
+#include "topology/readers/xml.hpp"
 
 namespace forestcoll::importing {
 namespace {

@@ -1,5 +1,5 @@
 // In place of the reader of ASTRA-sim's files where yaml-cpp is left out (-DFORESTCOLL_YAML=OFF).
-#include "topology/import/readers.hpp"
+#include "topology/readers/readers.hpp"
 
 namespace forestcoll::importing {
 

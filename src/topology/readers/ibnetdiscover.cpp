@@ -11,8 +11,8 @@
 #include <set>
 #include <tuple>
 
-#include "topology/import/readers.hpp"
-#include "topology/import/words.hpp"
+#include "topology/readers/readers.hpp"
+#include "topology/readers/words.hpp"
 
 namespace forestcoll::importing {
 namespace {

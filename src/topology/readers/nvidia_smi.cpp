@@ -2,16 +2,16 @@
 // has neither the GPUs' model nor any bandwidth, so those come from the options. The header
 // underlines its words on a terminal, its trailing columns have names of several words, and NIC
 // columns are called by the NIC (older drivers) or NIC0, NIC1, … with a legend below.
-#include "topology/import/nvidia_smi.hpp"
+#include "topology/readers/nvidia_smi.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "topology/import/constants.hpp"
-#include "topology/import/readers.hpp"
-#include "topology/import/words.hpp"
+#include "topology/readers/constants.hpp"
+#include "topology/readers/readers.hpp"
+#include "topology/readers/words.hpp"
 
 namespace forestcoll::importing {
 namespace {

@@ -2,7 +2,7 @@
 // 50 GB/s; 14 on the GA10x boards), the data sheets of its PCIe boards (T4 PCIe 3.0; A10, L4 and
 // L40 PCIe 4.0, none with NVLink), AMD's data sheets of the Instinct MI100, MI200, MI300 and MI350
 // (a link of 153.6 GB/s in both directions), and what NCCL and RCCL plan with (src/graph/topo.h).
-#include "topology/import/constants.hpp"
+#include "topology/readers/constants.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "topology/import/links.hpp"
+#include "topology/readers/links.hpp"
 
 #include <algorithm>
 #include <cstddef>

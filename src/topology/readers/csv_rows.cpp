@@ -1,6 +1,6 @@
-#include "topology/import/csv_rows.hpp"
+#include "topology/readers/csv_rows.hpp"
 
-#include "topology/import/words.hpp"
+#include "topology/readers/words.hpp"
 
 namespace forestcoll::importing {
 namespace {

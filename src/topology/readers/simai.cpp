@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "topology/format/units.hpp"
-#include "topology/import/readers.hpp"
-#include "topology/import/words.hpp"
+#include "topology/readers/readers.hpp"
+#include "topology/readers/words.hpp"
 
 namespace forestcoll::importing {
 namespace {

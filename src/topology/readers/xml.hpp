@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "forestcoll/ratio.hpp"
-#include "topology/import/context.hpp"
+#include "topology/readers/context.hpp"
 
 namespace forestcoll::importing {
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <array>
 
-#include "topology/import/context.hpp"
-#include "topology/import/words.hpp"
+#include "topology/readers/context.hpp"
+#include "topology/readers/words.hpp"
 
 namespace forestcoll {
 namespace {

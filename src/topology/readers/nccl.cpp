@@ -8,12 +8,12 @@
 #include <set>
 #include <utility>
 
-#include "topology/import/bus_id.hpp"
-#include "topology/import/constants.hpp"
-#include "topology/import/nccl_links.hpp"
-#include "topology/import/readers.hpp"
-#include "topology/import/words.hpp"
-#include "topology/import/xml.hpp"
+#include "topology/readers/bus_id.hpp"
+#include "topology/readers/constants.hpp"
+#include "topology/readers/nccl_links.hpp"
+#include "topology/readers/readers.hpp"
+#include "topology/readers/words.hpp"
+#include "topology/readers/xml.hpp"
 
 namespace forestcoll::importing {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <set>
 
-#include "topology/import/readers.hpp"
-#include "topology/import/words.hpp"
-#include "topology/import/xml.hpp"
+#include "topology/readers/readers.hpp"
+#include "topology/readers/words.hpp"
+#include "topology/readers/xml.hpp"
 
 namespace forestcoll::importing {
 namespace {

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "topology/format/quote_dot.hpp"
-#include "topology/import/readers.hpp"
+#include "topology/readers/readers.hpp"
 
 namespace forestcoll::importing {
 namespace {

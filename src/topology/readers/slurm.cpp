@@ -8,8 +8,8 @@
 #include <set>
 
 #include "topology/format/host_list.hpp"
-#include "topology/import/readers.hpp"
-#include "topology/import/words.hpp"
+#include "topology/readers/readers.hpp"
+#include "topology/readers/words.hpp"
 
 namespace forestcoll::importing {
 namespace {

@@ -1,4 +1,4 @@
-#include "topology/import/xml.hpp"
+#include "topology/readers/xml.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "topology/import/context.hpp"
+#include "topology/readers/context.hpp"
 
 #include <fmt/format.h>
 

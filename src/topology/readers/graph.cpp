@@ -1,4 +1,4 @@
-#include "topology/import/graph.hpp"
+#include "topology/readers/graph.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "topology/format/nearest.hpp"
 #include "topology/format/text_encoding.hpp"
 #include "topology/format/units.hpp"
-#include "topology/import/words.hpp"
+#include "topology/readers/words.hpp"
 
 namespace forestcoll::importing {
 namespace {

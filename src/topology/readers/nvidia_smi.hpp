@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "topology/import/constants.hpp"
-#include "topology/import/context.hpp"
-#include "topology/import/machine.hpp"
+#include "topology/readers/constants.hpp"
+#include "topology/readers/context.hpp"
+#include "topology/readers/machine.hpp"
 
 namespace forestcoll::importing {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "forestcoll/topology_text.hpp"
-#include "topology/import/context.hpp"
-#include "topology/import/links.hpp"
+#include "topology/readers/context.hpp"
+#include "topology/readers/links.hpp"
 
 namespace forestcoll::importing {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "topology/import/context.hpp"
-#include "topology/import/machine.hpp"
+#include "topology/readers/context.hpp"
+#include "topology/readers/machine.hpp"
 
 namespace forestcoll::importing {
 

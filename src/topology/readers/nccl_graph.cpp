@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "topology/format/text_encoding.hpp"
-#include "topology/import/context.hpp"
-#include "topology/import/xml.hpp"
+#include "topology/readers/context.hpp"
+#include "topology/readers/xml.hpp"
 
 namespace forestcoll {
 namespace {

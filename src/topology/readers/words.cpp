@@ -1,4 +1,4 @@
-#include "topology/import/words.hpp"
+#include "topology/readers/words.hpp"
 
 #include <algorithm>
 #include <charconv>

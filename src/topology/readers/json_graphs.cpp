@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "topology/format/json_value.hpp"
-#include "topology/import/readers.hpp"
-#include "topology/import/words.hpp"
+#include "topology/readers/readers.hpp"
+#include "topology/readers/words.hpp"
 
 namespace forestcoll::importing {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "topology/import/machine.hpp"
+#include "topology/readers/machine.hpp"
 
 namespace forestcoll::importing {
 

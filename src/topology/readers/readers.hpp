@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "topology/import/context.hpp"
-#include "topology/import/graph.hpp"
-#include "topology/import/machine.hpp"
+#include "topology/readers/context.hpp"
+#include "topology/readers/graph.hpp"
+#include "topology/readers/machine.hpp"
 
 namespace forestcoll::importing {
 

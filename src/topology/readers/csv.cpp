@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "topology/format/units.hpp"
-#include "topology/import/csv_rows.hpp"
-#include "topology/import/readers.hpp"
-#include "topology/import/words.hpp"
+#include "topology/readers/csv_rows.hpp"
+#include "topology/readers/readers.hpp"
+#include "topology/readers/words.hpp"
 
 namespace forestcoll::importing {
 namespace {

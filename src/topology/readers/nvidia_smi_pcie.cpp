@@ -4,7 +4,7 @@
 #include <numeric>
 #include <set>
 
-#include "topology/import/nvidia_smi.hpp"
+#include "topology/readers/nvidia_smi.hpp"
 
 namespace forestcoll::importing {
 namespace {

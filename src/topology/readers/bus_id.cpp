@@ -1,4 +1,4 @@
-#include "topology/import/bus_id.hpp"
+#include "topology/readers/bus_id.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "topology/import/xml.hpp"
+#include "topology/readers/xml.hpp"
 
 namespace forestcoll::importing {
 namespace {
