@@ -17,5 +17,7 @@ struct Fabric {
 
 /// Errors: E14 (see `to_digraph`). Cost: O(n + m).
 [[nodiscard]] Expected<Fabric> make_fabric(Topology topology, const Metadata& metadata = {});
+/// For a GPU that is known already.
+[[nodiscard]] Expected<Fabric> make_fabric(Topology topology, ChosenGpu gpu);
 
 }  // namespace forestcoll

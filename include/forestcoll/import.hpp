@@ -84,6 +84,7 @@ struct ImportReport {
   /// Groups of a box's GPUs, by their ids there, that PCIe and CPUs join for want of other links;
   /// those of a group are joined without. Empty: there are none such.
   std::vector<std::vector<std::string>> joined_by_pcie;
+  bool left_apart = false;  ///< nothing joins the GPUs (I07)
   /// Why that is doubtful, GPUs of this model having NVLink; and a box of `topo gen --list` that
   /// has such GPUs. Empty: nothing tells.
   std::string nvlink_expected, nvlink_box;
@@ -97,8 +98,8 @@ struct Imported {
   Diagnostics warnings;
 };
 
-/// The report as warnings, for those who get no report: I24 what was left out, unless `told` has a
-/// finding that says so, I23 guesses, and I25 where PCIe and CPUs join the GPUs.
+/// The report as warnings, for those who get no report: first I25 where PCIe and CPUs join the
+/// GPUs, then I24 what was left out, unless `told` has a finding that says so, and I23 guesses.
 [[nodiscard]] Diagnostics report_findings(const ImportReport& report, const Diagnostics& told,
                                           std::string_view file);
 
@@ -130,6 +131,7 @@ struct NcclGraph {
   std::int64_t pattern = 0;                ///< 4: a ring
   Ratio speed_intra = 0, speed_inter = 0;  ///< GB/s per channel
   std::vector<NcclChannel> channels = {};
+  std::string file = {};  ///< as the user named it
 };
 
 /// Reads NCCL's graph XML. Errors: E01, I01, I02, I03.

@@ -37,6 +37,12 @@ Signature signature_of(const Network& network, const Boxes& boxes, std::size_t b
   return signature;
 }
 
+Diagnostic misfit(const NcclGraph& graph, std::string message, std::string remedy) {
+  Diagnostic error = refusal("B07", std::move(message), std::move(remedy));
+  error.file = graph.file;
+  return error;
+}
+
 }  // namespace
 
 std::vector<Rank> turned(const std::vector<Rank>& order, Rank first) {
@@ -105,8 +111,8 @@ Expected<void> BoxRings::take_graph(const Request& request) {
   const NcclGraph& graph = *request.options.graph;
   speed_ = graph.speed_intra;
   if (graph.channels.empty()) {
-    return refusal("B07", fmt::format("the graph {} has no channels", graph.id),
-                   "dump the rings of a run with NCCL_GRAPH_DUMP_FILE");
+    return misfit(graph, fmt::format("the graph {} has no channels", graph.id),
+                  "dump the rings of a run with NCCL_GRAPH_DUMP_FILE");
   }
   for (const auto& box : boxes_->members) {
     BoxOrders orders;
@@ -116,8 +122,8 @@ Expected<void> BoxRings::take_graph(const Request& request) {
       for (const std::int64_t gpu : graph.channels[c].gpus) {
         const bool known = gpu >= 0 && gpu < static_cast<std::int64_t>(box.size());
         if (!known || visited[static_cast<std::size_t>(gpu)]) {
-          return refusal(
-              "B07",
+          return misfit(
+              graph,
               fmt::format("channel {} of the graph: device {} {}", c, gpu,
                           known ? "stands twice"
                                 : fmt::format("is not among the {} GPUs of a box", box.size())),
@@ -127,10 +133,10 @@ Expected<void> BoxRings::take_graph(const Request& request) {
         order.push_back(box[static_cast<std::size_t>(gpu)]);
       }
       if (order.size() != box.size()) {
-        return refusal("B07",
-                       fmt::format("channel {} of the graph visits {} of the {} GPUs of a box", c,
-                                   order.size(), box.size()),
-                       "give the graph of a machine like the boxes of this topology");
+        return misfit(graph,
+                      fmt::format("channel {} of the graph visits {} of the {} GPUs of a box", c,
+                                  order.size(), box.size()),
+                      "give the graph of a machine like the boxes of this topology");
       }
       orders.push_back(std::move(order));
     }

@@ -5,9 +5,13 @@
 namespace forestcoll {
 
 Expected<Fabric> make_fabric(Topology topology, const Metadata& metadata) {
+  ChosenGpu gpu = choose_gpu(topology, metadata);
+  return make_fabric(std::move(topology), std::move(gpu));
+}
+
+Expected<Fabric> make_fabric(Topology topology, ChosenGpu gpu) {
   auto network = to_digraph(topology);
   if (!network) return network.errors();
-  ChosenGpu gpu = choose_gpu(topology, metadata);
   return Fabric{std::move(topology), *std::move(network), std::move(gpu)};
 }
 

@@ -76,6 +76,23 @@ TEST(ImportInputs, AFileWithoutLinksIsNoMachineWithoutNvlink) {
               Contains("I07"));
 }
 
+// What completes a file would be refused beside the links that it has.
+TEST(ImportInputs, AFileWithSomeLinksIsNotToldToTakeThoseOfABox) {
+  const std::string bare = with(NvswitchDump{}.text(), "</cpu>",
+                                fmt::format("<pci busid=\"0000:0a:00.0\" class=\"0x060400\" {0}>\n"
+                                            "<pci busid=\"0000:0b:00.0\" class=\"0x030200\" {0}/>\n"
+                                            "</pci>\n</cpu>",
+                                            kGen4));
+  const std::string messages = import_messages(Source::nccl, bare);
+  EXPECT_THAT(messages,
+              AllOf(HasSubstr("[I07]"), HasSubstr("no links of 1 of its 5 GPUs"),
+                    HasSubstr("--pcie-p2p"), Not(HasSubstr("--nvlink")), Not(HasSubstr("--box"))));
+  EXPECT_THAT(import_errors(Source::nccl, bare, nvlink(300)), Contains("I08"));
+  EXPECT_THAT(import_errors(Source::nccl, bare, box(on_nvswitch(5))), Contains("I08"));
+  const Topology joined = import_fabric(Source::nccl, bare, {.pcie_p2p = true});
+  EXPECT_EQ(joined.ranks.size(), 5U);
+}
+
 TEST(ImportInputs, ThePartSaysWhichBoxHasTheLinks) {
   EXPECT_THAT(import_messages(Source::nccl, of_part("0x1db5")),
               AllOf(HasSubstr("nvswitch=150"), HasSubstr("--box dgx-1v ")));
@@ -180,6 +197,29 @@ TEST(ImportInputs, ABoxHasTheGpusToo) {
                                      Contains("box0/nic_out2 -> rail2 25/2")));
   // Eight NICs of 12.5 leave a box: 12.5 for each of its 8 shares.
   EXPECT_EQ(allgather(fabric), Ratio(16 * 25, 2));
+}
+
+// --box is named only where GPUs can go somewhere.
+TEST(ImportInputs, ABoxIsOfferedWhereItsGpusFit) {
+  const auto remedy = [](const std::string& text) { return import_messages(Source::nccl, text); };
+  EXPECT_THAT(remedy(without_gpus()), HasSubstr("--box dgx-h100 "));
+  std::string below_cpus = "<system version=\"1\"><cpu numaid=\"0\" arch=\"x86_64\">";
+  for (int n = 0; n < 8; ++n) {
+    below_cpus += fmt::format("<pci busid=\"0000:{:02x}:00.0\" class=\"0x020000\" {}/>", n, kGen4);
+  }
+  EXPECT_THAT(remedy(below_cpus + "</cpu></system>"),
+              AllOf(HasSubstr("[I06]"), Not(HasSubstr("--box"))));
+  std::string three = without_gpus();
+  for (const char* device : {"0000:70:00.0", "0000:71:00.0"}) {
+    three = with(three, fmt::format("<pci busid=\"{}\" {}/>\n", device, kGen4), "");
+  }
+  EXPECT_THAT(remedy(three), AllOf(HasSubstr("--box NAME "), HasSubstr("of which 3 have devices")));
+  EXPECT_THAT(import_errors(Source::nccl, three, box(on_nvswitch(8))), ElementsAre("I08"));
+  EXPECT_EQ(import_fabric(Source::nccl, three, box(on_nvswitch(6))).ranks.size(), 6U);
+  std::string hosts =
+      with(without_gpus(), "<cpu numaid=\"0\"", "<cpu host_hash=\"0x1\" numaid=\"0\"");
+  hosts = with(hosts, "<cpu numaid=\"1\"", "<cpu host_hash=\"0x2\" numaid=\"1\"");
+  EXPECT_THAT(remedy(hosts), AllOf(HasSubstr("[I06]"), Not(HasSubstr("--box"))));
 }
 
 TEST(ImportInputs, WhatDoesNotFitIsRefused) {

@@ -1,6 +1,6 @@
 // NCCL's topology XML: bus ids in all spellings, and links that lead nowhere.
 #include "import_testing.hpp"
-#include "topology/import/bus_id.hpp"
+#include "topology/readers/bus_id.hpp"
 
 namespace forestcoll::testing {
 namespace {

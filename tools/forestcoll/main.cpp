@@ -83,8 +83,7 @@ void print_usage_error(const CLI::App& program, const CLI::ParseError& error,
 }
 
 ExitCode print_on_stdout(const std::string& text, const Console& console) {
-  if (const auto done = write_output("-", text); !done) return fail(done.errors(), console);
-  return ExitCode::done;
+  return finish(write_output("-", text), console);
 }
 
 ExitCode run(int argc, char** argv) {

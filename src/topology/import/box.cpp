@@ -111,23 +111,33 @@ GpuGroups islands(const Machine& machine, const std::vector<FlatLink>& links) {
 
 // NVLink is ten times as wide as PCIe: which of them joins the GPUs must not be guessed.
 void refuse_unknown(const Context& context, const Machine& machine, const GpuGroups& groups) {
+  // Files that have some links are not completed.
+  const std::string give =
+      machine.links.empty()
+          ? fmt::format(
+                "Give them: --nvlink nvswitch={} (GB/s of each GPU to the NVSwitches), or "
+                "--box {} (a name of `topo gen --list`, a topology file, or a dump). ",
+                shown(machine.nvlink_bandwidth),
+                machine.nvlink_box.empty() ? "dgx-a100" : machine.nvlink_box)
+          : "";
+  context.report.left_apart = true;
   context.findings.error(
       "I07", "", fmt::format("no link joins {}: {}", in_words(groups), machine.links_unknown),
-      fmt::format(
-          "Give them: --nvlink nvswitch={} (GB/s of each GPU to the NVSwitches), or --box {} (a "
-          "name of `topo gen --list`, a topology file, or a dump). Where the GPUs have none, "
-          "--pcie-p2p takes PCIe and the CPUs for the way. Or dump the topology on the machine, "
-          "with NCCL_TOPO_DUMP_FILE.",
-          shown(machine.nvlink_bandwidth),
-          machine.nvlink_box.empty() ? "dgx-a100" : machine.nvlink_box));
+      fmt::format("{}Where the GPUs have {}, --pcie-p2p takes PCIe and the CPUs for the way. Or "
+                  "dump the topology on the machine, with NCCL_TOPO_DUMP_FILE.",
+                  give, machine.links.empty() ? "none" : "no others"));
 }
 
-void refuse_apart(const Context& context, const GpuGroups& groups) {
+void refuse_apart(const Context& context, const Machine& machine, const GpuGroups& groups) {
+  context.report.left_apart = true;
   context.findings.error(
       "I07", "", fmt::format("no link joins {}", in_words(groups)),
-      "The file does not describe how PCIe joins them: dump NCCL's topology (NCCL_TOPO_DUMP_FILE), "
-      "which does. `topo import --boxes N --fabric NAME` joins them by their NICs; --nvlink "
-      "nvswitch=300 (GB/s) says that they have NVSwitches.");
+      fmt::format(
+          "The file does not describe how PCIe joins them: dump NCCL's topology "
+          "(NCCL_TOPO_DUMP_FILE), which does. `topo import --boxes N --fabric NAME` joins them by "
+          "their NICs{}.",
+          machine.links.empty() ? "; --nvlink nvswitch=300 (GB/s) says that they have NVSwitches"
+                                : ""));
 }
 
 // Whether bridges lead up from every GPU to a CPU, and CPUs to each other.
@@ -186,7 +196,7 @@ std::optional<bool> ways_of_pcie(const Context& context, const Machine& machine,
   if (!has_pcie_tree(machine)) {
     const bool linked_outside = options.with_nics || options.shared_nvswitch;
     if (linked_outside) return false;
-    refuse_apart(context, groups);
+    refuse_apart(context, machine, groups);
     return std::nullopt;
   }
   // Of several hosts, the first speaks for all.

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "forestcoll/topology_text.hpp"
-#include "topology/import/context.hpp"
-#include "topology/import/links.hpp"
-#include "topology/import/machine.hpp"
+#include "topology/readers/context.hpp"
+#include "topology/readers/links.hpp"
+#include "topology/readers/machine.hpp"
 
 namespace forestcoll::importing {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "topology/import/context.hpp"
-#include "topology/import/links.hpp"
-#include "topology/import/machine.hpp"
+#include "topology/readers/context.hpp"
+#include "topology/readers/links.hpp"
+#include "topology/readers/machine.hpp"
 
 namespace forestcoll::importing {
 

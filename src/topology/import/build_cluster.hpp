@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "forestcoll/topology_text.hpp"
-#include "topology/import/context.hpp"
-#include "topology/import/readers.hpp"
+#include "topology/readers/context.hpp"
+#include "topology/readers/readers.hpp"
 
 namespace forestcoll::importing {
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "forestcoll/topology.hpp"
-#include "topology/import/constants.hpp"
+#include "topology/readers/constants.hpp"
 
 namespace forestcoll::importing {
 namespace {

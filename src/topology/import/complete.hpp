@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "topology/import/context.hpp"
-#include "topology/import/readers.hpp"
+#include "topology/readers/context.hpp"
+#include "topology/readers/readers.hpp"
 
 namespace forestcoll::importing {
 

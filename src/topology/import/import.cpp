@@ -9,10 +9,10 @@
 #include "topology/format/units.hpp"
 #include "topology/import/build_cluster.hpp"
 #include "topology/import/complete.hpp"
-#include "topology/import/csv_rows.hpp"
 #include "topology/import/notes.hpp"
 #include "topology/import/option_use.hpp"
-#include "topology/import/readers.hpp"
+#include "topology/readers/csv_rows.hpp"
+#include "topology/readers/readers.hpp"
 
 namespace forestcoll {
 namespace {
@@ -44,6 +44,7 @@ std::optional<TopologyDocument> from_graph(const Context& context, Read read) {
       std::ranges::count(graph->nodes, NodeType::compute, &importing::GraphNode::type);
   const auto count = static_cast<std::size_t>(gpus);
   if (count < 2 || graph->links.empty()) {
+    context.report.left_apart = count >= 2;
     context.findings.error(
         count < 2 ? "I06" : "I07", "",
         fmt::format("the file has {}, {} and {}, and a fabric has two GPUs and a "
@@ -171,9 +172,9 @@ Expected<Imported> import_topology(Source source, std::string_view text, std::st
   auto document = read(context, box_findings);
   if (!document || findings.has_errors() || box_findings.has_errors()) {
     const Diagnostics told = joined(findings.all(), box_findings.all());
-    const bool apart = std::ranges::find(told, "I07", &Diagnostic::code) != told.end();
     // What was left out may be why nothing joins the GPUs.
-    return apart ? joined(told, report_findings(result.report, told, file)) : told;
+    return result.report.left_apart ? joined(told, report_findings(result.report, told, file))
+                                    : told;
   }
   result.document = *std::move(document);
   if (result.document.description.empty()) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "forestcoll/topology_text.hpp"
-#include "topology/import/context.hpp"
+#include "topology/readers/context.hpp"
 
 namespace forestcoll::importing {
 

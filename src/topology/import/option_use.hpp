@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "topology/import/box.hpp"
-#include "topology/import/context.hpp"
+#include "topology/readers/context.hpp"
 
 namespace forestcoll::importing {
 

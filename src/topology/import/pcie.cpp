@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "topology/import/constants.hpp"
-#include "topology/import/context.hpp"
+#include "topology/readers/constants.hpp"
+#include "topology/readers/context.hpp"
 
 namespace forestcoll::importing {
 namespace {

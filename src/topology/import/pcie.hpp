@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "topology/import/machine.hpp"
+#include "topology/readers/machine.hpp"
 
 namespace forestcoll::importing {
 

@@ -5,9 +5,9 @@
 
 #include "forestcoll/topology_text.hpp"
 #include "topology/import/box.hpp"
-#include "topology/import/links.hpp"
-#include "topology/import/machine.hpp"
 #include "topology/import/pcie.hpp"
+#include "topology/readers/links.hpp"
+#include "topology/readers/machine.hpp"
 
 namespace forestcoll::importing {
 

@@ -8,7 +8,7 @@
 
 #include "forestcoll/topology_text.hpp"
 #include "topology/import/box.hpp"
-#include "topology/import/context.hpp"
+#include "topology/readers/context.hpp"
 
 namespace forestcoll::importing {
 

@@ -148,8 +148,7 @@ ExitCode serve(const Console& console) {
   const auto request = read_input("-");
   if (!request) return fail(request.errors(), console);
   if (const auto task = decode_task(*request)) {
-    const auto written = write_output("-", encode(perform(*task)));
-    return written ? ExitCode::done : fail(written.errors(), console);
+    return finish(write_output("-", encode(perform(*task))), console);
   }
   const auto probes = parsed(*request, parse_probe_tasks);
   if (!probes) {
@@ -161,7 +160,7 @@ ExitCode serve(const Console& console) {
     written = write_output("-", encode(probe));
     return written.has_value();
   });
-  return written ? ExitCode::done : fail(written.errors(), console);
+  return finish(written, console);
 }
 
 }  // namespace forestcoll::cli::batch

@@ -172,8 +172,7 @@ ExitCode run_bound_alltoall(const Fabric& fabric, const AlltoallArguments& argum
   const std::string report = reporting.json
                                  ? to_text(json_report(proof, *demand, *rates, fabric, reporting))
                                  : text_report(proof, *demand, *rates, fabric, reporting.top);
-  if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
-  return ExitCode::done;
+  return finish(write_output("-", report), console);
 }
 
 bool is_alltoall(std::string_view collective) {

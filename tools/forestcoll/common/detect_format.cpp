@@ -2,25 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
 #include "common/pcie_cost.hpp"
+#include "common/remedies.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
 // What is apart in an imported file is so in its source: other options may join it.
-Diagnostics with_import_remedies(Diagnostics errors) {
-  for (Diagnostic& error : errors) {
-    if (error.code != "E08" && error.code != "E09") continue;
-    error.remedy =
-        "Nothing that the file describes joins them. --fabric single joins all NICs of machines; "
-        "else mend the source.";
-  }
-  return errors;
-}
+constexpr std::string_view kJoin =
+    "Nothing that the file describes joins them. --fabric single joins all NICs of machines; else "
+    "mend the source.";
+constexpr std::array<Remedy, 2> kApart = {{{"E08", kJoin}, {"E09", kJoin}}};
 
 Diagnostics joined(Diagnostics first, const Diagnostics& second) {
   first.insert(first.end(), second.begin(), second.end());
@@ -68,7 +64,7 @@ Expected<CheckedImport> import_checked(Source source, std::string_view text,
   std::string json = to_topology_json(imported->document);
   auto parsed = parse_topology(json, file + " (imported)", reading.parser);
   if (!parsed) {
-    return joined(joined(with_import_remedies(parsed.errors()), imported->warnings), findings);
+    return joined(joined(with_remedies(parsed.errors(), kApart), imported->warnings), findings);
   }
   add_cost_of_pcie(imported->report, parsed->topology, findings);
   return CheckedImport{.imported = *std::move(imported),
@@ -88,14 +84,10 @@ Expected<ParsedTopology> parse_any(std::string_view text, const std::string& fil
   }
   auto imported = import_checked(*source, text, file, reading);
   if (!imported) {
-    Diagnostics errors = imported.errors();
-    for (Diagnostic& error : errors) {
-      const bool has_option = error.code == "I04" || error.code == "I05";
-      if (!has_option) continue;
-      error.remedy += fmt::format(" These are options of `forestcoll topo import {} FILE`.",
-                                  info_of(*source).name);
-    }
-    return errors;
+    const std::string where = fmt::format("These are options of `forestcoll topo import {} FILE`.",
+                                          info_of(*source).name);
+    const std::array<Remedy, 2> options = {{{"I04", where}, {"I05", where}}};
+    return with_more_remedies(imported.errors(), options);
   }
   if (metadata != nullptr) *metadata = metadata_of(imported->text);
   ParsedTopology parsed = std::move(imported->parsed);

@@ -236,19 +236,17 @@ Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& opti
                              const Failures& failures, const Console& console) {
   auto loaded = load_topology(path, options, failures, console);
   if (!loaded) return loaded.errors();
-  auto network = to_digraph(loaded->topology);
-  if (!network) return in_file(network.errors(), path);
-  return Fabric{{std::move(loaded->topology), *std::move(network), std::move(loaded->gpu)},
-                static_cast<ReadingNotes&&>(*loaded)};
+  auto fabric = make_fabric(std::move(loaded->topology), std::move(loaded->gpu));
+  if (!fabric) return in_file(fabric.errors(), path);
+  return Fabric{*std::move(fabric), static_cast<ReadingNotes&&>(*loaded)};
 }
 
 Expected<Fabric> members_alone(Fabric fabric) {
   auto left = degrade(fabric.topology, {.keep_relays = false});
   if (!left) return left.errors();
-  auto network = to_digraph(left->topology);
-  if (!network) return network.errors();
-  fabric.topology = std::move(left->topology);
-  fabric.network = *std::move(network);
+  auto alone = make_fabric(std::move(left->topology), std::move(fabric.gpu));
+  if (!alone) return alone.errors();
+  static_cast<forestcoll::Fabric&>(fabric) = *std::move(alone);
   fabric.changes.insert(fabric.changes.end(), left->changes.begin(), left->changes.end());
   return fabric;
 }

@@ -53,8 +53,7 @@ std::vector<std::string> in_box(const std::string& box, const std::vector<std::s
 }  // namespace
 
 void add_cost_of_pcie(const ImportReport& report, const Topology& topology, Diagnostics& findings) {
-  const auto finding = std::ranges::find(findings, "I25", &Diagnostic::code);
-  if (finding == findings.end()) return;
+  if (report.joined_by_pcie.empty()) return;
   const std::string box = first_box(topology);
   std::vector<std::string> all, largest;
   for (const auto& group : report.joined_by_pcie) {
@@ -63,14 +62,14 @@ void add_cost_of_pcie(const ImportReport& report, const Topology& topology, Diag
   }
   const auto with = best_allgather(topology, in_box(box, all), {});
   if (!with) return;
-  finding->message +=
-      fmt::format(". By these bandwidths an allgather over them moves {} GB/s at best ({})",
-                  number(with->algbw), with->limit);
+  std::string& message = findings.front().message;
+  message += fmt::format(". By these bandwidths an allgather over them moves {} GB/s at best ({})",
+                         number(with->algbw), with->limit);
   if (largest.size() < 2) return;
   const auto without = best_allgather(topology, in_box(box, largest), {"kind=pcie"});
   if (!without) return;
-  finding->message += fmt::format("; one over {} alone, without PCIe, {} GB/s",
-                                  fmt::join(compress_ids(largest), ","), number(without->algbw));
+  message += fmt::format("; one over {} alone, without PCIe, {} GB/s",
+                         fmt::join(compress_ids(largest), ","), number(without->algbw));
 }
 
 }  // namespace forestcoll::cli

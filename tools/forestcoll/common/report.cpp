@@ -63,6 +63,10 @@ ExitCode fail(const Diagnostics& errors, const Console& console) {
   return exit_code(errors);
 }
 
+ExitCode finish(const Expected<void>& last, const Console& console) {
+  return last ? ExitCode::done : fail(last.errors(), console);
+}
+
 void note(const Console& console, std::string_view line) {
   if (!console.quiet) say(fmt::format("{}\n", line));
 }

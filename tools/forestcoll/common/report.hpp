@@ -28,6 +28,9 @@ void print(const Diagnostics& findings, const Console& console);
 /// Prints the errors and returns their exit code.
 [[nodiscard]] ExitCode fail(const Diagnostics& errors, const Console& console);
 
+/// The exit code of a command that ends with this; its errors are printed.
+[[nodiscard]] ExitCode finish(const Expected<void>& last, const Console& console);
+
 /// Prints a line on standard error, unless `--quiet`.
 void note(const Console& console, std::string_view line);
 

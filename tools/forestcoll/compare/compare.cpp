@@ -285,10 +285,7 @@ ExitCode run_compare(const CompareArguments& options, const Console& console) {
   const auto written = write_files(*comparison, options, console);
   if (!written) return fail(written.errors(), console);
   if (!prints_report(options)) return ExitCode::done;
-  if (const auto done = write_output("-", report(*comparison, options)); !done) {
-    return fail(done.errors(), console);
-  }
-  return ExitCode::done;
+  return finish(write_output("-", report(*comparison, options)), console);
 }
 
 void add_algorithm_options(CLI::App& command, CompareArguments& options) {

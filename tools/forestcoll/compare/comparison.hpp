@@ -10,6 +10,7 @@
 
 #include "common/bottleneck.hpp"
 #include "common/fabric.hpp"
+#include "common/tree_shape.hpp"
 #include "forestcoll/allreduce_optimum.hpp"
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/collective.hpp"
@@ -25,12 +26,6 @@ namespace forestcoll::cli {
 constexpr const char* ours = "forestcoll";
 
 /// What a forest looks like.
-struct TreeShape {
-  std::int64_t trees = 0;    ///< distinct ones, over all phases
-  std::int32_t highest = 0;  ///< the largest height
-  double mean_height = 0;    ///< weighted by multiplicity, over all phases alike
-};
-
 /// What a runtime has to hold; the largest over the GPUs.
 struct ProgramSize {
   std::int64_t chunks = 0;  ///< of the whole buffer

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <map>
 #include <string_view>
 #include <utility>
 
 #include "common/graphviz.hpp"
+#include "common/remedies.hpp"
 #include "compare/chart.hpp"
 #include "compare/page_text.hpp"
 #include "compare/winners.hpp"
@@ -39,6 +41,17 @@ std::string inline_svg(const std::string& file) {
   return begin == std::string::npos ? file : file.substr(begin);
 }
 
+// The picture alone has options that this command has not.
+constexpr std::array<Remedy, 3> kRemedies = {
+    {{"P01",
+      "install Graphviz, or draw the fabric alone with `forestcoll topo show`, whose --dot needs "
+      "no "
+      "Graphviz"},
+     {"P02", "draw the fabric alone with `forestcoll topo show`, whose --dot needs no Graphviz"},
+     {"P04",
+      "draw the fabric alone with `forestcoll topo show`, whose --dot needs no Graphviz and whose "
+      "--time-limit and --detail help"}}};
+
 Expected<std::string> picture(const Comparison& comparison) {
   DrawOptions options;
   options.sending = comparison.bottleneck.sending;
@@ -51,16 +64,8 @@ Expected<std::string> picture(const Comparison& comparison) {
                        "give the nodes boxes, which are drawn as one");
   }
   auto svg = render(drawing.dot, "svg");
-  if (svg) return inline_svg(*svg);
-  // The picture alone has options that this command has not.
-  Diagnostics errors = svg.errors();
-  for (Diagnostic& error : errors) {
-    error.remedy =
-        "draw the fabric alone with `forestcoll topo show`, whose --dot needs no Graphviz";
-    if (error.code == "P01") error.remedy = "install Graphviz, or " + error.remedy;
-    if (error.code == "P04") error.remedy += " and whose --time-limit and --detail help";
-  }
-  return errors;
+  if (!svg) return with_remedies(svg.errors(), kRemedies);
+  return inline_svg(*svg);
 }
 
 std::string paragraphs(const std::vector<std::string>& sentences) {

@@ -41,20 +41,6 @@ std::size_t edge_count(const CollectiveForest& forest) {
   return edges;
 }
 
-TreeShape shape_of(const CollectiveForest& forest) {
-  TreeShape shape;
-  int phases = 0;
-  for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
-    if (!*phase) continue;
-    ++phases;
-    shape.trees += static_cast<std::int64_t>((*phase)->tree_count());
-    shape.highest = std::max(shape.highest, (*phase)->max_height());
-    shape.mean_height += (*phase)->mean_height();
-  }
-  if (phases > 0) shape.mean_height /= phases;
-  return shape;
-}
-
 Diagnostic inexact(std::string message) {
   return usage_error("E14", std::move(message),
                      "round the bandwidths to a coarser grid with --quantize");

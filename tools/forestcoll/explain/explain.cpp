@@ -71,8 +71,7 @@ ExitCode run_explain(const ExplainArguments& arguments, const Console& console) 
     }
     text = line_of(*info);
   }
-  if (const auto done = write_output("-", text); !done) return fail(done.errors(), console);
-  return ExitCode::done;
+  return finish(write_output("-", text), console);
 }
 
 }  // namespace

@@ -17,10 +17,7 @@ namespace {
 using Writer = std::string (*)(const std::vector<CommandHelp>&);
 
 ExitCode print(Writer writer, const CLI::App& program, const Console& console) {
-  if (const auto done = write_output("-", writer(help_of(program))); !done) {
-    return fail(done.errors(), console);
-  }
-  return ExitCode::done;
+  return finish(write_output("-", writer(help_of(program))), console);
 }
 
 }  // namespace

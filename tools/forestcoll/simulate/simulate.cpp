@@ -171,8 +171,7 @@ ExitCode run_simulate(const SimulateArguments& options, const Console& console) 
   if (!simulation) return fail(simulation.errors(), console);
   const std::string report = options.json ? to_text(json_report(*simulation, *figures, file))
                                           : text_report(*simulation, *figures, file);
-  if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
-  return ExitCode::done;
+  return finish(write_output("-", report), console);
 }
 
 }  // namespace

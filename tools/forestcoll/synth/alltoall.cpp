@@ -238,10 +238,7 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
     *summary = std::move(json);
     return ExitCode::done;
   }
-  if (const auto done = write_output("-", to_text(json)); !done) {
-    return fail(done.errors(), console);
-  }
-  return ExitCode::done;
+  return finish(write_output("-", to_text(json)), console);
 }
 
 }  // namespace forestcoll::cli

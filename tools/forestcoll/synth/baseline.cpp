@@ -26,14 +26,6 @@ std::string names_of_baselines() {
   return names;
 }
 
-// Errors about the given rings name their file.
-Diagnostics in_graph_file(Diagnostics errors, const std::string& path) {
-  for (Diagnostic& error : errors) {
-    if (error.code == "B07" && error.file.empty()) error.file = display_name(path);
-  }
-  return errors;
-}
-
 Diagnostic no_trees(const BaselineArguments& arguments, const BaselineResult& result) {
   return usage_error(
       "B10",
@@ -128,7 +120,7 @@ Expected<SolvedBaseline> solve_baseline(const Fabric& fabric, Collective collect
                                 .nccl_constants = arguments.nccl_constants};
   auto made = make_baseline(arguments.algorithm, fabric.topology, fabric.network, collective, root,
                             options);
-  if (!made) return in_graph_file(made.errors(), arguments.nccl_graph);
+  if (!made) return made.errors();
   if (!made->forest) return no_trees(arguments, *made);
   solved.synthesis.seconds.pack = watch.restart();
   solved.synthesis.forest = *std::move(made->forest);

@@ -227,10 +227,7 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
     *summary = std::move(json);
     return ExitCode::done;
   }
-  if (const auto done = write_output("-", to_text(json)); !done) {
-    return fail(done.errors(), console);
-  }
-  return ExitCode::done;
+  return finish(write_output("-", to_text(json)), console);
 }
 
 Command add_synth(CLI::App& program) {

@@ -139,8 +139,7 @@ ExitCode tune(const Fabric& fabric, const SynthRequest& request, const SynthArgu
   report(*tuning, fabric, request.compile, console);
   if (!arguments.json) return ExitCode::done;
   const std::string text = to_text(json_of(*tuning, fabric, request.compile));
-  if (const auto done = write_output("-", text); !done) return fail(done.errors(), console);
-  return ExitCode::done;
+  return finish(write_output("-", text), console);
 }
 
 }  // namespace forestcoll::cli

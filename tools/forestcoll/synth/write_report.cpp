@@ -10,34 +10,15 @@
 
 #include "common/share.hpp"
 #include "common/solver_report.hpp"
+#include "common/tree_shape.hpp"
 #include "common/warnings.hpp"
 #include "synth/trees_per_root.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
-struct Shape {
-  std::int64_t trees = 0;   ///< distinct ones, over all phases
-  std::int32_t height = 0;  ///< the largest
-  double mean_height = 0;   ///< over all phases alike
-};
-
-Shape shape_of(const CollectiveForest& collective) {
-  Shape shape;
-  int forests = 0;
-  for (const auto* forest : {&collective.reduce, &collective.broadcast}) {
-    if (!*forest) continue;
-    ++forests;
-    shape.trees += static_cast<std::int64_t>((*forest)->tree_count());
-    shape.height = std::max(shape.height, (*forest)->max_height());
-    shape.mean_height += (*forest)->mean_height();
-  }
-  if (forests > 0) shape.mean_height /= forests;
-  return shape;
-}
-
 // A run that chose among several k says what the others would have reached.
-std::string tradeoff_lines(const Synthesis& synthesis) {
+std::string rates_by_k_lines(const Synthesis& synthesis) {
   std::string text;
   for (const RateAtK& row : synthesis.tradeoff) {
     text += fmt::format("    k = {:<6} {} GB/s\n", row.k, number(row.algbw));
@@ -138,7 +119,7 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
                         const Verdict& verdict, const Topology& topology,
                         const ScheduleNotes& notes, bool verbose) {
   const CollectiveForest& forest = synthesis.forest;
-  const Shape shape = shape_of(forest);
+  const TreeShape shape = shape_of(forest);
   std::string text = fmt::format("{}: {} over {}\n", topology.name, to_string(forest.collective),
                                  counted(topology.ranks.size(), "GPU"));
   text += fmt::format("  algbw {} GB/s, {}\n", number(forest.algbw),
@@ -146,11 +127,11 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
   text += solver_lines(synthesis);
   if (!notes.in_network.empty()) text += notes.in_network + "\n";
   if (!notes.relays.empty()) text += notes.relays + "\n";
-  text += tradeoff_lines(synthesis);
+  text += rates_by_k_lines(synthesis);
   if (!notes.why.empty()) text += fmt::format("  {}\n", notes.why);
   text += fmt::format("  {}, {}, height {} (mean {}; no forest is lower than {})\n",
                       trees_text(forest, verdict),
-                      counted(static_cast<std::size_t>(shape.trees), "tree"), shape.height,
+                      counted(static_cast<std::size_t>(shape.trees), "tree"), shape.highest,
                       number(shape.mean_height), synthesis.least_height);
   text += schedule_lines(forest, verdict, notes);
   if (verbose) text += statistics_line(synthesis.statistics);
@@ -160,7 +141,7 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
 Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis, const Verdict& verdict,
                  const Topology& topology) {
   const CollectiveForest& forest = synthesis.forest;
-  const Shape shape = shape_of(forest);
+  const TreeShape shape = shape_of(forest);
   Json json = {{"format", "forestcoll-synth"},
                {"version", 1},
                {"topology", topology.name},
@@ -172,7 +153,7 @@ Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis, const 
                {"optimum", exact(forest.optimum)},
                {"trees", shape.trees},
                {"height",
-                {{"max", shape.height},
+                {{"max", shape.highest},
                  {"mean", shape.mean_height},
                  {"lower_bound", synthesis.least_height}}},
                {"threadblocks", verdict.threadblocks},

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,6 +15,7 @@
 #include "common/io.hpp"
 #include "common/jobs_option.hpp"
 #include "common/progress_bar.hpp"
+#include "common/remedies.hpp"
 #include "common/report.hpp"
 #include "forestcoll/generate.hpp"
 #include "forestcoll/topology.hpp"
@@ -59,17 +61,11 @@ Json list_in_json() {
 
 ExitCode print_list(const GenArguments& options, const Console& console) {
   const std::string text = options.json ? to_text(list_in_json()) : list_in_text();
-  if (const auto done = write_output("-", text); !done) return fail(done.errors(), console);
-  return ExitCode::done;
+  return finish(write_output("-", text), console);
 }
 
 // There is no --max-nodes here: what is larger than a file may be is asked for smaller.
-Diagnostics with_gen_remedies(Diagnostics errors) {
-  for (Diagnostic& error : errors) {
-    if (error.code == "E15") error.remedy = "Ask for a smaller fabric.";
-  }
-  return errors;
-}
+constexpr std::array<Remedy, 1> kRemedies = {{{"E15", "Ask for a smaller fabric."}}};
 
 // What says nothing beside --list, or without it.
 Expected<void> refuse_combination(const GenArguments& options) {
@@ -101,7 +97,7 @@ Expected<Made> make(const GenArguments& options, const Console& console) {
   std::string text = to_topology_json(*document);
   // What cannot be read again must not be written.
   auto parsed = parse_topology(text, options.name);
-  if (!parsed) return with_gen_remedies(parsed.errors());
+  if (!parsed) return with_remedies(parsed.errors(), kRemedies);
   return Made{std::move(text), *std::move(parsed)};
 }
 

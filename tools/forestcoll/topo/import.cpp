@@ -104,8 +104,9 @@ Json json_report(Source source, const CheckedImport& result) {
   Json findings = Json::array();
   for (const Diagnostic& warning : result.imported.warnings) findings.push_back(to_json(warning));
   for (const Diagnostic& warning : result.parsed.warnings) findings.push_back(to_json(warning));
-  for (const Diagnostic& finding : result.findings) {
-    if (finding.code == "I25") findings.push_back(to_json(finding));  // the rest has its own lists
+  // Of the findings of the import; the rest has its own lists.
+  if (!result.imported.report.joined_by_pcie.empty()) {
+    findings.push_back(to_json(result.findings.front()));
   }
   const Topology& topology = result.parsed.topology;
   return {{"format", "forestcoll-import"},
@@ -158,10 +159,7 @@ ExitCode run_import(const ImportArguments& options, const Console& console) {
     return fail(done.errors(), console);
   }
   if (!options.json) return ExitCode::done;
-  if (const auto done = write_output("-", to_text(json_report(*source, *result))); !done) {
-    return fail(done.errors(), console);
-  }
-  return ExitCode::done;
+  return finish(write_output("-", to_text(json_report(*source, *result))), console);
 }
 
 std::string footer() {

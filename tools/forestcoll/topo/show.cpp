@@ -237,8 +237,7 @@ ExitCode run_show(const ShowArguments& options, const Console& console) {
   const std::string report = at_work("writing the report", console, [&] {
     return options.json ? to_text(in_json(*facts, *fabric)) : in_text(*facts, *fabric);
   });
-  if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
-  return ExitCode::done;
+  return finish(write_output("-", report), console);
 }
 
 }  // namespace

@@ -1,0 +1,260 @@
+// Graphs in JSON: networkx's node-link data, JSON Graph Format, and SCCL's matrices.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "topology/format/json_value.hpp"
+#include "topology/readers/readers.hpp"
+#include "topology/readers/words.hpp"
+
+namespace forestcoll::importing {
+namespace {
+
+using topology::JsonValue;
+using topology::Place;
+using Kind = JsonValue::Kind;
+
+constexpr const char* kNumberOfLinks = "Give a number from 0 on, of few digits.";
+
+void refuse(const Context& context, std::string_view code, const Place& place,
+            std::string_view expected, const JsonValue* found, std::string remedy) {
+  context.findings.error(code, place.pointer(),
+                         fmt::format("expected {}, found {}", expected,
+                                     found == nullptr ? "nothing" : topology::describe(*found)),
+                         std::move(remedy));
+}
+
+// Texts, numbers and truths of an object; what holds more is no attribute of ours. False where it
+// says the contrary of what is known.
+bool add_attributes(const Context& context, const JsonValue& object, const Place& place,
+                    Attributes& attributes) {
+  bool ok = true;
+  for (std::size_t i = 0; i < object.keys.size(); ++i) {
+    const JsonValue& value = object.items[i];
+    if (value.kind == Kind::null || value.kind == Kind::array || value.kind == Kind::object)
+      continue;
+    const auto [known, is_new] = attributes.emplace(object.keys[i], value.text);
+    if (is_new || known->second == value.text || !is_read(object.keys[i])) continue;
+    context.findings.error("I03", place.pointer(),
+                           fmt::format("the {} is {} here and {} in the metadata", object.keys[i],
+                                       quote(known->second), quote(value.text)),
+                           "Leave one of them out.");
+    ok = false;
+  }
+  return ok;
+}
+
+// Of a node or an edge, and of its metadata, where JSON Graph Format keeps them.
+std::optional<Attributes> attributes_of(const Context& context, const JsonValue& object,
+                                        const Place& place) {
+  Attributes attributes;
+  bool ok = add_attributes(context, object, place, attributes);
+  if (const JsonValue* metadata = object.find("metadata")) {
+    ok = add_attributes(context, *metadata, place, attributes) && ok;
+  }
+  return ok ? std::optional(std::move(attributes)) : std::nullopt;
+}
+
+// An id: a text or a number.
+std::optional<std::string> id_of(const JsonValue* value) {
+  if (value == nullptr) return std::nullopt;
+  if (value->kind != Kind::string && value->kind != Kind::number) return std::nullopt;
+  return value->text;
+}
+
+bool is_true(const JsonValue* value, bool otherwise) {
+  return value == nullptr || value->kind != Kind::boolean ? otherwise : value->text == "true";
+}
+
+std::string text_of(const JsonValue* value) {
+  return value != nullptr && value->kind == Kind::string ? value->text : "";
+}
+
+// The edges of both formats: {"source", "target", …}.
+bool add_edge(const Context& context, GraphBuilder& builder, const JsonValue& edge,
+              const Place& place, bool directed) {
+  const auto source = id_of(edge.find("source")), target = id_of(edge.find("target"));
+  if (edge.kind != Kind::object || !source || !target) {
+    refuse(context, "I02", place, "an edge with source and target", &edge,
+           "Give every edge the ids of its two nodes.");
+    return false;
+  }
+  const auto attributes = attributes_of(context, edge, place);
+  if (!attributes) return false;
+  const auto where = [&] { return place.pointer(); };
+  builder.require_node(*source, where);
+  builder.require_node(*target, where);
+  builder.add_link(*source, *target, *attributes, is_true(edge.find("directed"), directed), where);
+  return true;
+}
+
+}  // namespace
+
+std::optional<Graph> read_node_link(const Context& context) {
+  const auto root = topology::parse_json(context.text, context.findings);
+  if (!root) return std::nullopt;
+  const Place top;
+  const JsonValue* nodes = root->find("nodes");
+  // networkx 3.4 renamed "links" to "edges".
+  const JsonValue* links = root->find("links");
+  const JsonValue* edges = root->find("edges");
+  if (links != nullptr && edges != nullptr) {
+    refuse(context, "I02", top, "links or edges", &*root,
+           "The object has both: networkx wrote links before version 3.4, and edges since. Leave "
+           "one out.");
+    return std::nullopt;
+  }
+  const std::string_view key = links != nullptr ? "links" : "edges";
+  if (links != nullptr) edges = links;
+  if (nodes == nullptr || nodes->kind != Kind::array || edges == nullptr ||
+      edges->kind != Kind::array) {
+    refuse(context, "I01", top, "an object with the arrays nodes and links (or edges)", &*root,
+           "Write it with networkx.node_link_data.");
+    return std::nullopt;
+  }
+  const bool directed = is_true(root->find("directed"), false);
+  GraphBuilder builder(context);
+  bool ok = true;
+  const Place in_nodes(top, "nodes"), in_edges(top, key);
+  for (std::size_t i = 0; i < nodes->items.size(); ++i) {
+    const Place place(in_nodes, i);
+    const JsonValue& node = nodes->items[i];
+    const auto id = id_of(node.find("id"));
+    if (node.kind != Kind::object || !id) {
+      refuse(context, "I02", place, "a node with an id", &node,
+             "Give every node an id: a text or a number.");
+      ok = false;
+      continue;
+    }
+    const auto attributes = attributes_of(context, node, place);
+    ok = ok && attributes.has_value();
+    if (attributes) builder.add_node(*id, *attributes, [&] { return place.pointer(); });
+  }
+  for (std::size_t i = 0; i < edges->items.size(); ++i) {
+    const Place place(in_edges, i);
+    ok = add_edge(context, builder, edges->items[i], place, directed) && ok;
+  }
+  if (!ok) return std::nullopt;
+  const JsonValue* graph = root->find("graph");
+  const bool described = graph != nullptr && graph->kind == Kind::object;
+  return builder.finish(described ? text_of(graph->find("name")) : "",
+                        described ? text_of(graph->find("description")) : "");
+}
+
+std::optional<Graph> read_json_graph(const Context& context) {
+  const auto root = topology::parse_json(context.text, context.findings);
+  if (!root) return std::nullopt;
+  const Place top;
+  const JsonValue* graph = root->find("graph");
+  if (graph == nullptr || graph->kind != Kind::object) {
+    refuse(context, "I01", top, "an object with one graph", &*root,
+           "Of several graphs, give one in a file of its own.");
+    return std::nullopt;
+  }
+  const Place in_graph(top, "graph"), in_nodes(in_graph, "nodes"), in_edges(in_graph, "edges");
+  const JsonValue* nodes = graph->find("nodes");
+  const JsonValue* edges = graph->find("edges");
+  if (nodes == nullptr || (nodes->kind != Kind::object && nodes->kind != Kind::array) ||
+      edges == nullptr || edges->kind != Kind::array) {
+    refuse(context, "I02", in_graph, "nodes and edges", graph,
+           "Give the graph both, as JSON Graph Format has them.");
+    return std::nullopt;
+  }
+  // Version 2 has an object of nodes by id, version 1 an array of nodes that have one.
+  const bool by_id = nodes->kind == Kind::object;
+  GraphBuilder builder(context);
+  bool ok = true;
+  for (std::size_t i = 0; i < nodes->items.size(); ++i) {
+    const Place place = by_id ? Place(in_nodes, nodes->keys[i]) : Place(in_nodes, i);
+    const JsonValue& node = nodes->items[i];
+    const auto id = by_id ? std::optional(nodes->keys[i]) : id_of(node.find("id"));
+    if (node.kind != Kind::object || !id) {
+      refuse(context, "I02", place, "a node", &node, "Give every node an id and an object.");
+      ok = false;
+      continue;
+    }
+    const auto attributes = attributes_of(context, node, place);
+    ok = ok && attributes.has_value();
+    if (attributes) builder.add_node(*id, *attributes, [&] { return place.pointer(); });
+  }
+  const bool directed = is_true(graph->find("directed"), true);
+  for (std::size_t i = 0; i < edges->items.size(); ++i) {
+    const Place place(in_edges, i);
+    ok = add_edge(context, builder, edges->items[i], place, directed) && ok;
+  }
+  if (!ok) return std::nullopt;
+  const JsonValue* metadata = graph->find("metadata");
+  return builder.finish(text_of(graph->find("label")),
+                        metadata == nullptr ? "" : text_of(metadata->find("description")));
+}
+
+// {"name", "links": a matrix, "switches"}. A row holds what a node receives: links[dst][src].
+std::optional<Graph> read_sccl(const Context& context) {
+  const auto root = topology::parse_json(context.text, context.findings);
+  if (!root) return std::nullopt;
+  const Place top, in_links(top, "links");
+  const JsonValue* links = root->find("links");
+  if (links == nullptr || links->kind != Kind::array) {
+    refuse(context, "I01", top, "an object with the matrix links", &*root,
+           "Give a topology as SCCL writes it.");
+    return std::nullopt;
+  }
+  const JsonValue* switches = root->find("switches");
+  if (switches != nullptr && !switches->items.empty()) {
+    refuse(context, "I08", Place(top, "switches"), "no switches", switches,
+           "SCCL's switches bound sums over sets of links, which no fabric of links and switches "
+           "has to match: describe the fabric by hand.");
+    return std::nullopt;
+  }
+  const std::size_t size = links->items.size();
+  if (size > kMaxGpusOfMachine) {
+    refuse(context, "I09", in_links, fmt::format("at most {} rows", kMaxGpusOfMachine), links,
+           "Give a smaller matrix.");
+    return std::nullopt;
+  }
+  GraphBuilder builder(context);
+  const auto where = [&] { return in_links.pointer(); };
+  for (std::size_t node = 0; node < size; ++node) {
+    builder.add_node(fmt::format("gpu{}", node), {{"type", "compute"}}, where);
+  }
+  bool ok = true;
+  for (std::size_t dst = 0; dst < size; ++dst) {
+    const JsonValue& row = links->items[dst];
+    const Place in_row(in_links, dst);
+    if (row.kind != Kind::array || row.items.size() != size) {
+      refuse(context, "I02", in_row, fmt::format("a row of {} numbers", size), &row,
+             "Give the whole matrix: a row and a column for each node.");
+      ok = false;
+      continue;
+    }
+    for (std::size_t src = 0; src < size; ++src) {
+      const Place place(in_row, src);
+      const JsonValue& cell = row.items[src];
+      const auto value = cell.kind == Kind::number ? parse_ratio(cell.text) : std::nullopt;
+      if (!value || *value < Ratio(0)) {
+        refuse(context, "I03", place, "a number of links", &cell, kNumberOfLinks);
+        ok = false;
+        continue;
+      }
+      if (*value == Ratio(0) || src == dst) continue;
+      const auto unit = context.overridden("link").value_or(Ratio(1));
+      const auto bandwidth = checked_mul(*value, unit);
+      if (!bandwidth) {
+        refuse(context, "I03", place, "a number of links", &cell, kNumberOfLinks);
+        ok = false;
+        continue;
+      }
+      // `add_link` would take the bandwidth of one link for all of them.
+      builder.add_sized_link(fmt::format("gpu{}", src), fmt::format("gpu{}", dst), *bandwidth);
+    }
+  }
+  if (!ok) return std::nullopt;
+  if (!context.overridden("link")) {
+    context.report.guesses.emplace_back(
+        "the unit of SCCL's links: 1 GB/s (--bandwidths FILE.csv with a line \"link,25\" gives "
+        "another)");
+  }
+  return builder.finish(text_of(root->find("name")), "");
+}
+
+}  // namespace forestcoll::importing

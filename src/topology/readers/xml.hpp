@@ -1,0 +1,32 @@
+// XML files: loading them, and values of attributes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <pugixml.hpp>
+#include <string>
+#include <string_view>
+
+#include "forestcoll/ratio.hpp"
+#include "topology/readers/context.hpp"
+
+namespace forestcoll::importing {
+
+/// Loads the text into `document`. False, and I02 with line and column, where it is not well-formed
+/// XML or nested too deep. Cost: O(text).
+[[nodiscard]] bool load_xml(const Context& context, pugi::xml_document& document);
+
+/// Where an element stands in the text.
+[[nodiscard]] std::size_t offset_of(const pugi::xml_node& node);
+
+/// An integer attribute in decimal, or nothing and I03 at its element.
+[[nodiscard]] std::optional<std::int64_t> integer(const Context& context,
+                                                  const pugi::xml_node& node, const char* name);
+/// A non-negative number, or nothing and I03.
+[[nodiscard]] std::optional<Ratio> number(const Context& context, const pugi::xml_node& node,
+                                          const char* name);
+
+[[nodiscard]] std::string lower(std::string_view text);
+
+}  // namespace forestcoll::importing

@@ -1,0 +1,147 @@
+#include "bound/answer.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <utility>
+
+#include "common/progress_bar.hpp"
+#include "common/report.hpp"
+#include "forestcoll/pack.hpp"
+#include "forestcoll/switch_roles.hpp"
+#include "forestcoll/synthesize.hpp"
+#include "forestcoll/verify.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+Diagnostic too_large(const char* what) {
+  return usage_error("E14", fmt::format("the exact {} of this fabric does not fit 64 bits", what),
+                     "round the bandwidths to a coarser grid with --quantize");
+}
+
+Expected<BoundRow> row(Collective collective, const Ratio& algbw, const Network& network) {
+  const auto ranks = static_cast<std::int64_t>(network.ranks.size());
+  const auto busbw = checked_mul(algbw, busbw_factor(collective, ranks));
+  if (busbw) return BoundRow{collective, algbw, *busbw};
+  return too_large("busbw");
+}
+
+std::vector<PhaseBound> phases_of(const Bound& bound, const Network& network,
+                                  std::optional<Rank> root) {
+  const Weights weights = root ? single_root(network, *root) : shares(network);
+  std::vector<PhaseBound> phases;
+  if (const auto& rate = bound.broadcast_rate) {
+    const Collective alone = root ? Collective::broadcast : Collective::allgather;
+    phases.push_back({alone, *rate, weights, find_bottleneck(network, *rate, Phase::broadcast)});
+  }
+  if (const auto& rate = bound.reduce_rate) {
+    const Collective alone = root ? Collective::reduce : Collective::reduce_scatter;
+    phases.push_back({alone, *rate, weights, find_bottleneck(network, *rate, Phase::reduce)});
+  }
+  return phases;
+}
+
+Expected<BoundAnswer> solve_one(const Network& network, Collective collective,
+                                std::optional<Rank> root) {
+  const auto found = bound(network, collective, root);
+  if (!found) return found.errors();
+  const auto line = row(collective, found->algbw, network);
+  if (!line) return line.errors();
+  return BoundAnswer{{*line}, phases_of(*found, network, root), found->k};
+}
+
+// The two phases of an allreduce are an allgather and a reduce_scatter: one solution serves three.
+Expected<BoundAnswer> solve_three(const Network& network) {
+  auto answer = solve_one(network, Collective::allreduce, {});
+  if (!answer) return answer;
+  const Weights weights = shares(network);
+  const Ratio data(std::accumulate(weights.begin(), weights.end(), std::int64_t{0}));
+  std::vector<BoundRow> rows;
+  for (const PhaseBound& phase : answer->phases) {
+    const auto algbw = checked_mul(data, phase.bottleneck.rate_per_root);
+    if (!algbw) return too_large("algbw");
+    const auto line = row(phase.collective, *algbw, network);
+    if (!line) return line.errors();
+    rows.push_back(*line);
+  }
+  answer->rows.insert(answer->rows.begin(), rows.begin(), rows.end());
+  answer->k = scale_to_optimum(network, answer->phases.front().rate).k;
+  return answer;
+}
+
+// The same rate by other code: what the cuts allow, and where switches cost some of it, what the
+// proof allows and what its part of the fabric reaches. What is found, where that differs.
+std::optional<Ratio> other_rate(const Network& network, const Weights& weights, const Rate& rate) {
+  const auto differs = [&](const std::optional<Ratio>& again, const Ratio& expected) {
+    return again == expected ? std::nullopt : std::optional(again.value_or(Ratio(0)));
+  };
+  const Ratio of_cut(rate.bottleneck.weight, rate.bottleneck.exit);
+  if (const auto other = differs(rate_by_bisection(network, weights), of_cut)) return other;
+  if (!rate.part) return std::nullopt;
+  const auto other = differs(rate_of_part(network, weights, *rate.part), rate.inverse);
+  if (other || rate.inverse == of_cut) return other;
+  return differs(rate_by_prices(network, weights, rate.part->proof), rate.inverse);
+}
+
+}  // namespace
+
+Expected<BoundAnswer> solve_bound(const Fabric& fabric, const BoundArguments& options) {
+  if (const auto collective = parse_collective(options.collective)) {
+    const auto root = find_root(fabric.topology, *collective, options.root);
+    if (!root) return root.errors();
+    return solve_one(fabric.network, *collective, *root);
+  }
+  auto answer = solve_three(fabric.network);
+  if (!answer || options.root.empty()) return answer;
+  const auto root = find_rank(fabric.topology, options.root);
+  if (!root) return root.errors();
+  for (const Collective collective : {Collective::broadcast, Collective::reduce}) {
+    const auto rooted = solve_one(fabric.network, collective, *root);
+    if (!rooted) return rooted.errors();
+    answer->rows.push_back(rooted->rows.front());
+    answer->phases.push_back(rooted->phases.front());
+  }
+  return answer;
+}
+
+std::optional<BestAllreduce> best_allreduce(const BoundAnswer& answer, const Fabric& fabric) {
+  for (const BoundRow& row : answer.rows) {
+    if (row.collective != Collective::allreduce) continue;
+    BestAllreduce best{row.algbw, allreduce_optimum(fabric.network), {}};
+    const SwitchRoles roles = switch_roles(fabric.topology);
+    if (!roles.empty()) best.in_network = allreduce_optimum(fabric.network, roles);
+    return best;
+  }
+  return std::nullopt;
+}
+
+std::optional<QuickAlltoall> alltoall_beside(const BoundArguments& options,
+                                             const Network& network) {
+  if (!options.collective.empty()) return std::nullopt;
+  auto proof = quick_alltoall(network);
+  if (!proof) return std::nullopt;
+  const auto demand = Demand::uniform(network.ranks.size());
+  const auto rates = rates_of(*proof, demand, uniform_total(network));
+  if (!rates) return std::nullopt;
+  return QuickAlltoall{*std::move(proof), *rates};
+}
+
+std::string disagreement(const BoundAnswer& answer, const Network& network,
+                         const Console& console) {
+  ProgressBar bar("finding the rate again", console);
+  double done = 0;
+  for (const PhaseBound& phase : answer.phases) {
+    bar.update(done++ / static_cast<double>(answer.phases.size()));
+    const bool reduce = phase.bottleneck.phase == Phase::reduce;
+    const auto again = other_rate(reduce ? reversed(network) : network, phase.weights, phase.rate);
+    if (!again) continue;
+    return fmt::format(
+        "forestcoll: internal error: the rate of the {} phase is 1/x* = {}, and independent code "
+        "finds {}; please report it\n",
+        reduce ? "reduce" : "broadcast", phase.rate.inverse.to_string(), again->to_string());
+  }
+  return {};
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,69 @@
+// The rates that `forestcoll bound` reports, with their proofs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bound/arguments.hpp"
+#include "common/alltoall_report.hpp"
+#include "common/bottleneck.hpp"
+#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/collective.hpp"
+#include "forestcoll/rate.hpp"
+
+namespace forestcoll::cli {
+
+/// One phase of a collective, with its proof.
+struct PhaseBound {
+  Collective collective;  ///< the one that consists of this phase alone
+  Rate rate;
+  Weights weights;
+  Bottleneck bottleneck;
+};
+
+/// A line of the report.
+struct BoundRow {
+  Collective collective;
+  Ratio algbw, busbw;  ///< GB/s
+};
+
+/// The collectives that were asked for, and the phases that prove them.
+struct BoundAnswer {
+  std::vector<BoundRow> rows;
+  std::vector<PhaseBound> phases;
+  std::int64_t k = 1;  ///< of the first row, like the first phase
+};
+
+/// An allreduce by two phases in a row, by any trees, and by trees that branch at switches too.
+struct BestAllreduce {
+  Ratio two_phases;  ///< GB/s
+  Expected<AllreduceOptimum> optimum;
+  std::optional<Expected<AllreduceOptimum>> in_network;  ///< where switches can copy or combine
+};
+
+/// All-to-all beside the collectives by trees, where it is in the report.
+struct QuickAlltoall {
+  AlltoallProof proof;
+  AlltoallRates rates;
+};
+
+/// Errors: S02 a root that is missing, unknown or not wanted, E14.
+[[nodiscard]] Expected<BoundAnswer> solve_bound(const Fabric& fabric,
+                                                const BoundArguments& options);
+
+/// Nothing where allreduce is not among the rows.
+[[nodiscard]] std::optional<BestAllreduce> best_allreduce(const BoundAnswer& answer,
+                                                          const Fabric& fabric);
+
+/// Nothing where one collective is asked for, or where it would take long.
+[[nodiscard]] std::optional<QuickAlltoall> alltoall_beside(const BoundArguments& options,
+                                                           const Network& network);
+
+/// The rates again, by independent code: what is wrong where one of them differs, a line; else
+/// nothing.
+[[nodiscard]] std::string disagreement(const BoundAnswer& answer, const Network& network,
+                                       const Console& console);
+
+}  // namespace forestcoll::cli

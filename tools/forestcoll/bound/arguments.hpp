@@ -1,0 +1,27 @@
+// What `forestcoll bound` is asked for.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "common/bound_alltoall.hpp"
+#include "common/fabric.hpp"
+#include "forestcoll/failures.hpp"
+
+namespace forestcoll::cli {
+
+struct BoundArguments {
+  std::string topology;
+  std::string collective;  ///< empty: all that need no root, and with a root all five
+  std::string root;
+  bool json = false;
+  bool check = false;
+  bool whatif = false;
+  std::size_t top = 0;
+  ReadingOptions reading;
+  Failures failures;
+  AlltoallArguments alltoall;
+  int threads = 0;  ///< 0: all processors
+};
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,132 @@
+#include "bound/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "common/allreduce_report.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+// "weights: 12 ranks own 1, 4 ranks own 2": in lowest integers.
+std::string weights_line(const Weights& weights) {
+  std::map<std::int64_t, std::size_t> ranks_by_weight;
+  for (const std::int64_t weight : weights) ++ranks_by_weight[weight];
+  std::string text;
+  for (const auto& [weight, ranks] : ranks_by_weight) {
+    text += fmt::format("{} {} own{} {}", text.empty() ? "weights:" : ",", counted(ranks, "rank"),
+                        ranks == 1 ? "s" : "", weight);
+  }
+  return text + "\n";
+}
+
+// Exact fractions can be long; columns are as wide as their longest.
+std::string table(const std::vector<BoundRow>& rows, const std::optional<QuickAlltoall>& alltoall) {
+  constexpr std::size_t usual = 18, between = 2;
+  std::size_t algbw = usual, busbw = usual;
+  const auto widen = [&](const Ratio& first, const Ratio& second) {
+    algbw = std::max(algbw, number(first).size());
+    busbw = std::max(busbw, number(second).size());
+  };
+  for (const BoundRow& row : rows) widen(row.algbw, row.busbw);
+  if (alltoall) widen(alltoall->rates.algbw, alltoall->rates.busbw);
+  const auto line = [&](std::string_view name, std::string_view first, std::string_view second) {
+    return fmt::format("{:<16}{:>{}}{:>{}}\n", name, first, algbw + between, second,
+                       busbw + between);
+  };
+  std::string text = line("collective", "algbw GB/s", "busbw GB/s");
+  for (const BoundRow& row : rows) {
+    text += line(to_string(row.collective), number(row.algbw), number(row.busbw));
+  }
+  if (alltoall) {
+    text += line("alltoall", number(alltoall->rates.algbw), number(alltoall->rates.busbw));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string bound_in_words(const BoundAnswer& answer, const std::optional<BestAllreduce>& allreduce,
+                           const std::optional<QuickAlltoall>& alltoall, const Fabric& fabric,
+                           const BoundArguments& options) {
+  std::string text =
+      fmt::format("{}: {}\n", fabric.topology.name, counted(fabric.network.ranks.size(), "GPU"));
+  text += table(answer.rows, alltoall);
+  if (allreduce) text += in_words(allreduce->optimum, allreduce->two_phases);
+  if (allreduce && allreduce->in_network) {
+    text += in_network_in_words(*allreduce->in_network, allreduce->optimum, allreduce->two_phases);
+  }
+  if (const auto& weight = fabric.network.weight; !weight.empty()) {
+    text += weights_line(weight);
+  }
+  text += fmt::format("k = {}: so many trees per root reach the rate of {}\n", answer.k,
+                      to_string(answer.rows.front().collective));
+  // On a fabric that is alike in both directions a second phase would say the same again.
+  std::optional<Ratio> said;
+  for (const PhaseBound& phase : answer.phases) {
+    if (said == phase.rate.inverse) continue;
+    said = phase.rate.inverse;
+    text += fmt::format("bottleneck of {}: {}\n", to_string(phase.collective),
+                        in_words(phase.bottleneck, fabric.topology));
+    for (const CrossingLink& link : largest_links(phase.bottleneck.links, options.top)) {
+      text += fmt::format("  {} -> {}: {} GB/s\n", fabric.topology.nodes[link.src].id,
+                          fabric.topology.nodes[link.dst].id, number(link.bandwidth));
+    }
+  }
+  if (alltoall) {
+    text += bottleneck_in_words(alltoall->proof, Demand::uniform(fabric.network.ranks.size()),
+                                fabric.topology, fabric.network, options.top);
+  }
+  return text;
+}
+
+Json bound_to_json(const BoundAnswer& answer, const std::optional<BestAllreduce>& allreduce,
+                   const std::optional<QuickAlltoall>& alltoall, const Fabric& fabric,
+                   const BoundArguments& options) {
+  Json algbw = Json::object();
+  Json busbw = Json::object();
+  for (const BoundRow& row : answer.rows) {
+    const std::string name(to_string(row.collective));
+    algbw[name] = exact(row.algbw);
+    busbw[name] = exact(row.busbw);
+  }
+  if (alltoall) {
+    algbw["alltoall"] = exact(alltoall->rates.algbw);
+    busbw["alltoall"] = exact(alltoall->rates.busbw);
+  }
+  const Bottleneck& bottleneck = answer.phases.front().bottleneck;
+  Json report = {{"format", "forestcoll-bound"},
+                 {"version", 1},
+                 {"topology", fabric.topology.name},
+                 {"compute_nodes", fabric.network.ranks.size()},
+                 {"rate_per_root", exact(bottleneck.rate_per_root)},
+                 {"algbw", algbw},
+                 {"busbw", busbw},
+                 {"collective", to_string(answer.rows.front().collective)},
+                 {"k", answer.k},
+                 {"bottleneck", to_json(bottleneck, fabric.topology)}};
+  if (allreduce) {
+    report["allreduce_optimum"] = to_json(allreduce->optimum, allreduce->two_phases);
+    if (const auto& best = allreduce->in_network) {
+      report["allreduce_in_network"] = to_json(*best, allreduce->two_phases);
+    }
+  }
+  if (alltoall) {
+    report["alltoall"] = to_json(alltoall->proof, Demand::uniform(fabric.network.ranks.size()),
+                                 uniform_total(fabric.network), fabric.topology, fabric.network);
+  }
+  if (const auto& weight = fabric.network.weight; !weight.empty()) {
+    report["weights"] = std::vector<std::int64_t>(weight.begin(), weight.end());
+  }
+  if (!fabric.changes.empty()) report["changes"] = fabric.changes;
+  if (options.check) report["checked"] = true;
+  if (!options.reading.quantize.empty()) report["quantize_change"] = exact(fabric.quantize_change);
+  return report;
+}
+
+}  // namespace forestcoll::cli
