@@ -61,12 +61,16 @@ std::int32_t height_of(const CollectiveForest& forest) {
 
 }  // namespace
 
-ChosenForest fit_threadblocks(ChosenForest chosen, const Fabric& fabric,
+FittedForest fit_threadblocks(Synthesis synthesis, const Fabric& fabric,
                               const CompileOptions& options) {
-  if (options.format != Format::msccl && options.format != Format::mscclpp) return chosen;
+  FittedForest result{{std::move(synthesis), ""}, true};
+  if (options.format != Format::msccl && options.format != Format::mscclpp) return result;
+  ChosenForest& chosen = result.chosen;
   CollectiveForest& forest = chosen.synthesis.forest;
   const auto refusal = refusal_of(forest, fabric, options, chosen.schedule);
-  if (!refusal || !is_for_many_peers(*refusal)) return chosen;
+  if (!refusal) return result;
+  result.fits = false;
+  if (!is_for_many_peers(*refusal)) return result;
   for (const int levels : {2, 3}) {
     auto taller = divide(forest, fabric.network, levels);
     if (!taller || refusal_of(taller->forest, fabric, options, chosen.schedule)) continue;
@@ -75,9 +79,10 @@ ChosenForest fit_threadblocks(ChosenForest chosen, const Fabric& fabric,
         "{} others, not {}",
         height_of(taller->forest), height_of(forest), taller->peers, taller->before);
     forest = std::move(taller->forest);
+    result.fits = true;
     break;
   }
-  return chosen;
+  return result;
 }
 
 }  // namespace forestcoll::choose
