@@ -32,8 +32,13 @@ std::string raised_line(const Synthesis& synthesis) {
 
 std::string stopped_line(const Synthesis& synthesis) {
   if (!synthesis.stopped) return {};
+  const CollectiveForest& forest = synthesis.forest;
+  if (forest.algbw == forest.optimum) {
+    return "  stopped by the time limit: at the optimum, but the search for lower trees had not "
+           "ended\n";
+  }
   return fmt::format("  stopped by the time limit: the best so far, {} below the optimum\n",
-                     percent_lost(synthesis.forest.algbw, synthesis.forest.optimum));
+                     percent_lost(forest.algbw, forest.optimum));
 }
 
 double kept_share(const RepackStatistics& repack) {

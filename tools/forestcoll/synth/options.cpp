@@ -334,8 +334,7 @@ Expected<SynthRequest> resolve(const SynthArguments& arguments) {
   const auto trees = parse_trees(arguments.trees, compile.format);
   if (!trees) return trees.errors();
   compile.synthesis.trees_per_root = *trees;
-  compile.choose_trees =
-      trees->mode == TreesPerRoot::Mode::power_of_two && compile.format != Format::mscclpp;
+  compile.choose_trees = trees->mode == TreesPerRoot::Mode::power_of_two;
   compile.xml.target = arguments.target;
   compile.xml.protocol = arguments.protocol;
   compile.force_simple = arguments.force_simple;

@@ -192,8 +192,11 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   }
   seconds.write = stage.restart();
   if (baseline) note(console, baseline_line(arguments.baseline, *baseline));
-  const auto beside = baseline ? std::nullopt : beside_rings(*fabric, *compiled, console);
-  const auto in_network = baseline ? std::nullopt : beside_switches(*fabric, solved.forest);
+  const auto beside =
+      baseline ? std::nullopt : beside_rings(*fabric, *compiled, limit.token(), console);
+  const bool time_is_up = limit.token().stop_requested();
+  const auto in_network =
+      baseline || time_is_up ? std::nullopt : beside_switches(*fabric, solved.forest);
   const auto relayed = with_relays ? beside_relays(*with_relays, solved.forest) : std::nullopt;
   seconds.compare = stage.restart();
   seconds.total = total.restart();

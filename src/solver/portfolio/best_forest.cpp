@@ -1,0 +1,69 @@
+#include "solver/portfolio/best_forest.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "solver/common/few_ranks.hpp"
+#include "solver/portfolio/numbers_of_trees.hpp"
+#include "solver/portfolio/pack_phases.hpp"
+
+namespace forestcoll::solver {
+namespace {
+
+struct Size {
+  std::int32_t height = 0;
+  std::size_t trees = 0;
+};
+
+Size size_of(const CollectiveForest& forest) {
+  Size size;
+  for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
+    if (!*phase) continue;
+    size.height = std::max(size.height, (*phase)->max_height());
+    size.trees += (*phase)->tree_count();
+  }
+  return size;
+}
+
+bool is_better(const CollectiveForest& a, const CollectiveForest& b) {
+  if (a.algbw != b.algbw) return b.algbw < a.algbw;
+  const Size ours = size_of(a), theirs = size_of(b);
+  return std::tie(ours.height, ours.trees) < std::tie(theirs.height, theirs.trees);
+}
+
+// Equally fast trees are worth a search where they may be lower and nobody said how low, nor asked
+// for the least number that reaches the optimum.
+bool may_be_lower(const Synthesis& best, const SynthesizeOptions& options, const Problem& problem) {
+  return !options.max_height && options.trees_per_root.mode != TreesPerRoot::Mode::optimal &&
+         problem.network.ranks.size() <= kFewRanks &&
+         size_of(best.forest).height > best.least_height;
+}
+
+}  // namespace
+
+Expected<Synthesis> pack_best(const Problem& problem, const SynthesizeOptions& options,
+                              const ChosenScale& planned, const Synthesis& begun) {
+  auto best = pack_phases(problem, options, planned, begun);
+  if (!best || best->stopped || options.previous != nullptr) return best;
+  if (best->forest.algbw == best->forest.optimum && !may_be_lower(*best, options, problem)) {
+    return best;
+  }
+  for (const RateAtK& other :
+       other_numbers(problem, options, planned, options.max_height.has_value())) {
+    const Ratio& known = best->forest.algbw;
+    if (other.algbw < known) break;
+    if (other.algbw == known && !may_be_lower(*best, options, problem)) break;
+    auto again = plan(problem.phases, {TreesPerRoot::Mode::fixed, other.k}, options.packing.stop);
+    if (!again || again->stopped) break;
+    auto next = pack_phases(problem, options, *again, begun);
+    if (!next) break;
+    const bool stopped = next->stopped;
+    if (is_better(next->forest, best->forest)) best = std::move(next);
+    best->stopped = stopped;
+    if (stopped) break;
+  }
+  return best;
+}
+
+}  // namespace forestcoll::solver
