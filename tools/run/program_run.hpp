@@ -33,10 +33,10 @@ class ProgramRun : public RankRun {
 
  private:
   struct Block {
-    Block(const audit::Threadblock& program, const Cut& cut)
-        : program(&program),
-          at(program, cut, Cursor::Over::all_steps),
-          to_post(program, cut, Cursor::Over::receives),
+    Block(const audit::Threadblock& threadblock, const Cut& cut)
+        : program(&threadblock),
+          at(threadblock, cut, Cursor::Over::all_steps),
+          to_post(threadblock, cut, Cursor::Over::receives),
           has_arrived(static_cast<std::size_t>(cut.slots), false) {}
     const audit::Threadblock* program;
     Cursor at, to_post;
