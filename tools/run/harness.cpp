@@ -65,6 +65,13 @@ class Harness {
                                  facts_.ranks, processes_),
                      fmt::format("start it with mpirun -np {}", facts_.ranks));
     }
+    if (facts_.only_sums && reduces() &&
+        std::ranges::find(options_.ops, ReduceOp::sum) == options_.ops.end()) {
+      return refusal("X02",
+                     fmt::format("-o {}: MSCCL++ adds up and does nothing else",
+                                 to_string(options_.ops.front())),
+                     "give -o sum");
+    }
     if (root_ < 0 || root_ >= facts_.ranks) {
       return refusal("X05", fmt::format("root {} of {} ranks", root_, facts_.ranks),
                      fmt::format("give -r 0 to {}", facts_.ranks - 1));
@@ -88,7 +95,8 @@ class Harness {
   }
   // Where nothing is reduced, numbers of the whole range of the type, which `max` asks for.
   [[nodiscard]] std::vector<ReduceOp> ops() const {
-    return reduces() ? options_.ops : std::vector<ReduceOp>{ReduceOp::max};
+    if (!reduces()) return {ReduceOp::max};
+    return facts_.only_sums ? std::vector<ReduceOp>{ReduceOp::sum} : options_.ops;
   }
 
   // In whole chunks and in the window, each once.

@@ -1,4 +1,5 @@
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "audit/common/findings.hpp"
@@ -9,57 +10,29 @@
 #include "audit/msccl/target_rules.hpp"
 #include "audit/msccl/xml_reader.hpp"
 #include "forestcoll/verify.hpp"
-#include "run/program_run.hpp"
-#include "run/schedule.hpp"
+#include "run/program_schedule.hpp"
 
 namespace forestcoll::run {
 namespace {
 
-constexpr std::size_t kReported = 20;  // findings
-
-class ProgramSchedule : public Schedule {
- public:
-  ProgramSchedule(audit::Program program, const audit::TargetRules& target, bool is_refused)
-      : program_(std::move(program)) {
-    facts_.format = "msccl-xml";
-    facts_.protocol = program_.protocol;
-    facts_.pattern = program_.pattern;
-    facts_.ranks = program_.ranks;
-    facts_.chunks = program_.chunks;
-    facts_.in_place = program_.in_place;
-    facts_.out_of_place = program_.out_of_place;
-    facts_.min_bytes = program_.min_bytes;
-    facts_.max_bytes = program_.max_bytes;
-    if (target.max_bytes_is_included) {
-      if (facts_.max_bytes == 0) facts_.max_bytes = std::numeric_limits<std::int64_t>::max();
-    } else {
-      --facts_.max_bytes;
-    }
-    facts_.is_refused_by_runtimes = is_refused;
+ScheduleFacts facts_of(const audit::Program& program, const audit::TargetRules& target) {
+  ScheduleFacts facts;
+  facts.format = "msccl-xml";
+  facts.protocol = program.protocol;
+  facts.pattern = program.pattern;
+  facts.ranks = program.ranks;
+  facts.chunks = program.chunks;
+  facts.in_place = program.in_place;
+  facts.out_of_place = program.out_of_place;
+  facts.min_bytes = program.min_bytes;
+  facts.max_bytes = program.max_bytes;
+  if (!target.max_bytes_is_included) {
+    --facts.max_bytes;
+  } else if (facts.max_bytes == 0) {
+    facts.max_bytes = std::numeric_limits<std::int64_t>::max();
   }
-
-  [[nodiscard]] const ScheduleFacts& facts() const override { return facts_; }
-
-  [[nodiscard]] std::int64_t scratch_chunks(std::int64_t rank) const override {
-    return gpu(rank).scratch_chunks;
-  }
-
-  [[nodiscard]] std::unique_ptr<RankRun> prepare(std::int64_t rank, const CallShape& shape,
-                                                 ElementType type, std::int64_t buffer_bytes,
-                                                 Watchdog& watchdog) const override {
-    const Cut cut =
-        cut_call(program_.protocol, shape.whole / program_.chunks, size_of(type), buffer_bytes);
-    return std::make_unique<ProgramRun>(gpu(rank), cut, type, watchdog);
-  }
-
- private:
-  [[nodiscard]] const audit::Gpu& gpu(std::int64_t rank) const {
-    return program_.gpus[static_cast<std::size_t>(rank)];
-  }
-
-  audit::Program program_;
-  ScheduleFacts facts_;
-};
+  return facts;
+}
 
 Expected<std::unique_ptr<Schedule>> load_for(const audit::TargetRules& target,
                                              std::string_view text, std::string_view file) {
@@ -71,8 +44,10 @@ Expected<std::unique_ptr<Schedule>> load_for(const audit::TargetRules& target,
   audit::check_structure(*program, target, VerifyOptions{}.sms, findings);
   if (!findings.blocked()) static_cast<void>(build_step_graph(*program, findings));
   if (findings.blocked()) return findings.sorted(kReported);
+  ScheduleFacts facts = facts_of(*program, target);
+  facts.is_refused_by_runtimes = findings.count() > 0;
   std::unique_ptr<Schedule> schedule =
-      std::make_unique<ProgramSchedule>(*std::move(program), target, findings.count() > 0);
+      std::make_unique<ProgramSchedule>(*std::move(program), std::move(facts));
   return schedule;
 }
 

@@ -116,7 +116,9 @@ Expected<Options> settle(const Words& words, Options options) {
 }
 
 void add_options(CLI::App& app, Words& words, Options& options) {
-  app.add_option("SCHEDULE", options.file, "MSCCL XML; - for standard input")->required();
+  app.add_option("SCHEDULE", options.file,
+                 "MSCCL XML, an MSCCL++ plan, or flows of an all-to-all; - for standard input")
+      ->required();
   app.add_option("-b,--minbytes", words.min_bytes, "Smallest size [1M]");
   app.add_option("-e,--maxbytes", words.max_bytes, "Largest size [that of -b]");
   app.add_option("-i,--stepbytes", words.step_bytes, "From one size to the next [1M]");

@@ -3,6 +3,8 @@
 #include <array>
 
 #include "audit/common/line_index.hpp"
+#include "audit/flows/file.hpp"
+#include "audit/plan/file.hpp"
 
 namespace forestcoll::run {
 namespace {
@@ -15,7 +17,7 @@ Diagnostic not_to_be_run(std::string_view text, std::string_view file, std::size
     error.message = "the file is empty";
   } else {
     error.where = audit::LineIndex(text).position(at);
-    error.message = "not a schedule that can be run: expected '<' of MSCCL XML";
+    error.message = "not a schedule that can be run: neither MSCCL XML, an MSCCL++ plan nor flows";
   }
   error.remedy = "give what `forestcoll synth` writes";
   return error;
@@ -28,6 +30,8 @@ Expected<std::unique_ptr<Schedule>> load_schedule(std::string_view text, std::st
   const std::size_t begin = text.find_first_not_of(" \t\r\n", text.starts_with(bom) ? 3 : 0);
   const char first = begin == std::string_view::npos ? '\0' : text[begin];
   if (first == '<') return load_program(text, file);
+  if (first == '{' && audit::looks_like_plan(text)) return load_plan(text, file);
+  if (first == '{' && audit::looks_like_flows(text)) return load_flows(text, file);
   return not_to_be_run(text, file, begin);
 }
 
