@@ -7,7 +7,7 @@
 namespace forestcoll {
 namespace {
 
-constexpr std::array<CodeInfo, 139> kCodes = {{
+constexpr std::array<CodeInfo, 145> kCodes = {{
     {"E01", "the topology file", "not JSON"},
     {"E02", "the topology file",
      "wrong format or version, a key of the wrong kind, or a text with control characters"},
@@ -129,6 +129,13 @@ constexpr std::array<CodeInfo, 139> kCodes = {{
     {"N08", "algorithms, simulation and comparison",
      "a schedule for another collective, or `--measured` for an algorithm that is not compared"},
     {"N09", "algorithms, simulation and comparison", "a chart of nothing"},
+    {"X01", "forestcoll-run", "not a schedule that can be run"},
+    {"X02", "forestcoll-run", "an option that cannot be read or that no runtime has"},
+    {"X03", "forestcoll-run", "another number of processes than the schedule has GPUs"},
+    {"X04", "forestcoll-run",
+     "no size in the file's window, or less than an element for each chunk"},
+    {"X05", "forestcoll-run", "a root that is no rank"},
+    {"X06", "forestcoll-run", "a size beyond 2 GiB in one process", ErrorKind::limit},
     {"J01", "a batch", "no topologies here"},
     {"J02", "a batch", "an item's time is over (`--time-limit`)"},
     {"J03", "a batch", "out of memory: by `--memory`, by the allocator, or killed from outside"},

@@ -1,0 +1,116 @@
+// Schedules on real buffers, under mpirun.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "run/mpirun.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+CompileOptions options_for(Collective collective) {
+  CompileOptions options;
+  options.synthesis.collective = collective;
+  if (is_rooted(collective)) options.synthesis.root = Rank(3);
+  return options;
+}
+
+TEST(RunProgram, EveryCollectiveIsRightInEveryElement) {
+  for (const Collective collective :
+       {Collective::allgather, Collective::reduce_scatter, Collective::allreduce,
+        Collective::broadcast, Collective::reduce}) {
+    const std::string schedule = schedule_of("dgx-a100-x1", options_for(collective));
+    const Result run = mpirun(8, schedule,
+                              {"-b", "16K", "-e", "1M", "-f", "64", "-n", "1", "-w", "1", "-c", "2",
+                               "--buffsize", "32K"});
+    EXPECT_EQ(run.code, 0) << to_string(collective) << run.out << run.err;
+    const Rows rows = rows_of(run.out);
+    EXPECT_EQ(rows.all, 2) << run.out;
+    EXPECT_EQ(rows.wrong, 0) << run.out;
+    EXPECT_THAT(run.out, HasSubstr("Out of bounds values : 0 OK"));
+  }
+}
+
+TEST(RunProgram, EveryTypeAndOperation) {
+  const std::string schedule = schedule_of("dgx-a100-x1", options_for(Collective::allreduce));
+  const Result run =
+      mpirun(8, schedule, {"-b", "4K", "-d", "all", "-o", "all", "-n", "1", "-w", "0"});
+  EXPECT_EQ(run.code, 0) << run.out << run.err;
+  EXPECT_EQ(rows_of(run.out).all, 40);
+  EXPECT_EQ(rows_of(run.out).wrong, 0) << run.out;
+}
+
+TEST(RunProgram, OutOfPlaceAndBesideMpi) {
+  CompileOptions options = options_for(Collective::allgather);
+  options.lowering.placement = Placement::out_of_place;
+  const Result run = mpirun(8, schedule_of("dgx-a100-x1", options),
+                            {"-b", "8K", "-n", "1", "-w", "0", "--vs-mpi"});
+  EXPECT_EQ(run.code, 0) << run.out << run.err;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("out-of-place"), HasSubstr("mpi-busbw")));
+  EXPECT_EQ(rows_of(run.out).all, 1);
+}
+
+// A chunk that goes to the wrong place loads, runs to its end, and is wrong.
+TEST(RunProgram, WrongDataIsFoundAndNamesTheRank) {
+  const std::string right = schedule_of("dgx-a100-x1", options_for(Collective::allgather));
+  const Result run =
+      mpirun(8, with(right, "dstoff=\"1\"", "dstoff=\"2\""), {"-b", "8K", "-n", "1", "-w", "0"});
+  EXPECT_EQ(run.code, 1) << run.out << run.err;
+  EXPECT_EQ(rows_of(run.out).wrong, 1) << run.out;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("FAILED"), HasSubstr("#   wrong: rank ")));
+}
+
+// Two threadblocks of one rank that wait for each other: nobody can see it without running it.
+TEST(RunProgram, AStuckRunEndsAndNamesWhoWaitsForWhat) {
+  const std::string stuck =
+      "<algo name=\"stuck\" proto=\"Simple\" nchannels=\"1\" nchunksperloop=\"2\" ngpus=\"2\" "
+      "coll=\"allgather\" inplace=\"1\" outofplace=\"0\" minBytes=\"0\" maxBytes=\"0\">\n"
+      "<gpu id=\"0\" i_chunks=\"1\" o_chunks=\"2\" s_chunks=\"0\">\n"
+      "<tb id=\"0\" send=\"1\" recv=\"1\" chan=\"0\">\n"
+      "<step s=\"0\" type=\"r\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"1\" cnt=\"1\" "
+      "depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n"
+      "<step s=\"1\" type=\"s\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"0\" cnt=\"1\" "
+      "depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n</tb>\n</gpu>\n"
+      "<gpu id=\"1\" i_chunks=\"1\" o_chunks=\"2\" s_chunks=\"0\">\n"
+      "<tb id=\"0\" send=\"0\" recv=\"0\" chan=\"0\">\n"
+      "<step s=\"0\" type=\"r\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"0\" cnt=\"1\" "
+      "depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n"
+      "<step s=\"1\" type=\"s\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"1\" cnt=\"1\" "
+      "depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n</tb>\n</gpu>\n</algo>\n";
+  const Result run = mpirun(2, stuck, {"-b", "64", "-w", "0", "-n", "1", "--timeout", "1"});
+  EXPECT_EQ(run.code, 1) << run.out << run.err;
+  EXPECT_THAT(run.err, HasSubstr("rank 0, threadblock 0, step 0 (r, line 4), pass 1 of 1: waits "
+                                 "for a message of rank 1 on channel 0"));
+  EXPECT_THAT(run.err, HasSubstr("rank 1, threadblock 0, step 0 (r, line 9)"));
+}
+
+TEST(RunProgram, WhatCannotBeRunEndsInWords) {
+  const std::string right = schedule_of("dgx-a100-x1", options_for(Collective::allgather));
+  struct Case {
+    int ranks;
+    std::string schedule;
+    std::vector<std::string> arguments;
+    int code;
+    const char* message;
+  };
+  const std::vector<Case> cases = {
+      {4, right, {}, 2, "the schedule is for 8 GPUs; 4 processes were started [X03]"},
+      {8, right, {"-b", "4"}, 2, "[X04]"},
+      {8, right, {"-b", "4G"}, 3, "[X06]"},
+      {8, right, {"-r", "8"}, 2, "root 8 of 8 ranks [X05]"},
+      {2, "", {}, 2, "the file is empty [X01]"},
+      {2, "size 4", {}, 2, "<stdin>: 1:1: not a schedule that can be run"},
+      {2, right.substr(0, right.size() / 2), {}, 2, "[V01]"},
+      {8, with(right, "recv=\"1\"", "recv=\"99\""), {}, 2, "[V07]"},
+      {8, with(right, "hasdep=\"1\"", "hasdep=\"0\""), {}, 2, "[V09]"}};
+  for (const Case& wrong : cases) {
+    const Result run = mpirun(wrong.ranks, wrong.schedule, wrong.arguments);
+    EXPECT_EQ(run.code, wrong.code) << wrong.message << run.err;
+    EXPECT_THAT(run.err, HasSubstr(wrong.message));
+  }
+}
+
+}  // namespace
+}  // namespace forestcoll::testing
