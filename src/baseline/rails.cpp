@@ -236,13 +236,13 @@ class Rails {
 
   Expected<std::vector<Ring>> close(const Visits& visits, bool relay) {
     std::vector<Ring> rings;
-    for (std::size_t c = 0; c < visits.size(); ++c) {
+    for (const auto& orders : visits) {
       Ring ring;
       for (std::size_t b = 0; b < boxes(); ++b) {
-        const RankOrder& order = visits[c][b];
+        const RankOrder& order = orders[b];
         for (std::size_t i = 0; i < order.size(); ++i) {
           const bool leaves = i + 1 == order.size();
-          const Rank to = leaves ? visits[c][after(b)].front() : order[i + 1];
+          const Rank to = leaves ? orders[after(b)].front() : order[i + 1];
           ring.order.push_back(order[i]);
           ring.paths.push_back(leaves ? path_out(order, to, relay) : rings_.step(order[i], to));
           if (ring.paths.back().empty()) return no_path(order[i], to);

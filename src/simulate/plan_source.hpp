@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "audit/plan/file.hpp"
-#include "audit/plan/graph.hpp"
+#include "audit/plan_run/graph.hpp"
 #include "forestcoll/simulate.hpp"
 #include "simulate/event_graph.hpp"
 #include "simulate/fabric.hpp"

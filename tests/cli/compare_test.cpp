@@ -219,7 +219,7 @@ TEST(Compare, TheRingsOfADump) {
 <channel><gpu dev="0"/><gpu dev="1"/></channel></graph></graphs>)");
   const auto refused = compare({"--nccl-graph", none});
   EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("[B07]"));
+  EXPECT_THAT(refused.err, ::testing::AllOf(HasSubstr("none.xml: "), HasSubstr("[B07]")));
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
+#include "audit/plan/packet_rules.hpp"
+
 #include <fmt/format.h>
 
 #include "audit/plan/channels.hpp"
 #include "audit/plan/kinds.hpp"
-#include "audit/plan/packets.hpp"
 #include "audit/plan/structure.hpp"
 
 namespace forestcoll::audit {

@@ -10,7 +10,7 @@
 #include "audit/plan/channels.hpp"
 #include "audit/plan/groups.hpp"
 #include "audit/plan/operations.hpp"
-#include "audit/plan/packets.hpp"
+#include "audit/plan/packet_rules.hpp"
 #include "audit/plan/switches.hpp"
 
 namespace forestcoll::audit {

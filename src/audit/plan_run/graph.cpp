@@ -1,4 +1,4 @@
-#include "audit/plan/graph.hpp"
+#include "audit/plan_run/graph.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 
 #include "audit/plan/channels.hpp"
 #include "audit/plan/kinds.hpp"
-#include "audit/plan/packets.hpp"
-#include "audit/plan/pairs.hpp"
+#include "audit/plan_run/packets.hpp"
+#include "audit/plan_run/pairs.hpp"
 
 namespace forestcoll::audit {
 namespace {

@@ -1,4 +1,4 @@
-#include "audit/plan/pairs.hpp"
+#include "audit/plan_run/pairs.hpp"
 
 #include <fmt/format.h>
 

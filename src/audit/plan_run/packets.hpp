@@ -7,14 +7,9 @@
 #include "audit/common/findings.hpp"
 #include "audit/common/memory_map.hpp"
 #include "audit/plan/file.hpp"
-#include "audit/plan/graph.hpp"
+#include "audit/plan_run/graph.hpp"
 
 namespace forestcoll::audit {
-
-/// Checks what the executor takes for granted of packets: that scratch has room for flags, and
-/// holds nothing else; that threads, not pipelines, cut them. REQUIRES: the operands' references
-/// lead somewhere. Cost: O(operations).
-void check_packet_rules(const PlanFile& plan, Findings& findings);
 
 /// Lets every waiting read of packets come after what writes them. Findings: packets that nobody
 /// writes, for which a read waits for ever, and packets that are written twice in a call, of which

@@ -1,4 +1,4 @@
-#include "audit/plan/check.hpp"
+#include "audit/plan_run/check.hpp"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 
 #include "audit/common/symbolic_memory.hpp"
 #include "audit/plan/conditions.hpp"
-#include "audit/plan/graph.hpp"
 #include "audit/plan/kinds.hpp"
-#include "audit/plan/packets.hpp"
-#include "audit/plan/races.hpp"
-#include "audit/plan/scratch.hpp"
+#include "audit/plan_run/graph.hpp"
+#include "audit/plan_run/packets.hpp"
+#include "audit/plan_run/races.hpp"
+#include "audit/plan_run/scratch.hpp"
 
 namespace forestcoll::audit {
 namespace {

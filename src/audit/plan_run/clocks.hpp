@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "audit/plan/graph.hpp"
+#include "audit/plan_run/graph.hpp"
 
 namespace forestcoll::audit {
 

@@ -1,4 +1,4 @@
-#include "audit/plan/scratch.hpp"
+#include "audit/plan_run/scratch.hpp"
 
 #include <fmt/format.h>
 

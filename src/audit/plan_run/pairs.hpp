@@ -9,7 +9,7 @@
 
 #include "audit/common/findings.hpp"
 #include "audit/plan/file.hpp"
-#include "audit/plan/graph.hpp"
+#include "audit/plan_run/graph.hpp"
 
 namespace forestcoll::audit {
 

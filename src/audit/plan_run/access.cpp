@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "audit/plan/channels.hpp"
-#include "audit/plan/graph.hpp"
 #include "audit/plan/kinds.hpp"
+#include "audit/plan_run/graph.hpp"
 
 namespace forestcoll::audit {
 namespace {

@@ -3,7 +3,7 @@
 //
 // A write must be over in memory, a read only in time (clocks.hpp). Packets are no concern of
 // this file: their flags order them.
-#include "audit/plan/races.hpp"
+#include "audit/plan_run/races.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "audit/plan/clocks.hpp"
+#include "audit/plan_run/clocks.hpp"
 
 namespace forestcoll::audit {
 namespace {

@@ -6,7 +6,7 @@
 //
 // Relaxed signals and packets carry no clocks but those of the ranks' beginnings: what a rank's
 // memory held before its call is settled before its first operation, and needs no release.
-#include "audit/plan/clocks.hpp"
+#include "audit/plan_run/clocks.hpp"
 
 #include <algorithm>
 #include <array>

@@ -12,7 +12,7 @@
 //
 // What a port channel sends it reads without waiting, some time after it was told to. It has read
 // it when the packets are read at their destination, or after a flush.
-#include "audit/plan/packets.hpp"
+#include "audit/plan_run/packets.hpp"
 
 #include <fmt/format.h>
 
@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "audit/plan/clocks.hpp"
 #include "audit/plan/kinds.hpp"
+#include "audit/plan_run/clocks.hpp"
 
 namespace forestcoll::audit {
 namespace {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "audit/plan/graph.hpp"
+#include "audit/plan_run/graph.hpp"
 
 namespace forestcoll::audit {
 namespace {
