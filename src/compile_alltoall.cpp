@@ -138,22 +138,30 @@ class AlltoallCompiler {
     const bool is_perfect = best.routes.rate_in_rounds >= best.routes.rate;
     if (!options_.bytes && (by_peers() || is_perfect)) return;
     if (std::ssize(best.routes.paths) > kMostPathsCompared) return;
-    if (options_.bytes && !by_peers()) consider(best, in_few_rounds(best.routes), "", true);
+    if (options_.bytes && !by_peers()) {
+      replace_if_better(best, in_few_rounds(best.routes), {.combined = true});
+    }
     const std::int64_t k = best.routes.k;
     for (const BaselineInfo& info : alltoall_baselines()) {
       if (options_.solver.stop.stop_requested()) return;
       const std::string name(info.name);
-      consider(best, baseline_routes(name, k), name, false);
+      replace_if_better(best, options_.bytes ? baseline_routes(name, k) : with_stops_of(name, best),
+                        {.stops = name});
     }
   }
 
-  // Takes the other one where it is better: in time, or else by what links carry, and then by what
-  // rounds leave of it.
-  void consider(AlltoallCompilation& best, Expected<AlltoallRoutes> routes,
-                const std::string& stops, bool combined) {
+  // What is said of a replacement.
+  struct Origin {
+    std::string stops = {};
+    bool combined = false;
+  };
+
+  // In time, or else by what rounds leave of an equal rate.
+  void replace_if_better(AlltoallCompilation& best, Expected<AlltoallRoutes> routes,
+                         const Origin& origin) {
     if (!routes) return;
-    const bool is_less =
-        routes->rate < best.routes.rate || routes->rate_in_rounds <= best.routes.rate_in_rounds;
+    const bool is_less = routes->rate < best.routes.rate ||
+                         routes->rate_in_rounds <= best.routes.rate_in_rounds;
     if (!options_.bytes && is_less) return;
     auto other = write(*std::move(routes));
     if (!other || !other->verdict.ok) return;
@@ -163,14 +171,29 @@ class AlltoallCompiler {
       if (*other->seconds_at_bytes * kFaster >= *best.seconds_at_bytes) return;
     }
     best = *std::move(other);
-    best.stops = stops;
-    best.combined = combined;
+    best.stops = origin.stops;
+    best.combined = origin.combined;
+  }
+
+  // In rounds as short as ours, where links carry as much; nothing where they do not.
+  [[nodiscard]] Expected<AlltoallRoutes> with_stops_of(const std::string& name,
+                                                       const AlltoallCompilation& best) const {
+    auto routes = make_alltoall_baseline(name, fabric_.topology, fabric_.network, demand_.demand,
+                                         best.routes.k, kMaxAlltoallParts);
+    if (!routes) return routes;
+    const auto rate = in_few_rounds(*routes);
+    if (!rate || rate->rate < best.routes.rate) return rate;
+    routes->rounds = 0;  // of our own making
+    return complete_routes(fabric_.network, demand_.demand, *std::move(routes));
   }
 
   // Every leg as soon as its data can be there, and what takes the same links together.
   [[nodiscard]] Expected<AlltoallRoutes> in_few_rounds(AlltoallRoutes routes) const {
     routes.rounds = 0;
     for (AlltoallPath& path : routes.paths) {
+      const auto stops = std::ranges::count_if(
+          path.nodes, [&](NodeId v) { return fabric_.network.is_compute(v); });
+      path.rounds.resize(static_cast<std::size_t>(stops) - 1);
       std::iota(path.rounds.begin(), path.rounds.end(), 0);
       routes.rounds = std::max(routes.rounds, static_cast<std::int32_t>(path.rounds.size()));
     }
