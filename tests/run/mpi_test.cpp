@@ -52,6 +52,70 @@ TEST(RunProgram, OutOfPlaceAndBesideMpi) {
   EXPECT_EQ(rows_of(run.out).all, 1);
 }
 
+TEST(RunProgram, PlansOfEveryCollectiveAndPlacement) {
+  for (const Collective collective : {Collective::allgather, Collective::reduce_scatter,
+                                      Collective::allreduce, Collective::broadcast}) {
+    for (const Placement placement : {Placement::in_place, Placement::out_of_place}) {
+      CompileOptions options = options_for(collective);
+      options.format = Format::mscclpp;
+      options.lowering.placement = placement;
+      const Result run = mpirun(8, schedule_of("dgx-a100-x1", options),
+                                {"-b", "64K", "-e", "256K", "-f", "4", "-n", "1", "-w", "1"});
+      EXPECT_EQ(run.code, 0) << to_string(collective) << run.out << run.err;
+      EXPECT_EQ(rows_of(run.out).all, 2) << run.out;
+      EXPECT_EQ(rows_of(run.out).wrong, 0) << run.out;
+    }
+  }
+}
+
+// Through its port channels, and in rounds of a pipeline.
+TEST(RunProgram, APlanBetweenBoxesInRounds) {
+  CompileOptions options = options_for(Collective::allreduce);
+  options.format = Format::mscclpp;
+  const std::string plan = schedule_of("dgx-a100-x2", options);
+  EXPECT_THAT(plan, AllOf(HasSubstr("port"), HasSubstr("pipeline")));
+  const std::size_t at = plan.find("\"unit_size\":");
+  const std::string unit = plan.substr(at, plan.find(',', at) - at);
+  std::string small = plan;
+  for (std::size_t i = small.find(unit); i != std::string::npos; i = small.find(unit, i + 1)) {
+    small.replace(i, unit.size(), "\"unit_size\":256");
+  }
+  const Result run = mpirun(16, small, {"-b", "64K", "-n", "1", "-w", "1", "-d", "half"});
+  EXPECT_EQ(run.code, 0) << run.out << run.err;
+  EXPECT_EQ(rows_of(run.out).all, 1);
+  EXPECT_EQ(rows_of(run.out).wrong, 0) << run.out;
+}
+
+TEST(RunProgram, APlanThatForgetsToSignalIsStuckInWords) {
+  CompileOptions options = options_for(Collective::allgather);
+  options.format = Format::mscclpp;
+  const std::string plan = schedule_of("dgx-a100-x1", options);
+  const Result run = mpirun(8, with(plan, "\"name\":\"signal\"", "\"name\":\"nop\""),
+                            {"-b", "8K", "-n", "1", "-w", "0", "--timeout", "1"});
+  EXPECT_EQ(run.code, 1) << run.out << run.err;
+  EXPECT_THAT(run.err, AllOf(HasSubstr("(wait): waits for a signal of rank "),
+                             HasSubstr("on memory channel ")));
+}
+
+TEST(RunProgram, PlansOnlyAddUp) {
+  CompileOptions options = options_for(Collective::allreduce);
+  options.format = Format::mscclpp;
+  const Result run = mpirun(8, schedule_of("dgx-a100-x1", options), {"-o", "prod"});
+  EXPECT_EQ(run.code, 2);
+  EXPECT_THAT(run.err, HasSubstr("-o prod: MSCCL++ adds up and does nothing else [X02]"));
+}
+
+// Paths over GPUs that only hand on, and pairs in several parts.
+TEST(RunProgram, AllToAllAsXmlAndAsFlows) {
+  for (const AlltoallFormat format : {AlltoallFormat::msccl, AlltoallFormat::flows}) {
+    const std::string schedule = alltoall_of("hypercube-16", format);
+    const Result run = mpirun(16, schedule, {"-b", "64K", "-n", "1", "-w", "0", "-d", "uint8"});
+    EXPECT_EQ(run.code, 0) << run.out << run.err;
+    EXPECT_EQ(rows_of(run.out).all, 1);
+    EXPECT_EQ(rows_of(run.out).wrong, 0) << run.out;
+  }
+}
+
 // A chunk that goes to the wrong place loads, runs to its end, and is wrong.
 TEST(RunProgram, WrongDataIsFoundAndNamesTheRank) {
   const std::string right = schedule_of("dgx-a100-x1", options_for(Collective::allgather));

@@ -28,6 +28,7 @@ std::optional<Diagnostic> refuse_tree_options(const SynthArguments& arguments) {
        {std::pair("--algorithm", arguments.baseline.chosen()),
         std::pair("--nccl-graph", !arguments.baseline.nccl_graph.empty()),
         std::pair("--tune", !arguments.tune.empty()),
+        std::pair("--deploy", !arguments.deploy.empty()),
         std::pair("--instances", arguments.instances.has_value()),
         std::pair("--unfused", arguments.unfused),
         std::pair("--force-simple", arguments.force_simple),

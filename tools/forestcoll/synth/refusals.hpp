@@ -15,6 +15,9 @@ namespace forestcoll::cli {
 
 /// S04 where options do not go with --tune, which makes several schedules and gives each its
 /// window.
+/// --deploy stands in place of -o, and is for schedules that a runtime loads.
+[[nodiscard]] std::optional<Diagnostic> refuse_with_deploy(const SynthArguments& arguments,
+                                                           Format format);
 [[nodiscard]] std::optional<Diagnostic> refuse_with_tune(const SynthArguments& arguments,
                                                          Format format);
 
