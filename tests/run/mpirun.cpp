@@ -52,7 +52,8 @@ std::string alltoall_of(const std::string& fabric, AlltoallFormat format) {
   options.format = format;
   options.k = 2;
   const std::size_t ranks = made.network.ranks.size();
-  return text_of(compile_alltoall(made, {Demand::uniform(ranks)}, options));
+  const auto blocks = static_cast<std::int64_t>(ranks * ranks);
+  return text_of(compile_alltoall(made, {Demand::uniform(ranks), blocks}, options));
 }
 
 std::string with(std::string text, const std::string& from, const std::string& to, int n) {
