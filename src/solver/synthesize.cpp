@@ -197,7 +197,7 @@ Expected<std::vector<RateAtHeight>> rate_by_height(const Network& network,
   const std::stop_token& stop = options.packing.stop;
   const Problem problem(network, options.collective, options.root, stop);
   if (auto errors = refuse_open_rate(problem)) return *std::move(errors);
-  auto planned = solver::plan(problem.phases, options.trees_per_root, stop);
+  auto planned = solver::choose_scale(problem.phases, options.trees_per_root, stop);
   if (!planned) return planned.errors();
   auto rows = rows_at(problem, *planned, options);
   if (!rows) return rows.errors();
@@ -205,7 +205,7 @@ Expected<std::vector<RateAtHeight>> rate_by_height(const Network& network,
   for (const RateAtK& other : solver::other_numbers(problem, options, *planned, true)) {
     // The lowest row is the slowest.
     if (stop.stop_requested() || (!best.empty() && other.algbw <= best.back().algbw)) break;
-    auto again = solver::plan(problem.phases, {TreesPerRoot::Mode::fixed, other.k}, stop);
+    auto again = solver::choose_scale(problem.phases, {TreesPerRoot::Mode::fixed, other.k}, stop);
     if (!again || again->stopped) break;
     auto more = rows_at(problem, *again, options);
     if (!more) break;

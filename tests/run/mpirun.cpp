@@ -22,18 +22,38 @@ Result mpirun(int ranks, const std::string& schedule, std::vector<std::string> a
   return run(words, options);
 }
 
-std::string schedule_of(const std::string& fabric, const CompileOptions& options) {
-  const std::string text = test::bundled_text(fabric);
-  auto parsed = parse_topology(text, fabric);
+namespace {
+
+Fabric bundled_fabric(const std::string& name) {
+  const std::string text = test::bundled_text(name);
+  auto parsed = parse_topology(text, name);
   if (!parsed) ADD_FAILURE() << to_string(parsed.errors().front());
-  const auto made = make_fabric(std::move(parsed->topology), metadata_of(text));
-  if (!made) ADD_FAILURE() << to_string(made.errors().front());
-  const auto compiled = compile(*made, options);
-  if (!compiled) {
-    ADD_FAILURE() << to_string(compiled.errors().front());
-    return {};
-  }
-  return compiled->text;
+  auto fabric = make_fabric(std::move(parsed->topology), metadata_of(text));
+  if (!fabric) ADD_FAILURE() << to_string(fabric.errors().front());
+  return *std::move(fabric);
+}
+
+template <class Compiled>
+std::string text_of(const Compiled& compiled) {
+  if (compiled) return compiled->text;
+  ADD_FAILURE() << to_string(compiled.errors().front());
+  return {};
+}
+
+}  // namespace
+
+std::string schedule_of(const std::string& fabric, const CompileOptions& options) {
+  return text_of(compile(bundled_fabric(fabric), options));
+}
+
+std::string alltoall_of(const std::string& fabric, AlltoallFormat format) {
+  const Fabric made = bundled_fabric(fabric);
+  AlltoallCompileOptions options;
+  options.format = format;
+  options.k = 2;
+  const std::size_t ranks = made.network.ranks.size();
+  const auto blocks = static_cast<std::int64_t>(ranks * ranks);
+  return text_of(compile_alltoall(made, {Demand::uniform(ranks), blocks}, options));
 }
 
 std::string with(std::string text, const std::string& from, const std::string& to, int n) {

@@ -6,6 +6,7 @@
 
 #include "cli/program.hpp"
 #include "forestcoll/compile.hpp"
+#include "forestcoll/compile_alltoall.hpp"
 
 namespace forestcoll::testing {
 
@@ -14,6 +15,9 @@ Result mpirun(int ranks, const std::string& schedule, std::vector<std::string> a
 
 /// A schedule of a bundled fabric.
 std::string schedule_of(const std::string& fabric, const CompileOptions& options = {});
+
+/// The same of an all-to-all.
+std::string alltoall_of(const std::string& fabric, AlltoallFormat format);
 
 /// `text` with the `n`-th place of `from` made `to`. Fails the test where there is none.
 std::string with(std::string text, const std::string& from, const std::string& to, int n = 0);

@@ -47,7 +47,7 @@ TEST(RunOptions, WrongOnesAreRefusedInWords) {
       {{"a.xml", "-d", "fp4"}, "there is no \"fp4\" here"},
       {{"a.xml", "-o", "avg"}, "no runtime runs a schedule for that"},
       {{"a.xml", "-g", "8"}, "every GPU is a process of its own"},
-      {{"a.xml", "-n", "0"}, "-n"},
+      {{"a.xml", "-n", "0"}, "--iters"},
       {{"a.xml", "--buffsize", "3"}, "--buffsize: expected 1024 to"},
       {{"a.xml", "--unknown"}, "--unknown"}};
   for (const auto& [words, message] : wrong) {

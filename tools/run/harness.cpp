@@ -11,6 +11,7 @@
 #include <map>
 #include <utility>
 
+#include "forestcoll/codes.hpp"
 #include "forestcoll/version.hpp"
 #include "run/contents.hpp"
 #include "run/mpi_collective.hpp"
@@ -22,6 +23,7 @@ namespace {
 Diagnostic refusal(std::string code, std::string message, std::string remedy) {
   Diagnostic error;
   error.code = std::move(code);
+  error.kind = kind_of(error.code);
   error.message = std::move(message);
   error.remedy = std::move(remedy);
   return error;

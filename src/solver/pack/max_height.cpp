@@ -242,7 +242,7 @@ class LowForests {
       for (const Scaling& scaling : fastest_) {
         if (!may_win(scaling, rival_height)) break;
         auto error = ScaleSearch(network_, weights_, scaling, options, rival_height, known_).run();
-        if (error && solver::was_stopped(*error)) return error;
+        if (error && was_stopped(*error)) return error;
         if (error) failure = std::move(error);
       }
     }
@@ -295,7 +295,7 @@ Expected<std::vector<HeightAtRate>> rate_against_height(const Network& network,
        !failure && height >= forests.least(); --height) {
     failure = forests.find_low(height, height);
     const Packing* found = forests.known().best_within(height);
-    if (failure && found == nullptr && !solver::was_stopped(*failure)) return *std::move(failure);
+    if (failure && found == nullptr && !was_stopped(*failure)) return *std::move(failure);
     if (found != nullptr && !forests.is_small()) height = found->forest.max_height();
   }
   return forests.known().rows();

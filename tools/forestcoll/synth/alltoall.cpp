@@ -33,6 +33,7 @@ std::optional<Diagnostic> refuse_tree_options(const SynthArguments& arguments) {
         std::pair("--cross-nic", arguments.baseline.cross_nic),
         std::pair("--nccl-constants", arguments.baseline.nccl_constants),
         std::pair("--tune", !arguments.tune.empty()),
+        std::pair("--deploy", !arguments.deploy.empty()),
         std::pair("--instances", arguments.instances.has_value()),
         std::pair("--unfused", arguments.unfused),
         std::pair("--force-simple", arguments.force_simple),

@@ -65,7 +65,9 @@ Expected<TreesPerRoot> parse_trees(const std::string& text, Format format) {
 }
 
 Expected<void> refuse_combination(const SynthArguments& arguments, Format format) {
-  if (arguments.json && arguments.output == "-" && format != Format::none) {
+  if (const auto done = refuse_with_deploy(arguments, format); !done) return done;
+  const bool on_stdout = arguments.output == "-" && arguments.deploy.empty();
+  if (arguments.json && on_stdout && format != Format::none) {
     return usage_error("S04", "--json puts the summary on standard output, where the schedule is",
                        "name a file for the schedule with -o, or write none with --format none");
   }
@@ -74,13 +76,13 @@ Expected<void> refuse_combination(const SynthArguments& arguments, Format format
                        "leave -o out, or choose another --format");
   }
   const bool writes = format != Format::none;
-  return refuse_clashes(
-      {{"topology file", arguments.topology},
-       {"--box file", arguments.reading.dump.box},
-       {"--warm file", arguments.solver.warm},
-       {"--nccl-graph file", arguments.baseline.nccl_graph},
-       {"--demand file", arguments.demand}},
-      {{"-o", writes ? arguments.output : ""}, {"--json", arguments.json ? "-" : ""}});
+  return refuse_clashes({{"topology file", arguments.topology},
+                         {"--box file", arguments.reading.dump.box},
+                         {"--warm file", arguments.solver.warm},
+                         {"--nccl-graph file", arguments.baseline.nccl_graph},
+                         {"--demand file", arguments.demand}},
+                        {{"-o", writes && arguments.deploy.empty() ? arguments.output : ""},
+                         {"--json", arguments.json ? "-" : ""}});
 }
 
 std::string refuse_nothing(const std::string& text) {
@@ -263,6 +265,12 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
       .add_option("-o,--output", arguments.output,
                   "Where the schedule goes; - is standard output (default)")
       ->type_name("FILE");
+  command
+      .add_option("--deploy", arguments.deploy,
+                  "In place of -o: a directory, empty or not there, with the schedule or those of\n"
+                  "--tune, the runtime's environment, the order of ranks and a launcher line")
+      ->check(CLI::Validator(refuse_no_name, ""))
+      ->type_name("DIR");
   add_collective_option(command, arguments.collective, "What to synthesise")->capture_default_str();
   command
       .add_option("--demand", arguments.demand,

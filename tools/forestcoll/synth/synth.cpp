@@ -29,6 +29,8 @@
 #include "synth/beside_relays.hpp"
 #include "synth/beside_rings.hpp"
 #include "synth/beside_switches.hpp"
+#include "synth/deploy.hpp"
+#include "synth/file_set.hpp"
 #include "synth/options.hpp"
 #include "synth/plan_boxes.hpp"
 #include "synth/refusals.hpp"
@@ -88,6 +90,36 @@ void note_default_target(const SynthArguments& arguments, const CompileOptions& 
                             options.xml.target, fabric.gpu.name));
 }
 
+// One schedule for all sizes of its window.
+Expected<std::vector<NamedText>> deployed(const Compilation& compiled, const Fabric& fabric) {
+  const CompileOptions& options = compiled.options;
+  const Collective collective = options.synthesis.collective;
+  const auto ranks = static_cast<std::int64_t>(fabric.topology.ranks.size());
+  const TargetLimits& target = *find_target(options.xml.target);
+  const bool is_plan = options.format == Format::mscclpp;
+  DeployedSchedule schedule;
+  schedule.file = {fmt::format("{}-{}gpus-{}chunks.{}", to_string(collective), ranks,
+                               compiled.verdict.chunks, is_plan ? "json" : "xml"),
+                   compiled.text};
+  schedule.first = options.xml.min_bytes;
+  schedule.last = options.xml.max_bytes.value_or(target.default_max_bytes);
+  if (!is_plan && !target.both_placements) --schedule.last;  // the research runtime leaves it out
+  schedule.unit = is_plan ? kPlanAlignment * compiled.verdict.chunks
+                          : target.selected_elements(collective, compiled.verdict.chunks, ranks);
+  return deployment_files({fabric.topology, options, {std::move(schedule)}});
+}
+
+// The schedule alone, or with all that it takes to run it.
+Expected<void> write_schedule(const Compilation& compiled, const Fabric& fabric,
+                              const SynthArguments& arguments) {
+  if (arguments.deploy.empty()) {
+    return write_output(arguments.output, compiled.text);
+  }
+  const auto files = deployed(compiled, fabric);
+  if (!files) return files.errors();
+  return write_files(arguments.deploy, *files);
+}
+
 ScheduleNotes notes_of(const Compilation& compiled, const std::optional<BesideRings>& beside,
                        const std::optional<Ratio>& in_network, const std::optional<Ratio>& relayed,
                        const Topology& topology, const SynthArguments& arguments) {
@@ -118,6 +150,10 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   if (auto error = refuse_alltoall_options(arguments)) return fail({*std::move(error)}, console);
   auto request = resolve(arguments);
   if (!request) return fail(request.errors(), console);
+  if (auto error = refuse_directory(arguments.deploy, "--deploy");
+      error && !arguments.deploy.empty()) {
+    return fail({*std::move(error)}, console);
+  }
   const auto solver = resolve(arguments.solver);
   if (!solver) return fail(solver.errors(), console);
   const TimeLimit limit(solver->seconds);
@@ -186,7 +222,7 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
     warn_of_counts(verdict, *find_target(options.xml.target), console);
   }
   if (options.format != Format::none) {
-    if (const auto done = write_output(arguments.output, compiled->text); !done) {
+    if (const auto done = write_schedule(*compiled, *fabric, arguments); !done) {
       return fail(done.errors(), console);
     }
   }
@@ -211,6 +247,8 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
     tradeoff = *found;
     note(console, tradeoff_lines(*tradeoff));
   }
+  const std::string next = next_line(options, arguments.output, arguments.deploy);
+  if (!next.empty()) note(console, next);
   if (!arguments.json) return ExitCode::done;
   Json json = json_report(seconds, solved, verdict, fabric->topology);
   if (is_schedule(options.format)) {
@@ -273,6 +311,7 @@ Command add_synth(CLI::App& program) {
       "  forestcoll synth fabric.json -k max:32 --format none\n"
       "  forestcoll synth fabric.json --inplace --outofplace --target rccl-6.3 -o allreduce.xml\n"
       "  forestcoll synth fabric.json --tune 64K:1G -o algorithms\n"
+      "  forestcoll synth fabric.json --tune 64K:1G --deploy run-allreduce\n"
       "  forestcoll synth fabric.json --format none --tradeoff\n"
       "  forestcoll synth fabric.json --algorithm nccl-ring -o rings.xml\n"
       "  forestcoll synth fabric.json -c alltoall -o alltoall.xml\n"
