@@ -8,9 +8,11 @@
 #include <string_view>
 #include <utility>
 
+#include "choose/branching.hpp"
 #include "choose/forest_size.hpp"
 #include "choose/settle.hpp"
 #include "forestcoll/boxes.hpp"
+#include "forestcoll/emit_branching.hpp"
 #include "forestcoll/mscclpp.hpp"
 
 namespace forestcoll {
@@ -82,6 +84,20 @@ Expected<Written> write(const CollectiveForest& forest, std::optional<Schedule> 
   return Written{to_symmetric_forest_json(forest, topology)};
 }
 
+// What a stranger says of it.
+void check(const std::string& text, const Topology& topology, Compilation& result) {
+  tell(result.options, "checking");
+  Stopwatch watch;
+  auto verdict = verify(text, "<schedule>", &topology,
+                        {.target = result.options.xml.target, .sms = result.options.sms});
+  if (verdict) {
+    result.verdict = *std::move(verdict);
+  } else {
+    result.verdict.findings = verdict.errors();
+  }
+  result.seconds.verify = watch.restart();
+}
+
 // Lowered, written, verified.
 Expected<Compilation> make(const Topology& topology, ChosenForest chosen,
                            const CompileOptions& options) {
@@ -99,17 +115,35 @@ Expected<Compilation> make(const Topology& topology, ChosenForest chosen,
   result.seconds.emit = watch.restart() - written->seconds_to_lower;
   result.text = std::move(written->text);
   result.options = options;
-  tell(options, "checking");
   const bool drawing = options.format == Format::forest_xml || options.format == Format::dot;
-  auto verdict =
-      verify(drawing ? to_symmetric_forest_json(forest, topology) : result.text, "<schedule>",
-             &topology, {.target = options.xml.target, .sms = options.sms});
-  if (verdict) {
-    result.verdict = *std::move(verdict);
-  } else {
-    result.verdict.findings = verdict.errors();
+  check(drawing ? to_symmetric_forest_json(forest, topology) : result.text, topology, result);
+  return result;
+}
+
+// As a plan only where the executor can run it.
+Expected<std::string> write_branching(const BranchingForest& forest, const Topology& topology,
+                                      const CompileOptions& options) {
+  if (options.format != Format::mscclpp) return to_forest_json(forest, topology);
+  const auto plan =
+      lower_to_switch_plan(forest, boxes_of_ranks(topology), choose::plan_options(options));
+  if (!plan) return plan.errors();
+  return to_mscclpp_json(*plan, fmt::format("forestcoll-{}-allreduce-switch", topology.name));
+}
+
+// The chosen forest stays as what it was compared with.
+Expected<Compilation> make_branching(const Topology& topology, ChosenForest chosen,
+                                     BranchingForest forest, const CompileOptions& options) {
+  Compilation result{.chosen = std::move(chosen), .options = options};
+  Stopwatch watch;
+  auto text = write_branching(forest, topology, options);
+  if (!text) return make(topology, std::move(result.chosen), options);
+  result.text = *std::move(text);
+  if (auto error = choose::refuse_large_text(result.text.size(), options)) {
+    return *std::move(error);
   }
-  result.seconds.verify = watch.restart();
+  result.branching = std::move(forest);
+  result.seconds.emit = watch.restart();
+  check(result.text, topology, result);
   return result;
 }
 
@@ -129,8 +163,11 @@ Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& option
   Stopwatch watch;
   auto chosen = choose_forest(fabric, *settled);
   if (!chosen) return chosen.errors();
+  auto branching = choose::branching_forest(fabric, *settled, chosen->synthesis.forest.algbw);
   const double solving = watch.restart();
-  auto result = make(fabric.topology, *std::move(chosen), *settled);
+  auto result = branching ? make_branching(fabric.topology, *std::move(chosen),
+                                           *std::move(branching), *settled)
+                          : make(fabric.topology, *std::move(chosen), *settled);
   if (!result) return result.errors();
   CompileSeconds& seconds = result->seconds;
   seconds.rate = result->chosen.synthesis.seconds.rate;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "forestcoll/chunks.hpp"
 #include "forestcoll/mscclpp.hpp"
 #include "schedule/equal_shares.hpp"
 #include "schedule/mscclpp/blocks.hpp"
@@ -151,8 +152,9 @@ ExecutionPlan build(const schedule::PlanContext& context, const PlanOptions& opt
   plan.min_bytes = options.min_bytes;
   const std::size_t ranks = rank_count(forest);
   plan.gpus = IdVector<Rank, PlanGpu>(ranks);
-  const std::int64_t whole =
-      is_rooted(forest.collective) ? forest.k : forest.k * static_cast<std::int64_t>(ranks);
+  const std::int64_t whole = is_rooted(forest.collective) ? forest.k
+                             : forest.weight.empty() ? forest.k * static_cast<std::int64_t>(ranks)
+                                                     : chunks_of(forest);
   for (PlanGpu& gpu : plan.gpus) {
     gpu.input_chunks = forest.collective == Collective::allgather ? forest.k : whole;
     gpu.output_chunks = forest.collective == Collective::reduce_scatter ? forest.k : whole;
@@ -170,7 +172,9 @@ Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
   FORESTCOLL_CHECK(forest.reduce || forest.broadcast, "a collective has a forest");
   FORESTCOLL_CHECK(box_of.size() == rank_count(forest), "every rank has an entry");
   FORESTCOLL_CHECK(options.unit_bytes > 0 && options.unit_bytes % 16 == 0, "units of 16 bytes");
-  if (auto error = schedule::refuse_unequal_shares(forest)) return *std::move(error);
+  if (forest.collective != Collective::allreduce) {
+    if (auto error = schedule::refuse_unequal_shares(forest)) return *std::move(error);
+  }
   if (forest.collective == Collective::reduce) {
     return refusal("T06", "MSCCL++ has no collective reduce",
                    "use reduce_scatter or allreduce, or another --format");

@@ -27,6 +27,7 @@
 #include "synth/baseline.hpp"
 #include "synth/beside_rings.hpp"
 #include "synth/beside_switches.hpp"
+#include "synth/branching_report.hpp"
 #include "synth/options.hpp"
 #include "synth/plan_boxes.hpp"
 #include "synth/refusals.hpp"
@@ -106,7 +107,8 @@ ScheduleNotes notes_of(const Compilation& compiled, const std::optional<BesideRi
           .sms_are_assumed = !arguments.sms,
           .beside_rings = beside ? in_words(*beside) : "",
           .in_network =
-              in_network ? switches_in_words(*in_network, compiled.chosen.synthesis.forest) : ""};
+              in_network ? switches_in_words(*in_network, compiled.chosen.synthesis.forest) : "",
+          .branching = compiled.branching ? &*compiled.branching : nullptr};
 }
 
 }  // namespace
@@ -191,7 +193,8 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   seconds.write = stage.restart();
   if (baseline) note(console, baseline_line(arguments.baseline, *baseline));
   const auto beside = baseline ? std::nullopt : beside_rings(*fabric, *compiled, console);
-  const auto in_network = baseline ? std::nullopt : beside_switches(*fabric, solved.forest);
+  const auto in_network =
+      baseline || compiled->branching ? std::nullopt : beside_switches(*fabric, solved.forest);
   seconds.compare = stage.restart();
   seconds.total = total.restart();
   note(console, text_report(seconds, solved, verdict, fabric->topology,
@@ -210,6 +213,9 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
     add_schedule_request(json, compiled->options.lowering, compiled->options.xml);
     json["chunks"] = verdict.chunks;
     json["sms"] = options.sms;
+  }
+  if (compiled->branching) {
+    put_branching(json, *compiled->branching, solved.forest, fabric->topology);
   }
   if (!compiled->chosen.why.empty()) json["chosen"] = compiled->chosen.why;
   if (options.format == Format::mscclpp) json["plan_boxes"] = names_of_boxes(fabric->topology);

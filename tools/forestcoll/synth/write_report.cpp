@@ -11,6 +11,7 @@
 #include "common/share.hpp"
 #include "common/solver_report.hpp"
 #include "common/warnings.hpp"
+#include "synth/branching_report.hpp"
 #include "synth/trees_per_root.hpp"
 
 namespace forestcoll::cli {
@@ -141,6 +142,9 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
   const Shape shape = shape_of(forest);
   std::string text = fmt::format("{}: {} over {}\n", topology.name, to_string(forest.collective),
                                  counted(topology.ranks.size(), "GPU"));
+  if (notes.branching != nullptr) {
+    return text + branching_lines(*notes.branching, forest, topology) + seconds_line(seconds);
+  }
   text += fmt::format("  algbw {} GB/s, {}\n", number(forest.algbw),
                       of_optimum(forest.algbw, forest.optimum));
   text += solver_lines(synthesis);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/report.hpp"
+#include "forestcoll/branching_forest.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
@@ -35,6 +36,7 @@ struct ScheduleNotes {
   bool sms_are_assumed = false;  ///< nobody said how many
   std::string beside_rings;      ///< a line on NCCL's rings, where these carry more; else empty
   std::string in_network;        ///< a line on what switches could add; else empty
+  const BranchingForest* branching = nullptr;  ///< written in place of the synthesis, if any
 };
 
 /// A few lines, the last one not ended; `verbose` adds the solver's statistics.
