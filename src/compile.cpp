@@ -120,30 +120,46 @@ Expected<Compilation> make(const Topology& topology, ChosenForest chosen,
   return result;
 }
 
-// As a plan only where the executor can run it.
-Expected<std::string> write_branching(const BranchingForest& forest, const Topology& topology,
-                                      const CompileOptions& options) {
-  if (options.format != Format::mscclpp) return to_forest_json(forest, topology);
+// Of one box what the trees say; of several a plan of its own.
+Expected<std::string> write_switch_plan(const BranchingForest& forest, const Fabric& fabric,
+                                        const CompileOptions& options) {
+  const auto boxes = boxes_of_ranks(fabric.topology);
+  const bool several = std::ranges::any_of(boxes, [&](auto box) { return box != boxes[Rank(0)]; });
+  if (several && !choose::has_boxes_on_able_switches(fabric)) {
+    return Diagnostic{.code = "T06", .message = "not every box has a switch that combines"};
+  }
+  const PlanOptions asked = choose::plan_options(options);
   const auto plan =
-      lower_to_switch_plan(forest, boxes_of_ranks(topology), choose::plan_options(options));
+      several ? make_box_plan(boxes, asked) : lower_to_switch_plan(forest, boxes, asked);
   if (!plan) return plan.errors();
-  return to_mscclpp_json(*plan, fmt::format("forestcoll-{}-allreduce-switch", topology.name));
+  return to_mscclpp_json(*plan,
+                         fmt::format("forestcoll-{}-allreduce-switch", fabric.topology.name));
 }
 
-// The chosen forest stays as what it was compared with.
-Expected<Compilation> make_branching(const Topology& topology, ChosenForest chosen,
+// The chosen forest stays as what it was compared with. A plan may not carry all that the trees do:
+// what it reaches the checker says, and where that is no more than the chosen forest has, or the
+// executor cannot run it, that is written.
+Expected<Compilation> make_branching(const Fabric& fabric, ChosenForest chosen,
                                      BranchingForest forest, const CompileOptions& options) {
+  const bool is_plan = options.format == Format::mscclpp;
   Compilation result{.chosen = std::move(chosen), .options = options};
   Stopwatch watch;
-  auto text = write_branching(forest, topology, options);
-  if (!text) return make(topology, std::move(result.chosen), options);
+  auto text = is_plan ? write_switch_plan(forest, fabric, options)
+                      : Expected<std::string>(to_forest_json(forest, fabric.topology));
+  if (!text) return make(fabric.topology, std::move(result.chosen), options);
   result.text = *std::move(text);
   if (auto error = choose::refuse_large_text(result.text.size(), options)) {
     return *std::move(error);
   }
   result.branching = std::move(forest);
   result.seconds.emit = watch.restart();
-  check(result.text, topology, result);
+  check(result.text, fabric.topology, result);
+  if (!is_plan || !result.verdict.ok) return result;
+  const std::optional<Ratio>& reached = result.verdict.algbw;
+  if (!reached || *reached <= result.chosen.synthesis.forest.algbw) {
+    return make(fabric.topology, std::move(result.chosen), options);
+  }
+  result.branching->algbw = *reached;
   return result;
 }
 
@@ -165,9 +181,9 @@ Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& option
   if (!chosen) return chosen.errors();
   auto branching = choose::branching_forest(fabric, *settled, chosen->synthesis.forest.algbw);
   const double solving = watch.restart();
-  auto result = branching ? make_branching(fabric.topology, *std::move(chosen),
-                                           *std::move(branching), *settled)
-                          : make(fabric.topology, *std::move(chosen), *settled);
+  auto result = branching
+                    ? make_branching(fabric, *std::move(chosen), *std::move(branching), *settled)
+                    : make(fabric.topology, *std::move(chosen), *settled);
   if (!result) return result.errors();
   CompileSeconds& seconds = result->seconds;
   seconds.rate = result->chosen.synthesis.seconds.rate;

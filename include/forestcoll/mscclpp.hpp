@@ -34,8 +34,9 @@ struct PlanSlice {
 
 struct PlanOperation {
   /// `nop` keeps a threadblock's threads in step; `combine` reads a place of all ranks of a switch
-  /// channel, added up by the switch, and stores the sum there in all of them.
-  enum class Kind : std::uint8_t { nop, put, signal, wait, copy, reduce, combine };
+  /// channel, added up by the switch, and stores the sum in all ranks of one;
+  /// `store` puts something there from this GPU.
+  enum class Kind : std::uint8_t { nop, put, signal, wait, copy, reduce, combine, store };
   Kind kind = Kind::nop;
   PlanChannel channel = PlanChannel::memory;
   std::vector<std::int32_t> channels;  ///< in the threadblock's list
@@ -112,6 +113,13 @@ struct PlanOptions {
 [[nodiscard]] Expected<ExecutionPlan> lower_to_switch_plan(
     const BranchingForest& forest, const IdVector<Rank, std::int32_t>& box_of,
     const PlanOptions& options);
+
+/// An allreduce over boxes of GPUs on a switch each that copies and combines: combined within the
+/// boxes, exchanged between GPUs of the same place in all of them, stored through the switches. Not
+/// made from trees: what it reaches, `verify` says.
+/// Errors: T06 where boxes are not of one even size, or more than 9; T04. Cost: linear in the plan.
+[[nodiscard]] Expected<ExecutionPlan> make_box_plan(const IdVector<Rank, std::int32_t>& box_of,
+                                                    const PlanOptions& options);
 
 /// The plan as JSON, as MSCCL++ 0.9 reads it. `name` tells it from others of its collective. Where
 /// port channels send from input or output, a "comment", which no runtime reads, says what the

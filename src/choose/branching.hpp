@@ -18,4 +18,7 @@ namespace forestcoll::choose {
                                                               const CompileOptions& options,
                                                               const Ratio& than);
 
+/// Whether the GPUs of every box are on a switch that copies and combines, which stays in the box.
+[[nodiscard]] bool has_boxes_on_able_switches(const Fabric& fabric);
+
 }  // namespace forestcoll::choose

@@ -58,6 +58,8 @@ std::string_view name_of(Kind kind) {
       return "copy";
     case Kind::combine:
       return "glres";
+    case Kind::store:
+      return "gstore";
     case Kind::reduce:
       break;
   }
@@ -90,7 +92,9 @@ std::string operation_text(const PlanOperation& operation, std::int64_t count) {
   const bool through =
       operation.kind == Kind::put || operation.kind == Kind::signal || operation.kind == Kind::wait;
   if (through) text += fmt::format(",\"channel_type\":\"{}\"", name_of(operation.channel));
-  if (operation.kind == Kind::combine) text += ",\"channel_type\":\"switch\"";
+  if (operation.kind == Kind::combine || operation.kind == Kind::store) {
+    text += ",\"channel_type\":\"switch\"";
+  }
   if (operation.kind == Kind::reduce || operation.kind == Kind::combine)
     text += ",\"reduce_op\":\"sum\"";
   return text + "}";

@@ -50,6 +50,24 @@ TEST(SynthInNetwork, ForestsBranchAtSwitches) {
   EXPECT_FALSE(nlohmann::json::parse(fixed.out).contains("branching"));
 }
 
+// Through the switch of one box; of two boxes where that is faster than without.
+TEST(SynthInNetwork, PlansHaveSwitchChannels) {
+  const Scratch scratch;
+  const std::string file = scratch / "h100.json", plan = scratch / "plan.json";
+  for (const std::string boxes : {"1", "2"}) {
+    ASSERT_EQ(run({"topo", "gen", "dgx-h100", "--boxes", boxes, "-o", file}).code, 0);
+    const auto synth = run({"synth", file, "--format", "mscclpp", "--json", "-o", plan});
+    ASSERT_EQ(synth.code, 0) << synth.err;
+    EXPECT_THAT(synth.err, HasSubstr("sums and copies in"));
+    const auto report = nlohmann::json::parse(synth.out);
+    expect_valid(report, "forestcoll-synth.schema.json");
+    EXPECT_GT(report["algbw"]["value"].get<double>(), boxes == "1" ? 399 : 300);
+    EXPECT_THAT(read_file(plan), HasSubstr("\"glres\""));
+    const auto verify = run({"verify", plan, "--topology", file});
+    EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
+  }
+}
+
 TEST(SynthInNetwork, WhatIsNotTimedIsSaid) {
   const Scratch scratch;
   const std::string file = scratch / "h100.json", forest = scratch / "forest.json";

@@ -47,7 +47,8 @@ void expect_right(const BranchingForest& forest, const PlanOptions& options, int
   ASSERT_TRUE(verdict) << to_string(verdict.errors().front());
   EXPECT_TRUE(verdict->ok) << gpus << ": " << to_string(verdict->findings.front());
   EXPECT_LE(verdict->threadblocks, options.max_threadblocks);
-  if (runs > 0) EXPECT_EQ(execute_plan(nlohmann::json::parse(text), runs), Outcome::right);
+  if (runs == 0) return;
+  EXPECT_EQ(execute_plan(nlohmann::json::parse(text), runs), Outcome::right);
 }
 
 // Up to 9 ranks signal to all at once, more in rounds; powers of two meet in the last.
@@ -79,10 +80,62 @@ TEST(SwitchPlan, RootsMayHaveUnequalShares) {
   SwitchRoles roles(5);
   roles[NodeId(4)] = kEchoing;
   const BranchingForest forest = packed(network, roles);
-  expect_right(forest, {.max_threadblocks = 2}, 5);
-  const auto plan = lower_to_switch_plan(forest, one_box(4), {.max_threadblocks = 2});
+  PlanOptions options;
+  options.max_threadblocks = 2;
+  expect_right(forest, options, 5);
+  const auto plan = lower_to_switch_plan(forest, one_box(4), options);
   EXPECT_NE(plan->gpus[Rank(0)].threadblocks.front().count,
             plan->gpus[Rank(1)].threadblocks.front().count);
+}
+
+IdVector<Rank, std::int32_t> boxes_of(std::size_t boxes, std::size_t gpus) {
+  IdVector<Rank, std::int32_t> box_of;
+  for (std::size_t r = 0; r < boxes * gpus; ++r) {
+    box_of.push_back(static_cast<std::int32_t>(r / gpus));
+  }
+  return box_of;
+}
+
+void expect_right_among_boxes(std::size_t boxes, std::size_t gpus, bool in_place, int runs) {
+  PlanOptions options;
+  options.in_place = in_place;
+  options.max_threadblocks = 2;
+  const auto plan = make_box_plan(boxes_of(boxes, gpus), options);
+  ASSERT_TRUE(plan) << to_string(plan.errors().front());
+  const std::string text = to_mscclpp_json(*plan, "boxes");
+  const auto verdict = verify(text, "plan.json", nullptr, {});
+  ASSERT_TRUE(verdict) << to_string(verdict.errors().front());
+  EXPECT_TRUE(verdict->ok) << boxes << " x " << gpus << ": "
+                           << to_string(verdict->findings.front());
+  EXPECT_EQ(verdict->threadblocks, 2);
+  if (runs == 0) return;
+  EXPECT_EQ(execute_plan(nlohmann::json::parse(text), runs), Outcome::right);
+}
+
+TEST(SwitchPlan, BoxesCombineExchangeAndStore) {
+  for (const bool in_place : {true, false}) {
+    expect_right_among_boxes(2, 2, in_place, 20);
+    expect_right_among_boxes(3, 2, in_place, 5);
+    expect_right_among_boxes(2, 4, in_place, 2);
+    expect_right_among_boxes(4, 8, in_place, 0);
+    expect_right_among_boxes(9, 2, in_place, 0);
+    expect_right_among_boxes(2, 16, in_place, 0);
+  }
+}
+
+TEST(SwitchPlan, BoxesThatDoNotFitAreRefused) {
+  const auto refusal = [](const IdVector<Rank, std::int32_t>& boxes) {
+    const auto plan = make_box_plan(boxes, {});
+    return plan ? "" : to_string(plan.errors().front());
+  };
+  const char* const unlike = "boxes of the same even number of GPUs";
+  auto uneven = boxes_of(2, 4);
+  uneven[Rank(4)] = 0;
+  EXPECT_NE(refusal(uneven).find(unlike), std::string::npos);
+  EXPECT_NE(refusal(boxes_of(2, 3)).find(unlike), std::string::npos);
+  EXPECT_NE(refusal(boxes_of(1, 8)).find(unlike), std::string::npos);
+  EXPECT_NE(refusal(IdVector<Rank, std::int32_t>(4, -1)).find(unlike), std::string::npos);
+  EXPECT_NE(refusal(boxes_of(10, 2)).find("10 boxes: an operation"), std::string::npos);
 }
 
 TEST(SwitchPlan, WhatTheExecutorCannotRunIsRefused) {
@@ -99,8 +152,9 @@ TEST(SwitchPlan, WhatTheExecutorCannotRunIsRefused) {
   EXPECT_NE(refusal(packed(silent.network, silent.roles(kSharp, {})), one_box(8))
                 .find("does not hang all ranks on one switch"),
             std::string::npos);
-  const auto large =
-      lower_to_switch_plan(box_of(8), one_box(8), {.max_bytes = std::int64_t{1} << 40});
+  PlanOptions options;
+  options.max_bytes = std::int64_t{1} << 40;
+  const auto large = lower_to_switch_plan(box_of(8), one_box(8), options);
   ASSERT_FALSE(large);
   EXPECT_EQ(large.errors().front().code, "T04");
 }

@@ -1,5 +1,8 @@
 #include "schedule/mscclpp/barrier.hpp"
 
+#include <algorithm>
+#include <cstddef>
+
 #include "schedule/mscclpp/blocks.hpp"
 
 namespace forestcoll::schedule {
@@ -16,25 +19,27 @@ PlanOperation on_memory(PlanOperation::Kind kind, const std::vector<std::int32_t
 
 }  // namespace
 
-Barrier::Barrier(std::size_t ranks, Rank own, PlanGpu& gpu, PlanThreadblock& block) {
+Barrier::Barrier(std::span<const Rank> ranks, Rank own, PlanGpu& gpu, PlanThreadblock& block) {
+  const auto place = static_cast<std::size_t>(std::ranges::find(ranks, own) - ranks.begin());
   const auto add = [&](std::size_t distance) {
     auto& peers = gpu.peers[kMemory];
     auto& channels = block.channels[kMemory];
     channels.push_back(static_cast<std::int32_t>(peers.size()));
-    peers.emplace_back((own.index() + distance) % ranks);
+    peers.push_back(ranks[(place + distance) % ranks.size()]);
     return static_cast<std::int32_t>(channels.size() - 1);
   };
-  if (ranks - 1 <= kMaxOperationChannels) {
+  if (ranks.size() - 1 <= kMaxOperationChannels) {
     Round all;
-    for (std::size_t distance = 1; distance < ranks; ++distance) all.told.push_back(add(distance));
+    for (std::size_t distance = 1; distance < ranks.size(); ++distance)
+      all.told.push_back(add(distance));
     all.heard = all.told;
     rounds_.push_back(all);
     return;
   }
-  for (std::size_t distance = 1; distance < ranks; distance *= 2) {
+  for (std::size_t distance = 1; distance < ranks.size(); distance *= 2) {
     const std::int32_t ahead = add(distance);
-    const bool same = 2 * distance == ranks;
-    rounds_.push_back({{ahead}, {same ? ahead : add(ranks - distance)}});
+    const bool same = 2 * distance == ranks.size();
+    rounds_.push_back({{ahead}, {same ? ahead : add(ranks.size() - distance)}});
   }
 }
 

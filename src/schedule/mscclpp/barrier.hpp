@@ -1,6 +1,8 @@
 // A barrier among the ranks of a box.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "forestcoll/id.hpp"
@@ -14,9 +16,9 @@ namespace forestcoll::schedule {
 /// done when any rank goes on.
 class Barrier {
  public:
-  /// Adds memory channels of their own to the GPU and to the block. REQUIRES: at least two ranks;
-  /// every rank makes as many barriers, in the same order.
-  Barrier(std::size_t ranks, Rank own, PlanGpu& gpu, PlanThreadblock& block);
+  /// Adds memory channels of their own to the GPU and to the block. REQUIRES: at least two ranks,
+  /// in the same order at each, `own` among them; each makes as many barriers, in the same order.
+  Barrier(std::span<const Rank> ranks, Rank own, PlanGpu& gpu, PlanThreadblock& block);
 
   void append(std::vector<PlanOperation>& operations) const;
 

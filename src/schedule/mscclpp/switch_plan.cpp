@@ -12,7 +12,7 @@
 #include "base/check.hpp"
 #include "forestcoll/mscclpp.hpp"
 #include "schedule/mscclpp/barrier.hpp"
-#include "schedule/mscclpp/blocks.hpp"
+#include "schedule/mscclpp/messages_bound.hpp"
 #include "schedule/refusal.hpp"
 
 namespace forestcoll {
@@ -22,10 +22,6 @@ using schedule::refusal;
 
 // Threadblocks that share the chunks of a rank; as many as NCCL takes on eight H100.
 constexpr std::int32_t kMostBlocks = 16;
-
-constexpr std::int64_t kLargestMessage = std::int64_t{1} << 31;
-constexpr std::int64_t kReach = UINT32_MAX;  // of the executor's offsets, in bytes
-constexpr std::int64_t kUnit = 16;           // bytes
 
 // All ranks but the root hang on one switch, and that on the root.
 bool is_star(const Forest& forest, TreeId t, std::size_t ranks) {
@@ -72,8 +68,9 @@ class SwitchPlanMaker {
     plan_.min_bytes = options.min_bytes;
     plan_.gpus = IdVector<Rank, PlanGpu>(forest.ranks.size());
     const std::int64_t chunks = forest.chunks * blocks_;
-    plan_.max_bytes = options.max_bytes.value_or(kLargestMessage);
     for (PlanGpu& gpu : plan_.gpus) gpu.input_chunks = gpu.output_chunks = chunks;
+    plan_.max_bytes = schedule::max_bytes_of(options, plan_);
+    for (std::size_t r = 0; r < roots.size(); ++r) ranks_.emplace_back(r);
   }
 
   ExecutionPlan make() {
@@ -91,7 +88,7 @@ class SwitchPlanMaker {
  private:
   void add_groups(PlanGpu& gpu) const {
     PlanSwitchGroup all;
-    for (std::size_t r = 0; r < roots_.size(); ++r) all.ranks.emplace_back(r);
+    all.ranks = ranks_;
     gpu.switch_groups.push_back(all);
     if (in_place_) return;
     all.buffer = Buffer::output;
@@ -103,7 +100,7 @@ class SwitchPlanMaker {
     PlanGpu& gpu = plan_.gpus[rank];
     PlanThreadblock block;
     block.count = std::max<std::int64_t>(1, roots_[rank.index()]);
-    const schedule::Barrier barrier(roots_.size(), rank, gpu, block);
+    const schedule::Barrier barrier(ranks_, rank, gpu, block);
     barrier.append(block.before);
     if (roots_[rank.index()] > 0) {
       block.switch_channels = in_place_ ? std::vector{0} : std::vector{0, 1};
@@ -122,6 +119,7 @@ class SwitchPlanMaker {
   const std::vector<std::int64_t>& roots_;
   bool in_place_;
   std::int32_t blocks_;
+  std::vector<Rank> ranks_;
   ExecutionPlan plan_;
 };
 
@@ -144,15 +142,7 @@ Expected<ExecutionPlan> lower_to_switch_plan(const BranchingForest& forest,
   }
   FORESTCOLL_CHECK(*reduce == *broadcast, "what is reduced at a rank is broadcast from it");
   ExecutionPlan plan = SwitchPlanMaker(forest, *reduce, options).make();
-  const std::int64_t chunks = plan.gpus[Rank(0)].input_chunks;
-  if (const std::int64_t largest = kReach / chunks / kUnit * kUnit * chunks;
-      plan.max_bytes > largest) {
-    return refusal("T04",
-                   fmt::format("messages of up to {} bytes, but with this plan the offsets of "
-                               "MSCCL++, of 32 bits, reach {}",
-                               plan.max_bytes, largest),
-                   fmt::format("use --max-bytes {}", largest));
-  }
+  if (auto error = schedule::refuse_long_messages(plan)) return *std::move(error);
   return plan;
 }
 

@@ -50,15 +50,17 @@ std::vector<std::string> switches_of(const BranchingForest& forest, const Topolo
 }  // namespace
 
 std::string branching_lines(const BranchingForest& forest, const CollectiveForest& without,
-                            const Topology& topology) {
+                            const Topology& topology, bool is_plan) {
   const BranchingShape shape = shape_of(forest);
   const auto switches = switches_of(forest, topology);
   std::string text = fmt::format("  algbw {} GB/s, {}\n", number(forest.algbw),
                                  of_optimum(forest.algbw, forest.optimum));
-  text += switches.size() == 1 ? fmt::format("  trees branch at the switch {}", switches.front())
-                               : fmt::format("  trees branch at {} switches, {} first",
-                                             switches.size(), switches.front());
+  text += is_plan ? "  sums and copies in " : "  trees branch at ";
+  text += switches.size() == 1
+              ? fmt::format("the switch {}", switches.front())
+              : fmt::format("{} switches, {} first", switches.size(), switches.front());
   text += fmt::format("; over GPUs alone {} GB/s\n", number(without.algbw));
+  if (is_plan) return text;
   return text + fmt::format(
                     "  {} chunks, {}, height {} (mean {}), hops into and out of switches "
                     "counted\n",

@@ -10,11 +10,11 @@
 
 namespace forestcoll::cli {
 
-/// The lines of the summary between its head and the seconds. `without`: the best that was found
-/// over GPUs alone.
+/// The lines of the summary below its head. `without`: the best that was found over GPUs alone;
+/// `is_plan`: written are switch channels, not trees.
 [[nodiscard]] std::string branching_lines(const BranchingForest& forest,
-                                          const CollectiveForest& without,
-                                          const Topology& topology);
+                                          const CollectiveForest& without, const Topology& topology,
+                                          bool is_plan);
 
 /// Puts what was written in place of what `json` says of `without`.
 void put_branching(Json& json, const BranchingForest& forest, const CollectiveForest& without,

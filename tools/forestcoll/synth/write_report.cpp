@@ -48,14 +48,14 @@ std::string tradeoff_lines(const Synthesis& synthesis) {
 
 // What the schedule as a file says less of than the forest: XML and plans name no routes, and some
 // schedules need room for a second operation on a connection.
-std::string schedule_lines(const CollectiveForest& forest, const Verdict& verdict,
+std::string schedule_lines(const Ratio& algbw, Collective collective, const Verdict& verdict,
                            const ScheduleNotes& notes) {
   std::string text;
   if (verdict.threadblocks == 0) return text;
-  if (verdict.algbw && *verdict.algbw != forest.algbw) {
+  if (verdict.algbw && *verdict.algbw != algbw) {
     text += fmt::format("  as {}, which names no routes: {} GB/s by the fewest hops{}\n",
                         verdict.format == "msccl-xml" ? "XML" : "a plan", number(*verdict.algbw),
-                        forest.collective == Collective::allreduce ? ", both phases at once" : "");
+                        collective == Collective::allreduce ? ", both phases at once" : "");
   }
   if (!notes.beside_rings.empty()) text += notes.beside_rings + "\n";
   text += fmt::format("  {} per GPU of the {} that it {}, {}, {} at most\n",
@@ -143,7 +143,9 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
   std::string text = fmt::format("{}: {} over {}\n", topology.name, to_string(forest.collective),
                                  counted(topology.ranks.size(), "GPU"));
   if (notes.branching != nullptr) {
-    return text + branching_lines(*notes.branching, forest, topology) + seconds_line(seconds);
+    text += branching_lines(*notes.branching, forest, topology, verdict.threadblocks > 0);
+    text += schedule_lines(notes.branching->algbw, forest.collective, verdict, notes);
+    return text + seconds_line(seconds);
   }
   text += fmt::format("  algbw {} GB/s, {}\n", number(forest.algbw),
                       of_optimum(forest.algbw, forest.optimum));
@@ -155,7 +157,7 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
                       trees_text(forest, verdict),
                       counted(static_cast<std::size_t>(shape.trees), "tree"), shape.height,
                       number(shape.mean_height), synthesis.least_height);
-  text += schedule_lines(forest, verdict, notes);
+  text += schedule_lines(forest.algbw, forest.collective, verdict, notes);
   if (verbose) text += statistics_line(synthesis.statistics);
   return text + seconds_line(seconds);
 }
