@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "forestcoll/branching_forest.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/fabric.hpp"
@@ -56,6 +58,8 @@ struct CompileSeconds {
 
 struct Compilation {
   ChosenForest chosen = {};
+  /// What was written in place of the chosen forest: trees that branch at switches and are faster.
+  std::optional<BranchingForest> branching = {};
   std::string text = {};  ///< of the format that was asked for; of `forest_symmetric` for `none`
   CompileOptions options = {};  ///< with what the fabric decided: boxes, protocol
   /// The opinion of a checker that shares no code with what made it: of the text, or of the forest
@@ -84,7 +88,10 @@ struct Compilation {
                                                    const CompileOptions& options);
 
 /// `choose_forest`, then `compile_forest`: all that stands between a fabric and what a runtime
-/// loads. The command line makes its schedules by this. Errors: those of both.
+/// loads. The command line makes its schedules by this. An allreduce as `Format::forest`, without a
+/// given number of trees, limit of height, or former forest, branches at switches that copy and
+/// combine where that is faster; as `Format::mscclpp` where its executor can run that, too. Errors:
+/// those of both.
 [[nodiscard]] Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& options);
 
 }  // namespace forestcoll

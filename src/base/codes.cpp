@@ -57,7 +57,7 @@ constexpr std::array<CodeInfo, 145> kCodes = {{
     {"T06", "the request", "the target cannot run such a file", ErrorKind::limit},
     {"T07", "the request", "no such target"},
     {"T08", "the request", "Simple for a broadcast or reduce between boxes"},
-    {"T09", "the request", "unequal shares, which plans cannot say, and XML only for allreduce",
+    {"T09", "the request", "unequal shares, which XML and plans can only say of an allreduce",
      ErrorKind::limit},
     {"T10", "the request",
      "a forest with more edges, or more text, than the checker reads; an alltoall in more parts "

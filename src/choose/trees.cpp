@@ -170,7 +170,7 @@ std::vector<Synthesis> in_powers_of_two(const Fabric& fabric, const CompileOptio
 
 }  // namespace choose
 
-Expected<ChosenForest> choose_forest(const Fabric& fabric, const CompileOptions& given) {
+Expected<ChosenForest> choose::choose_trees(const Fabric& fabric, const CompileOptions& given) {
   const auto settled = choose::settle(fabric, given);
   if (!settled) return settled.errors();
   const CompileOptions& options = *settled;

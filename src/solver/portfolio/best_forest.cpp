@@ -1,6 +1,8 @@
 #include "solver/portfolio/best_forest.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -40,8 +42,11 @@ bool may_be_lower(const Synthesis& best, const SynthesizeOptions& options, const
          size_of(best.forest).height > best.least_height;
 }
 
-}  // namespace
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
+// `pack_phases` at `planned`, and at other numbers of trees where those may be better.
 Expected<Synthesis> pack_best(const Problem& problem, const SynthesizeOptions& options,
                               const ChosenScale& planned, const Synthesis& begun) {
   auto best = pack_phases(problem, options, planned, begun);
@@ -54,7 +59,8 @@ Expected<Synthesis> pack_best(const Problem& problem, const SynthesizeOptions& o
     const Ratio& known = best->forest.algbw;
     if (other.algbw < known) break;
     if (other.algbw == known && !may_be_lower(*best, options, problem)) break;
-    auto again = plan(problem.phases, {TreesPerRoot::Mode::fixed, other.k}, options.packing.stop);
+    auto again =
+        choose_scale(problem.phases, {TreesPerRoot::Mode::fixed, other.k}, options.packing.stop);
     if (!again || again->stopped) break;
     auto next = pack_phases(problem, options, *again, begun);
     if (!next) break;
@@ -64,6 +70,26 @@ Expected<Synthesis> pack_best(const Problem& problem, const SynthesizeOptions& o
     if (stopped) break;
   }
   return best;
+}
+
+}  // namespace
+
+Expected<Synthesis> plan_and_pack(const Problem& problem, const SynthesizeOptions& options,
+                                  Synthesis begun) {
+  // Make capacities integral; that fixes the number of trees per root.
+  auto start = std::chrono::steady_clock::now();
+  auto planned = choose_scale(problem.phases, options.trees_per_root, options.packing.stop);
+  if (!planned) return planned.errors();
+  begun.stopped = planned->stopped;
+  begun.tradeoff = planned->rows;
+  begun.seconds.rate += seconds_since(start);
+
+  // Pack the trees straight into the fabric, and put the phases together.
+  if (options.packing.progress) options.packing.progress("packing", std::nullopt);
+  start = std::chrono::steady_clock::now();
+  auto result = pack_best(problem, options, *planned, begun);
+  if (result) result->seconds.pack += seconds_since(start);
+  return result;
 }
 
 }  // namespace forestcoll::solver

@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "forestcoll/congestion.hpp"
 #include "forestcoll/max_height.hpp"
+#include "solver/allreduce/at_once.hpp"
 #include "solver/height/bound.hpp"
 #include "solver/pack/fallback_forest.hpp"
 #include "solver/pack/pack_or_copy.hpp"
@@ -41,9 +43,11 @@ class PhasePacker {
     const Phase& phase = problem_.phases[i];
     auto packing = try_to_pack(i, scaling);
     if (!packing) return packing;
-    // The distance is the cheaper bound, and often the forest is no higher.
-    std::int32_t least = distance_bound(phase.network, phase.weights, packing->forest.symmetry());
-    if (packing->forest.max_height() > least) {
+    // The distance is the cheaper bound, and often the forest is no higher. It is all that is known
+    // where the fabric could be divided otherwise.
+    const Network& fabric = problem_.is_divided() ? problem_.network : phase.network;
+    std::int32_t least = distance_bound(fabric, phase.weights, packing->forest.symmetry());
+    if (packing->forest.max_height() > least && !problem_.is_divided()) {
       least = packing->least_height
                   ? *packing->least_height
                   : height_lower_bound(phase.network, phase.weights, packing->scaling);
@@ -62,7 +66,7 @@ class PhasePacker {
     const Phase& phase = problem_.phases[i];
     std::optional<Packing> so_far;
     if (scaling != nullptr && !(options_.answer_when_stopped && stop_requested())) {
-      auto found = pack_at(i, *scaling);
+      auto found = pack_keeping_fabric(i, *scaling);
       if (!found && !(options_.answer_when_stopped && was_stopped(found.errors()))) {
         return found.errors();
       }
@@ -84,23 +88,36 @@ class PhasePacker {
     return quick;
   }
 
-  Expected<PackingSoFar> pack_at(std::size_t i, const Scaling& scaling) {
+  // A part can have symmetries that the fabric has not; whoever checks the forest sees the fabric.
+  Expected<PackingSoFar> pack_keeping_fabric(std::size_t i, const Scaling& scaling) {
+    auto found = pack_at(i, scaling, options_.packing);
+    if (!problem_.is_divided() || !found ||
+        keeps_fabric(found->packing.forest.symmetry(), problem_.network)) {
+      return found;
+    }
+    PackOptions plain = options_.packing;
+    plain.symmetry = false;
+    return pack_at(i, scaling, plain);
+  }
+
+  Expected<PackingSoFar> pack_at(std::size_t i, const Scaling& scaling,
+                                 const PackOptions& packing) {
     const Phase& phase = problem_.phases[i];
-    if (options_.max_height)
-      return pack_low(phase, scaling, of_fewer_trees(phase, scaling, options_.packing.stop));
+    if (options_.max_height) {
+      return pack_low(phase, scaling, of_fewer_trees(phase, scaling, packing.stop), packing);
+    }
     if (options_.previous == nullptr) {
       const IfStopped if_stopped =
           options_.answer_when_stopped ? IfStopped::finish_at_once : IfStopped::give_up;
       return may_be_copies()
-                 ? pack_or_copy(phase.network, phase.weights, phase.rate, scaling, options_.packing,
+                 ? pack_or_copy(phase.network, phase.weights, phase.rate, scaling, packing,
                                 if_stopped)
-                 : pack_so_far(phase.network, phase.weights, scaling, options_.packing, if_stopped);
+                 : pack_so_far(phase.network, phase.weights, scaling, packing, if_stopped);
     }
     const CollectiveForest& previous = *options_.previous;
     const bool reducing = !problem_.broadcast || i > 0;
-    auto repacked =
-        repack(phase.network, phase.weights, scaling,
-               reducing ? previous.reduce->reversed() : *previous.broadcast, options_.packing);
+    auto repacked = repack(phase.network, phase.weights, scaling,
+                           reducing ? previous.reduce->reversed() : *previous.broadcast, packing);
     if (!repacked) return repacked.errors();
     add_up(repacked->repack);
     return PackingSoFar{std::move(repacked->packing)};
@@ -108,9 +125,9 @@ class PhasePacker {
 
   // Within the height that was asked for; `fewer` trees may be, as copies.
   Expected<PackingSoFar> pack_low(const Phase& phase, const Scaling& scaling,
-                                  const std::vector<Scaling>& fewer) {
+                                  const std::vector<Scaling>& fewer, const PackOptions& packing) {
     auto low = pack_within_height(phase.network, phase.weights, scaling, *options_.max_height,
-                                  options_.packing, fewer);
+                                  packing, fewer);
     if (!low) return low.errors();
     const bool ended_early = stop_requested() && is_faster(scaling, low->scaling);
     if (ended_early && !options_.answer_when_stopped) {
@@ -119,7 +136,7 @@ class PhasePacker {
     const std::int64_t times = scaling.k / low->scaling.k;
     const bool any_k = options_.trees_per_root.mode == TreesPerRoot::Mode::optimal;
     if (any_k || times == 1) return PackingSoFar{*std::move(low), ended_early};
-    if (!is_copied_exactly(low->scaling, times)) return pack_low(phase, scaling, {});
+    if (!is_copied_exactly(low->scaling, times)) return pack_low(phase, scaling, {}, packing);
     return PackingSoFar{copied(*std::move(low), times), ended_early};
   }
 
@@ -202,6 +219,12 @@ Expected<Synthesis> pack_phases(const Problem& problem, const SynthesizeOptions&
   auto algbw = algbw_of(problem.phases, reached);
   if (!algbw) return algbw.errors();
   forest.algbw = *algbw;
+  // Rounded to k trees, what one phase leaves of an arc serves the other.
+  if (problem.is_divided()) {
+    const auto at_once = congestion_algbw(forest, problem.network);
+    if (at_once && forest.algbw < *at_once) forest.algbw = *at_once;
+    result.allowed = std::max(result.allowed, forest.algbw);
+  }
   return result;
 }
 

@@ -295,7 +295,8 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
   command
       .add_option(
           "--format", arguments.format,
-          "What to write; mscclpp is an execution plan of MSCCL++; none only solves and\n"
+          "What to write; mscclpp is an execution plan of MSCCL++; an allreduce as forest, or as\n"
+          "mscclpp in one box, uses switches that copy and combine; none only solves and\n"
           "reports; forest-symmetric writes one tree\n"
           "per orbit of the fabric's symmetry, for fabrics of thousands of GPUs; flows are the\n"
           "paths of an alltoall, with shares and rounds")

@@ -29,6 +29,7 @@
 #include "synth/beside_relays.hpp"
 #include "synth/beside_rings.hpp"
 #include "synth/beside_switches.hpp"
+#include "synth/branching_report.hpp"
 #include "synth/deploy.hpp"
 #include "synth/file_set.hpp"
 #include "synth/options.hpp"
@@ -135,7 +136,8 @@ ScheduleNotes notes_of(const Compilation& compiled, const std::optional<BesideRi
           .beside_rings = beside ? in_words(*beside) : "",
           .in_network =
               in_network ? switches_in_words(*in_network, compiled.chosen.synthesis.forest) : "",
-          .relays = relayed ? relays_in_words(*relayed) : ""};
+          .relays = relayed ? relays_in_words(*relayed) : "",
+          .branching = compiled.branching ? &*compiled.branching : nullptr};
 }
 
 }  // namespace
@@ -230,9 +232,8 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   if (baseline) note(console, baseline_line(arguments.baseline, *baseline));
   const auto beside =
       baseline ? std::nullopt : beside_rings(*fabric, *compiled, limit.token(), console);
-  const bool time_is_up = limit.token().stop_requested();
-  const auto in_network =
-      baseline || time_is_up ? std::nullopt : beside_switches(*fabric, solved.forest);
+  const bool is_done = baseline || compiled->branching || limit.token().stop_requested();
+  const auto in_network = is_done ? std::nullopt : beside_switches(*fabric, solved.forest);
   const auto relayed = with_relays ? beside_relays(*with_relays, solved.forest) : std::nullopt;
   seconds.compare = stage.restart();
   seconds.total = total.restart();
@@ -255,6 +256,9 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
     add_schedule_request(json, compiled->options.lowering, compiled->options.xml);
     json["chunks"] = verdict.chunks;
     json["sms"] = options.sms;
+  }
+  if (compiled->branching) {
+    put_branching(json, *compiled->branching, solved.forest, fabric->topology);
   }
   if (!compiled->chosen.why.empty()) json["chosen"] = compiled->chosen.why;
   if (options.format == Format::mscclpp) json["plan_boxes"] = names_of_boxes(fabric->topology);
