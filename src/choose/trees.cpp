@@ -43,10 +43,6 @@ bool is_worth(const Ratio& rate, const Ratio& than, Format format) {
   return needed && rate >= *needed;
 }
 
-bool is_schedule(Format format) {
-  return format == Format::msccl || format == Format::mscclpp;
-}
-
 bool stop_requested(const CompileOptions& options) {
   return options.synthesis.packing.stop.stop_requested();
 }

@@ -34,7 +34,7 @@ std::vector<RateAtK> other_numbers(const Problem& problem, const SynthesizeOptio
   std::vector<RateAtK> rows = planned.rows;
   if (options.trees_per_root.mode == Mode::optimal) {
     const TreesPerRoot others{are_few ? Mode::best_up_to : Mode::power_of_two, kMostForOptimum};
-    auto found = plan(problem.phases, others, options.packing.stop);
+    auto found = choose_scale(problem.phases, others, options.packing.stop);
     if (found) rows = std::move(found->rows);
   }
   std::erase_if(rows, [&](const RateAtK& row) {
