@@ -137,8 +137,8 @@ Expected<Compilation> make_branching(const Fabric& fabric, ChosenForest chosen,
                       : Expected<std::string>(to_forest_json(forest, fabric.topology));
   if (!text) return make(fabric.topology, std::move(result.chosen), options);
   result.text = *std::move(text);
-  if (auto error = choose::refuse_large_text(result.text.size(), options)) {
-    return *std::move(error);
+  if (const auto done = choose::refuse_large_text(result.text.size(), options); !done) {
+    return done.errors();
   }
   result.branching = std::move(forest);
   result.seconds.emit = watch.restart();

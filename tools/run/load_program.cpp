@@ -38,7 +38,9 @@ Expected<std::unique_ptr<Schedule>> load_for(const audit::TargetRules& target,
                                              std::string_view text, std::string_view file) {
   audit::Findings findings(file);
   const audit::LineIndex lines(text);
-  if (auto error = check_lexical_rules(text, file, lines, findings)) return *std::move(error);
+  if (const auto done = check_lexical_rules(text, file, lines, findings); !done) {
+    return done.errors();
+  }
   auto program = audit::read_msccl_xml(text, file, lines, target, findings);
   if (!program) return program.errors();
   audit::check_structure(*program, target, VerifyOptions{}.sms, findings);

@@ -78,7 +78,7 @@ void parse(CLI::App& command, Words words) {
 // Whether `synth` would take them.
 Expected<void> check(const SynthArguments& arguments) {
   if (is_alltoall(arguments.collective)) return check_alltoall(arguments);
-  if (auto error = refuse_alltoall_options(arguments)) return *std::move(error);
+  if (const auto done = refuse_alltoall_options(arguments); !done) return done.errors();
   const auto request = resolve(arguments);
   return request ? Expected<void>() : request.errors();
 }

@@ -81,8 +81,8 @@ Diagnostic no_parts(const std::string& text) {
                   kMaxParts));
 }
 
-std::optional<Diagnostic> read_parts(const std::string& text, AlltoallCompileOptions& options) {
-  if (text.empty() || text == "auto") return std::nullopt;
+Expected<void> read_parts(const std::string& text, AlltoallCompileOptions& options) {
+  if (text.empty() || text == "auto") return {};
   const bool search = text.starts_with(kUpTo);
   const std::string_view digits = std::string_view(text).substr(search ? kUpTo.size() : 0);
   std::int64_t value = 0;
@@ -94,7 +94,7 @@ std::optional<Diagnostic> read_parts(const std::string& text, AlltoallCompileOpt
   } else {
     options.k = value;
   }
-  return std::nullopt;
+  return {};
 }
 
 // What is made for sizes is the fastest for the largest of them.
@@ -140,7 +140,7 @@ Expected<AlltoallCompileOptions> resolve_alltoall(const SynthArguments& argument
   AlltoallCompileOptions options;
   options.algorithm = *options_of_baseline;
   if (const auto done = read_largest_size(arguments.sizes, options); !done) return done.errors();
-  if (auto error = read_parts(arguments.trees, options)) return *std::move(error);
+  if (const auto done = read_parts(arguments.trees, options); !done) return done.errors();
   options.format = arguments.format == "msccl"   ? AlltoallFormat::msccl
                    : arguments.format == "flows" ? AlltoallFormat::flows
                                                  : AlltoallFormat::none;
@@ -179,12 +179,12 @@ ExitCode refuse_verdict(const Verdict& verdict, const Console& console) {
 
 }  // namespace
 
-std::optional<Diagnostic> refuse_alltoall_options(const SynthArguments& arguments) {
+Expected<void> refuse_alltoall_options(const SynthArguments& arguments) {
   if (arguments.format == "flows") {
     return usage_error("S04", "--format flows is for -c alltoall",
                        "write --format forest: other collectives have trees");
   }
-  if (arguments.demand.empty()) return std::nullopt;
+  if (arguments.demand.empty()) return {};
   return usage_error("S04", "--demand is for -c alltoall",
                      "leave --demand out; the weights of nodes say what they own");
 }

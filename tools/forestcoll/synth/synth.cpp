@@ -149,12 +149,14 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   if (!asked_for) return fail(asked_for.errors(), console);
   const SynthArguments& arguments = *asked_for;
   if (is_alltoall(arguments.collective)) return synth_alltoall(arguments, console, summary);
-  if (auto error = refuse_alltoall_options(arguments)) return fail({*std::move(error)}, console);
+  if (const auto done = refuse_alltoall_options(arguments); !done) {
+    return fail(done.errors(), console);
+  }
   auto request = resolve(arguments);
   if (!request) return fail(request.errors(), console);
-  if (auto error = refuse_directory(arguments.deploy, "--deploy");
-      error && !arguments.deploy.empty()) {
-    return fail({*std::move(error)}, console);
+  if (!arguments.deploy.empty()) {
+    const auto done = refuse_directory(arguments.deploy, "--deploy");
+    if (!done) return fail(done.errors(), console);
   }
   const auto solver = resolve(arguments.solver);
   if (!solver) return fail(solver.errors(), console);
