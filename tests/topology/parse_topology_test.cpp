@@ -1,4 +1,5 @@
 // What a valid file means, key by key.
+#include "forestcoll/topology_text.hpp"
 #include "topology_testing.hpp"
 
 namespace forestcoll {
