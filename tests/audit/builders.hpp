@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "audit/model.hpp"
+#include "support/algo.hpp"
 
 namespace audit_test {
 

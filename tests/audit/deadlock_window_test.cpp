@@ -8,8 +8,8 @@
 #include <string>
 
 #include "audit/builders.hpp"
-#include "audit/executor.hpp"
 #include "forestcoll/verify.hpp"
+#include "support/executor.hpp"
 
 namespace audit_test {
 namespace {

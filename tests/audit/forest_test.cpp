@@ -279,7 +279,7 @@ TEST(ForestFile, NoClaimAboveTheOptimum) {
       EXPECT_FALSE(verdict.ok);
       ASSERT_EQ(verdict.findings.size(), 1U) << explain(verdict);
       EXPECT_EQ(verdict.findings[0].code, "V25");
-      EXPECT_EQ(verdict.faults, std::vector{Fault::claim});
+      EXPECT_EQ(verdict.faults, std::vector{forestcoll::Fault::claim});
       EXPECT_NE(verdict.findings[0].message.find(std::string("the ") + missed + " GB/s"),
                 std::string::npos);
     }
@@ -374,7 +374,7 @@ TEST(Fabric, NeverThroughAnotherGpu) {
   EXPECT_FALSE(verdict.ok);
   ASSERT_EQ(verdict.findings.size(), 1U);
   EXPECT_EQ(verdict.findings[0].code, "V20");
-  EXPECT_EQ(verdict.faults, std::vector{Fault::misplaced});
+  EXPECT_EQ(verdict.faults, std::vector{forestcoll::Fault::misplaced});
   EXPECT_NE(to_string(verdict.findings[0]).find("rank 2: sends to rank 0, but no route"),
             std::string::npos);
 }

@@ -22,7 +22,7 @@ TEST(Lexical, Prolog) {
 TEST(Lexical, ByteOrderMark) {
   const auto marked = check_text("\xEF\xBB\xBF" + good());
   EXPECT_TRUE(finds(marked, "V02", "byte-order mark"));
-  EXPECT_EQ(marked.faults, std::vector{Fault::refused});
+  EXPECT_EQ(marked.faults, std::vector{forestcoll::Fault::refused});
 }
 TEST(Lexical, Tab) {
   EXPECT_TRUE(finds(check_text(replaced(good(), "  <gpu", "\t<gpu")), "V02", "tab", "2:1"));

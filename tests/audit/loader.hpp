@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "audit/model.hpp"
+#include "support/algo.hpp"
 
 namespace audit_test {
 

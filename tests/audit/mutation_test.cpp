@@ -8,10 +8,10 @@
 #include <set>
 
 #include "audit/builders.hpp"
-#include "audit/executor.hpp"
 #include "audit/mutant_table.hpp"
 #include "audit/race_oracle.hpp"
 #include "forestcoll/verify.hpp"
+#include "support/executor.hpp"
 
 namespace audit_test {
 namespace {

@@ -16,8 +16,8 @@
 #include <tuple>
 #include <vector>
 
-#include "audit/executor.hpp"
 #include "audit/plan_operands.hpp"
+#include "support/executor.hpp"
 
 namespace audit_test {
 

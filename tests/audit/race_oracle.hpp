@@ -5,7 +5,7 @@
 #include <map>
 #include <tuple>
 
-#include "audit/model.hpp"
+#include "support/algo.hpp"
 
 namespace audit_test {
 

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "audit/builders.hpp"
-#include "audit/executor.hpp"
 #include "audit/race_oracle.hpp"
 #include "forestcoll/verify.hpp"
+#include "support/executor.hpp"
 
 namespace audit_test {
 namespace {
@@ -179,7 +179,8 @@ TEST(Selection, WhatIsNeverSelectedIsAFinding) {
   const auto rejected = [](Algo algo) {
     const Verdict verdict = check(algo);
     return !verdict.ok && verdict.findings[0].code == "V19" &&
-           verdict.faults == std::vector{Fault::unused} && verdict.usable_counts == "none";
+           verdict.faults == std::vector{forestcoll::Fault::unused} &&
+           verdict.usable_counts == "none";
   };
   Algo algo = low_latency(ring_allreduce(4, 3, 1, true));
   algo.inplace = 0;

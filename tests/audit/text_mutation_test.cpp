@@ -6,12 +6,12 @@
 #include <map>
 #include <set>
 
-#include "audit/executor.hpp"
 #include "audit/limit_mutants.hpp"
 #include "audit/loader.hpp"
 #include "audit/mutant_table.hpp"
 #include "audit/text_mutants.hpp"
 #include "forestcoll/verify.hpp"
+#include "support/executor.hpp"
 
 namespace audit_test {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "audit/builders.hpp"
 #include "audit/common/line_index.hpp"
-#include "audit/executor.hpp"
 #include "audit/msccl/step_graph.hpp"
 #include "audit/msccl/structure.hpp"
 #include "audit/msccl/xml_reader.hpp"
+#include "support/executor.hpp"
 
 namespace audit_test {
 namespace {

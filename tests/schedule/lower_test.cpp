@@ -1,4 +1,4 @@
-// Lowered schedules do what their collective says, on the machine of machine.hpp.
+// Lowered schedules do what their collective says, in the runtime of executor.hpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -127,12 +127,11 @@ TEST(Lower, FixedReductionOrder) {
   const auto schedule =
       lower(collective_of(Collective::allreduce, 2, forest, forest), LowerOptions());
   ASSERT_TRUE(schedule);
+  ASSERT_EQ(run_in_many_ways(*schedule, kSeeds), "");
+  const audit_test::Algo algo = to_algo(*schedule);
   for (unsigned seed = 0; seed < 20; ++seed) {
-    Machine machine(*schedule, {.depth = 2, .split = 1, .seed = seed});
-    ASSERT_EQ(machine.run(), "");
-    for (std::int64_t c = 0; c < schedule->chunks; ++c) {
-      for (int r = 1; r < 6; ++r) EXPECT_EQ(machine.value(r, c), machine.value(0, c));
-    }
+    const auto sums = audit_test::Executor(algo, true, 1, 2, seed).sums_in_order();
+    for (std::size_t r = 1; r < 6; ++r) EXPECT_EQ(sums[r], sums[0]) << "rank " << r;
   }
 }
 
@@ -217,8 +216,8 @@ TEST(Lower, ThirtyTwoRanksFit) {
   }
 }
 
-// The machine is to be trusted only if it finds what is wrong.
-TEST(Machine, FindsBrokenSchedules) {
+// The runtime in miniature is to be trusted only if it finds what is wrong.
+TEST(Executor, FindsBrokenSchedules) {
   const auto good = lower(shaped(Collective::allreduce, 4, 2, binary), LowerOptions());
   ASSERT_TRUE(good);
   ASSERT_EQ(run_in_many_ways(*good, kSeeds), "");

@@ -5,8 +5,8 @@
 
 #include "forestcoll/schedule.hpp"
 #include "schedule/forests.hpp"
-#include "schedule/machine.hpp"
 #include "schedule/rules.hpp"
+#include "schedule/run.hpp"
 
 namespace forestcoll::testing {
 

@@ -51,6 +51,7 @@ struct Algo {
   std::string proto = "Simple", coll = "allgather";
   int nchannels = 1, nchunks = 1;
   int inplace = 1, outofplace = 0;
+  int root = 0;  ///< of a broadcast or reduce; files do not say it
   long min_bytes = 0, max_bytes = 1L << 40;
   std::vector<Gpu> gpus;
 
