@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "audit/shared_builders.hpp"
 #include "run/mpirun.hpp"
 
 namespace forestcoll::testing {
@@ -65,6 +66,19 @@ TEST(RunProgram, PlansOfEveryCollectiveAndPlacement) {
       EXPECT_EQ(rows_of(run.out).all, 2) << run.out;
       EXPECT_EQ(rows_of(run.out).wrong, 0) << run.out;
     }
+  }
+}
+
+// Packets, groups, switch channels, semaphores, gets and reads, through memory and ports.
+TEST(RunProgram, PlansOfEveryKindOfOperation) {
+  auto plans = audit_test::small_plans();
+  for (auto& shared : audit_test::shared_plans()) plans.push_back(std::move(shared));
+  for (const auto& [name, plan] : plans) {
+    const Result run = mpirun(static_cast<int>(plan["gpus"].size()), plan.dump(),
+                              {"-b", "24K", "-n", "1", "-w", "1", "-c", "2", "--timeout", "5"});
+    EXPECT_EQ(run.code, 0) << name << run.out << run.err;
+    EXPECT_EQ(rows_of(run.out).all, 1) << name;
+    EXPECT_EQ(rows_of(run.out).wrong, 0) << name << run.out;
   }
 }
 

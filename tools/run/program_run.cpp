@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace forestcoll::run {
 namespace {
 
-constexpr std::int64_t kSent = 0;  // of a token; others are slots, counted from 1
+// A token names a threadblock, and a slot: of what it receives, or from here on of what it sends.
+constexpr std::int64_t kSent = 8;
 constexpr std::int64_t kTokens = 16;
 
 // Steps that a threadblock has ended in all passes when it has ended this one.
@@ -24,8 +26,13 @@ ProgramRun::ProgramRun(const audit::Gpu& gpu, const Cut& cut, ElementType type, 
       element_bytes_(static_cast<std::int64_t>(size_of(type))),
       watchdog_(watchdog) {
   for (const audit::Threadblock& tb : gpu_.threadblocks) {
-    const bool receives = !Cursor(tb, cut_, Cursor::Over::receives).at_end();
-    slots_.emplace_back(static_cast<std::size_t>(receives ? cut_.slots * slot_bytes() : 0));
+    const auto bytes = static_cast<std::size_t>(slots() * slot_bytes());
+    const bool receives = std::ranges::any_of(
+        tb.steps, [](const audit::Step& step) { return step.operation->receives; });
+    const bool sends = std::ranges::any_of(
+        tb.steps, [](const audit::Step& step) { return step.operation->sends; });
+    slots_.emplace_back(receives ? bytes : 0);
+    leaving_.emplace_back(sends ? bytes : 0);
   }
 }
 
@@ -57,19 +64,19 @@ void ProgramRun::call(Memory& memory, ReduceOp op) {
 }
 
 std::byte* ProgramRun::slot(const Block& block, std::int64_t position) {
-  std::vector<std::byte>& slots = slots_[static_cast<std::size_t>(block.program->id)];
-  return slots.data() + position % cut_.slots * slot_bytes();
+  std::vector<std::byte>& of_block = slots_[static_cast<std::size_t>(block.program->id)];
+  return of_block.data() + position % slots() * slot_bytes();
 }
 
 void ProgramRun::post_receives(std::int32_t b) {
   Block& block = blocks_[static_cast<std::size_t>(b)];
   while (!block.to_post.at_end() &&
-         block.to_post.receive_position() < block.at.receive_position() + cut_.slots) {
+         block.to_post.receive_position() < block.at.receive_position() + slots()) {
     const std::int64_t position = block.to_post.receive_position();
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Irecv(slot(block, position), static_cast<int>(slot_bytes()), MPI_BYTE,
               block.program->recv_peer, block.program->channel, MPI_COMM_WORLD, &request);
-    waits_.add(request, b * kTokens + 1 + position % cut_.slots);
+    waits_.add(request, b * kTokens + position % slots());
     block.to_post.next();
   }
 }
@@ -77,10 +84,11 @@ void ProgramRun::post_receives(std::int32_t b) {
 void ProgramRun::note(const WaitSet::Done& done) {
   const auto b = static_cast<std::int32_t>(done.token / kTokens);
   Block& block = blocks_[static_cast<std::size_t>(b)];
-  if (done.token % kTokens == kSent) {
-    block.is_sending = false;
+  const std::int64_t slot = done.token % kTokens;
+  if (slot >= kSent) {
+    block.is_leaving[static_cast<std::size_t>(slot - kSent)] = false;
   } else {
-    block.has_arrived[static_cast<std::size_t>(done.token % kTokens - 1)] = true;
+    block.has_arrived[static_cast<std::size_t>(slot)] = true;
   }
   ready_.push_back(b);
 }
@@ -94,31 +102,40 @@ bool ProgramRun::has_flag(const Block& block) const {
 
 bool ProgramRun::has_message(const Block& block) const {
   if (!block.at.step().operation->receives) return true;
-  return block.has_arrived[static_cast<std::size_t>(block.at.receive_position() % cut_.slots)];
+  return block.has_arrived[static_cast<std::size_t>(block.at.receive_position() % slots())];
+}
+
+bool ProgramRun::has_room(const Block& block) const {
+  return !block.at.step().operation->sends ||
+         !block.is_leaving[static_cast<std::size_t>(block.sends % slots())];
 }
 
 void ProgramRun::advance(std::int32_t b) {
   Block& block = blocks_[static_cast<std::size_t>(b)];
-  while (!block.at.at_end() && !block.is_sending) {
-    if (!block.has_sent) {
-      const audit::Step& step = block.at.step();
-      if (!has_flag(block)) {
-        blocks_[static_cast<std::size_t>(step.depends_threadblock)].waiters.push_back(b);
-        return;
-      }
-      if (!has_message(block)) return;
-      const std::byte* message = work(block);
-      if (message != nullptr) {
-        MPI_Request request = MPI_REQUEST_NULL;
-        MPI_Issend(message, static_cast<int>(block.at.elements() * element_bytes_), MPI_BYTE,
-                   block.program->send_peer, block.program->channel, MPI_COMM_WORLD, &request);
-        waits_.add(request, b * kTokens + kSent);
-        block.is_sending = block.has_sent = true;
-        return;
-      }
+  while (!block.at.at_end()) {
+    if (!has_flag(block)) {
+      const std::int32_t other = block.at.step().depends_threadblock;
+      blocks_[static_cast<std::size_t>(other)].waiters.push_back(b);
+      return;
     }
+    if (!has_message(block) || !has_room(block)) return;
+    const std::byte* message = work(block);
+    if (message != nullptr) send(b, message);
     end_slice(b);
   }
+}
+
+void ProgramRun::send(std::int32_t b, const std::byte* message) {
+  Block& block = blocks_[static_cast<std::size_t>(b)];
+  const std::int64_t slot = block.sends++ % slots();
+  const std::int64_t bytes = block.at.elements() * element_bytes_;
+  std::byte* copy = leaving_[static_cast<std::size_t>(b)].data() + slot * slot_bytes();
+  std::memcpy(copy, message, static_cast<std::size_t>(bytes));
+  block.is_leaving[static_cast<std::size_t>(slot)] = true;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Issend(copy, static_cast<int>(bytes), MPI_BYTE, block.program->send_peer,
+             block.program->channel, MPI_COMM_WORLD, &request);
+  waits_.add(request, b * kTokens + kSent + slot);
 }
 
 const std::byte* ProgramRun::work(Block& block) {
@@ -155,9 +172,8 @@ void ProgramRun::end_slice(std::int32_t b) {
   const audit::Step& step = block.at.step();
   const std::int64_t ended = steps_ended(*block.program, block.at.pass(), block.at.step_index());
   if (step.operation->receives) {
-    block.has_arrived[static_cast<std::size_t>(block.at.receive_position() % cut_.slots)] = false;
+    block.has_arrived[static_cast<std::size_t>(block.at.receive_position() % slots())] = false;
   }
-  block.has_sent = false;
   const bool ends_step = block.at.next();
   post_receives(b);
   if (!ends_step || !step.has_dependent || step.operation->is_nop()) return;
@@ -172,15 +188,15 @@ std::string ProgramRun::describe(const Block& block) const {
       fmt::format("rank {}, threadblock {}, step {} ({}, line {}), pass {} of {}: waits for ",
                   gpu_.id, block.program->id, block.at.step_index(), step.operation->name,
                   step.line, block.at.pass() + 1, cut_.passes);
-  if (block.is_sending) {
-    return where + fmt::format("rank {} to take its message on channel {}\n",
-                               block.program->send_peer, block.program->channel);
-  }
   if (!has_flag(block)) {
     return where + fmt::format("threadblock {} to end its step {}\n", step.depends_threadblock,
                                step.depends_step);
   }
-  return where + fmt::format("a message of rank {} on channel {}\n", block.program->recv_peer,
+  if (!has_message(block)) {
+    return where + fmt::format("a message of rank {} on channel {}\n", block.program->recv_peer,
+                               block.program->channel);
+  }
+  return where + fmt::format("rank {} to take a message on channel {}\n", block.program->send_peer,
                              block.program->channel);
 }
 
