@@ -141,12 +141,12 @@ class AlltoallCompiler {
     if (options_.bytes && !by_peers()) {
       replace_if_better(best, in_few_rounds(best.routes), {.combined = true});
     }
-    const std::int64_t k = best.routes.k;
     for (const BaselineInfo& info : alltoall_baselines()) {
       if (options_.solver.stop.stop_requested()) return;
-      const std::string name(info.name);
-      replace_if_better(best, options_.bytes ? baseline_routes(name, k) : with_stops_of(name, best),
-                        {.stops = name});
+      const Origin origin{.stops = std::string(info.name)};
+      if (!by_peers()) replace_if_better(best, with_stops_of(origin.stops, best), origin);
+      if (!options_.bytes) continue;
+      replace_if_better(best, baseline_routes(origin.stops, best.routes.k), origin);
     }
   }
 
@@ -160,8 +160,8 @@ class AlltoallCompiler {
   void replace_if_better(AlltoallCompilation& best, Expected<AlltoallRoutes> routes,
                          const Origin& origin) {
     if (!routes) return;
-    const bool is_less = routes->rate < best.routes.rate ||
-                         routes->rate_in_rounds <= best.routes.rate_in_rounds;
+    const bool is_less =
+        routes->rate < best.routes.rate || routes->rate_in_rounds <= best.routes.rate_in_rounds;
     if (!options_.bytes && is_less) return;
     auto other = write(*std::move(routes));
     if (!other || !other->verdict.ok) return;
