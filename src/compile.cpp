@@ -137,8 +137,8 @@ Expected<Compilation> make_branching(const Fabric& fabric, ChosenForest chosen,
                       : Expected<std::string>(to_forest_json(forest, fabric.topology));
   if (!text) return make(fabric.topology, std::move(result.chosen), options);
   result.text = *std::move(text);
-  if (auto error = choose::refuse_large_text(result.text.size(), options)) {
-    return *std::move(error);
+  if (const auto fits = choose::refuse_large_text(result.text.size(), options); !fits) {
+    return fits.errors();
   }
   result.branching = std::move(forest);
   result.seconds.emit = watch.restart();
@@ -170,11 +170,24 @@ Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& option
   Stopwatch watch;
   auto chosen = choose_forest(fabric, *settled);
   if (!chosen) return chosen.errors();
+  const auto two_phases = chosen->synthesis.two_phases;
+  const Ratio optimum = chosen->synthesis.forest.optimum;
   auto branching = choose::branching_forest(fabric, *settled, chosen->synthesis.forest.algbw);
   const double solving = watch.restart();
   auto result = branching
                     ? make_branching(fabric, *std::move(chosen), *std::move(branching), *settled)
                     : make(fabric.topology, *std::move(chosen), *settled);
+  if (!result && two_phases && settled->synthesis.at_once) {
+    // Trees of both phases at once differ more, and take more of what a target holds.
+    CompileOptions apart = *settled;
+    apart.synthesis.at_once = false;
+    auto in_turn = compile(fabric, apart);
+    if (!in_turn) return result.errors();
+    in_turn->chosen.synthesis.two_phases = two_phases;
+    in_turn->chosen.synthesis.forest.optimum = optimum;
+    in_turn->chosen.why = "both phases at once do not fit the target";
+    return in_turn;
+  }
   if (!result) return result.errors();
   CompileSeconds& seconds = result->seconds;
   seconds.rate = result->chosen.synthesis.seconds.rate;
