@@ -170,11 +170,24 @@ Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& option
   Stopwatch watch;
   auto chosen = choose_forest(fabric, *settled);
   if (!chosen) return chosen.errors();
+  const auto two_phases = chosen->synthesis.two_phases;
+  const Ratio optimum = chosen->synthesis.forest.optimum;
   auto branching = choose::branching_forest(fabric, *settled, chosen->synthesis.forest.algbw);
   const double solving = watch.restart();
   auto result = branching
                     ? make_branching(fabric, *std::move(chosen), *std::move(branching), *settled)
                     : make(fabric.topology, *std::move(chosen), *settled);
+  if (!result && two_phases && settled->synthesis.at_once) {
+    // Trees of both phases at once differ more, and take more of what a target holds.
+    CompileOptions apart = *settled;
+    apart.synthesis.at_once = false;
+    auto in_turn = compile(fabric, apart);
+    if (!in_turn) return result.errors();
+    in_turn->chosen.synthesis.two_phases = two_phases;
+    in_turn->chosen.synthesis.forest.optimum = optimum;
+    in_turn->chosen.why = "both phases at once do not fit the target";
+    return in_turn;
+  }
   if (!result) return result.errors();
   CompileSeconds& seconds = result->seconds;
   seconds.rate = result->chosen.synthesis.seconds.rate;

@@ -13,7 +13,8 @@
 namespace forestcoll {
 namespace {
 
-// For a large message by the model; none where it does not fit the target, or is too large.
+// For a large message by the model; none where it does not fit the target (`compile` then takes one
+// phase after the other), or is too large.
 std::optional<double> seconds_of(ChosenForest& chosen, const Fabric& fabric,
                                  const CompileOptions& options) {
   const CollectiveForest& forest = chosen.synthesis.forest;
