@@ -71,12 +71,13 @@ struct Compilation {
 
 /// Where `options.choose_trees`: of the powers of two up to 16, and of those up to 128 that gain at
 /// least half a percent each (their trees carry several chunks each, so that uneven trees share the
-/// data out more exactly), those count that have a higher rate than all smaller ones and, as XML,
-/// fit the target. XML gets the one that is fastest for 1 GiB as `simulate` has it, and one of more
-/// chunks only where it gains 5 % by them; forests the one with the highest rate. An allreduce over
-/// a number of ranks that is no power of two gets roots that sum unequal numbers of chunks, 2^m in
-/// all, where that fits. Rows of the larger powers that were tried are in `tradeoff`.
-/// Errors: those of `synthesize`. Cost: that of `synthesize`, at most ten times.
+/// data out more exactly), those count that have a higher rate than all smaller ones and fit the
+/// target, as they are or taller. XML gets the one that is fastest for 1 GiB as `simulate` has it,
+/// and one of more chunks only where it gains 5 % by them; forests and plans the highest rate,
+/// plans beyond 16 only for 5 % each. An allreduce by XML over a number of ranks that is no power
+/// of two gets roots that sum unequal numbers of chunks, 2^m in all, where that fits. Rows of the
+/// larger powers that were tried are in `tradeoff`. Errors: those of `synthesize`. Cost: that of
+/// `synthesize`, at most ten times.
 [[nodiscard]] Expected<ChosenForest> choose_forest(const Fabric& fabric,
                                                    const CompileOptions& options);
 

@@ -58,9 +58,9 @@ Expected<std::vector<RateAtHeight>> rows_at(const Problem& problem,
   std::vector<std::vector<HeightAtRate>> of_phase;
   for (std::size_t i = 0; i < planned.scalings.size(); ++i) {
     const Phase& phase = problem.phases[i];
-    const Scaling& scaling = planned.scalings[i];
-    auto rows = rate_against_height(phase.network, phase.weights, scaling, options.packing,
-                                    solver::of_fewer_trees(phase, scaling, options.packing.stop));
+    auto rows =
+        rate_against_height(phase.network, phase.weights, planned.scalings[i], options.packing,
+                            solver::open_scalings(problem, options, planned, i));
     if (!rows) return rows.errors();
     of_phase.push_back(*std::move(rows));
   }
@@ -92,6 +92,7 @@ Expected<std::vector<RateAtHeight>> rate_by_height(const Network& network,
   auto rows = rows_at(problem, *planned, options);
   if (!rows) return rows.errors();
   std::vector<RateAtHeight> best = best_of(*std::move(rows));
+  if (solver::is_searched_by_phase(problem, options)) return best;
   for (const RateAtK& other : solver::other_numbers(problem, options, *planned, true)) {
     // The lowest row is the slowest.
     if (stop.stop_requested() || (!best.empty() && other.algbw <= best.back().algbw)) break;

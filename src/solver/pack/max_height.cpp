@@ -66,6 +66,13 @@ class Known {
     return best;
   }
 
+  // That one itself, which is known no longer.
+  std::optional<Packing> take_within(std::int32_t height) {
+    const Packing* best = best_within(height);
+    if (best == nullptr) return std::nullopt;
+    return std::move(packings_[static_cast<std::size_t>(best - packings_.data())]);
+  }
+
   // The highest first.
   [[nodiscard]] std::vector<HeightAtRate> rows() const {
     std::vector<HeightAtRate> result;
@@ -126,7 +133,7 @@ class ScaleSearch {
   // Where the most capacity that could still win is not enough, less is taken not to be either.
   std::optional<Diagnostics> search_below_rival() {
     std::int64_t most = -1;
-    for (std::int64_t step = std::int64_t{1} << 40; step > 0; step /= 2) {
+    for (std::int64_t step = kSteps * kMostTimes / 2; step > 0; step /= 2) {
       if (may_win(most + step)) most += step;
     }
     if (most < 0) return std::nullopt;
@@ -215,7 +222,7 @@ class LowForests {
   }
 
   [[nodiscard]] std::int32_t least() const { return least_; }
-  [[nodiscard]] const Known& known() const { return known_; }
+  [[nodiscard]] Known& known() { return known_; }
   [[nodiscard]] bool is_small() const { return network_.ranks.size() <= solver::kFewRanks; }
 
   // Forests as `pack` finds them, whatever their height, where they may beat those that are no
@@ -231,7 +238,7 @@ class LowForests {
   }
 
   // Forests no higher than `height` that beat all that are known up to `rival_height`. An error
-  // where it had to end before.
+  // where it was stopped, or where nothing is known that low.
   std::optional<Diagnostics> find_low(std::int32_t height, std::int32_t rival_height) {
     std::optional<Diagnostics> failure;
     PackOptions options = options_;
@@ -246,6 +253,7 @@ class LowForests {
         if (error) failure = std::move(error);
       }
     }
+    if (known_.best_within(rival_height) != nullptr) return std::nullopt;
     return failure;
   }
 
@@ -276,8 +284,7 @@ Expected<Packing> pack_within_height(const Network& network, const Weights& weig
        !failure && forests.is_small() && height >= forests.least(); --height) {
     failure = forests.find_low(height, max_height);
   }
-  const Packing* best = forests.known().best_within(max_height);
-  if (best != nullptr) return *best;
+  if (auto best = forests.known().take_within(max_height)) return *std::move(best);
   return *std::move(failure);
 }
 
@@ -294,8 +301,8 @@ Expected<std::vector<HeightAtRate>> rate_against_height(const Network& network,
   for (std::int32_t height = fastest->forest.max_height() - 1;
        !failure && height >= forests.least(); --height) {
     failure = forests.find_low(height, height);
+    if (failure && !was_stopped(*failure)) return *std::move(failure);
     const Packing* found = forests.known().best_within(height);
-    if (failure && found == nullptr && !was_stopped(*failure)) return *std::move(failure);
     if (found != nullptr && !forests.is_small()) height = found->forest.max_height();
   }
   return forests.known().rows();

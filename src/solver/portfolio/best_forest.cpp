@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "forestcoll/pack.hpp"
 #include "solver/common/few_ranks.hpp"
 #include "solver/portfolio/numbers_of_trees.hpp"
 #include "solver/portfolio/pack_phases.hpp"
@@ -34,12 +35,17 @@ bool is_better(const CollectiveForest& a, const CollectiveForest& b) {
   return std::tie(ours.height, ours.trees) < std::tie(theirs.height, theirs.trees);
 }
 
-// Equally fast trees are worth a search where they may be lower and nobody said how low, nor asked
-// for the least number that reaches the optimum.
+// Other numbers of equally fast trees are worth a search where they may be lower, and nobody said
+// how low, nor asked for the least number that reaches the optimum.
 bool may_be_lower(const Synthesis& best, const SynthesizeOptions& options, const Problem& problem) {
-  return !options.max_height && options.trees_per_root.mode != TreesPerRoot::Mode::optimal &&
-         problem.network.ranks.size() <= kFewRanks &&
-         size_of(best.forest).height > best.least_height;
+  if (options.max_height || options.trees_per_root.mode == TreesPerRoot::Mode::optimal ||
+      problem.network.ranks.size() > kFewRanks) {
+    return false;
+  }
+  const std::int32_t height = size_of(best.forest).height;
+  return std::any_of(problem.phases.begin(), problem.phases.end(), [&](const Phase& phase) {
+    return height_lower_bound(phase.network, phase.weights) < height;
+  });
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -54,8 +60,9 @@ Expected<Synthesis> pack_best(const Problem& problem, const SynthesizeOptions& o
   if (best->forest.algbw == best->forest.optimum && !may_be_lower(*best, options, problem)) {
     return best;
   }
-  for (const RateAtK& other :
-       other_numbers(problem, options, planned, options.max_height.has_value())) {
+  const bool are_low = options.max_height.has_value();
+  if (are_low && is_searched_by_phase(problem, options)) return best;
+  for (const RateAtK& other : other_numbers(problem, options, planned, are_low)) {
     const Ratio& known = best->forest.algbw;
     if (other.algbw < known) break;
     if (other.algbw == known && !may_be_lower(*best, options, problem)) break;

@@ -47,13 +47,29 @@ std::vector<RateAtK> other_numbers(const Problem& problem, const SynthesizeOptio
   return rows;
 }
 
-std::vector<Scaling> of_fewer_trees(const Phase& phase, const Scaling& scaling,
-                                    const std::stop_token& stop) {
-  std::vector<Scaling> result;
+bool is_searched_by_phase(const Problem& problem, const SynthesizeOptions& options) {
+  using Mode = TreesPerRoot::Mode;
+  const Mode mode = options.trees_per_root.mode;
+  return mode == Mode::optimal || (mode != Mode::fixed && problem.phases.size() == 1);
+}
+
+std::vector<Scaling> open_scalings(const Problem& problem, const SynthesizeOptions& options,
+                                   const ChosenScale& planned, std::size_t i) {
+  const Phase& phase = problem.phases[i];
+  const Scaling& scaling = planned.scalings[i];
+  std::vector<std::int64_t> numbers;
   for (std::int64_t k = 1; k <= std::min(scaling.k / 2, kMostDivisor); ++k) {
-    if (scaling.k % k != 0) continue;
-    auto fewer = scale_to_k(phase.network, phase.weights, phase.rate, k, stop);
-    if (fewer && is_copied_exactly(*fewer, scaling.k / k)) result.push_back(*std::move(fewer));
+    if (scaling.k % k == 0) numbers.push_back(k);
+  }
+  if (is_searched_by_phase(problem, options)) {
+    for (const RateAtK& other : other_numbers(problem, options, planned, true)) {
+      if (scaling.k % other.k != 0) numbers.push_back(other.k);
+    }
+  }
+  std::vector<Scaling> result;
+  for (const std::int64_t k : numbers) {
+    auto other = scale_to_k(phase.network, phase.weights, phase.rate, k, options.packing.stop);
+    if (other) result.push_back(*std::move(other));
   }
   return result;
 }

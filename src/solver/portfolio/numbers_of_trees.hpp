@@ -1,7 +1,7 @@
 // Which numbers of trees per root are worth a search.
 #pragma once
 
-#include <stop_token>
+#include <cstddef>
 #include <vector>
 
 #include "forestcoll/pack.hpp"
@@ -21,9 +21,15 @@ namespace forestcoll::solver {
                                                  const SynthesizeOptions& options,
                                                  const ChosenScale& planned, bool are_low);
 
-/// Scalings whose k divides that of `scaling`, up to 128: copies of their forests are forests of
-/// that many trees. Cost: `scale_to_k` for each.
-[[nodiscard]] std::vector<Scaling> of_fewer_trees(const Phase& phase, const Scaling& scaling,
-                                                  const std::stop_token& stop);
+/// May each phase have a number of trees of its own? Where there is a limit on it, two phases have
+/// to agree on one.
+[[nodiscard]] bool is_searched_by_phase(const Problem& problem, const SynthesizeOptions& options);
+
+/// Other scalings of the phase that low forests may have where `planned` is for phase `i`: those of
+/// `other_numbers` where phases are searched by themselves; and those whose k divides the planned
+/// one, up to 128, whose copies are as many trees. Cost: `scale_to_k` for each.
+[[nodiscard]] std::vector<Scaling> open_scalings(const Problem& problem,
+                                                 const SynthesizeOptions& options,
+                                                 const ChosenScale& planned, std::size_t i);
 
 }  // namespace forestcoll::solver

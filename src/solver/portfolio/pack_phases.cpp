@@ -35,13 +35,13 @@ Diagnostic not_low_in_time(std::int32_t height) {
 /// Packs the phases of one collective, one by one.
 class PhasePacker {
  public:
-  PhasePacker(const Problem& problem, const SynthesizeOptions& options, Synthesis& result)
-      : problem_(problem), options_(options), result_(result) {}
+  PhasePacker(const Problem& problem, const SynthesizeOptions& options, const ChosenScale& planned,
+              Synthesis& result)
+      : problem_(problem), options_(options), planned_(planned), result_(result) {}
 
-  // `scaling`: none where the search for k was stopped before the first.
-  Expected<Packing> pack_phase(std::size_t i, const Scaling* scaling) {
+  Expected<Packing> pack_phase(std::size_t i) {
     const Phase& phase = problem_.phases[i];
-    auto packing = try_to_pack(i, scaling);
+    auto packing = try_to_pack(i);
     if (!packing) return packing;
     // The distance is the cheaper bound, and often the forest is no higher. It is all that is known
     // where the fabric could be divided otherwise.
@@ -62,16 +62,17 @@ class PhasePacker {
   }
   [[nodiscard]] bool stop_requested() const { return options_.packing.stop.stop_requested(); }
 
-  Expected<Packing> try_to_pack(std::size_t i, const Scaling* scaling) {
+  Expected<Packing> try_to_pack(std::size_t i) {
     const Phase& phase = problem_.phases[i];
     std::optional<Packing> so_far;
-    if (scaling != nullptr && !(options_.answer_when_stopped && stop_requested())) {
-      auto found = pack_keeping_fabric(i, *scaling);
+    // Nothing is planned where the search for k was stopped before the first.
+    if (!planned_.scalings.empty() && !(options_.answer_when_stopped && stop_requested())) {
+      auto found = pack_keeping_fabric(i);
       if (!found && !(options_.answer_when_stopped && was_stopped(found.errors()))) {
         return found.errors();
       }
       if (found && !found->stopped) {
-        note(i, *scaling, found->packing);
+        note(i, planned_.scalings[i], found->packing);
         return std::move(found->packing);
       }
       if (found) so_far = std::move(found->packing);
@@ -89,23 +90,23 @@ class PhasePacker {
   }
 
   // A part can have symmetries that the fabric has not; whoever checks the forest sees the fabric.
-  Expected<PackingSoFar> pack_keeping_fabric(std::size_t i, const Scaling& scaling) {
-    auto found = pack_at(i, scaling, options_.packing);
+  Expected<PackingSoFar> pack_keeping_fabric(std::size_t i) {
+    auto found = pack_at(i, options_.packing);
     if (!problem_.is_divided() || !found ||
         keeps_fabric(found->packing.forest.symmetry(), problem_.network)) {
       return found;
     }
     PackOptions plain = options_.packing;
     plain.symmetry = false;
-    return pack_at(i, scaling, plain);
+    return pack_at(i, plain);
   }
 
-  Expected<PackingSoFar> pack_at(std::size_t i, const Scaling& scaling,
-                                 const PackOptions& packing) {
-    const Phase& phase = problem_.phases[i];
+  Expected<PackingSoFar> pack_at(std::size_t i, const PackOptions& packing) {
     if (options_.max_height) {
-      return pack_low(phase, scaling, of_fewer_trees(phase, scaling, packing.stop), packing);
+      return pack_low(i, open_scalings(problem_, options_, planned_, i), packing);
     }
+    const Phase& phase = problem_.phases[i];
+    const Scaling& scaling = planned_.scalings[i];
     if (options_.previous == nullptr) {
       const IfStopped if_stopped =
           options_.answer_when_stopped ? IfStopped::finish_at_once : IfStopped::give_up;
@@ -123,20 +124,23 @@ class PhasePacker {
     return PackingSoFar{std::move(repacked->packing)};
   }
 
-  // Within the height that was asked for; `fewer` trees may be, as copies.
-  Expected<PackingSoFar> pack_low(const Phase& phase, const Scaling& scaling,
-                                  const std::vector<Scaling>& fewer, const PackOptions& packing) {
+  // Within the height that was asked for, with the planned k or one of `others`.
+  Expected<PackingSoFar> pack_low(std::size_t i, const std::vector<Scaling>& others,
+                                  const PackOptions& packing) {
+    const Phase& phase = problem_.phases[i];
+    const Scaling& scaling = planned_.scalings[i];
     auto low = pack_within_height(phase.network, phase.weights, scaling, *options_.max_height,
-                                  packing, fewer);
+                                  packing, others);
     if (!low) return low.errors();
     const bool ended_early = stop_requested() && is_faster(scaling, low->scaling);
     if (ended_early && !options_.answer_when_stopped) {
       return not_low_in_time(*options_.max_height);
     }
     const std::int64_t times = scaling.k / low->scaling.k;
-    const bool any_k = options_.trees_per_root.mode == TreesPerRoot::Mode::optimal;
-    if (any_k || times == 1) return PackingSoFar{*std::move(low), ended_early};
-    if (!is_copied_exactly(low->scaling, times)) return pack_low(phase, scaling, {}, packing);
+    if (is_searched_by_phase(problem_, options_) || times == 1) {
+      return PackingSoFar{*std::move(low), ended_early};
+    }
+    if (!is_copied_exactly(low->scaling, times)) return pack_low(i, {}, packing);
     return PackingSoFar{copied(*std::move(low), times), ended_early};
   }
 
@@ -188,6 +192,7 @@ class PhasePacker {
 
   const Problem& problem_;
   const SynthesizeOptions& options_;
+  const ChosenScale& planned_;
   Synthesis& result_;
 };
 
@@ -197,11 +202,11 @@ Expected<Synthesis> pack_phases(const Problem& problem, const SynthesizeOptions&
                                 const ChosenScale& planned, Synthesis begun) {
   Synthesis result = std::move(begun);
   result.allowed = planned.scalings.empty() ? result.forest.optimum : planned.algbw;
-  PhasePacker packer(problem, options, result);
+  PhasePacker packer(problem, options, planned, result);
   std::vector<Packing> packed;
   std::vector<ScaleAndK> reached;
   for (std::size_t i = 0; i < problem.phases.size(); ++i) {
-    auto phase = packer.pack_phase(i, planned.scalings.empty() ? nullptr : &planned.scalings[i]);
+    auto phase = packer.pack_phase(i);
     if (!phase) return phase.errors();
     reached.push_back({phase->scaling.scale, phase->scaling.k});
     packed.push_back(*std::move(phase));
