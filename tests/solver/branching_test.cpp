@@ -99,9 +99,16 @@ TEST(Branching, ARackIsPacked) {
   EXPECT_EQ(packed_optimum(rack.network, rack.roles(kSharp, {}), "silent"), Ratio(900));
 }
 
+// Shares without a simple common denominator are refused in words: the optimum stands, as a figure.
+bool are_too_long(const Network& network, const SwitchRoles& roles,
+                  const AllreduceOptimum& optimum) {
+  const auto forest = pack_branching(network, roles, optimum);
+  return !forest && forest.errors().front().code == "E14";
+}
+
 // What the linear program says is reached by trees; what is less than the bound is said to be.
 TEST(Branching, RandomFabricsReachWhatTheProgramSays) {
-  int branching = 0, exact = 0;
+  int branching = 0, exact = 0, too_long = 0;
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     const Network network =
         test::random_fabric(seed, {.max_compute = seed % 2 == 0 ? std::size_t{4} : std::size_t{8},
@@ -110,6 +117,10 @@ TEST(Branching, RandomFabricsReachWhatTheProgramSays) {
     const SwitchRoles roles = random_roles(network, seed);
     const auto optimum = allreduce_optimum(network, roles);
     ASSERT_TRUE(optimum && optimum->split) << "seed " << seed;
+    if (are_too_long(network, roles, *optimum)) {
+      ++too_long;
+      continue;
+    }
     const Ratio reached = packed(network, roles, *optimum, "seed " + std::to_string(seed));
     EXPECT_EQ(reached, optimum->split->algbw) << "seed " << seed;
     EXPECT_EQ(optimum->is_exact(), reached == optimum->upper) << "seed " << seed;
@@ -118,6 +129,7 @@ TEST(Branching, RandomFabricsReachWhatTheProgramSays) {
       branching += trees.switches.empty() ? 0 : 1;
     }
   }
+  EXPECT_LT(too_long, 10);
   EXPECT_GT(exact, 480);
   EXPECT_GT(branching, 200);
 }
@@ -128,9 +140,11 @@ TEST(Branching, NoTreesOfSmallFabricsReachMore) {
     const Network network = test::random_fabric(seed, {.max_compute = 4, .max_switches = 2});
     const SwitchRoles roles = random_roles(network, seed);
     const auto best = best_by_all_trees(network, roles);
-    if (!best) continue;
+    const auto optimum = allreduce_optimum(network, roles);
+    ASSERT_TRUE(optimum && optimum->split) << "seed " << seed;
+    if (!best || are_too_long(network, roles, *optimum)) continue;
     ++fabrics;
-    const Ratio reached = packed_optimum(network, roles, "seed " + std::to_string(seed));
+    const Ratio reached = packed(network, roles, *optimum, "seed " + std::to_string(seed));
     EXPECT_NEAR((reached / network.unit).to_double(), *best, *best * 1e-7) << "seed " << seed;
   }
   EXPECT_GT(fabrics, 55);

@@ -114,6 +114,7 @@ TEST(Synthesize, FixedKIsKeptAndClaimedExactly) {
     for (const Collective collective : kAll) {
       for (const std::int64_t k : {1, 3, 6}) {
         auto options = options_for(collective);
+        options.at_once = false;  // where roots may have other numbers of trees
         options.trees_per_root = {TreesPerRoot::Mode::fixed, k};
         const auto synthesis = synthesize(network, options);
         ASSERT_TRUE(synthesis) << "seed " << seed;
