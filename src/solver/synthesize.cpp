@@ -83,7 +83,9 @@ Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& 
   if (!optimum) return optimum.errors();
   forest.optimum = *optimum;
   std::optional<solver::AllreduceParts> parts;
-  if (options.collective == Collective::allreduce && options.at_once) {
+  // Roots with other shares would keep none of the former trees.
+  const bool may_be_at_once = options.at_once && options.previous == nullptr;
+  if (options.collective == Collective::allreduce && may_be_at_once) {
     parts = solver::parts_at_once(network, problem.weights, *optimum, options.packing.stop);
   }
   begun.seconds.rate =

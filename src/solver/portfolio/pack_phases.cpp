@@ -26,7 +26,7 @@ bool is_faster(const Scaling& a, const Scaling& b) {
 
 Diagnostic not_low_in_time(std::int32_t height) {
   return {.code = "R01",
-          .kind = ErrorKind::limit,
+          .kind = ErrorKind::stopped,
           .message = "asked to stop before the search for trees of height " +
                      std::to_string(height) + " had ended",
           .remedy = "allow more time, or higher trees"};

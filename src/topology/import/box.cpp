@@ -231,10 +231,6 @@ std::optional<Box> make_box(const Context& context, const Machine& machine,
   if (!options.shared_nvswitch) {
     add_nodes(box.section, switches, NodeType::switch_node, machine.in_network);
   }
-  if (machine.in_network && !switches.empty()) {
-    context.report.guesses.emplace_back(
-        "the NVSwitches copy and combine in the network, as those of Hopper and later do");
-  }
   add_nodes(box.section, fabric.sockets, NodeType::switch_node);
   if (options.with_nics) box.ports = ports_of(context, machine);
   report_nics(context, box.ports);
