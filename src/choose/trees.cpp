@@ -90,6 +90,11 @@ ChosenForest choose_by_rate(std::vector<FittedForest> candidates) {
   return std::move((fits == candidates.rend() ? candidates.back() : *fits).chosen);
 }
 
+// Where fewer trees fit and these do not, more have more steps yet.
+bool are_too_many(const std::vector<FittedForest>& found) {
+  return found.size() > 1 && !found.back().fits && found[found.size() - 2].fits;
+}
+
 // With `best`, the best by rate up to 16: for schedules, all that have a higher rate than fewer
 // trees; and more trees, as long as they gain and fit.
 std::vector<FittedForest> by_rate(Synthesis best, const Fabric& fabric,
@@ -104,8 +109,9 @@ std::vector<FittedForest> by_rate(Synthesis best, const Fabric& fabric,
     rate = row.algbw;
     auto fewer = synthesize_at(fabric.network, options.synthesis, row.k);
     if (fewer) found.push_back(fit_threadblocks(*std::move(fewer), fabric, options));
+    if (are_too_many(found)) break;
   }
-  found.push_back(fit_threadblocks(std::move(best), fabric, options));
+  if (!are_too_many(found)) found.push_back(fit_threadblocks(std::move(best), fabric, options));
   for (std::int64_t k = kFirstFine; k <= kFinest && found.back().fits; k *= 2) {
     const Ratio reached = found.back().chosen.synthesis.forest.algbw;
     if (!is_worth(optimum, reached, options.format)) break;

@@ -83,7 +83,7 @@ TEST(ChooseForest, PlansGetMoreThanSixteenTreesWhereThatGains) {
 // The trees of the highest rate have more steps than a rank loads; those of one per root fit.
 TEST(ChooseForest, FewerTreesWhereMoreDoNotFit) {
   const Fabric fabric = bundled("torus-8x8x8");
-  CompileOptions options = options_of(Collective::allreduce, Format::msccl);
+  CompileOptions options = options_of(Collective::allgather, Format::msccl);
   const auto chosen = choose_forest(fabric, options);
   ASSERT_TRUE(chosen);
   EXPECT_TRUE(chosen->schedule);

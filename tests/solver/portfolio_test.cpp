@@ -17,16 +17,16 @@ namespace {
 
 using Mode = TreesPerRoot::Mode;
 
-constexpr std::int64_t kMostTrees = 6;
+constexpr std::int64_t kTreesTried = 6;
 
-struct Fabric {
+struct Sample {
   std::string name;
   Network network;
   std::optional<Rank> root;  ///< of a broadcast; else an allgather
 };
 
-std::vector<Fabric> random_and_damaged() {
-  std::vector<Fabric> fabrics;
+std::vector<Sample> random_and_damaged() {
+  std::vector<Sample> fabrics;
   for (std::uint64_t seed = 0; seed < 24; ++seed) {
     const Network network = test::random_fabric(
         seed, {.max_compute = 7, .one_way = seed % 3 == 1, .unbalanced = seed % 3 == 2});
@@ -40,7 +40,7 @@ std::vector<Fabric> random_and_damaged() {
   return fabrics;
 }
 
-SynthesizeOptions asked(const Fabric& fabric, Mode mode, std::int64_t k,
+SynthesizeOptions asked(const Sample& fabric, Mode mode, std::int64_t k,
                         std::optional<std::int32_t> height) {
   SynthesizeOptions options{
       .collective = fabric.root ? Collective::broadcast : Collective::allgather,
@@ -50,7 +50,7 @@ SynthesizeOptions asked(const Fabric& fabric, Mode mode, std::int64_t k,
   return options;
 }
 
-Ratio rate_of(const Fabric& fabric, const SynthesizeOptions& options) {
+Ratio rate_of(const Sample& fabric, const SynthesizeOptions& options) {
   const auto found = synthesize(fabric.network, options);
   EXPECT_TRUE(found) << fabric.name;
   if (!found) return 0;
@@ -59,12 +59,12 @@ Ratio rate_of(const Fabric& fabric, const SynthesizeOptions& options) {
   return found->forest.algbw;
 }
 
-Ratio rate_of(const Fabric& fabric, Mode mode, std::int64_t k, std::optional<std::int32_t> height) {
+Ratio rate_of(const Sample& fabric, Mode mode, std::int64_t k, std::optional<std::int32_t> height) {
   return rate_of(fabric, asked(fabric, mode, k, height));
 }
 
 // The heights from the least to that of the forest that is found where none is asked for.
-std::vector<std::int32_t> heights_of(const Fabric& fabric) {
+std::vector<std::int32_t> heights_of(const Sample& fabric) {
   const auto found = synthesize(fabric.network, asked(fabric, Mode::optimal, 0, {}));
   EXPECT_TRUE(found);
   const Weights weights =
@@ -79,20 +79,20 @@ std::vector<std::int32_t> heights_of(const Fabric& fabric) {
 
 class Portfolio : public ::testing::Test {
  protected:
-  static const std::vector<Fabric>& fabrics() {
-    static const std::vector<Fabric> all = random_and_damaged();
+  static const std::vector<Sample>& fabrics() {
+    static const std::vector<Sample> all = random_and_damaged();
     return all;
   }
 };
 
 TEST_F(Portfolio, NoNumberOfTreesBeatsTheModesThatMayTakeIt) {
-  for (const Fabric& fabric : fabrics()) {
+  for (const Sample& fabric : fabrics()) {
     std::vector<std::optional<std::int32_t>> heights = {std::nullopt};
     for (const std::int32_t height : heights_of(fabric)) heights.emplace_back(height);
     for (const auto& height : heights) {
       const std::string where = fabric.name + ", height " + std::to_string(height.value_or(0));
       std::vector<Ratio> fixed = {0};
-      for (std::int64_t k = 1; k <= kMostTrees; ++k) {
+      for (std::int64_t k = 1; k <= kTreesTried; ++k) {
         fixed.push_back(rate_of(fabric, Mode::fixed, k, height));
         for (std::int64_t d = 1; d < k; ++d) {
           if (k % d != 0) continue;
@@ -101,9 +101,9 @@ TEST_F(Portfolio, NoNumberOfTreesBeatsTheModesThatMayTakeIt) {
         }
       }
       const Ratio best = *std::max_element(fixed.begin(), fixed.end());
-      EXPECT_GE(rate_of(fabric, Mode::best_up_to, kMostTrees, height), best) << where;
+      EXPECT_GE(rate_of(fabric, Mode::best_up_to, kTreesTried, height), best) << where;
       EXPECT_GE(rate_of(fabric, Mode::optimal, 0, height), best) << where;
-      EXPECT_GE(rate_of(fabric, Mode::power_of_two, kMostTrees, height),
+      EXPECT_GE(rate_of(fabric, Mode::power_of_two, kTreesTried, height),
                 std::max({fixed[1], fixed[2], fixed[4]}))
           << where;
     }
@@ -111,9 +111,9 @@ TEST_F(Portfolio, NoNumberOfTreesBeatsTheModesThatMayTakeIt) {
 }
 
 TEST_F(Portfolio, MoreHeightIsNeverSlowerAndTheTradeoffKnowsNoMore) {
-  for (const Fabric& fabric : fabrics()) {
+  for (const Sample& fabric : fabrics()) {
     for (const auto& [mode, k] :
-         {TreesPerRoot{Mode::optimal, 0}, {Mode::fixed, 3}, {Mode::best_up_to, kMostTrees}}) {
+         {TreesPerRoot{Mode::optimal, 0}, {Mode::fixed, 3}, {Mode::best_up_to, kTreesTried}}) {
       const auto rows = rate_by_height(fabric.network, asked(fabric, mode, k, {}));
       ASSERT_TRUE(rows) << fabric.name;
       Ratio lower = 0;
@@ -133,9 +133,9 @@ TEST_F(Portfolio, MoreHeightIsNeverSlowerAndTheTradeoffKnowsNoMore) {
 }
 
 TEST_F(Portfolio, MoreEffortIsNeverSlower) {
-  for (const Fabric& fabric : fabrics()) {
+  for (const Sample& fabric : fabrics()) {
     for (const std::int32_t height : heights_of(fabric)) {
-      SynthesizeOptions options = asked(fabric, Mode::best_up_to, kMostTrees, height);
+      SynthesizeOptions options = asked(fabric, Mode::best_up_to, kTreesTried, height);
       options.packing.effort = Effort::fast;
       const Ratio fast = rate_of(fabric, options);
       options.packing.effort = Effort::normal;
@@ -149,7 +149,7 @@ TEST_F(Portfolio, EqualRatesTakeTheLowestTrees) {
   int lower = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const Network network = test::random_fabric(seed, {.max_compute = 8, .one_way = seed % 2 == 1});
-    const Fabric fabric{"random " + std::to_string(seed), network, {}};
+    const Sample fabric{"random " + std::to_string(seed), network, {}};
     const auto best = synthesize(network, asked(fabric, Mode::power_of_two, 8, {}));
     ASSERT_TRUE(best);
     bool first = true;
@@ -169,7 +169,7 @@ TEST_F(Portfolio, EqualRatesTakeTheLowestTrees) {
 // Stopped while it packs for the nth time: what stood then is not thrown away.
 TEST_F(Portfolio, AStopKeepsTheBestSoFar) {
   int kept = 0;
-  for (const Fabric& fabric : fabrics()) {
+  for (const Sample& fabric : fabrics()) {
     const Weights weights =
         fabric.root ? single_root(fabric.network, *fabric.root) : uniform_weights(fabric.network);
     const Packing quick = solver::quick_forest(fabric.network, weights);

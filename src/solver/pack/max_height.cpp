@@ -27,6 +27,9 @@ constexpr std::int64_t kSteps = 16;
 // At this many times the scale the search ends; capacity is no longer what makes trees high.
 constexpr std::int64_t kMostTimes = std::int64_t{1} << 20;
 
+// Ranks up to which a search does not trust that less capacity is no better than more.
+constexpr std::size_t kThoroughRanks = 16;
+
 Diagnostic impossible(std::int32_t max_height, std::int32_t least) {
   return {.code = "E16",
           .message = "no tree of height " + std::to_string(max_height) +
@@ -34,7 +37,7 @@ Diagnostic impossible(std::int32_t max_height, std::int32_t least) {
           .remedy = "allow a height of " + std::to_string(least) + " or more"};
 }
 
-Diagnostic too_large(std::int32_t max_height) {
+Diagnostic beyond_arithmetic(std::int32_t max_height) {
   return {.code = "E14",
           .kind = ErrorKind::limit,
           .message = "trees of height " + std::to_string(max_height) +
@@ -113,7 +116,8 @@ class ScaleSearch {
         known_(known) {}
 
   std::optional<Diagnostics> run() {
-    return rival() == nullptr ? search_upwards() : search_below_rival();
+    const bool is_thorough = network_.ranks.size() <= kThoroughRanks;
+    return is_thorough || rival() == nullptr ? search_upwards() : search_below_rival();
   }
 
  private:
@@ -169,7 +173,7 @@ class ScaleSearch {
   Expected<bool> is_enough(std::int64_t steps) {
     const auto scale = scale_at(steps);
     if (!scale || steps > kSteps * kMostTimes || !fits(*scale)) {
-      return too_large(options_.enough_height);
+      return beyond_arithmetic(options_.enough_height);
     }
     if (rival() != nullptr && !may_win(steps)) return true;
     Scaling here{scaling_.k, *scale, solver::floor_capacities(network_, *scale)};
