@@ -67,8 +67,10 @@ TEST(Explain, KnowsEveryCodeOfTheSourcesOnce) {
 
 // Where a diagnostic is written out with its code and its kind, the two fit.
 TEST(Explain, TheKindsOfTheSourcesAreThoseOfTheTable) {
-  const std::map<std::string, ErrorKind> kinds = {
-      {"input", ErrorKind::input}, {"limit", ErrorKind::limit}, {"io", ErrorKind::io}};
+  const std::map<std::string, ErrorKind> kinds = {{"input", ErrorKind::input},
+                                                  {"limit", ErrorKind::limit},
+                                                  {"stopped", ErrorKind::stopped},
+                                                  {"io", ErrorKind::io}};
   int seen = 0;
   const std::regex pair(
       R"re(code = "([A-Z][0-9]{2})",\s*(?:\.severity = [^,]*,\s*)?\.kind = ErrorKind::(\w+))re");
