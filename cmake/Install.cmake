@@ -7,6 +7,9 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/forestcoll)
 set(data_dir ${CMAKE_INSTALL_DATADIR}/forestcoll)
 
 install(TARGETS forestcoll_cli RUNTIME)
+if(FORESTCOLL_MPI)
+  install(TARGETS forestcoll_run RUNTIME)
+endif()
 
 # The program writes its own manual page and completions; one for another processor cannot be asked.
 if(NOT CMAKE_CROSSCOMPILING)

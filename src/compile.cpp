@@ -7,9 +7,11 @@
 #include <string_view>
 #include <utility>
 
+#include "choose/branching.hpp"
 #include "choose/forest_size.hpp"
 #include "choose/settle.hpp"
 #include "forestcoll/boxes.hpp"
+#include "forestcoll/emit_branching.hpp"
 #include "forestcoll/mscclpp.hpp"
 #include "forestcoll/stopwatch.hpp"
 
@@ -71,6 +73,20 @@ Expected<Written> write(const CollectiveForest& forest, std::optional<Schedule> 
   return Written{to_symmetric_forest_json(forest, topology)};
 }
 
+// What a stranger says of it.
+void check(const std::string& text, const Topology& topology, Compilation& result) {
+  tell(result.options, "checking");
+  Stopwatch watch;
+  auto verdict = verify(text, "<schedule>", &topology,
+                        {.target = result.options.xml.target, .sms = result.options.sms});
+  if (verdict) {
+    result.verdict = *std::move(verdict);
+  } else {
+    result.verdict.findings = verdict.errors();
+  }
+  result.seconds.verify = watch.restart();
+}
+
 // Lowered, written, verified.
 Expected<Compilation> make(const Topology& topology, ChosenForest chosen,
                            const CompileOptions& options) {
@@ -88,17 +104,51 @@ Expected<Compilation> make(const Topology& topology, ChosenForest chosen,
   result.seconds.emit = watch.restart() - written->seconds_to_lower;
   result.text = std::move(written->text);
   result.options = options;
-  tell(options, "checking");
   const bool drawing = options.format == Format::forest_xml || options.format == Format::dot;
-  auto verdict =
-      verify(drawing ? to_symmetric_forest_json(forest, topology) : result.text, "<schedule>",
-             &topology, {.target = options.xml.target, .sms = options.sms});
-  if (verdict) {
-    result.verdict = *std::move(verdict);
-  } else {
-    result.verdict.findings = verdict.errors();
+  check(drawing ? to_symmetric_forest_json(forest, topology) : result.text, topology, result);
+  return result;
+}
+
+// Of one box what the trees say; of several a plan of its own.
+Expected<std::string> write_switch_plan(const BranchingForest& forest, const Fabric& fabric,
+                                        const CompileOptions& options) {
+  const auto boxes = boxes_of_ranks(fabric.topology);
+  const bool several = std::ranges::any_of(boxes, [&](auto box) { return box != boxes[Rank(0)]; });
+  if (several && !choose::has_boxes_on_able_switches(fabric)) {
+    return Diagnostic{.code = "T06", .message = "not every box has a switch that combines"};
   }
-  result.seconds.verify = watch.restart();
+  const PlanOptions asked = choose::plan_options(options);
+  const auto plan =
+      several ? make_box_plan(boxes, asked) : lower_to_switch_plan(forest, boxes, asked);
+  if (!plan) return plan.errors();
+  return to_mscclpp_json(*plan,
+                         fmt::format("forestcoll-{}-allreduce-switch", fabric.topology.name));
+}
+
+// The chosen forest stays as what it was compared with. A plan may not carry all that the trees do:
+// what it reaches the checker says, and where that is no more than the chosen forest has, or the
+// executor cannot run it, that is written.
+Expected<Compilation> make_branching(const Fabric& fabric, ChosenForest chosen,
+                                     BranchingForest forest, const CompileOptions& options) {
+  const bool is_plan = options.format == Format::mscclpp;
+  Compilation result{.chosen = std::move(chosen), .options = options};
+  Stopwatch watch;
+  auto text = is_plan ? write_switch_plan(forest, fabric, options)
+                      : Expected<std::string>(to_forest_json(forest, fabric.topology));
+  if (!text) return make(fabric.topology, std::move(result.chosen), options);
+  result.text = *std::move(text);
+  if (const auto done = choose::refuse_large_text(result.text.size(), options); !done) {
+    return done.errors();
+  }
+  result.branching = std::move(forest);
+  result.seconds.emit = watch.restart();
+  check(result.text, fabric.topology, result);
+  if (!is_plan || !result.verdict.ok) return result;
+  const std::optional<Ratio>& reached = result.verdict.algbw;
+  if (!reached || *reached <= result.chosen.synthesis.forest.algbw) {
+    return make(fabric.topology, std::move(result.chosen), options);
+  }
+  result.branching->algbw = *reached;
   return result;
 }
 
@@ -120,8 +170,24 @@ Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& option
   Stopwatch watch;
   auto chosen = choose_forest(fabric, *settled);
   if (!chosen) return chosen.errors();
+  const auto two_phases = chosen->synthesis.two_phases;
+  const Ratio optimum = chosen->synthesis.forest.optimum;
+  auto branching = choose::branching_forest(fabric, *settled, chosen->synthesis.forest.algbw);
   const double solving = watch.restart();
-  auto result = make(fabric.topology, *std::move(chosen), *settled);
+  auto result = branching
+                    ? make_branching(fabric, *std::move(chosen), *std::move(branching), *settled)
+                    : make(fabric.topology, *std::move(chosen), *settled);
+  if (!result && two_phases && settled->synthesis.at_once) {
+    // Trees of both phases at once differ more, and take more of what a target holds.
+    CompileOptions apart = *settled;
+    apart.synthesis.at_once = false;
+    auto in_turn = compile(fabric, apart);
+    if (!in_turn) return result.errors();
+    in_turn->chosen.synthesis.two_phases = two_phases;
+    in_turn->chosen.synthesis.forest.optimum = optimum;
+    in_turn->chosen.why = "both phases at once do not fit the target";
+    return in_turn;
+  }
   if (!result) return result.errors();
   CompileSeconds& seconds = result->seconds;
   seconds.rate = result->chosen.synthesis.seconds.rate;

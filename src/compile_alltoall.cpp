@@ -1,11 +1,15 @@
 #include "forestcoll/compile_alltoall.hpp"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "choose/settle.hpp"
+#include "forestcoll/alltoall_baseline.hpp"
 #include "forestcoll/alltoall_routing.hpp"
 #include "forestcoll/emit_alltoall.hpp"
 #include "forestcoll/failures.hpp"
+#include "forestcoll/simulate.hpp"
 #include "forestcoll/stopwatch.hpp"
 
 namespace forestcoll {
@@ -14,6 +18,11 @@ namespace {
 // Where k is not given: parts of all pairs that are tried, and what a larger k has to gain.
 constexpr std::size_t kPartsTried = std::size_t{1} << 13;
 const Ratio kGain(101, 100);
+// Where other paths are compared: paths at most, operations of a simulation, and what makes up for
+// leaving those that were searched for.
+constexpr std::int64_t kMostPathsCompared = std::int64_t{1} << 15;
+constexpr std::int64_t kMostEvents = 5'000'000;
+constexpr double kFaster = 1.01;
 
 Diagnostic unequal_amounts() {
   return {.code = "T09",
@@ -31,6 +40,18 @@ Diagnostic rate_too_large() {
               "with --quantize"};
 }
 
+// One block for every pair, where all have as much.
+std::optional<ParsedDemand> equal_blocks(const Demand& demand) {
+  const auto ranks = static_cast<std::int64_t>(demand.ranks());
+  const std::int64_t amount = demand(Rank(0), Rank(1));
+  for (std::size_t s = 0; s < demand.ranks(); ++s) {
+    for (std::size_t t = 0; t < demand.ranks(); ++t) {
+      if (s != t && demand(Rank(s), Rank(t)) != amount) return std::nullopt;
+    }
+  }
+  return ParsedDemand{Demand::uniform(demand.ranks()), ranks * ranks};
+}
+
 std::int64_t crossing_bytes(const Demand& demand) {
   std::int64_t sum = 0;
   for (std::size_t s = 0; s < demand.ranks(); ++s) {
@@ -46,23 +67,28 @@ class AlltoallCompiler {
       : fabric_(fabric), demand_(demand), options_(options) {}
 
   Expected<AlltoallCompilation> run() {
-    if (options_.format == AlltoallFormat::msccl && !demand_.demand.is_uniform()) {
-      return unequal_amounts();
-    }
-    if (options_.format == AlltoallFormat::msccl && has_relays(fabric_.topology)) {
-      return choose::relays_in_schedule();
-    }
+    if (by_peers() && has_relays(fabric_.topology)) return choose::relays_in_schedule();
     // 1. What is the best possible?
-    auto optimum = alltoall_optimum(fabric_.network, demand_.demand, options_.solver);
-    if (!optimum) return optimum.errors();
-    proof_ = std::move(optimum->proof);
+    if (options_.proof == nullptr) {
+      auto optimum = alltoall_optimum(fabric_.network, demand_.demand, options_.solver);
+      if (!optimum) return optimum.errors();
+      proof_ = std::move(optimum->proof);
+    } else {
+      proof_ = *options_.proof;
+    }
     const auto most = in_algbw(proof_.at_most);
     if (!most) return rate_too_large();
     most_ = *most;
     seconds_.optimum = watch_.restart();
     // 2. The schedule for one k, or for the best of several.
-    auto result = options_.k ? make(*options_.k) : best_of_several();
+    const bool is_ours = options_.algorithm.empty();
+    auto result = options_.k || !is_ours ? make(options_.k.value_or(1)) : best_of_several();
     if (!result) return result.errors();
+    // 3. Other paths, and other rounds, that may take less time.
+    if (is_ours) consider_others(*result);
+    if (is_ours && by_peers() && result->algbw < most_) {
+      result->algbw_by_links = rate_by_links(result->routes.k);
+    }
     if (tried_.empty()) tried_.push_back({result->routes.k, result->algbw});
     result->tried = std::move(tried_);
     result->seconds = seconds_;
@@ -95,19 +121,106 @@ class AlltoallCompiler {
     return best;
   }
 
+  [[nodiscard]] bool by_peers() const { return options_.format == AlltoallFormat::msccl; }
+
   Expected<AlltoallCompilation> make(std::int64_t k) {
-    const bool by_peers = options_.format == AlltoallFormat::msccl;
     watch_.restart();
-    auto routes = route_alltoall(fabric_.network, demand_.demand, proof_.at_most,
-                                 {.k = k,
-                                  .hops = by_peers ? AlltoallHops::peers : AlltoallHops::links,
-                                  .stop = options_.solver.stop});
+    auto routes = options_.algorithm.empty()
+                      ? our_routes(k, by_peers() ? AlltoallHops::peers : AlltoallHops::links)
+                      : baseline_routes(options_.algorithm, k);
     seconds_.route += watch_.restart();
     if (!routes) return routes.errors();
+    return write(*std::move(routes));
+  }
+
+  void consider_others(AlltoallCompilation& best) {
+    if (options_.bytes) best.seconds_at_bytes = seconds_of(best);
+    const bool is_perfect = best.routes.rate_in_rounds >= best.routes.rate;
+    if (!options_.bytes && (by_peers() || is_perfect)) return;
+    if (std::ssize(best.routes.paths) > kMostPathsCompared) return;
+    if (options_.bytes && !by_peers()) {
+      replace_if_better(best, in_few_rounds(best.routes), {.combined = true});
+    }
+    for (const BaselineInfo& info : alltoall_baselines()) {
+      if (options_.solver.stop.stop_requested()) return;
+      const Origin origin{.stops = std::string(info.name)};
+      if (!by_peers()) replace_if_better(best, with_stops_of(origin.stops, best), origin);
+      if (!options_.bytes) continue;
+      replace_if_better(best, baseline_routes(origin.stops, best.routes.k), origin);
+    }
+  }
+
+  // What is said of a replacement.
+  struct Origin {
+    std::string stops = {};
+    bool combined = false;
+  };
+
+  // In time, or else by what rounds leave of an equal rate.
+  void replace_if_better(AlltoallCompilation& best, Expected<AlltoallRoutes> routes,
+                         const Origin& origin) {
+    if (!routes) return;
+    const bool is_less =
+        routes->rate < best.routes.rate || routes->rate_in_rounds <= best.routes.rate_in_rounds;
+    if (!options_.bytes && is_less) return;
+    auto other = write(*std::move(routes));
+    if (!other || !other->verdict.ok) return;
+    if (options_.bytes) {
+      other->seconds_at_bytes = seconds_of(*other);
+      if (!other->seconds_at_bytes || !best.seconds_at_bytes) return;
+      if (*other->seconds_at_bytes * kFaster >= *best.seconds_at_bytes) return;
+    }
+    best = *std::move(other);
+    best.stops = origin.stops;
+    best.combined = origin.combined;
+  }
+
+  // In rounds as short as ours, where links carry as much; nothing where they do not.
+  [[nodiscard]] Expected<AlltoallRoutes> with_stops_of(const std::string& name,
+                                                       const AlltoallCompilation& best) const {
+    auto routes = make_alltoall_baseline(name, fabric_.topology, fabric_.network, demand_.demand,
+                                         best.routes.k, kMaxAlltoallParts);
+    if (!routes) return routes;
+    const auto rate = in_few_rounds(*routes);
+    if (!rate || rate->rate < best.routes.rate) return rate;
+    routes->rounds = 0;  // of our own making
+    return complete_routes(fabric_.network, demand_.demand, *std::move(routes));
+  }
+
+  // Every leg as soon as its data can be there, and what takes the same links together.
+  [[nodiscard]] Expected<AlltoallRoutes> in_few_rounds(AlltoallRoutes routes) const {
+    routes.rounds = 0;
+    for (AlltoallPath& path : routes.paths) {
+      const auto stops = std::ranges::count_if(
+          path.nodes, [&](NodeId v) { return fabric_.network.is_compute(v); });
+      path.rounds.resize(static_cast<std::size_t>(stops) - 1);
+      std::iota(path.rounds.begin(), path.rounds.end(), 0);
+      routes.rounds = std::max(routes.rounds, static_cast<std::int32_t>(path.rounds.size()));
+    }
+    return complete_routes(fabric_.network, demand_.demand, std::move(routes));
+  }
+
+  [[nodiscard]] std::optional<double> seconds_of(const AlltoallCompilation& made) const {
+    const auto parameters = find_simulation_parameters(fabric_.gpu.name);
+    const auto simulator = prepare_simulation(made.text, "<schedule>", fabric_.topology);
+    if (!parameters || !simulator) return std::nullopt;
+    SimulationOptions options;
+    options.stop = options_.solver.stop;
+    options.threads = 1;
+    options.max_events = kMostEvents;
+    const auto simulation = simulator->run({*options_.bytes}, *parameters, options);
+    if (!simulation) return std::nullopt;
+    return simulation->times.front().seconds;
+  }
+
+  Expected<AlltoallCompilation> write(AlltoallRoutes routes) {
+    watch_.restart();
     AlltoallCompilation result;
     result.optimum = most_;
-    result.routes = *std::move(routes);
-    if (auto error = by_peers ? write_xml(result) : write_flows(result)) return *std::move(error);
+    result.routes = std::move(routes);
+    if (auto error = by_peers() ? write_xml(result) : write_flows(result)) {
+      return *std::move(error);
+    }
     auto verdict = verify(result.text, "<schedule>", &fabric_.topology,
                           {.target = options_.xml.target, .sms = options_.sms});
     seconds_.verify += watch_.restart();
@@ -118,6 +231,24 @@ class AlltoallCompiler {
     result.verdict = *std::move(verdict);
     result.algbw = result.verdict.algbw.value_or(Ratio(0));
     return result;
+  }
+
+  [[nodiscard]] Expected<AlltoallRoutes> our_routes(std::int64_t k, AlltoallHops hops) const {
+    return route_alltoall(fabric_.network, demand_.demand, proof_.at_most,
+                          {.k = k, .hops = hops, .stop = options_.solver.stop});
+  }
+
+  [[nodiscard]] std::optional<Ratio> rate_by_links(std::int64_t k) const {
+    const auto routes = our_routes(k, AlltoallHops::links);
+    return routes ? in_algbw(routes->rate) : std::nullopt;
+  }
+
+  [[nodiscard]] Expected<AlltoallRoutes> baseline_routes(const std::string& name,
+                                                         std::int64_t k) const {
+    auto routes = make_alltoall_baseline(name, fabric_.topology, fabric_.network, demand_.demand, k,
+                                         kMaxAlltoallParts);
+    if (!routes) return routes;
+    return complete_routes(fabric_.network, demand_.demand, *std::move(routes));
   }
 
   std::optional<Diagnostic> write_xml(AlltoallCompilation& result) {
@@ -160,7 +291,11 @@ class AlltoallCompiler {
 
 Expected<AlltoallCompilation> compile_alltoall(const Fabric& fabric, const ParsedDemand& demand,
                                                const AlltoallCompileOptions& options) {
-  return AlltoallCompiler(fabric, demand, options).run();
+  const bool is_xml = options.format == AlltoallFormat::msccl;
+  if (!is_xml || demand.demand.is_uniform()) return AlltoallCompiler(fabric, demand, options).run();
+  const auto equal = equal_blocks(demand.demand);
+  if (!equal) return unequal_amounts();
+  return AlltoallCompiler(fabric, *equal, options).run();
 }
 
 }  // namespace forestcoll

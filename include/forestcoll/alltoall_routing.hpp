@@ -41,4 +41,11 @@ inline constexpr std::int64_t kMaxAlltoallParts = std::int64_t{1} << 22;
                                                       const Ratio& at_most,
                                                       const AlltoallRoutingOptions& options = {});
 
+/// Puts every leg into a round where `rounds` is 0, parts of one path in rounds of their own where
+/// that is faster, and adds up what the links then carry: `rate`
+/// and `rate_in_rounds`. REQUIRES: paths follow links of `network`; legs of all paths have rounds,
+/// ascending along a path, or those of none. Errors: E14 (limit) where the rate does not fit.
+[[nodiscard]] Expected<AlltoallRoutes> complete_routes(const Network& network, const Demand& demand,
+                                                       AlltoallRoutes routes);
+
 }  // namespace forestcoll

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "forestcoll/branching_forest.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/fabric.hpp"
@@ -56,6 +58,8 @@ struct CompileSeconds {
 
 struct Compilation {
   ChosenForest chosen = {};
+  /// What was written in place of the chosen forest: trees that branch at switches and are faster.
+  std::optional<BranchingForest> branching = {};
   std::string text = {};  ///< of the format that was asked for; of `forest_symmetric` for `none`
   CompileOptions options = {};  ///< with what the fabric decided: boxes, protocol
   /// The opinion of a checker that shares no code with what made it: of the text, or of the forest
@@ -67,12 +71,13 @@ struct Compilation {
 
 /// Where `options.choose_trees`: of the powers of two up to 16, and of those up to 128 that gain at
 /// least half a percent each (their trees carry several chunks each, so that uneven trees share the
-/// data out more exactly), those count that have a higher rate than all smaller ones and, as XML,
-/// fit the target. XML gets the one that is fastest for 1 GiB as `simulate` has it, and one of more
-/// chunks only where it gains 5 % by them; forests the one with the highest rate. An allreduce over
-/// a number of ranks that is no power of two gets roots that sum unequal numbers of chunks, 2^m in
-/// all, where that fits. Rows of the larger powers that were tried are in `tradeoff`.
-/// Errors: those of `synthesize`. Cost: that of `synthesize`, at most ten times.
+/// data out more exactly), those count that have a higher rate than all smaller ones and fit the
+/// target, as they are or taller. XML gets the one that is fastest for 1 GiB as `simulate` has it,
+/// and one of more chunks only where it gains 5 % by them; forests and plans the highest rate,
+/// plans beyond 16 only for 5 % each. An allreduce by XML over a number of ranks that is no power
+/// of two gets roots that sum unequal numbers of chunks, 2^m in all, where that fits. Rows of the
+/// larger powers that were tried are in `tradeoff`. Errors: those of `synthesize`. Cost: that of
+/// `synthesize`, at most ten times.
 [[nodiscard]] Expected<ChosenForest> choose_forest(const Fabric& fabric,
                                                    const CompileOptions& options);
 
@@ -84,7 +89,10 @@ struct Compilation {
                                                    const CompileOptions& options);
 
 /// `choose_forest`, then `compile_forest`: all that stands between a fabric and what a runtime
-/// loads. The command line makes its schedules by this. Errors: those of both.
+/// loads. The command line makes its schedules by this. An allreduce as `Format::forest`, without a
+/// given number of trees, limit of height, or former forest, branches at switches that copy and
+/// combine where that is faster; as `Format::mscclpp` where its executor can run that, too. Errors:
+/// those of both.
 [[nodiscard]] Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& options);
 
 }  // namespace forestcoll

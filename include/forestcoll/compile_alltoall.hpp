@@ -22,11 +22,17 @@ enum class AlltoallFormat { msccl, flows, none };
 
 struct AlltoallCompileOptions {
   AlltoallOptions solver = {};
-  /// Parts per pair. None: of the powers of two up to `max_k`, the smallest that is within 1 % of
-  /// the best of them; larger ones are tried as long as they fit the target and there are few
-  /// pairs.
+  /// The optimum where it is known already; null: it is found with `solver`.
+  const AlltoallProof* proof = nullptr;
+  std::string algorithm = {};  ///< of `alltoall_baselines`; empty: ours
+  /// Parts per pair; of a baseline, none is 1. None: of the powers of two up to `max_k`, the
+  /// smallest that is within 1 % of the best of them; larger ones are tried as long as they fit the
+  /// target and there are few pairs.
   std::optional<std::int64_t> k = {};
   std::int64_t max_k = 8;
+  /// What a rank sends, in bytes, for which ours is the fastest by simulation of several schedules;
+  /// see `compile_alltoall`. None: as for so much that links alone count.
+  std::optional<std::int64_t> bytes = {};
   AlltoallFormat format = AlltoallFormat::msccl;
   AlltoallLowerOptions lowering = {};
   XmlOptions xml = {};
@@ -51,8 +57,14 @@ struct AlltoallCompilation {
   Ratio optimum;  ///< GB/s of algbw that no schedule exceeds
   Ratio algbw;    ///< GB/s that the artefact reaches, by the checker's addition
   std::optional<Ratio> algbw_in_rounds;  ///< of flows, where every round waits for the one before
-  std::int64_t scratch = 0;              ///< of MSCCL XML: the most of any rank, in chunks
-  std::string text;                      ///< of the format asked for; of flows for `none`
+  /// Of ours as MSCCL XML, where it is below `optimum`: GB/s of paths that name links, in as many
+  /// parts.
+  std::optional<Ratio> algbw_by_links;
+  std::string stops;      ///< of ours: the baseline whose GPUs paths stop at; empty: searched for
+  bool combined = false;  ///< of ours: few rounds, in which messages over the same links are one
+  std::optional<double> seconds_at_bytes;  ///< by simulation, with the figures of the fabric's GPU
+  std::int64_t scratch = 0;                ///< of MSCCL XML: the most of any rank, in chunks
+  std::string text;                        ///< of the format asked for; of flows for `none`
   /// The opinion of a checker that shares no code with what made it. What is not `ok` must not be
   /// used: either a runtime selects it for no size (V19 alone), or it is a bug of ours.
   Verdict verdict;
@@ -60,11 +72,17 @@ struct AlltoallCompilation {
   AlltoallSeconds seconds;
 };
 
-/// 1. the optimum and its proof; 2. paths for k parts of every pair's data; 3. programs, as XML, or
-/// rounds, as flows; 4. a stranger's verdict. The size that algbw is of is what a rank has for all,
-/// itself included, on average. Errors: those of `alltoall_optimum`, `route_alltoall` and
-/// `lower_alltoall`; T09 unequal amounts as MSCCL XML. Cost: that of `alltoall_optimum` and of
-/// `route_alltoall` for each k.
+/// 1. the optimum and its proof; 2. paths for k parts of every pair's data, ours or a
+/// baseline's; 3. programs, as XML, or rounds, as flows; 4. a stranger's verdict. The size that
+/// algbw is of is what a rank has for all, itself included, on average.
+///
+/// Ours are the paths that are searched for, or, of equal rate, those that stop where a baseline's
+/// do and whose rounds are shorter. For `options.bytes`, they are the fastest of all of these and
+/// of the searched ones in as few rounds as there are legs on a path, so that small messages for
+/// the next hop are one. A demand whose amounts are equal after all fits MSCCL XML. Errors: those
+/// of `alltoall_optimum`, `route_alltoall`, `make_alltoall_baseline` and `lower_alltoall`; T09
+/// unequal amounts as MSCCL XML. Cost: that of `alltoall_optimum` and of `route_alltoall` for each
+/// k.
 [[nodiscard]] Expected<AlltoallCompilation> compile_alltoall(const Fabric& fabric,
                                                              const ParsedDemand& demand,
                                                              const AlltoallCompileOptions& options);

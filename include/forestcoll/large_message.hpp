@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string_view>
 
 #include "forestcoll/fabric.hpp"
@@ -9,9 +10,10 @@
 namespace forestcoll {
 
 /// Seconds for 1 GiB, as `simulate` has it, with the figures of the fabric's GPU: a model, not a
-/// measurement. Nothing where the schedule cannot be simulated within 5 million operations.
-/// Cost: of `verify`, and of those operations.
+/// measurement. Nothing where the schedule cannot be simulated within 5 million operations, or
+/// `stop` asks to give up before the end. Cost: of `verify`, and of those operations.
 [[nodiscard]] std::optional<double> large_message_time(std::string_view schedule,
-                                                       const Fabric& fabric);
+                                                       const Fabric& fabric,
+                                                       const std::stop_token& stop = {});
 
 }  // namespace forestcoll

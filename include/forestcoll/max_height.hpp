@@ -16,11 +16,11 @@ namespace forestcoll {
 /// The fastest forest found whose trees are no higher than `max_height`, with `scaling.k` trees
 /// per unit of weight: at `scaling` if that works, else at a larger U, a lower rate; `scaling` in
 /// the result says at which. Where forests of another k will do as well, `others` has what their
-/// cuts allow: then the fastest of all. Heights are found by search: a faster forest this low may
-/// exist.
+/// cuts allow: then the fastest of all. With few ranks also of all that less effort, a lower height
+/// and no limit find. Heights are found by search: a faster forest this low may exist.
 /// Errors: E16 where no forest on the fabric is this low whatever its rate (`max_height` is below
-/// `height_lower_bound(network, weights)`); and those of `pack`.
-/// Cost: that of a few calls of `pack`.
+/// `height_lower_bound(network, weights)`); those of `pack`; R01 only where nothing was found yet.
+/// Cost: that of some calls of `pack`, with few ranks for each effort, k and lower height.
 [[nodiscard]] Expected<Packing> pack_within_height(const Network& network, const Weights& weights,
                                                    const Scaling& scaling, std::int32_t max_height,
                                                    const PackOptions& options = {},

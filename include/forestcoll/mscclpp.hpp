@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "forestcoll/branching_forest.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/forest.hpp"
@@ -26,11 +27,16 @@ struct PlanSlice {
   Buffer buffer = Buffer::input;
   std::int32_t remote = -1;  ///< in the threadblock's list for the operation's channel; −1: local
   std::int64_t index = 0;    ///< in chunks
+  /// In the threadblock's list of switch channels: this place in the buffers of all its ranks; −1:
+  /// none.
+  std::int32_t switched = -1;
 };
 
 struct PlanOperation {
-  /// `nop` keeps a threadblock's threads in step.
-  enum class Kind : std::uint8_t { nop, put, signal, wait, copy, reduce };
+  /// `nop` keeps a threadblock's threads in step; `combine` reads a place of all ranks of a switch
+  /// channel, added up by the switch, and stores the sum in all ranks of one;
+  /// `store` puts something there from this GPU.
+  enum class Kind : std::uint8_t { nop, put, signal, wait, copy, reduce, combine, store };
   Kind kind = Kind::nop;
   PlanChannel channel = PlanChannel::memory;
   std::vector<std::int32_t> channels;  ///< in the threadblock's list
@@ -41,6 +47,7 @@ struct PlanThreadblock {
   std::int64_t count = 1;  ///< chunks that every operation of the loop moves
   /// By kind of channel: the GPU's channels and remote buffers that it uses.
   std::array<std::vector<std::int32_t>, plan_channels> channels, remote_buffers;
+  std::vector<std::int32_t> switch_channels = {};  ///< of the GPU
   /// Once, for every `unit_bytes` of the chunks, once.
   std::vector<PlanOperation> before, loop, after;
 };
@@ -51,10 +58,17 @@ struct PlanRemoteBuffer {
   PlanChannel channel = PlanChannel::memory;
 };
 
+/// Ranks whose buffers a switch reads and writes together: a switch channel of each of them.
+struct PlanSwitchGroup {
+  Buffer buffer = Buffer::input;
+  std::vector<Rank> ranks;
+};
+
 struct PlanGpu {
   std::int64_t input_chunks = 0, output_chunks = 0, scratch_chunks = 0;
   std::array<std::vector<Rank>, plan_channels> peers;  ///< of each channel, by kind
   std::vector<PlanRemoteBuffer> remote_buffers;
+  std::vector<PlanSwitchGroup> switch_groups = {};
   std::vector<PlanThreadblock> threadblocks;
 };
 
@@ -84,10 +98,27 @@ struct PlanOptions {
 /// those that a proxy serves that it is done.
 /// Errors, all ErrorKind::limit: T01 threadblocks, T02 operations of a threadblock, T03 channels,
 /// T04 messages of which a buffer has 4 GiB or more, as offsets have 32 bits, T06 a collective that
-/// MSCCL++ does not have, T09 ranks that own different shares. Cost: O(E log E) for E tree edges, a
-/// few times where it does not fit at first.
+/// MSCCL++ does not have, T09 ranks that own different shares, but for an allreduce. Cost: O(E log
+/// E) for E tree edges, a few times where it does not fit at first.
 [[nodiscard]] Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
                                                     const IdVector<Rank, std::int32_t>& box_of,
+                                                    const PlanOptions& options);
+
+/// Turns trees that branch at a switch into a plan with switch channels: a barrier, then every rank
+/// combines what it roots (`glres`, group load, reduce and store), then a barrier. The executor
+/// cannot combine for one rank alone, so in every tree all ranks have to hang on one switch, and on
+/// that alone; what a rank reads combined it then stores for all.
+/// Errors: T06 where trees are others, or the ranks are of several boxes, or roots are switches;
+/// those of `lower_to_plan`. Cost: linear in the forest and the plan.
+[[nodiscard]] Expected<ExecutionPlan> lower_to_switch_plan(
+    const BranchingForest& forest, const IdVector<Rank, std::int32_t>& box_of,
+    const PlanOptions& options);
+
+/// An allreduce over boxes of GPUs on a switch each that copies and combines: combined within the
+/// boxes, exchanged between GPUs of the same place in all of them, stored through the switches. Not
+/// made from trees: what it reaches, `verify` says.
+/// Errors: T06 where boxes are not of one even size, or more than 9; T04. Cost: linear in the plan.
+[[nodiscard]] Expected<ExecutionPlan> make_box_plan(const IdVector<Rank, std::int32_t>& box_of,
                                                     const PlanOptions& options);
 
 /// The plan as JSON, as MSCCL++ 0.9 reads it. `name` tells it from others of its collective. Where

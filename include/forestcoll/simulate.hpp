@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -69,7 +70,7 @@ struct LinkUse {
 };
 
 struct Simulation {
-  std::string schedule;  ///< "msccl-xml", "mscclpp-plan" or "forestcoll-forest"
+  std::string schedule;  ///< "msccl-xml", "mscclpp-plan", "forestcoll-forest" or "forestcoll-flows"
   std::string collective;
   std::string protocol;  ///< "Simple", "LL" or "LL128"
   std::int64_t ranks = 0;
@@ -98,6 +99,9 @@ class Simulator {
   class Model;  // defined with the library's sources
   explicit Simulator(std::shared_ptr<const Model> model);
 
+  /// What a rank sends on average, in bytes, where the schedule says so: an all-to-all-v.
+  [[nodiscard]] std::optional<std::int64_t> own_bytes() const;
+
   /// Discrete events at the level of flows. An operation of a threadblock begins once the one
   /// before it has ended, its flag and message are there and its connection has room; it costs
   /// `step_us`, then local work or a flow over the route of (sender, receiver); flows share links
@@ -109,6 +113,9 @@ class Simulator {
   /// threadblocks copy and add as keep up with the links, so neither `threadblock_gbs` nor
   /// `reduction_gbs` counts; where a GPU has more pieces to begin than `threadblocks`, these share
   /// the steps. A plan runs once, its pipelines round by round.
+  /// Flows of an all-to-all run once, too: what a rank sends over the same links in a round is one
+  /// message, which begins once its data is there and moves once earlier rounds have left its first
+  /// link and its last one. The amounts of an all-to-all-v grow and shrink with the size.
   ///
   /// Where a message needs more than 32 passes, T(P) of P passes is T(Q) plus (P − Q) times what a
   /// pass adds between Q/4 and Q. Q, from 32 on, is doubled until what a pass adds is the same over
@@ -126,11 +133,11 @@ class Simulator {
   std::shared_ptr<const Model> model_;
 };
 
-/// Reads MSCCL XML, an MSCCL++ plan or forest JSON (told apart by content, as `verify` does) and
-/// has it verified. Data takes the forest's own paths; where a schedule names none, the fewest hops
-/// through switches, spread as `verify` does. Errors: M04 where it is for another number of ranks
-/// or `verify` rejects it for reasons other than a runtime's limits; those of `verify` and
-/// `to_digraph`.
+/// Reads MSCCL XML, an MSCCL++ plan, forest or flows JSON (told apart by content, as `verify` does)
+/// and has it verified. Data takes the paths of forests and flows; where a schedule names none, the
+/// fewest hops through switches, spread as `verify` does. Errors: M04 where it is for another
+/// number of ranks or `verify` rejects it for reasons other than a runtime's limits; those of
+/// `verify` and `to_digraph`.
 [[nodiscard]] Expected<Simulator> prepare_simulation(std::string_view schedule,
                                                      std::string_view file,
                                                      const Topology& topology);

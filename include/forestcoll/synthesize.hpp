@@ -30,6 +30,8 @@ struct SynthesizeOptions {
   /// phase that is not packed yet, instead of the error R01. While the optimal rate is not known
   /// there is none, and the error says what is proved of that.
   bool answer_when_stopped = false;
+  /// Both phases of an allreduce may be planned for the same time, where that is faster.
+  bool at_once = true;
 };
 
 struct StageSeconds {
@@ -48,6 +50,9 @@ struct Synthesis {
   /// cut's sending side is the one that receives.
   std::optional<Rate> reduce_rate, broadcast_rate;
   Ratio allowed;  ///< GB/s: what the cuts allow at the k that was asked for or chosen
+  /// GB/s: the optimum of reduce-scatter, then allgather, where an allreduce is better with both at
+  /// once. `forest.optimum` is then that of both at once.
+  std::optional<Ratio> two_phases = {};
   /// The scale asked for could not be packed, because switches' two sides differ (by themselves
   /// or after rounding to k trees) or because trees had to be lower (`max_height`): U was raised,
   /// and `forest.algbw` is what that left of `allowed`.
@@ -74,15 +79,21 @@ struct Bound {
 
 /// Rate, scaling and packing for one collective. Reduce phases are solved on the reversed network;
 /// where that is the same network, both phases share one solution. Ranks own what `network.weight`
-/// says; algbw is the size of everybody's data together divided by the time.
+/// says; algbw is the size of everybody's data together divided by the time. The phases of an
+/// allreduce come one after the other, each on all of the fabric; where dividing every link between
+/// them lets both at once be faster (`allreduce_optimum`; as on fabrics whose ranks differ), that
+/// is done if its trees are faster, too: roots then have the shares that are best, which
+/// `forest.weight` says where they are not what the ranks own. For k trees these are rounded, to as
+/// many trees in all.
+///
 /// Errors: E14 (exact arithmetic), E16 (`max_height` below the distances), R01 (stopped), R02
 /// (`previous` does not fit the network or the collective).
 [[nodiscard]] Expected<Synthesis> synthesize(const Network& network,
                                              const SynthesizeOptions& options);
 
 /// What k trees per root allow: for the powers of two up to `most`, and for the k that reaches
-/// the optimum. Where `stop` asks to give up, for the k so far. Errors: E14; R01 where not even the
-/// optimum was known. Cost: `scale_to_k` per row.
+/// the optimum; of an allreduce one phase after the other. Where `stop` asks to give up, for the k
+/// so far. Errors: E14; R01 where not even the optimum was known. Cost: `scale_to_k` per row.
 [[nodiscard]] Expected<std::vector<RateAtK>> rate_by_k(const Network& network,
                                                        Collective collective,
                                                        std::optional<Rank> root, std::int64_t most,
@@ -96,10 +107,10 @@ struct RateAtHeight {
   Ratio algbw;  ///< GB/s
 };
 
-/// What lower trees cost, at the k that `options` asks for; the highest trees first. `max_height`
-/// and `previous` are not looked at. Where `options.packing.stop` asks to give up, the rows so far.
-/// Errors: those of `synthesize`; R01 without any row. Cost: that of packing several
-/// times per row.
+/// What lower trees cost, at the k that `options` asks for (of an allreduce, one phase after the
+/// other); the highest trees first. `max_height` and `previous` are not looked at. Where
+/// `options.packing.stop` asks to give up, the rows so far. Errors: those of `synthesize`; R01
+/// without any row. Cost: that of packing several times per row.
 [[nodiscard]] Expected<std::vector<RateAtHeight>> rate_by_height(const Network& network,
                                                                  const SynthesizeOptions& options);
 

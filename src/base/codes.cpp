@@ -7,7 +7,7 @@
 namespace forestcoll {
 namespace {
 
-constexpr std::array<CodeInfo, 139> kCodes = {{
+constexpr std::array<CodeInfo, 145> kCodes = {{
     {"E01", "the topology file", "not JSON"},
     {"E02", "the topology file",
      "wrong format or version, a key of the wrong kind, or a text with control characters"},
@@ -57,7 +57,7 @@ constexpr std::array<CodeInfo, 139> kCodes = {{
     {"T06", "the request", "the target cannot run such a file", ErrorKind::limit},
     {"T07", "the request", "no such target"},
     {"T08", "the request", "Simple for a broadcast or reduce between boxes"},
-    {"T09", "the request", "unequal shares, which plans cannot say, and XML only for allreduce",
+    {"T09", "the request", "unequal shares, which XML and plans can only say of an allreduce",
      ErrorKind::limit},
     {"T10", "the request",
      "a forest with more edges, or more text, than the checker reads; an alltoall in more parts "
@@ -87,7 +87,8 @@ constexpr std::array<CodeInfo, 139> kCodes = {{
     {"P03", "the request", "too much to draw"},
     {"P04", "the request", "drawing takes too long", ErrorKind::io},
     {"W10", "the request", "a schedule with one root, which no runtime checks"},
-    {"W11", "the request", "XML names no routes, and the fewest hops reach less than the forest"},
+    {"W11", "the request",
+     "XML names no routes, and the fewest hops reach less than the forest, or the flows"},
     {"W13", "the request", "Simple for a broadcast or reduce between boxes"},
     {"W14", "the request", "LL128 where the runtime does not use it itself"},
     {"W15", "the request", "no power of two of elements selects the schedule"},
@@ -128,6 +129,13 @@ constexpr std::array<CodeInfo, 139> kCodes = {{
     {"N08", "algorithms, simulation and comparison",
      "a schedule for another collective, or `--measured` for an algorithm that is not compared"},
     {"N09", "algorithms, simulation and comparison", "a chart of nothing"},
+    {"X01", "forestcoll-run", "not a schedule that can be run"},
+    {"X02", "forestcoll-run", "an option that cannot be read or that no runtime has"},
+    {"X03", "forestcoll-run", "another number of processes than the schedule has GPUs"},
+    {"X04", "forestcoll-run",
+     "no size in the file's window, or less than an element for each chunk"},
+    {"X05", "forestcoll-run", "a root that is no rank"},
+    {"X06", "forestcoll-run", "a size beyond 2 GiB in one process", ErrorKind::limit},
     {"J01", "a batch", "no topologies here"},
     {"J02", "a batch", "an item's time is over (`--time-limit`)"},
     {"J03", "a batch", "out of memory: by `--memory`, by the allocator, or killed from outside"},

@@ -219,21 +219,6 @@ CollectiveForest combine(const Request& request, const std::optional<Phase>& bro
   return forest;
 }
 
-Load load_of(const Forest& forest, const Network& network) {
-  Load load{IdVector<ArcId, std::int64_t>(network.graph.arc_count(), 0), 0};
-  for (std::size_t t = 0; t < forest.tree_count(); ++t) {
-    const Forest::Tree& tree = forest.tree(TreeId(t));
-    load.chunks += tree.multiplicity;
-    for (std::size_t v = 0; v < forest.rank_count(); ++v) {
-      if (Rank(v) == tree.root) continue;
-      for (const ArcId a : arcs_of(network, forest.path(TreeId(t), Rank(v)))) {
-        load.on_arc[a] += tree.multiplicity;
-      }
-    }
-  }
-  return load;
-}
-
 // Nothing of a load: there is no such phase.
 std::optional<Ratio> algbw_of(const std::optional<Load>& reduce,
                               const std::optional<Load>& broadcast, const Network& network) {
@@ -305,14 +290,3 @@ std::string name_of(const Topology& topology, Rank rank) {
 }
 
 }  // namespace forestcoll::baseline
-
-namespace forestcoll {
-
-std::optional<Ratio> congestion_algbw(const CollectiveForest& forest, const Network& network) {
-  std::optional<baseline::Load> reduce, broadcast;
-  if (forest.reduce) reduce = baseline::load_of(*forest.reduce, network);
-  if (forest.broadcast) broadcast = baseline::load_of(*forest.broadcast, network);
-  return baseline::algbw_of(reduce, broadcast, network);
-}
-
-}  // namespace forestcoll

@@ -23,8 +23,10 @@ class Timer {
   // that wait in the midst of their steps; where threadblocks are merged, that decides.
   [[nodiscard]] std::optional<double> simulate(const CollectiveForest& forest,
                                                const Schedule& schedule) const {
+    const std::stop_token& stop = options_.synthesis.packing.stop;
+    if (stop.stop_requested()) return std::nullopt;
     return large_message_time(to_msccl_xml(schedule, forest, fabric_.topology, options_.xml),
-                              fabric_);
+                              fabric_, stop);
   }
 
  private:
@@ -34,27 +36,19 @@ class Timer {
 
 }  // namespace
 
-void lower_candidates(std::vector<CandidateForest>& candidates, const LowerOptions& options) {
-  for (CandidateForest& each : candidates) {
-    if (each.schedule) continue;
-    auto schedule = lower(each.synthesis.forest, options);
-    if (schedule) each.schedule = *std::move(schedule);
-  }
-}
-
-CandidateTimes candidate_times(const std::vector<CandidateForest>& candidates, const Fabric& fabric,
+CandidateTimes candidate_times(const std::vector<FittedForest>& candidates, const Fabric& fabric,
                                const CompileOptions& options) {
   const Timer timer(fabric, options);
   const auto times_by = [&](auto&& seconds_of) {
     std::vector<std::optional<double>> times(candidates.size());
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-      const auto& [synthesis, schedule] = candidates[i];
-      if (schedule) times[i] = seconds_of(synthesis.forest, *schedule);
+      const ChosenForest& each = candidates[i].chosen;
+      if (each.schedule) times[i] = seconds_of(each.synthesis.forest, *each.schedule);
     }
     return times;
   };
   const auto fit = std::ranges::count_if(
-      candidates, [](const CandidateForest& c) { return c.schedule.has_value(); });
+      candidates, [](const FittedForest& c) { return c.chosen.schedule.has_value(); });
   CandidateTimes result;
   if (fit > 1) {
     result.seconds = times_by([&](const auto& f, const auto& s) { return timer.simulate(f, s); });

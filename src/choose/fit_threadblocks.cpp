@@ -60,12 +60,16 @@ std::int32_t height_of(const CollectiveForest& forest) {
 
 }  // namespace
 
-ChosenForest fit_threadblocks(ChosenForest chosen, const Fabric& fabric,
+FittedForest fit_threadblocks(Synthesis synthesis, const Fabric& fabric,
                               const CompileOptions& options) {
-  if (options.format != Format::msccl && options.format != Format::mscclpp) return chosen;
+  FittedForest result{{std::move(synthesis), ""}, true};
+  if (options.format != Format::msccl && options.format != Format::mscclpp) return result;
+  ChosenForest& chosen = result.chosen;
   CollectiveForest& forest = chosen.synthesis.forest;
   const auto lowered = try_lowering(forest, fabric, options, chosen.schedule);
-  if (lowered || !is_for_many_peers(lowered.errors())) return chosen;
+  if (lowered) return result;
+  result.fits = false;
+  if (!is_for_many_peers(lowered.errors())) return result;
   for (const int levels : {2, 3}) {
     auto taller = divide(forest, fabric.network, levels);
     if (!taller || !try_lowering(taller->forest, fabric, options, chosen.schedule)) continue;
@@ -74,9 +78,10 @@ ChosenForest fit_threadblocks(ChosenForest chosen, const Fabric& fabric,
         "{} others, not {}",
         height_of(taller->forest), height_of(forest), taller->peers, taller->before);
     forest = std::move(taller->forest);
+    result.fits = true;
     break;
   }
-  return chosen;
+  return result;
 }
 
 }  // namespace forestcoll::choose

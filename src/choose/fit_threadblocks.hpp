@@ -6,12 +6,18 @@
 
 namespace forestcoll::choose {
 
+/// A forest that may be chosen.
+struct FittedForest {
+  ChosenForest chosen;
+  bool fits = false;  ///< its schedule or plan the target; always where none is asked for
+};
+
 /// Where the forest's XML or plan is refused for threadblocks or channels (T01, T03), of which a
 /// GPU needs some per peer: as many trees at the same rate, taller, with fewer peers, where those
 /// fit; `why` says what it costs. The forest as it was where it fits, where nothing else does, and
 /// where no schedule is asked for. Cost: that of lowering it, and where that is refused that of
 /// `with_fewer_peers`.
-[[nodiscard]] ChosenForest fit_threadblocks(ChosenForest chosen, const Fabric& fabric,
+[[nodiscard]] FittedForest fit_threadblocks(Synthesis synthesis, const Fabric& fabric,
                                             const CompileOptions& options);
 
 }  // namespace forestcoll::choose

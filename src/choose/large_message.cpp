@@ -12,13 +12,14 @@ constexpr std::int64_t kMostOperations = 5'000'000;
 
 }  // namespace
 
-std::optional<double> large_message_time(std::string_view schedule, const Fabric& fabric) {
+std::optional<double> large_message_time(std::string_view schedule, const Fabric& fabric,
+                                         const std::stop_token& stop) {
   const auto parameters = find_simulation_parameters(fabric.gpu.name);
   if (!parameters) return std::nullopt;
   const auto simulator = prepare_simulation(schedule, "the schedule", fabric.topology);
   if (!simulator) return std::nullopt;
   const auto run = simulator->run({choose::kLargeMessage}, *parameters,
-                                  {.max_events = kMostOperations, .threads = 1});
+                                  {.stop = stop, .max_events = kMostOperations, .threads = 1});
   if (!run) return std::nullopt;
   return run->times.front().seconds;
 }

@@ -27,18 +27,24 @@ namespace forestcoll {
 namespace {
 
 using choose::candidate_times;
-using choose::CandidateForest;
 using choose::CandidateTimes;
+using choose::fit_threadblocks;
+using choose::FittedForest;
 using choose::synthesize_at;
 
 constexpr std::int64_t kFinest = 128;
 constexpr std::int64_t kFirstFine = 32;
 constexpr double kGainOfMoreChunks = 1.05;  // by the model, which is no finer
 
-// At least half a percent more.
-bool is_worth(const Ratio& rate, const Ratio& than) {
-  const auto needed = checked_mul(than, Ratio(201, 200));
+// At least half a percent more; of a plan, which no model times here, as much as by the model.
+bool is_worth(const Ratio& rate, const Ratio& than, Format format) {
+  const auto needed =
+      checked_mul(than, format == Format::mscclpp ? Ratio(21, 20) : Ratio(201, 200));
   return needed && rate >= *needed;
+}
+
+bool stop_requested(const CompileOptions& options) {
+  return options.synthesis.packing.stop.stop_requested();
 }
 
 std::string name_of(const CollectiveForest& forest) {
@@ -46,75 +52,70 @@ std::string name_of(const CollectiveForest& forest) {
   return fmt::format("{} chunks", chunks_of(forest));
 }
 
+std::string joined(std::string why, const std::string& more) {
+  if (why.empty() || more.empty()) return why + more;
+  return std::move(why) + "; " + more;
+}
+
 // The fastest of those that fit; none where none does. `candidates` have more and more chunks.
-std::optional<ChosenForest> choose_by_model(std::vector<CandidateForest> candidates,
+std::optional<ChosenForest> choose_by_model(std::vector<FittedForest> candidates,
                                             const Fabric& fabric, const CompileOptions& options) {
-  choose::lower_candidates(candidates, options.lowering);
-  if (candidates.size() == 1) {
-    auto& [synthesis, schedule] = candidates.front();
-    if (!schedule) return std::nullopt;
-    return ChosenForest{std::move(synthesis), "", std::move(schedule)};
-  }
-  if (options.synthesis.packing.progress && !candidates.empty()) {
+  std::erase_if(candidates, [](const FittedForest& each) { return !each.fits; });
+  if (candidates.empty()) return std::nullopt;
+  if (candidates.size() == 1) return std::move(candidates.front().chosen);
+  if (options.synthesis.packing.progress) {
     options.synthesis.packing.progress("choosing k by the model", std::nullopt);
   }
   const CandidateTimes times = candidate_times(candidates, fabric, options);
-  std::optional<std::size_t> best;
-  double least = 0;
+  std::size_t best = 0;
   std::string said;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const std::optional<double>& seconds = times.seconds[i];
-    if (!seconds) continue;
+    const double seconds = *times.seconds[i];
     said += fmt::format("{}{} {:.2f} ms", said.empty() ? "" : ", ",
-                        name_of(candidates[i].synthesis.forest), *seconds * 1e3);
-    if (best && *seconds * kGainOfMoreChunks > least) continue;
-    best = i;
-    least = *seconds;
+                        name_of(candidates[i].chosen.synthesis.forest), seconds * 1e3);
+    if (seconds * kGainOfMoreChunks < *times.seconds[best]) best = i;
   }
-  if (!best) return std::nullopt;
-  const std::string why = fmt::format("fastest for 1 GiB ({}, not measurement): {}",
-                                      times.simulated ? "model" : "coarse model", said);
-  auto& [synthesis, schedule] = candidates[*best];
-  return ChosenForest{std::move(synthesis), why, std::move(schedule)};
+  const std::string why = fmt::format("fastest for 1 GiB ({}, not measurement{}): {}",
+                                      times.simulated ? "model" : "coarse model",
+                                      stop_requested(options) ? "; time was up" : "", said);
+  ChosenForest chosen = std::move(candidates[best].chosen);
+  chosen.why = joined(std::move(chosen.why), why);
+  return chosen;
 }
 
-std::vector<CandidateForest> alone(Synthesis synthesis) {
-  std::vector<CandidateForest> result;
-  result.push_back({std::move(synthesis)});
-  return result;
+// The one of the highest rate that fits; else the highest, and whoever lowers it says why.
+ChosenForest choose_by_rate(std::vector<FittedForest> candidates) {
+  const auto fits = std::find_if(candidates.rbegin(), candidates.rend(),
+                                 [](const FittedForest& each) { return each.fits; });
+  return std::move((fits == candidates.rend() ? candidates.back() : *fits).chosen);
 }
 
-// With `best`, the best by rate up to 16: as XML, all that have a higher rate than fewer trees.
-// Where it does not fit the target, it stays alone.
-std::vector<CandidateForest> by_rate(Synthesis best, const Network& network,
-                                     const CompileOptions& options) {
-  const bool is_schedule = options.format == Format::msccl;
-  std::optional<Schedule> schedule;
-  if (is_schedule) {
-    auto lowered = lower(best.forest, options.lowering);
-    if (!lowered) return alone(std::move(best));
-    schedule = *std::move(lowered);
-  }
+// With `best`, the best by rate up to 16: for schedules, all that have a higher rate than fewer
+// trees; and more trees, as long as they gain and fit.
+std::vector<FittedForest> by_rate(Synthesis best, const Fabric& fabric,
+                                  const CompileOptions& options) {
   std::vector<RateAtK> rows = best.tradeoff;
   const Ratio optimum = best.forest.optimum;
-  std::vector<CandidateForest> found;
+  std::vector<FittedForest> found;
   std::optional<Ratio> rate;
   for (const RateAtK& row : rows) {
-    if (!is_schedule || (rate && row.algbw <= *rate) || row.k >= best.forest.k) continue;
+    if (!is_schedule(options.format) || (rate && row.algbw <= *rate)) continue;
+    if (row.k >= best.forest.k || stop_requested(options)) break;
     rate = row.algbw;
-    auto fewer = synthesize_at(network, options.synthesis, row.k);
-    if (fewer) found.push_back({*std::move(fewer)});
+    auto fewer = synthesize_at(fabric.network, options.synthesis, row.k);
+    if (fewer) found.push_back(fit_threadblocks(*std::move(fewer), fabric, options));
   }
-  found.push_back({std::move(best), std::move(schedule)});
-  for (std::int64_t k = kFirstFine; k <= kFinest; k *= 2) {
-    const Ratio reached = found.back().synthesis.forest.algbw;
-    if (!is_worth(optimum, reached)) break;
-    auto finer = synthesize_at(network, options.synthesis, k);
+  found.push_back(fit_threadblocks(std::move(best), fabric, options));
+  for (std::int64_t k = kFirstFine; k <= kFinest && found.back().fits; k *= 2) {
+    const Ratio reached = found.back().chosen.synthesis.forest.algbw;
+    if (!is_worth(optimum, reached, options.format)) break;
+    auto finer = synthesize_at(fabric.network, options.synthesis, k);
     if (!finer) break;
     rows.push_back({k, finer->forest.algbw});
-    if (is_worth(finer->forest.algbw, reached)) found.push_back({*std::move(finer)});
+    if (!is_worth(finer->forest.algbw, reached, options.format)) continue;
+    found.push_back(fit_threadblocks(*std::move(finer), fabric, options));
   }
-  for (CandidateForest& each : found) each.synthesis.tradeoff = rows;
+  for (FittedForest& each : found) each.chosen.synthesis.tradeoff = rows;
   return found;
 }
 
@@ -165,32 +166,29 @@ std::vector<Synthesis> in_powers_of_two(const Fabric& fabric, const CompileOptio
 
 }  // namespace choose
 
-Expected<ChosenForest> choose_forest(const Fabric& fabric, const CompileOptions& given) {
+Expected<ChosenForest> choose::choose_trees(const Fabric& fabric, const CompileOptions& given) {
   const auto settled = choose::settle(fabric, given);
   if (!settled) return settled.errors();
   const CompileOptions& options = *settled;
   auto best = synthesize(fabric.network, options.synthesis);
   if (!best) return best.errors();
-  if (!options.choose_trees || best->stopped || options.synthesis.previous != nullptr) {
-    return choose::fit_threadblocks({*std::move(best), ""}, fabric, options);
+  if (!options.choose_trees || best->stopped) {
+    return fit_threadblocks(*std::move(best), fabric, options).chosen;
   }
-  auto found = by_rate(*std::move(best), fabric.network, options);
-  if (options.format != Format::msccl) {
-    return choose::fit_threadblocks({std::move(found.back().synthesis), ""}, fabric, options);
-  }
-  const Synthesis highest = found.back().synthesis;
-  std::vector<CandidateForest> even;
+  std::vector<FittedForest> found = by_rate(*std::move(best), fabric, options);
+  if (options.format != Format::msccl) return choose_by_rate(std::move(found));
+  const Synthesis& highest = found.back().chosen.synthesis;
+  std::vector<FittedForest> even;
   for (Synthesis& each : choose::in_powers_of_two(fabric, options)) {
     // Its own bound is one for these shares; what counts is the one for equal shares, which it can
     // be above.
     each.forest.optimum = highest.forest.optimum;
     each.tradeoff = highest.tradeoff;
-    even.push_back({std::move(each)});
+    even.push_back(fit_threadblocks(std::move(each), fabric, options));
   }
   if (auto chosen = choose_by_model(std::move(even), fabric, options)) return *std::move(chosen);
-  if (auto chosen = choose_by_model(std::move(found), fabric, options)) return *std::move(chosen);
-  // Where that does not fit either, whoever lowers it says why.
-  return choose::fit_threadblocks({highest, ""}, fabric, options);
+  if (std::ranges::none_of(found, &FittedForest::fits)) return choose_by_rate(std::move(found));
+  return *choose_by_model(std::move(found), fabric, options);
 }
 
 }  // namespace forestcoll

@@ -22,4 +22,8 @@ namespace forestcoll::choose {
 [[nodiscard]] std::vector<Synthesis> in_powers_of_two(const Fabric& fabric,
                                                       const CompileOptions& options);
 
+/// `choose_forest`, of forests that `synthesize` makes with the options as they are.
+[[nodiscard]] Expected<ChosenForest> choose_trees(const Fabric& fabric,
+                                                  const CompileOptions& options);
+
 }  // namespace forestcoll::choose

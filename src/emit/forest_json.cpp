@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "emit/forest_text.hpp"
 #include "emit/phases.hpp"
 #include "emit/text.hpp"
 #include "forestcoll/emit.hpp"
@@ -13,27 +14,11 @@
 namespace forestcoll {
 namespace {
 
-using Names = IdVector<NodeId, std::string>;
-
-Names quoted_names(const Topology& topology) {
-  Names names;
-  names.reserve(topology.nodes.size());
-  for (const TopologyNode& node : topology.nodes) names.push_back(emit::json_string(node.id));
-  return names;
-}
-
-std::string rate(const Ratio& ratio) {
-  return fmt::format(R"({{"exact":"{}","value":{}}})", ratio.to_string(), ratio.to_double());
-}
-
-void append_list(std::string& out, std::span<const NodeId> nodes, const Names& names) {
-  out += '[';
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (i > 0) out += ',';
-    out += names[nodes[i]];
-  }
-  out += ']';
-}
+using emit::append_list;
+using emit::append_tree;
+using emit::Names;
+using emit::quoted_names;
+using emit::rate;
 
 // Left out where all ranks own the same.
 void append_weights(std::string& out, const IdVector<Rank, std::int64_t>& weights) {
@@ -42,28 +27,6 @@ void append_weights(std::string& out, const IdVector<Rank, std::int64_t>& weight
     out += std::to_string(weights[Rank(r)]);
   }
   if (!weights.empty()) out += ']';
-}
-
-void append_tree(std::string& out, const Forest& forest, TreeId t, const Names& names,
-                 bool images) {
-  const Forest::Tree& tree = forest.tree(t);
-  fmt::format_to(std::back_inserter(out),
-                 R"({{"root":{},"multiplicity":{},"height":{},{}"edges":[)",
-                 names[forest.ranks()[tree.root.index()]], tree.multiplicity, tree.height,
-                 images ? R"("images":true,)" : "");
-  bool first = true;
-  for (const Rank child : emit::edges(forest, t)) {
-    const std::vector<NodeId> path = forest.path(t, child);
-    out += first ? R"({"src":)" : R"(,{"src":)";
-    first = false;
-    out += names[path.front()];
-    out += R"(,"dst":)";
-    out += names[path.back()];
-    out += R"(,"path":)";
-    append_list(out, path, names);
-    out += '}';
-  }
-  out += "]}";
 }
 
 void append_trees(std::string& out, std::string_view key, const Forest& forest, bool symmetric,

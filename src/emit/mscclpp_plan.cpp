@@ -56,6 +56,10 @@ std::string_view name_of(Kind kind) {
       return "wait";
     case Kind::copy:
       return "copy";
+    case Kind::combine:
+      return "glres";
+    case Kind::store:
+      return "gstore";
     case Kind::reduce:
       break;
   }
@@ -70,8 +74,9 @@ std::string slices(const std::vector<PlanSlice>& list, std::int64_t count) {
   std::string text = "[";
   for (const PlanSlice& slice : list) {
     if (text.size() > 1) text += ',';
-    text += slice.remote < 0 ? fmt::format("{{\"type\":\"{}\"", type_of(slice.buffer))
-                             : fmt::format("{{\"buffer_id\":{}", slice.remote);
+    text += slice.switched >= 0 ? fmt::format("{{\"switch_channel_id\":{}", slice.switched)
+            : slice.remote < 0  ? fmt::format("{{\"type\":\"{}\"", type_of(slice.buffer))
+                                : fmt::format("{{\"buffer_id\":{}", slice.remote);
     text += fmt::format(",\"index\":{},\"size\":{}}}", slice.index, count);
   }
   return text + "]";
@@ -87,7 +92,11 @@ std::string operation_text(const PlanOperation& operation, std::int64_t count) {
   const bool through =
       operation.kind == Kind::put || operation.kind == Kind::signal || operation.kind == Kind::wait;
   if (through) text += fmt::format(",\"channel_type\":\"{}\"", name_of(operation.channel));
-  if (operation.kind == Kind::reduce) text += ",\"reduce_op\":\"sum\"";
+  if (operation.kind == Kind::combine || operation.kind == Kind::store) {
+    text += ",\"channel_type\":\"switch\"";
+  }
+  if (operation.kind == Kind::reduce || operation.kind == Kind::combine)
+    text += ",\"reduce_op\":\"sum\"";
   return text + "}";
 }
 
@@ -138,8 +147,22 @@ void append_threadblock(std::string& out, std::size_t number, const PlanThreadbl
                              buffers.empty() ? "" : ",", name, numbers(block.remote_buffers[kind]));
     }
   }
+  if (!block.switch_channels.empty()) {
+    channels += fmt::format("{}{{\"channel_type\":\"switch\",\"channel_ids\":{}}}",
+                            channels.empty() ? "" : ",", numbers(block.switch_channels));
+  }
   fmt::format_to(std::back_inserter(out),
                  "],\n     \"channels\":[{}],\"remote_buffer_refs\":[{}]}}", channels, buffers);
+}
+
+// A list of one: channels are numbered over all of them.
+std::string switch_text(const PlanSwitchGroup& group) {
+  std::vector<std::int32_t> ranks;
+  for (const Rank rank : group.ranks) ranks.push_back(rank.value);
+  return fmt::format(
+      "{{\"channel_type\":\"switch\",\"buffer_type\":\"{}\",\"rank_groups\":[{{\"size\":{},"
+      "\"ranks\":{}}}]}}",
+      type_of(group.buffer), ranks.size(), numbers(ranks));
 }
 
 void append_gpu(std::string& out, std::size_t rank, const PlanGpu& gpu, std::int64_t unit) {
@@ -161,6 +184,10 @@ void append_gpu(std::string& out, std::size_t rank, const PlanGpu& gpu, std::int
     for (const Rank peer : gpu.peers[kind]) peers.push_back(peer.value);
     fmt::format_to(std::back_inserter(out), "{}{{\"channel_type\":\"{}\",\"connected_to\":{}}}",
                    first ? "" : ",", name_of(static_cast<PlanChannel>(kind)), numbers(peers));
+    first = false;
+  }
+  for (const PlanSwitchGroup& group : gpu.switch_groups) {
+    out += (first ? "" : ",") + switch_text(group);
     first = false;
   }
   out += "],\n   \"remote_buffers\":[";

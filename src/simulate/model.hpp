@@ -10,6 +10,7 @@
 #include "forestcoll/simulate.hpp"
 #include "forestcoll/verify.hpp"
 #include "simulate/fabric.hpp"
+#include "simulate/flows_source.hpp"
 #include "simulate/forest_source.hpp"
 #include "simulate/plan_source.hpp"
 #include "simulate/program_source.hpp"
@@ -18,11 +19,13 @@ namespace forestcoll {
 
 class Simulator::Model {
  public:
-  using Source = std::variant<audit::ProgramSource, audit::ForestSource, audit::PlanSource>;
+  using Source = std::variant<audit::ProgramSource, audit::ForestSource, audit::PlanSource,
+                              audit::FlowsSource>;
   struct Description {
     std::string format, collective, protocol;
     std::int64_t ranks = 0;
     double busbw_factor = 1;
+    std::int64_t bytes = 0;  ///< of the buffer that the schedule itself is for; 0: any
   };
 
   Model(Description description, const Topology& topology, audit::Fabric fabric, Source source)

@@ -11,6 +11,7 @@
 #include "audit/common/findings.hpp"
 #include "audit/common/line_index.hpp"
 #include "audit/common/memory_map.hpp"
+#include "audit/flows/file.hpp"
 #include "audit/forest/file.hpp"
 #include "audit/msccl/structure.hpp"
 #include "audit/msccl/target_rules.hpp"
@@ -80,10 +81,17 @@ Expected<Acceptance> accept(std::string_view text, std::string_view file,
 }
 
 double busbw_of(const Verdict& verdict) {
-  if (verdict.collective_name == "alltoall") {
+  if (verdict.collective_name.starts_with("alltoall")) {
     return static_cast<double>(verdict.ranks - 1) / static_cast<double>(verdict.ranks);
   }
   return busbw_factor(verdict.collective, verdict.ranks).to_double();
+}
+
+// What a rank sends on average, its own data included; at least one byte.
+std::int64_t buffer_bytes(const audit::FlowsFile& flows) {
+  std::int64_t total = flows.own_bytes.value_or(0);
+  for (const audit::FlowPair& pair : flows.pairs) total += pair.bytes.value_or(0);
+  return std::max<std::int64_t>(1, total / std::ssize(flows.ranks));
 }
 
 class Preparation {
@@ -105,10 +113,7 @@ class Preparation {
   Expected<Simulator> read() {
     if (description_.format == "msccl-xml") return read_xml();
     if (description_.format == "mscclpp-plan") return read_plan();
-    if (description_.format == "forestcoll-flows") {
-      return refuse(file_, "", "flows have no steps, and so no times",
-                    "write the XML of the alltoall: `forestcoll synth -c alltoall`");
-    }
+    if (description_.format == "forestcoll-flows") return read_flows();
     return read_forest();
   }
 
@@ -139,7 +144,18 @@ class Preparation {
   Expected<Simulator> read_forest() {
     const auto forest = audit::read_forest_json(text_, file_, findings_);
     if (!forest) return forest.errors();
+    if (forest->version == 3) {
+      return refuse(file_, "", "the trees branch at switches, which is not timed",
+                    "simulate a schedule without that: synth --format forest -k 1, or XML");
+    }
     return finish(audit::ForestSource(*forest, topology_, chunks_, fabric_, findings_));
+  }
+
+  Expected<Simulator> read_flows() {
+    const auto flows = audit::read_flows(text_, file_, findings_);
+    if (!flows) return flows.errors();
+    if (description_.collective == "alltoallv") description_.bytes = buffer_bytes(*flows);
+    return finish(audit::FlowsSource(*flows, topology_, fabric_));
   }
 
   Expected<Simulator> finish(Simulator::Model::Source source) {

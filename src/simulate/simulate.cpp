@@ -206,6 +206,11 @@ class Sweep {
 
 Simulator::Simulator(std::shared_ptr<const Model> model) : model_(std::move(model)) {}
 
+std::optional<std::int64_t> Simulator::own_bytes() const {
+  const std::int64_t bytes = model_->description().bytes;
+  return bytes > 0 ? std::optional(bytes) : std::nullopt;
+}
+
 Expected<Simulation> Simulator::run(const std::vector<std::int64_t>& sizes,
                                     const SimulationParameters& parameters,
                                     const SimulationOptions& options) const {

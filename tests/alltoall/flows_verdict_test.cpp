@@ -91,7 +91,7 @@ Json with_bytes() {
   for (Json& each : flows["pairs"]) each["bytes"] = 4;
   flows["pairs"].erase(5);  // c has nothing for b: 16 or 20 less 4 bytes cross
   // a to b carries 8 bytes in 0.8 ns; a rank has (20 + 12) / 3 bytes.
-  flows["algbw"]["exact"] = flows["algbw_in_rounds"]["exact"] = flows["optimum"]["exact"] = "40/3";
+  flows["algbw"] = flows["algbw_in_rounds"] = flows["optimum"] = {{"exact", "40/3"}};
   return flows;
 }
 
@@ -136,9 +136,18 @@ TEST(FlowsVerdict, EveryChangeIsFound) {
          f["ranks"] = {"b", "a", "c"};
        },
        "not those of the topology", "V20"},
-      {[](Json& f) { f["algbw"]["exact"] = "14"; }, "its paths reach 15 GB/s", "V25"},
-      {[](Json& f) { f["algbw_in_rounds"]["exact"] = "14"; }, "round by round", "V25"},
-      {[](Json& f) { f["optimum"]["exact"] = "14"; }, "above the 14 GB/s", "V25"},
+      {[](Json& f) {
+         f["algbw"] = {{"exact", "14"}};
+       },
+       "its paths reach 15 GB/s", "V25"},
+      {[](Json& f) {
+         f["algbw_in_rounds"] = {{"exact", "14"}};
+       },
+       "round by round", "V25"},
+      {[](Json& f) {
+         f["optimum"] = {{"exact", "14"}};
+       },
+       "above the 14 GB/s", "V25"},
       {[](Json& f) { f["pairs"].erase(3); }, "c gets nothing of what b has for it", "V17"},
       {[](Json& f) { f["pairs"].erase(5); }, "b gets nothing of what c has for it", "V17"},
       {[](Json& f) { f["pairs"].push_back(f["pairs"][0]); }, "stands twice", "V03"},
@@ -160,10 +169,18 @@ TEST(FlowsVerdict, EveryChangeIsFound) {
          f["pairs"][0]["paths"][0]["path"] = {"a", "c", "b"};
        },
        "there is no link from a to c", "V24"},
+      {[](Json& f) { f["pairs"][1]["paths"][0]["path"] = {"a", "x", "y", "x", "b", "c"}; },
+       "a leg passes x twice", "V24"},
+      {[](Json& f) { f["algbw"]["value"] = 15.1; }, "value: 15.1 is not 15", "V03"},
+      {[](Json& f) { f["algbw"]["value"] = "15"; }, "value: expected a number", "V03"},
+      {[](Json& f) { f["notes"] = 1; }, "flows have no key \"notes\"", "V03"},
+      {[](Json& f) { f["optimum"]["unit"] = "GB/s"; }, "no key \"unit\"", "V03"},
+      {[](Json& f) { f["pairs"][0]["size"] = 1; }, "no key \"size\"", "V03"},
+      {[](Json& f) { f["pairs"][0]["paths"][0]["weight"] = 1; }, "no key \"weight\"", "V03"},
       {[](Json& f) {
-         f["pairs"][1]["paths"][0]["path"] = {"a", "b", "a", "b", "c"};
+         f["optimum"] = {{"exact", "151/10"}};
        },
-       "twice", "V24"},
+       "the file claims 151/10 GB/s; what a can send allows 15 GB/s", "V25"},
       {[](Json& f) { f["pairs"][1]["paths"][0]["path"][1] = "x"; }, "no link from a to x", "V24"},
       {[](Json& f) { f["pairs"][1]["paths"][0]["rounds"] = {0}; }, "one for each of 2 legs", "V03"},
       {[](Json& f) {

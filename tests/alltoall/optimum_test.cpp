@@ -285,6 +285,25 @@ TEST(AlltoallOptimum, IrregularFabricsHaveANarrowInterval) {
   EXPECT_LE(gap(proof_of(test::generalized_kautz(100, 4), options)), 0.002);
 }
 
+// On clusters, cuts around boxes and trees of cheapest paths are within some percent at once.
+TEST(AlltoallOptimum, SkewedClustersNeedNoIterations) {
+  const Network network = test::dgx_a100(12);
+  std::vector<std::int64_t> amounts;
+  for (std::int64_t s = 0; s < 96; ++s) {
+    for (std::int64_t t = 0; t < 96; ++t) {
+      amounts.push_back(s == t ? 0 : (100'000 + 7919 * (s * t % 97)) / (1 + t * 37 % 96));
+    }
+  }
+  const Demand demand = Demand::matrix(96, amounts);
+  const AlltoallOptions options{.gap = 0.05, .variables = 0};
+  const auto optimum = alltoall_optimum(network, demand, options);
+  ASSERT_TRUE(optimum);
+  EXPECT_EQ(optimum->statistics.iterations, 0);
+  const AlltoallProof proof = proof_of(network, demand, options);
+  EXPECT_GE(proof.reached.to_double(), proof.at_most.to_double() * 0.95);
+  EXPECT_FALSE(proof.cut.empty());
+}
+
 TEST(AlltoallOptimum, ThreadsChangeNothing) {
   const Network network = test::random_regular(80, 6, 3);
   AlltoallOptions options = first_order(0.005);

@@ -10,6 +10,7 @@
 
 namespace audit_test {
 
+using forestcoll::Fault;
 using forestcoll::Verdict;
 using forestcoll::VerifyOptions;
 

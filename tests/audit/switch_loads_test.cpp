@@ -55,7 +55,9 @@ TEST(SwitchLoads, AnAllgatherIsSentOnce) {
     EXPECT_EQ(verdict.busiest->load, Ratio(1));
     EXPECT_EQ(*judge(switch_allgather(n), capable(n, false)).algbw, Ratio(10 * n, n - 1));
     for (const auto& link : verdict.loads) {
-      if (link.dst == "s0") EXPECT_EQ(link.load, Ratio(1, n)) << link.src;
+      if (link.dst == "s0") {
+        EXPECT_EQ(link.load, Ratio(1, n)) << link.src;
+      }
     }
   }
 }

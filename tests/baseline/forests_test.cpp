@@ -9,6 +9,7 @@
 
 #include "baseline/baseline_testing.hpp"
 #include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/congestion.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/verify.hpp"

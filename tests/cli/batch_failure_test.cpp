@@ -261,7 +261,7 @@ TEST(BatchFailure, WhatDoesNotFitTheTargetIsAFailureOfItsOwn) {
   const BatchDirectories batch;
   batch.add("a.json", read_file(topology("torus-8x8x8")));
   batch.add("b.json", small_topology());
-  EXPECT_EQ(batch.run().code, 1);
+  EXPECT_EQ(batch.run({"-k", "16"}).code, 1);
   EXPECT_EQ(batch.items()[0]["error"]["code"], "T05");
   EXPECT_EQ(batch.items()[1]["status"], "ok");
 }

@@ -72,6 +72,21 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(at, from.size(), to);
 }
 
+// As forestcoll-run prints it of a schedule that is for calls in place alone.
+TEST(CompareMeasured, OneGroupOfColumnsIsThePlacementThatItsTitleNames) {
+  const char* table =
+      "#                                                                in-place           \n"
+      "#       size         count      type   redop    root     time   algbw   busbw #wrong  "
+      "mpi-time  mpi-algbw  mpi-busbw\n"
+      "     1048576        262144     float     sum      -1   104.86   10.00   18.75      0   "
+      "209.72    5.00    9.38\n";
+  const auto report = measured_json(table);
+  ASSERT_EQ(report["measured"].size(), 1U);
+  EXPECT_EQ(report["measured"][0]["placement"], "in-place");
+  const auto unnamed = measured_json(replaced(table, "in-place", "        "));
+  EXPECT_EQ(unnamed["measured"][0]["placement"], "out-of-place");
+}
+
 TEST(CompareMeasured, AchievedOverModelled) {
   const auto report = measured_json(output());
   ASSERT_EQ(report["measured"].size(), 2U);

@@ -82,7 +82,7 @@ TEST(Compare, ARowThatCannotExistSaysWhyAndTheOthersGoOn) {
   const auto report = compare_json({"--ranks", "0-5", "--sizes", "1M"}, "dgx-1-v100");
   EXPECT_EQ(row(report, "nvls")["error"]["code"], "B03");
   EXPECT_FALSE(row(report, "nvls").contains("algbw"));
-  EXPECT_EQ(row(report, "forestcoll")["algbw"]["exact"], "45");
+  EXPECT_EQ(row(report, "forestcoll")["algbw"]["exact"], "125/2");
   EXPECT_EQ(row(report, "nccl-ring")["algbw"]["exact"], "30");
   const auto named =
       compare_json({"-c", "allgather", "--algorithms", "double-tree,forestcoll", "--sizes", "1M"});
@@ -184,7 +184,7 @@ TEST(Compare, RefusesWhatMakesNoSense) {
   EXPECT_EQ(
       compare({"--algorithms", "forestcoll", "--sizes", "1M", "--html", "/nowhere/x.html"}).code,
       4);
-  EXPECT_EQ(compare({"-c", "alltoall"}).code, 2);
+  EXPECT_EQ(compare({"-c", "alltoallv"}).code, 2);
   EXPECT_EQ(compare({"-j", "0"}).code, 2);
   const auto nothing = compare({"--algorithms", "nvls", "--sizes", "1M", "--svg", "-"});
   EXPECT_EQ(nothing.code, 2);

@@ -56,14 +56,73 @@ TEST(SynthAlltoall, WritesFlowsThatFollowTheirSchema) {
   EXPECT_EQ(run({"verify", file, "--topology", topology("mi250-x2")}).code, 1);
 }
 
-TEST(SynthAlltoall, FlowsHaveNoTimes) {
+nlohmann::json simulated(const std::string& file, const std::string& fabric, Words words) {
+  words.insert(words.begin(), {"simulate", file, fabric, "--gpu", "ideal", "--json"});
+  const auto result = run(words);
+  EXPECT_EQ(result.code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  expect_valid(json, "forestcoll-simulation.schema.json");
+  return json;
+}
+
+// Without costs and latencies, 2.0 GB/s is what the links of the torus carry.
+TEST(SynthAlltoall, FlowsAndXmlAreSimulated) {
   const Scratch scratch;
-  const std::string fabric = topology("dgx-a100-x1"), file = scratch / "flows.json";
-  ASSERT_EQ(synth({fabric, "--format", "flows", "-o", file}).code, 0);
-  const auto refused = run({"simulate", file, fabric});
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_EQ(refused.out, "");
-  EXPECT_THAT(refused.err, AllOf(HasSubstr("flows have no steps"), HasSubstr("[M04]")));
+  const std::string fabric = topology("torus-4x4"), file = scratch / "alltoall";
+  for (const std::string format : {"flows", "msccl"}) {
+    ASSERT_EQ(synth({fabric, "--format", format, "-o", file}).code, 0);
+    const auto json = simulated(file, fabric, {"--sizes", "64M"});
+    EXPECT_EQ(json["collective"], "alltoall");
+    EXPECT_EQ(json["schedule"], format == "flows" ? "forestcoll-flows" : "msccl-xml");
+    const double algbw = json["times"][0]["algbw"];
+    EXPECT_LE(algbw, 2.0000001) << format;
+    EXPECT_GE(algbw, format == "flows" ? 1.99 : 1.5);
+    EXPECT_DOUBLE_EQ(json["times"][0]["busbw"], algbw * 15 / 16);
+  }
+}
+
+// Of 30 and 10 bytes a direction and 5 that stay: 22 on average, and 30 B at 10 GB/s in the end.
+TEST(SynthAlltoall, ADemandIsSimulatedAtItsOwnSize) {
+  const Scratch scratch;
+  const std::string pair = scratch.write("pair.json", small_topology());
+  const std::string file = scratch / "flows.json";
+  const std::string demand = scratch.write("bytes.csv", "0,30\n10,5\n");
+  ASSERT_EQ(synth({pair, "--demand", demand, "--format", "flows", "-o", file}).code, 0);
+  const auto own = simulated(file, pair, {});
+  EXPECT_EQ(own["collective"], "alltoallv");
+  ASSERT_EQ(own["times"].size(), 1U);
+  EXPECT_EQ(own["times"][0]["bytes"], 22);
+  const auto larger = simulated(file, pair, {"--sizes", "22000"});
+  EXPECT_NEAR(larger["times"][0]["seconds"].get<double>(),
+              1000 * own["times"][0]["seconds"].get<double>(), 1e-9);
+}
+
+TEST(SynthAlltoall, WritesBaselinesInBothFormats) {
+  const Scratch scratch;
+  const std::string fabric = topology("dgx-a100-x2"), file = scratch / "alltoall";
+  for (const std::string name : {"nccl-pairwise", "nccl-pxn", "hierarchical", "bruck", "direct"}) {
+    for (const std::string format : {"flows", "msccl"}) {
+      const auto made =
+          synth({fabric, "--algorithm", name, "--format", format, "-o", file, "--json"});
+      ASSERT_EQ(made.code, 0) << made.err;
+      const auto json = nlohmann::json::parse(made.out);
+      expect_valid(json, "forestcoll-synth.schema.json");
+      EXPECT_EQ(json["algorithm"]["name"], name);
+      EXPECT_EQ(json["algorithm"]["bound"]["exact"], "50");
+      EXPECT_EQ(run({"verify", file, "--topology", fabric}).code, 0) << name << format;
+    }
+  }
+}
+
+TEST(SynthAlltoall, UnequalAmountsNeedADemand) {
+  const std::string fabric = topology("dgx-a100-x1");
+  for (const std::string command : {"synth", "bound", "compare"}) {
+    const auto result = run({command, fabric, "-c", "AllToAllv"});
+    EXPECT_EQ(result.code, 2);
+    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(result.err, HasSubstr("no --demand says which"));
+    EXPECT_THAT(result.err, HasSubstr("[S04]"));
+  }
 }
 
 TEST(SynthAlltoall, FlowsOfNothingAreReportedByTheSchema) {
@@ -119,7 +178,10 @@ TEST(SynthAlltoall, RefusesInWords) {
       {{"--format", "forest"}, 2, "--format forest is for trees"},
       {{"--format", "dot"}, 2, "--format dot is for trees"},
       {{"--root", "0"}, 2, "an alltoall has no root [S02]"},
-      {{"--algorithm", "nccl-ring"}, 2, "--algorithm is about trees"},
+      {{"--algorithm", "nccl-ring"}, 2, "nccl-ring has no alltoall of its own [B06]"},
+      {{"--algorithm", "magic"}, 2, "no algorithm \"magic\" for an alltoall [B09]"},
+      {{"--cross-nic"}, 2, "--cross-nic is about trees"},
+      {{"--effort", "max"}, 2, "--effort is about trees"},
       {{"--tune", "1M"}, 2, "--tune is about trees"},
       {{"--instances", "2"}, 2, "--instances is about trees"},
       {{"--max-height", "2"}, 2, "--max-height is about trees"},
@@ -127,6 +189,7 @@ TEST(SynthAlltoall, RefusesInWords) {
       {{"-k", "optimal"}, 2, "found \"optimal\" [S03]"},
       {{"-k", "0"}, 2, "found \"0\" [S03]"},
       {{"-k", "16385"}, 2, "[S03]"},
+      {{"-k", "max:10000"}, 2, "[S03]"},
       {{"--format", "flows", "--target", "azure"}, 2, "--target is for schedules"},
       {{"--max-bytes", "1"}, 2, "[S03]"},
       {{"--json"}, 2, "[S04]"},

@@ -27,5 +27,59 @@ TEST(SynthInNetwork, SummarySaysWhatSwitchesCouldAdd) {
   EXPECT_FALSE(nlohmann::json::parse(gather.out).contains("in_network"));
 }
 
+// Trees branch at the NVSwitch, and `verify` finds what `bound` proves.
+TEST(SynthInNetwork, ForestsBranchAtSwitches) {
+  const Scratch scratch;
+  const std::string file = scratch / "h100.json", forest = scratch / "forest.json";
+  ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
+  const auto synth = run({"synth", file, "--format", "forest", "--json", "-o", forest});
+  ASSERT_EQ(synth.code, 0) << synth.err;
+  EXPECT_THAT(synth.err, HasSubstr("algbw 400 GB/s"));
+  EXPECT_THAT(synth.err, HasSubstr("trees branch at the switch"));
+  const auto report = nlohmann::json::parse(synth.out);
+  expect_valid(report, "forestcoll-synth.schema.json");
+  EXPECT_EQ(report["algbw"]["exact"], "400");
+  EXPECT_EQ(report["optimum"]["exact"], "400");
+  EXPECT_EQ(report["branching"]["over_gpus_alone"]["exact"], "1800/7");
+  expect_valid(nlohmann::json::parse(read_file(forest)), "forestcoll-forest.schema.json");
+  const auto verify = run({"verify", forest, "--topology", file, "--json"});
+  ASSERT_EQ(verify.code, 0) << verify.out << verify.err;
+  EXPECT_EQ(nlohmann::json::parse(verify.out)["algbw"]["exact"], "400");
+  // A number of trees is asked for of trees over GPUs alone.
+  const auto fixed = run({"synth", file, "--format", "forest", "-k", "1", "--json", "-o", forest});
+  EXPECT_FALSE(nlohmann::json::parse(fixed.out).contains("branching"));
+}
+
+// Through the switch of one box; of two boxes where that is faster than without.
+TEST(SynthInNetwork, PlansHaveSwitchChannels) {
+  const Scratch scratch;
+  const std::string file = scratch / "h100.json", plan = scratch / "plan.json";
+  for (const std::string boxes : {"1", "2"}) {
+    ASSERT_EQ(run({"topo", "gen", "dgx-h100", "--boxes", boxes, "-o", file}).code, 0);
+    const auto synth = run({"synth", file, "--format", "mscclpp", "--json", "-o", plan});
+    ASSERT_EQ(synth.code, 0) << synth.err;
+    EXPECT_THAT(synth.err, HasSubstr("sums and copies in"));
+    const auto report = nlohmann::json::parse(synth.out);
+    expect_valid(report, "forestcoll-synth.schema.json");
+    EXPECT_GT(report["algbw"]["value"].get<double>(), boxes == "1" ? 399 : 300);
+    EXPECT_THAT(read_file(plan), HasSubstr("\"glres\""));
+    const auto verify = run({"verify", plan, "--topology", file});
+    EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
+  }
+}
+
+TEST(SynthInNetwork, WhatIsNotTimedIsSaid) {
+  const Scratch scratch;
+  const std::string file = scratch / "h100.json", forest = scratch / "forest.json";
+  ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
+  ASSERT_EQ(run({"synth", file, "--format", "forest", "-o", forest}).code, 0);
+  const auto simulated = run({"simulate", forest, file});
+  EXPECT_EQ(simulated.code, 2);
+  EXPECT_THAT(simulated.err, HasSubstr("the trees branch at switches, which is not timed"));
+  const auto warm = run({"synth", file, "--format", "forest", "--warm", forest, "-o", "-"});
+  EXPECT_EQ(warm.code, 2);
+  EXPECT_THAT(warm.err, HasSubstr("version 1 or 2"));
+}
+
 }  // namespace
 }  // namespace forestcoll::testing

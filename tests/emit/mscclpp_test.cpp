@@ -73,6 +73,29 @@ TEST(Mscclpp, PlansOfRandomForestsAreRight) {
   EXPECT_GT(executed, 10);
 }
 
+// Of an allreduce nobody owns a chunk: a root of weight w has w times as many, one of 0 none.
+TEST(Mscclpp, RootsOfAnAllreduceMayHaveUnequalShares) {
+  CollectiveForest forest;
+  forest.collective = Collective::allreduce;
+  forest.broadcast = testing::make_forest(3, {testing::star(3, 0, 3), testing::star(3, 2, 1)});
+  forest.reduce = forest.broadcast->reversed();
+  forest.weight = IdVector<Rank, std::int64_t>(3, 0);
+  forest.weight[Rank(0)] = 3;
+  forest.weight[Rank(2)] = 1;
+  for (const bool in_place : {true, false}) {
+    PlanOptions options;
+    options.in_place = in_place;
+    const auto plan = lower_to_plan(forest, boxes_of(3, 3), options);
+    ASSERT_TRUE(plan) << to_string(plan.errors().front());
+    EXPECT_EQ(plan->gpus[Rank(1)].input_chunks, 4);
+    const std::string text = to_mscclpp_json(*plan, "unequal");
+    const auto verdict = verify(text, "plan.json", nullptr, {});
+    ASSERT_TRUE(verdict.has_value());
+    EXPECT_TRUE(verdict->ok) << explain(*verdict);
+    EXPECT_EQ(execute_plan(nlohmann::json::parse(text), 5), Outcome::right);
+  }
+}
+
 // More arrive at once than one operation adds: the sum so far is read again.
 TEST(Mscclpp, WideSumsTakeSeveralOperations) {
   const int n = 12;

@@ -76,7 +76,7 @@ TEST(Weights, AlgbwIsTheDataOfAllRanksOverTheTime) {
       const auto best = bound(network, collective, {});
       ASSERT_TRUE(best);
       EXPECT_EQ(best->algbw, algbw) << seed << to_string(collective);
-      const auto synthesis = synthesize(network, {.collective = collective});
+      const auto synthesis = synthesize(network, {.collective = collective, .at_once = false});
       ASSERT_TRUE(synthesis);
       EXPECT_EQ(synthesis->forest.algbw, algbw) << seed << to_string(collective);
       EXPECT_EQ(synthesis->forest.weight, network.weight);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -17,6 +18,12 @@ namespace {
 
 constexpr std::int64_t kMaxFlowBytes = std::int64_t{1} << 60;
 constexpr std::int64_t kMaxFlowParts = std::int64_t{1} << 32;
+
+// A number for people is the fraction, rounded.
+bool is_near(double value, double exact) {
+  constexpr double kRounding = 1e-6;
+  return std::abs(value - exact) <= kRounding * exact;
+}
 
 class FlowsCheck {
  public:
@@ -67,7 +74,7 @@ class FlowsCheck {
       field("own_bytes", "expected 0 or more, of an alltoallv alone");
     }
     if (const auto claimed = read_rate("algbw", flows_.algbw)) claims_.algbw = *claimed;
-    if (!flows_.algbw) field("algbw", "expected an object with \"exact\"");
+    if (!flows_.algbw.exact) field("algbw", "expected an object with \"exact\"");
     claims_.algbw_in_rounds = read_rate("algbw_in_rounds", flows_.algbw_in_rounds);
     claims_.optimum = read_rate("optimum", flows_.optimum);
     if (claims_.optimum && claims_.algbw > *claims_.optimum) {
@@ -81,13 +88,19 @@ class FlowsCheck {
     verdict_.ranks = static_cast<std::int64_t>(flows_.ranks.size());
     verdict_.chunks = verdict_.ranks * std::min(flows_.k, kMaxFlowParts);
     total_ = flows_.own_bytes.value_or(0);
+    claims_.sent.assign(flows_.ranks.size(), 0);
+    claims_.received = claims_.sent;
   }
 
-  std::optional<Ratio> read_rate(const char* key, const std::optional<std::string>& text) {
+  std::optional<Ratio> read_rate(const char* key, const FlowsRate& claimed) {
+    const std::optional<std::string>& text = claimed.exact;
     const auto rate = text ? parse_ratio(*text) : std::nullopt;
     if (text && (!rate || *rate <= Ratio(0))) {
       field(key, fmt::format("exact: expected a positive number such as 25 or 1040/3, found \"{}\"",
                              text->substr(0, 40)));
+    }
+    if (rate && claimed.value && !is_near(*claimed.value, rate->to_double())) {
+      field(key, fmt::format("value: {} is not {}", *claimed.value, rate->to_string()));
     }
     return rate;
   }
@@ -152,6 +165,8 @@ class FlowsCheck {
       return;
     }
     total_ += bytes;
+    claims_.sent[Rank(src)] += bytes;
+    claims_.received[Rank(dst)] += bytes;
     std::int64_t parts = 0;
     for (std::size_t p = pair.begin; p < pair.end; ++p) parts += check_path(p, bytes);
     if (parts != flows_.k) {
@@ -191,12 +206,17 @@ class FlowsCheck {
               fmt::format("does not lead from {} to {}", id(pair().src), id(pair().dst)));
       return true;
     }
-    std::vector<FlowNode> sorted = path.nodes;
-    std::sort(sorted.begin(), sorted.end());
-    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-    if (twice == sorted.end()) return false;
-    path_is(Code::path, number, fmt::format("passes {} twice", id(*twice)));
-    return true;
+    // Every leg anew: a switch is passed again where a GPU between sends data back.
+    std::vector<FlowNode> leg;
+    for (const FlowNode node : path.nodes) {
+      if (std::ranges::find(leg, node) != leg.end()) {
+        path_is(Code::path, number, fmt::format("a leg passes {} twice", id(node)));
+        return true;
+      }
+      leg.push_back(node);
+      if (rank_of(node) >= 0) leg = {node};
+    }
+    return false;
   }
 
   // A leg goes from one GPU to the next; `by_link` gets the round of every link's leg.

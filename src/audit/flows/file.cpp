@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <initializer_list>
 #include <unordered_map>
 #include <utility>
@@ -37,7 +38,9 @@ class FlowsReader : public JsonEvents<FlowsReader, FlowsInside> {
 
   FlowsFile take() { return std::move(flows_); }
 
+  bool key(std::string_view value);
   bool number(std::int64_t value);
+  bool number_float(std::string_view text);
   bool string(std::string_view value);
   bool start_object();
   bool start_array();
@@ -49,6 +52,11 @@ class FlowsReader : public JsonEvents<FlowsReader, FlowsInside> {
  private:
   std::int64_t* integer();
   std::string* text();
+  FlowsRate& rate();
+  [[nodiscard]] std::string place() const {
+    return flows_.pairs.empty() ? fmt::format("/{}", key_)
+                                : fmt::format("pair {}", flows_.pairs.size() - 1);
+  }
   [[nodiscard]] std::string_view expected() const;
   FlowNode intern(std::string_view id) {
     const auto [at, added] =
@@ -87,10 +95,36 @@ std::string* FlowsReader::text() {
     if (key_ == "collective") return &flows_.collective;
   }
   if (inside() == FlowsInside::path && key_ == "share") return &flows_.paths.back().share;
-  if (inside() != FlowsInside::fraction || key_ != "exact") return nullptr;
-  if (fraction_ == "algbw") return &flows_.algbw.emplace();
-  if (fraction_ == "optimum") return &flows_.optimum.emplace();
-  return &flows_.algbw_in_rounds.emplace();
+  return inside() == FlowsInside::fraction && key_ == "exact" ? &rate().exact.emplace() : nullptr;
+}
+
+// That of the object that is being read.
+FlowsRate& FlowsReader::rate() {
+  if (fraction_ == "algbw") return flows_.algbw;
+  return fraction_ == "optimum" ? flows_.optimum : flows_.algbw_in_rounds;
+}
+
+bool FlowsReader::key(std::string_view value) {
+  if (!JsonEvents::key(value)) return false;
+  const auto is = [&](std::initializer_list<std::string_view> keys) {
+    return std::find(keys.begin(), keys.end(), value) != keys.end();
+  };
+  bool is_known = true;
+  if (inside() == FlowsInside::file) {
+    is_known = is({"format", "version", "topology", "collective", "k", "algbw", "algbw_in_rounds",
+                   "optimum", "rounds", "own_bytes", "ranks", "pairs"});
+  } else if (inside() == FlowsInside::fraction) {
+    is_known = is({"exact", "value"});
+  } else if (inside() == FlowsInside::pair) {
+    is_known = is({"src", "dst", "bytes", "paths"});
+  } else if (inside() == FlowsInside::path) {
+    is_known = is({"share", "rounds", "path"});
+  }
+  if (!is_known) {
+    findings_.add(Code::attribute, place(),
+                  fmt::format("flows have no key \"{}\"", value.substr(0, 40)));
+  }
+  return true;
 }
 
 // What should stand where it does not; empty where anything may.
@@ -105,6 +139,7 @@ std::string_view FlowsReader::expected() const {
       if (is({"algbw", "algbw_in_rounds", "optimum"})) return "an object with \"exact\"";
       return is({"ranks", "pairs"}) ? "an array" : "";
     case FlowsInside::fraction:
+      if (is({"value"})) return "a number";
       return is({"exact"}) ? "a string" : "";
     case FlowsInside::pairs:
     case FlowsInside::paths:
@@ -128,8 +163,19 @@ std::string_view FlowsReader::expected() const {
   return "";
 }
 
+bool FlowsReader::number_float(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_rate = inside() == FlowsInside::fraction && key_ == "value";
+  if (!is_rate || error != std::errc() || end != text.data() + text.size()) return other(text);
+  rate().value = value;
+  return true;
+}
+
 bool FlowsReader::number(std::int64_t value) {
-  if (inside() == FlowsInside::rounds) {
+  if (inside() == FlowsInside::fraction && key_ == "value") {
+    rate().value = static_cast<double>(value);
+  } else if (inside() == FlowsInside::rounds) {
     flows_.paths.back().rounds.push_back(value);
   } else if (std::int64_t* place = integer(); place != nullptr) {
     *place = value;
@@ -158,9 +204,7 @@ bool FlowsReader::other(std::string_view found) {
   if (inside() == FlowsInside::nothing) return refuse("expected an object");
   const std::string_view wanted = expected();
   if (wanted.empty()) return true;
-  const std::string where = flows_.pairs.empty() ? fmt::format("/{}", key_)
-                                                 : fmt::format("pair {}", flows_.pairs.size() - 1);
-  findings_.add(Code::attribute, where,
+  findings_.add(Code::attribute, place(),
                 fmt::format("{}: expected {}, found {}", key_, wanted, found.substr(0, 40)));
   return true;
 }

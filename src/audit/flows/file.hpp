@@ -27,11 +27,17 @@ struct FlowPair {
   std::size_t begin = 0, end = 0;  ///< its paths, in FlowsFile::paths
 };
 
+/// A rate that the file names: a fraction, and beside it a number for people.
+struct FlowsRate {
+  std::optional<std::string> exact;  ///< as written
+  std::optional<double> value;
+};
+
 struct FlowsFile {
   std::string format, collective;
   std::int64_t version = 0, k = 0, rounds = 0;
   std::optional<std::int64_t> own_bytes;
-  std::optional<std::string> algbw, algbw_in_rounds, optimum;  ///< the exact ones, as written
+  FlowsRate algbw, algbw_in_rounds, optimum;
   std::vector<FlowNode> ranks;
   std::vector<std::string> ids;  ///< by FlowNode
   std::vector<FlowPair> pairs;
@@ -41,8 +47,8 @@ struct FlowsFile {
 /// Whether the text is a JSON object whose "format" says that it is of flows. Reads no further.
 [[nodiscard]] bool looks_like_flows(std::string_view text);
 
-/// Values of the wrong type are findings. Errors: not JSON, a key that stands twice, more paths or
-/// nodes than this verifier holds. Cost: linear in the text.
+/// Values of the wrong type are findings, and so are keys that flows do not have. Errors: not JSON,
+/// a key that stands twice, more paths or nodes than this verifier holds. Cost: linear in the text.
 [[nodiscard]] Expected<FlowsFile> read_flows(std::string_view text, std::string_view file,
                                              Findings& findings);
 

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "audit/common/fabric_load.hpp"
 
@@ -67,6 +69,39 @@ void claim_is_wrong(const char* key, const Ratio& claimed, const std::string& wh
                fmt::format("the file claims {} GB/s; {}", claimed.to_string(), why));
 }
 
+// algbw that a rank's links allow; nothing where it moves nothing, or where that does not fit.
+std::optional<Ratio> allowed_by(std::span<const ArcId> arcs, std::int64_t moved,
+                                const Network& network, const Ratio& buffer) {
+  Capacity capacity = 0;
+  for (const ArcId a : arcs) capacity += network.capacity[a];
+  const auto bandwidth = checked_mul(Ratio(capacity), network.unit);
+  const auto all = bandwidth ? checked_mul(*bandwidth, buffer) : std::nullopt;
+  return all && moved > 0 ? checked_div(*all, Ratio(moved)) : std::nullopt;
+}
+
+void check_optimum(const FlowsClaims& claims, const Topology& topology, const Network& network,
+                   Findings& findings) {
+  for (std::size_t r = 0; r < network.ranks.size(); ++r) {
+    const NodeId node = network.ranks[r];
+    std::vector<ArcId> out;
+    for (ArcId a = network.graph.first_out(node); a != network.graph.last_out(node); ++a.value) {
+      out.push_back(a);
+    }
+    for (const auto& [most, does] :
+         {std::pair(allowed_by(out, claims.sent[Rank(r)], network, claims.buffer), "send"),
+          std::pair(
+              allowed_by(network.graph.in(node), claims.received[Rank(r)], network, claims.buffer),
+              "receive")}) {
+      if (!most || *claims.optimum <= *most) continue;
+      claim_is_wrong("optimum", *claims.optimum,
+                     fmt::format("what {} can {} allows {} GB/s", topology.nodes[node].id, does,
+                                 most->to_string()),
+                     findings);
+      return;
+    }
+  }
+}
+
 }  // namespace
 
 void check_flow_rates(const std::vector<CheckedPath>& paths, const FlowsClaims& claims,
@@ -86,6 +121,7 @@ void check_flow_rates(const std::vector<CheckedPath>& paths, const FlowsClaims& 
                     verdict.algbw->to_string(), verdict.busiest->src, verdict.busiest->dst),
         findings);
   }
+  if (claims.optimum) check_optimum(claims, topology, network, findings);
   if (!claims.algbw_in_rounds) return;
   const auto in_rounds = rates.in_rounds();
   if (in_rounds == claims.algbw_in_rounds) return;

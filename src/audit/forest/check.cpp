@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "audit/forest/branching.hpp"
 #include "audit/forest/claim.hpp"
 #include "audit/forest/facts.hpp"
 #include "audit/forest/images.hpp"
@@ -283,7 +284,12 @@ class ForestCheck {
 void check_forest(const ForestFile& forest, const Topology* topology, Findings& findings,
                   Verdict& verdict) {
   const auto facts = read_facts(forest, topology, findings, verdict);
-  if (facts) ForestCheck(forest, topology, *facts, findings, verdict).run();
+  if (!facts) return;
+  if (forest.version == 3) {
+    check_branching(forest, topology, *facts, findings, verdict);
+  } else {
+    ForestCheck(forest, topology, *facts, findings, verdict).run();
+  }
 }
 
 }  // namespace forestcoll::audit

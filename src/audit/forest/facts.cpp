@@ -31,8 +31,8 @@ class FactReader {
 
   bool check_header() {
     const std::size_t before = findings_.count();
-    if (forest_.version != 1 && forest_.version != 2) {
-      field("version", fmt::format("expected 1 or 2, found {}", forest_.version));
+    if (forest_.version < 1 || forest_.version > 3) {
+      field("version", fmt::format("expected 1, 2 or 3, found {}", forest_.version));
     }
     const auto collective = parse_collective(forest_.collective);
     if (!collective) {
@@ -40,7 +40,7 @@ class FactReader {
                                       "reduce, found \"{}\"",
                                       forest_.collective.substr(0, 40)));
     }
-    if (forest_.k < 1) field("k", fmt::format("expected a positive integer, found {}", forest_.k));
+    check_numbers();
     if (!forest_.algbw) field("algbw", "expected an object with \"exact\"");
     const auto claimed = read_rate("algbw", forest_.algbw);
     if (claimed) facts_.claimed = *claimed;
@@ -50,9 +50,31 @@ class FactReader {
     verdict_.collective = *collective;
     verdict_.ranks = static_cast<std::int64_t>(forest_.ranks.size());
     if (!check_weights()) return false;
-    verdict_.chunks = forest_.k * (is_rooted(*collective) ? 1 : total_weight());
+    verdict_.chunks = forest_.version == 3
+                          ? forest_.chunks
+                          : forest_.k * (is_rooted(*collective) ? 1 : total_weight());
     choose_phases();
     return findings_.count() == before;
+  }
+
+  // Where trees branch at switches, they are counted together, since switches can be roots.
+  void check_numbers() {
+    if (forest_.version != 3) {
+      if (forest_.k < 1) {
+        field("k", fmt::format("expected a positive integer, found {}", forest_.k));
+      }
+      if (forest_.chunks != 0) field("chunks", "belong to version 3 of the format");
+      return;
+    }
+    if (forest_.collective != "allreduce") {
+      field("version", "3 is for an allreduce, whose trees branch at switches");
+    }
+    if (forest_.chunks < 1 || forest_.chunks > kMaxTrees) {
+      field("chunks",
+            fmt::format("expected an integer from 1 to {}, found {}", kMaxTrees, forest_.chunks));
+    }
+    if (forest_.k != 0) field("k", "does not belong to version 3 of the format: it has chunks");
+    if (forest_.has_weights) field("weights", "do not belong to version 3 of the format");
   }
 
   std::optional<Ratio> read_rate(const char* key, const std::optional<std::string>& text) {

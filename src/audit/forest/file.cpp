@@ -117,6 +117,8 @@ bool ForestReader::number(std::int64_t value) {
     forest_.version = value;
   } else if (inside() == Inside::file && key_ == "k") {
     forest_.k = value;
+  } else if (inside() == Inside::file && key_ == "chunks") {
+    forest_.chunks = value;
   } else if (inside() == Inside::tree && key_ == "multiplicity") {
     tree().multiplicity = value;
   } else if (inside() == Inside::tree && key_ == "height") {
@@ -161,7 +163,7 @@ bool ForestReader::string(std::string_view value) {
 bool ForestReader::other(std::string_view found) {
   const bool file = inside() == Inside::file;
   if (inside() == Inside::nothing) return refuse("expected an object");
-  if (file && (key_ == "version" || key_ == "k")) {
+  if (file && (key_ == "version" || key_ == "k" || key_ == "chunks")) {
     wrong("an integer", found);
   } else if (file && (key_ == "format" || key_ == "collective")) {
     wrong("a string", found);

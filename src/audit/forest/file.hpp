@@ -47,6 +47,7 @@ struct ForestFile {
   std::int64_t version = 0;
   std::string collective;
   std::int64_t k = 0;
+  std::int64_t chunks = 0;                    ///< version 3; 0: the file names none
   std::optional<std::string> algbw, optimum;  ///< the exact texts
   std::vector<Name> ranks;
   std::vector<std::int64_t> weights;  ///< by rank; empty: the file names none

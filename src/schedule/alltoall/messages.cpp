@@ -19,9 +19,9 @@ std::vector<Rank> ranks_of(const AlltoallPath& path, const IdVector<NodeId, Rank
   return ranks;
 }
 
-// What stands in front of others of the same leg number.
+// What stands in front of others of the same round, or of the same leg number where there are none.
 struct Turn {
-  std::int32_t leg, behind, apart;
+  std::int32_t round, behind, apart;
   std::size_t message;
 };
 
@@ -42,7 +42,9 @@ Cut cut_into_messages(const AlltoallRoutes& routes, const IdVector<NodeId, Rank>
     for (std::int64_t left = path.parts; left > 0;) {
       const std::int64_t count = std::min(left, max_count);
       for (std::int32_t leg = 0; leg < legs; ++leg) {
-        cut.turns.push_back({leg, legs - leg, apart, cut.messages.size()});
+        const std::int32_t round =
+            path.rounds.empty() ? leg : path.rounds[static_cast<std::size_t>(leg)];
+        cut.turns.push_back({round, legs - leg, apart, cut.messages.size()});
         cut.messages.push_back(
             {.from = stops[static_cast<std::size_t>(leg)],
              .to = stops[static_cast<std::size_t>(leg) + 1],
@@ -67,7 +69,7 @@ AlltoallMessages order_alltoall(const AlltoallRoutes& routes, const IdVector<Nod
                                 std::int64_t max_messages) {
   Cut cut = cut_into_messages(routes, rank_of, static_cast<std::int32_t>(ranks), max_count);
   std::stable_sort(cut.turns.begin(), cut.turns.end(), [](const Turn& a, const Turn& b) {
-    return std::tuple(a.leg, -a.behind, a.apart) < std::tuple(b.leg, -b.behind, b.apart);
+    return std::tuple(a.round, -a.behind, a.apart) < std::tuple(b.round, -b.behind, b.apart);
   });
   AlltoallMessages result{std::move(cut.messages), 1};
   struct Lanes {

@@ -28,8 +28,9 @@ struct AlltoallMessages {
 };
 
 /// In messages of `max_count` chunks at most, and so many of a connection on each of its lanes that
-/// no lane has more than `max_messages`. Legs that have more legs behind them come first, then
-/// those of pairs that are nearer in rank order: nobody is everybody's first.
+/// no lane has more than `max_messages`. They go by rounds, or by legs where paths have none; of
+/// these, legs that have more legs behind them come first, then those of pairs that are nearer in
+/// rank order: nobody is everybody's first.
 /// Cost: O(M log M).
 [[nodiscard]] AlltoallMessages order_alltoall(const AlltoallRoutes& routes,
                                               const IdVector<NodeId, Rank>& rank_of,

@@ -11,9 +11,11 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "forestcoll/chunks.hpp"
 #include "forestcoll/mscclpp.hpp"
 #include "schedule/equal_shares.hpp"
 #include "schedule/mscclpp/blocks.hpp"
+#include "schedule/mscclpp/messages_bound.hpp"
 #include "schedule/mscclpp/segments.hpp"
 #include "schedule/refusal.hpp"
 
@@ -24,10 +26,6 @@ using schedule::refusal;
 using schedule::Segment;
 
 constexpr const char* kSmaller = "use a smaller -k, or write the forest with --format forest";
-
-constexpr std::int64_t kDefaultMaxBytes = std::int64_t{1} << 31;
-constexpr std::int64_t kOffsets = UINT32_MAX;  // the executor's, in bytes of a buffer
-constexpr std::int64_t kAlignment = 16;
 
 std::size_t rank_count(const CollectiveForest& forest) {
   return forest.reduce ? forest.reduce->rank_count() : forest.broadcast->rank_count();
@@ -89,25 +87,9 @@ std::optional<Diagnostic> refuse_wide_trees(const schedule::PlanContext& context
   return std::nullopt;
 }
 
-// In bytes: such that no buffer, the scratch least of all, outgrows the executor's offsets.
-std::int64_t largest_message(const ExecutionPlan& plan) {
-  std::int64_t whole = 1, most = 1;  // chunks
-  for (const PlanGpu& gpu : plan.gpus) {
-    whole = std::max({whole, gpu.input_chunks, gpu.output_chunks});
-    most = std::max({most, whole, gpu.scratch_chunks});
-  }
-  return kOffsets / most / kAlignment * kAlignment * whole;
-}
-
 // What the executor's arrays and offsets do not hold.
 std::optional<Diagnostic> refuse(const ExecutionPlan& plan) {
-  if (const std::int64_t largest = largest_message(plan); plan.max_bytes > largest) {
-    return refusal("T04",
-                   fmt::format("messages of up to {} bytes, but with this plan the offsets of "
-                               "MSCCL++, of 32 bits, reach {}",
-                               plan.max_bytes, largest),
-                   fmt::format("use --max-bytes {}", largest));
-  }
+  if (auto error = schedule::refuse_long_messages(plan)) return error;
   for (std::size_t r = 0; r < plan.gpus.size(); ++r) {
     const PlanGpu& gpu = plan.gpus[Rank(r)];
     for (std::size_t t = 0; t < gpu.threadblocks.size(); ++t) {
@@ -151,14 +133,15 @@ ExecutionPlan build(const schedule::PlanContext& context, const PlanOptions& opt
   plan.min_bytes = options.min_bytes;
   const std::size_t ranks = rank_count(forest);
   plan.gpus = IdVector<Rank, PlanGpu>(ranks);
-  const std::int64_t whole =
-      is_rooted(forest.collective) ? forest.k : forest.k * static_cast<std::int64_t>(ranks);
+  const std::int64_t whole = is_rooted(forest.collective) ? forest.k
+                             : forest.weight.empty() ? forest.k * static_cast<std::int64_t>(ranks)
+                                                     : chunks_of(forest);
   for (PlanGpu& gpu : plan.gpus) {
     gpu.input_chunks = forest.collective == Collective::allgather ? forest.k : whole;
     gpu.output_chunks = forest.collective == Collective::reduce_scatter ? forest.k : whole;
   }
   for (const auto& group : groups) schedule::append_threadblocks(context, group, plan);
-  plan.max_bytes = options.max_bytes.value_or(std::min(kDefaultMaxBytes, largest_message(plan)));
+  plan.max_bytes = schedule::max_bytes_of(options, plan);
   return plan;
 }
 
@@ -170,7 +153,9 @@ Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
   FORESTCOLL_CHECK(forest.reduce || forest.broadcast, "a collective has a forest");
   FORESTCOLL_CHECK(box_of.size() == rank_count(forest), "every rank has an entry");
   FORESTCOLL_CHECK(options.unit_bytes > 0 && options.unit_bytes % 16 == 0, "units of 16 bytes");
-  if (const auto done = schedule::refuse_unequal_shares(forest); !done) return done.errors();
+  if (forest.collective != Collective::allreduce) {
+    if (const auto done = schedule::refuse_unequal_shares(forest); !done) return done.errors();
+  }
   if (forest.collective == Collective::reduce) {
     return refusal("T06", "MSCCL++ has no collective reduce",
                    "use reduce_scatter or allreduce, or another --format");

@@ -19,7 +19,8 @@ struct Segment {
 };
 
 /// The segments in order of their chunks: the trees of both forests cut at one another's bounds.
-/// REQUIRES: each root's multiplicities sum to k in each forest. Cost: O(trees · log).
+/// REQUIRES: each root's multiplicities sum to k times its weight in each forest. Cost: O(trees ·
+/// log).
 [[nodiscard]] std::vector<Segment> cut_into_segments(const CollectiveForest& forest);
 
 /// One segment's data from rank to rank. `level` is the length of the longest chain of messages

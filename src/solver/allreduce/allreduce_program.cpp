@@ -36,9 +36,12 @@ std::vector<Term> terms_of(const std::map<std::size_t, std::int64_t>& coefficien
 }  // namespace
 
 AllreduceFabric::AllreduceFabric(const Network& of, const SwitchRoles& can)
+    : AllreduceFabric(of, can, uniform_weights(of)) {}
+
+AllreduceFabric::AllreduceFabric(const Network& of, const SwitchRoles& can, const Weights& weights)
     : network(of),
       roles(can),
-      generators(find_fabric_group(of, can)),
+      generators(find_fabric_group(of, can, weights)),
       orbits(orbits_under(of, generators)),
       reversible(is_reversible(of, can)) {}
 
@@ -48,8 +51,8 @@ AllreduceProgram::AllreduceProgram(const AllreduceFabric& fabric, std::vector<Tr
   finish();
 }
 
-AllreduceProgram::AllreduceProgram(const AllreduceFabric& fabric)
-    : fabric_(fabric), relaxed_(true) {
+AllreduceProgram::AllreduceProgram(const AllreduceFabric& fabric, Weights given)
+    : fabric_(fabric), relaxed_(true), given_(std::move(given)) {
   NodeImage identity;
   for (std::size_t v = 0; v < fabric.network.graph.node_count(); ++v) {
     identity.push_back(NodeId(v));
@@ -62,7 +65,12 @@ AllreduceProgram::AllreduceProgram(const AllreduceFabric& fabric)
 }
 
 AllreduceProgram AllreduceProgram::relaxed(const AllreduceFabric& fabric) {
-  return AllreduceProgram(fabric);
+  return {fabric, Weights()};
+}
+
+AllreduceProgram AllreduceProgram::of_shares(const AllreduceFabric& fabric,
+                                             const Weights& weights) {
+  return {fabric, weights};
 }
 
 void AllreduceProgram::add_class(TreeClass trees) {
@@ -90,17 +98,19 @@ void AllreduceProgram::number_arcs(TreePhase& phase) {
   }
 }
 
-// Data is rooted at ranks, and at the twins of switches that can hold a sum.
+// Data is rooted at ranks, by what each is given if that is so, and at the twins of switches that
+// can hold a sum.
 void AllreduceProgram::number_roots(TreePhase& phase) {
   const AllreducePhase& own = phases_.back();
   std::map<std::size_t, std::size_t> numbers;
   std::map<std::size_t, std::size_t>& number = relaxed_ ? common_roots_ : numbers;
   phase.owned.assign(phase.graph.node_count(), Term());
   const auto own_by = [&](NodeId node, NodeId original) {
-    const auto [at, is_new] =
-        number.emplace(own.trees.orbits.nodes.of[original.index()], program_.variables);
+    const std::size_t kind = given_.empty() ? own.trees.orbits.nodes.of[original.index()] : 0;
+    const auto [at, is_new] = number.emplace(kind, program_.variables);
     if (is_new) ++program_.variables;
-    phase.owned[node] = {at->second, 1};
+    phase.owned[node] = {at->second,
+                         given_.empty() ? 1 : given_[fabric_.network.rank_of[original]]};
   };
   for (const NodeId v : fabric_.network.ranks) own_by(v, v);
   for (std::size_t i = 0; i < own.twins.spanned.size(); ++i) {

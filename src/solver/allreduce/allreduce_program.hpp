@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "forestcoll/network.hpp"
+#include "forestcoll/rate.hpp"
 #include "forestcoll/switch_roles.hpp"
 #include "solver/allreduce/tree_class.hpp"
 #include "solver/allreduce/twin_graph.hpp"
@@ -19,8 +20,10 @@ namespace forestcoll::solver {
 
 /// A fabric, what its switches can do, and what is alike in it.
 struct AllreduceFabric {
+  /// What is alike has the same of `weights`, where these matter.
   /// REQUIRES: the network outlives this; the roles are empty or as many as nodes.
   AllreduceFabric(const Network& network, const SwitchRoles& roles);
+  AllreduceFabric(const Network& network, const SwitchRoles& roles, const Weights& weights);
 
   const Network& network;
   SwitchRoles roles;
@@ -52,6 +55,9 @@ class AllreduceProgram {
   /// as trees: they take in and give out what they like, and only what reaches the ranks counts.
   /// No trees are faster, whatever they span. Without such switches it is the program of trees.
   static AllreduceProgram relaxed(const AllreduceFabric& fabric);
+  /// Of trees that branch at ranks alone, where every rank roots a part by its weight.
+  /// REQUIRES: no switch can copy or combine; the fabric's symmetries keep the weights.
+  static AllreduceProgram of_shares(const AllreduceFabric& fabric, const Weights& weights);
 
   [[nodiscard]] const CutProgram& program() const { return program_; }
   [[nodiscard]] std::span<const AllreducePhase> phases() const { return phases_; }
@@ -61,7 +67,7 @@ class AllreduceProgram {
   [[nodiscard]] IdVector<ArcId, double> arc_prices(std::span<const double> prices) const;
 
  private:
-  explicit AllreduceProgram(const AllreduceFabric& fabric);
+  AllreduceProgram(const AllreduceFabric& fabric, Weights given);
 
   void add_class(TreeClass trees);
   void number_arcs(TreePhase& phase);
@@ -77,6 +83,7 @@ class AllreduceProgram {
   bool relaxed_ = false;
   CutProgram program_;
   std::vector<AllreducePhase> phases_;
+  Weights given_;                                    // shares of roots; empty: any
   std::map<std::size_t, std::size_t> common_roots_;  // of a relaxed program, by orbit of nodes
   std::vector<std::size_t> row_of_orbit_;            // of arcs
   std::vector<std::int64_t> divisor_of_row_;

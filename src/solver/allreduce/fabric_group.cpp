@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "forestcoll/rate.hpp"
 #include "solver/symmetry/symmetry.hpp"
 
 namespace forestcoll::solver {
@@ -88,11 +87,12 @@ void add_exchanges(const Network& network, const SwitchRoles& roles,
 
 }  // namespace
 
-std::vector<NodeImage> find_fabric_group(const Network& network, const SwitchRoles& roles) {
+std::vector<NodeImage> find_fabric_group(const Network& network, const SwitchRoles& roles,
+                                         const Weights& weights) {
   std::vector<NodeImage> generators;
   const std::size_t nodes = network.graph.node_count();
   const Network marked = with_marks(network, roles);
-  for (const Symmetry& group : find_symmetries(marked, uniform_weights(network))) {
+  for (const Symmetry& group : find_symmetries(marked, weights)) {
     for (const Symmetry::Generator& generator : group.generators()) {
       if (auto image = without_marks(generator.nodes, nodes)) {
         generators.push_back(*std::move(image));

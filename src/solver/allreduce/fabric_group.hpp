@@ -4,15 +4,17 @@
 #include <vector>
 
 #include "forestcoll/network.hpp"
+#include "forestcoll/rate.hpp"
 #include "forestcoll/switch_roles.hpp"
 #include "solver/symmetry/network_orbits.hpp"
 
 namespace forestcoll::solver {
 
-/// Generators of a group of automorphisms that keep capacities and what switches can do:
+/// Generators of a group of automorphisms that keep capacities, weights and what switches can do:
 /// those of `find_symmetries`, and the exchanges of switches with the same neighbours.
 /// Cost: that of `find_symmetries`, and O(m log m).
 [[nodiscard]] std::vector<NodeImage> find_fabric_group(const Network& network,
-                                                       const SwitchRoles& roles);
+                                                       const SwitchRoles& roles,
+                                                       const Weights& weights);
 
 }  // namespace forestcoll::solver

@@ -26,6 +26,9 @@ struct Answer {
   std::int64_t parts = 1;
 
   [[nodiscard]] bool is_exact() const { return at_most && at_most == reached; }
+  [[nodiscard]] bool is_near(double gap) const {
+    return at_most && reached && reached->to_double() >= at_most->to_double() * (1 - gap);
+  }
 
   /// Keeps the lengths if they prove more than those so far.
   void consider(const Instance& instance, ArcLengths candidate) {

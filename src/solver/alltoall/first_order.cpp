@@ -71,17 +71,12 @@ std::vector<Place> places(const Instance& instance, const Folded& folded) {
   return places;
 }
 
-bool is_near(const Answer& answer, double gap) {
-  return answer.at_most && answer.reached &&
-         answer.reached->to_double() >= answer.at_most->to_double() * (1 - gap);
-}
-
 }  // namespace
 
 int improve(const Instance& instance, const Folded& folded, const FirstOrderLimits& limits,
             Answer& answer) {
   const std::size_t size = instance.sources.size() * instance.network.graph.arc_count();
-  if (folded.source.empty() || size > kMostFlowsInMemory || is_near(answer, limits.gap)) return 0;
+  if (folded.source.empty() || size > kMostFlowsInMemory || answer.is_near(limits.gap)) return 0;
   Halpern method(folded, limits.threads);
   const auto place = places(instance, folded);
   const auto proportions = [&](std::size_t source, ArcId a) {
@@ -99,7 +94,7 @@ int improve(const Instance& instance, const Folded& folded, const FirstOrderLimi
     const ArcLengths lengths = rounded(instance, folded, method.lengths());
     answer.consider(instance, lengths);
     answer.consider(instance, routed(instance, with_least(lengths), proportions, parts), parts);
-    if (is_near(answer, limits.gap)) break;
+    if (answer.is_near(limits.gap)) break;
   }
   return iterations;
 }

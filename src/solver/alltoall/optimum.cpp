@@ -9,6 +9,7 @@
 #include "solver/alltoall/first_order.hpp"
 #include "solver/alltoall/folded.hpp"
 #include "solver/alltoall/instance.hpp"
+#include "solver/alltoall/loaded_trees.hpp"
 #include "solver/alltoall/program.hpp"
 #include "solver/alltoall/routing.hpp"
 #include "solver/alltoall/simplex.hpp"
@@ -114,6 +115,7 @@ Expected<AlltoallOptimum> alltoall_optimum(const Network& network, const Demand&
     }
     if (!answer.is_exact()) solve_by_simplex(instance, *program, answer);
   }
+  if (!program && !answer.is_exact()) consider_trees(instance, options.gap, answer);
   limits = {.gap = options.gap, .threads = options.threads, .stop = options.stop};
   statistics.iterations += improve(instance, folded, limits, answer);
   prefer_cut(instance, answer);

@@ -29,6 +29,10 @@ constexpr double kLargestPower = 600, kLargePart = 30;
 // takes to place every part once.
 constexpr std::int64_t kMaxWork = 40'000'000;
 constexpr std::int64_t kTimesPlaced = 8;
+// Parts times hops: beyond, the first paths of a source are those of one tree.
+constexpr std::size_t kMostOneByOne = 40'000'000;
+constexpr double kLastTreeExponent = 8;
+constexpr std::int64_t kMaxWorkOnTrees = 200'000'000;
 // In the end, tries that begin from the best paths so far, with parts in another order and prices a
 // little off. So many in a row that did not help are the last.
 constexpr int kVainTries = 30;
@@ -63,14 +67,22 @@ class Searcher {
     noise_.assign(s_.hops.graph.arc_count(), 1);
     set_exponent(kFirstExponent);
     aim_ = Aim::few_legs;
-    for (const Part& part : parts_) put(part);
-    most_work_ = std::max(kMaxWork, kTimesPlaced * work_);
+    const bool one_by_one = parts_.size() * s_.hops.graph.arc_count() <= kMostOneByOne;
+    if (one_by_one) {
+      for (const Part& part : parts_) put(part);
+    } else {
+      put_by_source();
+      set_exponent(kFirstExponent);
+    }
+    most_work_ = one_by_one ? std::max(kMaxWork, kTimesPlaced * work_) : kMaxWorkOnTrees;
     keep_if_best();
     aim_ = Aim::low_load;
     if (is_done()) return std::move(best_);
-    for (const Part& part : parts_) add(path_of(part), -amount_[part.pair]);
-    for (const Part& part : parts_) put(part);
-    keep_if_best();
+    if (one_by_one) {
+      for (const Part& part : parts_) add(path_of(part), -amount_[part.pair]);
+      for (const Part& part : parts_) put(part);
+      keep_if_best();
+    }
     for (double exponent = kFirstExponent; exponent <= kLastExponent && !is_done();
          exponent *= kNextExponent) {
       set_exponent(exponent);
@@ -110,7 +122,9 @@ class Searcher {
   void shorten() {
     restore_best();
     aim_ = Aim::few_legs_below;
+    const std::int64_t most = work_ + most_work_;
     for (const Part& part : parts_) {
+      if (work_ > most || s_.stop.stop_requested()) break;
       const double amount = amount_[part.pair];
       add(path_of(part), -amount);
       put(part);
@@ -201,6 +215,34 @@ class Searcher {
     add(path_of(part), amount);
   }
 
+  // Where there is no time for a search for each part: all that a source has goes over one tree of
+  // cheapest paths, source by source, again and again for ever larger exponents.
+  void put_by_source() {
+    aim_ = Aim::low_load;
+    std::vector<std::vector<Part>> of(s_.network.ranks.size());
+    for (const Part& part : parts_) of[pairs_[part.pair].src.index()].push_back(part);
+    for (double exponent = kFirstExponent; exponent <= kLastTreeExponent;
+         exponent *= kNextExponent) {
+      set_exponent(exponent);
+      for (int pass = 0; pass < kPassesPerExponent && !is_done(); ++pass) {
+        for (const std::vector<Part>& own : of) put_tree(own);
+        keep_if_best();
+      }
+    }
+    restore_best();
+  }
+
+  void put_tree(const std::vector<Part>& own) {
+    if (own.empty()) return;
+    for (const Part& part : own) add(path_of(part), -amount_[part.pair]);
+    const NodeId from = s_.network.ranks[pairs_[own.front().pair].src.index()];
+    search_from(from, NodeId(), amount_[own.front().pair]);
+    for (const Part& part : own) {
+      path_of(part) = path_back(s_.network.ranks[pairs_[part.pair].dst.index()], from);
+      add(path_of(part), amount_[part.pair]);
+    }
+  }
+
   // Whether anything moved.
   bool improve(bool all) {
     const double near = busiest() * (1 - kNearlyBusiest);
@@ -260,11 +302,17 @@ class Searcher {
     return (ends_leg ? 1 : 0) + kHopBesideLeg + kLoadBesideLeg * cost;
   }
 
-  // Dijkstra's, up to the destination; of equal ones the path of lower numbers.
+  // Of equal ones the path of lower numbers.
   HopPath cheapest(const Part& part, double amount) {
-    const Digraph& graph = s_.hops.graph;
     const NodeId from = s_.network.ranks[pairs_[part.pair].src.index()];
     const NodeId to = s_.network.ranks[pairs_[part.pair].dst.index()];
+    search_from(from, to, amount);
+    return path_back(to, from);
+  }
+
+  // Dijkstra's, up to the destination, or to all where there is none.
+  void search_from(NodeId from, NodeId to, double amount) {
+    const Digraph& graph = s_.hops.graph;
     prepare_growth(amount);
     ++now_;
     queue_.clear();
@@ -279,8 +327,11 @@ class Searcher {
         visit(graph.head(hop), cost + cost_of(hop, amount), hop);
       }
     }
+  }
+
+  [[nodiscard]] HopPath path_back(NodeId to, NodeId from) const {
     HopPath path;
-    for (NodeId v = to; v != from; v = graph.tail(path.back())) {
+    for (NodeId v = to; v != from; v = s_.hops.graph.tail(path.back())) {
       FORESTCOLL_CHECK(by_[v.index()].valid() && round_[v.index()] == now_, "all reach all");
       path.push_back(by_[v.index()]);
     }

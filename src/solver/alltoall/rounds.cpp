@@ -1,16 +1,26 @@
 #include "solver/alltoall/rounds.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace forestcoll::solver::alltoall {
 namespace {
 
-// Part of a path: its links carry `amount` (parts · demand) at a time.
+constexpr int kTries = 200;                             // orders at most
+constexpr std::int64_t kLooks = std::int64_t{1} << 25;  // at a link in a round, over all of them
+
+// Part of a path: its links carry the path's amount (parts · demand) at a time.
 struct Leg {
   std::vector<ArcId> links;
+};
+
+struct Traveller {
+  std::vector<Leg> legs;
+  Int128 amount = 0;
 };
 
 std::vector<Leg> legs_of(const Network& network, const AlltoallPath& path) {
@@ -25,13 +35,8 @@ std::vector<Leg> legs_of(const Network& network, const AlltoallPath& path) {
 // What each link has carried, by round.
 class Timetable {
  public:
-  // A round lasts `amount` / `capacity`, the largest of all links and legs.
-  Timetable(const Network& network, Int128 amount, Int128 capacity)
-      : used_(network.graph.arc_count()), full_before_(used_.size(), 0) {
-    for (std::size_t a = 0; a < used_.size(); ++a) {
-      room_.push_back(network.capacity[ArcId(a)] * amount / capacity);
-    }
-  }
+  explicit Timetable(std::span<const Int128> room)
+      : room_(room), used_(room.size()), full_before_(room.size(), 0) {}
 
   // The first round from `earliest` on in which all links have room, now taken.
   std::int32_t take(std::span<const ArcId> links, Int128 amount, std::int32_t earliest) {
@@ -52,60 +57,126 @@ class Timetable {
     }
     return round;
   }
+  [[nodiscard]] std::int64_t looks() const { return looks_; }
 
  private:
-  [[nodiscard]] bool has_room(ArcId a, Int128 amount, std::int32_t round) const {
+  [[nodiscard]] bool has_room(ArcId a, Int128 amount, std::int32_t round) {
+    ++looks_;
     const auto& used = used_[a.index()];
     const auto at = static_cast<std::size_t>(round);
     return (at < used.size() ? used[at] : 0) + amount <= room_[a.index()];
   }
 
+  std::span<const Int128> room_;           // by link, in a round
   std::vector<std::vector<Int128>> used_;  // by link and round
-  std::vector<Int128> room_;               // by link
   std::vector<std::int32_t> full_before_;  // by link: all rounds below have no room at all
+  std::int64_t looks_ = 0;
+};
+
+class RoundsMaker {
+ public:
+  RoundsMaker(const Network& network, const Demand& demand, AlltoallRoutes& routes)
+      : routes_(routes) {
+    for (const AlltoallPath& path : routes.paths) {
+      travellers_.push_back(
+          {legs_of(network, path), static_cast<Int128>(path.parts) * demand(path.src, path.dst)});
+    }
+    measure(network);
+    set_first_order(network);
+  }
+
+  void run() {
+    std::int64_t looks = 0;
+    for (int i = 0; i < kTries && looks < kLooks; ++i) {
+      Timetable timetable(room_);
+      const std::int32_t rounds = put_all(timetable);
+      looks += timetable.looks();
+      if (routes_.rounds == 0 || rounds < routes_.rounds) keep(rounds);
+      if (routes_.rounds <= least_) return;
+      reorder();
+    }
+  }
+
+ private:
+  // A round lasts as long as the slowest leg takes alone; there are at least as many as the link
+  // that is busiest needs.
+  void measure(const Network& network) {
+    std::vector<Int128> loads(network.graph.arc_count(), 0);
+    Int128 amount = 0, capacity = 1;
+    for (const Traveller& traveller : travellers_) {
+      for (const Leg& leg : traveller.legs) {
+        for (const ArcId a : leg.links) {
+          loads[a.index()] += traveller.amount;
+          if (traveller.amount * capacity <= amount * network.capacity[a]) continue;
+          amount = traveller.amount;
+          capacity = network.capacity[a];
+        }
+      }
+    }
+    for (std::size_t a = 0; a < loads.size(); ++a) {
+      room_.push_back(network.capacity[ArcId(a)] * amount / capacity);
+      if (loads[a] == 0) continue;
+      least_ = std::max(least_, static_cast<std::int32_t>((loads[a] - 1) / room_[a] + 1));
+    }
+  }
+
+  // Long ways first, then large amounts, then in the order of their distance in ranks, so that
+  // nobody is everybody's first.
+  void set_first_order(const Network& network) {
+    const auto n = static_cast<std::int32_t>(network.ranks.size());
+    for (std::size_t i = 0; i < travellers_.size(); ++i) order_.push_back(i);
+    const auto key = [&](std::size_t i) {
+      const AlltoallPath& path = routes_.paths[i];
+      return std::tuple(-std::ssize(travellers_[i].legs), -travellers_[i].amount,
+                        (path.dst.value - path.src.value + n) % n, path.src);
+    };
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+    blame_.assign(travellers_.size(), 0);
+    rounds_.resize(travellers_.size());
+  }
+
+  std::int32_t put_all(Timetable& timetable) {
+    std::int32_t count = 0;
+    for (const std::size_t i : order_) {
+      auto& rounds = rounds_[i];
+      rounds.clear();
+      for (const Leg& leg : travellers_[i].legs) {
+        const std::int32_t earliest = rounds.empty() ? 0 : rounds.back() + 1;
+        rounds.push_back(timetable.take(leg.links, travellers_[i].amount, earliest));
+      }
+      count = std::max(count, rounds.back() + 1);
+    }
+    return count;
+  }
+
+  // Those that came too late get a better place; others keep their order.
+  void reorder() {
+    for (std::size_t i = 0; i < rounds_.size(); ++i) {
+      blame_[i] += std::max(0, rounds_[i].back() + 1 - least_);
+    }
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](std::size_t a, std::size_t b) { return blame_[a] > blame_[b]; });
+  }
+
+  void keep(std::int32_t rounds) {
+    routes_.rounds = rounds;
+    for (std::size_t i = 0; i < rounds_.size(); ++i) routes_.paths[i].rounds = rounds_[i];
+  }
+
+  AlltoallRoutes& routes_;
+  std::vector<Traveller> travellers_;  // by path, like all that follows
+  std::vector<Int128> room_;           // by link, in a round
+  std::int32_t least_ = 1;             // no fewer rounds
+  std::vector<std::size_t> order_;
+  std::vector<std::int64_t> blame_;
+  std::vector<std::vector<std::int32_t>> rounds_;
 };
 
 }  // namespace
 
 void make_rounds(const Network& network, const Demand& demand, AlltoallRoutes& routes) {
-  std::vector<std::vector<Leg>> legs;
-  std::vector<Int128> amount;
-  Int128 slow_amount = 0, slow_capacity = 1;
-  std::size_t most_legs = 0;
-  for (AlltoallPath& path : routes.paths) {
-    legs.push_back(legs_of(network, path));
-    amount.push_back(static_cast<Int128>(path.parts) * demand(path.src, path.dst));
-    path.rounds.assign(legs.back().size(), 0);
-    most_legs = std::max(most_legs, legs.back().size());
-    for (const Leg& leg : legs.back()) {
-      for (const ArcId a : leg.links) {
-        if (amount.back() * slow_capacity <= slow_amount * network.capacity[a]) continue;
-        slow_amount = amount.back();
-        slow_capacity = network.capacity[a];
-      }
-    }
-  }
-  std::vector<std::size_t> order(routes.paths.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  const auto apart = [&](const AlltoallPath& path) {
-    const auto n = static_cast<std::int32_t>(network.ranks.size());
-    return (path.dst.value - path.src.value + n) % n;
-  };
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    const AlltoallPath &p = routes.paths[a], &q = routes.paths[b];
-    return std::tuple(-std::ssize(p.rounds), -amount[a], apart(p), p.src) <
-           std::tuple(-std::ssize(q.rounds), -amount[b], apart(q), q.src);
-  });
-  Timetable timetable(network, slow_amount, slow_capacity);
-  for (std::size_t number = 0; number < most_legs; ++number) {
-    for (const std::size_t i : order) {
-      if (number >= legs[i].size()) continue;
-      auto& rounds = routes.paths[i].rounds;
-      const std::int32_t earliest = number == 0 ? 0 : rounds[number - 1] + 1;
-      rounds[number] = timetable.take(legs[i][number].links, amount[i], earliest);
-      routes.rounds = std::max(routes.rounds, rounds[number] + 1);
-    }
-  }
+  RoundsMaker(network, demand, routes).run();
 }
 
 }  // namespace forestcoll::solver::alltoall

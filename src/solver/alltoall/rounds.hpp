@@ -9,11 +9,13 @@ namespace forestcoll::solver::alltoall {
 
 /// Puts every leg of the paths into a round, and counts the rounds. A round lasts as long as the
 /// slowest leg takes alone, and no link is given more than it carries in that time: so what a rank
-/// receives in a round comes at the rate of the links into it, whoever sends it. A leg takes the
-/// first round that has room on all of its links, after the one before it on its path; legs that
-/// have more legs behind them choose first, then in the order of their distance in ranks, so that
-/// nobody is everybody's first. Cost: O(legs · links of a leg · rounds), in practice far less, as
-/// full rounds are skipped.
+/// receives in a round comes at the rate of the links into it, whoever sends it. Path by path, a
+/// leg takes the first round that has room on all of its links, after the leg before it. Paths that
+/// then end later than the busiest link needs get a better place in the order, and all is done
+/// again (Joslin, Clements, "Squeaky wheel optimization", 1999); the fewest rounds are kept. Where
+/// links are alike and paths have one leg each, this is edge colouring of a graph, where fewest is
+/// hard. Cost: O(legs · links of a leg · rounds) for each of at most 200 orders, in practice far
+/// less, as full rounds are skipped; some tenths of a second are the most.
 void make_rounds(const Network& network, const Demand& demand, AlltoallRoutes& routes);
 
 }  // namespace forestcoll::solver::alltoall

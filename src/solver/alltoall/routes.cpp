@@ -16,6 +16,9 @@ namespace {
 
 using namespace solver::alltoall;
 
+// Beyond, parts on one path stay together.
+constexpr std::int64_t kMaxSingleParts = std::int64_t{1} << 14;
+
 Diagnostic too_many_parts(Int128 parts) {
   return {.code = "T10",
           .kind = ErrorKind::limit,
@@ -110,6 +113,29 @@ Ratio rate_in_rounds(const Network& network, const Loads& loads, std::int64_t k)
   return time ? checked_div(Ratio(1), *time).value_or(Ratio(0)) : Ratio(0);
 }
 
+// Rounds are given.
+Expected<AlltoallRoutes> with_rates(const Network& network, const Demand& demand,
+                                    AlltoallRoutes routes) {
+  const Loads loads = loads_of(network, demand, routes);
+  const auto rate = rate_of(network, loads.all, routes.k);
+  if (!rate) return rate_does_not_fit();
+  routes.rate = *rate;
+  routes.rate_in_rounds = rate_in_rounds(network, loads, routes.k);
+  return routes;
+}
+
+// Every part by itself, in a round of its own: rounds are more and shorter, and less is wasted.
+AlltoallRoutes in_single_parts(const AlltoallRoutes& routes) {
+  AlltoallRoutes single;
+  single.k = routes.k;
+  for (const AlltoallPath& path : routes.paths) {
+    for (std::int64_t part = 0; part < path.parts; ++part) {
+      single.paths.push_back({path.src, path.dst, 1, path.nodes});
+    }
+  }
+  return single;
+}
+
 }  // namespace
 
 Expected<AlltoallRoutes> route_alltoall(const Network& network, const Demand& demand,
@@ -132,13 +158,21 @@ Expected<AlltoallRoutes> route_alltoall(const Network& network, const Demand& de
   routes.k = options.k;
   for (const RoutedPair& pair : pairs) append_paths(pair, network, hops, routes.paths);
   if (!by_links) return routes;
-  make_rounds(network, demand, routes);
-  const Loads loads = loads_of(network, demand, routes);
-  const auto rate = rate_of(network, loads.all, options.k);
-  if (!rate) return rate_does_not_fit();
-  routes.rate = *rate;
-  routes.rate_in_rounds = rate_in_rounds(network, loads, options.k);
-  return routes;
+  return complete_routes(network, demand, std::move(routes));
+}
+
+Expected<AlltoallRoutes> complete_routes(const Network& network, const Demand& demand,
+                                         AlltoallRoutes routes) {
+  const bool has_rounds = routes.rounds > 0;
+  if (!has_rounds) make_rounds(network, demand, routes);
+  auto whole = with_rates(network, demand, std::move(routes));
+  if (!whole || has_rounds || whole->rate_in_rounds >= whole->rate) return whole;
+  if (count_parts(demand, whole->k) > kMaxSingleParts) return whole;
+  AlltoallRoutes parts = in_single_parts(*whole);
+  if (parts.paths.size() == whole->paths.size()) return whole;
+  make_rounds(network, demand, parts);
+  auto single = with_rates(network, demand, std::move(parts));
+  return single && single->rate_in_rounds > whole->rate_in_rounds ? single : whole;
 }
 
 }  // namespace forestcoll

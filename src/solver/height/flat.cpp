@@ -39,6 +39,12 @@ std::vector<T> scattered(const std::vector<T>& items) {
   return result;
 }
 
+/// Over one switch to another rank of the group.
+struct InsideWay {
+  Rank to;
+  ArcId up, down;
+};
+
 class FlatTrees {
  public:
   // `turns`: with `Fit::perhaps`, others take the place of ranks whose links are full.
@@ -220,35 +226,51 @@ class FlatTrees {
 
   // Through one switch, from one rank to the others: the switch that has the most room.
   bool pass_on(std::size_t t, Rank from) {
-    for (const Rank to : passages_->members(passages_->group_of(from))) {
-      if (to == from) continue;
-      const auto [up, down] = way_inside(from, to);
-      if (!up.valid()) return false;
-      const Route route = maker_.along(std::array{up, down});
+    const std::vector<InsideWay>& ways = ways_inside(from);
+    std::size_t reached = 0;
+    for (auto first = ways.begin(); first != ways.end(); ++reached) {
+      const auto last = std::find_if(first, ways.end(),
+                                     [&](const InsideWay& way) { return way.to != first->to; });
+      const InsideWay& best = roomiest({first, last});
+      const Route route = maker_.along(std::array{best.up, best.down});
       negotiated_.charge(route, trees_[t].multiplicity);
-      routes_[t * ranks_ + to.index()] = route;
+      routes_[t * ranks_ + best.to.index()] = route;
+      first = last;
     }
-    return true;
+    return reached + 1 == passages_->members(passages_->group_of(from)).size();
   }
 
-  [[nodiscard]] std::pair<ArcId, ArcId> way_inside(Rank from, Rank to) const {
-    const Digraph& graph = core_.graph;
-    const NodeId tail = core_.compute[from.index()], head = core_.compute[to.index()];
-    std::pair<ArcId, ArcId> best;
-    Capacity width = 0, most = 0;
-    for (ArcId up = graph.first_out(tail); up != graph.last_out(tail); ++up.value) {
-      const NodeId hub = graph.head(up);
-      const ArcId down = core_.rank_of[hub].valid() ? ArcId() : graph.find(hub, head);
-      if (!down.valid()) continue;
-      const Capacity room = std::min(core_.capacity[up], core_.capacity[down]);
-      const Capacity left =
-          std::min(negotiated_.left()[resources_.of[up]], negotiated_.left()[resources_.of[down]]);
-      if (room < width || (room == width && left <= most)) continue;
-      width = room;
-      most = left;
-      best = {up, down};
+  // Of the widest ways, the one of which the most is left.
+  [[nodiscard]] const InsideWay& roomiest(std::span<const InsideWay> ways) const {
+    const auto room = [&](const InsideWay& way) {
+      return std::pair(std::min(core_.capacity[way.up], core_.capacity[way.down]),
+                       std::min(negotiated_.left()[resources_.of[way.up]],
+                                negotiated_.left()[resources_.of[way.down]]));
+    };
+    const InsideWay* best = ways.data();
+    for (const InsideWay& way : ways) {
+      if (room(*best) < room(way)) best = &way;
     }
-    return best;
+    return *best;
+  }
+
+  // From a rank through one switch to each other member of its group, found when first asked for.
+  const std::vector<InsideWay>& ways_inside(Rank from) {
+    if (ways_inside_.empty()) ways_inside_.resize(ranks_);
+    std::vector<InsideWay>& ways = ways_inside_[from.index()];
+    if (!ways.empty()) return ways;
+    const Digraph& graph = core_.graph;
+    const NodeId tail = core_.compute[from.index()];
+    for (const Rank to : passages_->members(passages_->group_of(from))) {
+      if (to == from) continue;
+      for (ArcId up = graph.first_out(tail); up != graph.last_out(tail); ++up.value) {
+        const NodeId hub = graph.head(up);
+        if (core_.rank_of[hub].valid()) continue;
+        const ArcId down = graph.find(hub, core_.compute[to.index()]);
+        if (down.valid()) ways.push_back({to, up, down});
+      }
+    }
+    return ways;
   }
 
   // From the root of tree `t` to all targets. False where one cannot be reached.
@@ -286,7 +308,8 @@ class FlatTrees {
   IdVector<ArcId, char> was_overfull_;
   std::vector<char> was_overfull_on_;  ///< by prefix
   Fit fit_, turns_;
-  std::optional<Passages> passages_;  ///< for height 2
+  std::optional<Passages> passages_;                 ///< for height 2
+  std::vector<std::vector<InsideWay>> ways_inside_;  ///< by rank
   // Of the tree at hand:
   std::vector<Rank> targets_;
   std::vector<Rank> entries_;    ///< into other groups

@@ -27,13 +27,14 @@ bool HeightRows::measure(std::size_t t) {
   std::fill(below.begin(), below.end(), 0);
   depth[root] = 0;
   std::int32_t height = 0;
-  const auto parent_of = [&](std::size_t v) {
-    return rows_.table.origin(routes[v].prefix).index();
-  };
+  parent_.resize(ranks_);
+  for (std::size_t v = 0; v < ranks_; ++v) {
+    if (v != root) parent_[v] = rows_.table.origin(routes[v].prefix).index();
+  }
   for (std::size_t v = 0; v < ranks_; ++v) {
     chain_.clear();
     std::size_t u = v;
-    for (; depth[u] < 0; u = parent_of(u)) {
+    for (; depth[u] < 0; u = parent_[u]) {
       if (chain_.size() == ranks_) return false;
       chain_.push_back(u);
     }
@@ -44,7 +45,7 @@ bool HeightRows::measure(std::size_t t) {
     std::int32_t down = 0;
     // Stops where a longer way down is known: each node is passed once per rise of its value.
     for (std::size_t u = v; u != root;) {
-      u = parent_of(u);
+      u = parent_[u];
       if (below[u] >= ++down) break;
       below[u] = down;
     }

@@ -12,6 +12,8 @@ bool is_faster(const Scaling& a, const Scaling& b) {
   return solver::is_faster({a.scale, a.k}, {b.scale, b.k});
 }
 
+}  // namespace
+
 bool is_copied_exactly(const Scaling& scaling, std::int64_t times) {
   constexpr Int128 kMost = Int128{1} << 62;
   Int128 sum = 0;
@@ -19,8 +21,6 @@ bool is_copied_exactly(const Scaling& scaling, std::int64_t times) {
   return sum * times < kMost && Int128{scaling.k} * times < kMost &&
          checked_mul(scaling.scale, Ratio(times)).has_value();
 }
-
-}  // namespace
 
 Packing copied(Packing packing, std::int64_t times) {
   packing.forest = packing.forest.scaled(times);

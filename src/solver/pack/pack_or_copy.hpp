@@ -5,6 +5,8 @@
 
 namespace forestcoll::solver {
 
+/// Is what is packed at `scaling` within exact arithmetic (2^62) `times` over?
+[[nodiscard]] bool is_copied_exactly(const Scaling& scaling, std::int64_t times);
 /// The same trees `times` over, at as many times the scale. REQUIRES: that fits (2^62).
 [[nodiscard]] Packing copied(Packing packing, std::int64_t times);
 

@@ -92,7 +92,7 @@ class Portfolio {
                           &Portfolio::with_images_after_all, &Portfolio::root_by_root}) {
       if (options_.stop.stop_requested() || (this->*way)()) break;
     }
-    if (!best_ && if_stopped_ == IfStopped::finish_at_once) flat_at_once();
+    if (!fits() && if_stopped_ == IfStopped::finish_at_once) flat_at_once();
     return std::move(best_);
   }
 

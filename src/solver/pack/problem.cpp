@@ -1,6 +1,7 @@
 #include "solver/pack/problem.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.hpp"
 #include "forestcoll/pack.hpp"
@@ -37,6 +38,22 @@ Problem::Problem(const Network& fabric, Collective collective, std::optional<Ran
   if (reduce && !shared) {
     phases.push_back({backward, weights, tree_rate(backward, weights, stop)});
   }
+}
+
+Problem::Problem(const Network& fabric, Weights shares, Network of_broadcast,
+                 std::optional<Network> of_reduce, const std::stop_token& stop)
+    : network(fabric),
+      backward(reversed(fabric)),
+      weights(std::move(shares)),
+      reduce(true),
+      broadcast(true),
+      shared(!of_reduce),
+      broadcast_part_(std::move(of_broadcast)),
+      reduce_part_(std::move(of_reduce)) {
+  phases.push_back({*broadcast_part_, weights, tree_rate(*broadcast_part_, weights, stop)});
+  if (shared) return;
+  phases.push_back({*reduce_part_, weights, tree_rate(*reduce_part_, weights, stop)});
+  phases.back().at_once = true;
 }
 
 std::optional<Rate> Problem::broadcast_rate() const {

@@ -1,5 +1,6 @@
 #include "solver/rate/choose_scale.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <optional>
 
@@ -82,6 +83,10 @@ Expected<Ratio> algbw_of(const std::vector<Phase>& phases, const std::vector<Sca
   for (std::size_t i = 0; i < phases.size(); ++i) {
     auto alone = algbw_alone(phases[i], at[i]);
     if (!alone) return alone;
+    if (phases[i].at_once) {
+      algbw = std::min(algbw.value_or(*alone), *alone);
+      continue;
+    }
     for (int times = 0; times < phases[i].times; ++times) {
       auto both = algbw ? in_sequence(*algbw, *alone) : alone;
       if (!both) return both;

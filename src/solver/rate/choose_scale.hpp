@@ -16,12 +16,13 @@
 namespace forestcoll::solver {
 
 /// One direction of a collective: out-trees from the roots on a network. Its rate counts `times`
-/// times where both directions share it.
+/// times where both directions share it one after the other.
 struct Phase {
   const Network& network;
   const Weights& weights;
   Rate rate;
   int times = 1;
+  bool at_once = false;  ///< at the same time as the phase before it, on arcs of its own
 };
 
 /// What each phase is packed at: k trees per root of bandwidth 1/scale.
@@ -29,7 +30,8 @@ struct ScaleAndK {
   Ratio scale;
   std::int64_t k = 1;
 };
-/// What all roots own over the time that the phases take one after the other, in GB/s. Error E14.
+/// What all roots own over the time that the phases take, one after the other unless at once, in
+/// GB/s. Error E14.
 [[nodiscard]] Expected<Ratio> algbw_of(const std::vector<Phase>& phases,
                                        const std::vector<ScaleAndK>& at);
 /// Does a tree per root of `a` get more than one of `b`, by k/scale? Not where that cannot be

@@ -56,10 +56,15 @@ std::vector<bool> best_single_node_cut(const Network& network, const Weights& we
   bool best_enters = true;
   for (std::size_t r = 0; r < network.ranks.size(); ++r) {
     const NodeId v = network.ranks[r];
-    const Ratio enters(all - weights[Rank(r)], in[v.index()]);
-    const Ratio leaves(weights[Rank(r)], out[v.index()]);
-    if (best < enters) std::tie(best, best_node, best_enters) = std::tuple(enters, v, true);
-    if (best < leaves) std::tie(best, best_node, best_enters) = std::tuple(leaves, v, false);
+    // A node need not be entered, or left, where nothing has to cross.
+    if (const std::int64_t data = all - weights[Rank(r)]; data > 0) {
+      const Ratio enters(data, in[v.index()]);
+      if (best < enters) std::tie(best, best_node, best_enters) = std::tuple(enters, v, true);
+    }
+    if (weights[Rank(r)] > 0) {
+      const Ratio leaves(weights[Rank(r)], out[v.index()]);
+      if (best < leaves) std::tie(best, best_node, best_enters) = std::tuple(leaves, v, false);
+    }
   }
   std::vector<bool> sink_side(n, !best_enters);
   sink_side[best_node.index()] = best_enters;

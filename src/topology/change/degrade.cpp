@@ -337,7 +337,11 @@ bool has_relays(const Topology& topology) {
 }
 
 Topology without_relays(Topology topology) {
-  for (TopologyNode& node : topology.nodes) node.enabled = node.enabled && !is_relay(node);
+  for (TopologyNode& node : topology.nodes) {
+    if (!is_relay(node)) continue;
+    node.type = NodeType::compute;
+    node.enabled = false;
+  }
   return topology;
 }
 

@@ -17,9 +17,10 @@ struct Key {
   std::optional<std::string> otherwise;
 };
 
-class Reader {
+class GraphmlReader {
  public:
-  Reader(const Context& context, const pugi::xml_node& root) : context_(context), root_(root) {}
+  GraphmlReader(const Context& context, const pugi::xml_node& root)
+      : context_(context), root_(root) {}
 
   std::optional<Graph> read() {
     read_keys();
@@ -134,7 +135,7 @@ std::optional<Graph> read_graphml(const Context& context) {
                            "Name the format that the file has, or leave it to be recognised.");
     return std::nullopt;
   }
-  return Reader(context, root).read();
+  return GraphmlReader(context, root).read();
 }
 
 }  // namespace forestcoll::importing

@@ -26,9 +26,9 @@ bool is_gpu_class(std::string_view pci_class) {
 }
 
 // Reads the machine of one host.
-class Reader {
+class SystemReader {
  public:
-  explicit Reader(const Context& context) : context_(context) {}
+  explicit SystemReader(const Context& context) : context_(context) {}
 
   void read_cpu(const pugi::xml_node& cpu) {
     if (cpus_.size() == kMaxCpusOfMachine) {
@@ -334,7 +334,7 @@ std::optional<Machines> read_nccl(const Context& context) {
   if (!check_version(context, system)) return std::nullopt;
   // Hosts that NVLink joins stand in one file and differ by their hash.
   std::map<std::string, std::size_t> host_of;
-  std::vector<Reader> hosts;
+  std::vector<SystemReader> hosts;
   for (const pugi::xml_node& cpu : system.children("cpu")) {
     const std::string hash = cpu.attribute("host_hash").value();
     const auto [at, is_new] = host_of.emplace(hash, hosts.size());
@@ -342,7 +342,7 @@ std::optional<Machines> read_nccl(const Context& context) {
     hosts[at->second].read_cpu(cpu);
   }
   std::size_t gpus = 0, devices = 0;
-  for (const Reader& host : hosts) {
+  for (const SystemReader& host : hosts) {
     gpus += host.gpu_count();
     devices += host.device_count();
   }
@@ -357,7 +357,7 @@ std::optional<Machines> read_nccl(const Context& context) {
     return std::nullopt;
   }
   Machines machines;
-  for (Reader& host : hosts) {
+  for (SystemReader& host : hosts) {
     if (host.gpu_count() == 0 && gpus > 0) continue;
     auto machine = host.finish();
     if (!machine) return std::nullopt;

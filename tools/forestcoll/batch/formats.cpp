@@ -56,6 +56,10 @@ std::string row(const std::vector<std::string>& cells) {
   return text + "\n";
 }
 
+std::string height_text(const Figures& figures) {
+  return figures.height ? std::to_string(*figures.height) : "";
+}
+
 std::string heading(const std::vector<std::string>& names) {
   std::string text = row(names) + "|";
   for (std::size_t i = 0; i < names.size(); ++i) text += "---|";
@@ -100,7 +104,7 @@ std::string items_markdown(const Results& results) {
       rate = number(item.figures->algbw);
       const auto& fraction = item.figures->optimum_fraction;
       part = fraction ? percent(*fraction) : "above";
-      height = std::to_string(item.figures->height);
+      height = height_text(*item.figures);
     }
     text += row({item.input, item.variant.collective, item.variant.target, item.variant.trees,
                  to_string(item.status), rate, part, height});
@@ -175,7 +179,7 @@ std::string to_csv(const Results& results) {
       fields.insert(
           fields.end(),
           {fmt::format("{}", item.figures->algbw.to_double()), item.figures->algbw.to_string(),
-           fraction ? fmt::format("{}", *fraction) : "", std::to_string(item.figures->height)});
+           fraction ? fmt::format("{}", *fraction) : "", height_text(*item.figures)});
     } else {
       fields.insert(fields.end(), 4, "");
     }

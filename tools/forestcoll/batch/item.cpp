@@ -168,32 +168,38 @@ void add_figures(Json& json, const Figures& figures) {
   json["algbw"] = exact(figures.algbw);
   json["optimum_fraction"] =
       figures.optimum_fraction ? Json(*figures.optimum_fraction) : Json(nullptr);
-  json["height"] = figures.height;
+  json["height"] = figures.height ? Json(*figures.height) : Json(nullptr);
 }
 
 std::optional<Figures> parse_figures(const Json& json) {
   const auto algbw = json.find("algbw"), part = json.find("optimum_fraction"),
              height = json.find("height");
   if (algbw == json.end() || part == json.end() || height == json.end() ||
-      !(part->is_number() || part->is_null()) || !height->is_number_integer()) {
+      !(part->is_number() || part->is_null()) ||
+      !(height->is_number_integer() || height->is_null())) {
     return std::nullopt;
   }
   const auto rate = parse_exact(*algbw);
   if (!rate) return std::nullopt;
   std::optional<double> share;
   if (part->is_number()) share = part->get<double>();
-  return Figures{*rate, share, height->get<std::int64_t>()};
+  Figures figures{*rate, share};
+  if (height->is_number_integer()) figures.height = height->get<std::int64_t>();
+  return figures;
 }
 
 std::optional<Figures> figures_of_summary(const Json& summary) {
-  if (!summary.is_object() || !summary.contains("algbw") || !summary.contains("optimum") ||
-      !summary.contains("height") || !summary["height"].contains("max")) {
+  if (!summary.is_object() || !summary.contains("algbw") || !summary.contains("optimum")) {
     return std::nullopt;
   }
   const auto algbw = parse_exact(summary["algbw"]), optimum = parse_exact(summary["optimum"]);
-  const Json& height = summary["height"]["max"];
-  if (!algbw || !optimum || !height.is_number_integer()) return std::nullopt;
-  return Figures{*algbw, fraction(*algbw, *optimum), height.get<std::int64_t>()};
+  if (!algbw || !optimum) return std::nullopt;
+  Figures figures{*algbw, fraction(*algbw, *optimum)};
+  if (summary.contains("paths")) return figures;  // of an all-to-all
+  const Json height = summary.value("height", Json::object()).value("max", Json());
+  if (!height.is_number_integer()) return std::nullopt;
+  figures.height = height.get<std::int64_t>();
+  return figures;
 }
 
 std::string printable(const std::string& name) {

@@ -58,7 +58,7 @@ struct Figures {
   Ratio algbw;
   /// 1 only where algbw is the optimum; none where it is above it.
   std::optional<double> optimum_fraction = {};
-  std::int64_t height = 0;
+  std::optional<std::int64_t> height = {};  ///< none: an all-to-all has no trees
 };
 
 /// A line of the report.

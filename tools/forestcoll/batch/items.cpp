@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "batch/store.hpp"
+#include "common/bound_alltoall.hpp"
 #include "common/target_options.hpp"
 #include "forestcoll/collective.hpp"
 
@@ -28,8 +29,9 @@ std::string extension(const std::string& format) {
 }
 
 // -k, where none is given, as `synth` takes it.
-std::string standard_trees(const std::string& format) {
-  return format == "msccl" || format == "mscclpp" ? "auto" : "optimal";
+std::string standard_trees(const std::string& format, const std::string& collective) {
+  const bool in_parts = format == "msccl" || format == "mscclpp" || is_alltoall(collective);
+  return in_parts ? "auto" : "optimal";
 }
 
 // In reports, for those that --algorithm brings along; -k is for forestcoll's own trees.
@@ -77,7 +79,8 @@ std::vector<Item> items_of(const Assignment& assignment) {
     for (const std::string& target : targets) {
       const std::string format = target == plan_target ? target : given_format(assignment);
       auto trees = asked_trees;
-      if (trees.empty()) trees.push_back(others ? kTreesOfOthers : standard_trees(format));
+      if (trees.empty())
+        trees.push_back(others ? kTreesOfOthers : standard_trees(format, collective));
       for (const std::string& k : trees) {
         Item item;
         item.input = assignment.input;

@@ -73,9 +73,9 @@ std::string line_of(const ItemResult& result) {
                         error.message, error.code);
   } else if (result.figures) {
     const auto& fraction = result.figures->optimum_fraction;
-    line +=
-        fmt::format(": {} GB/s, {}, height {}", number(result.figures->algbw),
-                    fraction ? percent(*fraction) : "above the optimum", result.figures->height);
+    line += fmt::format(": {} GB/s, {}", number(result.figures->algbw),
+                        fraction ? percent(*fraction) : "above the optimum");
+    if (const auto& height = result.figures->height) line += fmt::format(", height {}", *height);
   }
   if (result.status == Status::ok) line += fmt::format(", {:.3f} s", result.seconds);
   return line;

@@ -81,8 +81,8 @@ std::vector<Regression> compare(const ItemResult& before, const ItemResult& now)
     if (is.algbw < was.algbw) {
       add("rate", rates_in_words(was.algbw, is.algbw), was.algbw.to_string(), is.algbw.to_string());
     }
-    if (is.height > was.height) {
-      const std::string high = std::to_string(was.height), higher = std::to_string(is.height);
+    if (is.height && was.height && *is.height > *was.height) {
+      const std::string high = std::to_string(*was.height), higher = std::to_string(*is.height);
       add("height", fmt::format("{} -> {}", high, higher), high, higher);
     }
   }

@@ -8,17 +8,19 @@
 #include <string_view>
 #include <utility>
 
+#include "common/bound_alltoall.hpp"
 #include "common/report.hpp"
 #include "forestcoll/collective.hpp"
+#include "synth/alltoall.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {
 
 // What a batch decides for each item, what is for one topology alone, and what reads further files,
 // whose changes would go unnoticed.
-constexpr std::array kLeftToTheBatch = {"TOPOLOGY", "--output",   "--collective", "-k",
-                                        "--target", "--json",     "--threads",    "--tune",
-                                        "--warm",   "--tradeoff", "--time-limit", "--nccl-graph"};
+constexpr std::array kLeftToTheBatch = {
+    "TOPOLOGY", "--output", "--collective", "-k",           "--target",     "--json",  "--threads",
+    "--tune",   "--warm",   "--tradeoff",   "--time-limit", "--nccl-graph", "--demand"};
 
 std::vector<CLI::Option*> options_of(CLI::App& command) {
   return command.get_options(
@@ -71,6 +73,14 @@ Diagnostic refused(const CLI::ParseError& error) {
 void parse(CLI::App& command, Words words) {
   std::ranges::reverse(words);
   command.parse(std::move(words));
+}
+
+// Whether `synth` would take them.
+Expected<void> check(const SynthArguments& arguments) {
+  if (is_alltoall(arguments.collective)) return check_alltoall(arguments);
+  if (const auto done = refuse_alltoall_options(arguments); !done) return done.errors();
+  const auto request = resolve(arguments);
+  return request ? Expected<void>() : request.errors();
 }
 
 bool has_root(const std::string& name) {
@@ -132,7 +142,7 @@ bool has_root_in_vain(const Words& words, const std::vector<std::string>& collec
   return !value_of(words, "--root", "").empty() && std::ranges::none_of(collectives, has_root);
 }
 
-Expected<SynthArguments> parse_words(const Words& words) {
+Expected<SynthArguments> parse_common_words(const Words& words) {
   CLI::App command;
   SynthArguments arguments;
   add_synth_arguments(command, arguments);
@@ -143,10 +153,13 @@ Expected<SynthArguments> parse_words(const Words& words) {
   } catch (const CLI::ParseError& error) {
     return refused(error);
   }
-  auto formatted = with_format(std::move(arguments));
+  return with_format(std::move(arguments));
+}
+
+Expected<SynthArguments> parse_words(const Words& words) {
+  auto formatted = parse_common_words(words);
   if (!formatted) return formatted;
-  const auto request = resolve(*formatted);
-  if (!request) return request.errors();
+  if (const auto done = check(*formatted); !done) return done.errors();
   const auto solver = resolve(formatted->solver);
   if (!solver) return solver.errors();
   return formatted;

@@ -49,11 +49,12 @@ Expected<WhatIf> explore(const Fabric& fabric, WhatIfOptions options, const Cons
 
 // Options of all-to-all and of trees do not go together.
 Expected<void> misplaced_option(const BoundArguments& options) {
-  const bool alltoall = options.collective == kAlltoall;
+  const bool alltoall = is_alltoall(options.collective);
   if (!alltoall && options.alltoall.given()) {
     return usage_error("S04", "--demand, --gap and --time-limit are of -c alltoall",
                        "add -c alltoall, or leave them out");
   }
+  if (auto done = refuse_no_demand(options.collective, options.alltoall.demand); !done) return done;
   if (alltoall && !options.root.empty()) {
     return usage_error("S02", "an alltoall has no root", "leave out --root");
   }
@@ -76,7 +77,7 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
   const auto fabric = load_fabric(options.topology, options.reading, options.failures, console);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, options.reading, console);
-  if (options.collective == kAlltoall) {
+  if (is_alltoall(options.collective)) {
     return run_bound_alltoall(*fabric, options.alltoall,
                               {.json = options.json,
                                .check = options.check,
@@ -137,7 +138,7 @@ Command add_bound(CLI::App& program) {
       "bound", "The optimal rate of a fabric, and the bottleneck that proves it");
   command->add_option("TOPOLOGY", options->topology, "Topology file, or - for standard input")
       ->required();
-  add_collective_or_alltoall_option(
+  add_collective_option(
       *command, options->collective,
       "Only this collective (default: allgather, reduce_scatter and allreduce, and alltoall where\n"
       "that is quick)");
@@ -173,10 +174,9 @@ Command add_bound(CLI::App& program) {
       "root\n"
       "is that of a root of weight 1 once all weights are in lowest integers.\n"
       "\n"
-      "allreduce is a reduce_scatter and then an allgather, as `synth` makes it. Unequal shares,\n"
-      "and the phases of an XML that overlap, can be faster. The best\n"
-      "allreduce by trees reduces and broadcasts at the same time, and may root more data at\n"
-      "some GPUs than at others: what a schedule of that kind could gain, if anything. Where the\n"
+      "allreduce is a reduce_scatter and then an allgather. The best allreduce by trees reduces\n"
+      "and broadcasts at the same time, and may root more data at some GPUs than at others:\n"
+      "`synth` makes it where it is better. Where the\n"
       "file says that switches copy (\"multicast\") or combine (\"reduce\"), a second line has "
       "the\n"
       "best with trees that branch there.\n"

@@ -175,6 +175,16 @@ ExitCode run_bound_alltoall(const Fabric& fabric, const AlltoallArguments& argum
   return finish(write_output("-", report), console);
 }
 
+bool is_alltoall(std::string_view collective) {
+  return collective == kAlltoall || collective == "alltoallv";
+}
+
+Expected<void> refuse_no_demand(std::string_view collective, const std::string& demand) {
+  if (collective != "alltoallv" || !demand.empty()) return {};
+  return usage_error("S04", "an alltoallv is of unequal amounts, and no --demand says which",
+                     "add --demand FILE, or ask for -c alltoall");
+}
+
 std::optional<AlltoallProof> quick_alltoall(const Network& network) {
   AlltoallOptions options;
   options.gap = 1;  // any: no first-order method

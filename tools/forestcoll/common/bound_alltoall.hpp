@@ -22,6 +22,12 @@ namespace forestcoll::cli {
 /// The name of the collective.
 inline constexpr std::string_view kAlltoall = "alltoall";
 
+/// Whether a name of `add_collective_option` is of all-to-all, equal or not.
+[[nodiscard]] bool is_alltoall(std::string_view collective);
+/// S04: "alltoallv" without a file that says how much each pair has.
+[[nodiscard]] Expected<void> refuse_no_demand(std::string_view collective,
+                                              const std::string& demand);
+
 /// As written on the command line; empty where not given.
 struct AlltoallArguments {
   std::string demand;      ///< a file

@@ -13,10 +13,15 @@
 namespace forestcoll::cli {
 namespace {
 
-constexpr std::array kAll = {Collective::allreduce, Collective::allgather,
-                             Collective::reduce_scatter, Collective::broadcast, Collective::reduce};
+const std::array<std::string, 7> kNames = {std::string(to_string(Collective::allreduce)),
+                                           std::string(to_string(Collective::allgather)),
+                                           std::string(to_string(Collective::reduce_scatter)),
+                                           std::string(to_string(Collective::broadcast)),
+                                           std::string(to_string(Collective::reduce)),
+                                           "alltoall",
+                                           "alltoallv"};
 
-// Letters and digits alone, in lower case: what kAll spellings have in common.
+// Letters and digits alone, in lower case: what all spellings have in common.
 std::string bare(std::string_view name) {
   std::string letters;
   for (const char c : name) {
@@ -31,22 +36,13 @@ bool has_marks_only(std::string_view name) {
       name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
 }
 
-bool is_alltoall(const std::string& letters) {
-  return letters == "alltoall" || letters == "all2all" || letters == "alltoallv";
-}
-
+// Without alltoallv, which an alltoall with a demand is.
 std::string known() {
   std::string names;
-  for (const Collective collective : kAll) {
-    names += (names.empty() ? "" : ", ") + std::string(to_string(collective));
+  for (const std::string& name : kNames) {
+    if (name != "alltoallv") names += (names.empty() ? "" : ", ") + name;
   }
   return names;
-}
-
-CLI::Option* understood(CLI::Option* option, const char* type) {
-  return option->transform(CLI::Validator(understand_collective, ""))
-      ->capture_default_str()
-      ->type_name(type);
 }
 
 }  // namespace
@@ -54,54 +50,32 @@ CLI::Option* understood(CLI::Option* option, const char* type) {
 std::string understand_collective(std::string& name) {
   std::string letters = bare(name);
   if (letters == "bcast") letters = bare(to_string(Collective::broadcast));  // as MPI has it
-  for (const Collective collective : kAll) {
-    if (!has_marks_only(name) || letters != bare(to_string(collective))) continue;
-    name = to_string(collective);
+  if (letters == "all2all") letters = "alltoall";
+  for (const std::string& known : kNames) {
+    if (!has_marks_only(name) || letters != bare(known)) continue;
+    name = known;
     return {};
-  }
-  if (is_alltoall(letters)) {
-    return fmt::format(
-        "this command does not take alltoall (`synth -c alltoall` makes schedules, `bound`, "
-        "`verify` and `simulate` take it too); there are {} [S03]",
-        known());
   }
   return fmt::format("there is no collective \"{}\"; there are {} [S03]", name.substr(0, 40),
                      known());
 }
 
-std::string understand_collective_or_alltoall(std::string& name) {
-  if (has_marks_only(name) && is_alltoall(bare(name))) {
-    name = "alltoall";
-    return {};
-  }
-  std::string error = understand_collective(name);
-  constexpr std::string_view code = " [S03]";
-  if (error.ends_with(code)) error.insert(error.size() - code.size(), ", alltoall");
-  return error;
-}
-
 CLI::Option* add_collective_option(CLI::App& command, std::string& collective,
                                    const std::string& meaning) {
-  return understood(
-      command.add_option("-c,--collective", collective, fmt::format("{}: {}", meaning, known())),
-      "NAME");
-}
-
-CLI::Option* add_collective_or_alltoall_option(CLI::App& command, std::string& collective,
-                                               const std::string& meaning) {
-  return command
-      .add_option("-c,--collective", collective, fmt::format("{}: {}, alltoall", meaning, known()))
-      ->transform(CLI::Validator(understand_collective_or_alltoall, ""))
+  return command.add_option("-c,--collective", collective, fmt::format("{}: {}", meaning, known()))
+      ->transform(CLI::Validator(understand_collective, ""))
       ->type_name("NAME");
 }
 
 CLI::Option* add_collectives_option(CLI::App& command, std::vector<std::string>& collectives,
                                     const std::string& meaning) {
-  return understood(
-      command.add_option("-c,--collective", collectives, fmt::format("{}: {}", meaning, known()))
-          ->delimiter(',')
-          ->allow_extra_args(false),
-      "NAME,...");
+  return command
+      .add_option("-c,--collective", collectives, fmt::format("{}: {}", meaning, known()))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->transform(CLI::Validator(understand_collective, ""))
+      ->capture_default_str()
+      ->type_name("NAME,...");
 }
 
 }  // namespace forestcoll::cli

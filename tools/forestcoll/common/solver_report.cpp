@@ -17,6 +17,15 @@ std::string raise_words(const char* phase, const std::optional<Raise>& raise) {
                      raise->reached.to_string());
 }
 
+std::string at_once_line(const Synthesis& synthesis) {
+  if (!synthesis.two_phases) return {};
+  return fmt::format(
+      "  the optimum has reduce and broadcast at the same time: one after the other reaches {} "
+      "GB/s "
+      "at most\n",
+      number(*synthesis.two_phases));
+}
+
 // A stop explains a loss by itself.
 std::string raised_line(const Synthesis& synthesis) {
   if (!synthesis.raised || synthesis.stopped) return {};
@@ -32,8 +41,13 @@ std::string raised_line(const Synthesis& synthesis) {
 
 std::string stopped_line(const Synthesis& synthesis) {
   if (!synthesis.stopped) return {};
+  const CollectiveForest& forest = synthesis.forest;
+  if (forest.algbw == forest.optimum) {
+    return "  stopped by the time limit: at the optimum, but the search for lower trees had not "
+           "ended\n";
+  }
   return fmt::format("  stopped by the time limit: the best so far, {} below the optimum\n",
-                     percent_lost(synthesis.forest.algbw, synthesis.forest.optimum));
+                     percent_lost(forest.algbw, forest.optimum));
 }
 
 double kept_share(const RepackStatistics& repack) {
@@ -59,7 +73,8 @@ Json raise_json(const Raise& raise) {
 }  // namespace
 
 std::string solver_lines(const Synthesis& synthesis) {
-  return raised_line(synthesis) + stopped_line(synthesis) + repack_line(synthesis);
+  return at_once_line(synthesis) + raised_line(synthesis) + stopped_line(synthesis) +
+         repack_line(synthesis);
 }
 
 std::string tradeoff_lines(const Tradeoff& tradeoff) {
@@ -79,6 +94,7 @@ std::string tradeoff_lines(const Tradeoff& tradeoff) {
 
 void add_solver_report(Json& json, const Synthesis& synthesis) {
   const CollectiveForest& forest = synthesis.forest;
+  if (synthesis.two_phases) json["two_phases"] = exact(*synthesis.two_phases);
   json["raised"] = synthesis.raised;
   if (synthesis.raised) {
     Json raise = {{"allowed", exact(synthesis.allowed)},

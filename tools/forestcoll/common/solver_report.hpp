@@ -17,12 +17,13 @@ struct Tradeoff {
   bool stopped = false;  ///< by the time limit: rows may be missing
 };
 
-/// Lines of the summary: why the rate is below what the cuts allow, whether the time was over, and
-/// what is left of a previous forest. Empty where there is nothing of that.
+/// Lines of the summary: what both phases at once bring, why the rate is below what the cuts allow,
+/// whether the time was over, and what is left of a previous forest. Empty where there is nothing
+/// of that.
 [[nodiscard]] std::string solver_lines(const Synthesis& synthesis);
 [[nodiscard]] std::string tradeoff_lines(const Tradeoff& tradeoff);
 
-/// The same for the summary in JSON: "raised", "raise", "stopped", "kept".
+/// The same for the summary in JSON: "two_phases", "raised", "raise", "stopped", "kept".
 void add_solver_report(Json& json, const Synthesis& synthesis);
 [[nodiscard]] Json tradeoff_json(const Tradeoff& tradeoff);
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "command.hpp"
+#include "forestcoll/compile_alltoall.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/verify.hpp"
@@ -15,6 +16,9 @@ void warn_of_root(const std::string& root, const Console& console);
 
 /// W11 where the schedule, which names no routes, reaches less than its forest.
 void warn_of_routes(const CollectiveForest& forest, const Verdict& verdict, const Console& console);
+
+/// W11 where an all-to-all as XML reaches less, by more than a hundredth, than as paths.
+void warn_of_peers(const AlltoallCompilation& made, const Console& console);
 
 /// W13 for a broadcast or reduce in Simple between boxes.
 void warn_of_simple(Collective collective, const Console& console);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "common/bound_alltoall.hpp"
 #include "common/collective_option.hpp"
 #include "common/fabric.hpp"
 #include "common/file_option.hpp"
@@ -29,6 +30,7 @@
 #include "compare/overlay.hpp"
 #include "compare/page.hpp"
 #include "compare/write.hpp"
+#include "forestcoll/alltoall_baseline.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/import.hpp"
 #include "forestcoll/simulate.hpp"
@@ -41,6 +43,7 @@ constexpr int kChartWidth = 960;
 struct CompareArguments {
   std::string topology;
   std::string collective = "allreduce";
+  std::string demand;  ///< a file
   std::string root;
   std::vector<std::string> algorithms = {"all"};
   std::string sizes = "1K:4G:4";
@@ -55,9 +58,40 @@ struct CompareArguments {
   Failures failures;
 };
 
+// The baselines that have the collective.
+std::vector<std::string> baselines_of(const CompareArguments& options) {
+  std::vector<std::string> names;
+  if (is_alltoall(options.collective)) {
+    for (const BaselineInfo& info : alltoall_baselines()) names.emplace_back(info.name);
+    return names;
+  }
+  const Collective collective = *parse_collective(options.collective);
+  for (const BaselineInfo& info : baselines()) {
+    if (std::ranges::find(info.supported, collective) != info.supported.end()) {
+      names.emplace_back(info.name);
+    }
+  }
+  return names;
+}
+
+bool is_algorithm(const std::string& name, const CompareArguments& options) {
+  if (name == ours) return true;
+  return is_alltoall(options.collective) ? find_alltoall_baseline(name) != nullptr
+                                         : find_baseline(name) != nullptr;
+}
+
+Diagnostic no_algorithm(const std::string& name, const CompareArguments& options) {
+  std::vector<std::string_view> known = {"all", ours};
+  for (const BaselineInfo& info :
+       is_alltoall(options.collective) ? alltoall_baselines() : baselines()) {
+    known.push_back(info.name);
+  }
+  return usage_error("S03", fmt::format("--algorithms: there is no \"{}\"", name),
+                     fmt::format("there are {}", fmt::join(known, ", ")));
+}
+
 // "all" is ours and every baseline that has this collective.
-Expected<std::vector<std::string>> names_of(const CompareArguments& options,
-                                            Collective collective) {
+Expected<std::vector<std::string>> names_of(const CompareArguments& options) {
   std::vector<std::string> names;
   const auto add = [&](const std::string& name) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
@@ -65,18 +99,11 @@ Expected<std::vector<std::string>> names_of(const CompareArguments& options,
   for (const std::string& asked : options.algorithms) {
     if (asked == "all") {
       add(ours);
-      for (const BaselineInfo& info : baselines()) {
-        if (std::ranges::find(info.supported, collective) != info.supported.end()) {
-          add(std::string(info.name));
-        }
-      }
-    } else if (asked == ours || find_baseline(asked) != nullptr) {
+      for (const std::string& name : baselines_of(options)) add(name);
+    } else if (is_algorithm(asked, options)) {
       add(asked);
     } else {
-      std::vector<std::string_view> known = {"all", ours};
-      for (const BaselineInfo& info : baselines()) known.push_back(info.name);
-      return usage_error("S03", fmt::format("--algorithms: there is no \"{}\"", asked),
-                         fmt::format("there are {}", fmt::join(known, ", ")));
+      return no_algorithm(asked, options);
     }
   }
   return names;
@@ -135,7 +162,8 @@ Expected<void> refuse_files(const CompareArguments& options, const RowsRequest& 
   std::vector<NamedFile> inputs = {{"topology file", options.topology},
                                    {"--box file", options.reading.dump.box},
                                    {"--parameters file", options.parameters},
-                                   {"--nccl-graph file", options.nccl_graph}};
+                                   {"--nccl-graph file", options.nccl_graph},
+                                   {"--demand file", options.demand}};
   for (const std::string& schedule : options.schedules) {
     inputs.push_back({"--schedule file", schedule});
   }
@@ -190,11 +218,28 @@ Expected<void> write_files(const Comparison& comparison, const CompareArguments&
   return write_output(options.html, page.html);
 }
 
+// What says nothing to an all-to-all, or to all others.
+Expected<void> refuse_for_collective(const CompareArguments& options) {
+  if (!is_alltoall(options.collective)) {
+    if (options.demand.empty()) return {};
+    return usage_error("S04", "--demand is for -c alltoall", "add -c alltoall, or leave it out");
+  }
+  if (auto done = refuse_no_demand(options.collective, options.demand); !done) return done;
+  if (!options.root.empty()) {
+    return usage_error("S02", "an alltoall has no root", "leave --root out");
+  }
+  if (options.measured.empty()) return {};
+  return usage_error("S04", "--measured knows no runs of alltoall_perf", "leave --measured out");
+}
+
 ExitCode run_compare(const CompareArguments& options, const Console& console) {
+  if (const auto done = refuse_for_collective(options); !done) return fail(done.errors(), console);
+  const bool alltoall = is_alltoall(options.collective);
   RowsRequest request;
-  request.collective = *parse_collective(options.collective);
+  // nccl-tests makes busbw of algbw in the same way for an allgather and an all-to-all.
+  request.collective = alltoall ? Collective::allgather : *parse_collective(options.collective);
   request.schedules = options.schedules;
-  auto names = names_of(options, request.collective);
+  auto names = names_of(options);
   if (!names) return fail(names.errors(), console);
   if (const auto done = refuse_for_algorithms(options, *names); !done) {
     return fail(done.errors(), console);
@@ -212,6 +257,13 @@ ExitCode run_compare(const CompareArguments& options, const Console& console) {
   const auto fabric = load_fabric(options.topology, options.reading, options.failures, console);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, options.reading, console);
+  request.collective_name = options.collective;
+  if (alltoall) {
+    auto demand = read_demand(fabric->network, options.demand);
+    if (!demand) return fail(demand.errors(), console);
+    request.collective_name = demand->demand.is_uniform() ? "alltoall" : "alltoallv";
+    request.demand = *std::move(demand);
+  }
   const auto root = find_root(fabric->topology, request.collective, options.root);
   if (!root) return fail(root.errors(), console);
   request.root = *root;
@@ -240,16 +292,22 @@ void add_algorithm_options(CLI::App& command, CompareArguments& options) {
   constexpr const char* group = "Algorithms";
   std::string known = "forestcoll";
   for (const BaselineInfo& info : baselines()) known += fmt::format(", {}", info.name);
+  std::string of_alltoall = ours;
+  for (const BaselineInfo& info : alltoall_baselines())
+    of_alltoall += fmt::format(", {}", info.name);
   command
-      .add_option("--algorithms", options.algorithms,
-                  fmt::format("Which to compare: all, or names with commas: {}", known))
+      .add_option(
+          "--algorithms", options.algorithms,
+          fmt::format("Which to compare: all, or names with commas: {}; of an alltoall:\n{}", known,
+                      of_alltoall))
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAME,...")
       ->group(group);
   command
       .add_option("--schedule", options.schedules,
-                  "Also this schedule: MSCCL XML, an MSCCL++ plan or forest JSON; several times")
+                  "Also this schedule: MSCCL XML, an MSCCL++ plan, forest or flows JSON; several\n"
+                  "times")
       ->allow_extra_args(false)
       ->type_name("FILE")
       ->group(group);
@@ -333,7 +391,15 @@ Command add_compare(CLI::App& program) {
       ->required();
   add_jobs_option(*command, options->threads,
                   "Algorithms, and their sizes, at a time (default: all processors)");
-  add_collective_option(*command, options->collective, "What to compare");
+  add_collective_option(*command, options->collective, "What to compare")->capture_default_str();
+  command
+      ->add_option(
+          "--demand", options->demand,
+          "All-to-all-v: bytes that every GPU has for every other, a row per sender, as\n"
+          "CSV or a JSON array of arrays (with -c alltoall); sizes are what a GPU sends on\n"
+          "average, in the same proportions")
+      ->check(CLI::Validator(refuse_no_name, ""))
+      ->type_name("FILE");
   command
       ->add_option("--root", options->root, "Root of broadcast and reduce: a GPU's id or its rank")
       ->type_name("GPU");
@@ -348,7 +414,9 @@ Command add_compare(CLI::App& program) {
       "others are compared all the same. An allreduce is compared with the best of NCCL's ring,\n"
       "tree and NVLS. Its phases run at once, and so counts the link that both load most; its\n"
       "optimum is that of all trees where it can be computed (see `bound`), else that of\n"
-      "reduce-scatter, then allgather. No optimum counts reduction inside switches.\n"
+      "reduce-scatter, then allgather. No optimum counts reduction inside switches. An alltoall "
+      "is\n"
+      "compared with NCCL's orders; its rows are paths, whose messages go in rounds.\n"
       "Times are of trees, over whose edges data flows as fast as the links allow. Where a file\n"
       "of --schedule is a program of threadblocks, the others' trees are simulated as programs\n"
       "too, in a table of its own. tb/ch/steps are threadblocks, channels and steps per GPU of\n"

@@ -2,6 +2,7 @@
 // it is written as a table, as JSON or as a page.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "common/fabric.hpp"
 #include "common/tree_shape.hpp"
 #include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/alltoall.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/forest.hpp"
@@ -38,9 +40,11 @@ struct BusiestLink {
   double busy = 0;  ///< part of the time at the row's rate, 0 … 1
 };
 
-/// What times are of. Trees send over each of their edges as fast as the links allow; a program
-/// waits for its threadblocks too. So the two are never set against each other.
-enum class Simulated { trees, program };
+/// What times are of. Trees send over each of their edges, flows over each of their paths, as fast
+/// as the links allow; a program waits for its threadblocks too, and is never set against those.
+enum class Simulated { trees, flows, program };
+inline constexpr std::array kSimulatedKinds = {Simulated::trees, Simulated::flows,
+                                               Simulated::program};
 
 /// One algorithm. Where `error` is set, it does not exist on this fabric, and nothing else of the
 /// result is.
@@ -56,6 +60,7 @@ struct ComparedRow {
   double optimum_fraction = 0;
   std::optional<CollectiveForest> forest;
   std::optional<TreeShape> shape;
+  std::optional<std::int64_t> parts;  ///< of an all-to-all's pairs
   std::optional<ProgramSize> program;
   std::optional<Diagnostic> program_error;  ///< why there is no program for the default target
   std::optional<BusiestLink> busiest;
@@ -94,16 +99,24 @@ struct RefusedSize {
   Diagnostic error;
 };
 
+/// Of an all-to-all: for what the optimum is, and what it follows from.
+struct AlltoallLimit {
+  Demand demand;
+  AlltoallProof proof;
+};
+
 struct Comparison {
   const Fabric* fabric = nullptr;
-  Collective collective = Collective::allreduce;
+  Collective collective = Collective::allreduce;  ///< of an all-to-all, one that counts busbw alike
+  std::string collective_name;
   std::optional<Rank> root;
   /// GB/s, proved. Of an allreduce: by any trees where that is computed, else `two_phases`.
   Ratio optimum, optimum_busbw;
   /// An allreduce: the optimum of reduce-scatter, then allgather, and what `bound` says of all.
   std::optional<Ratio> two_phases;
   std::optional<Expected<AllreduceOptimum>> allreduce;
-  Bottleneck bottleneck;
+  std::optional<AlltoallLimit> alltoall;  ///< set of an all-to-all alone
+  Bottleneck bottleneck;                  ///< of an all-to-all, `sending` alone, if it is a cut
   std::vector<ComparedRow> rows;
   std::vector<std::int64_t> sizes;  ///< bytes, ascending
   std::vector<RefusedSize> refused_sizes;

@@ -12,6 +12,7 @@
 #include "common/io.hpp"
 #include "common/progress_bar.hpp"
 #include "common/report.hpp"
+#include "compare/alltoall_row.hpp"
 #include "forestcoll/synthesize.hpp"
 
 namespace forestcoll::cli {
@@ -70,17 +71,31 @@ void add_allreduce(Comparison& comparison) {
   comparison.optimum = std::max(comparison.optimum, (*comparison.allreduce)->upper);
 }
 
-Expected<Comparison> with_optimum(const Fabric& fabric, const RowsRequest& request,
-                                  const Console& console) {
-  const ProgressBar bar("finding the optimum", console);
+Expected<Comparison> tree_optimum_of(const Fabric& fabric, const RowsRequest& request) {
   const auto best = bound(fabric.network, request.collective, request.root);
   if (!best) return best.errors();
   Comparison comparison;
   comparison.fabric = &fabric;
-  comparison.collective = request.collective;
-  comparison.root = request.root;
   comparison.optimum = best->algbw;
   if (request.collective == Collective::allreduce) add_allreduce(comparison);
+  comparison.bottleneck =
+      best->broadcast_rate
+          ? find_bottleneck(fabric.network, *best->broadcast_rate, Phase::broadcast)
+          : find_bottleneck(fabric.network, *best->reduce_rate, Phase::reduce);
+  return comparison;
+}
+
+Expected<Comparison> with_optimum(const Fabric& fabric, const RowsRequest& request,
+                                  const Console& console) {
+  const ProgressBar bar("finding the optimum", console);
+  auto found =
+      request.demand ? alltoall_optimum_of(fabric, request) : tree_optimum_of(fabric, request);
+  if (!found) return found;
+  Comparison& comparison = *found;
+  comparison.fabric = &fabric;
+  comparison.collective = request.collective;
+  comparison.collective_name = request.collective_name;
+  comparison.root = request.root;
   const auto ranks = static_cast<std::int64_t>(fabric.network.ranks.size());
   const auto busbw = checked_mul(comparison.optimum, busbw_factor(request.collective, ranks));
   if (!busbw) {
@@ -88,16 +103,12 @@ Expected<Comparison> with_optimum(const Fabric& fabric, const RowsRequest& reque
                        "round the bandwidths to a coarser grid with --quantize");
   }
   comparison.optimum_busbw = *busbw;
-  comparison.bottleneck =
-      best->broadcast_rate
-          ? find_bottleneck(fabric.network, *best->broadcast_rate, Phase::broadcast)
-          : find_bottleneck(fabric.network, *best->reduce_rate, Phase::reduce);
   comparison.sizes = request.sizes;
   comparison.refused_sizes = request.refused_sizes;
   comparison.gpu = request.parameters.name;
   comparison.gpu_source = request.parameters.source;
   comparison.gpu_chosen = request.gpu_chosen;
-  return comparison;
+  return found;
 }
 
 std::vector<ComparedRow> rows_of_files(const Fabric& fabric, const RowsRequest& request,
@@ -130,7 +141,9 @@ const ComparedRow* find_row(const Comparison& comparison, const std::string& nam
 }
 
 const std::vector<SimulatedTime>& times_of(const ComparedRow& row, Simulated kind) {
-  return kind == row.simulated ? row.times : row.program_times;
+  static const std::vector<SimulatedTime> none;
+  if (kind == row.simulated) return row.times;
+  return kind == Simulated::program ? row.program_times : none;
 }
 
 Expected<Comparison> make_comparison(const Fabric& fabric, RowsRequest request,
@@ -138,6 +151,7 @@ Expected<Comparison> make_comparison(const Fabric& fabric, RowsRequest request,
   auto comparison = with_optimum(fabric, request, console);
   if (!comparison) return comparison;
   const Ratio optimum = comparison->optimum;
+  if (comparison->alltoall) request.alltoall_proof = &comparison->alltoall->proof;
   auto files = rows_of_files(fabric, request, optimum, console);
   // A program is compared with programs.
   request.programs = std::ranges::any_of(files, [](const ComparedRow& row) {

@@ -4,7 +4,7 @@
 //
 // a comment with the units, and then rows of as many words. Which columns there are depends on the
 // version and on the collective; the group of `time algbw busbw` comes once or twice, out of place
-// first.
+// first where the comment above does not name them.
 #include "compare/measured.hpp"
 
 #include <fmt/format.h>
@@ -128,14 +128,20 @@ class Reader {
     if (words.size() > 2 && words[1] == "Rank" && number_in(words[2])) {
       ranks_ = std::max(ranks_, static_cast<std::int64_t>(*number_in(words[2])) + 1);
     }
+    for (const std::string_view word : words) {
+      if (std::ranges::find(kPlacements, word) != kPlacements.end()) placements_.push_back(word);
+    }
     const bool is_heading =
         words.size() > 4 && words[1] == "size" && std::ranges::find(words, "algbw") != words.end();
     if (!is_heading || !heading_.empty()) return;
     heading_.assign(words.begin() + 1, words.end());
     for (std::size_t i = 0; i + 2 < heading_.size(); ++i) {
       if (heading_[i] == "time" && heading_[i + 1] == "algbw" && times_.size() < 2) {
+        const std::size_t group = times_.size();
         times_.push_back(i);
-        result_.columns.push_back({kPlacements[times_.size() - 1], {}});
+        result_.columns.push_back(
+            {group < placements_.size() ? std::string(placements_[group]) : kPlacements[group],
+             {}});
       }
     }
   }
@@ -225,7 +231,8 @@ class Reader {
   std::string file_;
   std::size_t number_ = 0;
   std::vector<std::string> heading_;
-  std::vector<std::size_t> times_;  // where each group of columns begins
+  std::vector<std::size_t> times_;            // where each group of columns begins
+  std::vector<std::string_view> placements_;  // as the comment above the heading has them
   std::size_t rows_ = 0, wrong_ = 0;
   std::string wrong_where_;
   std::int64_t ranks_ = 0;

@@ -97,7 +97,7 @@ Page to_page(const Comparison& comparison) {
     for (Diagnostic& warning : page.warnings) warning.severity = Severity::warning;
   }
   const std::string name = escape_xml(comparison.fabric->topology.name);
-  const std::string collective(to_string(comparison.collective));
+  const std::string& collective = comparison.collective_name;
   const bool chart = has_times(comparison);
   page.html = fill(
       page_template,

@@ -159,7 +159,7 @@ Json page_data(const Comparison& comparison) {
   }
   return {{"report", to_json(comparison, false)},
           {"facts", facts(comparison)},
-          {"bottleneck", in_words(comparison.bottleneck, fabric.topology) + "."},
+          {"bottleneck", bottleneck_in_words(comparison) + "."},
           {"fractionTitle", fraction_title(comparison)},
           {"optimumBusbw", comparison.optimum_busbw.to_double()},
           {"nodes", std::move(nodes)},

@@ -9,6 +9,7 @@
 #include "common/io.hpp"
 #include "common/report.hpp"
 #include "common/share.hpp"
+#include "compare/alltoall_row.hpp"
 #include "compare/closed_form.hpp"
 #include "compare/link_loads.hpp"
 #include "forestcoll/boxes.hpp"
@@ -54,7 +55,9 @@ class RowMaker {
   ComparedRow of_algorithm(const std::string& name) {
     ComparedRow row;
     row.algorithm = name;
-    if (name == ours) {
+    if (request_.demand) {
+      make_alltoall(row);
+    } else if (name == ours) {
       make_ours(row);
     } else {
       make_from_baseline(row);
@@ -97,6 +100,34 @@ class RowMaker {
     set_rate(row, *algbw);
     row.forest = std::move(found->forest);
     if (!row.error) describe_forest(row, loads);
+  }
+
+  void make_alltoall(ComparedRow& row) {
+    describe_alltoall(row.algorithm, row);
+    Stopwatch watch;
+    const auto made = alltoall_flows(fabric_, request_, row.algorithm);
+    row.seconds = watch.restart();
+    if (!made) {
+      row.error = made.errors().front();
+      return;
+    }
+    set_rate(row, made->algbw);
+    if (row.error) return;
+    row.parts = made->routes.k;
+    set_links(row, loads_of(made->verdict));
+    set_alltoall_program(row);
+    simulate(row, made->text);
+  }
+
+  void set_alltoall_program(ComparedRow& row) const {
+    const auto made = alltoall_program(fabric_, request_, row.algorithm, *row.parts);
+    if (!made) {
+      row.program_error = made.errors().front();
+      if (request_.programs) row.program_times_error = row.program_error;
+      return;
+    }
+    set_program_size(row, made->verdict);
+    if (request_.programs) simulate_program(row, made->text);
   }
 
   void make_from_baseline(ComparedRow& row) {
@@ -217,10 +248,18 @@ class RowMaker {
     }
     row.program = ProgramSize{schedule->chunks, schedule->max_threadblocks(), schedule->channels,
                               schedule->max_steps()};
-    if (!request_.programs || request_.sizes.empty()) return;
-    const auto simulator =
-        prepare_simulation(to_msccl_xml(*schedule, *row.forest, fabric_.topology, {}),
-                           row.algorithm, fabric_.topology);
+    if (!request_.programs) return;
+    simulate_program(row, to_msccl_xml(*schedule, *row.forest, fabric_.topology, {}));
+  }
+
+  static void set_program_size(ComparedRow& row, const Verdict& verdict) {
+    row.program =
+        ProgramSize{verdict.chunks, verdict.threadblocks, verdict.channels, verdict.steps};
+  }
+
+  void simulate_program(ComparedRow& row, const std::string& xml) const {
+    if (request_.sizes.empty()) return;
+    const auto simulator = prepare_simulation(xml, row.algorithm, fabric_.topology);
     auto times = simulator ? times_at(*simulator, request_.sizes) : simulator.errors();
     if (times) {
       row.program_times = *std::move(times);
@@ -249,10 +288,10 @@ class RowMaker {
       row.error = verdict.errors().front();
     } else if (!verdict->ok) {
       row.error = verdict->findings.front();
-    } else if (verdict->collective_name != to_string(request_.collective)) {
+    } else if (verdict->collective_name != request_.collective_name) {
       row.error = usage_error("N08",
                               fmt::format("the schedule is for {}, and {} is compared",
-                                          verdict->collective_name, to_string(request_.collective)),
+                                          verdict->collective_name, request_.collective_name),
                               fmt::format("compare with -c {}", verdict->collective_name));
     } else if (request_.root && verdict->root && *verdict->root != *request_.root) {
       row.error = usage_error("N08", "the schedule has another root", "name its root with --root");
@@ -268,8 +307,12 @@ class RowMaker {
     set_links(row, loads_of(verdict));
     if (verdict.threadblocks > 0) {
       row.simulated = Simulated::program;
-      row.program =
-          ProgramSize{verdict.chunks, verdict.threadblocks, verdict.channels, verdict.steps};
+      set_program_size(row, verdict);
+      return;
+    }
+    if (request_.demand) {
+      row.simulated = Simulated::flows;
+      row.parts = verdict.chunks / verdict.ranks;
       return;
     }
     auto forest = parse_forest(text, row.algorithm, fabric_.topology);

@@ -10,7 +10,9 @@
 
 #include "common/fabric.hpp"
 #include "compare/comparison.hpp"
+#include "forestcoll/alltoall.hpp"
 #include "forestcoll/baseline.hpp"
+#include "forestcoll/parse_demand.hpp"
 #include "forestcoll/simulate.hpp"
 
 namespace forestcoll::cli {
@@ -20,7 +22,10 @@ using RowProgress = std::function<void(double)>;
 
 /// What is to be compared.
 struct RowsRequest {
-  Collective collective = Collective::allreduce;
+  Collective collective = Collective::allreduce;  ///< of an all-to-all, one that counts busbw alike
+  std::string collective_name;
+  std::optional<ParsedDemand> demand;             ///< set of an all-to-all alone
+  const AlltoallProof* alltoall_proof = nullptr;  ///< of its optimum
   std::optional<Rank> root;
   std::vector<std::string> algorithms;  ///< "forestcoll" and names of baselines
   std::vector<std::string> schedules;   ///< files

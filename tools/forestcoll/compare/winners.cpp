@@ -22,14 +22,16 @@ constexpr double kLevelWithin = 0.005;
 using Rows = std::vector<const ComparedRow*>;
 
 // What a user of NCCL would get: the choice among all that it has for this collective.
-std::set<std::string> names_of_nccl(Collective collective) {
-  if (collective == Collective::allreduce) return {"nccl-ring", "double-tree", "nvls"};
+std::set<std::string> names_of_nccl(const Comparison& comparison) {
+  if (comparison.alltoall) return {"nccl-pairwise", "nccl-pxn"};
+  if (comparison.collective == Collective::allreduce) return {"nccl-ring", "double-tree", "nvls"};
   return {"nccl-ring"};
 }
 
-std::string nccl_in_words(Collective collective) {
-  return collective == Collective::allreduce ? "the best of NCCL's ring, tree and NVLS"
-                                             : "NCCL's rings";
+std::string nccl_in_words(const Comparison& comparison) {
+  if (comparison.alltoall) return "the better of NCCL's orders, with PXN and without";
+  return comparison.collective == Collective::allreduce ? "the best of NCCL's ring, tree and NVLS"
+                                                        : "NCCL's rings";
 }
 
 const ComparedRow* best_of(const Rows& rows) {
@@ -71,7 +73,7 @@ std::string rate_sentence(const ComparedRow& us, const ComparedRow& them, const 
   return fmt::format(
       "For large messages {} wins: it moves {} GB/s, {} more than forestcoll's {}{}.", name,
       number(their_rate), lead(their_rate, our_rate), number(our_rate),
-      us.algbw == Ratio(0) || them.forest
+      us.algbw == Ratio(0) || !them.closed_form
           ? ""
           : ", by combining data inside switches, which forestcoll does not do");
 }
@@ -127,7 +129,7 @@ std::string names_in_words(const Rows& rows) {
 Rows missing(const Rows& rows, Simulated kind) {
   Rows result;
   std::ranges::copy_if(rows, std::back_inserter(result), [&](const auto* row) {
-    const bool has_kind = kind == Simulated::program || row->simulated == Simulated::trees;
+    const bool has_kind = kind == Simulated::program || row->simulated == kind;
     return has_kind && times_of(*row, kind).empty();
   });
   return result;
@@ -181,8 +183,8 @@ std::optional<std::string> faster_than_its_rate(const ComparedRow& program, cons
 
 std::vector<std::string> who_wins(const Comparison& comparison) {
   const ComparedRow* us = find_row(comparison, ours);
-  const auto nccl = names_of_nccl(comparison.collective);
-  const std::string nccl_words = nccl_in_words(comparison.collective);
+  const auto nccl = names_of_nccl(comparison);
+  const std::string nccl_words = nccl_in_words(comparison);
   Rows theirs;
   Rows others;
   for (const ComparedRow& row : comparison.rows) {
@@ -196,14 +198,14 @@ std::vector<std::string> who_wins(const Comparison& comparison) {
     }
   }
   if (us == nullptr || us->error) return sentences;
-  const bool several = comparison.collective == Collective::allreduce;
+  const bool several = comparison.alltoall || comparison.collective == Collective::allreduce;
   if (const ComparedRow* best = best_of(theirs)) {
     sentences.push_back(rate_sentence(*us, *best, several ? nccl_words : ""));
   }
   if (const ComparedRow* best = best_of(others)) {
     sentences.push_back(rate_sentence(*us, *best, theirs.empty() ? "" : "the best of the others"));
   }
-  for (const Simulated kind : {Simulated::trees, Simulated::program}) {
+  for (const Simulated kind : kSimulatedKinds) {
     if (times_of(*us, kind).empty()) continue;
     for (const auto& [rows, role] :
          {std::pair(theirs, several ? nccl_words : std::string("NCCL's rings")),

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "common/allreduce_report.hpp"
+#include "common/alltoall_report.hpp"
 #include "common/report.hpp"
 #include "common/share.hpp"
 
@@ -28,15 +29,27 @@ std::string three_digits(double value) {
 }  // namespace
 
 std::string in_words(Simulated kind) {
-  return kind == Simulated::trees ? "trees without threadblocks" : "programs of threadblocks";
+  switch (kind) {
+    case Simulated::trees:
+      return "trees without threadblocks";
+    case Simulated::flows:
+      return "flows without threadblocks";
+    case Simulated::program:
+      break;
+  }
+  return "programs of threadblocks";
 }
 
 std::string simulated(const ComparedRow& row) {
   if (row.closed_form) return "closed-form";
+  if (row.simulated == Simulated::flows) return "flows";
   return row.simulated == Simulated::trees ? "trees" : "program";
 }
 
 std::string optimum_name(const Comparison& comparison) {
+  if (comparison.alltoall && !comparison.alltoall->proof.is_exact()) {
+    return "limit of alltoall (proved)";
+  }
   if (!comparison.allreduce) return "optimum (proved)";
   const Expected<AllreduceOptimum>& known = *comparison.allreduce;
   if (!known) return two_phases_name;
@@ -59,6 +72,20 @@ std::string optimum_in_words(const Comparison& comparison) {
         number(comparison.optimum));
   }
   return line;
+}
+
+std::string bottleneck_in_words(const Comparison& comparison) {
+  const Fabric& fabric = *comparison.fabric;
+  if (!comparison.alltoall) return in_words(comparison.bottleneck, fabric.topology);
+  const std::string lines = bottleneck_in_words(
+      comparison.alltoall->proof, comparison.alltoall->demand, fabric.topology, fabric.network, 0);
+  const std::size_t begin = lines.find(": ") + 2;  // after what it is of
+  return lines.substr(begin, lines.find('\n') - begin);
+}
+
+std::string parts_in_words(const ComparedRow& row) {
+  if (row.parts) return std::to_string(*row.parts);
+  return row.forest ? std::to_string(row.forest->k) : "";
 }
 
 std::string bytes_in_words(double bytes) {

@@ -13,9 +13,9 @@ constexpr const char* model_not_measurement = "model, not measurement";
 /// The line of a table that has the optimum of an allreduce in two phases.
 constexpr const char* two_phases_name = "reduce-scatter, then allgather (proved)";
 
-/// What is simulated: "trees without threadblocks", "programs of threadblocks".
+/// What is simulated: "trees without threadblocks", "flows …", "programs of threadblocks".
 [[nodiscard]] std::string in_words(Simulated kind);
-/// What the row's times are of: "trees", "program", "closed-form".
+/// What the row's times are of: "trees", "flows", "program", "closed-form".
 [[nodiscard]] std::string simulated(const ComparedRow& row);
 /// What `optimum` is, for its line of a table: "optimum of allreduce (proved)".
 [[nodiscard]] std::string optimum_name(const Comparison& comparison);
@@ -24,6 +24,10 @@ constexpr const char* two_phases_name = "reduce-scatter, then allgather (proved)
 [[nodiscard]] std::string fraction_title(const Comparison& comparison);
 /// Of an allreduce: how its optimum and that of two phases compare, in a line; else empty.
 [[nodiscard]] std::string optimum_in_words(const Comparison& comparison);
+/// The cut, or the loaded links, that limit the collective, in a line.
+[[nodiscard]] std::string bottleneck_in_words(const Comparison& comparison);
+/// k of a forest, or the parts of an all-to-all's pairs; empty where the row has neither.
+[[nodiscard]] std::string parts_in_words(const ComparedRow& row);
 /// "64 KiB", "1.5 GiB".
 [[nodiscard]] std::string bytes_in_words(double bytes);
 /// "12.3 us", "1.05 ms"; with `micro` in place of the u.

@@ -45,13 +45,13 @@ std::string to_chart(const Comparison& comparison, int width, bool standalone) {
   chart.width = width;
   chart.height = width < 500 ? 330 : 440;
   chart.standalone = standalone;
-  chart.title = fmt::format("{}, {}", to_string(comparison.collective), fabric.topology.name);
+  chart.title = fmt::format("{}, {}", comparison.collective_name, fabric.topology.name);
   chart.value_title = fmt::format("algbw, GB/s: {}", comparison.measured.empty()
                                                          ? model_not_measurement
                                                          : "lines are a model, points measured");
   chart.limit = comparison.optimum.to_double();
   chart.limit_name = fmt::format("{}: {} GB/s", optimum_name(comparison), number(*chart.limit));
-  for (const Simulated kind : {Simulated::trees, Simulated::program}) {
+  for (const Simulated kind : kSimulatedKinds) {
     for (const ComparedRow& row : comparison.rows) {
       if (times_of(row, kind).empty()) continue;
       const bool program = kind == Simulated::program;

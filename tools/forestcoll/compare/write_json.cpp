@@ -1,6 +1,7 @@
 #include <string>
 
 #include "common/allreduce_report.hpp"
+#include "common/alltoall_report.hpp"
 #include "compare/winners.hpp"
 #include "compare/words.hpp"
 #include "compare/write.hpp"
@@ -47,6 +48,7 @@ Json row_json(const ComparedRow& row, bool seconds) {
   json["optimum_fraction"] = row.optimum_fraction;
   if (row.shape) json["height"] = {{"max", row.shape->highest}, {"mean", row.shape->mean_height}};
   if (row.forest) json["k"] = row.forest->k;
+  if (row.parts) json["k"] = *row.parts;
   if (row.shape) json["trees"] = row.shape->trees;
   if (row.program) {
     json["schedule"] = {{"chunks", row.program->chunks},
@@ -68,6 +70,20 @@ Json row_json(const ComparedRow& row, bool seconds) {
   if (!row.program_times.empty()) json["program_times"] = times_json(row.program_times);
   if (row.program_times_error) json["program_times_error"] = reason(*row.program_times_error);
   if (seconds && row.seconds) json["seconds"] = *row.seconds;
+  return json;
+}
+
+// Of an all-to-all, links with lengths; of other collectives, a cut.
+Json bottleneck_json(const Comparison& comparison) {
+  const Fabric& fabric = *comparison.fabric;
+  Json json;
+  if (const auto& limit = comparison.alltoall) {
+    json["lengths"] =
+        to_json(limit->proof, limit->demand, 1, fabric.topology, fabric.network)["lengths"];
+  } else {
+    json = to_json(comparison.bottleneck, fabric.topology);
+  }
+  json["says"] = bottleneck_in_words(comparison);
   return json;
 }
 
@@ -95,7 +111,7 @@ Json to_json(const Comparison& comparison, bool seconds) {
   Json json = {{"format", "forestcoll-compare"},
                {"version", 1},
                {"topology", topology.name},
-               {"collective", to_string(comparison.collective)},
+               {"collective", comparison.collective_name},
                {"compute_nodes", topology.ranks.size()}};
   if (comparison.root) json["root"] = topology.nodes[topology.ranks[comparison.root->index()]].id;
   if (!comparison.fabric->changes.empty()) json["changes"] = comparison.fabric->changes;
@@ -116,8 +132,7 @@ Json to_json(const Comparison& comparison, bool seconds) {
     entry["size"] = size.text;
     json["refused_sizes"].push_back(std::move(entry));
   }
-  json["bottleneck"] = to_json(comparison.bottleneck, topology);
-  json["bottleneck"]["says"] = in_words(comparison.bottleneck, topology);
+  json["bottleneck"] = bottleneck_json(comparison);
   json["who_wins"] = who_wins(comparison);
   json["rows"] = Json::array();
   for (const ComparedRow& row : comparison.rows) json["rows"].push_back(row_json(row, seconds));

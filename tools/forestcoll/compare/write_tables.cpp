@@ -37,7 +37,7 @@ std::vector<const ComparedRow*> timed(const Comparison& comparison, Simulated ki
 // There is a table for each kind.
 std::vector<Simulated> kinds(const Comparison& comparison) {
   std::vector<Simulated> result;
-  for (const Simulated kind : {Simulated::trees, Simulated::program}) {
+  for (const Simulated kind : kSimulatedKinds) {
     if (!timed(comparison, kind).empty()) result.push_back(kind);
   }
   return result;
@@ -75,11 +75,11 @@ Table rate_table(const Comparison& comparison, bool seconds = false) {
   for (const ComparedRow& row : comparison.rows) {
     if (row.error) continue;
     const bool trees = row.shape.has_value();
+    const std::string parts = parts_in_words(row);
     table.lines.push_back(
         {row.algorithm, number(row.algbw), fraction_in_words(row, comparison),
          number(row.busbw.to_double()), trees ? std::to_string(row.shape->highest) : "-",
-         trees ? number(row.shape->mean_height) : "-",
-         row.forest ? std::to_string(row.forest->k) : "-",
+         trees ? number(row.shape->mean_height) : "-", parts.empty() ? "-" : parts,
          trees ? std::to_string(row.shape->trees) : "-", program_cell(row),
          row.busiest ? fmt::format("{} -> {}", row.busiest->src, row.busiest->dst) : "-"});
     if (seconds) {
@@ -159,7 +159,7 @@ std::vector<std::pair<std::string, std::string>> remarks(const Comparison& compa
 
 std::string heading(const Comparison& comparison) {
   return one_line(fmt::format("{}: {} over {}", comparison.fabric->topology.name,
-                              to_string(comparison.collective),
+                              comparison.collective_name,
                               counted(comparison.fabric->topology.ranks.size(), "GPU")));
 }
 
@@ -268,7 +268,7 @@ std::string to_terminal(const Comparison& comparison) {
   text += fmt::format("Rates by the congestion model: {}\n", model_not_measurement);
   text += aligned(rate_table(comparison, true), 1);
   if (const std::string line = optimum_in_words(comparison); !line.empty()) text += line + "\n";
-  text += "bottleneck: " + in_words(comparison.bottleneck, comparison.fabric->topology) + "\n";
+  text += "bottleneck: " + bottleneck_in_words(comparison) + "\n";
   for (const Simulated kind : kinds(comparison)) {
     text += "\n" + model_line(comparison, kind) + "; * is the fastest\n";
     text += aligned(time_table(
@@ -292,8 +292,7 @@ std::string to_markdown(const Comparison& comparison) {
                                  heading(comparison), model_not_measurement);
   text += markdown(rate_table(comparison)) + "\n";
   if (const std::string line = optimum_in_words(comparison); !line.empty()) text += line + "\n\n";
-  text += fmt::format("Bottleneck: {}.\n\n",
-                      in_words(comparison.bottleneck, comparison.fabric->topology));
+  text += fmt::format("Bottleneck: {}.\n\n", bottleneck_in_words(comparison));
   for (const Simulated kind : kinds(comparison)) {
     text += model_line(comparison, kind) + ".\n\n";
     text +=
@@ -338,7 +337,7 @@ std::string to_csv(const Comparison& comparison) {
                 "busbw", "optimum_fraction", "height_max", "height_mean", "k", "trees", "bytes",
                 "seconds", "algbw_at_size", "busbw_at_size", "simulated"});
   const std::string& name = comparison.fabric->topology.name;
-  const std::string collective(to_string(comparison.collective));
+  const std::string& collective = comparison.collective_name;
   const auto plain = [](double value) { return fmt::format("{:.9g}", value); };
   const auto sized = [&](Line line, const SimulatedTime& time, const std::string& what) {
     line.push_back(fmt::format("{:.0f}", time.bytes));
@@ -359,8 +358,7 @@ std::string to_csv(const Comparison& comparison) {
          {std::string(), row.algbw.to_string(), plain(row.algbw.to_double()),
           plain(row.busbw.to_double()), plain(row.optimum_fraction),
           trees ? std::to_string(row.shape->highest) : "",
-          trees ? plain(row.shape->mean_height) : "",
-          row.forest ? std::to_string(row.forest->k) : "",
+          trees ? plain(row.shape->mean_height) : "", parts_in_words(row),
           trees ? std::to_string(row.shape->trees) : ""}) {
       line.push_back(cell);
     }

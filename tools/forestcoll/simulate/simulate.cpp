@@ -32,6 +32,7 @@ struct SimulateArguments {
   ReadingOptions reading;
   Failures failures;
   std::string sizes = "1K:4G:4";
+  bool sizes_given = false;
   std::string gpu;         // empty: the fabric's own
   std::string parameters;  // a file
   int threads = 0;         // as many as there are processors
@@ -141,7 +142,7 @@ ExitCode run_simulate(const SimulateArguments& options, const Console& console) 
       !done) {
     return fail(done.errors(), console);
   }
-  const auto sizes = parse_sizes(options.sizes);
+  auto sizes = parse_sizes(options.sizes);
   if (!sizes) return fail(sizes.errors(), console);
   const auto topology = load_topology(options.topology, options.reading, options.failures, console);
   if (!topology) return fail(topology.errors(), console);
@@ -157,6 +158,7 @@ ExitCode run_simulate(const SimulateArguments& options, const Console& console) 
   };
   const auto simulator = prepare();
   if (!simulator) return fail(simulator.errors(), console);
+  if (!options.sizes_given && simulator->own_bytes()) sizes = std::vector{*simulator->own_bytes()};
   const auto simulate = [&] {
     ProgressBar bar("simulating", console);
     SimulationOptions simulation;
@@ -179,16 +181,22 @@ Command add_simulate(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
       "simulate", "How long a schedule would take, by size: a model, not a measurement");
   command
-      ->add_option("SCHEDULE", options->schedule,
-                   "MSCCL XML, an MSCCL++ plan or forest JSON (told apart by content), or - for\n"
-                   "standard input")
+      ->add_option(
+          "SCHEDULE", options->schedule,
+          "MSCCL XML, an MSCCL++ plan, forest or flows JSON (told apart by content), or -\n"
+          "for standard input")
       ->required();
   command->add_option("TOPOLOGY", options->topology, "The fabric that it runs on")->required();
   add_failure_options(*command, options->failures);
   add_dump_options(*command, options->reading.dump);
   command
-      ->add_option("--sizes", options->sizes,
-                   fmt::format("Bytes of the whole buffer: {}", sizes_in_words))
+      ->add_option(
+          "--sizes", options->sizes,
+          fmt::format("Bytes of the whole buffer, of an alltoall what a GPU sends: {}; an\n"
+                      "alltoallv of unequal amounts is simulated at its own size where\n"
+                      "none is given",
+                      sizes_in_words))
+      ->each([options](const std::string&) { options->sizes_given = true; })
       ->capture_default_str()
       ->type_name("SIZES");
   auto* gpu = command
@@ -214,7 +222,8 @@ Command add_simulate(CLI::App& program) {
   command->footer(
       "Transfers share links max-min fairly; threadblocks run their steps one by one, in passes\n"
       "over the program, with as many operations in flight as the protocol has slots. Forests\n"
-      "have no threadblocks: their edges send as fast as links and latencies allow.\n"
+      "have no threadblocks: their edges send as fast as links and latencies allow. Flows of an\n"
+      "alltoall run round by round on every link: one message for all that takes the same links.\n"
       "\n"
       "Examples:\n"
       "  forestcoll simulate allreduce.xml topologies/dgx-a100-x2.json\n"

@@ -10,8 +10,11 @@
 #include "common/bound_alltoall.hpp"
 #include "common/io.hpp"
 #include "common/progress_bar.hpp"
+#include "common/size_options.hpp"
 #include "common/target_options.hpp"
 #include "common/time_limit.hpp"
+#include "common/warnings.hpp"
+#include "forestcoll/alltoall_baseline.hpp"
 #include "forestcoll/compile_alltoall.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/stopwatch.hpp"
@@ -26,13 +29,16 @@ constexpr std::int64_t kMaxParts = 4096;
 // The options of trees, or of schedules of trees, that were given.
 std::optional<Diagnostic> refuse_tree_options(const SynthArguments& arguments) {
   for (const auto& [option, given] :
-       {std::pair("--algorithm", arguments.baseline.chosen()),
-        std::pair("--nccl-graph", !arguments.baseline.nccl_graph.empty()),
+       {std::pair("--nccl-graph", !arguments.baseline.nccl_graph.empty()),
+        std::pair("--cross-nic", arguments.baseline.cross_nic),
+        std::pair("--nccl-constants", arguments.baseline.nccl_constants),
         std::pair("--tune", !arguments.tune.empty()),
+        std::pair("--deploy", !arguments.deploy.empty()),
         std::pair("--instances", arguments.instances.has_value()),
         std::pair("--unfused", arguments.unfused),
         std::pair("--force-simple", arguments.force_simple),
         std::pair("--threadblocks per-tree", arguments.threadblocks == "per-tree"),
+        std::pair("--effort", arguments.solver.effort != "default"),
         std::pair("--max-height", !arguments.solver.max_height.empty()),
         std::pair("--tradeoff", arguments.solver.tradeoff),
         std::pair("--warm", !arguments.solver.warm.empty())}) {
@@ -68,13 +74,15 @@ std::optional<Diagnostic> refuse_in_place(const SynthArguments& arguments) {
 }
 
 Diagnostic no_parts(const std::string& text) {
-  return usage_error("S03", fmt::format("-k: expected a number of parts, found \"{}\"", text),
-                     "write auto, a positive number, or max:N; the exact optimum of an alltoall "
-                     "may need any number of parts");
+  return usage_error(
+      "S03", fmt::format("-k: expected a number of parts, found \"{}\"", text),
+      fmt::format("write auto, N or max:N, with N from 1 to {}; the exact optimum of "
+                  "an alltoall may need any number of parts",
+                  kMaxParts));
 }
 
-std::optional<Diagnostic> read_parts(const std::string& text, AlltoallCompileOptions& options) {
-  if (text.empty() || text == "auto") return std::nullopt;
+Expected<void> read_parts(const std::string& text, AlltoallCompileOptions& options) {
+  if (text.empty() || text == "auto") return {};
   const bool search = text.starts_with(kUpTo);
   const std::string_view digits = std::string_view(text).substr(search ? kUpTo.size() : 0);
   std::int64_t value = 0;
@@ -86,7 +94,32 @@ std::optional<Diagnostic> read_parts(const std::string& text, AlltoallCompileOpt
   } else {
     options.k = value;
   }
-  return std::nullopt;
+  return {};
+}
+
+// What is made for sizes is the fastest for the largest of them.
+Expected<void> read_largest_size(const std::string& sizes, AlltoallCompileOptions& options) {
+  if (sizes.empty()) return {};
+  const std::size_t last = sizes.find_last_of(":,-");
+  const auto bytes =
+      read_size("--sizes", last == std::string::npos ? sizes : sizes.substr(last + 1));
+  if (!bytes) return bytes.errors();
+  if (*bytes == 0) {
+    return usage_error("S03", "--sizes: no buffer has 0 bytes", "name the size of a buffer");
+  }
+  options.bytes = *bytes;
+  return {};
+}
+
+// Empty: ours.
+Expected<std::string> read_algorithm(const SynthArguments& arguments) {
+  if (const auto done = refuse_no_demand(arguments.collective, arguments.demand); !done) {
+    return done.errors();
+  }
+  const std::string& name = arguments.baseline.algorithm;
+  if (!arguments.baseline.chosen()) return std::string();
+  if (find_alltoall_baseline(name) != nullptr) return name;
+  return unknown_alltoall_baseline(name);
 }
 
 // What schedules of all collectives have in common is read as for an allgather.
@@ -95,13 +128,19 @@ Expected<AlltoallCompileOptions> resolve_alltoall(const SynthArguments& argument
        {refuse_tree_options(arguments), refuse_format(arguments), refuse_in_place(arguments)}) {
     if (refused) return *refused;
   }
+  const auto options_of_baseline = read_algorithm(arguments);
+  if (!options_of_baseline) return options_of_baseline.errors();
   SynthArguments common = arguments;
   common.collective = to_string(Collective::allgather);
+  common.baseline = {};
+  if (arguments.format != "msccl") common.sizes.clear();  // no window: what is made is for a size
   common.trees.clear();
   const auto request = resolve(common);
   if (!request) return request.errors();
   AlltoallCompileOptions options;
-  if (auto error = read_parts(arguments.trees, options)) return *std::move(error);
+  options.algorithm = *options_of_baseline;
+  if (const auto done = read_largest_size(arguments.sizes, options); !done) return done.errors();
+  if (const auto done = read_parts(arguments.trees, options); !done) return done.errors();
   options.format = arguments.format == "msccl"   ? AlltoallFormat::msccl
                    : arguments.format == "flows" ? AlltoallFormat::flows
                                                  : AlltoallFormat::none;
@@ -112,6 +151,15 @@ Expected<AlltoallCompileOptions> resolve_alltoall(const SynthArguments& argument
                       .max_threadblocks = request->compile.lowering.max_threadblocks,
                       .merge = arguments.threadblocks == "merge"};
   return options;
+}
+
+Json algorithm_json(const std::string& name, const AlltoallCompilation& made) {
+  const BaselineInfo& info = *find_alltoall_baseline(name);
+  return {{"name", info.name},
+          {"title", info.title},
+          {"source", info.source},
+          {"note", ""},
+          {"bound", exact(made.optimum)}};
 }
 
 ExitCode refuse_verdict(const Verdict& verdict, const Console& console) {
@@ -131,14 +179,19 @@ ExitCode refuse_verdict(const Verdict& verdict, const Console& console) {
 
 }  // namespace
 
-std::optional<Diagnostic> refuse_alltoall_options(const SynthArguments& arguments) {
+Expected<void> refuse_alltoall_options(const SynthArguments& arguments) {
   if (arguments.format == "flows") {
     return usage_error("S04", "--format flows is for -c alltoall",
                        "write --format forest: other collectives have trees");
   }
-  if (arguments.demand.empty()) return std::nullopt;
+  if (arguments.demand.empty()) return {};
   return usage_error("S04", "--demand is for -c alltoall",
                      "leave --demand out; the weights of nodes say what they own");
+}
+
+Expected<void> check_alltoall(const SynthArguments& arguments) {
+  const auto options = resolve_alltoall(arguments);
+  return options ? Expected<void>() : options.errors();
 }
 
 ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console, Json* summary) {
@@ -173,9 +226,15 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
   }
   times.write = stage.restart();
   times.total = total.restart();
-  note(console, alltoall_summary(*made, *demand, *fabric, options->sms, times));
+  if (!options->algorithm.empty()) {
+    const BaselineInfo& info = *find_alltoall_baseline(options->algorithm);
+    note(console, fmt::format("algorithm {}: {} ({})", info.name, info.title, info.source));
+  }
+  note(console, alltoall_summary(*made, *fabric, options->sms, times));
+  warn_of_peers(*made, console);
   if (!arguments.json) return ExitCode::done;
-  Json json = alltoall_json(*made, *demand, *fabric, times);
+  Json json = alltoall_json(*made, *fabric, times);
+  if (!options->algorithm.empty()) json["algorithm"] = algorithm_json(options->algorithm, *made);
   if (summary != nullptr) {
     *summary = std::move(json);
     return ExitCode::done;

@@ -11,7 +11,10 @@
 namespace forestcoll::cli {
 
 /// What only an all-to-all has, asked of another collective: S04.
-[[nodiscard]] std::optional<Diagnostic> refuse_alltoall_options(const SynthArguments& arguments);
+[[nodiscard]] Expected<void> refuse_alltoall_options(const SynthArguments& arguments);
+
+/// Whether the options of an all-to-all go together and can be read: S02, S03, S04, B06, B09, T06.
+[[nodiscard]] Expected<void> check_alltoall(const SynthArguments& arguments);
 
 /// As `synth`. REQUIRES: the collective is alltoall.
 [[nodiscard]] ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,

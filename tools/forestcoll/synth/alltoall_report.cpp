@@ -47,6 +47,23 @@ std::size_t relayed(const AlltoallCompilation& made, const Fabric& fabric) {
   return count;
 }
 
+// What was taken in place of paths that were searched for, and the time that was compared.
+std::string stops_line(const AlltoallCompilation& made, const Fabric& fabric) {
+  std::string text;
+  if (!made.stops.empty()) {
+    text += fmt::format("  paths stop where those of {} do, which is {}\n", made.stops,
+                        made.seconds_at_bytes ? "faster" : "as fast, and has shorter rounds");
+  }
+  if (made.combined) text += "  messages over the same links are put together: few rounds\n";
+  if (made.seconds_at_bytes) {
+    text += fmt::format(
+        "  {:.4g} us at the size asked for, with the figures of {} (model, not "
+        "measurement)\n",
+        *made.seconds_at_bytes * 1e6, fabric.gpu.name);
+  }
+  return text;
+}
+
 std::string rounds_line(const AlltoallCompilation& made) {
   if (made.routes.rounds == 0) return {};
   std::string text =
@@ -88,11 +105,11 @@ std::string seconds_text(const AlltoallCompilation& made, const AlltoallTimes& t
 
 }  // namespace
 
-std::string alltoall_summary(const AlltoallCompilation& made, const ParsedDemand& demand,
-                             const Fabric& fabric, std::int32_t sms, const AlltoallTimes& times) {
-  std::string text = fmt::format("{}: {} over {}\n", fabric.topology.name,
-                                 demand.demand.is_uniform() ? "alltoall" : "alltoallv",
-                                 counted(fabric.network.ranks.size(), "GPU"));
+std::string alltoall_summary(const AlltoallCompilation& made, const Fabric& fabric,
+                             std::int32_t sms, const AlltoallTimes& times) {
+  std::string text =
+      fmt::format("{}: {} over {}\n", fabric.topology.name, made.verdict.collective_name,
+                  counted(fabric.network.ranks.size(), "GPU"));
   text += share_line(made);
   if (made.verdict.threadblocks == 0) {
     text += "  a model, not a measurement: links alone count\n";
@@ -100,17 +117,17 @@ std::string alltoall_summary(const AlltoallCompilation& made, const ParsedDemand
   text += other_k(made);
   text += fmt::format("  k = {}, {}, {} of them through other GPUs\n", made.routes.k,
                       counted(made.routes.paths.size(), "path"), relayed(made, fabric));
-  text += rounds_line(made) + programs_lines(made, sms);
+  text += stops_line(made, fabric) + rounds_line(made) + programs_lines(made, sms);
   return text + seconds_text(made, times);
 }
 
-Json alltoall_json(const AlltoallCompilation& made, const ParsedDemand& demand,
-                   const Fabric& fabric, const AlltoallTimes& times) {
+Json alltoall_json(const AlltoallCompilation& made, const Fabric& fabric,
+                   const AlltoallTimes& times) {
   const Verdict& verdict = made.verdict;
   Json json = {{"format", "forestcoll-synth"},
                {"version", 1},
                {"topology", fabric.topology.name},
-               {"collective", demand.demand.is_uniform() ? "alltoall" : "alltoallv"},
+               {"collective", made.verdict.collective_name},
                {"compute_nodes", fabric.network.ranks.size()},
                {"k", made.routes.k},
                {"algbw", exact(made.algbw)},
@@ -122,6 +139,9 @@ Json alltoall_json(const AlltoallCompilation& made, const ParsedDemand& demand,
                {"channels", verdict.channels},
                {"steps", verdict.steps},
                {"usable_counts", verdict.usable_counts}};
+  if (!made.stops.empty()) json["stops"] = made.stops;
+  if (made.combined) json["combined"] = true;
+  if (made.seconds_at_bytes) json["seconds_at_size"] = *made.seconds_at_bytes;
   if (made.routes.rounds > 0) json["rounds"] = made.routes.rounds;
   if (made.algbw_in_rounds && *made.algbw_in_rounds > Ratio(0)) {
     json["algbw_in_rounds"] = exact(*made.algbw_in_rounds);

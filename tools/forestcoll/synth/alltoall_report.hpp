@@ -15,12 +15,11 @@ struct AlltoallTimes {
 };
 
 /// The summary: rate against the optimum, rates of other k, what the schedule needs, seconds.
-[[nodiscard]] std::string alltoall_summary(const AlltoallCompilation& made,
-                                           const ParsedDemand& demand, const Fabric& fabric,
+[[nodiscard]] std::string alltoall_summary(const AlltoallCompilation& made, const Fabric& fabric,
                                            std::int32_t sms, const AlltoallTimes& times);
 
 /// The report of --json (format forestcoll-synth).
-[[nodiscard]] Json alltoall_json(const AlltoallCompilation& made, const ParsedDemand& demand,
-                                 const Fabric& fabric, const AlltoallTimes& times);
+[[nodiscard]] Json alltoall_json(const AlltoallCompilation& made, const Fabric& fabric,
+                                 const AlltoallTimes& times);
 
 }  // namespace forestcoll::cli

@@ -49,7 +49,8 @@ void add_baseline_options(CLI::App& command, BaselineArguments& arguments) {
       .add_option("--algorithm", arguments.algorithm,
                   "Whose trees: forestcoll's, the best possible, or one to compare with:\n"
                   "nccl-ring, ring, double-tree, nvls, halving-doubling, bruck, multitree, bfb,\n"
-                  "hierarchical, greedy")
+                  "hierarchical, greedy; of an alltoall: nccl-pairwise, nccl-pxn, hierarchical,\n"
+                  "bruck, direct")
       ->type_name("NAME")
       ->capture_default_str()
       ->group(group);

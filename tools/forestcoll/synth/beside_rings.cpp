@@ -13,18 +13,20 @@ namespace {
 
 // Of the rings as XML, made as ours is; nothing where they do not fit the target.
 std::optional<double> seconds_of_rings(const CollectiveForest& rings, const Fabric& fabric,
-                                       const CompileOptions& options) {
+                                       const CompileOptions& options, const std::stop_token& stop) {
   const auto schedule = lower(rings, options.lowering);
   if (!schedule) return std::nullopt;
-  return large_message_time(to_msccl_xml(*schedule, rings, fabric.topology, options.xml), fabric);
+  return large_message_time(to_msccl_xml(*schedule, rings, fabric.topology, options.xml), fabric,
+                            stop);
 }
 
 }  // namespace
 
 std::optional<BesideRings> beside_rings(const Fabric& fabric, const Compilation& compiled,
-                                        const Console& console) {
+                                        const std::stop_token& stop, const Console& console) {
   const CollectiveForest& forest = compiled.chosen.synthesis.forest;
   const Verdict& verdict = compiled.verdict;
+  if (stop.stop_requested()) return std::nullopt;
   const bool loses = verdict.algbw && *verdict.algbw < forest.optimum;
   if (compiled.options.format != Format::msccl || !loses || !fabric.network.weight.empty()) {
     return std::nullopt;
@@ -35,8 +37,8 @@ std::optional<BesideRings> beside_rings(const Fabric& fabric, const Compilation&
   if (!made || !(*verdict.algbw < made->algbw)) return std::nullopt;
   BesideRings beside{made->algbw, *verdict.algbw, made->note, {}, {}};
   if (!made->forest) return beside;
-  beside.rings_seconds = seconds_of_rings(*made->forest, fabric, compiled.options);
-  if (beside.rings_seconds) beside.our_seconds = large_message_time(compiled.text, fabric);
+  beside.rings_seconds = seconds_of_rings(*made->forest, fabric, compiled.options, stop);
+  if (beside.rings_seconds) beside.our_seconds = large_message_time(compiled.text, fabric, stop);
   return beside;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "command.hpp"
@@ -24,9 +25,11 @@ struct BesideRings {
 };
 
 /// Nothing where the schedule reaches the optimum, or carries no less than the rings, or there are
-/// no rings. Cost: of `nccl-ring`, and where it carries more, of simulating both.
+/// no rings, or once `stop` asks to give up. Cost: of `nccl-ring`, and where it carries more, of
+/// simulating both.
 [[nodiscard]] std::optional<BesideRings> beside_rings(const Fabric& fabric,
                                                       const Compilation& compiled,
+                                                      const std::stop_token& stop,
                                                       const Console& console);
 
 /// A line of the summary, without its end.

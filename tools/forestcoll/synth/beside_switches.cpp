@@ -18,8 +18,8 @@ std::optional<Ratio> beside_switches(const Fabric& fabric, const CollectiveFores
 
 std::string switches_in_words(const Ratio& reached, const CollectiveForest& forest) {
   return fmt::format(
-      "  without copies and sums in switches, which schedules do not have yet; with them trees "
-      "reach {} GB/s, {:.2f} times as much",
+      "  without copies and sums in switches; with them trees reach {} GB/s, {:.2f} times as much "
+      "(--format forest)",
       number(reached), reached.to_double() / forest.algbw.to_double());
 }
 

@@ -64,13 +64,17 @@ class Stage {
   bool made_ = false;
 };
 
-std::error_code move_all(const fs::path& from, const fs::path& to,
-                         const std::vector<NamedText>& files) {
+// Files and folders as they stand in `from`; all of them or none.
+std::error_code move_all(const fs::path& from, const fs::path& to) {
   std::error_code error, ignored;
-  for (std::size_t i = 0; i < files.size() && !error; ++i) {
-    fs::rename(from / files[i].name, to / files[i].name, error);
+  std::vector<fs::path> names;
+  for (const auto& entry : fs::directory_iterator(from, error)) {
+    names.push_back(entry.path().filename());
+  }
+  for (std::size_t i = 0; i < names.size() && !error; ++i) {
+    fs::rename(from / names[i], to / names[i], error);
     for (std::size_t moved = 0; error && moved < i; ++moved) {
-      fs::remove(to / files[moved].name, ignored);
+      fs::remove_all(to / names[moved], ignored);
     }
   }
   return error;
@@ -105,11 +109,12 @@ Expected<void> write_files(const std::string& directory, const std::vector<Named
   Stage stage(exists ? (target / ".XXXXXX").string() : target.string() + ".XXXXXX");
   if (stage.error()) return cannot_make(target, stage.error());
   for (const NamedText& file : files) {
-    if (const auto done = write_output((stage.path() / file.name).string(), file.text); !done) {
-      return done.errors();
-    }
+    const fs::path path = stage.path() / file.name;
+    fs::create_directories(path.parent_path(), error);
+    if (error) return cannot_make(path.parent_path(), error);
+    if (const auto done = write_output(path.string(), file.text); !done) return done.errors();
   }
-  error = exists ? move_all(stage.path(), target, files) : stage.rename_to(target);
+  error = exists ? move_all(stage.path(), target) : stage.rename_to(target);
   if (error) return cannot_make(target, error);
   return {};
 }

@@ -9,6 +9,7 @@
 
 namespace forestcoll::cli {
 
+/// The name may lead into a folder, which is made: "plans/allreduce.json".
 struct NamedText {
   std::string name, text;
 };

@@ -65,7 +65,9 @@ Expected<TreesPerRoot> parse_trees(const std::string& text, Format format) {
 }
 
 Expected<void> refuse_combination(const SynthArguments& arguments, Format format) {
-  if (arguments.json && arguments.output == "-" && format != Format::none) {
+  if (const auto done = refuse_with_deploy(arguments, format); !done) return done;
+  const bool on_stdout = arguments.output == "-" && arguments.deploy.empty();
+  if (arguments.json && on_stdout && format != Format::none) {
     return usage_error("S04", "--json puts the summary on standard output, where the schedule is",
                        "name a file for the schedule with -o, or write none with --format none");
   }
@@ -74,13 +76,13 @@ Expected<void> refuse_combination(const SynthArguments& arguments, Format format
                        "leave -o out, or choose another --format");
   }
   const bool writes = format != Format::none;
-  return refuse_clashes(
-      {{"topology file", arguments.topology},
-       {"--box file", arguments.reading.dump.box},
-       {"--warm file", arguments.solver.warm},
-       {"--nccl-graph file", arguments.baseline.nccl_graph},
-       {"--demand file", arguments.demand}},
-      {{"-o", writes ? arguments.output : ""}, {"--json", arguments.json ? "-" : ""}});
+  return refuse_clashes({{"topology file", arguments.topology},
+                         {"--box file", arguments.reading.dump.box},
+                         {"--warm file", arguments.solver.warm},
+                         {"--nccl-graph file", arguments.baseline.nccl_graph},
+                         {"--demand file", arguments.demand}},
+                        {{"-o", writes && arguments.deploy.empty() ? arguments.output : ""},
+                         {"--json", arguments.json ? "-" : ""}});
 }
 
 std::string refuse_nothing(const std::string& text) {
@@ -138,7 +140,9 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
   command
       .add_option("--sizes", arguments.sizes,
                   "Both in one: --sizes 64K:16M is --min-bytes 64K --max-bytes 16M; one size is\n"
-                  "that size alone. A window, no list: several sizes are for --tune")
+                  "that size alone. A window, no list: several sizes are for --tune. An alltoall,\n"
+                  "flows too, is the fastest of several for the larger one, by a model (not a\n"
+                  "measurement): small messages for the next hop are put together where that pays")
       ->type_name("MIN:MAX")
       ->group(group);
   command
@@ -261,8 +265,13 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
       .add_option("-o,--output", arguments.output,
                   "Where the schedule goes; - is standard output (default)")
       ->type_name("FILE");
-  add_collective_or_alltoall_option(command, arguments.collective, "What to synthesise")
-      ->capture_default_str();
+  command
+      .add_option("--deploy", arguments.deploy,
+                  "In place of -o: a directory, empty or not there, with the schedule or those of\n"
+                  "--tune, the runtime's environment, the order of ranks and a launcher line")
+      ->check(CLI::Validator(refuse_no_name, ""))
+      ->type_name("DIR");
+  add_collective_option(command, arguments.collective, "What to synthesise")->capture_default_str();
   command
       .add_option("--demand", arguments.demand,
                   "All-to-all-v: bytes that every GPU has for every other, a row per sender, as\n"
@@ -279,12 +288,15 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
           "the best power of two up to 16, or up to 128 where that gains half a percent; for\n"
           "msccl, a smaller one that is as good for 1 GiB by the model of --tune, and 2^m chunks\n"
           "in all for an allreduce over a number of ranks that is no power of two;\n"
-          "N is exactly N; max:N, with N up to 10000, is the best up to N")
+          "N is exactly N; max:N, with N up to 10000, is the best up to N. Of an alltoall: parts\n"
+          "that every pair's data is cut into; auto is the least of 1, 2, 4, 8 within 1 % of the\n"
+          "best, N and max:N go up to 4096")
       ->type_name("K");
   command
       .add_option(
           "--format", arguments.format,
-          "What to write; mscclpp is an execution plan of MSCCL++; none only solves and\n"
+          "What to write; mscclpp is an execution plan of MSCCL++; an allreduce as forest, or as\n"
+          "mscclpp in one box, uses switches that copy and combine; none only solves and\n"
           "reports; forest-symmetric writes one tree\n"
           "per orbit of the fabric's symmetry, for fabrics of thousands of GPUs; flows are the\n"
           "paths of an alltoall, with shares and rounds")
@@ -331,8 +343,7 @@ Expected<SynthRequest> resolve(const SynthArguments& arguments) {
   const auto trees = parse_trees(arguments.trees, compile.format);
   if (!trees) return trees.errors();
   compile.synthesis.trees_per_root = *trees;
-  compile.choose_trees =
-      trees->mode == TreesPerRoot::Mode::power_of_two && compile.format != Format::mscclpp;
+  compile.choose_trees = trees->mode == TreesPerRoot::Mode::power_of_two;
   compile.xml.target = arguments.target;
   compile.xml.protocol = arguments.protocol;
   compile.force_simple = arguments.force_simple;

@@ -22,6 +22,7 @@ namespace forestcoll::cli {
 struct SynthArguments {
   std::string topology;
   std::string output = "-";
+  std::string deploy;  ///< a directory, in place of `output`; empty: none
   std::string collective = "allreduce";
   std::string demand;  ///< a file; empty: all pairs have the same
   std::string root;

@@ -59,12 +59,29 @@ Expected<void> refuse_for_format(const SynthArguments& arguments, Format format)
   return refuse_with_forest(arguments);
 }
 
+Expected<void> refuse_with_deploy(const SynthArguments& arguments, Format format) {
+  if (arguments.deploy.empty()) return {};
+  if (format != Format::msccl && format != Format::mscclpp) {
+    return usage_error(
+        "S04",
+        fmt::format("--deploy is for what runtimes load, not for --format {}", arguments.format),
+        "write --format msccl or mscclpp");
+  }
+  if (arguments.output != "-") {
+    return usage_error("S04", "--deploy stands in place of -o", "leave one of the two out");
+  }
+  return {};
+}
+
 Expected<void> refuse_with_tune(const SynthArguments& arguments, Format format) {
   if (format != Format::msccl) {
     return usage_error("S04", "--tune writes schedules, not forests", "leave --format out");
   }
-  if (arguments.output == "-" || arguments.output.empty()) {
-    return usage_error("S04", "--tune writes several files", "name a directory with -o");
+  const bool has_directory =
+      !arguments.deploy.empty() || (arguments.output != "-" && !arguments.output.empty());
+  if (!has_directory) {
+    return usage_error("S04", "--tune writes several files",
+                       "name a directory with -o or --deploy");
   }
   if (!arguments.sizes.empty() || !arguments.min_bytes.empty() || !arguments.max_bytes.empty()) {
     return usage_error("S04", "--tune gives every file its own window",

@@ -16,6 +16,9 @@ namespace forestcoll::cli {
 /// window.
 [[nodiscard]] Expected<void> refuse_with_tune(const SynthArguments& arguments, Format format);
 
+/// S04 where --deploy, which stands in place of -o, is for what no runtime loads.
+[[nodiscard]] Expected<void> refuse_with_deploy(const SynthArguments& arguments, Format format);
+
 /// S04 for --force-simple where Simple does not hang, or is not what is asked for.
 [[nodiscard]] Expected<void> refuse_force_simple(const SynthArguments& arguments,
                                                  const CompileOptions& options,

@@ -29,6 +29,9 @@
 #include "synth/beside_relays.hpp"
 #include "synth/beside_rings.hpp"
 #include "synth/beside_switches.hpp"
+#include "synth/branching_report.hpp"
+#include "synth/deploy.hpp"
+#include "synth/file_set.hpp"
 #include "synth/options.hpp"
 #include "synth/plan_boxes.hpp"
 #include "synth/refusals.hpp"
@@ -88,6 +91,36 @@ void note_default_target(const SynthArguments& arguments, const CompileOptions& 
                             options.xml.target, fabric.gpu.name));
 }
 
+// One schedule for all sizes of its window.
+Expected<std::vector<NamedText>> deployed(const Compilation& compiled, const Fabric& fabric) {
+  const CompileOptions& options = compiled.options;
+  const Collective collective = options.synthesis.collective;
+  const auto ranks = static_cast<std::int64_t>(fabric.topology.ranks.size());
+  const TargetLimits& target = *find_target(options.xml.target);
+  const bool is_plan = options.format == Format::mscclpp;
+  DeployedSchedule schedule;
+  schedule.file = {fmt::format("{}-{}gpus-{}chunks.{}", to_string(collective), ranks,
+                               compiled.verdict.chunks, is_plan ? "json" : "xml"),
+                   compiled.text};
+  schedule.first = options.xml.min_bytes;
+  schedule.last = options.xml.max_bytes.value_or(target.default_max_bytes);
+  if (!is_plan && !target.both_placements) --schedule.last;  // the research runtime leaves it out
+  schedule.unit = is_plan ? kPlanAlignment * compiled.verdict.chunks
+                          : target.selected_elements(collective, compiled.verdict.chunks, ranks);
+  return deployment_files({fabric.topology, options, {std::move(schedule)}});
+}
+
+// The schedule alone, or with all that it takes to run it.
+Expected<void> write_schedule(const Compilation& compiled, const Fabric& fabric,
+                              const SynthArguments& arguments) {
+  if (arguments.deploy.empty()) {
+    return write_output(arguments.output, compiled.text);
+  }
+  const auto files = deployed(compiled, fabric);
+  if (!files) return files.errors();
+  return write_files(arguments.deploy, *files);
+}
+
 ScheduleNotes notes_of(const Compilation& compiled, const std::optional<BesideRings>& beside,
                        const std::optional<Ratio>& in_network, const std::optional<Ratio>& relayed,
                        const Topology& topology, const SynthArguments& arguments) {
@@ -103,7 +136,8 @@ ScheduleNotes notes_of(const Compilation& compiled, const std::optional<BesideRi
           .beside_rings = beside ? in_words(*beside) : "",
           .in_network =
               in_network ? switches_in_words(*in_network, compiled.chosen.synthesis.forest) : "",
-          .relays = relayed ? relays_in_words(*relayed) : ""};
+          .relays = relayed ? relays_in_words(*relayed) : "",
+          .branching = compiled.branching ? &*compiled.branching : nullptr};
 }
 
 }  // namespace
@@ -114,10 +148,16 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   const auto asked_for = with_format(given);
   if (!asked_for) return fail(asked_for.errors(), console);
   const SynthArguments& arguments = *asked_for;
-  if (arguments.collective == kAlltoall) return synth_alltoall(arguments, console, summary);
-  if (auto error = refuse_alltoall_options(arguments)) return fail({*std::move(error)}, console);
+  if (is_alltoall(arguments.collective)) return synth_alltoall(arguments, console, summary);
+  if (const auto done = refuse_alltoall_options(arguments); !done) {
+    return fail(done.errors(), console);
+  }
   auto request = resolve(arguments);
   if (!request) return fail(request.errors(), console);
+  if (!arguments.deploy.empty()) {
+    const auto done = refuse_directory(arguments.deploy, "--deploy");
+    if (!done) return fail(done.errors(), console);
+  }
   const auto solver = resolve(arguments.solver);
   if (!solver) return fail(solver.errors(), console);
   const TimeLimit limit(solver->seconds);
@@ -186,14 +226,16 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
     warn_of_counts(verdict, *find_target(options.xml.target), console);
   }
   if (options.format != Format::none) {
-    if (const auto done = write_output(arguments.output, compiled->text); !done) {
+    if (const auto done = write_schedule(*compiled, *fabric, arguments); !done) {
       return fail(done.errors(), console);
     }
   }
   seconds.write = stage.restart();
   if (baseline) note(console, baseline_line(arguments.baseline, *baseline));
-  const auto beside = baseline ? std::nullopt : beside_rings(*fabric, *compiled, console);
-  const auto in_network = baseline ? std::nullopt : beside_switches(*fabric, solved.forest);
+  const auto beside =
+      baseline ? std::nullopt : beside_rings(*fabric, *compiled, limit.token(), console);
+  const bool is_done = baseline || compiled->branching || limit.token().stop_requested();
+  const auto in_network = is_done ? std::nullopt : beside_switches(*fabric, solved.forest);
   const auto relayed = with_relays ? beside_relays(*with_relays, solved.forest) : std::nullopt;
   seconds.compare = stage.restart();
   seconds.total = total.restart();
@@ -208,12 +250,17 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
     tradeoff = *found;
     note(console, tradeoff_lines(*tradeoff));
   }
+  const std::string next = next_line(options, arguments.output, arguments.deploy);
+  if (!next.empty()) note(console, next);
   if (!arguments.json) return ExitCode::done;
   Json json = json_report(seconds, solved, verdict, fabric->topology);
   if (is_schedule(options.format)) {
     add_schedule_request(json, compiled->options.lowering, compiled->options.xml);
     json["chunks"] = verdict.chunks;
     json["sms"] = options.sms;
+  }
+  if (compiled->branching) {
+    put_branching(json, *compiled->branching, solved.forest, fabric->topology);
   }
   if (!compiled->chosen.why.empty()) json["chosen"] = compiled->chosen.why;
   if (options.format == Format::mscclpp) json["plan_boxes"] = names_of_boxes(fabric->topology);
@@ -270,6 +317,7 @@ Command add_synth(CLI::App& program) {
       "  forestcoll synth fabric.json -k max:32 --format none\n"
       "  forestcoll synth fabric.json --inplace --outofplace --target rccl-6.3 -o allreduce.xml\n"
       "  forestcoll synth fabric.json --tune 64K:1G -o algorithms\n"
+      "  forestcoll synth fabric.json --tune 64K:1G --deploy run-allreduce\n"
       "  forestcoll synth fabric.json --format none --tradeoff\n"
       "  forestcoll synth fabric.json --algorithm nccl-ring -o rings.xml\n"
       "  forestcoll synth fabric.json -c alltoall -o alltoall.xml\n"

@@ -16,6 +16,7 @@
 #include "common/warnings.hpp"
 #include "forestcoll/chunks.hpp"
 #include "forestcoll/tune.hpp"
+#include "synth/deploy.hpp"
 #include "synth/file_set.hpp"
 #include "synth/trees_per_root.hpp"
 
@@ -114,17 +115,31 @@ Json json_of(const Tuning& tuning, const Fabric& fabric, const CompileOptions& o
   return json;
 }
 
-std::vector<NamedText> texts(const Tuning& tuning) {
-  std::vector<NamedText> result;
-  for (const TunedFile& file : tuning.files) result.push_back({file.name, file.text});
-  return result;
+Expected<std::vector<NamedText>> texts(const Tuning& tuning, const Fabric& fabric,
+                                       const CompileOptions& options, bool deploys) {
+  std::vector<DeployedSchedule> schedules;
+  const TargetLimits& target = *find_target(options.xml.target);
+  for (const TunedFile& file : tuning.files) {
+    schedules.push_back(
+        {{file.name, file.text},
+         file.first,
+         file.last,
+         target.selected_elements(options.synthesis.collective, file.chunks,
+                                  static_cast<std::int64_t>(fabric.topology.ranks.size()))});
+  }
+  if (deploys) return deployment_files({fabric.topology, options, std::move(schedules)});
+  std::vector<NamedText> files;
+  for (DeployedSchedule& schedule : schedules) files.push_back(std::move(schedule.file));
+  return files;
 }
 
 }  // namespace
 
 ExitCode tune(const Fabric& fabric, const SynthRequest& request, const SynthArguments& arguments,
               const SolverRequest& solver, const TimeLimit& limit, const Console& console) {
-  if (const auto done = refuse_directory(arguments.output, "-o"); !done) {
+  const bool deploys = !arguments.deploy.empty();
+  const std::string& directory = deploys ? arguments.deploy : arguments.output;
+  if (const auto done = refuse_directory(directory, deploys ? "--deploy" : "-o"); !done) {
     return fail(done.errors(), console);
   }
   TuneOptions options{
@@ -133,10 +148,11 @@ ExitCode tune(const Fabric& fabric, const SynthRequest& request, const SynthArgu
                                 [&] { return forestcoll::tune(fabric, options); });
   if (!tuning) return fail(tuning.errors(), console);
   warn(*tuning, request.compile, console);
-  if (const auto done = write_files(arguments.output, texts(*tuning)); !done) {
-    return fail(done.errors(), console);
-  }
+  const auto files = texts(*tuning, fabric, request.compile, deploys);
+  if (!files) return fail(files.errors(), console);
+  if (const auto done = write_files(directory, *files); !done) return fail(done.errors(), console);
   report(*tuning, fabric, request.compile, console);
+  note(console, next_line(request.compile, arguments.output, arguments.deploy));
   if (!arguments.json) return ExitCode::done;
   const std::string text = to_text(json_of(*tuning, fabric, request.compile));
   return finish(write_output("-", text), console);

@@ -12,6 +12,7 @@
 #include "common/solver_report.hpp"
 #include "common/tree_shape.hpp"
 #include "common/warnings.hpp"
+#include "synth/branching_report.hpp"
 #include "synth/trees_per_root.hpp"
 
 namespace forestcoll::cli {
@@ -28,14 +29,14 @@ std::string rates_by_k_lines(const Synthesis& synthesis) {
 
 // What the schedule as a file says less of than the forest: XML and plans name no routes, and some
 // schedules need room for a second operation on a connection.
-std::string schedule_lines(const CollectiveForest& forest, const Verdict& verdict,
+std::string schedule_lines(const Ratio& algbw, Collective collective, const Verdict& verdict,
                            const ScheduleNotes& notes) {
   std::string text;
   if (verdict.threadblocks == 0) return text;
-  if (verdict.algbw && *verdict.algbw != forest.algbw) {
+  if (verdict.algbw && *verdict.algbw != algbw) {
     text += fmt::format("  as {}, which names no routes: {} GB/s by the fewest hops{}\n",
                         verdict.format == "msccl-xml" ? "XML" : "a plan", number(*verdict.algbw),
-                        forest.collective == Collective::allreduce ? ", both phases at once" : "");
+                        collective == Collective::allreduce ? ", both phases at once" : "");
   }
   if (!notes.beside_rings.empty()) text += notes.beside_rings + "\n";
   text += fmt::format("  {} per GPU of the {} that it {}, {}, {} at most\n",
@@ -122,6 +123,11 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
   const TreeShape shape = shape_of(forest);
   std::string text = fmt::format("{}: {} over {}\n", topology.name, to_string(forest.collective),
                                  counted(topology.ranks.size(), "GPU"));
+  if (notes.branching != nullptr) {
+    text += branching_lines(*notes.branching, forest, topology, verdict.threadblocks > 0);
+    text += schedule_lines(notes.branching->algbw, forest.collective, verdict, notes);
+    return text + seconds_line(seconds);
+  }
   text += fmt::format("  algbw {} GB/s, {}\n", number(forest.algbw),
                       of_optimum(forest.algbw, forest.optimum));
   text += solver_lines(synthesis);
@@ -133,7 +139,7 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
                       trees_text(forest, verdict),
                       counted(static_cast<std::size_t>(shape.trees), "tree"), shape.highest,
                       number(shape.mean_height), synthesis.least_height);
-  text += schedule_lines(forest, verdict, notes);
+  text += schedule_lines(forest.algbw, forest.collective, verdict, notes);
   if (verbose) text += statistics_line(synthesis.statistics);
   return text + seconds_line(seconds);
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/report.hpp"
+#include "forestcoll/branching_forest.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
@@ -36,6 +37,7 @@ struct ScheduleNotes {
   std::string beside_rings;      ///< a line on NCCL's rings, where these carry more; else empty
   std::string in_network;        ///< a line on what switches could add; else empty
   std::string relays;            ///< a line on what GPUs outside of the group could; else empty
+  const BranchingForest* branching = nullptr;  ///< written in place of the synthesis, if any
 };
 
 /// A few lines, the last one not ended; `verbose` adds the solver's statistics.

@@ -1,0 +1,41 @@
+#include "schedule/mscclpp/messages_bound.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedule/refusal.hpp"
+
+namespace forestcoll::schedule {
+namespace {
+
+constexpr std::int64_t kOffsets = UINT32_MAX;  // the executor's, in bytes of a buffer
+constexpr std::int64_t kAlignment = 16;
+constexpr std::int64_t kDefaultMaxBytes = std::int64_t{1} << 31;
+
+}  // namespace
+
+std::int64_t largest_message(const ExecutionPlan& plan) {
+  std::int64_t whole = 1, most = 1;  // chunks
+  for (const PlanGpu& gpu : plan.gpus) {
+    whole = std::max({whole, gpu.input_chunks, gpu.output_chunks});
+    most = std::max({most, whole, gpu.scratch_chunks});
+  }
+  return kOffsets / most / kAlignment * kAlignment * whole;
+}
+
+std::int64_t max_bytes_of(const PlanOptions& options, const ExecutionPlan& plan) {
+  return options.max_bytes.value_or(std::min(kDefaultMaxBytes, largest_message(plan)));
+}
+
+std::optional<Diagnostic> refuse_long_messages(const ExecutionPlan& plan) {
+  const std::int64_t largest = largest_message(plan);
+  if (plan.max_bytes <= largest) return std::nullopt;
+  return refusal("T04",
+                 fmt::format("messages of up to {} bytes, but with this plan the offsets of "
+                             "MSCCL++, of 32 bits, reach {}",
+                             plan.max_bytes, largest),
+                 fmt::format("use --max-bytes {}", largest));
+}
+
+}  // namespace forestcoll::schedule

@@ -1,0 +1,21 @@
+// How large the messages of a plan may be.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/mscclpp.hpp"
+
+namespace forestcoll::schedule {
+
+/// In bytes: such that no buffer, the scratch least of all, outgrows the executor's offsets.
+[[nodiscard]] std::int64_t largest_message(const ExecutionPlan& plan);
+
+/// What was asked for; else 2 GiB, or what the executor's offsets reach, if that is less.
+[[nodiscard]] std::int64_t max_bytes_of(const PlanOptions& options, const ExecutionPlan& plan);
+
+/// T04 where `plan.max_bytes` is more.
+[[nodiscard]] std::optional<Diagnostic> refuse_long_messages(const ExecutionPlan& plan);
+
+}  // namespace forestcoll::schedule

@@ -1,0 +1,55 @@
+// Both phases of an allreduce at the same time, each on a part of the fabric.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+
+#include "forestcoll/network.hpp"
+#include "forestcoll/rate.hpp"
+#include "forestcoll/ratio.hpp"
+#include "forestcoll/symmetry.hpp"
+
+namespace forestcoll::solver {
+
+/// The capacities of all arcs, divided between the phases, and the data among roots.
+struct AllreduceParts {
+  Ratio algbw;            ///< GB/s, what trees reach on the parts
+  Ratio upper;            ///< GB/s, proved: no allreduce by trees that branch at ranks is faster
+  Weights shares;         ///< of the roots, in lowest integers
+  bool as_owned = false;  ///< what every rank owns, it roots
+  Network broadcast;      ///< what out-trees take
+  /// What in-trees take, turned round: they are out-trees on it, walked backwards. None where they
+  /// are the broadcast's, walked backwards.
+  std::optional<Network> reduce = {};
+};
+
+/// The best division where that is better than one phase after the other, which reach `two_phases`
+/// (GB/s). Nothing where it is not, or where exact arithmetic does not prove it, or the linear
+/// program is too large, or `stop` asks to give up. Roots have what the ranks own, by `weights`,
+/// unless other shares are better: they are not where both directions of every link are alike, for
+/// there a tree serves any root.
+///
+/// Where some group of automorphisms takes each rank to each other one and all own the same, it is
+/// never better: the average of a best solution's images has as much entering every rank as leaves
+/// it, in either phase, so that every cut is as wide one way as the other, either phase's
+/// capacities serve the other, and half of both together serves both. The solution is not looked
+/// for there, nor where what enters all ranks together allows no more: X(N − 1) edges enter them in
+/// either phase. Cost: that of `allreduce_optimum`, twice where directions differ.
+[[nodiscard]] std::optional<AllreduceParts> parts_at_once(const Network& network,
+                                                          const Weights& weights,
+                                                          const Ratio& two_phases,
+                                                          const std::stop_token& stop = {});
+
+/// Whole shares that sum to `total`, each less than one from its part of it (largest remainders
+/// first, then by rank). REQUIRES: some share is positive; sums of shares times `total` fit 127
+/// bits.
+[[nodiscard]] Weights rounded_shares(const Weights& shares, std::int64_t total);
+
+/// Divides by the greatest common divisor, and returns that. REQUIRES: some share is positive.
+std::int64_t take_common_factor(Weights& shares);
+
+/// Whether a symmetry of a part is one of the whole fabric. Cost: O(m log degree) per generator.
+[[nodiscard]] bool keeps_fabric(const Symmetry& symmetry, const Network& network);
+
+}  // namespace forestcoll::solver

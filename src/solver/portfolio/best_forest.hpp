@@ -1,0 +1,19 @@
+// The best of all forests that a search over the number of trees finds.
+#pragma once
+
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/synthesize.hpp"
+#include "solver/pack/problem.hpp"
+
+namespace forestcoll::solver {
+
+/// Chooses k, packs the trees of all phases, and puts the phases together. Where the result is
+/// below what the cuts allow at another number of trees that the options leave open, or with few
+/// ranks as fast and not as low as possible, at those as well: the fastest, of equals the lowest,
+/// of these the one of the fewest trees. So no number of trees that was open is faster alone. Where
+/// it is asked to stop, the best so far. `begun`: what is known so far, the optimum too. Errors:
+/// those of `synthesize`. Cost: that of `pack_phases` for each number tried.
+[[nodiscard]] Expected<Synthesis> plan_and_pack(const Problem& problem,
+                                                const SynthesizeOptions& options, Synthesis begun);
+
+}  // namespace forestcoll::solver

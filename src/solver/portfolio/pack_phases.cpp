@@ -1,0 +1,236 @@
+#include "solver/portfolio/pack_phases.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "forestcoll/congestion.hpp"
+#include "forestcoll/max_height.hpp"
+#include "solver/allreduce/at_once.hpp"
+#include "solver/height/bound.hpp"
+#include "solver/pack/fallback_forest.hpp"
+#include "solver/pack/pack_or_copy.hpp"
+#include "solver/portfolio/numbers_of_trees.hpp"
+
+namespace forestcoll::solver {
+namespace {
+
+// Tree edges up to which a quick forest is compared with a packing that was stopped.
+constexpr std::size_t kMaxEdgesCompared = std::size_t{1} << 20;
+
+bool is_faster(const Scaling& a, const Scaling& b) {
+  return solver::is_faster({a.scale, a.k}, {b.scale, b.k});
+}
+
+Diagnostic not_low_in_time(std::int32_t height) {
+  return {.code = "R01",
+          .kind = ErrorKind::stopped,
+          .message = "asked to stop before the search for trees of height " +
+                     std::to_string(height) + " had ended",
+          .remedy = "allow more time, or higher trees"};
+}
+
+/// Packs the phases of one collective, one by one.
+class PhasePacker {
+ public:
+  PhasePacker(const Problem& problem, const SynthesizeOptions& options, const ChosenScale& planned,
+              Synthesis& result)
+      : problem_(problem), options_(options), planned_(planned), result_(result) {}
+
+  Expected<Packing> pack_phase(std::size_t i) {
+    const Phase& phase = problem_.phases[i];
+    auto packing = try_to_pack(i);
+    if (!packing) return packing;
+    // The distance is the cheaper bound, and often the forest is no higher. It is all that is known
+    // where the fabric could be divided otherwise.
+    const Network& fabric = problem_.is_divided() ? problem_.network : phase.network;
+    std::int32_t least = distance_bound(fabric, phase.weights, packing->forest.symmetry());
+    if (packing->forest.max_height() > least && !problem_.is_divided()) {
+      least = packing->least_height
+                  ? *packing->least_height
+                  : height_lower_bound(phase.network, phase.weights, packing->scaling);
+    }
+    result_.least_height = std::max(result_.least_height, least);
+    return packing;
+  }
+
+ private:
+  [[nodiscard]] bool is_too_high(const Packing& packing) const {
+    return options_.max_height && packing.forest.max_height() > *options_.max_height;
+  }
+  [[nodiscard]] bool stop_requested() const { return options_.packing.stop.stop_requested(); }
+
+  Expected<Packing> try_to_pack(std::size_t i) {
+    const Phase& phase = problem_.phases[i];
+    std::optional<Packing> so_far;
+    // Nothing is planned where the search for k was stopped before the first.
+    if (!planned_.scalings.empty() && !(options_.answer_when_stopped && stop_requested())) {
+      auto found = pack_keeping_fabric(i);
+      if (!found && !(options_.answer_when_stopped && was_stopped(found.errors()))) {
+        return found.errors();
+      }
+      if (found && !found->stopped) {
+        note(i, planned_.scalings[i], found->packing);
+        return std::move(found->packing);
+      }
+      if (found) so_far = std::move(found->packing);
+    }
+    result_.stopped = true;
+    const std::size_t edges = phase.network.ranks.size() * phase.network.ranks.size();
+    if (so_far && edges > kMaxEdgesCompared) return *std::move(so_far);
+    Packing quick = fallback_forest(phase);
+    if (is_too_high(quick)) {
+      if (so_far) return *std::move(so_far);
+      return not_low_in_time(*options_.max_height);
+    }
+    if (so_far && is_faster(so_far->scaling, quick.scaling)) return *std::move(so_far);
+    return quick;
+  }
+
+  // A part can have symmetries that the fabric has not; whoever checks the forest sees the fabric.
+  Expected<PackingSoFar> pack_keeping_fabric(std::size_t i) {
+    auto found = pack_at(i, options_.packing);
+    if (!problem_.is_divided() || !found ||
+        keeps_fabric(found->packing.forest.symmetry(), problem_.network)) {
+      return found;
+    }
+    PackOptions plain = options_.packing;
+    plain.symmetry = false;
+    return pack_at(i, plain);
+  }
+
+  Expected<PackingSoFar> pack_at(std::size_t i, const PackOptions& packing) {
+    if (options_.max_height) {
+      return pack_low(i, open_scalings(problem_, options_, planned_, i), packing);
+    }
+    const Phase& phase = problem_.phases[i];
+    const Scaling& scaling = planned_.scalings[i];
+    if (options_.previous == nullptr) {
+      const IfStopped if_stopped =
+          options_.answer_when_stopped ? IfStopped::finish_at_once : IfStopped::give_up;
+      return may_be_copies()
+                 ? pack_or_copy(phase.network, phase.weights, phase.rate, scaling, packing,
+                                if_stopped)
+                 : pack_so_far(phase.network, phase.weights, scaling, packing, if_stopped);
+    }
+    const CollectiveForest& previous = *options_.previous;
+    const bool reducing = !problem_.broadcast || i > 0;
+    auto repacked = repack(phase.network, phase.weights, scaling,
+                           reducing ? previous.reduce->reversed() : *previous.broadcast, packing);
+    if (!repacked) return repacked.errors();
+    add_up(repacked->repack);
+    return PackingSoFar{std::move(repacked->packing)};
+  }
+
+  // Within the height that was asked for, with the planned k or one of `others`.
+  Expected<PackingSoFar> pack_low(std::size_t i, const std::vector<Scaling>& others,
+                                  const PackOptions& packing) {
+    const Phase& phase = problem_.phases[i];
+    const Scaling& scaling = planned_.scalings[i];
+    auto low = pack_within_height(phase.network, phase.weights, scaling, *options_.max_height,
+                                  packing, others);
+    if (!low) return low.errors();
+    const bool ended_early = stop_requested() && is_faster(scaling, low->scaling);
+    if (ended_early && !options_.answer_when_stopped) {
+      return not_low_in_time(*options_.max_height);
+    }
+    const std::int64_t times = scaling.k / low->scaling.k;
+    if (is_searched_by_phase(problem_, options_) || times == 1) {
+      return PackingSoFar{*std::move(low), ended_early};
+    }
+    if (!is_copied_exactly(low->scaling, times)) return pack_low(i, {}, packing);
+    return PackingSoFar{copied(*std::move(low), times), ended_early};
+  }
+
+  // A search over k packs the divisors by itself; but where there are two phases, the best of each
+  // may have another one.
+  [[nodiscard]] bool may_be_copies() const {
+    using Mode = TreesPerRoot::Mode;
+    const Mode mode = options_.trees_per_root.mode;
+    return mode == Mode::fixed || (mode != Mode::optimal && problem_.phases.size() > 1);
+  }
+
+  void add_up(const RepackStatistics& more) {
+    if (!result_.repack) result_.repack.emplace();
+    RepackStatistics& sum = *result_.repack;
+    sum.previous += more.previous;
+    sum.kept += more.kept;
+    sum.touched += more.touched;
+    sum.added += more.added;
+    sum.kept_multiplicity += more.kept_multiplicity;
+    sum.total_multiplicity += more.total_multiplicity;
+  }
+
+  void note(std::size_t i, const Scaling& asked, const Packing& packing) {
+    result_.statistics.cuts += packing.statistics.cuts;
+    result_.statistics.checks += packing.statistics.checks;
+    result_.statistics.repairs += packing.statistics.repairs;
+    result_.statistics.splits += packing.statistics.splits;
+    if (!is_faster(asked, packing.scaling)) {
+      return;
+    }
+    result_.raised = true;
+    const auto at_k = checked_mul(packing.scaling.scale, Ratio(asked.k, packing.scaling.k));
+    const Raise raise{asked.scale, at_k.value_or(packing.scaling.scale)};
+    if (i == 0 && problem_.broadcast) result_.broadcast_raise = raise;
+    if (i > 0 || !problem_.broadcast || problem_.shared) result_.reduce_raise = raise;
+  }
+
+  // As many trees per root as were asked for, if a number was: copies of the same.
+  [[nodiscard]] Packing fallback_forest(const Phase& phase) const {
+    Packing packing = quick_forest(phase.network, phase.weights);
+    if (options_.trees_per_root.mode != TreesPerRoot::Mode::fixed) return packing;
+    const std::int64_t k = options_.trees_per_root.value;
+    const auto scale = checked_mul(packing.scaling.scale, Ratio(k));
+    const Capacity widest =
+        *std::max_element(packing.scaling.capacity.begin(), packing.scaling.capacity.end());
+    if (!scale || Int128{widest} * k >= Int128{1} << 62) return packing;
+    return copied(std::move(packing), k);
+  }
+
+  const Problem& problem_;
+  const SynthesizeOptions& options_;
+  const ChosenScale& planned_;
+  Synthesis& result_;
+};
+
+}  // namespace
+
+Expected<Synthesis> pack_phases(const Problem& problem, const SynthesizeOptions& options,
+                                const ChosenScale& planned, Synthesis begun) {
+  Synthesis result = std::move(begun);
+  result.allowed = planned.scalings.empty() ? result.forest.optimum : planned.algbw;
+  PhasePacker packer(problem, options, planned, result);
+  std::vector<Packing> packed;
+  std::vector<ScaleAndK> reached;
+  for (std::size_t i = 0; i < problem.phases.size(); ++i) {
+    auto phase = packer.pack_phase(i);
+    if (!phase) return phase.errors();
+    reached.push_back({phase->scaling.scale, phase->scaling.k});
+    packed.push_back(*std::move(phase));
+  }
+  auto k = common_k(packed.front().scaling.k, packed.back().scaling.k);
+  if (!k) return k.errors();
+  CollectiveForest& forest = result.forest;
+  forest.k = *k;
+  const auto at_common_k = [&](const Packing& phase) {
+    return phase.scaling.k == forest.k ? phase.forest
+                                       : phase.forest.scaled(forest.k / phase.scaling.k);
+  };
+  if (problem.broadcast) forest.broadcast = at_common_k(packed.front());
+  if (problem.reduce) forest.reduce = at_common_k(packed.back()).reversed();
+  auto algbw = algbw_of(problem.phases, reached);
+  if (!algbw) return algbw.errors();
+  forest.algbw = *algbw;
+  // Rounded to k trees, what one phase leaves of an arc serves the other.
+  if (problem.is_divided()) {
+    const auto at_once = congestion_algbw(forest, problem.network);
+    if (at_once && forest.algbw < *at_once) forest.algbw = *at_once;
+    result.allowed = std::max(result.allowed, forest.algbw);
+  }
+  return result;
+}
+
+}  // namespace forestcoll::solver

@@ -1,0 +1,99 @@
+// `synth` of an allreduce that is better with both phases at the same time.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/program.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(SynthAtOnce, ForestsAndXmlReachWhatBoundProves) {
+  const Scratch scratch;
+  for (const auto& [name, optimum] :
+       {std::pair("mixed-a100-h100", "175"), {"dgx-a100-x2-degraded", "2075/12"}}) {
+    const auto bound = nlohmann::json::parse(run({"bound", topology(name), "--json"}).out);
+    EXPECT_EQ(bound["allreduce_optimum"]["exact"], optimum);
+    for (const std::string format : {"forest", "msccl"}) {
+      const std::string file = scratch / (format + ".out");
+      const auto synth =
+          run({"synth", topology(name), "-k", "optimal", "--format", format, "--json", "-o", file});
+      ASSERT_EQ(synth.code, 0) << synth.err;
+      const auto report = nlohmann::json::parse(synth.out);
+      expect_valid(report, "forestcoll-synth.schema.json");
+      EXPECT_EQ(report["algbw"]["exact"], optimum);
+      EXPECT_EQ(report["optimum"]["exact"], optimum);
+      EXPECT_EQ(report["two_phases"], bound["algbw"]["allreduce"]);
+      const auto verify = run({"verify", file, "--topology", topology(name), "--json"});
+      ASSERT_EQ(verify.code, 0) << verify.out << verify.err;
+      // A program names no routes; by the fewest hops the degraded box loses some of it.
+      if (format == "msccl") continue;
+      EXPECT_EQ(nlohmann::json::parse(verify.out)["algbw"]["exact"], optimum);
+    }
+  }
+}
+
+TEST(SynthAtOnce, IsSaidInTheSummary) {
+  const auto mixed =
+      run({"synth", topology("mixed-a100-h100"), "-k", "optimal", "--format", "none"});
+  EXPECT_THAT(mixed.err, HasSubstr("the optimum has reduce and broadcast at the same time: one "
+                                   "after the other reaches 133.333 (400/3) GB/s at most"));
+  const auto alike = run({"synth", topology("dgx-a100-x2"), "-k", "optimal", "--format", "none"});
+  EXPECT_THAT(alike.err, Not(HasSubstr("at the same time")));
+}
+
+TEST(SynthAtOnce, XmlByDefaultIsAtOnce) {
+  const Scratch scratch;
+  const auto algbw = [&](const std::string& name) {
+    const auto synth = run({"synth", topology(name), "--json", "-o", scratch / "x.xml"});
+    EXPECT_EQ(synth.code, 0) << synth.err;
+    EXPECT_EQ(run({"verify", scratch / "x.xml", "--topology", topology(name)}).code, 0);
+    return nlohmann::json::parse(synth.out);
+  };
+  const auto mixed = algbw("mixed-a100-h100");
+  EXPECT_GT(mixed["algbw"]["value"].get<double>(), 170);
+  EXPECT_EQ(mixed["two_phases"]["exact"], "400/3");
+  const auto degraded = algbw("dgx-a100-x2-degraded");
+  EXPECT_GE(degraded["algbw"]["value"].get<double>(), 160);
+  EXPECT_EQ(degraded["optimum"]["exact"], "2075/12");
+}
+
+// One way round a circle with a shortcut, other shares are better than equal ones.
+TEST(SynthAtOnce, RootsHaveTheSharesThatAreBest) {
+  const Scratch scratch;
+  const std::string file = scratch / "circle.json", forest = scratch / "forest.json",
+                    xml = scratch / "circle.xml", plan = scratch / "plan.json";
+  scratch.write("circle.json", R"({"format":"forestcoll-topology","version":1,
+    "nodes":[{"id":"g[0-3]","type":"compute"}],
+    "links":[{"src":"g0","dst":"g1","bandwidth":4,"duplex":"simplex"},
+             {"src":"g1","dst":"g2","bandwidth":2,"duplex":"simplex"},
+             {"src":"g2","dst":"g3","bandwidth":4,"duplex":"simplex"},
+             {"src":"g3","dst":"g0","bandwidth":3,"duplex":"simplex"},
+             {"src":"g1","dst":"g3","bandwidth":1,"duplex":"simplex"}]})");
+  const auto bound = nlohmann::json::parse(run({"bound", file, "--json"}).out);
+  const auto synth =
+      run({"synth", file, "--format", "forest", "-k", "optimal", "--json", "-o", forest});
+  ASSERT_EQ(synth.code, 0) << synth.err;
+  const auto report = nlohmann::json::parse(synth.out);
+  EXPECT_EQ(report["algbw"], report["optimum"]);
+  EXPECT_EQ(report["algbw"]["exact"], bound["allreduce_optimum"]["exact"]);
+  const auto verify = run({"verify", forest, "--topology", file, "--json"});
+  ASSERT_EQ(verify.code, 0) << verify.out << verify.err;
+  EXPECT_EQ(nlohmann::json::parse(verify.out)["algbw"]["exact"], report["algbw"]["exact"]);
+  for (const std::string format : {"msccl", "mscclpp"}) {
+    const std::string to = format == "msccl" ? xml : plan;
+    const auto made = run({"synth", file, "--format", format, "-k", "4", "-o", to});
+    ASSERT_EQ(made.code, 0) << made.err;
+    EXPECT_EQ(run({"verify", to, "--topology", file}).code, 0) << format;
+  }
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

@@ -1,0 +1,93 @@
+// `forestcoll compare -c alltoall` from outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/compare.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(CompareAlltoall, HasOursAndAllOthers) {
+  const auto report = compare_json({"-c", "alltoall", "--sizes", "64K,256M"});
+  EXPECT_EQ(report["collective"], "alltoall");
+  EXPECT_EQ(report["optimum"]["exact"], "50");
+  EXPECT_EQ(report["bottleneck"]["says"],
+            "the 8 GPUs of box1 send 64 blocks through 8 links of 25 GB/s (200 GB/s)");
+  ASSERT_EQ(report["rows"].size(), 6U);
+  for (const auto& each : report["rows"]) {
+    EXPECT_EQ(each["simulated"], "flows") << each;
+    ASSERT_EQ(each["times"].size(), 2U);
+    EXPECT_LE(each["times"][1]["algbw"], each["algbw"]["value"]);
+    EXPECT_LE(each["algbw"]["value"], 50);
+    EXPECT_TRUE(each.contains("schedule")) << each;
+  }
+  EXPECT_EQ(row(report, "forestcoll")["algbw"]["exact"], "50");
+  // Seven of eight blocks cross at least once, 28 of 8·4 by Bruck's relays.
+  EXPECT_EQ(row(report, "nccl-pxn")["algbw"]["exact"], "50");
+  EXPECT_LT(row(report, "bruck")["algbw"]["value"], 25);
+  EXPECT_FALSE(report["who_wins"].empty());
+}
+
+TEST(CompareAlltoall, AFileIsARowOfItsOwn) {
+  const Scratch scratch;
+  const std::string flows = scratch / "flows.json", xml = scratch / "alltoall.xml";
+  const std::string fabric = topology("dgx-a100-x2");
+  ASSERT_EQ(run({"synth", fabric, "-c", "alltoall", "--format", "flows", "-o", flows}).code, 0);
+  ASSERT_EQ(run({"synth", fabric, "-c", "alltoall", "-o", xml}).code, 0);
+  const auto report = compare_json({"-c", "alltoall", "--sizes", "16M", "--algorithms",
+                                    "forestcoll,direct", "--schedule", flows, "--schedule", xml});
+  EXPECT_EQ(row(report, flows)["simulated"], "flows");
+  EXPECT_EQ(row(report, xml)["simulated"], "program");
+  EXPECT_EQ(row(report, flows)["times"], row(report, "forestcoll")["times"]);
+  EXPECT_EQ(row(report, xml)["times"], row(report, "forestcoll")["program_times"]);
+}
+
+TEST(CompareAlltoall, TakesADemand) {
+  const Scratch scratch;
+  const std::string pair = scratch.write("pair.json", small_topology());
+  const std::string demand = scratch.write("bytes.csv", "0,30\n10,0\n");
+  const auto result =
+      run({"compare", pair, "-c", "alltoallv", "--demand", demand, "--sizes", "1M", "--json"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const auto report = nlohmann::json::parse(result.out);
+  expect_valid(report, "forestcoll-compare.schema.json");
+  EXPECT_EQ(report["collective"], "alltoallv");
+  EXPECT_EQ(row(report, "forestcoll")["schedule_error"]["code"], "T09");
+  EXPECT_EQ(row(report, "forestcoll")["times"][0]["bytes"], 1 << 20);
+}
+
+TEST(CompareAlltoall, WritesTablesAndPages) {
+  const Scratch scratch;
+  const std::string page = scratch / "page.html";
+  const auto result =
+      compare({"-c", "alltoall", "--markdown", "--sizes", "1M", "--html", page}, "dgx-1-v100");
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("alltoall over 8 GPUs"));
+  EXPECT_THAT(result.out, HasSubstr("flows without threadblocks"));
+  EXPECT_THAT(read_file(page), HasSubstr("alltoall"));
+}
+
+TEST(CompareAlltoall, RefusesInWords) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> refused = {
+      {{"-c", "alltoall", "--root", "0"}, "an alltoall has no root [S02]"},
+      {{"-c", "alltoall", "--algorithms", "nvls"}, "there is no \"nvls\""},
+      {{"-c", "alltoall", "--measured", "x"}, "--measured knows no runs of alltoall_perf"},
+      {{"-c", "allgather", "--demand", "x"}, "--demand is for -c alltoall"},
+      {{"-c", "alltoall", "--cross-nic"}, "--cross-nic says nothing"},
+  };
+  for (const auto& [words, says] : refused) {
+    const auto result = compare(words);
+    EXPECT_EQ(result.code, 2) << says;
+    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(result.err, HasSubstr(says));
+  }
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

@@ -1,0 +1,161 @@
+// Plans with switch channels from trees that branch at a switch: the checker accepts them, an
+// executor in miniature gets the right numbers, and what the runtime cannot run is refused.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "audit/plan_executor.hpp"
+#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/mscclpp.hpp"
+#include "forestcoll/pack_branching.hpp"
+#include "forestcoll/verify.hpp"
+#include "solver/in_network_fabrics.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using audit_test::execute_plan;
+using audit_test::Outcome;
+
+BranchingForest packed(const Network& network, const SwitchRoles& roles) {
+  const auto optimum = allreduce_optimum(network, roles);
+  if (!optimum || !optimum->split) throw std::runtime_error("no optimum");
+  auto forest = pack_branching(network, roles, *optimum);
+  if (!forest) throw std::runtime_error(to_string(forest.errors().front()));
+  return *std::move(forest);
+}
+
+BranchingForest box_of(std::size_t gpus) {
+  const Cluster box = h100(1, gpus);
+  return packed(box.network, box.roles(kEchoing, {}));
+}
+
+IdVector<Rank, std::int32_t> one_box(std::size_t gpus) {
+  return IdVector<Rank, std::int32_t>(gpus, 0);
+}
+
+void expect_right(const BranchingForest& forest, const PlanOptions& options, int runs) {
+  const std::size_t gpus = forest.ranks.size();
+  const auto plan = lower_to_switch_plan(forest, one_box(gpus), options);
+  ASSERT_TRUE(plan) << to_string(plan.errors().front());
+  const std::string text = to_mscclpp_json(*plan, "switch");
+  EXPECT_NE(text.find("\"glres\""), std::string::npos);
+  const auto verdict = verify(text, "plan.json", nullptr, {});
+  ASSERT_TRUE(verdict) << to_string(verdict.errors().front());
+  EXPECT_TRUE(verdict->ok) << gpus << ": " << to_string(verdict->findings.front());
+  EXPECT_LE(verdict->threadblocks, options.max_threadblocks);
+  if (runs == 0) return;
+  EXPECT_EQ(execute_plan(nlohmann::json::parse(text), runs), Outcome::right);
+}
+
+// Up to 9 ranks signal to all at once, more in rounds; powers of two meet in the last.
+TEST(SwitchPlan, OneBoxIsABarrierASumAndABarrier) {
+  for (const std::size_t gpus : {4, 8, 9, 10, 16, 21}) {
+    for (const bool in_place : {true, false}) {
+      for (const std::int32_t threadblocks : {1, 3}) {
+        PlanOptions options;
+        options.in_place = in_place;
+        options.max_threadblocks = threadblocks;
+        expect_right(box_of(gpus), options, gpus == 4 ? 10 : gpus < 11 ? 1 : 0);
+      }
+    }
+  }
+}
+
+TEST(SwitchPlan, ARackFitsTheChannels) {
+  const Cluster rack = h100(1, 72, 900);
+  PlanOptions options;
+  options.max_threadblocks = 2;
+  expect_right(packed(rack.network, rack.roles(kEchoing, {})), options, 0);
+}
+
+// GPUs whose links differ root different numbers of chunks.
+TEST(SwitchPlan, RootsMayHaveUnequalShares) {
+  test::FabricBuilder fabric(4, 1);
+  for (std::size_t gpu = 0; gpu < 4; ++gpu) fabric.link(gpu, 4, gpu == 0 ? 11 : 10);
+  const Network network = fabric.build();
+  SwitchRoles roles(5);
+  roles[NodeId(4)] = kEchoing;
+  const BranchingForest forest = packed(network, roles);
+  PlanOptions options;
+  options.max_threadblocks = 2;
+  expect_right(forest, options, 5);
+  const auto plan = lower_to_switch_plan(forest, one_box(4), options);
+  EXPECT_NE(plan->gpus[Rank(0)].threadblocks.front().count,
+            plan->gpus[Rank(1)].threadblocks.front().count);
+}
+
+IdVector<Rank, std::int32_t> boxes_of(std::size_t boxes, std::size_t gpus) {
+  IdVector<Rank, std::int32_t> box_of;
+  for (std::size_t r = 0; r < boxes * gpus; ++r) {
+    box_of.push_back(static_cast<std::int32_t>(r / gpus));
+  }
+  return box_of;
+}
+
+void expect_right_among_boxes(std::size_t boxes, std::size_t gpus, bool in_place, int runs) {
+  PlanOptions options;
+  options.in_place = in_place;
+  options.max_threadblocks = 2;
+  const auto plan = make_box_plan(boxes_of(boxes, gpus), options);
+  ASSERT_TRUE(plan) << to_string(plan.errors().front());
+  const std::string text = to_mscclpp_json(*plan, "boxes");
+  const auto verdict = verify(text, "plan.json", nullptr, {});
+  ASSERT_TRUE(verdict) << to_string(verdict.errors().front());
+  EXPECT_TRUE(verdict->ok) << boxes << " x " << gpus << ": "
+                           << to_string(verdict->findings.front());
+  EXPECT_EQ(verdict->threadblocks, 2);
+  if (runs == 0) return;
+  EXPECT_EQ(execute_plan(nlohmann::json::parse(text), runs), Outcome::right);
+}
+
+TEST(SwitchPlan, BoxesCombineExchangeAndStore) {
+  for (const bool in_place : {true, false}) {
+    expect_right_among_boxes(2, 2, in_place, 20);
+    expect_right_among_boxes(3, 2, in_place, 5);
+    expect_right_among_boxes(2, 4, in_place, 2);
+    expect_right_among_boxes(4, 8, in_place, 0);
+    expect_right_among_boxes(9, 2, in_place, 0);
+    expect_right_among_boxes(2, 16, in_place, 0);
+  }
+}
+
+TEST(SwitchPlan, BoxesThatDoNotFitAreRefused) {
+  const auto refusal = [](const IdVector<Rank, std::int32_t>& boxes) {
+    const auto plan = make_box_plan(boxes, {});
+    return plan ? "" : to_string(plan.errors().front());
+  };
+  const char* const unlike = "boxes of the same even number of GPUs";
+  auto uneven = boxes_of(2, 4);
+  uneven[Rank(4)] = 0;
+  EXPECT_NE(refusal(uneven).find(unlike), std::string::npos);
+  EXPECT_NE(refusal(boxes_of(2, 3)).find(unlike), std::string::npos);
+  EXPECT_NE(refusal(boxes_of(1, 8)).find(unlike), std::string::npos);
+  EXPECT_NE(refusal(IdVector<Rank, std::int32_t>(4, -1)).find(unlike), std::string::npos);
+  EXPECT_NE(refusal(boxes_of(10, 2)).find("10 boxes: an operation"), std::string::npos);
+}
+
+TEST(SwitchPlan, WhatTheExecutorCannotRunIsRefused) {
+  const auto refusal = [](const BranchingForest& forest,
+                          const IdVector<Rank, std::int32_t>& boxes) {
+    const auto plan = lower_to_switch_plan(forest, boxes, {});
+    return plan ? "" : to_string(plan.errors().front());
+  };
+  IdVector<Rank, std::int32_t> two(8, 0);
+  two[Rank(7)] = 1;
+  EXPECT_NE(refusal(box_of(8), two).find("the ranks are of several boxes"), std::string::npos);
+  // Two GPUs are faster without the switch's echo, and the trees do not branch.
+  EXPECT_NE(refusal(box_of(2), one_box(2)).find("does not hang all ranks on one switch"),
+            std::string::npos);
+  PlanOptions options;
+  options.max_bytes = std::int64_t{1} << 40;
+  const auto large = lower_to_switch_plan(box_of(8), one_box(8), options);
+  ASSERT_FALSE(large);
+  EXPECT_EQ(large.errors().front().code, "T04");
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

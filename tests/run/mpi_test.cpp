@@ -1,0 +1,188 @@
+// Schedules on real buffers, under mpirun.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "audit/shared_builders.hpp"
+#include "run/mpirun.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+CompileOptions options_for(Collective collective) {
+  CompileOptions options;
+  options.synthesis.collective = collective;
+  if (is_rooted(collective)) options.synthesis.root = Rank(3);
+  return options;
+}
+
+TEST(RunProgram, EveryCollectiveIsRightInEveryElement) {
+  for (const Collective collective :
+       {Collective::allgather, Collective::reduce_scatter, Collective::allreduce,
+        Collective::broadcast, Collective::reduce}) {
+    const std::string schedule = schedule_of("dgx-a100-x1", options_for(collective));
+    const Result run = mpirun(8, schedule,
+                              {"-b", "16K", "-e", "1M", "-f", "64", "-n", "1", "-w", "1", "-c", "2",
+                               "--buffsize", "32K"});
+    EXPECT_EQ(run.code, 0) << to_string(collective) << run.out << run.err;
+    const Rows rows = rows_of(run.out);
+    EXPECT_EQ(rows.all, 2) << run.out;
+    EXPECT_EQ(rows.wrong, 0) << run.out;
+    EXPECT_THAT(run.out, HasSubstr("Out of bounds values : 0 OK"));
+  }
+}
+
+TEST(RunProgram, EveryTypeAndOperation) {
+  const std::string schedule = schedule_of("dgx-a100-x1", options_for(Collective::allreduce));
+  const Result run =
+      mpirun(8, schedule, {"-b", "4K", "-d", "all", "-o", "all", "-n", "1", "-w", "0"});
+  EXPECT_EQ(run.code, 0) << run.out << run.err;
+  EXPECT_EQ(rows_of(run.out).all, 40);
+  EXPECT_EQ(rows_of(run.out).wrong, 0) << run.out;
+}
+
+TEST(RunProgram, OutOfPlaceAndBesideMpi) {
+  CompileOptions options = options_for(Collective::allgather);
+  options.lowering.placement = Placement::out_of_place;
+  const Result run = mpirun(8, schedule_of("dgx-a100-x1", options),
+                            {"-b", "8K", "-n", "1", "-w", "0", "--vs-mpi"});
+  EXPECT_EQ(run.code, 0) << run.out << run.err;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("out-of-place"), HasSubstr("mpi-busbw")));
+  EXPECT_EQ(rows_of(run.out).all, 1);
+}
+
+TEST(RunProgram, PlansOfEveryCollectiveAndPlacement) {
+  for (const Collective collective : {Collective::allgather, Collective::reduce_scatter,
+                                      Collective::allreduce, Collective::broadcast}) {
+    for (const Placement placement : {Placement::in_place, Placement::out_of_place}) {
+      CompileOptions options = options_for(collective);
+      options.format = Format::mscclpp;
+      options.lowering.placement = placement;
+      const Result run = mpirun(8, schedule_of("dgx-a100-x1", options),
+                                {"-b", "64K", "-e", "256K", "-f", "4", "-n", "1", "-w", "1"});
+      EXPECT_EQ(run.code, 0) << to_string(collective) << run.out << run.err;
+      EXPECT_EQ(rows_of(run.out).all, 2) << run.out;
+      EXPECT_EQ(rows_of(run.out).wrong, 0) << run.out;
+    }
+  }
+}
+
+// Packets, groups, switch channels, semaphores, gets and reads, through memory and ports.
+TEST(RunProgram, PlansOfEveryKindOfOperation) {
+  auto plans = audit_test::small_plans();
+  for (auto& shared : audit_test::shared_plans()) plans.push_back(std::move(shared));
+  for (const auto& [name, plan] : plans) {
+    const Result run = mpirun(static_cast<int>(plan["gpus"].size()), plan.dump(),
+                              {"-b", "24K", "-n", "1", "-w", "1", "-c", "2", "--timeout", "5"});
+    EXPECT_EQ(run.code, 0) << name << run.out << run.err;
+    EXPECT_EQ(rows_of(run.out).all, 1) << name;
+    EXPECT_EQ(rows_of(run.out).wrong, 0) << name << run.out;
+  }
+}
+
+// Through its port channels, and in rounds of a pipeline.
+TEST(RunProgram, APlanBetweenBoxesInRounds) {
+  CompileOptions options = options_for(Collective::allreduce);
+  options.format = Format::mscclpp;
+  const std::string plan = schedule_of("dgx-a100-x2", options);
+  EXPECT_THAT(plan, AllOf(HasSubstr("port"), HasSubstr("pipeline")));
+  const std::size_t at = plan.find("\"unit_size\":");
+  const std::string unit = plan.substr(at, plan.find(',', at) - at);
+  std::string small = plan;
+  for (std::size_t i = small.find(unit); i != std::string::npos; i = small.find(unit, i + 1)) {
+    small.replace(i, unit.size(), "\"unit_size\":256");
+  }
+  const Result run = mpirun(16, small, {"-b", "64K", "-n", "1", "-w", "1", "-d", "half"});
+  EXPECT_EQ(run.code, 0) << run.out << run.err;
+  EXPECT_EQ(rows_of(run.out).all, 1);
+  EXPECT_EQ(rows_of(run.out).wrong, 0) << run.out;
+}
+
+TEST(RunProgram, APlanThatForgetsToSignalIsStuckInWords) {
+  CompileOptions options = options_for(Collective::allgather);
+  options.format = Format::mscclpp;
+  const std::string plan = schedule_of("dgx-a100-x1", options);
+  const Result run = mpirun(8, with(plan, "\"name\":\"signal\"", "\"name\":\"nop\""),
+                            {"-b", "8K", "-n", "1", "-w", "0", "--timeout", "1"});
+  EXPECT_EQ(run.code, 1) << run.out << run.err;
+  EXPECT_THAT(run.err, AllOf(HasSubstr("(wait): waits for a signal of rank "),
+                             HasSubstr("on memory channel ")));
+}
+
+TEST(RunProgram, PlansOnlyAddUp) {
+  CompileOptions options = options_for(Collective::allreduce);
+  options.format = Format::mscclpp;
+  const Result run = mpirun(8, schedule_of("dgx-a100-x1", options), {"-o", "prod"});
+  EXPECT_EQ(run.code, 2);
+  EXPECT_THAT(run.err, HasSubstr("-o prod: MSCCL++ adds up and does nothing else [X02]"));
+}
+
+// Paths over GPUs that only hand on, and pairs in several parts.
+TEST(RunProgram, AllToAllAsXmlAndAsFlows) {
+  for (const AlltoallFormat format : {AlltoallFormat::msccl, AlltoallFormat::flows}) {
+    const std::string schedule = alltoall_of("hypercube-16", format);
+    const Result run = mpirun(16, schedule, {"-b", "64K", "-n", "1", "-w", "0", "-d", "uint8"});
+    EXPECT_EQ(run.code, 0) << run.out << run.err;
+    EXPECT_EQ(rows_of(run.out).all, 1);
+    EXPECT_EQ(rows_of(run.out).wrong, 0) << run.out;
+  }
+}
+
+// A chunk that goes to the wrong place loads, runs to its end, and is wrong.
+TEST(RunProgram, WrongDataIsFoundAndNamesTheRank) {
+  const std::string right = schedule_of("dgx-a100-x1", options_for(Collective::allgather));
+  const Result run =
+      mpirun(8, with(right, "dstoff=\"1\"", "dstoff=\"2\""), {"-b", "8K", "-n", "1", "-w", "0"});
+  EXPECT_EQ(run.code, 1) << run.out << run.err;
+  EXPECT_EQ(rows_of(run.out).wrong, 1) << run.out;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("FAILED"), HasSubstr("#   wrong: rank ")));
+}
+
+// Two threadblocks of one rank that wait for each other: nobody can see it without running it.
+TEST(RunProgram, AStuckRunEndsAndNamesWhoWaitsForWhat) {
+  const std::string stuck =
+      "<algo name=\"stuck\" proto=\"Simple\" nchannels=\"1\" nchunksperloop=\"2\" ngpus=\"2\" "
+      "coll=\"allgather\" inplace=\"1\" outofplace=\"0\" minBytes=\"0\" maxBytes=\"0\">\n"
+      "<gpu id=\"0\" i_chunks=\"1\" o_chunks=\"2\" s_chunks=\"0\">\n"
+      "<tb id=\"0\" send=\"1\" recv=\"1\" chan=\"0\">\n"
+      "<step s=\"0\" type=\"r\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"1\" cnt=\"1\" "
+      "depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n"
+      "<step s=\"1\" type=\"s\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"0\" cnt=\"1\" "
+      "depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n</tb>\n</gpu>\n"
+      "<gpu id=\"1\" i_chunks=\"1\" o_chunks=\"2\" s_chunks=\"0\">\n"
+      "<tb id=\"0\" send=\"0\" recv=\"0\" chan=\"0\">\n"
+      "<step s=\"0\" type=\"r\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"0\" cnt=\"1\" "
+      "depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n"
+      "<step s=\"1\" type=\"s\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"1\" cnt=\"1\" "
+      "depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n</tb>\n</gpu>\n</algo>\n";
+  const Result run = mpirun(2, stuck, {"-b", "64", "-w", "0", "-n", "1", "--timeout", "1"});
+  EXPECT_EQ(run.code, 1) << run.out << run.err;
+  EXPECT_THAT(run.err, HasSubstr("rank 0, threadblock 0, step 0 (r, line 4), pass 1 of 1: waits "
+                                 "for a message of rank 1 on channel 0"));
+  EXPECT_THAT(run.err, HasSubstr("rank 1, threadblock 0, step 0 (r, line 10)"));
+}
+
+TEST(RunProgram, WhatCannotBeRunEndsInWordsOnAllRanks) {
+  const std::string right = schedule_of("dgx-a100-x1", options_for(Collective::allgather));
+  const Result wrong_number = mpirun(4, right, {});
+  EXPECT_EQ(wrong_number.code, 2);
+  EXPECT_THAT(wrong_number.err,
+              HasSubstr("the schedule is for 8 GPUs; 4 processes were started [X03]"));
+  const Result foreign = mpirun(2, "size 4", {});
+  EXPECT_EQ(foreign.code, 2);
+  EXPECT_THAT(foreign.err, HasSubstr("<stdin>: 1:1: not a schedule that can be run"));
+  const Result too_small = mpirun(8, right, {"-b", "4"});
+  EXPECT_EQ(too_small.code, 2);
+  EXPECT_THAT(too_small.err, HasSubstr("[X04]"));
+  const Result too_large = mpirun(8, right, {"-b", "4G"});
+  EXPECT_EQ(too_large.code, 3);
+  EXPECT_THAT(too_large.err, HasSubstr("[X06]"));
+  const Result no_root = mpirun(8, right, {"-r", "8"});
+  EXPECT_EQ(no_root.code, 2);
+  EXPECT_THAT(no_root.err, HasSubstr("root 8 of 8 ranks [X05]"));
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

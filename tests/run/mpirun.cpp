@@ -1,0 +1,87 @@
+#include "run/mpirun.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <utility>
+
+#include "forestcoll/fabric.hpp"
+#include "forestcoll/metadata.hpp"
+#include "forestcoll/topology.hpp"
+
+namespace forestcoll::testing {
+
+Result mpirun(int ranks, const std::string& schedule, std::vector<std::string> arguments) {
+  std::vector<std::string> words = {
+      "mpirun", "--oversubscribe", "-np", std::to_string(ranks), FORESTCOLL_PROGRAM, "-"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  RunOptions options;
+  options.program = "/usr/bin/env";
+  options.input = schedule;
+  options.environment = {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"};
+  return run(words, options);
+}
+
+namespace {
+
+Fabric bundled_fabric(const std::string& name) {
+  const std::string text = test::bundled_text(name);
+  auto parsed = parse_topology(text, name);
+  if (!parsed) ADD_FAILURE() << to_string(parsed.errors().front());
+  auto fabric = make_fabric(std::move(parsed->topology), metadata_of(text));
+  if (!fabric) ADD_FAILURE() << to_string(fabric.errors().front());
+  return *std::move(fabric);
+}
+
+template <class Compiled>
+std::string text_of(const Compiled& compiled) {
+  if (compiled) return compiled->text;
+  ADD_FAILURE() << to_string(compiled.errors().front());
+  return {};
+}
+
+}  // namespace
+
+std::string schedule_of(const std::string& fabric, const CompileOptions& options) {
+  return text_of(compile(bundled_fabric(fabric), options));
+}
+
+std::string alltoall_of(const std::string& fabric, AlltoallFormat format) {
+  const Fabric made = bundled_fabric(fabric);
+  AlltoallCompileOptions options;
+  options.format = format;
+  options.k = 2;
+  const std::size_t ranks = made.network.ranks.size();
+  const auto blocks = static_cast<std::int64_t>(ranks * ranks);
+  return text_of(compile_alltoall(made, {Demand::uniform(ranks), blocks}, options));
+}
+
+std::string with(std::string text, const std::string& from, const std::string& to, int n) {
+  std::size_t at = text.find(from);
+  for (int i = 0; i < n && at != std::string::npos; ++i) at = text.find(from, at + 1);
+  if (at == std::string::npos) {
+    ADD_FAILURE() << "no " << from;
+    return text;
+  }
+  return text.replace(at, from.size(), to);
+}
+
+// "#wrong" ends every group of columns, and groups have four.
+Rows rows_of(const std::string& table) {
+  Rows rows;
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line.front() == '#') continue;
+    std::istringstream words(line);
+    std::vector<std::string> row;
+    for (std::string word; words >> word;) row.push_back(word);
+    if (row.size() < 9) continue;  // a word of mpirun's
+    ++rows.all;
+    bool wrong = false;
+    for (std::size_t i = 8; i < row.size(); i += 4) wrong = wrong || row[i] != "0";
+    if (wrong) ++rows.wrong;
+  }
+  return rows;
+}
+
+}  // namespace forestcoll::testing

@@ -1,0 +1,31 @@
+// forestcoll-run under mpirun, and schedules for it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/program.hpp"
+#include "forestcoll/compile.hpp"
+#include "forestcoll/compile_alltoall.hpp"
+
+namespace forestcoll::testing {
+
+/// `mpirun -np RANKS forestcoll-run - ARGUMENTS`, with the schedule on standard input.
+Result mpirun(int ranks, const std::string& schedule, std::vector<std::string> arguments);
+
+/// A schedule of a bundled fabric.
+std::string schedule_of(const std::string& fabric, const CompileOptions& options = {});
+
+/// The same of an all-to-all.
+std::string alltoall_of(const std::string& fabric, AlltoallFormat format);
+
+/// `text` with the `n`-th place of `from` made `to`. Fails the test where there is none.
+std::string with(std::string text, const std::string& from, const std::string& to, int n = 0);
+
+/// How many rows of a table there are, and how many of them say that something was wrong.
+struct Rows {
+  int all = 0, wrong = 0;
+};
+Rows rows_of(const std::string& table);
+
+}  // namespace forestcoll::testing

@@ -1,0 +1,99 @@
+// Which forest a schedule is made of, where nobody asks for a number of trees.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <stop_token>
+#include <string>
+
+#include "forestcoll/compile.hpp"
+#include "forestcoll/metadata.hpp"
+#include "support/files.hpp"
+
+namespace forestcoll {
+namespace {
+
+using ::testing::HasSubstr;
+
+Fabric bundled(const std::string& name) {
+  const std::string text = test::bundled_text(name);
+  auto parsed = parse_topology(text, name);
+  EXPECT_TRUE(parsed);
+  auto fabric = make_fabric(std::move(parsed->topology), metadata_of(text));
+  EXPECT_TRUE(fabric);
+  return *std::move(fabric);
+}
+
+CompileOptions options_of(Collective collective, Format format) {
+  CompileOptions options;
+  options.synthesis.collective = collective;
+  if (is_rooted(collective)) options.synthesis.root = Rank(std::size_t{0});
+  options.format = format;
+  return options;
+}
+
+TEST(ChooseForest, AStopEndsTheModelAndNotTheChoice) {
+  const Fabric fabric = bundled("mi250-x1");
+  CompileOptions options = options_of(Collective::allgather, Format::msccl);
+  const auto with_time = choose_forest(fabric, options);
+  ASSERT_TRUE(with_time);
+  EXPECT_THAT(with_time->why, HasSubstr("(model, not measurement)"));
+
+  std::stop_source source;
+  options.synthesis.packing.stop = source.get_token();
+  options.synthesis.packing.progress = [&](std::string_view stage, std::optional<double>) {
+    if (stage == "choosing k by the model") source.request_stop();
+  };
+  options.synthesis.answer_when_stopped = true;
+  const auto chosen = choose_forest(fabric, options);
+  ASSERT_TRUE(chosen);
+  EXPECT_THAT(chosen->why, HasSubstr("(coarse model, not measurement; time was up)"));
+  EXPECT_TRUE(chosen->schedule);
+  EXPECT_FALSE(chosen->synthesis.stopped);
+}
+
+// A former forest is no reason to look at fewer numbers of trees.
+TEST(ChooseForest, TakesAsManyTreesWithAFormerForest) {
+  const Fabric fabric = bundled("mi250-x1");
+  CompileOptions options = options_of(Collective::allgather, Format::forest);
+  const auto cold = choose_forest(fabric, options);
+  ASSERT_TRUE(cold);
+  EXPECT_GT(cold->synthesis.forest.k, 16);
+  const CollectiveForest previous = cold->synthesis.forest;
+  options.synthesis.previous = &previous;
+  const auto warm = choose_forest(fabric, options);
+  ASSERT_TRUE(warm);
+  EXPECT_EQ(warm->synthesis.forest.algbw, cold->synthesis.forest.algbw);
+  EXPECT_GT(warm->synthesis.repack->kept, 0);
+}
+
+TEST(ChooseForest, PlansGetMoreThanSixteenTreesWhereThatGains) {
+  const Fabric fabric = bundled("dgx-1-v100");
+  CompileOptions options = options_of(Collective::broadcast, Format::mscclpp);
+  const auto chosen = choose_forest(fabric, options);
+  ASSERT_TRUE(chosen);
+  options.choose_trees = false;
+  const auto sixteen = choose_forest(fabric, options);
+  ASSERT_TRUE(sixteen);
+  EXPECT_GT(chosen->synthesis.forest.k, 16);
+  EXPECT_GE(chosen->synthesis.forest.algbw, sixteen->synthesis.forest.algbw * Ratio(21, 20));
+  EXPECT_TRUE(compile_forest(fabric, *chosen, options)->verdict.ok);
+}
+
+// The trees of the highest rate have more steps than a rank loads; those of one per root fit.
+TEST(ChooseForest, FewerTreesWhereMoreDoNotFit) {
+  const Fabric fabric = bundled("torus-8x8x8");
+  CompileOptions options = options_of(Collective::allreduce, Format::msccl);
+  const auto chosen = choose_forest(fabric, options);
+  ASSERT_TRUE(chosen);
+  EXPECT_TRUE(chosen->schedule);
+  options.synthesis.trees_per_root = {TreesPerRoot::Mode::fixed, 16};
+  options.choose_trees = false;
+  const auto sixteen = choose_forest(fabric, options);
+  ASSERT_TRUE(sixteen);
+  EXPECT_FALSE(sixteen->schedule);
+  EXPECT_LT(chosen->synthesis.forest.k, 16);
+}
+
+}  // namespace
+}  // namespace forestcoll

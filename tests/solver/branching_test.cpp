@@ -1,0 +1,154 @@
+// Trees that branch at switches, packed: judged by `verify`, which knows nothing of the solver, and
+// on small fabrics by a program over all trees that there are.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/emit_branching.hpp"
+#include "forestcoll/pack_branching.hpp"
+#include "forestcoll/verify.hpp"
+#include "in_network_fabrics.hpp"
+#include "in_network_oracle.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+// A topology of which `network` is the digraph.
+Topology topology_of(const Network& network, const SwitchRoles& roles) {
+  Topology topology;
+  for (std::size_t v = 0; v < network.graph.node_count(); ++v) {
+    TopologyNode node;
+    node.id = "n" + std::to_string(v);
+    if (!network.is_compute(NodeId(v))) {
+      node.type = NodeType::switch_node;
+      node.multicast = roles[NodeId(v)].copies;
+      node.reduce = roles[NodeId(v)].combines;
+      node.echo = roles[NodeId(v)].echoes;
+    }
+    topology.nodes.push_back(node);
+  }
+  for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
+    TopologyLink link;
+    link.src = network.graph.tail(ArcId(a));
+    link.dst = network.graph.head(ArcId(a));
+    link.bandwidth = Ratio(network.capacity[ArcId(a)]) * network.unit;
+    link.full_duplex = false;
+    topology.links.push_back(link);
+  }
+  topology.ranks = network.ranks;
+  return topology;
+}
+
+// What the trees reach that are packed for the optimum, as `verify` finds it.
+Ratio packed(const Network& network, const SwitchRoles& roles, const AllreduceOptimum& optimum,
+             const std::string& what) {
+  const auto forest = pack_branching(network, roles, optimum);
+  if (!forest) {
+    ADD_FAILURE() << what << ": " << to_string(forest.errors().front());
+    return 0;
+  }
+  const Topology topology = topology_of(network, roles);
+  const auto verdict = verify(to_forest_json(*forest, topology), what, &topology, {});
+  if (!verdict || !verdict->ok) {
+    ADD_FAILURE() << what << ": "
+                  << to_string(verdict ? verdict->findings.front() : verdict.errors().front());
+    return 0;
+  }
+  EXPECT_EQ(verdict->chunks, forest->chunks) << what;
+  EXPECT_EQ(verdict->algbw, forest->algbw) << what;
+  return forest->algbw;
+}
+
+Ratio packed_optimum(const Network& network, const SwitchRoles& roles, const std::string& what) {
+  const auto optimum = allreduce_optimum(network, roles);
+  if (!optimum || !optimum->split) {
+    ADD_FAILURE() << what;
+    return 0;
+  }
+  const Ratio reached = packed(network, roles, *optimum, what);
+  EXPECT_EQ(reached, optimum->split->algbw) << what;
+  return reached;
+}
+
+TEST(Branching, KnownAnswersOfH100BoxesArePacked) {
+  struct Known {
+    std::size_t boxes;
+    Ratio echoing, silent, with_rails;
+  };
+  for (const Known& known : std::vector<Known>{{1, 400, 450, 0},
+                                               {2, 400, 400, 400},
+                                               {3, 300, 300, 400},
+                                               {4, {800, 3}, {800, 3}, 400}}) {
+    const Cluster cluster = h100(known.boxes);
+    const std::string what = std::to_string(known.boxes) + " boxes";
+    EXPECT_EQ(packed_optimum(cluster.network, cluster.roles(kEchoing, {}), what), known.echoing);
+    EXPECT_EQ(packed_optimum(cluster.network, cluster.roles(kSharp, {}), what), known.silent);
+    if (known.boxes == 1) continue;
+    EXPECT_EQ(packed_optimum(cluster.network, cluster.roles(kEchoing, kSharp), what),
+              known.with_rails);
+  }
+}
+
+TEST(Branching, ARackIsPacked) {
+  const Cluster rack = h100(1, 72, 900);
+  EXPECT_EQ(packed_optimum(rack.network, rack.roles(kEchoing, {}), "echo"), Ratio(900 * 72, 73));
+  EXPECT_EQ(packed_optimum(rack.network, rack.roles(kSharp, {}), "silent"), Ratio(900));
+}
+
+// Shares without a simple common denominator are refused in words: the optimum stands, as a figure.
+bool are_too_long(const Network& network, const SwitchRoles& roles,
+                  const AllreduceOptimum& optimum) {
+  const auto forest = pack_branching(network, roles, optimum);
+  return !forest && forest.errors().front().code == "E14";
+}
+
+// What the linear program says is reached by trees; what is less than the bound is said to be.
+TEST(Branching, RandomFabricsReachWhatTheProgramSays) {
+  int branching = 0, exact = 0, too_long = 0;
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    const Network network =
+        test::random_fabric(seed, {.max_compute = seed % 2 == 0 ? std::size_t{4} : std::size_t{8},
+                                   .max_switches = seed % 2 == 0 ? std::size_t{2} : std::size_t{4},
+                                   .one_way = seed % 5 == 0});
+    const SwitchRoles roles = random_roles(network, seed);
+    const auto optimum = allreduce_optimum(network, roles);
+    ASSERT_TRUE(optimum && optimum->split) << "seed " << seed;
+    if (are_too_long(network, roles, *optimum)) {
+      ++too_long;
+      continue;
+    }
+    const Ratio reached = packed(network, roles, *optimum, "seed " + std::to_string(seed));
+    EXPECT_EQ(reached, optimum->split->algbw) << "seed " << seed;
+    EXPECT_EQ(optimum->is_exact(), reached == optimum->upper) << "seed " << seed;
+    exact += optimum->is_exact();
+    for (const AllreduceTrees& trees : optimum->split->broadcast) {
+      branching += trees.switches.empty() ? 0 : 1;
+    }
+  }
+  EXPECT_LT(too_long, 10);
+  EXPECT_GT(exact, 480);
+  EXPECT_GT(branching, 200);
+}
+
+TEST(Branching, NoTreesOfSmallFabricsReachMore) {
+  int fabrics = 0;
+  for (std::uint64_t seed = 2000; seed < 2060; ++seed) {
+    const Network network = test::random_fabric(seed, {.max_compute = 4, .max_switches = 2});
+    const SwitchRoles roles = random_roles(network, seed);
+    const auto best = best_by_all_trees(network, roles);
+    const auto optimum = allreduce_optimum(network, roles);
+    ASSERT_TRUE(optimum && optimum->split) << "seed " << seed;
+    if (!best || are_too_long(network, roles, *optimum)) continue;
+    ++fabrics;
+    const Ratio reached = packed(network, roles, *optimum, "seed " + std::to_string(seed));
+    EXPECT_NEAR((reached / network.unit).to_double(), *best, *best * 1e-7) << "seed " << seed;
+  }
+  EXPECT_GT(fabrics, 55);
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

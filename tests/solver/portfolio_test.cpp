@@ -1,0 +1,205 @@
+// One portfolio: no mode returns less than what another one knows under the same constraints.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "forestcoll/synthesize.hpp"
+#include "solver/pack/fallback_forest.hpp"
+#include "support/fabrics.hpp"
+
+namespace forestcoll {
+namespace {
+
+using Mode = TreesPerRoot::Mode;
+
+constexpr std::int64_t kMostTrees = 6;
+
+struct Fabric {
+  std::string name;
+  Network network;
+  std::optional<Rank> root;  ///< of a broadcast; else an allgather
+};
+
+std::vector<Fabric> random_and_damaged() {
+  std::vector<Fabric> fabrics;
+  for (std::uint64_t seed = 0; seed < 24; ++seed) {
+    const Network network = test::random_fabric(
+        seed, {.max_compute = 7, .one_way = seed % 3 == 1, .unbalanced = seed % 3 == 2});
+    const std::optional<Rank> root =
+        seed % 2 == 0 ? std::nullopt : std::optional(Rank(std::size_t{0}));
+    fabrics.push_back({"random " + std::to_string(seed), network, root});
+  }
+  fabrics.push_back({"direct", test::direct_boxes(2, 4), {}});
+  fabrics.push_back({"rails", test::h100_rails_alone(1, 2, 1), {}});
+  fabrics.push_back({"jellyfish", test::one_percent_degraded(test::jellyfish(6, 1, 3, 2), 1), {}});
+  return fabrics;
+}
+
+SynthesizeOptions asked(const Fabric& fabric, Mode mode, std::int64_t k,
+                        std::optional<std::int32_t> height) {
+  SynthesizeOptions options{
+      .collective = fabric.root ? Collective::broadcast : Collective::allgather,
+      .root = fabric.root};
+  options.trees_per_root = {mode, k};
+  options.max_height = height;
+  return options;
+}
+
+Ratio rate_of(const Fabric& fabric, const SynthesizeOptions& options) {
+  const auto found = synthesize(fabric.network, options);
+  EXPECT_TRUE(found) << fabric.name;
+  if (!found) return 0;
+  const Forest& forest = *found->forest.broadcast;
+  EXPECT_TRUE(!options.max_height || forest.max_height() <= *options.max_height) << fabric.name;
+  return found->forest.algbw;
+}
+
+Ratio rate_of(const Fabric& fabric, Mode mode, std::int64_t k, std::optional<std::int32_t> height) {
+  return rate_of(fabric, asked(fabric, mode, k, height));
+}
+
+// The heights from the least to that of the forest that is found where none is asked for.
+std::vector<std::int32_t> heights_of(const Fabric& fabric) {
+  const auto found = synthesize(fabric.network, asked(fabric, Mode::optimal, 0, {}));
+  EXPECT_TRUE(found);
+  const Weights weights =
+      fabric.root ? single_root(fabric.network, *fabric.root) : uniform_weights(fabric.network);
+  std::vector<std::int32_t> heights;
+  for (std::int32_t height = height_lower_bound(fabric.network, weights);
+       height <= found->forest.broadcast->max_height(); ++height) {
+    heights.push_back(height);
+  }
+  return heights;
+}
+
+class Portfolio : public ::testing::Test {
+ protected:
+  static const std::vector<Fabric>& fabrics() {
+    static const std::vector<Fabric> all = random_and_damaged();
+    return all;
+  }
+};
+
+TEST_F(Portfolio, NoNumberOfTreesBeatsTheModesThatMayTakeIt) {
+  for (const Fabric& fabric : fabrics()) {
+    std::vector<std::optional<std::int32_t>> heights = {std::nullopt};
+    for (const std::int32_t height : heights_of(fabric)) heights.emplace_back(height);
+    for (const auto& height : heights) {
+      const std::string where = fabric.name + ", height " + std::to_string(height.value_or(0));
+      std::vector<Ratio> fixed = {0};
+      for (std::int64_t k = 1; k <= kMostTrees; ++k) {
+        fixed.push_back(rate_of(fabric, Mode::fixed, k, height));
+        for (std::int64_t d = 1; d < k; ++d) {
+          if (k % d != 0) continue;
+          EXPECT_GE(fixed.back(), fixed[static_cast<std::size_t>(d)])
+              << where << ": " << k << " trees, copies of " << d;
+        }
+      }
+      const Ratio best = *std::max_element(fixed.begin(), fixed.end());
+      EXPECT_GE(rate_of(fabric, Mode::best_up_to, kMostTrees, height), best) << where;
+      EXPECT_GE(rate_of(fabric, Mode::optimal, 0, height), best) << where;
+      EXPECT_GE(rate_of(fabric, Mode::power_of_two, kMostTrees, height),
+                std::max({fixed[1], fixed[2], fixed[4]}))
+          << where;
+    }
+  }
+}
+
+TEST_F(Portfolio, MoreHeightIsNeverSlowerAndTheTradeoffKnowsNoMore) {
+  for (const Fabric& fabric : fabrics()) {
+    for (const auto& [mode, k] :
+         {TreesPerRoot{Mode::optimal, 0}, {Mode::fixed, 3}, {Mode::best_up_to, kMostTrees}}) {
+      const auto rows = rate_by_height(fabric.network, asked(fabric, mode, k, {}));
+      ASSERT_TRUE(rows) << fabric.name;
+      Ratio lower = 0;
+      for (const std::int32_t height : heights_of(fabric)) {
+        const Ratio rate = rate_of(fabric, mode, k, height);
+        EXPECT_GE(rate, lower) << fabric.name << ", height " << height;
+        lower = rate;
+        Ratio row_rate = 0;
+        for (const RateAtHeight& row : *rows) {
+          if (row.height <= height) row_rate = std::max(row_rate, row.algbw);
+        }
+        EXPECT_EQ(rate, row_rate) << fabric.name << ", height " << height;
+      }
+      EXPECT_GE(rate_of(fabric, mode, k, {}), lower) << fabric.name;
+    }
+  }
+}
+
+TEST_F(Portfolio, MoreEffortIsNeverSlower) {
+  for (const Fabric& fabric : fabrics()) {
+    for (const std::int32_t height : heights_of(fabric)) {
+      SynthesizeOptions options = asked(fabric, Mode::best_up_to, kMostTrees, height);
+      options.packing.effort = Effort::fast;
+      const Ratio fast = rate_of(fabric, options);
+      options.packing.effort = Effort::normal;
+      EXPECT_GE(rate_of(fabric, options), fast) << fabric.name << ", height " << height;
+    }
+  }
+}
+
+// Of equal rates the lowest trees, and no higher ones because they are fewer.
+TEST_F(Portfolio, EqualRatesTakeTheLowestTrees) {
+  int lower = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const Network network = test::random_fabric(seed, {.max_compute = 8, .one_way = seed % 2 == 1});
+    const Fabric fabric{"random " + std::to_string(seed), network, {}};
+    const auto best = synthesize(network, asked(fabric, Mode::power_of_two, 8, {}));
+    ASSERT_TRUE(best);
+    bool first = true;
+    for (const std::int64_t k : {1, 2, 4, 8}) {
+      const auto found = synthesize(network, asked(fabric, Mode::fixed, k, {}));
+      ASSERT_TRUE(found);
+      if (found->forest.algbw != best->forest.algbw) continue;
+      const std::int32_t height = found->forest.broadcast->max_height();
+      EXPECT_LE(best->forest.broadcast->max_height(), height) << fabric.name << ", k = " << k;
+      lower += first && best->forest.broadcast->max_height() < height ? 1 : 0;
+      first = false;
+    }
+  }
+  EXPECT_GT(lower, 0);  // than the first k of that rate
+}
+
+// Stopped while it packs for the nth time: what stood then is not thrown away.
+TEST_F(Portfolio, AStopKeepsTheBestSoFar) {
+  int kept = 0;
+  for (const Fabric& fabric : fabrics()) {
+    const Weights weights =
+        fabric.root ? single_root(fabric.network, *fabric.root) : uniform_weights(fabric.network);
+    const Packing quick = solver::quick_forest(fabric.network, weights);
+    for (const std::int32_t height : heights_of(fabric)) {
+      Ratio before = 0;
+      for (const int packings : {1, 3, 9, 27}) {
+        std::stop_source source;
+        int begun = 0;
+        SynthesizeOptions options = asked(fabric, Mode::optimal, 0, height);
+        options.answer_when_stopped = true;
+        options.packing.stop = source.get_token();
+        options.packing.progress = [&](std::string_view stage, std::optional<double> done) {
+          if (stage == "packing" && done && ++begun >= packings) source.request_stop();
+        };
+        const auto found = synthesize(fabric.network, options);
+        if (!found) {
+          EXPECT_EQ(found.errors().front().code, "R01");
+          EXPECT_EQ(before, Ratio(0)) << fabric.name << ": an answer was thrown away";
+          EXPECT_GT(quick.forest.max_height(), height);
+          continue;
+        }
+        EXPECT_LE(found->forest.broadcast->max_height(), height);
+        EXPECT_GE(found->forest.algbw, before) << fabric.name << ", height " << height;
+        before = found->forest.algbw;
+        kept += found->stopped ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(kept, 0);
+}
+
+}  // namespace
+}  // namespace forestcoll

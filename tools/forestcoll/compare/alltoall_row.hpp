@@ -1,0 +1,30 @@
+// All-to-alls in a comparison: ours and others', as flows and as programs.
+#pragma once
+
+#include <string>
+
+#include "common/fabric.hpp"
+#include "compare/comparison.hpp"
+#include "compare/row_maker.hpp"
+#include "forestcoll/compile_alltoall.hpp"
+#include "forestcoll/diagnostic.hpp"
+
+namespace forestcoll::cli {
+
+/// Finds the optimum and what it follows from. Errors: those of `alltoall_optimum`, E14.
+[[nodiscard]] Expected<Comparison> alltoall_optimum_of(const Fabric& fabric,
+                                                       const RowsRequest& request);
+
+/// Whose row it is.
+void describe_alltoall(const std::string& name, ComparedRow& row);
+/// One of `alltoall_baselines`, or `ours`, as flows, verified. Errors: those of `compile_alltoall`.
+[[nodiscard]] Expected<AlltoallCompilation> alltoall_flows(const Fabric& fabric,
+                                                           const RowsRequest& request,
+                                                           const std::string& name);
+/// The same as MSCCL XML of the default target, in so many parts per pair.
+[[nodiscard]] Expected<AlltoallCompilation> alltoall_program(const Fabric& fabric,
+                                                             const RowsRequest& request,
+                                                             const std::string& name,
+                                                             std::int64_t k);
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,86 @@
+#include "synth/branching_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "common/share.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+struct BranchingShape {
+  std::int64_t trees = 0;   ///< of both phases
+  std::int32_t height = 0;  ///< the largest
+  double mean_height = 0;   ///< by multiplicity, over the phases alike
+};
+
+BranchingShape shape_of(const BranchingForest& forest) {
+  BranchingShape shape;
+  for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
+    for (const BranchingTrees& trees : *phase) {
+      shape.trees += static_cast<std::int64_t>(trees.forest.tree_count());
+      for (std::size_t t = 0; t < trees.forest.tree_count(); ++t) {
+        const Forest::Tree& tree = trees.forest.tree(TreeId(t));
+        shape.height = std::max(shape.height, tree.height);
+        shape.mean_height += static_cast<double>(tree.multiplicity) * tree.height /
+                             (2 * static_cast<double>(forest.chunks));
+      }
+    }
+  }
+  return shape;
+}
+
+// By id, each once.
+std::vector<std::string> switches_of(const BranchingForest& forest, const Topology& topology) {
+  std::set<NodeId> switches;
+  for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
+    for (const BranchingTrees& trees : *phase) {
+      switches.insert(trees.switches.begin(), trees.switches.end());
+    }
+  }
+  std::vector<std::string> names;
+  for (const NodeId w : switches) names.push_back(topology.nodes[w].id);
+  return names;
+}
+
+}  // namespace
+
+std::string branching_lines(const BranchingForest& forest, const CollectiveForest& without,
+                            const Topology& topology, bool is_plan) {
+  const BranchingShape shape = shape_of(forest);
+  const auto switches = switches_of(forest, topology);
+  std::string text = fmt::format("  algbw {} GB/s, {}\n", number(forest.algbw),
+                                 of_optimum(forest.algbw, forest.optimum));
+  text += is_plan ? "  sums and copies in " : "  trees branch at ";
+  text += switches.size() == 1
+              ? fmt::format("the switch {}", switches.front())
+              : fmt::format("{} switches, {} first", switches.size(), switches.front());
+  text += fmt::format("; over GPUs alone {} GB/s\n", number(without.algbw));
+  if (is_plan) return text;
+  return text + fmt::format(
+                    "  {} chunks, {}, height {} (mean {}), hops into and out of switches "
+                    "counted\n",
+                    forest.chunks, counted(static_cast<std::size_t>(shape.trees), "tree"),
+                    shape.height, number(shape.mean_height));
+}
+
+void put_branching(Json& json, const BranchingForest& forest, const CollectiveForest& without,
+                   const Topology& topology) {
+  const BranchingShape shape = shape_of(forest);
+  json["k"] = 1;
+  json["chunks"] = forest.chunks;
+  json["algbw"] = exact(forest.algbw);
+  json["optimum"] = exact(forest.optimum);
+  json["trees"] = shape.trees;
+  json["height"] = {{"max", shape.height}, {"mean", shape.mean_height}, {"lower_bound", 1}};
+  json["branching"] = {{"switches", switches_of(forest, topology)},
+                       {"over_gpus_alone", exact(without.algbw)}};
+  json.erase("trees_per_root");  // switches can be roots
+  json.erase("tradeoff");
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,23 @@
+// What `synth` says of trees that branch at switches.
+#pragma once
+
+#include <string>
+
+#include "common/report.hpp"
+#include "forestcoll/branching_forest.hpp"
+#include "forestcoll/forest.hpp"
+#include "forestcoll/topology.hpp"
+
+namespace forestcoll::cli {
+
+/// The lines of the summary below its head. `without`: the best that was found over GPUs alone;
+/// `is_plan`: written are switch channels, not trees.
+[[nodiscard]] std::string branching_lines(const BranchingForest& forest,
+                                          const CollectiveForest& without, const Topology& topology,
+                                          bool is_plan);
+
+/// Puts what was written in place of what `json` says of `without`.
+void put_branching(Json& json, const BranchingForest& forest, const CollectiveForest& without,
+                   const Topology& topology);
+
+}  // namespace forestcoll::cli

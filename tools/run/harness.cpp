@@ -1,0 +1,269 @@
+#include "run/harness.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "forestcoll/codes.hpp"
+#include "forestcoll/version.hpp"
+#include "run/contents.hpp"
+#include "run/mpi_collective.hpp"
+#include "run/table.hpp"
+
+namespace forestcoll::run {
+namespace {
+
+Diagnostic refusal(std::string code, std::string message, std::string remedy) {
+  Diagnostic error;
+  error.code = std::move(code);
+  error.kind = kind_of(error.code);
+  error.message = std::move(message);
+  error.remedy = std::move(remedy);
+  return error;
+}
+
+class Harness {
+ public:
+  Harness(const Schedule& schedule, const Options& options, std::int64_t root)
+      : schedule_(schedule),
+        facts_(schedule.facts()),
+        options_(options),
+        root_(root),
+        watchdog_(options.timeout) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &processes_);
+    if (facts_.out_of_place) placements_.push_back(Placement::out_of_place);
+    if (facts_.in_place) placements_.push_back(Placement::in_place);
+  }
+
+  Expected<bool> run() {
+    if (auto error = check_processes()) return *std::move(error);
+    print_header();
+    for (const ElementType type : options_.types) {
+      for (const ReduceOp op : ops()) {
+        for (const std::int64_t bytes : sizes_for(type)) {
+          if (auto error = check_size(bytes)) return *std::move(error);
+          run_size(type, op, bytes);
+        }
+      }
+    }
+    if (rows_ == 0) return no_size();
+    print(fmt::format("# Out of bounds values : {} {}\n", wrong_, wrong_ == 0 ? "OK" : "FAILED"));
+    return wrong_ > 0;
+  }
+
+ private:
+  [[nodiscard]] std::optional<Diagnostic> check_processes() const {
+    if (processes_ != facts_.ranks) {
+      return refusal("X03",
+                     fmt::format("the schedule is for {} GPUs; {} processes were started",
+                                 facts_.ranks, processes_),
+                     fmt::format("start it with mpirun -np {}", facts_.ranks));
+    }
+    if (facts_.only_sums && reduces() &&
+        std::ranges::find(options_.ops, ReduceOp::sum) == options_.ops.end()) {
+      return refusal("X02",
+                     fmt::format("-o {}: MSCCL++ adds up and does nothing else",
+                                 to_string(options_.ops.front())),
+                     "give -o sum");
+    }
+    if (root_ < 0 || root_ >= facts_.ranks) {
+      return refusal("X05", fmt::format("root {} of {} ranks", root_, facts_.ranks),
+                     fmt::format("give -r 0 to {}", facts_.ranks - 1));
+    }
+    return std::nullopt;
+  }
+
+  // MPI counts the elements of a call in 32 bits.
+  [[nodiscard]] std::optional<Diagnostic> check_size(std::int64_t bytes) const {
+    if (bytes <= std::numeric_limits<std::int32_t>::max()) return std::nullopt;
+    return refusal("X06", fmt::format("{} bytes in one process; at most 2 GiB are run", bytes),
+                   "give smaller sizes with -b and -e");
+  }
+
+  [[nodiscard]] bool reduces() const {
+    return facts_.pattern == Pattern::allreduce || facts_.pattern == Pattern::reduce_scatter ||
+           facts_.pattern == Pattern::reduce;
+  }
+  [[nodiscard]] bool is_rooted() const {
+    return facts_.pattern == Pattern::broadcast || facts_.pattern == Pattern::reduce;
+  }
+  // Where nothing is reduced, numbers of the whole range of the type, which `max` asks for.
+  [[nodiscard]] std::vector<ReduceOp> ops() const {
+    if (!reduces()) return {ReduceOp::max};
+    return facts_.only_sums ? std::vector<ReduceOp>{ReduceOp::sum} : options_.ops;
+  }
+
+  // In whole chunks and in the window, each once.
+  [[nodiscard]] std::vector<std::int64_t> sizes_for(ElementType type) {
+    const auto element = static_cast<std::int64_t>(size_of(type));
+    const std::int64_t unit = facts_.chunks * std::max(element, facts_.grain);
+    std::vector<std::int64_t> sizes;
+    for (const std::int64_t asked : options_.sizes) {
+      const std::int64_t bytes = asked / unit * unit;
+      const bool is_in = bytes > 0 && bytes >= facts_.min_bytes && bytes <= facts_.max_bytes;
+      if (!is_in) {
+        print(fmt::format(
+            "# {} bytes of {} are left out: {}\n", asked, to_string(type),
+            bytes == 0 ? fmt::format("less than one element in each of {} chunks", facts_.chunks)
+                       : "not in the window of the file"));
+      } else if (sizes.empty() || sizes.back() != bytes) {
+        sizes.push_back(bytes);
+      }
+    }
+    return sizes;
+  }
+
+  void run_size(ElementType type, ReduceOp op, std::int64_t bytes) {
+    CallShape shape;
+    shape.pattern = facts_.pattern;
+    shape.ranks = facts_.ranks;
+    shape.element_bytes = size_of(type);
+    shape.whole = bytes / static_cast<std::int64_t>(shape.element_bytes);
+    shape.scratch = schedule_.scratch_chunks(rank_) * (shape.whole / facts_.chunks);
+    const auto rank_run = schedule_.prepare(rank_, shape, type, options_.buffer_bytes, watchdog_);
+    TableRow row;
+    row.bytes = bytes;
+    row.elements = audit::is_divided(facts_.pattern) ? shape.part() : shape.whole;
+    row.type = to_string(type);
+    row.op = reduces() ? to_string(op) : "none";
+    row.root = is_rooted() ? root_ : -1;
+    std::string remarks;
+    for (const Placement placement : placements_) {
+      shape.placement = placement;
+      Memory memory(shape, rank_);
+      row.placements.push_back(measure(*rank_run, memory, shape, type, op, remarks));
+      if (options_.vs_mpi && !row.mpi_seconds) row.mpi_seconds = time_mpi(memory, shape, type, op);
+    }
+    print(table_row(row, facts_.pattern, facts_.ranks) + remarks);
+    ++rows_;
+  }
+
+  Measurement measure(RankRun& rank_run, Memory& memory, const CallShape& shape, ElementType type,
+                      ReduceOp op, std::string& remarks) {
+    Measurement result;
+    Contents(shape, type, op, root_, calls_++).fill(memory, rank_);
+    result.seconds = time([&] { rank_run.call(memory, op); });
+    for (int i = 0; i < options_.checks; ++i) {
+      const Contents contents(shape, type, op, root_, calls_++);
+      contents.fill(memory, rank_);
+      MPI_Barrier(MPI_COMM_WORLD);
+      rank_run.call(memory, op);
+      result.wrong = result.wrong.value_or(0) + count_wrong(contents.wrong(memory, rank_), remarks);
+    }
+    wrong_ += result.wrong.value_or(0);
+    return result;
+  }
+
+  double time_mpi(Memory& memory, const CallShape& shape, ElementType type, ReduceOp op) {
+    MpiCollective collective(shape, type, op, root_);
+    return time([&] { collective.call(memory); });
+  }
+
+  // Seconds of one call.
+  template <class Call>
+  double time(Call call) {
+    for (int i = 0; i < options_.warmups; ++i) call();
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin = MPI_Wtime();
+    for (int i = 0; i < options_.iterations; ++i) call();
+    return over_ranks((MPI_Wtime() - begin) / options_.iterations);
+  }
+
+  [[nodiscard]] double over_ranks(double seconds) const {
+    double result = seconds;
+    switch (options_.average) {
+      case Average::rank0:
+        MPI_Bcast(&result, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        return result;
+      case Average::mean:
+        MPI_Allreduce(&seconds, &result, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        return result / processes_;
+      case Average::least:
+        MPI_Allreduce(&seconds, &result, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+        return result;
+      case Average::most:
+        MPI_Allreduce(&seconds, &result, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        return result;
+    }
+    return result;
+  }
+
+  // Over all ranks; a remark on which of them.
+  std::int64_t count_wrong(std::int64_t here, std::string& remarks) const {
+    constexpr std::size_t kNamed = 8;
+    std::vector<std::int64_t> wrong(static_cast<std::size_t>(processes_));
+    MPI_Allgather(&here, 1, MPI_INT64_T, wrong.data(), 1, MPI_INT64_T, MPI_COMM_WORLD);
+    std::int64_t sum = 0;
+    std::string named;
+    std::size_t ranks = 0;
+    for (std::size_t rank = 0; rank < wrong.size(); ++rank) {
+      sum += wrong[rank];
+      if (wrong[rank] == 0 || ++ranks > kNamed) continue;
+      named += fmt::format("{}rank {} ({})", named.empty() ? "" : ", ", rank, wrong[rank]);
+    }
+    if (ranks > kNamed) named += fmt::format(" and {} more", ranks - kNamed);
+    if (sum > 0) remarks += fmt::format("#   wrong: {}\n", named);
+    return sum;
+  }
+
+  void print_header() {
+    constexpr int kNameBytes = 64;
+    std::array<char, kNameBytes> name{};
+    gethostname(name.data(), name.size() - 1);
+    std::vector<char> names(static_cast<std::size_t>(processes_) * kNameBytes);
+    std::vector<int> pids(static_cast<std::size_t>(processes_));
+    const int pid = getpid();
+    MPI_Gather(name.data(), kNameBytes, MPI_CHAR, names.data(), kNameBytes, MPI_CHAR, 0,
+               MPI_COMM_WORLD);
+    MPI_Gather(&pid, 1, MPI_INT, pids.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
+    print(
+        fmt::format("# forestcoll-run {}: {} over MPI between processors, not GPUs; columns as "
+                    "{} prints them\n#\n# Using devices\n",
+                    version, facts_.format, perf_name(facts_.pattern)));
+    for (int r = 0; r < processes_; ++r) {
+      print(fmt::format("#  Rank {:2} Pid {:6} on {:>10} device  0 [cpu]\n", r,
+                        pids[static_cast<std::size_t>(r)],
+                        &names[static_cast<std::size_t>(r * kNameBytes)]));
+    }
+    print("#\n" + table_heading(placements_, options_.vs_mpi));
+  }
+
+  [[nodiscard]] Diagnostic no_size() const {
+    return refusal("X04",
+                   fmt::format("no size to run: the file takes {} to {} bytes, in {} chunks",
+                               facts_.min_bytes, facts_.max_bytes, facts_.chunks),
+                   "give others with -b and -e");
+  }
+
+  void print(const std::string& text) const {
+    if (rank_ != 0) return;
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+  }
+
+  const Schedule& schedule_;
+  const ScheduleFacts& facts_;
+  const Options& options_;
+  std::int64_t root_;
+  Watchdog watchdog_;
+  std::vector<Placement> placements_;
+  int rank_ = 0, processes_ = 1;
+  std::uint64_t calls_ = 0;  // the seed of the next contents
+  std::int64_t wrong_ = 0, rows_ = 0;
+};
+
+}  // namespace
+
+Expected<bool> run_all(const Schedule& schedule, const Options& options, std::int64_t root) {
+  return Harness(schedule, options, root).run();
+}
+
+}  // namespace forestcoll::run

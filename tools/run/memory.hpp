@@ -1,0 +1,58 @@
+// The buffers of one rank, in place or out of place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "audit/common/memory_map.hpp"
+#include "audit/common/program.hpp"
+
+namespace forestcoll::run {
+
+using audit::Buffer;
+using audit::Pattern;
+using audit::Placement;
+
+/// What one call moves, in elements.
+struct CallShape {
+  Pattern pattern = Pattern::allreduce;
+  Placement placement = Placement::out_of_place;
+  std::int64_t ranks = 1;
+  std::int64_t whole = 0;    ///< of the collective's buffer; a multiple of the ranks where divided
+  std::int64_t scratch = 0;  ///< of this rank
+  std::size_t element_bytes = 1;
+
+  /// Of one rank's part, where the pattern is divided.
+  [[nodiscard]] std::int64_t part() const { return whole / ranks; }
+  [[nodiscard]] std::int64_t input() const {
+    return audit::buffer_sizes(pattern, whole, ranks).input;
+  }
+  [[nodiscard]] std::int64_t output() const {
+    return audit::buffer_sizes(pattern, whole, ranks).output;
+  }
+};
+
+/// In place, input and output are one buffer of the whole collective, of which allgather's input
+/// and reduce_scatter's output are the rank's own part, as in the runtimes.
+class Memory {
+ public:
+  Memory(const CallShape& shape, std::int64_t rank);
+
+  [[nodiscard]] std::byte* at(Buffer buffer, std::int64_t element) {
+    return base_[static_cast<std::size_t>(buffer)] +
+           static_cast<std::size_t>(element) * element_bytes_;
+  }
+  [[nodiscard]] const std::byte* at(Buffer buffer, std::int64_t element) const {
+    return const_cast<Memory*>(this)->at(buffer, element);  // NOLINT: the same address
+  }
+  /// Fills all three buffers with bytes that no right result has, for what is read unwritten.
+  void poison();
+
+ private:
+  std::size_t element_bytes_;
+  std::vector<std::byte> bytes_;
+  std::byte* base_[3] = {};  // by Buffer
+};
+
+}  // namespace forestcoll::run

@@ -1,0 +1,40 @@
+// The command line: nccl-tests' options, and a schedule.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "forestcoll/diagnostic.hpp"
+#include "run/cut.hpp"
+#include "run/element.hpp"
+
+namespace forestcoll::run {
+
+/// How the times of the ranks become one.
+enum class Average : std::uint8_t { rank0, mean, least, most };
+
+struct Options {
+  std::string file;
+  std::vector<std::int64_t> sizes;
+  std::vector<ElementType> types;
+  std::vector<ReduceOp> ops;
+  int iterations = 20, warmups = 5, checks = 1;
+  std::optional<std::int64_t> root;  ///< else that of the file
+  Average average = Average::mean;
+  std::int64_t buffer_bytes = kDefaultBufferBytes;
+  int timeout = 60;  ///< seconds without a message until a run counts as stuck; 0: for ever
+  bool vs_mpi = false;
+};
+
+/// What was asked: options, or a text to print (help, version).
+struct Request {
+  std::optional<Options> options;
+  std::string text;
+};
+
+/// Errors: X02.
+[[nodiscard]] Expected<Request> parse_options(int argc, const char* const* argv);
+
+}  // namespace forestcoll::run

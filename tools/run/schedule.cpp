@@ -1,0 +1,45 @@
+#include "run/schedule.hpp"
+
+#include <array>
+
+#include "audit/common/line_index.hpp"
+#include "audit/flows/file.hpp"
+#include "audit/plan/file.hpp"
+
+namespace forestcoll::run {
+namespace {
+
+Diagnostic not_to_be_run(std::string_view text, std::string_view file, std::size_t at) {
+  Diagnostic error;
+  error.code = "X01";
+  error.file = std::string(file);
+  if (at == std::string_view::npos) {
+    error.message = "the file is empty";
+  } else {
+    error.where = audit::LineIndex(text).position(at);
+    error.message = "not a schedule that can be run: neither MSCCL XML, an MSCCL++ plan nor flows";
+  }
+  error.remedy = "give what `forestcoll synth` writes";
+  return error;
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<Schedule>> load_schedule(std::string_view text, std::string_view file) {
+  constexpr std::string_view bom = "\xEF\xBB\xBF";
+  const std::size_t begin = text.find_first_not_of(" \t\r\n", text.starts_with(bom) ? 3 : 0);
+  const char first = begin == std::string_view::npos ? '\0' : text[begin];
+  if (first == '<') return load_program(text, file);
+  if (first == '{' && audit::looks_like_plan(text)) return load_plan(text, file);
+  if (first == '{' && audit::looks_like_flows(text)) return load_flows(text, file);
+  return not_to_be_run(text, file, begin);
+}
+
+std::string_view perf_name(Pattern pattern) {
+  constexpr std::array<std::string_view, 7> names = {
+      "all_gather_perf", "reduce_scatter_perf", "all_reduce_perf", "broadcast_perf",
+      "reduce_perf",     "alltoall_perf",       "sendrecv_perf"};
+  return names[static_cast<std::size_t>(pattern)];
+}
+
+}  // namespace forestcoll::run
