@@ -142,7 +142,7 @@ bool has_root_in_vain(const Words& words, const std::vector<std::string>& collec
   return !value_of(words, "--root", "").empty() && std::ranges::none_of(collectives, has_root);
 }
 
-Expected<SynthArguments> parse_words(const Words& words) {
+Expected<SynthArguments> parse_common_words(const Words& words) {
   CLI::App command;
   SynthArguments arguments;
   add_synth_arguments(command, arguments);
@@ -153,7 +153,11 @@ Expected<SynthArguments> parse_words(const Words& words) {
   } catch (const CLI::ParseError& error) {
     return refused(error);
   }
-  auto formatted = with_format(std::move(arguments));
+  return with_format(std::move(arguments));
+}
+
+Expected<SynthArguments> parse_words(const Words& words) {
+  auto formatted = parse_common_words(words);
   if (!formatted) return formatted;
   if (const auto done = check(*formatted); !done) return done.errors();
   const auto solver = resolve(formatted->solver);

@@ -48,8 +48,10 @@ class SynthOptions {
 [[nodiscard]] bool has_root_in_vain(const Words& words,
                                     const std::vector<std::string>& collectives);
 
-/// What `synth` would be asked. Errors: S03, S04.
+/// What `synth` would be asked. Errors: S03, S04 and those of its options.
 [[nodiscard]] Expected<SynthArguments> parse_words(const Words& words);
+/// The same of words that name no collective, so that it is not known yet what goes together.
+[[nodiscard]] Expected<SynthArguments> parse_common_words(const Words& words);
 
 /// The value of --name=value; the last one where there are several, or else `standard`.
 [[nodiscard]] std::string value_of(const Words& words, const std::string& name,

@@ -131,7 +131,7 @@ Probe failed_probe(ItemError error) {
 }
 
 Expected<Reading> options_of(const Words& words) {
-  const auto arguments = parse_words(words);
+  const auto arguments = parse_common_words(words);
   if (!arguments) return arguments.errors();
   return reading_of(arguments->reading);
 }
