@@ -198,7 +198,7 @@ TEST(Stopped, WithoutTheOptimumThereIsNoForestButABound) {
       rate_by_k(network, Collective::allreduce, {}, 4, options.packing.stop).errors()};
   for (const Diagnostics& errors : refusals) {
     EXPECT_EQ(errors.front().code, "R01");
-    EXPECT_EQ(errors.front().kind, ErrorKind::limit);
+    EXPECT_EQ(errors.front().kind, ErrorKind::stopped);
     EXPECT_EQ(errors.front().message,
               "asked to stop before the optimal rate was known: a cut proves that it is 5120/1023 "
               "GB/s at most; whether it is less is open, and there is no forest");
