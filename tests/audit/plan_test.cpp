@@ -237,7 +237,7 @@ TEST(PlanBoxes, MemoryChannelsEndWithTheBox) {
   EXPECT_TRUE(finds(judged(moved, two), "V20", "1 memory channels lead to another box", "rank 0"));
   const PlanJson switched = switch_allreduce(4);
   EXPECT_TRUE(finds(judged(switched, two), "V20", "4 switch channels reach over boxes"));
-  Topology able = one;
+  forestcoll::Topology able = one;
   for (auto& node : able.nodes) {
     node.multicast = node.reduce = node.type == forestcoll::NodeType::switch_node;
   }
