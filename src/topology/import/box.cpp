@@ -231,16 +231,6 @@ std::optional<Box> make_box(const Context& context, const Machine& machine,
   if (!options.shared_nvswitch) {
     add_nodes(box.section, switches, NodeType::switch_node, machine.in_network);
   }
-<<<<<<< HEAD
-  if (machine.in_network && !switches.empty()) {
-    // Of several hosts, the first speaks for all.
-    constexpr std::string_view guess =
-        "the NVSwitches copy and combine in the network, as those of Hopper and later do";
-    auto& guesses = context.report.guesses;
-    if (std::ranges::find(guesses, guess) == guesses.end()) guesses.emplace_back(guess);
-  }
-=======
->>>>>>> main
   add_nodes(box.section, fabric.sockets, NodeType::switch_node);
   if (options.with_nics) box.ports = ports_of(context, machine);
   report_nics(context, box.ports);
