@@ -36,8 +36,7 @@ TEST(ImportHosts, ShareAnNvswitchByAGuess) {
   EXPECT_EQ(imported.document.templates.size(), 1U);
   EXPECT_EQ(imported.document.boxes.size(), 2U);
   EXPECT_THAT(imported.document.rank_order, IsEmpty());
-  EXPECT_THAT(imported.report.guesses,
-              ElementsAre(HasSubstr("copy and combine"), HasSubstr("one common NVSwitch")));
+  EXPECT_THAT(imported.report.guesses, ElementsAre(HasSubstr("one common NVSwitch")));
   EXPECT_THAT(imported.document.metadata, Contains(Pair("guess 1", HasSubstr("NVSwitch"))));
   const Topology fabric = import_fabric(kNccl, text);
   EXPECT_EQ(fabric.ranks.size(), 8U);
@@ -76,8 +75,7 @@ TEST(ImportHosts, RanksThatDoNotCountOverAllAreAGuess) {
     EXPECT_THAT(rank_ids(import_fabric(kNccl, text)),
                 ElementsAre("box0/gpu0", "box0/gpu1", "box1/gpu0", "box1/gpu1"));
   }
-  EXPECT_THAT(import_valid(kNccl, hosts_of({{-1, -1}, {-1, -1}})).report.guesses,
-              ElementsAre(HasSubstr("copy and combine"), HasSubstr("one common NVSwitch")));
+  EXPECT_EQ(import_valid(kNccl, hosts_of({{-1, -1}, {-1, -1}})).report.guesses.size(), 1U);
 }
 
 TEST(ImportHosts, MetadataNamesTheGpusOfEach) {
