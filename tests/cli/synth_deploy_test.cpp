@@ -45,9 +45,9 @@ TEST(SynthDeploy, WritesAScheduleThatVerifiesAndItsEnvironment) {
   ASSERT_EQ(made.code, 0) << made.err;
   EXPECT_THAT(made.err, HasSubstr("next: put the hosts' names into " + directory + "/hosts"));
   EXPECT_THAT(keys(files_below(directory)),
-              ElementsAre("README.txt", "algorithms/allreduce-16gpus-64chunks.xml", "env.sh",
+              ElementsAre("README.txt", "algorithms/allreduce-16gpus-16chunks.xml", "env.sh",
                           "hosts", "run.sh"));
-  const auto verified = run({"verify", directory + "/algorithms/allreduce-16gpus-64chunks.xml"});
+  const auto verified = run({"verify", directory + "/algorithms/allreduce-16gpus-16chunks.xml"});
   EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
   const auto files = files_below(directory);
   EXPECT_THAT(files.at("hosts"), HasSubstr("box0 slots=8\nbox1 slots=8\n"));
