@@ -87,7 +87,8 @@ Command add_topo_convert(CLI::App& program) {
   command
       ->add_option("--to", options->format,
                    "The format: topology (ours, ranges and templates expanded), networkx, "
-                   "json-graph, graphml, dot or csv; without it by FILE's extension")
+                   "json-graph, graphml, dot, csv or simgrid (a platform for smpirun);\n"
+                   "without it by FILE's extension")
       ->check(CLI::IsMember(format_names()))
       ->type_name("FORMAT");
   add_jobs_option(*command);
