@@ -27,7 +27,8 @@ constexpr std::int64_t kSteps = 16;
 // At this many times the scale the search ends; capacity is no longer what makes trees high.
 constexpr std::int64_t kMostTimes = std::int64_t{1} << 20;
 
-// Ranks up to which a search does not trust that less capacity is no better than more.
+// Ranks up to which each search goes on for itself, whatever others found: so none finds less among
+// others than alone.
 constexpr std::size_t kThoroughRanks = 16;
 
 Diagnostic impossible(std::int32_t max_height, std::int32_t least) {
@@ -57,6 +58,10 @@ class Known {
     if (rival != nullptr && !is_better(packing, *rival)) return;
     std::erase_if(packings_, [&](const Packing& other) { return is_better(packing, other); });
     packings_.push_back(std::move(packing));
+  }
+
+  void take_over(Known others) {
+    for (Packing& packing : others.packings_) offer(std::move(packing));
   }
 
   // The fastest, and of these the lowest; nothing where all are higher.
@@ -116,8 +121,7 @@ class ScaleSearch {
         known_(known) {}
 
   std::optional<Diagnostics> run() {
-    const bool is_thorough = network_.ranks.size() <= kThoroughRanks;
-    return is_thorough || rival() == nullptr ? search_upwards() : search_below_rival();
+    return rival() == nullptr ? search_upwards() : search_below_rival();
   }
 
  private:
@@ -244,6 +248,7 @@ class LowForests {
   // Forests no higher than `height` that beat all that are known up to `rival_height`. An error
   // where it was stopped, or where nothing is known that low.
   std::optional<Diagnostics> find_low(std::int32_t height, std::int32_t rival_height) {
+    const bool is_thorough = network_.ranks.size() <= kThoroughRanks;
     std::optional<Diagnostics> failure;
     PackOptions options = options_;
     options.enough_height = height;
@@ -252,8 +257,16 @@ class LowForests {
       options.effort = effort;
       for (const Scaling& scaling : fastest_) {
         if (!may_win(scaling, rival_height)) break;
+<<<<<<< HEAD
         auto error = ScaleSearch(network_, weights_, scaling, options, rival_height, known_).run();
         if (error && was_stopped(*error)) return error;
+=======
+        Known own;
+        Known& rivals = is_thorough ? own : known_;
+        auto error = ScaleSearch(network_, weights_, scaling, options, rival_height, rivals).run();
+        if (is_thorough) known_.take_over(std::move(own));
+        if (error && solver::was_stopped(*error)) return error;
+>>>>>>> portfolio
         if (error) failure = std::move(error);
       }
     }
