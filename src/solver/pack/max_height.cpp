@@ -257,16 +257,11 @@ class LowForests {
       options.effort = effort;
       for (const Scaling& scaling : fastest_) {
         if (!may_win(scaling, rival_height)) break;
-<<<<<<< HEAD
-        auto error = ScaleSearch(network_, weights_, scaling, options, rival_height, known_).run();
-        if (error && was_stopped(*error)) return error;
-=======
         Known own;
         Known& rivals = is_thorough ? own : known_;
         auto error = ScaleSearch(network_, weights_, scaling, options, rival_height, rivals).run();
         if (is_thorough) known_.take_over(std::move(own));
-        if (error && solver::was_stopped(*error)) return error;
->>>>>>> portfolio
+        if (error && was_stopped(*error)) return error;
         if (error) failure = std::move(error);
       }
     }
