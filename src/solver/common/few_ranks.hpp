@@ -9,4 +9,8 @@ namespace forestcoll::solver {
 /// looked for, too: with other numbers of trees, lower, or with less effort.
 inline constexpr std::size_t kFewRanks = 64;
 
+/// Ranks up to which each search goes on for itself, whatever others found: so none finds less
+/// among others than alone.
+inline constexpr std::size_t kThoroughRanks = 16;
+
 }  // namespace forestcoll::solver

@@ -27,10 +27,6 @@ constexpr std::int64_t kSteps = 16;
 // At this many times the scale the search ends; capacity is no longer what makes trees high.
 constexpr std::int64_t kMostTimes = std::int64_t{1} << 20;
 
-// Ranks up to which each search goes on for itself, whatever others found: so none finds less among
-// others than alone.
-constexpr std::size_t kThoroughRanks = 16;
-
 Diagnostic impossible(std::int32_t max_height, std::int32_t least) {
   return {.code = "E16",
           .message = "no tree of height " + std::to_string(max_height) +
@@ -236,19 +232,23 @@ class LowForests {
   // Forests as `pack` finds them, whatever their height, where they may beat those that are no
   // higher than that.
   std::optional<Diagnostics> find_any(std::int32_t rival_height) {
+    std::optional<Diagnostics> failure;
     for (const Scaling& scaling : fastest_) {
       if (!may_win(scaling, rival_height)) break;
       auto packing = pack(network_, weights_, scaling, options_);
-      if (!packing) return packing.errors();
-      known_.offer(*std::move(packing));
+      if (packing) known_.offer(*std::move(packing));
+      if (packing) continue;
+      failure = packing.errors();
+      if (solver::was_stopped(*failure)) return failure;
     }
-    return std::nullopt;
+    if (known_.best_within(rival_height) != nullptr) return std::nullopt;
+    return failure;
   }
 
   // Forests no higher than `height` that beat all that are known up to `rival_height`. An error
   // where it was stopped, or where nothing is known that low.
   std::optional<Diagnostics> find_low(std::int32_t height, std::int32_t rival_height) {
-    const bool is_thorough = network_.ranks.size() <= kThoroughRanks;
+    const bool is_thorough = network_.ranks.size() <= solver::kThoroughRanks;
     std::optional<Diagnostics> failure;
     PackOptions options = options_;
     options.enough_height = height;
