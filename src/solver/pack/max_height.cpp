@@ -239,7 +239,7 @@ class LowForests {
       if (packing) known_.offer(*std::move(packing));
       if (packing) continue;
       failure = packing.errors();
-      if (solver::was_stopped(*failure)) return failure;
+      if (was_stopped(*failure)) return failure;
     }
     if (known_.best_within(rival_height) != nullptr) return std::nullopt;
     return failure;
