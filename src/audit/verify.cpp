@@ -27,11 +27,11 @@
 #include "audit/msccl/target_rules.hpp"
 #include "audit/msccl/xml_reader.hpp"
 #include "audit/plan/boxes.hpp"
-#include "audit/plan_run/check.hpp"
 #include "audit/plan/conditions.hpp"
 #include "audit/plan/file.hpp"
 #include "audit/plan/groups.hpp"
 #include "audit/plan/structure.hpp"
+#include "audit/plan_run/check.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/switch_roles.hpp"
 

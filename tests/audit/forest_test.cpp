@@ -155,7 +155,8 @@ json& first_edge(json& f) {
 INSTANTIATE_TEST_SUITE_P(
     Rules, EditedForest,
     testing::Values(
-        Edit{"Version", "allgather", [](json& f) { f["version"] = 4; }, "V03", "expected 1, 2 or 3"},
+        Edit{"Version", "allgather", [](json& f) { f["version"] = 4; }, "V03",
+             "expected 1, 2 or 3"},
         Edit{"VersionType", "allgather", [](json& f) { f["version"] = "1"; }, "V03",
              "expected an integer"},
         Edit{"Collective", "allgather", [](json& f) { f["collective"] = "gather"; }, "V03",
