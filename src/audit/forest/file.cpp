@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <utility>
 
 #include "audit/common/json_events.hpp"
@@ -70,7 +71,13 @@ class ForestReader : public JsonEvents<ForestReader, Inside> {
   void wrong(std::string_view expected, std::string_view found);
   [[nodiscard]] std::string where() const;
   Name intern(std::string_view name) { return names_.number_of(name); }
+  Name intern_source(std::string_view name);
   Name intern_in_path(std::string_view name);
+  // Compared for every edge: by a number of bytes that the compiler knows.
+  template <std::size_t Size>
+  [[nodiscard]] bool is_key(const char (&name)[Size]) const {
+    return key_.size() == Size - 1 && std::memcmp(key_.data(), name, Size - 1) == 0;
+  }
   TreeList* list_of(std::string_view key);
 
   ForestTree& tree() { return list_->trees.back(); }
@@ -95,6 +102,13 @@ std::string ForestReader::where() const {
 void ForestReader::wrong(std::string_view expected, std::string_view found) {
   findings_.add(Code::attribute, where(),
                 fmt::format("{}: expected {}, found {}", key_, expected, found.substr(0, 40)));
+}
+
+// A node's edges follow one another, mostly.
+Name ForestReader::intern_source(std::string_view name) {
+  const std::size_t edges = forest_.edges.size();
+  const Name likely = edges > 1 ? forest_.edges[edges - 2].src : -1;
+  return likely >= 0 && names_.is(likely, name) ? likely : intern(name);
 }
 
 // A path begins and ends with the names of its edge, mostly.
@@ -137,9 +151,9 @@ bool ForestReader::string(std::string_view value) {
   if (inside() == Inside::path) {
     if (forest_.path_nodes.size() == kMaxPathNodes) return refuse("too many nodes in paths");
     forest_.path_nodes.push_back(intern_in_path(value));
-  } else if (inside() == Inside::edge && key_ == "src") {
-    forest_.edges.back().src = intern(value);
-  } else if (inside() == Inside::edge && key_ == "dst") {
+  } else if (inside() == Inside::edge && is_key("src")) {
+    forest_.edges.back().src = intern_source(value);
+  } else if (inside() == Inside::edge && is_key("dst")) {
     forest_.edges.back().dst = intern(value);
   } else if (inside() == Inside::tree && key_ == "root") {
     tree().root = intern(value);
@@ -271,7 +285,7 @@ bool ForestReader::start_array() {
       if (key_ == "edges") return push(Inside::edges);
       break;
     case Inside::edge:
-      if (key_ == "path") return push(Inside::path);
+      if (is_key("path")) return push(Inside::path);
       break;
     default:
       break;
