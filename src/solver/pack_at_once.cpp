@@ -67,10 +67,27 @@ Expected<Synthesis> pack_at_once(const Problem& in_turn, const AllreduceParts& p
   return pack_with_rounded_shares(in_turn, parts, options, begun);
 }
 
+// The former trees that stay, a part of all.
+Ratio kept(const Synthesis& synthesis) {
+  const auto& repack = synthesis.repack;
+  return repack && repack->previous > 0 ? Ratio(repack->kept, repack->previous) : Ratio(0);
+}
+
+// With former trees it is they that matter: those of one way are of little use for the other.
+Expected<Synthesis> keep_most(const Problem& in_turn, const AllreduceParts& parts,
+                              const SynthesizeOptions& options, Synthesis begun) {
+  auto other = plan_and_pack(in_turn, options, begun);
+  begun.two_phases = std::exchange(begun.forest.optimum, parts.upper);
+  auto at_once = pack_at_once(in_turn, parts, options, begun);
+  if (!other || !at_once) return other ? std::move(other) : std::move(at_once);
+  return kept(*other) < kept(*at_once) ? std::move(at_once) : std::move(other);
+}
+
 }  // namespace
 
 Expected<Synthesis> pack_both_ways(const Problem& in_turn, const AllreduceParts& parts,
                                    const SynthesizeOptions& options, Synthesis begun) {
+  if (options.previous != nullptr) return keep_most(in_turn, parts, options, std::move(begun));
   const Ratio two_phases = std::exchange(begun.forest.optimum, parts.upper);
   begun.two_phases = two_phases;
   auto at_once = pack_at_once(in_turn, parts, options, begun);

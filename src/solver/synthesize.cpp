@@ -83,10 +83,7 @@ Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& 
   if (!optimum) return optimum.errors();
   forest.optimum = *optimum;
   std::optional<solver::AllreduceParts> parts;
-  // Roots with other shares than the former forest's would keep none of its trees.
-  const bool may_be_at_once = options.at_once && (options.previous == nullptr ||
-                                                  options.previous->weight != begun.forest.weight);
-  if (options.collective == Collective::allreduce && may_be_at_once) {
+  if (options.collective == Collective::allreduce && options.at_once) {
     parts = solver::parts_at_once(network, problem.weights, *optimum, options.packing.stop);
   }
   begun.seconds.rate =

@@ -221,10 +221,9 @@ TEST(AtOnce, FormerTreesAreKept) {
   const Synthesis before = synthesized(network);
   const auto after = synthesize(network, {.previous = &before.forest});
   ASSERT_TRUE(after) << to_string(after.errors().front());
-  // Former trees are those of other parts: what they leave can be less than 175.
-  EXPECT_GE(after->forest.algbw, Ratio(400, 3));
+  EXPECT_EQ(after->forest.algbw, Ratio(175));
   ASSERT_TRUE(after->repack);
-  EXPECT_GT(after->repack->kept, 0);
+  EXPECT_EQ(after->repack->kept, after->repack->previous);
   expect_sound(network, *after, "warm");
 }
 

@@ -85,12 +85,13 @@ class Portfolio {
   }
 
   std::optional<PackedTrees> run() {
-    using Way = bool (Portfolio::*)();
+    using Attempt = bool (Portfolio::*)();
     // What is cheap for what it finds comes first.
-    for (const Way way : {&Portfolio::shortest, &Portfolio::with_images_at_first,
-                          &Portfolio::by_rank, &Portfolio::flat_with_images, &Portfolio::flat,
-                          &Portfolio::with_images_after_all, &Portfolio::root_by_root}) {
-      if (options_.stop.stop_requested() || (this->*way)()) break;
+    for (const Attempt attempt :
+         {&Portfolio::shortest, &Portfolio::with_images_at_first, &Portfolio::by_rank,
+          &Portfolio::flat_with_images, &Portfolio::flat, &Portfolio::with_images_after_all,
+          &Portfolio::root_by_root}) {
+      if (options_.stop.stop_requested() || (this->*attempt)()) break;
     }
     if (!fits() && if_stopped_ == IfStopped::finish_at_once) flat_at_once();
     return std::move(best_);
