@@ -72,13 +72,15 @@ FittedForest fit_threadblocks(Synthesis synthesis, const Fabric& fabric,
   if (!is_for_many_peers(lowered.errors())) return result;
   for (const int levels : {2, 3}) {
     auto taller = divide(forest, fabric.network, levels);
-    if (!taller || !try_lowering(taller->forest, fabric, options, chosen.schedule)) continue;
+    if (!taller) continue;
+    const auto attempt = try_lowering(taller->forest, fabric, options, chosen.schedule);
+    if (!attempt && is_for_many_peers(attempt.errors())) continue;
+    result.fits = attempt.has_value();
     chosen.why = fmt::format(
         "taller trees, of height {} instead of {}, to fit the threadblocks: a GPU sends to at most "
         "{} others, not {}",
         height_of(taller->forest), height_of(forest), taller->peers, taller->before);
     forest = std::move(taller->forest);
-    result.fits = true;
     break;
   }
   return result;
