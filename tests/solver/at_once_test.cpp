@@ -44,8 +44,6 @@ Synthesis synthesized(const Network& network, const TreesPerRoot& trees = {}) {
 void expect_sound(const Network& network, const Synthesis& synthesis, const std::string& what) {
   const CollectiveForest& forest = synthesis.forest;
   const Weights weights = forest.weight.empty() ? uniform_weights(network) : forest.weight;
-  Capacity all = 1;
-  for (const Capacity capacity : network.capacity) all += capacity;
   const Ratio wide(forest.k * std::accumulate(weights.begin(), weights.end(), std::int64_t{0}));
   Scaling any{forest.k, wide, {}};
   for (const Capacity capacity : network.capacity) any.capacity.push_back(capacity * wide.num());
