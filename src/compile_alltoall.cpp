@@ -218,9 +218,8 @@ class AlltoallCompiler {
     AlltoallCompilation result;
     result.optimum = most_;
     result.routes = std::move(routes);
-    if (auto error = by_peers() ? write_xml(result) : write_flows(result)) {
-      return *std::move(error);
-    }
+    const auto done = by_peers() ? write_xml(result) : write_flows(result);
+    if (!done) return done.errors();
     auto verdict = verify(result.text, "<schedule>", &fabric_.topology,
                           {.target = options_.xml.target, .sms = options_.sms});
     seconds_.verify += watch_.restart();
@@ -251,17 +250,17 @@ class AlltoallCompiler {
     return complete_routes(fabric_.network, demand_.demand, *std::move(routes));
   }
 
-  std::optional<Diagnostic> write_xml(AlltoallCompilation& result) {
+  Expected<void> write_xml(AlltoallCompilation& result) {
     const auto schedule = lower_alltoall(result.routes, fabric_.network.rank_of, options_.lowering);
-    if (!schedule) return schedule.errors().front();
+    if (!schedule) return schedule.errors();
     result.scratch = schedule->max_scratch();
     seconds_.lower += watch_.restart();
     result.text = to_alltoall_xml(*schedule, most_, fabric_.topology, options_.xml);
     seconds_.emit += watch_.restart();
-    return std::nullopt;
+    return {};
   }
 
-  std::optional<Diagnostic> write_flows(AlltoallCompilation& result) {
+  Expected<void> write_flows(AlltoallCompilation& result) {
     const auto algbw = in_algbw(result.routes.rate);
     if (!algbw) return rate_too_large();
     result.algbw_in_rounds = in_algbw(result.routes.rate_in_rounds);
@@ -274,7 +273,7 @@ class AlltoallCompiler {
                        .optimum = most_},
                       fabric_.topology);
     seconds_.emit += watch_.restart();
-    return std::nullopt;
+    return {};
   }
 
   const Fabric& fabric_;

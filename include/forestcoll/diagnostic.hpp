@@ -14,10 +14,12 @@ enum class Severity { error, warning };
 
 /// What kind of failure an error is; the command line turns it into the exit code.
 enum class ErrorKind {
-  input,    ///< the input is wrong: exit code 2
-  limit,    ///< it does not fit a target's limits or exact arithmetic: exit code 3
-  stopped,  ///< it was asked to stop before the end: exit code 3
-  io,       ///< a file cannot be read or written: exit code 4
+  input,         ///< the input is wrong: exit code 2
+  limit,         ///< it does not fit a target's limits or exact arithmetic: exit code 3
+  threadblocks,  ///< a GPU has too many peers for the target's threadblocks or channels: exit code
+                 ///< 3
+  stopped,       ///< it was asked to stop before the end: exit code 3
+  io,            ///< a file cannot be read or written: exit code 4
 };
 
 /// One finding.

@@ -45,9 +45,8 @@ Expected<void> try_lowering(const CollectiveForest& forest, const Fabric& fabric
   return {};
 }
 
-// Threadblocks or channels are too few, of which each peer takes some.
 bool is_for_many_peers(const Diagnostics& refusal) {
-  return refusal.front().code == "T01" || refusal.front().code == "T03";
+  return refusal.front().kind == ErrorKind::threadblocks;
 }
 
 std::int32_t height_of(const CollectiveForest& forest) {

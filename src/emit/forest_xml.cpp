@@ -9,6 +9,7 @@
 #include "emit/phases.hpp"
 #include "emit/text.hpp"
 #include "forestcoll/emit.hpp"
+#include "forestcoll/xml_text.hpp"
 
 namespace forestcoll {
 namespace {
@@ -43,7 +44,7 @@ std::string weights_attribute(const IdVector<Rank, std::int64_t>& weights) {
 
 std::string to_forest_xml(const CollectiveForest& forest, const Topology& topology) {
   Names names;
-  for (const TopologyNode& node : topology.nodes) names.push_back(emit::xml_escaped(node.id));
+  for (const TopologyNode& node : topology.nodes) names.push_back(xml_escaped(node.id));
   std::string out =
       fmt::format("<trees nchunkspernode=\"{}\"{}>\n", forest.k, weights_attribute(forest.weight));
   const auto phases = emit::phases(forest);

@@ -9,9 +9,6 @@ namespace forestcoll::emit {
 /// A JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD.
 [[nodiscard]] std::string json_string(std::string_view text);
 
-/// For attribute values of real XML: & < > " escaped, control characters replaced by '?'.
-[[nodiscard]] std::string xml_escaped(std::string_view text);
-
 /// A Graphviz string, quotes included.
 [[nodiscard]] std::string dot_string(std::string_view text);
 

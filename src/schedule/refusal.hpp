@@ -4,16 +4,18 @@
 #include <string>
 #include <utility>
 
+#include "forestcoll/codes.hpp"
 #include "forestcoll/diagnostic.hpp"
 
 namespace forestcoll::schedule {
 
-/// An error of kind limit. `message` has the number, the limit and the target; `remedy` says what
-/// would make it fit.
+/// An error of its code's kind. `message` has the number, the limit and the target; `remedy` says
+/// what would make it fit.
 [[nodiscard]] inline Diagnostic refusal(std::string code, std::string message, std::string remedy) {
+  const ErrorKind kind = kind_of(code);
   return {.code = std::move(code),
           .severity = Severity::error,
-          .kind = ErrorKind::limit,
+          .kind = kind,
           .file = "",
           .where = "",
           .message = std::move(message),

@@ -28,7 +28,7 @@ Expected<Synthesis> pack_with_shares(const Problem& in_turn, const AllreducePart
                                      Synthesis begun) {
   const Problem problem(in_turn.network, shares, parts.broadcast, parts.reduce,
                         options.packing.stop);
-  if (auto errors = refuse_open_rate(problem)) return *std::move(errors);
+  if (const auto done = refuse_open_rate(problem); !done) return done.errors();
   if (!parts.as_owned) begun.forest.weight = shares;
   return plan_and_pack(problem, options, std::move(begun));
 }

@@ -86,7 +86,7 @@ Expected<std::vector<RateAtHeight>> rate_by_height(const Network& network,
                                                    const SynthesizeOptions& options) {
   const std::stop_token& stop = options.packing.stop;
   const Problem problem(network, options.collective, options.root, stop);
-  if (auto errors = solver::refuse_open_rate(problem)) return *std::move(errors);
+  if (const auto done = solver::refuse_open_rate(problem); !done) return done.errors();
   auto planned = solver::choose_scale(problem.phases, options.trees_per_root, stop);
   if (!planned) return planned.errors();
   auto rows = rows_at(problem, *planned, options);

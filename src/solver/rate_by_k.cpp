@@ -11,7 +11,7 @@ Expected<std::vector<RateAtK>> rate_by_k(const Network& network, Collective coll
                                          std::optional<Rank> root, std::int64_t most,
                                          const std::stop_token& stop) {
   const solver::Problem problem(network, collective, root, stop);
-  if (auto errors = solver::refuse_open_rate(problem)) return *std::move(errors);
+  if (const auto done = solver::refuse_open_rate(problem); !done) return done.errors();
   auto planned =
       solver::choose_scale(problem.phases, {TreesPerRoot::Mode::power_of_two, most}, stop);
   if (!planned) return planned.errors();

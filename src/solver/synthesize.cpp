@@ -27,8 +27,8 @@ Diagnostic previous_misfit(std::string message) {
 }
 
 // Trees can be kept only of the same collective among ranks that were all there.
-std::optional<Diagnostic> refuse_previous(const CollectiveForest& previous, const Network& network,
-                                          const SynthesizeOptions& options) {
+Expected<void> refuse_previous(const CollectiveForest& previous, const Network& network,
+                               const SynthesizeOptions& options) {
   if (previous.collective != options.collective) {
     return previous_misfit("the former forest is for " +
                            std::string(to_string(previous.collective)) + ", not for " +
@@ -42,7 +42,7 @@ std::optional<Diagnostic> refuse_previous(const CollectiveForest& previous, cons
   if (options.root && ranks[previous.root->index()] != network.ranks[options.root->index()]) {
     return previous_misfit("the former forest has another root");
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace
@@ -69,14 +69,15 @@ Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& 
   forest.root = options.root;
   if (!options.root) forest.weight = network.weight;
   if (options.previous != nullptr) {
-    if (auto error = refuse_previous(*options.previous, network, options)) return *std::move(error);
+    const auto done = refuse_previous(*options.previous, network, options);
+    if (!done) return done.errors();
   }
 
   // 1. What is the best possible? The cuts are the proof.
   if (options.packing.progress) options.packing.progress("finding the rate", std::nullopt);
   const auto start = std::chrono::steady_clock::now();
   const Problem problem(network, options.collective, options.root, options.packing.stop);
-  if (auto errors = solver::refuse_open_rate(problem)) return *std::move(errors);
+  if (const auto done = solver::refuse_open_rate(problem); !done) return done.errors();
   begun.broadcast_rate = problem.broadcast_rate();
   begun.reduce_rate = problem.reduce_rate();
   auto optimum = solver::optimum_of(problem);

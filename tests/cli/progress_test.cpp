@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "cli/program.hpp"
-#include "common/progress_bar.hpp"
+#include "common/report/progress_bar.hpp"
 
 namespace forestcoll::testing {
 namespace {

@@ -1,5 +1,5 @@
 // Shares of an optimum: exact in words, the nearest double in reports.
-#include "common/share.hpp"
+#include "common/report/share.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "forestcoll/codes.hpp"
 #include "forestcoll/schedule.hpp"
 #include "schedule/forests.hpp"
 #include "schedule/msccl/messages.hpp"
@@ -29,7 +30,7 @@ Diagnostic refused(const CollectiveForest& forest, const LowerOptions& options =
 TEST(Limits, Threadblocks) {
   const Diagnostic error = refused(shaped(Collective::allgather, 8, 1, star), {"azure", 6});
   EXPECT_EQ(error.code, "T01");
-  EXPECT_EQ(error.kind, ErrorKind::limit);
+  EXPECT_EQ(error.kind, ErrorKind::threadblocks);
   EXPECT_THAT(error.message, HasSubstr("needs 7 threadblocks"));
   EXPECT_THAT(error.message, HasSubstr("at most 6"));
   EXPECT_THAT(error.message, HasSubstr("azure takes 1024"));
@@ -92,7 +93,7 @@ TEST(Limits, StepsOfOneMessage) {
   whole.threadblocks = ThreadblockUse::merge;  // which cuts no tree into parts
   const Diagnostic error = refused(forest, whole);
   EXPECT_EQ(error.code, "T02");
-  EXPECT_EQ(error.kind, ErrorKind::limit);
+  EXPECT_EQ(error.kind, kind_of(error.code));
   EXPECT_THAT(error.message, HasSubstr("70 steps"));
   EXPECT_THAT(error.message, HasSubstr("at most 64"));
   EXPECT_TRUE(lower(forest, {"msccl", 108})) << "takes 256 steps";
@@ -122,7 +123,7 @@ TEST(Limits, Channels) {
   const auto broadcast = collective_of(Collective::broadcast, 2049, forest, forest);
   const Diagnostic error = refused(broadcast, {"azure", 1024});
   EXPECT_EQ(error.code, "T03");
-  EXPECT_EQ(error.kind, ErrorKind::limit);
+  EXPECT_EQ(error.kind, kind_of(error.code));
   EXPECT_THAT(error.message, HasSubstr("2049 messages from rank 0 to rank 1"));
   EXPECT_THAT(error.message, HasSubstr("the 32 that azure has"));
 }
@@ -139,7 +140,7 @@ TEST(Limits, Chunks) {
   EXPECT_TRUE(lower(fits, {"azure", 108}));
   const Diagnostic error = refused(shaped(Collective::allgather, 2, 16385, path));
   EXPECT_EQ(error.code, "T04");
-  EXPECT_EQ(error.kind, ErrorKind::limit);
+  EXPECT_EQ(error.kind, kind_of(error.code));
   EXPECT_THAT(error.message, HasSubstr("2 × 16385"));
   EXPECT_THAT(error.message, HasSubstr("32768"));
   EXPECT_THAT(error.remedy, HasSubstr("-k 16384"));
@@ -158,7 +159,7 @@ TEST(Limits, Elements) {
   const auto gather = collective_of(Collective::allgather, 2100, forest, forest);
   const Diagnostic error = refused(gather, options);
   EXPECT_EQ(error.code, "T05");
-  EXPECT_EQ(error.kind, ErrorKind::limit);
+  EXPECT_EQ(error.kind, kind_of(error.code));
   EXPECT_THAT(error.message, HasSubstr("4203 XML elements"));
   EXPECT_THAT(error.message, HasSubstr("4095"));
 }
@@ -215,7 +216,7 @@ TEST(Limits, PlacementsOfOneFile) {
     options.placement = Placement::both;
     const Diagnostic error = refused(forest, options);
     EXPECT_EQ(error.code, "T06");
-    EXPECT_EQ(error.kind, ErrorKind::limit);
+    EXPECT_EQ(error.kind, kind_of(error.code));
     EXPECT_THAT(error.message, HasSubstr("msccl"));
     options.target = "azure";
     EXPECT_TRUE(lower(forest, options));

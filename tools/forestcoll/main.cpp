@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "command.hpp"
-#include "common/exceptions.hpp"
-#include "common/io.hpp"
-#include "common/report.hpp"
+#include "common/files/io.hpp"
+#include "common/report/exceptions.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/version.hpp"
 
 namespace forestcoll::cli {

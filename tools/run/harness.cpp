@@ -44,12 +44,12 @@ class Harness {
   }
 
   Expected<bool> run() {
-    if (auto error = check_processes()) return *std::move(error);
+    if (const auto done = check_processes(); !done) return done.errors();
     print_header();
     for (const ElementType type : options_.types) {
       for (const ReduceOp op : ops()) {
         for (const std::int64_t bytes : sizes_for(type)) {
-          if (auto error = check_size(bytes)) return *std::move(error);
+          if (const auto done = check_size(bytes); !done) return done.errors();
           run_size(type, op, bytes);
         }
       }
@@ -60,7 +60,7 @@ class Harness {
   }
 
  private:
-  [[nodiscard]] std::optional<Diagnostic> check_processes() const {
+  [[nodiscard]] Expected<void> check_processes() const {
     if (processes_ != facts_.ranks) {
       return refusal("X03",
                      fmt::format("the schedule is for {} GPUs; {} processes were started",
@@ -78,12 +78,12 @@ class Harness {
       return refusal("X05", fmt::format("root {} of {} ranks", root_, facts_.ranks),
                      fmt::format("give -r 0 to {}", facts_.ranks - 1));
     }
-    return std::nullopt;
+    return {};
   }
 
   // MPI counts the elements of a call in 32 bits.
-  [[nodiscard]] std::optional<Diagnostic> check_size(std::int64_t bytes) const {
-    if (bytes <= std::numeric_limits<std::int32_t>::max()) return std::nullopt;
+  [[nodiscard]] Expected<void> check_size(std::int64_t bytes) const {
+    if (bytes <= std::numeric_limits<std::int32_t>::max()) return {};
     return refusal("X06", fmt::format("{} bytes in one process; at most 2 GiB are run", bytes),
                    "give smaller sizes with -b and -e");
   }

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "command.hpp"
-#include "common/io.hpp"
-#include "common/report.hpp"
+#include "common/files/io.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/verify.hpp"
 #include "run/harness.hpp"
 #include "run/options.hpp"

@@ -31,8 +31,7 @@ Expected<const TargetLimits*> alltoall_target(const std::string& name) {
                     .remedy = "the targets are " + known_targets()};
 }
 
-std::optional<Diagnostic> refuse_buffers(std::int64_t ranks, std::int64_t k,
-                                         const TargetLimits& target) {
+Expected<void> refuse_buffers(std::int64_t ranks, std::int64_t k, const TargetLimits& target) {
   if (ranks > target.max_children) {
     return refusal("T05",
                    fmt::format("{} GPUs, but {} loads at most {} elements of one kind", ranks,
@@ -40,7 +39,7 @@ std::optional<Diagnostic> refuse_buffers(std::int64_t ranks, std::int64_t k,
                    kPathsInstead);
   }
   const std::int64_t most = target.max_offset + std::int64_t{1};
-  if (k <= most / ranks) return std::nullopt;
+  if (k <= most / ranks) return {};
   return refusal("T04",
                  fmt::format("{} blocks of {} parts are more chunks than the {} that offsets of {} "
                              "reach",
@@ -48,9 +47,9 @@ std::optional<Diagnostic> refuse_buffers(std::int64_t ranks, std::int64_t k,
                  fmt::format("use -k {} or smaller", most / ranks));
 }
 
-std::optional<Diagnostic> refuse_program(Rank r, const RankProgram& program, std::int64_t k,
-                                         std::int64_t ranks, std::int64_t most_blocks,
-                                         const TargetLimits& target) {
+Expected<void> refuse_program(Rank r, const RankProgram& program, std::int64_t k,
+                              std::int64_t ranks, std::int64_t most_blocks,
+                              const TargetLimits& target) {
   const auto blocks = std::ssize(program.threadblocks);
   if (blocks > most_blocks) {
     return refusal("T01",
@@ -70,7 +69,7 @@ std::optional<Diagnostic> refuse_program(Rank r, const RankProgram& program, std
     elements += std::ssize(block.steps);
     FORESTCOLL_CHECK(std::ssize(block.steps) <= target.max_steps, "lanes were made to fit");
   }
-  if (elements <= target.max_elements) return std::nullopt;
+  if (elements <= target.max_elements) return {};
   return refusal("T05",
                  fmt::format("rank {} would load {} XML elements, but {} loads at most {}", r.value,
                              elements, target.name, target.max_elements),
@@ -100,9 +99,8 @@ Expected<AlltoallSchedule> lower_with(const AlltoallRoutes& routes,
     for (const Threadblock& block : program.threadblocks) {
       result.channels = std::max(result.channels, block.channel + 1);
     }
-    if (auto error = refuse_program(Rank(r), program, routes.k, ranks, most_blocks, target)) {
-      return *std::move(error);
-    }
+    const auto done = refuse_program(Rank(r), program, routes.k, ranks, most_blocks, target);
+    if (!done) return done.errors();
   }
   if (result.channels > target.max_channels) {
     return refusal("T03",
@@ -127,7 +125,8 @@ Expected<AlltoallSchedule> lower_alltoall(const AlltoallRoutes& routes,
   const auto found = alltoall_target(options.target);
   if (!found) return found.errors();
   const TargetLimits& target = **found;
-  if (auto error = refuse_buffers(ranks_in(rank_of), routes.k, target)) return *std::move(error);
+  const auto done = refuse_buffers(ranks_in(rank_of), routes.k, target);
+  if (!done) return done.errors();
   // Those that are waited for must have low numbers.
   const std::int64_t most = std::min({options.max_threadblocks, target.max_threadblocks,
                                       target.max_children, target.max_depended});

@@ -252,7 +252,7 @@ Expected<ExecutionPlan> make_box_plan(const IdVector<Rank, std::int32_t>& box_of
     }
   }
   plan.max_bytes = schedule::max_bytes_of(options, plan);
-  if (auto error = schedule::refuse_long_messages(plan)) return *std::move(error);
+  if (const auto done = schedule::refuse_long_messages(plan); !done) return done.errors();
   return plan;
 }
 

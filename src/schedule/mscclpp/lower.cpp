@@ -58,7 +58,7 @@ std::size_t operations(const PlanThreadblock& block) {
 
 // A threadblock takes part in a tree with all that its rank receives and sends there. What one tree
 // alone has too much of, no dealing helps.
-std::optional<Diagnostic> refuse_wide_trees(const schedule::PlanContext& context) {
+Expected<void> refuse_wide_trees(const schedule::PlanContext& context) {
   std::vector<schedule::Transfer> transfers;
   for (std::size_t s = 0; s < context.segments.size(); ++s) {
     transfers.clear();
@@ -84,12 +84,12 @@ std::optional<Diagnostic> refuse_wide_trees(const schedule::PlanContext& context
           "write MSCCL XML, or the forest with --format forest");
     }
   }
-  return std::nullopt;
+  return {};
 }
 
 // What the executor's arrays and offsets do not hold.
-std::optional<Diagnostic> refuse(const ExecutionPlan& plan) {
-  if (auto error = schedule::refuse_long_messages(plan)) return error;
+Expected<void> refuse(const ExecutionPlan& plan) {
+  if (auto done = schedule::refuse_long_messages(plan); !done) return done;
   for (std::size_t r = 0; r < plan.gpus.size(); ++r) {
     const PlanGpu& gpu = plan.gpus[Rank(r)];
     for (std::size_t t = 0; t < gpu.threadblocks.size(); ++t) {
@@ -120,7 +120,7 @@ std::optional<Diagnostic> refuse(const ExecutionPlan& plan) {
                      kSmaller);
     }
   }
-  return std::nullopt;
+  return {};
 }
 
 ExecutionPlan build(const schedule::PlanContext& context, const PlanOptions& options,
@@ -162,9 +162,9 @@ Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
   }
   const std::vector<Segment> segments = schedule::cut_into_segments(forest);
   const schedule::PlanContext context{forest, segments, box_of, options.in_place};
-  if (auto error = refuse_wide_trees(context)) return *std::move(error);
+  if (const auto done = refuse_wide_trees(context); !done) return done.errors();
   // Fewer threadblocks have fewer channels, and more operations each.
-  std::optional<Diagnostic> error;
+  Diagnostics errors;
   const auto most = std::min(segments.size(), static_cast<std::size_t>(options.max_threadblocks));
   for (std::size_t threadblocks = most; threadblocks > 0; threadblocks /= 2) {
     const auto groups = deal(segments, threadblocks);
@@ -176,11 +176,11 @@ Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
                      "allow more threadblocks, or use a smaller -k");
     }
     ExecutionPlan plan = build(context, options, groups);
-    auto refused = refuse(plan);
-    if (!refused) return plan;
-    if (!error) error = std::move(refused);
+    const auto done = refuse(plan);
+    if (done) return plan;
+    if (errors.empty()) errors = done.errors();
   }
-  return *std::move(error);
+  return errors;
 }
 
 }  // namespace forestcoll

@@ -28,9 +28,9 @@ std::int64_t max_bytes_of(const PlanOptions& options, const ExecutionPlan& plan)
   return options.max_bytes.value_or(std::min(kDefaultMaxBytes, largest_message(plan)));
 }
 
-std::optional<Diagnostic> refuse_long_messages(const ExecutionPlan& plan) {
+Expected<void> refuse_long_messages(const ExecutionPlan& plan) {
   const std::int64_t largest = largest_message(plan);
-  if (plan.max_bytes <= largest) return std::nullopt;
+  if (plan.max_bytes <= largest) return {};
   return refusal("T04",
                  fmt::format("messages of up to {} bytes, but with this plan the offsets of "
                              "MSCCL++, of 32 bits, reach {}",

@@ -16,6 +16,6 @@ namespace forestcoll::schedule {
 [[nodiscard]] std::int64_t max_bytes_of(const PlanOptions& options, const ExecutionPlan& plan);
 
 /// T04 where `plan.max_bytes` is more.
-[[nodiscard]] std::optional<Diagnostic> refuse_long_messages(const ExecutionPlan& plan);
+[[nodiscard]] Expected<void> refuse_long_messages(const ExecutionPlan& plan);
 
 }  // namespace forestcoll::schedule

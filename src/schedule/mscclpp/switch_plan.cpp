@@ -142,7 +142,7 @@ Expected<ExecutionPlan> lower_to_switch_plan(const BranchingForest& forest,
   }
   FORESTCOLL_CHECK(*reduce == *broadcast, "what is reduced at a rank is broadcast from it");
   ExecutionPlan plan = SwitchPlanMaker(forest, *reduce, options).make();
-  if (auto error = schedule::refuse_long_messages(plan)) return *std::move(error);
+  if (const auto done = schedule::refuse_long_messages(plan); !done) return done.errors();
   return plan;
 }
 

@@ -77,19 +77,19 @@ Expected<std::int64_t> k_of_optimum(const Problem& problem) {
   return common_k(k_of(problem.phases.front()), k_of(problem.phases.back()));
 }
 
-std::optional<Diagnostics> refuse_open_rate(const Problem& problem) {
+Expected<void> refuse_open_rate(const Problem& problem) {
   const auto is_known = [](const Phase& phase) { return phase.rate.optimal; };
-  if (std::all_of(problem.phases.begin(), problem.phases.end(), is_known)) return std::nullopt;
+  if (std::all_of(problem.phases.begin(), problem.phases.end(), is_known)) return {};
   auto most = optimum_of(problem);
   if (!most) return most.errors();
-  return Diagnostics{
-      {.code = "R01",
-       .kind = ErrorKind::stopped,
-       .message = "asked to stop before the optimal rate was known: a cut proves "
-                  "that it is " +
-                  most->to_string() +
-                  " GB/s at most; whether it is less is open, and there is no forest",
-       .remedy = "give it more time"}};
+  return Diagnostic{.code = "R01",
+                    .kind = ErrorKind::stopped,
+                    .message =
+                        "asked to stop before the optimal rate was known: a cut proves "
+                        "that it is " +
+                        most->to_string() +
+                        " GB/s at most; whether it is less is open, and there is no forest",
+                    .remedy = "give it more time"};
 }
 
 }  // namespace forestcoll::solver

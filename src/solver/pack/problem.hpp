@@ -54,6 +54,6 @@ struct Problem {
 [[nodiscard]] Expected<std::int64_t> k_of_optimum(const Problem& problem);
 
 /// R01 where a rate was stopped before it was known: then there is nothing to pack at.
-[[nodiscard]] std::optional<Diagnostics> refuse_open_rate(const Problem& problem);
+[[nodiscard]] Expected<void> refuse_open_rate(const Problem& problem);
 
 }  // namespace forestcoll::solver

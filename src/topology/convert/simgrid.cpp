@@ -10,32 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "forestcoll/xml_text.hpp"
 #include "topology/convert/writers.hpp"
 
 namespace forestcoll::topology {
 namespace {
 
 constexpr const char* kManagement = "management";
-
-std::string quoted_for_xml(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
 
 // What joins two nodes in one direction.
 struct Joint {
@@ -69,7 +50,7 @@ class Platform {
       fmt::format_to(std::back_inserter(text),
                      "  <link id=\"{}\" bandwidth=\"{}GBps\" latency=\"{}us\" "
                      "sharing_policy=\"SHARED\"/>\n",
-                     quoted_for_xml(joint.name), joint.bandwidth.to_double(),
+                     xml_escaped(joint.name), joint.bandwidth.to_double(),
                      joint.latency.to_double());
     }
     const std::string routes = write_routes();
@@ -83,7 +64,7 @@ class Platform {
   }
 
  private:
-  [[nodiscard]] std::string name(NodeId node) const { return quoted_for_xml(graph_.id(node)); }
+  [[nodiscard]] std::string name(NodeId node) const { return xml_escaped(graph_.id(node)); }
 
   std::string write_routes() {
     std::string text;
@@ -96,7 +77,7 @@ class Platform {
                        "  <route src=\"{}\" dst=\"{}\" symmetrical=\"NO\">", name(ranks[from]),
                        name(ranks[to]));
         for (const std::string& link : route(ranks[from], ranks[to], from + to)) {
-          fmt::format_to(std::back_inserter(text), "<link_ctn id=\"{}\"/>", quoted_for_xml(link));
+          fmt::format_to(std::back_inserter(text), "<link_ctn id=\"{}\"/>", xml_escaped(link));
         }
         text += "</route>\n";
       }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 
+#include "forestcoll/xml_text.hpp"
 #include "topology/draw/circles.hpp"
 #include "topology/draw/labels.hpp"
 #include "topology/draw/picture.hpp"
@@ -35,19 +36,7 @@ constexpr const char* kPlainFill = "#ffffff";
 constexpr const char* kSwitchFill = "#e8edf3";
 
 std::string html(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '&') {
-      escaped += "&amp;";
-    } else if (c == '<') {
-      escaped += "&lt;";
-    } else if (c == '>') {
-      escaped += "&gt;";
-    } else {
-      escaped += c;
-    }
-  }
-  return escaped.empty() ? "&#160;" : escaped;
+  return text.empty() ? "&#160;" : xml_escaped(text);
 }
 
 class PictureWriter {

@@ -2,9 +2,9 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "batch/merge.hpp"
+#include "batch/results/merge.hpp"
 #include "batch/run.hpp"
-#include "batch/work.hpp"
+#include "batch/workers/work.hpp"
 #include "command.hpp"
 
 namespace forestcoll::cli {

@@ -7,9 +7,9 @@
 #include <set>
 #include <utility>
 
-#include "batch/store.hpp"
+#include "batch/results/store.hpp"
 #include "common/bound_alltoall.hpp"
-#include "common/target_options.hpp"
+#include "common/options/target_options.hpp"
 #include "forestcoll/collective.hpp"
 
 namespace forestcoll::cli::batch {

@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "batch/item.hpp"
+#include "batch/items/item.hpp"
+#include "batch/items/manifest.hpp"
 #include "batch/lock.hpp"
-#include "batch/manifest.hpp"
-#include "batch/work.hpp"
+#include "batch/workers/work.hpp"
 
 namespace forestcoll::cli::batch {
 

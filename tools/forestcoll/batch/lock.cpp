@@ -14,8 +14,8 @@
 #include <climits>
 #include <system_error>
 
-#include "batch/discovery.hpp"
-#include "common/io.hpp"
+#include "batch/items/discovery.hpp"
+#include "common/files/io.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <utility>
 
-#include "batch/machine.hpp"
-#include "common/collective_option.hpp"
-#include "common/parse_number.hpp"
-#include "common/report.hpp"
-#include "common/target_options.hpp"
+#include "batch/workers/machine.hpp"
+#include "common/options/collective_option.hpp"
+#include "common/options/parse_number.hpp"
+#include "common/options/target_options.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/sizes.hpp"
 

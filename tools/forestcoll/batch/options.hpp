@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "batch/items/manifest.hpp"
 #include "batch/lock.hpp"
-#include "batch/manifest.hpp"
-#include "batch/outcome.hpp"
-#include "batch/runner.hpp"
+#include "batch/results/outcome.hpp"
+#include "batch/workers/runner.hpp"
 
 namespace forestcoll::cli::batch {
 

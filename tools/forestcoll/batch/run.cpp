@@ -12,17 +12,17 @@
 #include <system_error>
 #include <utility>
 
-#include "batch/discovery.hpp"
-#include "batch/execution.hpp"
 #include "batch/items.hpp"
-#include "batch/mpi.hpp"
-#include "batch/overwriting.hpp"
-#include "batch/probing.hpp"
-#include "batch/program.hpp"
-#include "batch/progress.hpp"
-#include "batch/signals.hpp"
-#include "batch/store.hpp"
-#include "common/io.hpp"
+#include "batch/items/discovery.hpp"
+#include "batch/items/overwriting.hpp"
+#include "batch/results/program.hpp"
+#include "batch/results/progress.hpp"
+#include "batch/results/store.hpp"
+#include "batch/workers/execution.hpp"
+#include "batch/workers/mpi.hpp"
+#include "batch/workers/probing.hpp"
+#include "batch/workers/signals.hpp"
+#include "common/files/io.hpp"
 #include "forestcoll/stopwatch.hpp"
 
 namespace forestcoll::cli::batch {

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
-#include "common/progress_bar.hpp"
-#include "common/report.hpp"
+#include "common/report/progress_bar.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/pack.hpp"
 #include "forestcoll/switch_roles.hpp"
 #include "forestcoll/synthesize.hpp"

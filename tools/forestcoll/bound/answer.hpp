@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "bound/arguments.hpp"
-#include "common/alltoall_report.hpp"
-#include "common/bottleneck.hpp"
+#include "common/report/alltoall_report.hpp"
+#include "common/report/bottleneck.hpp"
 #include "forestcoll/allreduce_optimum.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/rate.hpp"

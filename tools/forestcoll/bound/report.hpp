@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bound/answer.hpp"
-#include "common/report.hpp"
+#include "common/report/report.hpp"
 
 namespace forestcoll::cli {
 

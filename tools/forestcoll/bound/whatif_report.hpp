@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "common/report.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/role_failures.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/whatif.hpp"

@@ -9,12 +9,12 @@
 #include <tuple>
 #include <utility>
 
-#include "common/alltoall_report.hpp"
-#include "common/file_option.hpp"
-#include "common/io.hpp"
-#include "common/progress_bar.hpp"
-#include "common/report.hpp"
-#include "common/time_limit.hpp"
+#include "common/files/io.hpp"
+#include "common/options/file_option.hpp"
+#include "common/options/time_limit.hpp"
+#include "common/report/alltoall_report.hpp"
+#include "common/report/progress_bar.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/alltoall_check.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/parse_demand.hpp"

@@ -8,7 +8,7 @@
 
 #include "command.hpp"
 #include "common/fabric.hpp"
-#include "common/report.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/parse_demand.hpp"

@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <utility>
 
-#include "common/file_option.hpp"
-#include "common/io.hpp"
-#include "common/progress_bar.hpp"
-#include "common/report.hpp"
+#include "common/files/io.hpp"
+#include "common/options/file_option.hpp"
+#include "common/report/progress_bar.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/bandwidth.hpp"
 #include "forestcoll/generate.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "command.hpp"
-#include "common/detect_format.hpp"
+#include "common/files/detect_format.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/fabric.hpp"

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "common/io.hpp"
-#include "common/progress_bar.hpp"
+#include "common/files/io.hpp"
+#include "common/report/progress_bar.hpp"
 #include "forestcoll/parse_forest.hpp"
 
 namespace forestcoll::cli {

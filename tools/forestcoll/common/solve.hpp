@@ -7,10 +7,10 @@
 
 #include "command.hpp"
 #include "common/fabric.hpp"
-#include "common/progress_bar.hpp"
-#include "common/solver_options.hpp"
-#include "common/solver_report.hpp"
-#include "common/time_limit.hpp"
+#include "common/options/solver_options.hpp"
+#include "common/options/time_limit.hpp"
+#include "common/report/progress_bar.hpp"
+#include "common/report/solver_report.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/synthesize.hpp"
 

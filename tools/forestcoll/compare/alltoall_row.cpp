@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "common/alltoall_report.hpp"
+#include "common/report/alltoall_report.hpp"
 #include "forestcoll/alltoall_baseline.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
 

@@ -9,8 +9,9 @@
 #include <iterator>
 #include <set>
 
-#include "common/report.hpp"
+#include "common/report/report.hpp"
 #include "compare/page_text.hpp"
+#include "forestcoll/xml_text.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -67,7 +68,7 @@ class ChartWriter {
         "<svg class=\"fc-chart\"{} viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" "
         "data-sizes=\"[{}]\" data-x=\"[{}]\">\n",
         chart_.standalone ? " xmlns=\"http://www.w3.org/2000/svg\"" : "", chart_.width, height,
-        escape_xml(chart_.title), fmt::join(sizes, ","), fmt::join(places, ","));
+        xml_escaped(chart_.title), fmt::join(sizes, ","), fmt::join(places, ","));
     if (chart_.standalone) {
       print("<style>\n{}</style>\n<rect class=\"fc-paper\" width=\"{}\" height=\"{}\"/>\n",
             page_palette, chart_.width, height);
@@ -98,7 +99,7 @@ class ChartWriter {
 
   void text(const char* classes, double x, double y, const char* anchor, const std::string& words) {
     print("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", classes, x,
-          y, anchor, escape_xml(words));
+          y, anchor, xml_escaped(words));
   }
 
   [[nodiscard]] double x(double bytes) const {
@@ -141,7 +142,7 @@ class ChartWriter {
   void line(const ChartSeries& series) {
     if (series.points.empty()) return;
     print("<g class=\"fc-series fc-s{}\"><title>{}</title>\n", series.slot,
-          escape_xml(series.name));
+          xml_escaped(series.name));
     if (is_line(series)) {
       std::vector<std::string> points;
       for (const ChartPoint& point : series.points) {
@@ -233,29 +234,6 @@ class ChartWriter {
 };
 
 }  // namespace
-
-std::string escape_xml(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
 
 std::string to_svg(const Chart& chart) {
   return ChartWriter(chart).write();

@@ -39,7 +39,4 @@ struct Chart {
 /// REQUIRES: some series has a point.
 [[nodiscard]] std::string to_svg(const Chart& chart);
 
-/// `text` as it stands in XML and HTML.
-[[nodiscard]] std::string escape_xml(const std::string& text);
-
 }  // namespace forestcoll::cli

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "common/bottleneck.hpp"
 #include "common/fabric.hpp"
-#include "common/tree_shape.hpp"
+#include "common/report/bottleneck.hpp"
+#include "common/report/tree_shape.hpp"
 #include "forestcoll/allreduce_optimum.hpp"
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/collective.hpp"

@@ -9,9 +9,9 @@
 #include <numeric>
 #include <utility>
 
-#include "common/io.hpp"
-#include "common/progress_bar.hpp"
-#include "common/report.hpp"
+#include "common/files/io.hpp"
+#include "common/report/progress_bar.hpp"
+#include "common/report/report.hpp"
 #include "compare/alltoall_row.hpp"
 #include "forestcoll/synthesize.hpp"
 

@@ -15,7 +15,7 @@
 #include <cmath>
 #include <utility>
 
-#include "common/report.hpp"
+#include "common/report/report.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "common/io.hpp"
-#include "common/report.hpp"
+#include "common/files/io.hpp"
+#include "common/report/report.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -7,14 +7,15 @@
 #include <string_view>
 #include <utility>
 
-#include "common/graphviz.hpp"
-#include "common/remedies.hpp"
+#include "common/files/graphviz.hpp"
+#include "common/report/remedies.hpp"
 #include "compare/chart.hpp"
 #include "compare/page_text.hpp"
 #include "compare/winners.hpp"
 #include "compare/write.hpp"
 #include "forestcoll/draw.hpp"
 #include "forestcoll/version.hpp"
+#include "forestcoll/xml_text.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -70,7 +71,7 @@ Expected<std::string> picture(const Comparison& comparison) {
 
 std::string paragraphs(const std::vector<std::string>& sentences) {
   std::string text;
-  for (const std::string& sentence : sentences) text += "<p>" + escape_xml(sentence) + "</p>";
+  for (const std::string& sentence : sentences) text += "<p>" + xml_escaped(sentence) + "</p>";
   return text;
 }
 
@@ -96,7 +97,7 @@ Page to_page(const Comparison& comparison) {
     page.warnings = drawn.errors();
     for (Diagnostic& warning : page.warnings) warning.severity = Severity::warning;
   }
-  const std::string name = escape_xml(comparison.fabric->topology.name);
+  const std::string name = xml_escaped(comparison.fabric->topology.name);
   const std::string& collective = comparison.collective_name;
   const bool chart = has_times(comparison);
   page.html = fill(
@@ -112,7 +113,7 @@ Page to_page(const Comparison& comparison) {
        {"chart-narrow", chart ? to_chart(comparison, narrow_chart, false) : ""},
        {"drawing",
         drawn ? *drawn
-              : fmt::format("<p>Not drawn: {}.</p>", escape_xml(drawn.errors()[0].message))},
+              : fmt::format("<p>Not drawn: {}.</p>", xml_escaped(drawn.errors()[0].message))},
        {"footer", fmt::format("Made by forestcoll {}. Every figure that is not called measured is "
                               "a model, not measurement.",
                               version)},

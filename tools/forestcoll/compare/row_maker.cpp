@@ -6,9 +6,9 @@
 #include <map>
 #include <utility>
 
-#include "common/io.hpp"
-#include "common/report.hpp"
-#include "common/share.hpp"
+#include "common/files/io.hpp"
+#include "common/report/report.hpp"
+#include "common/report/share.hpp"
 #include "compare/alltoall_row.hpp"
 #include "compare/closed_form.hpp"
 #include "compare/link_loads.hpp"

@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "common/report.hpp"
+#include "common/report/report.hpp"
 #include "compare/words.hpp"
 
 namespace forestcoll::cli {

@@ -5,10 +5,10 @@
 #include <array>
 #include <cmath>
 
-#include "common/allreduce_report.hpp"
-#include "common/alltoall_report.hpp"
-#include "common/report.hpp"
-#include "common/share.hpp"
+#include "common/report/allreduce_report.hpp"
+#include "common/report/alltoall_report.hpp"
+#include "common/report/report.hpp"
+#include "common/report/share.hpp"
 
 namespace forestcoll::cli {
 namespace {

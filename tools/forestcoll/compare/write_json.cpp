@@ -1,7 +1,7 @@
 #include <string>
 
-#include "common/allreduce_report.hpp"
-#include "common/alltoall_report.hpp"
+#include "common/report/allreduce_report.hpp"
+#include "common/report/alltoall_report.hpp"
 #include "compare/winners.hpp"
 #include "compare/words.hpp"
 #include "compare/write.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/share.hpp"
+#include "common/report/share.hpp"
 #include "compare/winners.hpp"
 #include "compare/words.hpp"
 #include "compare/write.hpp"

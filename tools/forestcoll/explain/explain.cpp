@@ -8,8 +8,8 @@
 #include <string>
 
 #include "command.hpp"
-#include "common/io.hpp"
-#include "common/report.hpp"
+#include "common/files/io.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {
@@ -26,6 +26,7 @@ std::string_view exit_of(const CodeInfo& info) {
     case ErrorKind::input:
       return "";
     case ErrorKind::limit:
+    case ErrorKind::threadblocks:
     case ErrorKind::stopped:
       return " (exit code 3)";
     case ErrorKind::io:

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "command.hpp"
-#include "common/io.hpp"
-#include "common/report.hpp"
+#include "common/files/io.hpp"
+#include "common/report/report.hpp"
 #include "help/command_help.hpp"
 #include "help/completion.hpp"
 #include "help/man_page.hpp"

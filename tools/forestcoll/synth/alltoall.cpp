@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "common/bound_alltoall.hpp"
-#include "common/io.hpp"
-#include "common/progress_bar.hpp"
-#include "common/size_options.hpp"
-#include "common/target_options.hpp"
-#include "common/time_limit.hpp"
-#include "common/warnings.hpp"
+#include "common/files/io.hpp"
+#include "common/options/size_options.hpp"
+#include "common/options/target_options.hpp"
+#include "common/options/time_limit.hpp"
+#include "common/report/progress_bar.hpp"
+#include "common/report/warnings.hpp"
 #include "forestcoll/alltoall_baseline.hpp"
 #include "forestcoll/compile_alltoall.hpp"
 #include "forestcoll/failures.hpp"
@@ -27,7 +27,7 @@ constexpr std::string_view kUpTo = "max:";
 constexpr std::int64_t kMaxParts = 4096;
 
 // The options of trees, or of schedules of trees, that were given.
-std::optional<Diagnostic> refuse_tree_options(const SynthArguments& arguments) {
+Expected<void> refuse_tree_options(const SynthArguments& arguments) {
   for (const auto& [option, given] :
        {std::pair("--nccl-graph", !arguments.baseline.nccl_graph.empty()),
         std::pair("--cross-nic", arguments.baseline.cross_nic),
@@ -46,11 +46,11 @@ std::optional<Diagnostic> refuse_tree_options(const SynthArguments& arguments) {
     return usage_error("S04", fmt::format("{} is about trees, and an alltoall has none", option),
                        fmt::format("leave {} out", option));
   }
-  if (arguments.root.empty()) return std::nullopt;
+  if (arguments.root.empty()) return {};
   return usage_error("S02", "an alltoall has no root", "leave --root out");
 }
 
-std::optional<Diagnostic> refuse_format(const SynthArguments& arguments) {
+Expected<void> refuse_format(const SynthArguments& arguments) {
   const std::string& format = arguments.format;
   if (format == "mscclpp") {
     return Diagnostic{.code = "T06",
@@ -58,15 +58,15 @@ std::optional<Diagnostic> refuse_format(const SynthArguments& arguments) {
                       .message = "this program makes no plans of MSCCL++ for an alltoall",
                       .remedy = "write --format msccl or flows"};
   }
-  if (format == "msccl" || format == "flows" || format == "none") return std::nullopt;
+  if (format == "msccl" || format == "flows" || format == "none") return {};
   return usage_error("S04",
                      fmt::format("--format {} is for trees, and an alltoall has none", format),
                      "write --format msccl, flows or none");
 }
 
 // RCCL's interface says that it does not support an alltoall in place; NCCL has none of its own.
-std::optional<Diagnostic> refuse_in_place(const SynthArguments& arguments) {
-  if (!arguments.in_place) return std::nullopt;
+Expected<void> refuse_in_place(const SynthArguments& arguments) {
+  if (!arguments.in_place) return {};
   return Diagnostic{.code = "T06",
                     .kind = ErrorKind::limit,
                     .message = "the runtimes have no alltoall in place",
@@ -124,9 +124,9 @@ Expected<std::string> read_algorithm(const SynthArguments& arguments) {
 
 // What schedules of all collectives have in common is read as for an allgather.
 Expected<AlltoallCompileOptions> resolve_alltoall(const SynthArguments& arguments) {
-  for (auto& refused :
+  for (const auto& done :
        {refuse_tree_options(arguments), refuse_format(arguments), refuse_in_place(arguments)}) {
-    if (refused) return *refused;
+    if (!done) return done.errors();
   }
   const auto options_of_baseline = read_algorithm(arguments);
   if (!options_of_baseline) return options_of_baseline.errors();

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "command.hpp"
-#include "common/report.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "synth/options.hpp"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/share.hpp"
+#include "common/report/share.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "common/fabric.hpp"
-#include "common/report.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/compile_alltoall.hpp"
 
 namespace forestcoll::cli {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/file_option.hpp"
-#include "common/io.hpp"
-#include "common/nccl_rings.hpp"
+#include "common/files/io.hpp"
+#include "common/files/nccl_rings.hpp"
+#include "common/options/file_option.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/import.hpp"
 #include "forestcoll/pack.hpp"

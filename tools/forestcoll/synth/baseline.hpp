@@ -6,7 +6,7 @@
 
 #include "command.hpp"
 #include "common/fabric.hpp"
-#include "common/report.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/synthesize.hpp"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "common/report.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/synthesize.hpp"
 
 namespace forestcoll::cli {

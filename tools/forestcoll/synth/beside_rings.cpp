@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "common/progress_bar.hpp"
+#include "common/report/progress_bar.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/large_message.hpp"

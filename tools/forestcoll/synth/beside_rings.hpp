@@ -7,7 +7,7 @@
 
 #include "command.hpp"
 #include "common/fabric.hpp"
-#include "common/report.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/ratio.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "common/fabric.hpp"
-#include "common/report.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/ratio.hpp"
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "common/share.hpp"
+#include "common/report/share.hpp"
 
 namespace forestcoll::cli {
 namespace {

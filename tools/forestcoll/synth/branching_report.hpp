@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/report.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/branching_forest.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/topology.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "common/report.hpp"
+#include "common/report/report.hpp"
 #include "synth/plan_module.hpp"
 #include "synth/rank_order.hpp"
 

@@ -11,8 +11,8 @@
 #include <system_error>
 #include <utility>
 
-#include "common/io.hpp"
-#include "common/report.hpp"
+#include "common/files/io.hpp"
+#include "common/report/report.hpp"
 
 namespace forestcoll::cli {
 namespace {

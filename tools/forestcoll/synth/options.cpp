@@ -10,12 +10,12 @@
 #include <system_error>
 #include <utility>
 
-#include "common/collective_option.hpp"
-#include "common/file_option.hpp"
-#include "common/named_files.hpp"
-#include "common/report.hpp"
-#include "common/size_options.hpp"
-#include "common/target_options.hpp"
+#include "common/files/named_files.hpp"
+#include "common/options/collective_option.hpp"
+#include "common/options/file_option.hpp"
+#include "common/options/size_options.hpp"
+#include "common/options/target_options.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/sizes.hpp"
 #include "synth/refusals.hpp"
 

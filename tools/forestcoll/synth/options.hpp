@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/fabric.hpp"
-#include "common/solver_options.hpp"
+#include "common/options/solver_options.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "synth/baseline.hpp"

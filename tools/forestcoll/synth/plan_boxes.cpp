@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "common/report.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/boxes.hpp"
 
 namespace forestcoll::cli {

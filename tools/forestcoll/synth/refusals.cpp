@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "common/report.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/protocol.hpp"
 
 namespace forestcoll::cli {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "command.hpp"
-#include "common/report.hpp"
+#include "common/report/report.hpp"
 #include "synth/options.hpp"
 
 namespace forestcoll::cli {

@@ -1,7 +1,7 @@
 // How many trees each root has, for the reports.
 #pragma once
 
-#include "common/report.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/chunks.hpp"
 
 namespace forestcoll::cli {

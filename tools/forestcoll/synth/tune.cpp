@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "common/io.hpp"
-#include "common/report.hpp"
+#include "common/files/io.hpp"
+#include "common/report/report.hpp"
+#include "common/report/warnings.hpp"
 #include "common/solve.hpp"
-#include "common/warnings.hpp"
 #include "forestcoll/chunks.hpp"
 #include "forestcoll/tune.hpp"
 #include "synth/deploy.hpp"

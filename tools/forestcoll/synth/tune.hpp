@@ -3,8 +3,8 @@
 
 #include "command.hpp"
 #include "common/fabric.hpp"
-#include "common/solver_options.hpp"
-#include "common/time_limit.hpp"
+#include "common/options/solver_options.hpp"
+#include "common/options/time_limit.hpp"
 #include "synth/options.hpp"
 
 namespace forestcoll::cli {

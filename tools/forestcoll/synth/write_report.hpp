@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/report.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/branching_forest.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/topology.hpp"

@@ -10,11 +10,11 @@
 
 #include "command.hpp"
 #include "common/fabric.hpp"
-#include "common/io.hpp"
-#include "common/jobs_option.hpp"
-#include "common/named_files.hpp"
-#include "common/progress_bar.hpp"
-#include "common/report.hpp"
+#include "common/files/io.hpp"
+#include "common/files/named_files.hpp"
+#include "common/options/jobs_option.hpp"
+#include "common/report/progress_bar.hpp"
+#include "common/report/report.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "command.hpp"
-#include "common/io.hpp"
-#include "common/jobs_option.hpp"
-#include "common/progress_bar.hpp"
-#include "common/remedies.hpp"
-#include "common/report.hpp"
+#include "common/files/io.hpp"
+#include "common/options/jobs_option.hpp"
+#include "common/report/progress_bar.hpp"
+#include "common/report/remedies.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/generate.hpp"
 #include "forestcoll/topology.hpp"
 

@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "command.hpp"
-#include "common/detect_format.hpp"
 #include "common/fabric.hpp"
-#include "common/io.hpp"
-#include "common/jobs_option.hpp"
-#include "common/named_files.hpp"
-#include "common/progress_bar.hpp"
-#include "common/report.hpp"
+#include "common/files/detect_format.hpp"
+#include "common/files/io.hpp"
+#include "common/files/named_files.hpp"
+#include "common/options/jobs_option.hpp"
+#include "common/report/progress_bar.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/bandwidth.hpp"
 
 namespace forestcoll::cli {

@@ -13,14 +13,14 @@
 
 #include "command.hpp"
 #include "common/fabric.hpp"
-#include "common/file_option.hpp"
-#include "common/io.hpp"
-#include "common/jobs_option.hpp"
-#include "common/named_files.hpp"
-#include "common/progress_bar.hpp"
-#include "common/report.hpp"
-#include "common/target_options.hpp"
-#include "common/warnings.hpp"
+#include "common/files/io.hpp"
+#include "common/files/named_files.hpp"
+#include "common/options/file_option.hpp"
+#include "common/options/jobs_option.hpp"
+#include "common/options/target_options.hpp"
+#include "common/report/progress_bar.hpp"
+#include "common/report/report.hpp"
+#include "common/report/warnings.hpp"
 #include "forestcoll/boxes.hpp"
 
 namespace forestcoll::cli {

@@ -1,5 +1,5 @@
 // In place of mpi.cpp, where the program is built without MPI.
-#include "batch/mpi.hpp"
+#include "batch/workers/mpi.hpp"
 
 namespace forestcoll::cli::batch {
 

@@ -1,7 +1,7 @@
 // Messages: a task goes out with the item's number as its tag's payload in front; an answer comes
 // back the same way. Both are short, so that plain blocking sends do; what waits is asked for with
 // probes, between looks at the children.
-#include "batch/mpi.hpp"
+#include "batch/workers/mpi.hpp"
 
 #include <mpi.h>
 

@@ -1,0 +1,258 @@
+// The report in the forms that other programs and web sites read.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <pugixml.hpp>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "batch/results/results.hpp"
+#include "common/report/share.hpp"
+
+namespace forestcoll::cli::batch {
+namespace {
+
+// A comment may have 65,536 characters.
+constexpr std::size_t kMostFailuresInMarkdown = 50;
+constexpr std::size_t kMostRowsInMarkdown = 150;
+constexpr std::size_t kLongestCell = 160;
+
+std::string replaced(std::string_view text,
+                     const std::vector<std::pair<char, std::string_view>>& table) {
+  std::string result;
+  for (const char c : text) {
+    const auto found = std::ranges::find(table, c, &std::pair<char, std::string_view>::first);
+    if (found == table.end()) {
+      result += c;
+    } else {
+      result += found->second;
+    }
+  }
+  return result;
+}
+
+std::string cell(const std::string& text) {
+  std::string line = on_one_line(text);
+  if (line.size() > kLongestCell) {
+    std::size_t end = kLongestCell;  // not within a character of UTF-8
+    while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) --end;
+    line = line.substr(0, end) + "…";
+  }
+  return replaced(line, {{'|', "\\|"},
+                         {'<', "&lt;"},
+                         {'&', "&amp;"},
+                         {'`', "\\`"},
+                         {'*', "\\*"},
+                         {'_', "\\_"},
+                         {'[', "\\["},
+                         {'\\', "\\\\"}});
+}
+
+std::string row(const std::vector<std::string>& cells) {
+  std::string text = "|";
+  for (const std::string& text_of_cell : cells) text += " " + cell(text_of_cell) + " |";
+  return text + "\n";
+}
+
+std::string height_text(const Figures& figures) {
+  return figures.height ? std::to_string(*figures.height) : "";
+}
+
+std::string heading(const std::vector<std::string>& names) {
+  std::string text = row(names) + "|";
+  for (std::size_t i = 0; i < names.size(); ++i) text += "---|";
+  return text + "\n";
+}
+
+std::string more(std::size_t all, std::size_t shown) {
+  return all > shown ? fmt::format("\n… and {} more in report.json\n", all - shown) : "";
+}
+
+std::string failures_markdown(const Results& results) {
+  std::string text = "\n" + heading({"failed", "collective", "code", "where", "what"});
+  std::size_t shown = 0;
+  for (const ItemResult& item : results.items) {
+    if (item.status != Status::failed || !item.error) continue;
+    if (++shown > kMostFailuresInMarkdown) continue;
+    text += row({item.input, item.variant.collective, item.error->code, item.error->where,
+                 item.error->message});
+  }
+  return text + more(shown, kMostFailuresInMarkdown);
+}
+
+std::string regressions_markdown(const std::vector<Regression>& regressions) {
+  std::string text = "\n" + heading({"worse", "collective", "what", "change", "exactly"});
+  for (std::size_t i = 0; i < std::min(regressions.size(), kMostFailuresInMarkdown); ++i) {
+    const Regression& regression = regressions[i];
+    text += row({regression.item.input, regression.item.variant.collective, regression.what,
+                 regression.change, regression.before + " -> " + regression.now});
+  }
+  return text + more(regressions.size(), kMostFailuresInMarkdown);
+}
+
+std::string items_markdown(const Results& results) {
+  std::string text = "\n<details><summary>all items</summary>\n\n" +
+                     heading({"topology", "collective", "target", "k", "status", "algbw GB/s",
+                              "of the optimum", "height"});
+  std::size_t shown = 0;
+  for (const ItemResult& item : results.items) {
+    if (++shown > kMostRowsInMarkdown) break;
+    std::string rate, part, height;
+    if (item.figures) {
+      rate = number(item.figures->algbw);
+      const auto& fraction = item.figures->optimum_fraction;
+      part = fraction ? percent(*fraction) : "above";
+      height = height_text(*item.figures);
+    }
+    text += row({item.input, item.variant.collective, item.variant.target, item.variant.trees,
+                 to_string(item.status), rate, part, height});
+  }
+  return text + more(results.items.size(), kMostRowsInMarkdown) + "\n</details>\n";
+}
+
+std::string quoted(const std::string& field) {
+  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
+  return "\"" + replaced(field, {{'"', "\"\""}}) + "\"";
+}
+
+std::string record(const std::vector<std::string>& fields) {
+  std::string text;
+  for (std::size_t i = 0; i < fields.size(); ++i) text += (i > 0 ? "," : "") + quoted(fields[i]);
+  return text + "\r\n";
+}
+
+// Line and column, where a place is such.
+std::string line_and_column(const std::string& where) {
+  const std::size_t colon = where.find(':');
+  const auto digits = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+  };
+  if (!digits(where.substr(0, colon))) return "";
+  std::string text = ",line=" + where.substr(0, colon);
+  if (colon != std::string::npos && digits(where.substr(colon + 1))) {
+    text += ",col=" + where.substr(colon + 1);
+  }
+  return text;
+}
+
+std::string annotation(const std::string& file, const std::string& where, const std::string& title,
+                       const std::string& message) {
+  const std::vector<std::pair<char, std::string_view>> data = {
+      {'%', "%25"}, {'\r', "%0D"}, {'\n', "%0A"}};
+  auto property = data;
+  property.insert(property.end(), {{':', "%3A"}, {',', "%2C"}});
+  return fmt::format("::error file={}{},title={}::{}\n", replaced(file, property),
+                     line_and_column(where), replaced(title, property), replaced(message, data));
+}
+
+}  // namespace
+
+std::string to_markdown(const Results& results) {
+  const std::size_t failed = results.count(Status::failed);
+  const auto worse = results.regressions ? results.regressions->size() : 0;
+  std::string text = fmt::format(
+      "### forestcoll: {}\n\n{}, {} made, {} reused, {} failed, {} skipped",
+      failed + worse == 0 ? "all is well" : fmt::format("{} failed, {} worse", failed, worse),
+      counted(results.items.size(), "item"), results.count(Status::ok),
+      results.count(Status::cached), failed, results.count(Status::skipped));
+  if (results.regressions) text += fmt::format(", {} worse than the baseline", worse);
+  text += ".\n";
+  if (failed > 0) text += failures_markdown(results);
+  if (worse > 0) text += regressions_markdown(*results.regressions);
+  return text + items_markdown(results);
+}
+
+std::string to_csv(const Results& results) {
+  std::string text =
+      record({"input", "collective", "target", "k", "status", "output", "hash", "algbw",
+              "algbw_exact", "optimum_fraction", "height", "seconds", "code", "where", "message"});
+  for (const ItemResult& item : results.items) {
+    const OutputFile output = item.outputs.empty() ? OutputFile() : item.outputs.front();
+    std::vector<std::string> fields = {
+        item.input,         item.variant.collective, item.variant.target,
+        item.variant.trees, to_string(item.status),  output.path,
+        output.hash};
+    if (item.figures) {
+      const auto& fraction = item.figures->optimum_fraction;
+      fields.insert(
+          fields.end(),
+          {fmt::format("{}", item.figures->algbw.to_double()), item.figures->algbw.to_string(),
+           fraction ? fmt::format("{}", *fraction) : "", height_text(*item.figures)});
+    } else {
+      fields.insert(fields.end(), 4, "");
+    }
+    fields.push_back(fmt::format("{:.3f}", item.seconds));
+    const ItemError error = item.error.value_or(ItemError());
+    fields.insert(fields.end(), {error.code, error.where, error.message});
+    text += record(fields);
+  }
+  return text;
+}
+
+std::string to_junit(const Results& results) {
+  pugi::xml_document document;
+  pugi::xml_node suites = document.append_child("testsuites");
+  pugi::xml_node suite = suites.append_child("testsuite");
+  double seconds = 0;
+  for (const ItemResult& item : results.items) seconds += item.seconds;
+  suite.append_attribute("name") = "forestcoll batch";
+  suite.append_attribute("tests") = results.items.size();
+  suite.append_attribute("skipped") = results.count(Status::skipped);
+  pugi::xml_attribute failures = suite.append_attribute("failures");
+  suite.append_attribute("errors") = 0;
+  suite.append_attribute("time") = fmt::format("{:.3f}", seconds).c_str();
+  std::size_t failed = 0;
+  for (const ItemResult& item : results.items) {
+    pugi::xml_node test = suite.append_child("testcase");
+    test.append_attribute("classname") = on_one_line(item.input).c_str();
+    test.append_attribute("name") =
+        fmt::format("{} {} k={}", item.variant.collective, item.variant.target, item.variant.trees)
+            .c_str();
+    test.append_attribute("time") = fmt::format("{:.3f}", item.seconds).c_str();
+    if (item.status == Status::skipped) test.append_child("skipped");
+    bool test_failed = false;
+    const auto add_failure = [&](const std::string& type, const std::string& message) {
+      pugi::xml_node failure = test.append_child("failure");
+      failure.append_attribute("type") = type.c_str();
+      failure.append_attribute("message") = message.c_str();
+      test_failed = true;
+    };
+    if (item.status == Status::failed && item.error) {
+      add_failure(item.error->code, item.error->where.empty()
+                                        ? item.error->message
+                                        : item.error->where + ": " + item.error->message);
+    }
+    for (const Regression& regression : results.regressions.value_or(std::vector<Regression>())) {
+      if (!is_same(regression.item, item) || test_failed) continue;
+      add_failure("regression", in_words(regression));
+    }
+    failed += test_failed ? 1 : 0;
+  }
+  failures = failed;
+  std::ostringstream text;
+  document.save(text, "  ", pugi::format_default, pugi::encoding_utf8);
+  return text.str();
+}
+
+std::string to_annotations(const Results& results, const std::string& directory) {
+  std::string text;
+  const std::string prefix =
+      directory.empty() || directory.ends_with('/') ? directory : directory + "/";
+  for (const ItemResult& item : results.items) {
+    if (item.status != Status::failed || !item.error) continue;
+    const std::string place = item.error->where.empty() ? "" : item.error->where + ": ";
+    text +=
+        annotation(prefix + item.input, item.error->where,
+                   item.error->code + " " + item.variant.collective, place + item.error->message);
+  }
+  for (const Regression& regression : results.regressions.value_or(std::vector<Regression>())) {
+    text +=
+        annotation(prefix + regression.item.input, "", "regression",
+                   fmt::format("{}: {}", regression.item.variant.collective, in_words(regression)));
+  }
+  return text;
+}
+
+}  // namespace forestcoll::cli::batch

@@ -1,0 +1,51 @@
+// How a batch ends: comparison with a baseline, reports, summary, exit code.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "batch/lock.hpp"
+#include "batch/results/regressions.hpp"
+#include "batch/results/results.hpp"
+#include "command.hpp"
+
+namespace CLI {
+class App;
+class Validator;
+}  // namespace CLI
+
+namespace forestcoll::cli::batch {
+
+/// As written on the command line.
+struct OutcomeArguments {
+  std::string junit, baseline;
+  std::vector<std::string> allow;
+  bool json = false, annotate = false;
+};
+/// Refuses the empty name, which a variable that is not set leaves: nothing would be written or
+/// read.
+[[nodiscard]] CLI::Validator file_name();
+void add_outcome_options(CLI::App& command, OutcomeArguments& arguments);
+
+/// As understood, with the baseline read.
+struct OutcomeRequest {
+  std::string junit;
+  bool json = false, annotate = false;
+  std::optional<Results> baseline;
+  std::vector<Allowance> allowed;
+};
+/// Errors: S03, S04, J07, those of reading.
+[[nodiscard]] Expected<OutcomeRequest> resolve(const OutcomeArguments& arguments);
+
+/// "report", or "report.1-of-4" for a shard.
+[[nodiscard]] std::string report_name(const std::optional<Shard>& shard);
+
+/// Compares, writes OUT/NAME.json, .md and .csv and what else was asked for, and prints the
+/// summary. `inputs` is the directory of topologies, for annotations. 1 where an item failed or is
+/// worse than the baseline.
+[[nodiscard]] ExitCode conclude(Results results, const OutcomeRequest& request,
+                                const std::string& directory, const std::string& name,
+                                const std::string& inputs, const Console& console);
+
+}  // namespace forestcoll::cli::batch

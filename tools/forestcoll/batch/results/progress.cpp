@@ -1,0 +1,84 @@
+#include "batch/results/progress.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "common/report/report.hpp"
+#include "common/report/share.hpp"
+
+namespace forestcoll::cli::batch {
+namespace {
+
+constexpr std::chrono::milliseconds kDelay(1000);
+constexpr std::chrono::milliseconds kRedrawInterval(100);
+constexpr std::size_t kWidth = 30;
+
+}  // namespace
+
+Progress::Progress(std::size_t items, const Console& console)
+    : items_(items), console_(console), next_(begin_ + kDelay) {}
+
+Progress::~Progress() {
+  erase_bar();
+}
+
+void Progress::done(const ItemResult& result, const std::string& remark) {
+  ++done_;
+  const bool failed = result.status == Status::failed;
+  if (failed) ++failed_;
+  if (result.status == Status::ok || failed) ++made_;
+  if (console_.terminal && !failed && !console_.verbose) return;
+  const auto digits = std::to_string(items_).size();
+  say(fmt::format("[{:{}}/{}] {}{}", done_, digits, items_, line_of(result),
+                  remark.empty() ? "" : ", " + remark));
+}
+
+void Progress::say(const std::string& line) {
+  if (console_.quiet) return;
+  erase_bar();
+  note(console_, line);
+}
+
+void Progress::tick() {
+  const auto now = Clock::now();
+  if (!console_.terminal || console_.quiet || now < next_ || items_ == 0) return;
+  next_ = now + kRedrawInterval;
+  const double seconds = std::chrono::duration<double>(now - begin_).count();
+  const std::size_t filled = done_ * kWidth / items_;
+  std::string line = fmt::format("[{}{}] {}/{} items", std::string(filled, '#'),
+                                 std::string(kWidth - filled, ' '), done_, items_);
+  if (made_ > 0) {
+    const double rate = static_cast<double>(made_) / seconds;
+    line += fmt::format("  {:.1f} items/s  {:.0f} s left", rate,
+                        std::ceil(static_cast<double>(items_ - done_) / rate));
+  }
+  if (failed_ > 0) line += fmt::format("  {} failed", failed_);
+  say(fmt::format("\r{}\033[K", line));
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+void Progress::erase_bar() {
+  if (drawn_) say(fmt::format("\r\033[K"));
+  drawn_ = false;
+}
+
+std::string line_of(const ItemResult& result) {
+  std::string line = fmt::format("{:7} {}", to_string(result.status), label(result));
+  if (result.error) {
+    const ItemError& error = *result.error;
+    line += fmt::format(": {}{}{} [{}]", error.where, error.where.empty() ? "" : ": ",
+                        error.message, error.code);
+  } else if (result.figures) {
+    const auto& fraction = result.figures->optimum_fraction;
+    line += fmt::format(": {} GB/s, {}", number(result.figures->algbw),
+                        fraction ? percent(*fraction) : "above the optimum");
+    if (const auto& height = result.figures->height) line += fmt::format(", height {}", *height);
+  }
+  if (result.status == Status::ok) line += fmt::format(", {:.3f} s", result.seconds);
+  return line;
+}
+
+}  // namespace forestcoll::cli::batch

@@ -1,0 +1,134 @@
+#include "batch/results/regressions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "batch/items/discovery.hpp"
+#include "common/report/share.hpp"
+
+namespace forestcoll::cli::batch {
+namespace {
+
+// "-6.7 %", of a rate that fell.
+std::string loss_in_words(const Ratio& is, const Ratio& was) {
+  constexpr double least_shown = 0.05;
+  const double percent = 100 * share_lost(is, was);
+  return percent < least_shown ? "by less than 0.1 %" : fmt::format("-{:.1f} %", percent);
+}
+
+bool is_made(const ItemResult& item) {
+  return item.status == Status::ok || item.status == Status::cached;
+}
+
+const ItemResult* find(const Results& results, const ItemResult& item) {
+  const auto found = std::ranges::lower_bound(results.items, item, is_before);
+  return found != results.items.end() && is_same(*found, item) ? &*found : nullptr;
+}
+
+// "171.43 -> 160.00", with more decimals where two do not tell them apart.
+std::string rates_in_words(const Ratio& was, const Ratio& is) {
+  constexpr int fewest_decimals = 2, most_decimals = 15;
+  for (int decimals = fewest_decimals;; ++decimals) {
+    const std::string before = fmt::format("{:.{}f}", was.to_double(), decimals);
+    const std::string now = fmt::format("{:.{}f}", is.to_double(), decimals);
+    if (before != now || decimals == most_decimals) {
+      return fmt::format("{} -> {} GB/s ({})", before, now, loss_in_words(is, was));
+    }
+  }
+}
+
+std::string names_of(const ItemResult& item) {
+  std::string text;
+  for (const OutputFile& file : item.outputs) text += (text.empty() ? "" : ", ") + file.path;
+  return text;
+}
+
+std::uint64_t bytes_of(const ItemResult& item) {
+  std::uint64_t bytes = 0;
+  for (const OutputFile& file : item.outputs) bytes += file.bytes;
+  return bytes;
+}
+
+std::string files_in_words(const ItemResult& before, const ItemResult& now) {
+  const std::uint64_t was = bytes_of(before), is = bytes_of(now);
+  return was == is ? fmt::format("{}: other content, {} bytes as before", names_of(now), is)
+                   : fmt::format("{}: {} -> {} bytes", names_of(now), was, is);
+}
+
+std::string hash_of(const ItemResult& item) {
+  std::string text;
+  for (const OutputFile& file : item.outputs) text += (text.empty() ? "" : " ") + file.hash;
+  return text;
+}
+
+std::vector<Regression> compare(const ItemResult& before, const ItemResult& now) {
+  std::vector<Regression> found;
+  const auto add = [&](const char* what, std::string change, std::string was, std::string is) {
+    found.push_back({now, what, std::move(change), std::move(was), std::move(is)});
+  };
+  if (!is_made(before)) return found;
+  if (now.status == Status::failed) {
+    const ItemError error = now.error.value_or(ItemError{"failed", "", ""});
+    add("failed", fmt::format("now, and did not before: {}", error.code), "made", error.code);
+  }
+  if (!is_made(now)) return found;
+  if (before.figures && now.figures) {
+    const Figures &was = *before.figures, &is = *now.figures;
+    if (is.algbw < was.algbw) {
+      add("rate", rates_in_words(was.algbw, is.algbw), was.algbw.to_string(), is.algbw.to_string());
+    }
+    if (is.height && was.height && *is.height > *was.height) {
+      const std::string high = std::to_string(*was.height), higher = std::to_string(*is.height);
+      add("height", fmt::format("{} -> {}", high, higher), high, higher);
+    }
+  }
+  if (before.outputs != now.outputs) {
+    add("file", files_in_words(before, now), hash_of(before), hash_of(now));
+  }
+  return found;
+}
+
+bool is_allowed(const Regression& regression, const std::vector<Allowance>& allowed) {
+  return std::ranges::any_of(allowed, [&](const Allowance& allowance) {
+    return allowance.what == regression.what &&
+           (allowance.pattern.empty() || matches(allowance.pattern, regression.item.input));
+  });
+}
+
+}  // namespace
+
+Expected<Allowance> parse_allowance(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  Allowance allowance{text.substr(0, colon),
+                      colon == std::string::npos ? "" : text.substr(colon + 1)};
+  if (allowance.what == "rate" || allowance.what == "height" || allowance.what == "file") {
+    return allowance;
+  }
+  return usage_error(
+      "S03", fmt::format("--allow: expected rate, height or file, found \"{}\"", allowance.what),
+      "write --allow file, or --allow file:PATTERN for some inputs");
+}
+
+std::vector<Regression> regressions_since(const Results& before, const Results& now,
+                                          const std::vector<Allowance>& allowed) {
+  std::vector<Regression> regressions;
+  for (const ItemResult& item : now.items) {
+    const ItemResult* previous = find(before, item);
+    if (previous == nullptr) continue;
+    for (Regression& regression : compare(*previous, item)) {
+      if (!is_allowed(regression, allowed)) regressions.push_back(std::move(regression));
+    }
+  }
+  return regressions;
+}
+
+std::size_t missing_since(const Results& before, const Results& now) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      before.items, [&](const ItemResult& item) { return find(now, item) == nullptr; }));
+}
+
+}  // namespace forestcoll::cli::batch

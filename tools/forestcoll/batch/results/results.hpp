@@ -1,0 +1,52 @@
+// The report of a batch: all items, and how they compare with an earlier run.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "batch/items/item.hpp"
+#include "common/report/report.hpp"
+#include "forestcoll/diagnostic.hpp"
+
+namespace forestcoll::cli::batch {
+
+/// An item that is worse than it was, or not the same.
+struct Regression {
+  ItemResult item;
+  std::string what;         ///< "rate", "height", "file" or "failed"
+  std::string change;       ///< for people: "171.43 -> 160.00 GB/s (-6.7 %)"
+  std::string before, now;  ///< exactly: fractions, numbers, hashes
+};
+/// "rate 171.43 -> 160.00 GB/s (-6.7 %), exactly 1200/7 -> 160".
+[[nodiscard]] std::string in_words(const Regression& regression);
+
+struct Results {
+  std::string program;            ///< its fingerprint; empty in reports that do not say it
+  std::vector<ItemResult> items;  ///< in the order of `is_before`
+  std::optional<std::vector<Regression>> regressions;  ///< where there was a baseline
+
+  [[nodiscard]] std::size_t count(Status status) const;
+};
+
+/// {"format": "forestcoll-batch", "version": 1, …}, an item per line; the schema is
+/// tools/schema/forestcoll-batch.schema.json. All but `seconds` depends on the inputs, the options
+/// and the store alone.
+[[nodiscard]] std::string to_report_json(const Results& results);
+/// Errors: J07, with the place.
+[[nodiscard]] Expected<Results> parse_report(const std::string& text, const std::string& file);
+
+/// For the comment on a change: failures first. No times, and no longer than such comments may be.
+[[nodiscard]] std::string to_markdown(const Results& results);
+/// RFC 4180, with a header; an item per record.
+[[nodiscard]] std::string to_csv(const Results& results);
+/// As CI systems read it: a test case per item.
+[[nodiscard]] std::string to_junit(const Results& results);
+/// GitHub's workflow commands, a line per failure and regression. `directory` is where the inputs
+/// are.
+[[nodiscard]] std::string to_annotations(const Results& results, const std::string& directory);
+/// What a person reads at the end: failures first, then regressions, then counts.
+[[nodiscard]] std::string to_summary(const Results& results);
+
+}  // namespace forestcoll::cli::batch

@@ -1,0 +1,201 @@
+#include "batch/workers/work.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <new>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "batch/items/discovery.hpp"
+#include "batch/results/hash.hpp"
+#include "batch/results/store.hpp"
+#include "common/fabric.hpp"
+#include "common/files/detect_format.hpp"
+#include "common/files/io.hpp"
+#include "forestcoll/import.hpp"
+#include "forestcoll/topology_text.hpp"
+#include "synth/synth.hpp"
+
+namespace forestcoll::cli::batch {
+namespace {
+
+namespace fs = std::filesystem;
+
+// With --all, files larger than this that are not *.json are nothing of ours.
+constexpr std::size_t kLargestTopology = std::size_t{256} << 20;
+
+Answer failed(ItemError error) {
+  Answer answer;
+  answer.error = std::move(error);
+  return answer;
+}
+
+std::optional<ItemError> make_directory(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (!error) return std::nullopt;
+  return item_error("IO", fmt::format("cannot make the directory {}: {}", printable(path.string()),
+                                      error.message()));
+}
+
+Answer perform_unguarded(const Task& task) {
+  auto arguments = parse_words(task.words);
+  if (!arguments) return failed(first_error(arguments.errors()));
+  const fs::path output = path_in(task.directory, task.output);
+  const fs::path record = path_in(task.directory, task.record);
+  if (auto error = make_directory(record.parent_path())) return failed(*std::move(error));
+  arguments->topology = task.topology;
+  if (!task.output.empty()) arguments->output = output.string();
+  arguments->json = true;
+  arguments->solver.threads = std::to_string(task.threads);
+  Diagnostics findings;
+  Console console;
+  console.quiet = true;
+  console.findings = &findings;
+  Json summary;
+  const ExitCode code = synth(*arguments, console, &summary);
+  if (code == ExitCode::internal) {
+    return failed(item_error("J04",
+                             "the schedule did not pass its own verification; please "
+                             "report this"));
+  }
+  if (code != ExitCode::done) return failed(first_error(findings));
+  Answer answer;
+  answer.figures = figures_of_summary(summary);
+  if (!answer.figures) return failed(item_error("J04", "the summary cannot be read"));
+  if (!task.output.empty()) {
+    auto file = fingerprint_file(task.directory, task.output);
+    if (!file) return failed(first_error(file.errors()));
+    answer.outputs.push_back(*std::move(file));
+  }
+  if (const auto done = write_record(record.string(), {task.key, answer.outputs, *answer.figures});
+      !done) {
+    return failed(first_error(done.errors()));
+  }
+  return answer;
+}
+
+// The topology as it is solved: the same however its file is written.
+std::string topology_fingerprint(const Topology& topology) {
+  TopologyDocument document = flat_document(topology);
+  document.description.clear();
+  return content_hash(to_topology_json(document));
+}
+
+bool is_importable(const std::string& text) {
+  const auto source = detect_source(text);
+  return source && *source != Source::nccl_graph;
+}
+
+bool is_regular(const std::string& path) {
+  struct stat status = {};
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+// Files that this program writes and reads, and that are no topologies.
+constexpr std::array<std::string_view, 16> kOtherFormats = {
+    "forestcoll-batch",      "forestcoll-batch-manifest",
+    "forestcoll-bound",      "forestcoll-compare",
+    "forestcoll-flows",      "forestcoll-forest",
+    "forestcoll-generators", "forestcoll-import",
+    "forestcoll-simulation", "forestcoll-simulation-parameters",
+    "forestcoll-synth",      "forestcoll-topo-check",
+    "forestcoll-topo-show",  "forestcoll-tune",
+    "forestcoll-verify",     "forestcoll-verify-targets"};
+
+bool is_other_file_of_ours(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return false;
+  const auto format = json.find("format");
+  if (format == json.end() || !format->is_string()) return false;
+  return std::ranges::find(kOtherFormats, format->get<std::string>()) != kOtherFormats.end();
+}
+
+Probe no_topology() {
+  Probe result;
+  result.is_topology = false;
+  return result;
+}
+
+Probe failed_probe(ItemError error) {
+  Probe result;
+  result.error = std::move(error);
+  return result;
+}
+
+Expected<Reading> options_of(const Words& words) {
+  const auto arguments = parse_common_words(words);
+  if (!arguments) return arguments.errors();
+  return reading_of(arguments->reading);
+}
+
+Probe probe_unguarded(const ProbeTask& task, const Expected<Reading>& options) {
+  std::error_code error;
+  if (fs::exists(task.path, error) && !is_regular(task.path)) {
+    if (task.confidence == Confidence::none) return no_topology();
+    return failed_probe(item_error("IO", fs::is_directory(task.path, error)
+                                             ? "cannot read: it is a directory"
+                                             : "cannot read: it is no regular file"));
+  }
+  const auto text = read_input(task.path, kLargestTopology);
+  if (task.confidence == Confidence::none && (!text || !is_importable(*text))) return no_topology();
+  if (!text) return failed_probe(first_error(text.errors()));
+  if (!options) return failed_probe(first_error(options.errors()));
+  const auto parsed = parse_any(*text, task.path, *options);
+  if (!parsed) {
+    if (task.confidence != Confidence::named && is_other_file_of_ours(*text)) return no_topology();
+    return failed_probe(first_error(parsed.errors()));
+  }
+  Probe result;
+  result.fingerprint = topology_fingerprint(parsed->topology);
+  result.gpus = parsed->topology.ranks.size();
+  result.nodes = parsed->topology.nodes.size();
+  result.links = parsed->topology.links.size();
+  return result;
+}
+
+}  // namespace
+
+Answer perform(const Task& task) {
+  try {
+    return perform_unguarded(task);
+  } catch (const std::bad_alloc&) {
+    return failed(item_error("J03", "out of memory"));
+  } catch (const std::exception& error) {
+    return failed(item_error("J04", fmt::format("internal error: {}", error.what())));
+  }
+}
+
+namespace {
+
+Probe probe(const ProbeTask& task, const Expected<Reading>& options) {
+  try {
+    return probe_unguarded(task, options);
+  } catch (const std::bad_alloc&) {
+    return failed_probe(item_error("J03", "out of memory"));
+  } catch (const std::exception& error) {
+    return failed_probe(item_error("J04", fmt::format("internal error: {}", error.what())));
+  }
+}
+
+}  // namespace
+
+void probe_each(const std::vector<ProbeTask>& tasks, const std::function<bool(Probe)>& take) {
+  std::map<Words, Expected<Reading>> options;  // parsed once: most tasks have the same
+  for (const ProbeTask& task : tasks) {
+    auto known = options.find(task.words);
+    if (known == options.end()) {
+      known = options.emplace(task.words, options_of(task.words)).first;
+    }
+    if (!take(probe(task, known->second))) return;
+  }
+}
+
+}  // namespace forestcoll::cli::batch

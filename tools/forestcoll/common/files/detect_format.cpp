@@ -1,0 +1,99 @@
+#include "common/files/detect_format.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "common/report/pcie_cost.hpp"
+#include "common/report/remedies.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+// What is apart in an imported file is so in its source: other options may join it.
+constexpr std::string_view kJoin =
+    "Nothing that the file describes joins them. --fabric single joins all NICs of machines; else "
+    "mend the source.";
+constexpr std::array<Remedy, 2> kApart = {{{"E08", kJoin}, {"E09", kJoin}}};
+
+Diagnostics joined(Diagnostics first, const Diagnostics& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+// Options of dumps that say nothing to a topology file.
+Expected<void> refuse_dump_options(const ImportOptions& options, const std::string& file) {
+  std::string given;
+  if (options.pcie_p2p) given = "--pcie-p2p";
+  if (options.nvswitch) given = "--nvlink";
+  if (!options.box_text.empty()) given = "--box";
+  if (given.empty()) return {};
+  return Diagnostic{.code = "I08",
+                    .severity = Severity::error,
+                    .kind = ErrorKind::input,
+                    .file = file,
+                    .where = "",
+                    .message = given + ": the file is a topology already, and no dump of a machine",
+                    .remedy = "Leave it out, and change the file where it is wrong."};
+}
+
+bool is_unknown_xml(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '<';
+}
+
+Diagnostic unknown_xml(const std::string& file) {
+  return {.code = "I01",
+          .severity = Severity::error,
+          .kind = ErrorKind::input,
+          .file = file,
+          .where = "",
+          .message = "this is XML, but not NCCL's, hwloc's or GraphML",
+          .remedy = "`forestcoll topo import --help` lists what can be read."};
+}
+
+}  // namespace
+
+Expected<CheckedImport> import_checked(Source source, std::string_view text,
+                                       const std::string& file, const Reading& reading) {
+  auto imported = import_topology(source, text, file, reading.import);
+  if (!imported) return imported.errors();
+  Diagnostics findings = report_findings(imported->report, imported->warnings, file);
+  std::string json = to_topology_json(imported->document);
+  auto parsed = parse_topology(json, file + " (imported)", reading.parser);
+  if (!parsed) {
+    return joined(joined(with_remedies(parsed.errors(), kApart), imported->warnings), findings);
+  }
+  add_cost_of_pcie(imported->report, parsed->topology, findings);
+  return CheckedImport{.imported = *std::move(imported),
+                       .text = std::move(json),
+                       .parsed = *std::move(parsed),
+                       .findings = std::move(findings)};
+}
+
+Expected<ParsedTopology> parse_any(std::string_view text, const std::string& file,
+                                   const Reading& reading, Metadata* metadata) {
+  const auto source = detect_source(text);
+  if (!source) {
+    if (is_unknown_xml(text)) return unknown_xml(file);
+    if (const auto done = refuse_dump_options(reading.import, file); !done) return done.errors();
+    if (metadata != nullptr) *metadata = metadata_of(text);
+    return parse_topology(text, file, reading.parser);
+  }
+  auto imported = import_checked(*source, text, file, reading);
+  if (!imported) {
+    const std::string where = fmt::format("These are options of `forestcoll topo import {} FILE`.",
+                                          info_of(*source).name);
+    const std::array<Remedy, 2> options = {{{"I04", where}, {"I05", where}}};
+    return with_more_remedies(imported.errors(), options);
+  }
+  if (metadata != nullptr) *metadata = metadata_of(imported->text);
+  ParsedTopology parsed = std::move(imported->parsed);
+  parsed.warnings =
+      joined(joined(imported->imported.warnings, imported->findings), std::move(parsed.warnings));
+  return parsed;
+}
+
+}  // namespace forestcoll::cli

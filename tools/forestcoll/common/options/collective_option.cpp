@@ -1,0 +1,81 @@
+#include "common/options/collective_option.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+
+#include "forestcoll/collective.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+const std::array<std::string, 7> kNames = {std::string(to_string(Collective::allreduce)),
+                                           std::string(to_string(Collective::allgather)),
+                                           std::string(to_string(Collective::reduce_scatter)),
+                                           std::string(to_string(Collective::broadcast)),
+                                           std::string(to_string(Collective::reduce)),
+                                           "alltoall",
+                                           "alltoallv"};
+
+// Letters and digits alone, in lower case: what all spellings have in common.
+std::string bare(std::string_view name) {
+  std::string letters;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0) letters += static_cast<char>(std::tolower(byte));
+  }
+  return letters;
+}
+
+bool has_marks_only(std::string_view name) {
+  return std::ranges::all_of(
+      name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
+}
+
+// Without alltoallv, which an alltoall with a demand is.
+std::string known() {
+  std::string names;
+  for (const std::string& name : kNames) {
+    if (name != "alltoallv") names += (names.empty() ? "" : ", ") + name;
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string understand_collective(std::string& name) {
+  std::string letters = bare(name);
+  if (letters == "bcast") letters = bare(to_string(Collective::broadcast));  // as MPI has it
+  if (letters == "all2all") letters = "alltoall";
+  for (const std::string& known : kNames) {
+    if (!has_marks_only(name) || letters != bare(known)) continue;
+    name = known;
+    return {};
+  }
+  return fmt::format("there is no collective \"{}\"; there are {} [S03]", name.substr(0, 40),
+                     known());
+}
+
+CLI::Option* add_collective_option(CLI::App& command, std::string& collective,
+                                   const std::string& meaning) {
+  return command.add_option("-c,--collective", collective, fmt::format("{}: {}", meaning, known()))
+      ->transform(CLI::Validator(understand_collective, ""))
+      ->type_name("NAME");
+}
+
+CLI::Option* add_collectives_option(CLI::App& command, std::vector<std::string>& collectives,
+                                    const std::string& meaning) {
+  return command
+      .add_option("-c,--collective", collectives, fmt::format("{}: {}", meaning, known()))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->transform(CLI::Validator(understand_collective, ""))
+      ->capture_default_str()
+      ->type_name("NAME,...");
+}
+
+}  // namespace forestcoll::cli

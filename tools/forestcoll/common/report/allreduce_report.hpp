@@ -1,0 +1,27 @@
+// What `bound` says of allreduces beyond reduce-scatter followed by allgather.
+#pragma once
+
+#include <string>
+
+#include "common/report/report.hpp"
+#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/ratio.hpp"
+
+namespace forestcoll::cli {
+
+/// {"at_most"}, with "reached" where trees are proved to reach something, "value" and "gap" where
+/// floating point finds the optimum, and "exact" where it is proved; or {"not_computed"}.
+/// `two_phases` is the algbw of reduce-scatter, then allgather.
+[[nodiscard]] Json to_json(const Expected<AllreduceOptimum>& optimum, const Ratio& two_phases);
+
+/// The same as a line.
+[[nodiscard]] std::string in_words(const Expected<AllreduceOptimum>& optimum,
+                                   const Ratio& two_phases);
+
+/// Of the optimum with switches that copy and combine, beside that without them.
+[[nodiscard]] std::string in_network_in_words(const Expected<AllreduceOptimum>& optimum,
+                                              const Expected<AllreduceOptimum>& of_ranks,
+                                              const Ratio& two_phases);
+
+}  // namespace forestcoll::cli

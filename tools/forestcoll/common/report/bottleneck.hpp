@@ -1,0 +1,58 @@
+// The cut that limits a collective, as people and programs want to read it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/report/report.hpp"
+#include "forestcoll/id.hpp"
+#include "forestcoll/network.hpp"
+#include "forestcoll/rate.hpp"
+#include "forestcoll/ratio.hpp"
+#include "forestcoll/topology.hpp"
+
+namespace forestcoll::cli {
+
+/// Whether the data of the nodes inside the cut must leave them (allgather, broadcast), or is to
+/// be brought together inside (reduce_scatter, reduce).
+enum class Phase { broadcast, reduce };
+
+/// One arc of the fabric that crosses the cut, in the direction of the data.
+struct CrossingLink {
+  NodeId src, dst;
+  Ratio bandwidth;  ///< GB/s
+};
+
+struct Bottleneck {
+  Phase phase = Phase::broadcast;
+  std::vector<Rank> inside;         ///< the GPUs whose data has to cross, in rank order
+  std::int64_t weight = 0;          ///< how many shares of the data they own
+  std::vector<NodeId> sending;      ///< all nodes on the side that sends, by id
+  std::vector<CrossingLink> links;  ///< by (src, dst)
+  Ratio exit_bandwidth;             ///< GB/s, the sum over `links`
+  Ratio rate_per_root;              ///< GB/s, exit_bandwidth / weight, or less: see below
+  /// Switches whose two sides differ leave trees less than the cut does.
+  bool switches_cost = false;
+};
+
+/// REQUIRES: for Phase::reduce, `rate` is that of the reversed network.
+[[nodiscard]] Bottleneck find_bottleneck(const Network& network, const Rate& rate, Phase phase);
+
+/// "the 8 GPUs of box0 leave through 8 links of 25 GB/s (200 GB/s)"
+[[nodiscard]] std::string in_words(const Bottleneck& bottleneck, const Topology& topology);
+
+/// "GPU a", "the 8 GPUs of box0", "the 3 GPUs a, b and c", "the 15 GPUs other than a".
+[[nodiscard]] std::string gpus_in_words(const std::vector<Rank>& ranks, const Topology& topology);
+/// "8 links of 25 GB/s (200 GB/s)"
+[[nodiscard]] std::string links_in_words(const std::vector<CrossingLink>& links,
+                                         const Ratio& bandwidth);
+
+/// The `count` largest links of the cut; equal ones in order of (src, dst).
+[[nodiscard]] std::vector<CrossingLink> largest_links(std::vector<CrossingLink> links,
+                                                      std::size_t count);
+
+/// The "bottleneck" of the bound report.
+[[nodiscard]] Json to_json(const Bottleneck& bottleneck, const Topology& topology);
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,148 @@
+#include "common/report/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "common/report/condensed.hpp"
+#include "common/report/share.hpp"
+#include "forestcoll/codes.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+constexpr std::string_view kRed = "\033[31m";
+constexpr std::string_view kYellow = "\033[33m";
+constexpr std::string_view kPlain = "\033[0m";
+
+constexpr double kLeastWithThreeDecimals = 0.01;
+
+}  // namespace
+
+void say(std::string_view text) {
+  [[maybe_unused]] const auto written = std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+void print(const Diagnostics& findings, const Console& console) {
+  if (console.findings != nullptr) {
+    console.findings->insert(console.findings->end(), findings.begin(), findings.end());
+    return;
+  }
+  const Diagnostics shown = console.verbose ? findings : condensed(findings);
+  for (const Diagnostic& finding : shown) {
+    const bool warning = finding.severity == Severity::warning;
+    if (warning && console.quiet) continue;
+    if (console.color) {
+      say(fmt::format("{}{}{}\n", warning ? kYellow : kRed, to_string(finding), kPlain));
+    } else {
+      say(fmt::format("{}\n", to_string(finding)));
+    }
+  }
+}
+
+ExitCode exit_code(const Diagnostics& findings) {
+  const auto error = std::ranges::find(findings, Severity::error, &Diagnostic::severity);
+  if (error == findings.end()) return ExitCode::internal;
+  switch (error->kind) {
+    case ErrorKind::input:
+      return ExitCode::bad_input;
+    case ErrorKind::limit:
+    case ErrorKind::threadblocks:
+    case ErrorKind::stopped:
+      return ExitCode::does_not_fit;
+    case ErrorKind::io:
+      return ExitCode::io;
+  }
+  return ExitCode::internal;
+}
+
+ExitCode fail(const Diagnostics& errors, const Console& console) {
+  print(errors, console);
+  return exit_code(errors);
+}
+
+ExitCode finish(const Expected<void>& last, const Console& console) {
+  return last ? ExitCode::done : fail(last.errors(), console);
+}
+
+void note(const Console& console, std::string_view line) {
+  if (!console.quiet) say(fmt::format("{}\n", line));
+}
+
+Diagnostic usage_error(std::string code, std::string message, std::string remedy) {
+  const ErrorKind kind = kind_of(code);
+  return {.code = std::move(code),
+          .severity = Severity::error,
+          .kind = kind,
+          .file = "",
+          .where = "",
+          .message = std::move(message),
+          .remedy = std::move(remedy)};
+}
+
+std::string number(double value) {
+  if (value != 0 && std::abs(value) < kLeastWithThreeDecimals) {
+    return fmt::format("{:.6g}", value);
+  }
+  std::string text = fmt::format("{:.3f}", value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+std::string number(const Ratio& value) {
+  const std::string rounded = number(value.to_double());
+  if (parse_ratio(rounded) == value) return rounded;
+  return fmt::format("{} ({})", rounded, value.to_string());
+}
+
+std::string of_optimum(const Ratio& algbw, const Ratio& optimum) {
+  if (algbw <= optimum) {
+    return fmt::format("{} of the optimum {} GB/s", percent(algbw, optimum), number(optimum));
+  }
+  return fmt::format(
+      "above the {} GB/s that are the optimum of reduce_scatter, then allgather, in equal shares",
+      number(optimum));
+}
+
+std::string deadlock_line() {
+  return "  not free of deadlock with one operation in flight on a connection: it relies on the "
+         "runtime's FIFO, which holds 2 in Simple, 8 in LL and LL128\n";
+}
+
+std::string cable_bandwidth(const Ratio& bandwidth, std::int64_t cables) {
+  const auto single = checked_div(bandwidth, Ratio(cables));
+  return single ? number(*single) : number(bandwidth.to_double() / static_cast<double>(cables));
+}
+
+std::string bandwidth_in_words(const Ratio& bandwidth, std::int64_t cables) {
+  const std::string text = number(bandwidth) + " GB/s";
+  if (cables == 1) return text;
+  return fmt::format("{} = {} x {}", text, cables, cable_bandwidth(bandwidth, cables));
+}
+
+std::string counted(std::size_t count, std::string_view singular) {
+  return fmt::format("{} {}{}", count, singular, count == 1 ? "" : "s");
+}
+
+Json exact(const Ratio& value) {
+  return {{"exact", value.to_string()}, {"value", value.to_double()}};
+}
+
+Json to_json(const Diagnostic& finding) {
+  return {{"code", finding.code},
+          {"severity", finding.severity == Severity::error ? "error" : "warning"},
+          {"file", finding.file},
+          {"where", finding.where},
+          {"message", finding.message},
+          {"remedy", finding.remedy}};
+}
+
+std::string to_text(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,30 @@
+// What a synthesis has to say of itself beyond rate and trees: losses, a stop, kept trees.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/report/report.hpp"
+#include "forestcoll/synthesize.hpp"
+
+namespace forestcoll::cli {
+
+/// What --tradeoff adds: rate by k, and rate by height.
+struct Tradeoff {
+  std::vector<RateAtK> by_k;
+  std::vector<RateAtHeight> by_height;
+  bool stopped = false;  ///< by the time limit: rows may be missing
+};
+
+/// Lines of the summary: what both phases at once bring, why the rate is below what the cuts allow,
+/// whether the time was over, and what is left of a previous forest. Empty where there is nothing
+/// of that.
+[[nodiscard]] std::string solver_lines(const Synthesis& synthesis);
+[[nodiscard]] std::string tradeoff_lines(const Tradeoff& tradeoff);
+
+/// The same for the summary in JSON: "two_phases", "raised", "raise", "stopped", "kept".
+void add_solver_report(Json& json, const Synthesis& synthesis);
+[[nodiscard]] Json tradeoff_json(const Tradeoff& tradeoff);
+
+}  // namespace forestcoll::cli
