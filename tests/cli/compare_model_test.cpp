@@ -33,7 +33,7 @@ TEST(Compare, NvlsIsSimulatedLikeOtherTrees) {
     EXPECT_EQ(each["simulated"], "trees") << name;
     const double large = 1073741824 / 400e9;
     EXPECT_NEAR(each["times"][0]["seconds"].get<double>(), 6e-6, 1e-8) << name;
-    EXPECT_NEAR(each["times"][1]["seconds"].get<double>(), large, 0.01 * large) << name;
+    EXPECT_NEAR(each["times"][1]["seconds"].get<double>(), large, 0.02 * large) << name;
   }
   const auto last = report["who_wins"].back().get<std::string>();
   EXPECT_THAT(last, HasSubstr("the best of NCCL's ring, tree and NVLS: level at all sizes"));
