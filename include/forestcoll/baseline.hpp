@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "forestcoll/branching_forest.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/forest.hpp"
@@ -42,6 +43,8 @@ struct BaselineOptions {
 struct BaselineResult {
   /// Its `optimum` is 0: the caller knows the bound. Absent where no trees describe the algorithm.
   std::optional<CollectiveForest> forest;
+  /// In its place, of an algorithm that copies and combines in switches. Its `optimum` is 0, too.
+  std::optional<BranchingForest> branching = {};
   /// GB/s: what the most loaded link allows; exact. The forest's `algbw` is the same.
   Ratio algbw;
   std::int64_t rings = 0;  ///< of a ring algorithm, else 0

@@ -90,9 +90,10 @@ struct Compilation {
 
 /// `choose_forest`, then `compile_forest`: all that stands between a fabric and what a runtime
 /// loads. The command line makes its schedules by this. An allreduce as `Format::forest`, without a
-/// given number of trees, limit of height, or former forest, branches at switches that copy and
-/// combine where that is faster; as `Format::mscclpp` where its executor can run that, too. Errors:
-/// those of both.
+/// former forest, branches at switches that copy and combine where that is faster: of k·N trees in
+/// each phase where k trees per root are asked for, for there a switch can be a root, too. As
+/// `Format::mscclpp`, without a given number of trees or limit of height, where its executor can
+/// run that. Errors: those of both.
 [[nodiscard]] Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& options);
 
 }  // namespace forestcoll

@@ -3,9 +3,11 @@
 
 #include <optional>
 
+#include "forestcoll/branching_forest.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/ratio.hpp"
+#include "forestcoll/switch_roles.hpp"
 
 namespace forestcoll {
 
@@ -15,5 +17,10 @@ namespace forestcoll {
 /// O(length of all routes). REQUIRES: the forest's routes follow arcs of `network`.
 [[nodiscard]] std::optional<Ratio> congestion_algbw(const CollectiveForest& forest,
                                                     const Network& network);
+/// The same of trees that branch at switches: echoes load the arcs, too.
+/// REQUIRES: every switch that trees branch at has its role among `roles`.
+[[nodiscard]] std::optional<Ratio> congestion_algbw(const BranchingForest& forest,
+                                                    const Network& network,
+                                                    const SwitchRoles& roles);
 
 }  // namespace forestcoll

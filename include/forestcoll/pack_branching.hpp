@@ -1,6 +1,9 @@
 // Packing the trees of an allreduce that branch at switches.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "forestcoll/allreduce_optimum.hpp"
 #include "forestcoll/branching_forest.hpp"
 #include "forestcoll/diagnostic.hpp"
@@ -10,16 +13,27 @@
 
 namespace forestcoll {
 
+struct BranchingOptions {
+  PackOptions packing = {};
+  /// Trees of each phase, multiplicities counted; none: as many as the optimum takes.
+  std::optional<std::int64_t> chunks = {};
+  /// No tree higher, edges into and out of switches counted, at whatever rate that leaves.
+  std::optional<std::int32_t> max_height = {};
+};
+
 /// The trees that `optimum.split` promises. Trees that branch at the same switches are packed into
 /// what the split gives them, with a twin beside each of these switches: a rank that owns nothing,
 /// or, where a switch is a root, what is rooted there. Other switches are balanced, so by Edmonds'
-/// theorem and splitting off (Bang-Jensen, Frank, Jackson 1995) the trees exist. `algbw` is added
-/// up from the trees, echoes included. REQUIRES: `optimum` is of this network with these roles, and
-/// has a split. Errors: E14 where the split's common denominator is too large; those of `pack`.
+/// theorem and splitting off (Bang-Jensen, Frank, Jackson 1995) the trees exist. With a given
+/// number of chunks, the shares of roots and classes are rounded to them, the largest remainders
+/// first, and every class is packed at the highest rate that its capacities then allow. `algbw` is
+/// added up from the trees, echoes included. REQUIRES: `optimum` is of this network with these
+/// roles, and has a split; `chunks` is positive. Errors: E14 where the split's common denominator
+/// is too large and no chunks are given; those of `scale_to_k`, `pack` and `pack_within_height`.
 /// Cost: a packing per class of trees and phase.
 [[nodiscard]] Expected<BranchingForest> pack_branching(const Network& network,
                                                        const SwitchRoles& roles,
                                                        const AllreduceOptimum& optimum,
-                                                       const PackOptions& options = {});
+                                                       const BranchingOptions& options = {});
 
 }  // namespace forestcoll

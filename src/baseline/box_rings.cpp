@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "baseline/doors.hpp"
 #include "baseline/vendor_rings.hpp"
 
 namespace forestcoll::baseline {
@@ -146,22 +147,7 @@ Expected<void> BoxRings::take_graph(const Request& request) {
 }
 
 std::vector<Rank> BoxRings::doors(std::size_t box) {
-  const auto& members = boxes_->members[box];
-  if (boxes_->size() == 1) return members;
-  // Any rank of another box will do: switches that lead to one lead out.
-  std::vector<Rank> doors;
-  for (const Rank r : members) {
-    for (std::size_t other = 1; other < boxes_->size(); ++other) {
-      const auto& there = boxes_->members[(box + other) % boxes_->size()];
-      const bool leads = std::any_of(there.begin(), there.end(), [&](Rank to) {
-        return finder_->arcs(r, to, Through::switches) > 0;
-      });
-      if (!leads) continue;
-      doors.push_back(r);
-      break;
-    }
-  }
-  return doors;
+  return doors_of(*boxes_, box, *finder_);
 }
 
 Path BoxRings::step(Rank from, Rank to) {

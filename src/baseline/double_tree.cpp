@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "baseline/box_rings.hpp"
+#include "baseline/box_tree.hpp"
 #include "baseline/makers.hpp"
 #include "baseline/tree_table.hpp"
 
@@ -12,37 +13,6 @@ namespace forestcoll::baseline {
 namespace {
 
 constexpr std::size_t kMostDoubleTreeEdges = std::size_t{1} << 25;
-
-// The binary tree in which position p has the height of its lowest set bit: p's parent, of n
-// positions; 0 is the root. Every second position is a leaf.
-std::size_t parent_in_order(std::size_t p, std::size_t n) {
-  const std::size_t bit = p & (~p + 1);
-  const std::size_t up = (p ^ bit) | (bit << 1U);
-  return up < n ? up : p ^ bit;
-}
-
-/// One of two trees over n boxes; the leaves of one are inside the other.
-class BoxTree {
- public:
-  BoxTree(std::size_t boxes, bool second) : boxes_(boxes), second_(second) {}
-  [[nodiscard]] std::size_t root() const { return from_position(0); }
-  [[nodiscard]] std::size_t parent(std::size_t box) const {
-    return from_position(parent_in_order(to_position(box), boxes_));
-  }
-
- private:
-  // The second tree is the mirror image, or where that has the same leaves, turned by one.
-  [[nodiscard]] std::size_t from_position(std::size_t p) const {
-    if (!second_) return p;
-    return boxes_ % 2 == 0 ? boxes_ - 1 - p : (p + 1) % boxes_;
-  }
-  [[nodiscard]] std::size_t to_position(std::size_t box) const {
-    if (!second_) return box;
-    return boxes_ % 2 == 0 ? boxes_ - 1 - box : (box + boxes_ - 1) % boxes_;
-  }
-  std::size_t boxes_;
-  bool second_;
-};
 
 class DoubleTree {
  public:

@@ -23,10 +23,11 @@ namespace forestcoll::baseline {
 /// two ranks ("split tree"). Errors: B01, B08.
 [[nodiscard]] Expected<BaselineResult> double_tree(const Request& request);
 
-/// NVLink SHARP, allreduce alone: each GPU of one box sends its data once, the switch combines it
-/// and sends the results to all. A GPU that owns 1/N of the results sends (1 + 1/N) of the buffer,
-/// so C / (1 + 1/N) is reached, C the bandwidth of a GPU to all switches that multicast and reduce.
-/// No trees describe that. Error B03.
+/// NVLink SHARP, allreduce alone: each GPU of a box reads the sum of its share through the switch
+/// and stores it at all. In one box every GPU has a share; with an echo, C / (1 + 1/N) is reached,
+/// C the bandwidth of a GPU to all switches that multicast and reduce. Between boxes (NCCL's
+/// NVLSTree), those beside the NICs of a rail exchange what they read along the rail's double
+/// binary tree before it is stored. Errors: B03, B04, B08.
 [[nodiscard]] Expected<BaselineResult> nvls(const Request& request);
 
 /// Recursive doubling (allgather) and halving (reduce-scatter), one after the other for allreduce

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -40,6 +41,16 @@ Expected<Fabric> Fabric::make(const Topology& topology) {
     fabric.box_.push_back(boxes.emplace(node.box, next).first->second);
   }
   return fabric;
+}
+
+void Route::load(ArcId arc) {
+  const auto same =
+      std::ranges::find_if(parts, [&](const LinkPart& part) { return part.link == arc.value; });
+  if (same == parts.end()) {
+    parts.push_back({arc.value, 1});
+  } else {
+    same->part += 1;
+  }
 }
 
 bool Fabric::differ_in_box(NodeId a, NodeId b) const {
@@ -116,27 +127,79 @@ std::int32_t Fabric::through_switches(const std::vector<GroupAccess>& accesses,
   return by_accesses_[accesses] = add(std::move(route));
 }
 
-std::int32_t Fabric::along(std::span<const NodeId> path) {
+std::vector<ArcId> Fabric::arcs_along(std::span<const NodeId> path) const {
   std::vector<ArcId> arcs;
   for (std::size_t i = 0; i + 1 < path.size(); ++i) {
     arcs.push_back(network_.graph.find(path[i], path[i + 1]));
     FORESTCOLL_CHECK(arcs.back().valid(), "links join the nodes of a path");
   }
+  return arcs;
+}
+
+std::int32_t Fabric::along(std::span<const NodeId> path) {
+  std::vector<ArcId> arcs = arcs_along(path);
   const auto known = by_path_.find(arcs);
   if (known != by_path_.end()) return known->second;
   Route route;
   for (const ArcId arc : arcs) {
     route.latency_us += latency_us_[arc.index()];
-    const auto same = std::find_if(route.parts.begin(), route.parts.end(),
-                                   [&](const LinkPart& part) { return part.link == arc.value; });
-    if (same == route.parts.end()) {
-      route.parts.push_back({arc.value, 1});
-    } else {
-      same->part += 1;  // a path that goes in a circle
-    }
+    route.load(arc);
   }
   route.hops = static_cast<std::int32_t>(arcs.size());
   route.between_boxes = differ_in_box(path.front(), path.back());
+  const std::int32_t number = add(std::move(route));
+  by_path_.emplace(std::move(arcs), number);
+  return number;
+}
+
+// What a rank gives to a switch to be copied comes back to it, and what a rank reads from one
+// combined takes the rank's own part there. Invalid: no such way.
+ArcId Fabric::echo_of(std::span<const NodeId> way, bool inward) const {
+  const NodeId end = inward ? way.front() : way.back();
+  const NodeId beside = inward ? way[1] : way[way.size() - 2];
+  if (roles_.empty() || !roles_[end].echoes || !network_.is_compute(beside)) return {};
+  return inward ? network_.graph.find(beside, end) : network_.graph.find(end, beside);
+}
+
+// Of the slowest way from one end to another.
+void Fabric::measure(Route& route, std::span<const std::vector<NodeId>> ways, bool inward) const {
+  struct Depth {
+    double latency_us = 0;
+    std::int32_t hops = 0;
+  };
+  std::map<NodeId, Depth> depth;
+  std::optional<NodeId> first;
+  for (const std::vector<NodeId>& way : ways) {
+    Depth here = depth[inward ? way.back() : way.front()];
+    for (const ArcId arc : arcs_along(way)) here.latency_us += latency_us_[arc.index()];
+    here.hops += static_cast<std::int32_t>(way.size()) - 1;
+    depth[inward ? way.front() : way.back()] = here;
+    route.latency_us = std::max(route.latency_us, here.latency_us);
+    route.hops = std::max(route.hops, here.hops);
+    for (const NodeId end : {way.front(), way.back()}) {
+      if (!network_.is_compute(end)) continue;
+      if (!first) first = end;
+      route.between_boxes |= differ_in_box(*first, end);
+    }
+  }
+}
+
+std::int32_t Fabric::branching(std::span<const std::vector<NodeId>> ways, bool inward) {
+  std::vector<ArcId> arcs;
+  bool echoes = false;
+  for (const std::vector<NodeId>& way : ways) {
+    std::ranges::copy(arcs_along(way), std::back_inserter(arcs));
+    const ArcId echo = echo_of(way, inward);
+    if (!echo.valid()) continue;
+    arcs.push_back(echo);
+    echoes = true;
+  }
+  const auto known = by_path_.find(arcs);
+  if (known != by_path_.end()) return known->second;
+  Route route;
+  for (const ArcId arc : arcs) route.load(arc);
+  route.in_network = echoes;
+  measure(route, ways, inward);
   const std::int32_t number = add(std::move(route));
   by_path_.emplace(std::move(arcs), number);
   return number;

@@ -22,7 +22,10 @@ struct Route {
   double latency_us = 0;  ///< of its links; where it is spread, of the slowest way
   std::int32_t hops = 0;  ///< links one after the other
   bool between_boxes = false;
-  bool in_network = false;  ///< through switches that copy or combine
+  bool in_network = false;  ///< through switches that copy or combine, as NVSwitches do
+
+  /// Every byte goes over this link, or once more.
+  void load(ArcId arc);
 };
 
 class Fabric {
@@ -46,11 +49,18 @@ class Fabric {
                                               Findings& findings);
   /// Along these nodes. REQUIRES: links join them.
   [[nodiscard]] std::int32_t along(std::span<const NodeId> path);
+  /// All of these ways at once, as parts of a tree that branches at switches: paths in the
+  /// direction of the data, each after the one that it continues towards the leaves (`inward`: that
+  /// continues it). Loads echoes, too. REQUIRES: links join the nodes of the paths.
+  [[nodiscard]] std::int32_t branching(std::span<const std::vector<NodeId>> ways, bool inward);
 
  private:
   [[nodiscard]] bool differ_in_box(NodeId a, NodeId b) const;
   std::int32_t add(Route route);
   void measure(Route& route, NodeId from) const;
+  void measure(Route& route, std::span<const std::vector<NodeId>> ways, bool inward) const;
+  [[nodiscard]] std::vector<ArcId> arcs_along(std::span<const NodeId> path) const;
+  [[nodiscard]] ArcId echo_of(std::span<const NodeId> way, bool inward) const;
 
   Network network_;
   std::vector<double> capacity_, latency_us_;

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <string_view>
-#include <unordered_map>
+#include <map>
 #include <utility>
 
+#include "simulate/branching_phase.hpp"
 #include "simulate/graph_maker.hpp"
 
 namespace forestcoll::audit {
@@ -51,16 +51,7 @@ std::vector<Permutation> products(const ForestFile& forest, const TreeList& list
 class PhaseReader {
  public:
   PhaseReader(const ForestFile& forest, const Topology& topology, Fabric& fabric)
-      : forest_(forest), fabric_(fabric) {
-    std::unordered_map<std::string_view, NodeId> ids;
-    for (std::size_t v = 0; v < topology.nodes.size(); ++v) {
-      ids.emplace(topology.nodes[NodeId(v)].id, NodeId(v));
-    }
-    for (const std::string& name : forest.names) {
-      const auto found = ids.find(name);
-      node_of_.push_back(found == ids.end() ? NodeId() : found->second);
-    }
-  }
+      : forest_(forest), fabric_(fabric), node_of_(nodes_by_name(forest, topology)) {}
 
   // False where the images are too many.
   bool read(const TreeList& list, bool inward, FlowPhase& phase) {
@@ -89,6 +80,11 @@ class PhaseReader {
   }
 
  private:
+  struct RankEdge {
+    std::int32_t up = -1, down = -1;  // `up` is nearer to the root
+    std::int32_t route = -1;          // down, or up where the phase is inward
+  };
+
   static Name moved(Name name, const Permutation* image) {
     return image == nullptr ? name : (*image)[static_cast<std::size_t>(name)];
   }
@@ -101,12 +97,12 @@ class PhaseReader {
     added.root = rank_of(moved(tree.root, image));
     added.multiplicity = static_cast<double>(tree.multiplicity);
     added.begin = phase.edges.size();
-    std::vector<FlowEdge> edges;
+    std::vector<RankEdge> edges;
     for (std::size_t e = tree.edges_begin; e < tree.edges_end; ++e) {
       const ForestEdge& edge = forest_.edges[e];
       const std::int32_t src = rank_of(moved(edge.src, image));
       const std::int32_t dst = rank_of(moved(edge.dst, image));
-      edges.push_back({inward_ ? dst : src, inward_ ? src : dst, -1, route_of(edge, image)});
+      edges.push_back({inward_ ? dst : src, inward_ ? src : dst, route_of(edge, image)});
     }
     sort_from_root(edges, added.root, phase);
     added.end = phase.edges.size();
@@ -121,7 +117,7 @@ class PhaseReader {
     return fabric_.along(path);
   }
 
-  void sort_from_root(const std::vector<FlowEdge>& edges, std::int32_t root, FlowPhase& phase) {
+  void sort_from_root(const std::vector<RankEdge>& edges, std::int32_t root, FlowPhase& phase) {
     below_.resize(fabric_.network().ranks.size());
     for (std::size_t e = 0; e < edges.size(); ++e) {
       below_[static_cast<std::size_t>(edges[e].up)].push_back(e);
@@ -130,9 +126,9 @@ class PhaseReader {
     for (std::size_t at = 0; at < queue.size(); ++at) {
       const auto [rank, above] = queue[at];
       for (const std::size_t e : below_[static_cast<std::size_t>(rank)]) {
-        queue.emplace_back(edges[e].down, static_cast<std::int32_t>(phase.edges.size()));
-        phase.edges.push_back(edges[e]);
-        phase.edges.back().above = above;
+        const RankEdge& edge = edges[e];
+        queue.emplace_back(edge.down, static_cast<std::int32_t>(phase.edges.size()));
+        phase.edges.push_back({inward_ ? edge.down : edge.up, above, edge.route});
       }
       below_[static_cast<std::size_t>(rank)].clear();
     }
@@ -152,7 +148,6 @@ class ForestGraph {
       : maker_(maker),
         pieces_(passes_for(unit_bytes * thickest, maker.protocol().pass_bytes)),
         unit_bytes_(unit_bytes / static_cast<double>(pieces_)),
-        reduced_(sends.size(), -1),
         step_kind_(sends.size(), -1) {
     for (std::size_t r = 0; r < sends.size(); ++r) {
       if (maker.step() > 0 && sends[r] > threadblocks)
@@ -164,7 +159,7 @@ class ForestGraph {
     edges_.clear();
     for (const FlowTree& tree : phase.trees) {
       for (std::size_t e = tree.begin; e < tree.end; ++e) {
-        edges_.push_back(edge_of(phase.edges[e], tree, phase.inward));
+        edges_.push_back(edge_of(phase.edges[e], tree));
       }
     }
     for (const FlowTree& tree : phase.trees) {
@@ -179,11 +174,11 @@ class ForestGraph {
   // From here on, roots pass on what has been reduced to them.
   void begin_broadcast(const FlowPhase& reduce) {
     for (const FlowTree& tree : reduce.trees) {
-      std::int32_t& gate = reduced_[static_cast<std::size_t>(tree.root)];
-      if (gate < 0) gate = point();
+      const auto [gate, is_new] = reduced_.try_emplace(tree.root);
+      if (is_new) gate->second = point();
     }
     for (std::size_t t = 0; t < reduce.trees.size(); ++t) {
-      const std::int32_t gate = reduced_[static_cast<std::size_t>(reduce.trees[t].root)];
+      const std::int32_t gate = reduced_.at(reduce.trees[t].root);
       for (const Edge& edge : into_root_[t]) {
         maker_.graph.wait(edge.flow, gate, 0, edge.delay);
         give_room(gate, edge);
@@ -206,18 +201,18 @@ class ForestGraph {
     return maker_.graph.add(activity);
   }
 
-  Edge edge_of(const FlowEdge& edge, const FlowTree& tree, bool inward) {
+  Edge edge_of(const FlowEdge& edge, const FlowTree& tree) {
     Edge made{-1, point(), maker_.delay(edge.route)};
     made.step = made.flow;
     Activity& flow = maker_.graph.activities.back();
     flow.kind = maker_.kind(edge.route, std::numeric_limits<double>::infinity());
-    flow.bytes = maker_.on_links(unit_bytes_);
+    flow.bytes = maker_.on_route(edge.route, unit_bytes_);
     flow.weight = tree.multiplicity;
     flow.after = made.delay;
-    if (maker_.step() <= 0) return made;
+    if (maker_.step() <= 0 || edge.worker < 0) return made;
     made.step = point();
     Activity& step = maker_.graph.activities.back();
-    step.kind = step_kind_[static_cast<std::size_t>(inward ? edge.down : edge.up)];
+    step.kind = step_kind_[static_cast<std::size_t>(edge.worker)];
     (step.kind < 0 ? step.seconds : step.bytes) = maker_.step();
     maker_.graph.wait(made.step, made.flow);
     maker_.graph.wait(made.flow, made.step, kInFlight);
@@ -235,10 +230,9 @@ class ForestGraph {
         const Edge& above = edges_[static_cast<std::size_t>(up)];
         maker_.graph.wait(above.flow, self.step, 0, above.delay);
         give_room(self.flow, above);
-      } else if (const std::int32_t gate = reduced_[static_cast<std::size_t>(tree.root)];
-                 gate >= 0) {
-        maker_.graph.wait(gate, self.step);
-        maker_.graph.wait(self.flow, gate, kHeldPieces);
+      } else if (const auto gate = reduced_.find(tree.root); gate != reduced_.end()) {
+        maker_.graph.wait(gate->second, self.step);
+        maker_.graph.wait(self.flow, gate->second, kHeldPieces);
       }
     }
   }
@@ -259,9 +253,9 @@ class ForestGraph {
 
   GraphMaker& maker_;
   std::int64_t pieces_;
-  double unit_bytes_;                         // of a piece of a tree of multiplicity 1
-  std::vector<Edge> edges_;                   // of the phase
-  std::vector<std::int32_t> reduced_;         // by root: what its broadcast waits for
+  double unit_bytes_;                             // of a piece of a tree of multiplicity 1
+  std::vector<Edge> edges_;                       // of the phase
+  std::map<std::int32_t, std::int32_t> reduced_;  // by root: what its broadcast waits for
   std::vector<std::int32_t> step_kind_;       // by rank; −1: a threadblock for each of its edges
   std::vector<std::vector<Edge>> into_root_;  // of every tree of the inward phase
 };
@@ -277,6 +271,10 @@ ForestSource::ForestSource(const ForestFile& forest, const Topology& topology, s
        {std::pair(&forest.trees, sums), std::pair(&forest.reduce, true),
         std::pair(&forest.broadcast, false)}) {
     if (!list->present) continue;
+    if (forest.version == 3) {
+      phases_.push_back(read_branching_phase(forest, *list, inward, topology, fabric));
+      continue;
+    }
     phases_.emplace_back();
     if (reader.read(*list, inward, phases_.back())) continue;
     findings.add(Code::too_large, std::string("/symmetry"),
@@ -286,7 +284,7 @@ ForestSource::ForestSource(const ForestFile& forest, const Topology& topology, s
   for (const FlowPhase& phase : phases_) {
     for (const FlowTree& tree : phase.trees) thickest_ = std::max(thickest_, tree.multiplicity);
     for (const FlowEdge& edge : phase.edges) {
-      ++sends_[static_cast<std::size_t>(phase.inward ? edge.down : edge.up)];
+      if (edge.worker >= 0) ++sends_[static_cast<std::size_t>(edge.worker)];
     }
   }
 }

@@ -9,25 +9,9 @@
 #include "forestcoll/simulate.hpp"
 #include "simulate/event_graph.hpp"
 #include "simulate/fabric.hpp"
+#include "simulate/flow_phase.hpp"
 
 namespace forestcoll::audit {
-
-/// One tree of the forest with ranks for names: images are spelt out.
-struct FlowTree {
-  std::int32_t root = -1;
-  double multiplicity = 1;
-  std::size_t begin = 0, end = 0;  ///< its edges in FlowPhase::edges, parents first
-};
-struct FlowEdge {
-  std::int32_t up = -1, down = -1;  ///< ranks; `up` is nearer to the root
-  std::int32_t above = -1;          ///< the edge into `up`, in FlowPhase::edges; −1 at the root
-  std::int32_t route = -1;          ///< down, or up where the phase is inward
-};
-struct FlowPhase {
-  bool inward = false;
-  std::vector<FlowTree> trees;
-  std::vector<FlowEdge> edges;
-};
 
 class ForestSource {
  public:
@@ -45,7 +29,8 @@ class ForestSource {
   /// thickest tree below what a pass carries. An edge sends one piece after the other, each as soon
   /// as it has arrived, and begins one while the one before is on its way; it runs at most eight
   /// ahead of those that pass on what it sends. Sums keep up with what arrives. In an allreduce, a
-  /// root sends a piece down once it has it from all of its trees.
+  /// root sends a piece down once it has it from all of its trees. What is copied or combined in
+  /// switches goes over all its links at once.
   [[nodiscard]] EventGraph make(const Fabric& fabric, const SimulationParameters& parameters,
                                 double bytes) const;
 
@@ -53,7 +38,7 @@ class ForestSource {
   std::vector<FlowPhase> phases_;
   double units_ = 1;
   double thickest_ = 1;              ///< multiplicity
-  std::vector<std::int32_t> sends_;  ///< edges that leave each rank, over all phases
+  std::vector<std::int32_t> sends_;  ///< edges that each rank works at, over all phases
 };
 
 }  // namespace forestcoll::audit

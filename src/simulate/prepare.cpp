@@ -144,10 +144,6 @@ class Preparation {
   Expected<Simulator> read_forest() {
     const auto forest = audit::read_forest_json(text_, file_, findings_);
     if (!forest) return forest.errors();
-    if (forest->version == 3) {
-      return refuse(file_, "", "the trees branch at switches, which is not timed",
-                    "simulate a schedule without that: synth --format forest -k 1, or XML");
-    }
     return finish(audit::ForestSource(*forest, topology_, chunks_, fabric_, findings_));
   }
 

@@ -2,17 +2,23 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/check.hpp"
+#include "forestcoll/congestion.hpp"
+#include "forestcoll/max_height.hpp"
 #include "forestcoll/route_builder.hpp"
+#include "solver/allreduce/at_once.hpp"
+#include "solver/allreduce/split_units.hpp"
 
 namespace forestcoll {
 namespace {
+
+using solver::SplitUnits;
 
 // Of sums of capacities times the data, as `Network` promises.
 constexpr Int128 kMost = Int128{1} << 62;
@@ -23,42 +29,16 @@ Diagnostic does_not_fit() {
           .message =
               "the shares of the trees that branch at switches have no common denominator "
               "that fits 64 bits",
-          .remedy = "round the bandwidths to a coarser grid with --quantize"};
+          .remedy =
+              "ask for a number of trees with -k, or round the bandwidths to a coarser grid "
+              "with --quantize"};
 }
 
-// What all amounts of a split are multiples of, in the network's units: one chunk's part of the
-// rate.
-std::optional<Ratio> common_measure(const AllreduceSplit& split) {
-  std::int64_t num = 0, den = 1;
-  const auto add = [&](const Ratio& amount) {
-    if (amount == Ratio(0)) return true;
-    num = std::gcd(num, amount.num());
-    const Int128 common = Int128{den} / std::gcd(den, amount.den()) * amount.den();
-    if (common >= kMost) return false;
-    den = static_cast<std::int64_t>(common);
-    return true;
-  };
-  for (const auto* phase : {&split.broadcast, &split.reduce}) {
-    for (const AllreduceTrees& trees : *phase) {
-      if (!std::ranges::all_of(trees.root, add)) return std::nullopt;
-      for (const AllreduceArc& arc : trees.taken) {
-        if (!add(arc.amount)) return std::nullopt;
-      }
-    }
-  }
-  return Ratio(num, den);
-}
-
-// In chunks. REQUIRES: it is a multiple.
-std::optional<std::int64_t> count_of(const Ratio& amount, const Ratio& measure) {
-  const auto count = checked_div(amount, measure);
-  if (!count) return std::nullopt;
-  FORESTCOLL_CHECK(count->den() == 1, "the measure divides every amount");
-  return count->num();
-}
+/// Chunks that the trees of one class and phase carry, by their root.
+using Shares = IdVector<NodeId, std::int64_t>;
 
 /// What the trees of one class and phase are packed into: the fabric with a twin beside each of
-/// their switches, in chunks. In-trees are out-trees on it, as it is turned round.
+/// their switches. In-trees are out-trees on it, as it is turned round.
 class TwinFabric {
  public:
   TwinFabric(const Network& fabric, const AllreduceTrees& trees, bool inward)
@@ -70,26 +50,24 @@ class TwinFabric {
   }
 
   // False where that does not fit exact arithmetic.
-  bool make(const Ratio& measure) {
+  bool make(const SplitUnits& units, const Shares& shares) {
     std::map<std::pair<NodeId, NodeId>, Capacity> taken;
     Int128 all = 0;
     for (const AllreduceArc& arc : trees_.taken) {
-      const auto count = count_of(arc.amount, measure);
-      if (!count) return false;
+      const std::int64_t count = units.count(arc.amount);
+      if (count == 0) continue;
       const Arc& along = fabric_.graph.arcs()[arc.arc.index()];
       NodeId tail = end(along.tail, arc.branches_at_tail);
       NodeId head = end(along.head, arc.branches_at_head);
       if (inward_) std::swap(tail, head);
-      taken[{tail, head}] += *count;
-      all += *count;
+      taken[{tail, head}] += count;
+      all += count;
     }
     add_ranks();
     Int128 data = static_cast<Int128>(network_.ranks.size());
     for (const NodeId v : network_.ranks) {
-      const auto count = count_of(trees_.root[original(v)], measure);
-      if (!count) return false;
-      network_.weight.push_back(*count);
-      data += *count;
+      network_.weight.push_back(shares[original(v)]);
+      data += shares[original(v)];
     }
     if (all >= kMost / data) return false;
     std::vector<Arc> arcs;
@@ -149,85 +127,97 @@ Forest without_twins(const Forest& packed, const TwinFabric& twins) {
   return {builder.take(), std::move(trees), std::move(routes)};
 }
 
+// As many trees as chunks: at the rate of the split where that is what the chunks are, else at the
+// highest that their rounding leaves.
+Expected<Packing> pack_twins(const Network& network, bool exact, const BranchingOptions& options) {
+  Scaling scaling{1, Ratio(1), network.capacity};
+  if (!exact) {
+    const Rate rate = optimal_rate(network, network.weight, {}, options.packing.stop);
+    auto scaled = scale_to_k(network, network.weight, rate, 1, options.packing.stop);
+    if (!scaled) return scaled.errors();
+    scaling = *std::move(scaled);
+  }
+  if (!options.max_height) return pack(network, network.weight, scaling, options.packing);
+  return pack_within_height(network, network.weight, scaling, *options.max_height, options.packing);
+}
+
 Expected<BranchingTrees> pack_class(const Network& fabric, const AllreduceTrees& trees, bool inward,
-                                    const Ratio& measure, const PackOptions& options) {
+                                    const SplitUnits& units, const Shares& shares,
+                                    const BranchingOptions& options) {
   TwinFabric twins(fabric, trees, inward);
-  if (!twins.make(measure)) return does_not_fit();
-  const Network& network = twins.network();
-  const Scaling scaling{1, Ratio(1), network.capacity};
-  auto packed = pack(network, network.weight, scaling, options);
+  if (!twins.make(units, shares)) return does_not_fit();
+  auto packed = pack_twins(twins.network(), !options.chunks, options);
   if (!packed) return packed.errors();
   FORESTCOLL_CHECK(packed->scaling.k == 1, "a tree is asked for per chunk");
   const Forest forest = without_twins(packed->forest, twins);
   return BranchingTrees{trees.switches, inward ? forest.reversed() : forest};
 }
 
-/// What trees load the arcs with, in chunks, with the echoes of what they exchange with switches.
-class BranchingLoads {
- public:
-  BranchingLoads(const Network& network, const SwitchRoles& roles)
-      : network_(network), roles_(roles), load_(network.graph.arc_count(), 0) {}
+/// What every class of one phase carries from every root, in chunks.
+using PhaseShares = std::vector<Shares>;
 
-  void add(const Forest& forest) {
-    for (std::size_t t = 0; t < forest.tree_count(); ++t) {
-      for (std::size_t v = 0; v < forest.rank_count(); ++v) {
-        if (Rank(v) == forest.tree(TreeId(t)).root) continue;
-        add_path(forest.path(TreeId(t), Rank(v)), forest.is_in_forest(),
-                 forest.tree(TreeId(t)).multiplicity);
-      }
-    }
+// As the split has it, in its units.
+PhaseShares shares_in_units(const std::vector<AllreduceTrees>& phase, const SplitUnits& units) {
+  PhaseShares shares;
+  for (const AllreduceTrees& trees : phase) {
+    shares.emplace_back();
+    for (const Ratio& amount : trees.root) shares.back().push_back(units.count(amount));
   }
+  return shares;
+}
 
-  // GB/s, for so many chunks; nothing where exact arithmetic does not hold it.
-  [[nodiscard]] std::optional<Ratio> algbw(std::int64_t chunks) const {
-    std::size_t worst = 0;
-    for (std::size_t a = 1; a < load_.size(); ++a) {
-      if (load_[ArcId(a)] * network_.capacity[ArcId(worst)] >
-          load_[ArcId(worst)] * network_.capacity[ArcId(a)]) {
-        worst = a;
-      }
-    }
-    const auto per_chunk =
-        Ratio::reduced(Int128{network_.capacity[ArcId(worst)]}, load_[ArcId(worst)]);
-    const auto all = per_chunk ? checked_mul(*per_chunk, Ratio(chunks)) : std::nullopt;
-    return all ? checked_mul(*all, network_.unit) : std::nullopt;
+// Of all classes together, by root.
+Weights totals_of(const PhaseShares& shares) {
+  Weights totals(shares.front().size(), 0);
+  for (const Shares& of_class : shares) {
+    for (std::size_t v = 0; v < totals.size(); ++v) totals[Rank(v)] += of_class[NodeId(v)];
   }
+  return totals;
+}
 
- private:
-  void add_path(const std::vector<NodeId>& path, bool inward, std::int64_t chunks) {
-    for (std::size_t i = 0; i + 1 < path.size(); ++i) {
-      load_[network_.graph.find(path[i], path[i + 1])] += chunks;
-    }
-    // The end at which a switch copies or combines, and what is next to it.
-    const NodeId end = inward ? path.front() : path.back();
-    const NodeId beside = inward ? path[1] : path[path.size() - 2];
-    if (network_.is_compute(end) || !roles_[end].echoes || !network_.is_compute(beside)) return;
-    const ArcId echo = inward ? network_.graph.find(beside, end) : network_.graph.find(end, beside);
-    load_[echo] += chunks;
+// So many chunks from every root, divided among the classes in proportion to what they carry.
+PhaseShares rounded(const PhaseShares& shares, const Weights& chunks) {
+  PhaseShares result(shares.size(), Shares(chunks.size(), 0));
+  for (std::size_t v = 0; v < chunks.size(); ++v) {
+    if (chunks[Rank(v)] == 0) continue;
+    Weights by_class;
+    for (const Shares& of_class : shares) by_class.push_back(of_class[NodeId(v)]);
+    const Weights divided = solver::rounded_shares(by_class, chunks[Rank(v)]);
+    for (std::size_t c = 0; c < shares.size(); ++c) result[c][NodeId(v)] = divided[Rank(c)];
   }
+  return result;
+}
 
-  const Network& network_;
-  const SwitchRoles& roles_;
-  IdVector<ArcId, Int128> load_;
-};
+bool carries_nothing(const Shares& shares) {
+  return std::ranges::all_of(shares, [](std::int64_t chunks) { return chunks == 0; });
+}
 
 }  // namespace
 
 Expected<BranchingForest> pack_branching(const Network& network, const SwitchRoles& roles,
                                          const AllreduceOptimum& optimum,
-                                         const PackOptions& options) {
+                                         const BranchingOptions& options) {
   FORESTCOLL_CHECK(optimum.split.has_value(), "a split says what is to be packed");
   const AllreduceSplit& split = *optimum.split;
-  const auto measure = common_measure(split);
-  if (!measure) return does_not_fit();
+  const SplitUnits units(split);
+  if (!options.chunks && !units.exact()) return does_not_fit();
+  PhaseShares broadcast = shares_in_units(split.broadcast, units);
+  PhaseShares reduce = shares_in_units(split.reduce, units);
+  if (options.chunks) {
+    // The same chunks are reduced at a root and broadcast from it.
+    const Weights chunks = solver::rounded_shares(totals_of(broadcast), *options.chunks);
+    broadcast = rounded(broadcast, chunks);
+    reduce = rounded(reduce, chunks);
+  }
   BranchingForest result{.optimum = optimum.upper, .ranks = network.ranks};
-  BranchingLoads loads(network, roles);
   for (const bool inward : {true, false}) {
     auto& packed = inward ? result.reduce : result.broadcast;
-    for (const AllreduceTrees& trees : inward ? split.reduce : split.broadcast) {
-      auto each = pack_class(network, trees, inward, *measure, options);
+    const auto& phase = inward ? split.reduce : split.broadcast;
+    const auto& shares = inward ? reduce : broadcast;
+    for (std::size_t c = 0; c < phase.size(); ++c) {
+      if (carries_nothing(shares[c])) continue;
+      auto each = pack_class(network, phase[c], inward, units, shares[c], options);
       if (!each) return each.errors();
-      loads.add(each->forest);
       packed.push_back(*std::move(each));
     }
   }
@@ -237,7 +227,7 @@ Expected<BranchingForest> pack_branching(const Network& network, const SwitchRol
       result.chunks += trees.forest.tree(TreeId(t)).multiplicity;
     }
   }
-  const auto algbw = loads.algbw(result.chunks);
+  const auto algbw = congestion_algbw(result, network, roles);
   if (!algbw) return does_not_fit();
   result.algbw = *algbw;
   return result;

@@ -11,6 +11,8 @@
 #include "forestcoll/allreduce_optimum.hpp"
 #include "forestcoll/congestion.hpp"
 #include "forestcoll/emit.hpp"
+#include "forestcoll/emit_branching.hpp"
+#include "forestcoll/switch_roles.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/verify.hpp"
 #include "support/fabrics.hpp"
@@ -32,6 +34,20 @@ Ratio optimum(const Network& network, Collective collective, std::optional<Rank>
   return std::max(best->algbw, at_once->upper);
 }
 
+// Trees that branch at switches have an optimum of their own.
+void expect_sound(const TestFabric& fabric, const BranchingForest& branching,
+                  const std::string& what) {
+  const auto best = allreduce_optimum(fabric.network, switch_roles(fabric.topology));
+  ASSERT_TRUE(best) << what;
+  BranchingForest forest = branching;
+  forest.optimum = best->upper;
+  const auto verdict =
+      verify(to_forest_json(forest, fabric.topology), "forest", &fabric.topology, {});
+  ASSERT_TRUE(verdict) << what;
+  EXPECT_TRUE(verdict->ok) << what << ": " << to_string(verdict->findings.front());
+  EXPECT_EQ(verdict->algbw, branching.algbw) << what;
+}
+
 // A forest is accepted by the checker, which adds up its loads again, and is no faster than the
 // bound; a rate alone says why.
 void expect_sound(const TestFabric& fabric, const BaselineResult& result, Collective collective,
@@ -39,8 +55,13 @@ void expect_sound(const TestFabric& fabric, const BaselineResult& result, Collec
   std::optional<Rank> root;
   if (result.forest) root = result.forest->root;
   if (is_rooted(collective) && !root) root = Rank(fabric.network.ranks.size() / 2);
-  const Ratio limit = optimum(fabric.network, collective, root);
   EXPECT_GT(result.algbw, Ratio(0)) << what;
+  if (result.branching) {
+    EXPECT_EQ(result.branching->algbw, result.algbw) << what;
+    expect_sound(fabric, *result.branching, what);
+    return;
+  }
+  const Ratio limit = optimum(fabric.network, collective, root);
   // The cuts bind relayed messages too.
   EXPECT_LE(result.algbw, limit) << what;
   if (!result.forest) {

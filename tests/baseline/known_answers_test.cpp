@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "baseline/baseline_testing.hpp"
+#include "forestcoll/emit_branching.hpp"
+#include "forestcoll/verify.hpp"
 
 namespace forestcoll {
 namespace {
@@ -105,6 +107,47 @@ TEST(Allreduce, NvlsSendsOneShareMoreThanTheBuffer) {
   const auto result = make("nvls", test::TestFabric(test::parse(text)), Collective::allreduce);
   EXPECT_EQ(result.algbw, Ratio(2400, 9));  // 300 / (1 + 1/8)
   EXPECT_FALSE(result.forest);
+  ASSERT_TRUE(result.branching);
+  EXPECT_EQ(result.branching->chunks, 8);
+  // Without an echo, a GPU's own share stays with it.
+  text.insert(text.find("\"multicast\""), "\"echo\": false, ");
+  EXPECT_EQ(make("nvls", test::TestFabric(test::parse(text)), Collective::allreduce).algbw,
+            Ratio(300));
+}
+
+// Between boxes each of a rail's two trees carries half a share up and down: by way of a NIC once
+// with two boxes, at most three halves with three, twice from four on.
+TEST(Allreduce, NvlsExchangesSumsBetweenBoxes) {
+  for (const auto& [boxes, algbw] : std::vector<std::pair<std::string, Ratio>>{
+           {"2", 400}, {"3", {800, 3}}, {"4", 200}, {"7", 200}}) {
+    const auto fabric = test::generated("dgx-h100", {{"boxes", boxes}});
+    const auto result = make("nvls", fabric, Collective::allreduce);
+    EXPECT_EQ(result.algbw, algbw) << boxes;
+    ASSERT_TRUE(result.branching);
+    EXPECT_EQ(result.branching->chunks, 16) << boxes;
+    BranchingForest forest = *result.branching;
+    forest.optimum = forest.algbw;
+    const std::string text = to_forest_json(forest, fabric.topology);
+    const auto verdict = verify(text, "nvls", &fabric.topology, {});
+    ASSERT_TRUE(verdict && verdict->ok);
+    EXPECT_EQ(verdict->algbw, algbw);
+  }
+  const auto a100 = test::generated("dgx-a100", {{"boxes", "2"}});
+  EXPECT_EQ(test::code_of(test::try_make("nvls", a100, Collective::allreduce)), "B03");
+}
+
+// Two switches of different widths share the data in proportion.
+TEST(Allreduce, NvlsTakesAllSwitchesThatServeABox) {
+  const auto fabric = test::TestFabric(test::parse(
+      R"({"format": "forestcoll-topology", "version": 1, "nodes": [
+        {"id": "g[0-3]", "type": "compute"},
+        {"id": "a", "type": "switch", "multicast": true, "reduce": true},
+        {"id": "b", "type": "switch", "multicast": true, "reduce": true}],
+      "links": [{"src": "g[0-3]", "dst": "a", "bandwidth": 10},
+                {"src": "g[0-3]", "dst": "b", "bandwidth": 20}]})"));
+  const auto result = make("nvls", fabric, Collective::allreduce);
+  EXPECT_EQ(result.algbw, Ratio(24));  // 30 / (1 + 1/4)
+  EXPECT_EQ(result.branching->chunks, 12);
 }
 
 }  // namespace

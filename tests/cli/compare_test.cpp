@@ -62,20 +62,65 @@ TEST(Compare, SaysSoWhereWeWinNothing) {
                          "171.429 GB/s"));
 }
 
-TEST(Compare, SaysSoWhereWeLose) {
+// C / (1 + 1/N) = 400, against 8 · 450 / 7 / 2 in two phases over GPUs alone: both have it.
+TEST(Compare, OursBranchesAtSwitchesAsNvlsDoes) {
   const Scratch scratch;
   const std::string file = scratch.write("t.json", combining_switch());
   const auto result = run({"compare", file, "--json", "--sizes", "1M"});
   ASSERT_EQ(result.code, 0) << result.err;
   const auto report = nlohmann::json::parse(result.out);
   expect_valid(report, "forestcoll-compare.schema.json");
-  // C / (1 + 1/N) = 400, against 8 · 450 / 7 / 2 in two phases.
-  EXPECT_EQ(row(report, "nvls")["algbw"]["exact"], "400");
-  EXPECT_NEAR(row(report, "nvls")["optimum_fraction"], 400 * 14 / 3600.0, 1e-12);
+  EXPECT_EQ(report["optimum"]["exact"], "400");
+  EXPECT_EQ(report["two_phases"]["exact"], "1800/7");
+  EXPECT_EQ(report["allreduce_in_network"]["exact"], "400");
+  for (const char* name : {"forestcoll", "nvls"}) {
+    const auto each = row(report, name);
+    EXPECT_EQ(each["algbw"]["exact"], "400") << name;
+    EXPECT_EQ(each["optimum_fraction"], 1) << name;
+    EXPECT_EQ(each["trees"], 16) << name;
+    EXPECT_EQ(each["height"]["max"], 2) << name;
+    // With its echo, every link carries everything once and a share of 1/8 once more.
+    EXPECT_EQ(each["busiest_link"]["load"]["exact"], "9/8") << name;
+    EXPECT_EQ(each["schedule_error"]["code"], "T06") << name;
+  }
   EXPECT_THAT(report["who_wins"][0].get<std::string>(),
-              HasSubstr("nvls, the best of NCCL's ring, tree and NVLS, wins: it moves 400 GB/s, "
-                        "56 % more than forestcoll's 257.143, by combining data inside switches"));
-  EXPECT_THAT(run({"compare", file, "--sizes", "1M"}).out, HasSubstr("155.55 %"));
+              HasSubstr("forestcoll wins nothing: nvls, the best of NCCL's ring, tree and NVLS, "
+                        "moves the same 400 GB/s"));
+  EXPECT_THAT(run({"compare", file, "--sizes", "1M"}).out,
+              HasSubstr("with switches that copy and combine: 400 GB/s, 55.56 % more"));
+}
+
+// On every kind of box whose switch can do it, one or several, with SHARP between them and without.
+TEST(Compare, OursIsNoSlowerThanNvlsAnywhere) {
+  const Scratch scratch;
+  const std::string file = scratch / "t.json";
+  for (const std::vector<std::string>& fabric : std::vector<std::vector<std::string>>{
+           {"dgx-h100"},
+           {"dgx-h200"},
+           {"dgx-b200"},
+           {"gb200-nvl72"},
+           {"dgx-h100", "--boxes", "2"},
+           {"dgx-h100", "--boxes", "3", "--fabric", "single"},
+           {"dgx-h100", "--boxes", "4", "--fabric", "rail-spine", "--oversubscription", "2:1"},
+           {"dgx-h100", "--boxes", "8"},
+           {"dgx-b200", "--boxes", "2", "--sharp", "yes"},
+           {"dgx-h100", "--boxes", "3", "--sharp", "yes"},
+           {"gb200-nvl72", "--boxes", "2"}}) {
+    std::vector<std::string> generate = {"topo", "gen"};
+    generate.insert(generate.end(), fabric.begin(), fabric.end());
+    generate.insert(generate.end(), {"-o", file});
+    ASSERT_EQ(run(generate).code, 0) << ::testing::PrintToString(fabric);
+    const auto result =
+        run({"compare", file, "--json", "--sizes", "1M", "--algorithms", "forestcoll,nvls"});
+    ASSERT_EQ(result.code, 0) << result.err;
+    const auto report = nlohmann::json::parse(result.out);
+    const auto ours = row(report, "forestcoll"), theirs = row(report, "nvls");
+    const std::string what = ::testing::PrintToString(fabric);
+    ASSERT_TRUE(theirs.contains("algbw")) << what;
+    EXPECT_GE(ours["algbw"]["value"].get<double>(), theirs["algbw"]["value"].get<double>()) << what;
+    EXPECT_NEAR(ours["optimum_fraction"], 1, 1e-12) << what;
+    EXPECT_LE(theirs["optimum_fraction"], 1 + 1e-12) << what;
+  }
 }
 
 TEST(Compare, ARowThatCannotExistSaysWhyAndTheOthersGoOn) {

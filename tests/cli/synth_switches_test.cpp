@@ -45,9 +45,38 @@ TEST(SynthInNetwork, ForestsBranchAtSwitches) {
   const auto verify = run({"verify", forest, "--topology", file, "--json"});
   ASSERT_EQ(verify.code, 0) << verify.out << verify.err;
   EXPECT_EQ(nlohmann::json::parse(verify.out)["algbw"]["exact"], "400");
-  // A number of trees is asked for of trees over GPUs alone.
-  const auto fixed = run({"synth", file, "--format", "forest", "-k", "1", "--json", "-o", forest});
-  EXPECT_FALSE(nlohmann::json::parse(fixed.out).contains("branching"));
+}
+
+// k trees per GPU of each phase, and no tree higher: at whatever rate that leaves.
+TEST(SynthInNetwork, NumbersOfTreesAndHeightsAreKept) {
+  const Scratch scratch;
+  const std::string file = scratch / "h100.json", forest = scratch / "forest.json";
+  ASSERT_EQ(run({"topo", "gen", "dgx-h100", "--boxes", "3", "-o", file}).code, 0);
+  const auto synth = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"synth",  file, "--format", "forest",
+                                          "--json", "-o", forest};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto result = run(arguments);
+    EXPECT_EQ(result.code, 0) << result.err;
+    const auto verify = run({"verify", forest, "--topology", file});
+    EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
+    auto report = nlohmann::json::parse(result.out);
+    expect_valid(report, "forestcoll-synth.schema.json");
+    return report;
+  };
+  EXPECT_EQ(synth({"-k", "optimal"})["algbw"]["exact"], "300");
+  const auto two = synth({"-k", "2"});
+  EXPECT_EQ(two["chunks"], 48);
+  EXPECT_TRUE(two.contains("branching"));
+  // No more trees are worse: those of 4 are thicker.
+  const auto eight = synth({"-k", "8"});
+  EXPECT_EQ(eight["chunks"], 192);
+  EXPECT_EQ(eight["algbw"]["exact"], "300");
+  const auto low = synth({"-k", "4", "--max-height", "3"});
+  EXPECT_LE(low["height"]["max"], 3);
+  EXPECT_EQ(synth({"-k", "max:8"})["algbw"]["exact"], "300");
+  // Stars over GPUs alone are lower than any tree through a switch.
+  EXPECT_FALSE(synth({"--max-height", "2"}).contains("branching"));
 }
 
 // Through the switch of one box; of two boxes where that is faster than without.
@@ -68,14 +97,14 @@ TEST(SynthInNetwork, PlansHaveSwitchChannels) {
   }
 }
 
-TEST(SynthInNetwork, WhatIsNotTimedIsSaid) {
+TEST(SynthInNetwork, ForestsThatBranchAreTimed) {
   const Scratch scratch;
   const std::string file = scratch / "h100.json", forest = scratch / "forest.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
   ASSERT_EQ(run({"synth", file, "--format", "forest", "-o", forest}).code, 0);
   const auto simulated = run({"simulate", forest, file});
-  EXPECT_EQ(simulated.code, 2);
-  EXPECT_THAT(simulated.err, HasSubstr("the trees branch at switches, which is not timed"));
+  EXPECT_EQ(simulated.code, 0) << simulated.err;
+  EXPECT_THAT(simulated.out, HasSubstr("allreduce over 8 ranks"));
   const auto warm = run({"synth", file, "--format", "forest", "--warm", forest, "-o", "-"});
   EXPECT_EQ(warm.code, 2);
   EXPECT_THAT(warm.err, HasSubstr("version 1 or 2"));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,36 +18,10 @@
 namespace forestcoll::testing {
 namespace {
 
-// A topology of which `network` is the digraph.
-Topology topology_of(const Network& network, const SwitchRoles& roles) {
-  Topology topology;
-  for (std::size_t v = 0; v < network.graph.node_count(); ++v) {
-    TopologyNode node;
-    node.id = "n" + std::to_string(v);
-    if (!network.is_compute(NodeId(v))) {
-      node.type = NodeType::switch_node;
-      node.multicast = roles[NodeId(v)].copies;
-      node.reduce = roles[NodeId(v)].combines;
-      node.echo = roles[NodeId(v)].echoes;
-    }
-    topology.nodes.push_back(node);
-  }
-  for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
-    TopologyLink link;
-    link.src = network.graph.tail(ArcId(a));
-    link.dst = network.graph.head(ArcId(a));
-    link.bandwidth = Ratio(network.capacity[ArcId(a)]) * network.unit;
-    link.full_duplex = false;
-    topology.links.push_back(link);
-  }
-  topology.ranks = network.ranks;
-  return topology;
-}
-
 // What the trees reach that are packed for the optimum, as `verify` finds it.
 Ratio packed(const Network& network, const SwitchRoles& roles, const AllreduceOptimum& optimum,
-             const std::string& what) {
-  const auto forest = pack_branching(network, roles, optimum);
+             const std::string& what, const BranchingOptions& options = {}) {
+  const auto forest = pack_branching(network, roles, optimum, options);
   if (!forest) {
     ADD_FAILURE() << what << ": " << to_string(forest.errors().front());
     return 0;
@@ -99,7 +74,8 @@ TEST(Branching, ARackIsPacked) {
   EXPECT_EQ(packed_optimum(rack.network, rack.roles(kSharp, {}), "silent"), Ratio(900));
 }
 
-// Shares without a simple common denominator are refused in words: the optimum stands, as a figure.
+// Shares without a simple common denominator are refused in words, where no number of trees is
+// given: the optimum stands, as a figure.
 bool are_too_long(const Network& network, const SwitchRoles& roles,
                   const AllreduceOptimum& optimum) {
   const auto forest = pack_branching(network, roles, optimum);
@@ -119,6 +95,11 @@ TEST(Branching, RandomFabricsReachWhatTheProgramSays) {
     ASSERT_TRUE(optimum && optimum->split) << "seed " << seed;
     if (are_too_long(network, roles, *optimum)) {
       ++too_long;
+      const auto chunks = 64 * static_cast<std::int64_t>(network.ranks.size());
+      const Ratio near =
+          packed(network, roles, *optimum, "seed " + std::to_string(seed), {.chunks = chunks});
+      EXPECT_LE(near, optimum->split->algbw) << "seed " << seed;
+      EXPECT_GE(near, optimum->split->algbw * Ratio(4, 5)) << "seed " << seed;
       continue;
     }
     const Ratio reached = packed(network, roles, *optimum, "seed " + std::to_string(seed));
@@ -132,6 +113,47 @@ TEST(Branching, RandomFabricsReachWhatTheProgramSays) {
   EXPECT_LT(too_long, 10);
   EXPECT_GT(exact, 480);
   EXPECT_GT(branching, 60);
+}
+
+// As many trees as are asked for, at the highest rate that the rounding of shares leaves.
+TEST(Branching, GivenNumbersOfChunksAreCarried) {
+  for (const std::size_t boxes : {1, 2, 3}) {
+    const Cluster cluster = h100(boxes);
+    for (const SwitchRole rails : {SwitchRole(), kSharp}) {
+      const SwitchRoles roles = cluster.roles(kEchoing, rails);
+      const auto optimum = allreduce_optimum(cluster.network, roles);
+      ASSERT_TRUE(optimum && optimum->split);
+      Ratio best = 0;
+      for (const std::int64_t chunks : {1, 7, 8, 24, 48}) {
+        const std::string what = std::to_string(boxes) + " boxes, " + std::to_string(chunks);
+        const Ratio reached = packed(cluster.network, roles, *optimum, what, {.chunks = chunks});
+        EXPECT_GT(reached, Ratio(0)) << what;
+        EXPECT_LE(reached, optimum->split->algbw) << what;
+        best = std::max(best, reached);
+      }
+      EXPECT_EQ(best, optimum->split->algbw) << boxes;
+    }
+  }
+}
+
+TEST(Branching, TreesAreNoHigherThanAskedFor) {
+  const Cluster cluster = h100(3);
+  const SwitchRoles roles = cluster.roles(kEchoing, {});
+  const auto optimum = allreduce_optimum(cluster.network, roles);
+  ASSERT_TRUE(optimum && optimum->split);
+  for (const std::int32_t most : {2, 3, 4}) {
+    const auto forest =
+        pack_branching(cluster.network, roles, *optimum, {.chunks = 24, .max_height = most});
+    if (!forest) {
+      EXPECT_EQ(forest.errors().front().code, "E16") << most;
+      continue;
+    }
+    EXPECT_GE(most, 3);
+    for (const auto* phase : {&forest->reduce, &forest->broadcast}) {
+      for (const BranchingTrees& trees : *phase) EXPECT_LE(trees.forest.max_height(), most);
+    }
+    EXPECT_GT(forest->algbw, Ratio(0));
+  }
 }
 
 TEST(Branching, NoTreesOfSmallFabricsReachMore) {

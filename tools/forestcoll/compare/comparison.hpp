@@ -13,6 +13,7 @@
 #include "common/report/tree_shape.hpp"
 #include "forestcoll/allreduce_optimum.hpp"
 #include "forestcoll/alltoall.hpp"
+#include "forestcoll/branching_forest.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/forest.hpp"
@@ -55,10 +56,11 @@ struct ComparedRow {
   std::optional<Diagnostic> error;
 
   Ratio algbw, busbw;  ///< GB/s, by the congestion model: phases of an allreduce run at once
-  /// Of `Comparison::optimum`. Above 1 where switches combine data, which no optimum here does, and
-  /// for an allreduce whose optimum is known of reduce-scatter, then allgather alone.
+  /// Of `Comparison::optimum`. Above 1 for an allreduce whose optimum is known of reduce-scatter,
+  /// then allgather alone.
   double optimum_fraction = 0;
   std::optional<CollectiveForest> forest;
+  std::optional<BranchingForest> branching;  ///< in place of `forest`
   std::optional<TreeShape> shape;
   std::optional<std::int64_t> parts;  ///< of an all-to-all's pairs
   std::optional<ProgramSize> program;
@@ -66,7 +68,6 @@ struct ComparedRow {
   std::optional<BusiestLink> busiest;
   IdVector<ArcId, double> busy;  ///< of every arc, like BusiestLink::busy; empty: not known
   Simulated simulated = Simulated::trees;
-  bool closed_form = false;  ///< `times` by a formula, like those of trees without threadblocks
   std::vector<SimulatedTime> times;
   std::optional<Diagnostic> times_error;  ///< why there are none
   /// Of trees, as the program that they are lowered to; made where some file is a program.
@@ -115,6 +116,8 @@ struct Comparison {
   /// An allreduce: the optimum of reduce-scatter, then allgather, and what `bound` says of all.
   std::optional<Ratio> two_phases;
   std::optional<Expected<AllreduceOptimum>> allreduce;
+  /// The same where switches can copy or combine.
+  std::optional<Expected<AllreduceOptimum>> in_network;
   std::optional<AlltoallLimit> alltoall;  ///< set of an all-to-all alone
   Bottleneck bottleneck;                  ///< of an all-to-all, `sending` alone, if it is a cut
   std::vector<ComparedRow> rows;

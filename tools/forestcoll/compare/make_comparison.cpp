@@ -13,6 +13,7 @@
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "compare/alltoall_row.hpp"
+#include "forestcoll/switch_roles.hpp"
 #include "forestcoll/synthesize.hpp"
 
 namespace forestcoll::cli {
@@ -66,9 +67,13 @@ class RowPool {
 // be.
 void add_allreduce(Comparison& comparison) {
   comparison.two_phases = comparison.optimum;
-  comparison.allreduce = allreduce_optimum(comparison.fabric->network);
-  if (!*comparison.allreduce) return;
-  comparison.optimum = std::max(comparison.optimum, (*comparison.allreduce)->upper);
+  const Fabric& fabric = *comparison.fabric;
+  comparison.allreduce = allreduce_optimum(fabric.network);
+  const SwitchRoles roles = switch_roles(fabric.topology);
+  if (!roles.empty()) comparison.in_network = allreduce_optimum(fabric.network, roles);
+  for (const auto& known : {comparison.allreduce, comparison.in_network}) {
+    if (known && *known) comparison.optimum = std::max(comparison.optimum, (*known)->upper);
+  }
 }
 
 Expected<Comparison> tree_optimum_of(const Fabric& fabric, const RowsRequest& request) {

@@ -10,10 +10,11 @@
 #include "common/report/report.hpp"
 #include "common/report/share.hpp"
 #include "compare/alltoall_row.hpp"
-#include "compare/closed_form.hpp"
+#include "compare/branching_row.hpp"
 #include "compare/link_loads.hpp"
 #include "forestcoll/boxes.hpp"
 #include "forestcoll/emit.hpp"
+#include "forestcoll/emit_branching.hpp"
 #include "forestcoll/parse_forest.hpp"
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/stopwatch.hpp"
@@ -97,9 +98,29 @@ class RowMaker {
       row.error = inexact("its exact rate does not fit 64 bits");
       return;
     }
+    if (auto branching = faster_branching(fabric_, request_.collective, *algbw)) {
+      row.seconds = *row.seconds + watch.restart();
+      row.note = fmt::format("branches at switches; over GPUs alone {} GB/s", number(*algbw));
+      describe_branching(row, *std::move(branching));
+      return;
+    }
     set_rate(row, *algbw);
     row.forest = std::move(found->forest);
     if (!row.error) describe_forest(row, loads);
+  }
+
+  // Links and times as they are seen in the text; it is the same checker's rate that other rows
+  // have from their loads.
+  void describe_branching(ComparedRow& row, BranchingForest forest) {
+    forest.optimum = std::max(optimum_, forest.algbw);  // that of two phases may be exceeded
+    const std::string text = to_forest_json(forest, fabric_.topology);
+    row.branching = std::move(forest);
+    judge(row, text);
+    if (row.error) return;
+    row.shape = shape_of(*row.branching);
+    row.program_error = no_copies_in_xml();
+    if (request_.programs) row.program_times_error = row.program_error;
+    simulate(row, text);
   }
 
   void make_alltoall(ComparedRow& row) {
@@ -149,23 +170,10 @@ class RowMaker {
     if (row.forest) {
       row.forest->optimum = optimum_;
       describe_forest(row, link_loads(*row.forest, fabric_.network));
-    } else if (row.algorithm == "nvls") {
-      set_closed_form(row);
+    } else if (made->branching) {
+      describe_branching(row, *std::move(made->branching));
     } else {
       row.times_error = usage_error("N06", "no trees describe it", "");
-    }
-  }
-
-  void set_closed_form(ComparedRow& row) const {
-    row.closed_form = true;
-    row.note = nvls_formula;
-    const auto at = [&](const std::vector<std::int64_t>& sizes) {
-      return nvls_times(fabric_, row.algbw, request_.parameters, sizes);
-    };
-    row.times = at(request_.sizes);
-    if (const auto more = request_.measured_sizes.find(row.algorithm);
-        more != request_.measured_sizes.end()) {
-      row.at_measured = at(more->second);
     }
   }
 

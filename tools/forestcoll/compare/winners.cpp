@@ -70,12 +70,8 @@ std::string rate_sentence(const ComparedRow& us, const ComparedRow& them, const 
                        role.empty() ? name : fmt::format("{}, {}", them.algorithm, role),
                        heights(us, them));
   }
-  return fmt::format(
-      "For large messages {} wins: it moves {} GB/s, {} more than forestcoll's {}{}.", name,
-      number(their_rate), lead(their_rate, our_rate), number(our_rate),
-      us.algbw == Ratio(0) || !them.closed_form
-          ? ""
-          : ", by combining data inside switches, which forestcoll does not do");
+  return fmt::format("For large messages {} wins: it moves {} GB/s, {} more than forestcoll's {}.",
+                     name, number(their_rate), lead(their_rate, our_rate), number(our_rate));
 }
 
 // Consecutive sizes with the same winner; none: level.

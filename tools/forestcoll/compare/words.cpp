@@ -41,7 +41,6 @@ std::string in_words(Simulated kind) {
 }
 
 std::string simulated(const ComparedRow& row) {
-  if (row.closed_form) return "closed-form";
   if (row.simulated == Simulated::flows) return "flows";
   return row.simulated == Simulated::trees ? "trees" : "program";
 }
@@ -51,7 +50,8 @@ std::string optimum_name(const Comparison& comparison) {
     return "limit of alltoall (proved)";
   }
   if (!comparison.allreduce) return "optimum (proved)";
-  const Expected<AllreduceOptimum>& known = *comparison.allreduce;
+  const Expected<AllreduceOptimum>& known =
+      comparison.in_network ? *comparison.in_network : *comparison.allreduce;
   if (!known) return two_phases_name;
   return known->is_exact() ? "optimum of allreduce (proved)" : "limit of allreduce (proved)";
 }
@@ -64,7 +64,11 @@ std::string fraction_title(const Comparison& comparison) {
 std::string optimum_in_words(const Comparison& comparison) {
   if (!comparison.allreduce) return "";
   std::string line = in_words(*comparison.allreduce, *comparison.two_phases);
-  line.pop_back();  // the end of the line
+  if (comparison.in_network) {
+    line +=
+        in_network_in_words(*comparison.in_network, *comparison.allreduce, *comparison.two_phases);
+  }
+  line.pop_back();  // the end of the last line
   if (!*comparison.allreduce) {
     line += fmt::format(
         "; {} GB/s is the optimum of reduce-scatter, then allgather, which both at "
@@ -85,7 +89,7 @@ std::string bottleneck_in_words(const Comparison& comparison) {
 
 std::string parts_in_words(const ComparedRow& row) {
   if (row.parts) return std::to_string(*row.parts);
-  return row.forest ? std::to_string(row.forest->k) : "";
+  return row.forest ? std::to_string(row.forest->k) : "";  // switches can be roots, too
 }
 
 std::string bytes_in_words(double bytes) {

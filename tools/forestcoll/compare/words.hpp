@@ -15,7 +15,7 @@ constexpr const char* two_phases_name = "reduce-scatter, then allgather (proved)
 
 /// What is simulated: "trees without threadblocks", "flows …", "programs of threadblocks".
 [[nodiscard]] std::string in_words(Simulated kind);
-/// What the row's times are of: "trees", "flows", "program", "closed-form".
+/// What the row's times are of: "trees", "flows", "program".
 [[nodiscard]] std::string simulated(const ComparedRow& row);
 /// What `optimum` is, for its line of a table: "optimum of allreduce (proved)".
 [[nodiscard]] std::string optimum_name(const Comparison& comparison);

@@ -125,6 +125,9 @@ Json to_json(const Comparison& comparison, bool seconds) {
   if (comparison.two_phases) {
     json["two_phases"] = exact(*comparison.two_phases);
     json["allreduce_optimum"] = to_json(*comparison.allreduce, *comparison.two_phases);
+    if (comparison.in_network) {
+      json["allreduce_in_network"] = to_json(*comparison.in_network, *comparison.two_phases);
+    }
     json["optimum_says"] = optimum_in_words(comparison);
   }
   for (const RefusedSize& size : comparison.refused_sizes) {

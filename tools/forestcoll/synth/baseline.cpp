@@ -27,6 +27,14 @@ std::string names_of_baselines() {
 }
 
 Diagnostic no_trees(const BaselineArguments& arguments, const BaselineResult& result) {
+  if (result.branching) {
+    return usage_error(
+        "B10",
+        fmt::format("{} reaches {} GB/s here (model, not measurement), by trees that branch at "
+                    "switches, which no other algorithm is written with",
+                    arguments.algorithm, number(result.algbw)),
+        "leave --algorithm out: forestcoll's own trees branch at switches where that is faster");
+  }
   return usage_error(
       "B10",
       fmt::format("{} reaches {} GB/s here (model, not measurement), but there is no schedule to "

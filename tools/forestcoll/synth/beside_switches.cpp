@@ -12,7 +12,7 @@ std::optional<Ratio> beside_switches(const Fabric& fabric, const CollectiveFores
   const SwitchRoles roles = switch_roles(fabric.topology);
   if (roles.empty()) return std::nullopt;
   const auto best = allreduce_optimum(fabric.network, roles);
-  if (!best || !best->split || !(forest.algbw < best->split->algbw)) return std::nullopt;
+  if (!best || !best->split || !(forest.optimum < best->split->algbw)) return std::nullopt;
   return best->split->algbw;
 }
 

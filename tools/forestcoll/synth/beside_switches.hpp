@@ -11,8 +11,8 @@
 
 namespace forestcoll::cli {
 
-/// GB/s: what trees reach that branch at switches, where the fabric has some that can and the
-/// forest has less. Cost: that of `allreduce_optimum`.
+/// GB/s: what trees reach that branch at switches, where the fabric has some that can and all trees
+/// that do not, reach less. Cost: that of `allreduce_optimum`.
 [[nodiscard]] std::optional<Ratio> beside_switches(const Fabric& fabric,
                                                    const CollectiveForest& forest);
 

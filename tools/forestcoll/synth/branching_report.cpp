@@ -2,37 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <vector>
 
 #include "common/report/share.hpp"
+#include "common/report/tree_shape.hpp"
 
 namespace forestcoll::cli {
 namespace {
-
-struct BranchingShape {
-  std::int64_t trees = 0;   ///< of both phases
-  std::int32_t height = 0;  ///< the largest
-  double mean_height = 0;   ///< by multiplicity, over the phases alike
-};
-
-BranchingShape shape_of(const BranchingForest& forest) {
-  BranchingShape shape;
-  for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
-    for (const BranchingTrees& trees : *phase) {
-      shape.trees += static_cast<std::int64_t>(trees.forest.tree_count());
-      for (std::size_t t = 0; t < trees.forest.tree_count(); ++t) {
-        const Forest::Tree& tree = trees.forest.tree(TreeId(t));
-        shape.height = std::max(shape.height, tree.height);
-        shape.mean_height += static_cast<double>(tree.multiplicity) * tree.height /
-                             (2 * static_cast<double>(forest.chunks));
-      }
-    }
-  }
-  return shape;
-}
 
 // By id, each once.
 std::vector<std::string> switches_of(const BranchingForest& forest, const Topology& topology) {
@@ -51,7 +29,7 @@ std::vector<std::string> switches_of(const BranchingForest& forest, const Topolo
 
 std::string branching_lines(const BranchingForest& forest, const CollectiveForest& without,
                             const Topology& topology, bool is_plan) {
-  const BranchingShape shape = shape_of(forest);
+  const TreeShape shape = shape_of(forest);
   const auto switches = switches_of(forest, topology);
   std::string text = fmt::format("  algbw {} GB/s, {}\n", number(forest.algbw),
                                  of_optimum(forest.algbw, forest.optimum));
@@ -65,18 +43,18 @@ std::string branching_lines(const BranchingForest& forest, const CollectiveFores
                     "  {} chunks, {}, height {} (mean {}), hops into and out of switches "
                     "counted\n",
                     forest.chunks, counted(static_cast<std::size_t>(shape.trees), "tree"),
-                    shape.height, number(shape.mean_height));
+                    shape.highest, number(shape.mean_height));
 }
 
 void put_branching(Json& json, const BranchingForest& forest, const CollectiveForest& without,
                    const Topology& topology) {
-  const BranchingShape shape = shape_of(forest);
+  const TreeShape shape = shape_of(forest);
   json["k"] = 1;
   json["chunks"] = forest.chunks;
   json["algbw"] = exact(forest.algbw);
   json["optimum"] = exact(forest.optimum);
   json["trees"] = shape.trees;
-  json["height"] = {{"max", shape.height}, {"mean", shape.mean_height}, {"lower_bound", 1}};
+  json["height"] = {{"max", shape.highest}, {"mean", shape.mean_height}, {"lower_bound", 1}};
   json["branching"] = {{"switches", switches_of(forest, topology)},
                        {"over_gpus_alone", exact(without.algbw)}};
   json.erase("trees_per_root");  // switches can be roots

@@ -18,4 +18,20 @@ TreeShape shape_of(const CollectiveForest& forest) {
   return shape;
 }
 
+TreeShape shape_of(const BranchingForest& forest) {
+  TreeShape shape;
+  for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
+    for (const BranchingTrees& trees : *phase) {
+      shape.trees += static_cast<std::int64_t>(trees.forest.tree_count());
+      for (std::size_t t = 0; t < trees.forest.tree_count(); ++t) {
+        const Forest::Tree& tree = trees.forest.tree(TreeId(t));
+        shape.highest = std::max(shape.highest, tree.height);
+        shape.mean_height += static_cast<double>(tree.multiplicity) * tree.height /
+                             (2 * static_cast<double>(forest.chunks));
+      }
+    }
+  }
+  return shape;
+}
+
 }  // namespace forestcoll::cli

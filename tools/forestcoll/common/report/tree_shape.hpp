@@ -3,7 +3,8 @@
 
 #include <cstdint>
 
-#include "forestcoll/synthesize.hpp"
+#include "forestcoll/branching_forest.hpp"
+#include "forestcoll/forest.hpp"
 
 namespace forestcoll::cli {
 
@@ -13,5 +14,7 @@ struct TreeShape {
   double mean_height = 0;    ///< weighted by multiplicity, over all phases alike
 };
 [[nodiscard]] TreeShape shape_of(const CollectiveForest& forest);
+/// Edges into and out of switches are counted.
+[[nodiscard]] TreeShape shape_of(const BranchingForest& forest);
 
 }  // namespace forestcoll::cli
