@@ -19,6 +19,7 @@
 #include "forestcoll/failures.hpp"
 #include "forestcoll/stopwatch.hpp"
 #include "synth/alltoall_report.hpp"
+#include "synth/trace.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -58,7 +59,9 @@ Expected<void> refuse_format(const SynthArguments& arguments) {
                       .message = "this program makes no plans of MSCCL++ for an alltoall",
                       .remedy = "write --format msccl or flows"};
   }
-  if (format == "msccl" || format == "flows" || format == "none") return {};
+  if (format == "msccl" || format == "flows" || format == "none" || is_trace(format)) {
+    return {};
+  }
   return usage_error("S04",
                      fmt::format("--format {} is for trees, and an alltoall has none", format),
                      "write --format msccl, flows or none");
@@ -133,7 +136,8 @@ Expected<AlltoallCompileOptions> resolve_alltoall(const SynthArguments& argument
   SynthArguments common = arguments;
   common.collective = to_string(Collective::allgather);
   common.baseline = {};
-  if (arguments.format != "msccl") common.sizes.clear();  // no window: what is made is for a size
+  // No window: what is made is for a size.
+  if (arguments.format != "msccl" && !is_trace(arguments.format)) common.sizes.clear();
   common.trees.clear();
   const auto request = resolve(common);
   if (!request) return request.errors();
@@ -141,9 +145,9 @@ Expected<AlltoallCompileOptions> resolve_alltoall(const SynthArguments& argument
   options.algorithm = *options_of_baseline;
   if (const auto done = read_largest_size(arguments.sizes, options); !done) return done.errors();
   if (const auto done = read_parts(arguments.trees, options); !done) return done.errors();
-  options.format = arguments.format == "msccl"   ? AlltoallFormat::msccl
+  options.format = arguments.format == "none"    ? AlltoallFormat::none
                    : arguments.format == "flows" ? AlltoallFormat::flows
-                                                 : AlltoallFormat::none;
+                                                 : AlltoallFormat::msccl;
   options.xml = request->compile.xml;
   if (options.xml.protocol.empty()) options.xml.protocol = "Simple";
   options.sms = request->compile.sms;
@@ -220,9 +224,10 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
   if (!made->verdict.ok) return refuse_verdict(made->verdict, console);
   stage.restart();
   if (options->format != AlltoallFormat::none) {
-    if (const auto done = write_output(arguments.output, made->text); !done) {
-      return fail(done.errors(), console);
-    }
+    const auto done = is_trace(arguments.format)
+                          ? write_trace(made->text, *options->bytes, arguments)
+                          : write_output(arguments.output, made->text);
+    if (!done) return fail(done.errors(), console);
   }
   times.write = stage.restart();
   times.total = total.restart();
@@ -232,6 +237,7 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
   }
   note(console, alltoall_summary(*made, *fabric, options->sms, times));
   warn_of_peers(*made, console);
+  if (is_trace(arguments.format)) note(console, trace_line(arguments));
   if (!arguments.json) return ExitCode::done;
   Json json = alltoall_json(*made, *fabric, times);
   if (!options->algorithm.empty()) json["algorithm"] = algorithm_json(options->algorithm, *made);

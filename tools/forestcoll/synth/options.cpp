@@ -18,6 +18,7 @@
 #include "common/report/report.hpp"
 #include "forestcoll/sizes.hpp"
 #include "synth/refusals.hpp"
+#include "synth/trace.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -43,7 +44,7 @@ Format parse_format(std::string_view name) {
   if (name == "forest-xml") return Format::forest_xml;
   if (name == "dot") return Format::dot;
   if (name == "none") return Format::none;
-  return Format::msccl;
+  return Format::msccl;  // of a trace, too, whose messages are those of XML
 }
 
 Expected<TreesPerRoot> parse_trees(const std::string& text, Format format) {
@@ -299,9 +300,10 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
           "mscclpp in one box, uses switches that copy and combine; none only solves and\n"
           "reports; forest-symmetric writes one tree\n"
           "per orbit of the fabric's symmetry, for fabrics of thousands of GPUs; flows are the\n"
-          "paths of an alltoall, with shares and rounds")
-      ->check(CLI::IsMember(
-          {"msccl", "mscclpp", "forest", "forest-symmetric", "forest-xml", "dot", "flows", "none"}))
+          "paths of an alltoall, with shares and rounds; goal (LogGOPSim) and chakra (ASTRA-sim,\n"
+          "a directory) are the messages of one size, for others' simulators")
+      ->check(CLI::IsMember({"msccl", "mscclpp", "forest", "forest-symmetric", "forest-xml", "dot",
+                             "flows", "goal", "chakra", "none"}))
       ->each([&arguments](const std::string&) { arguments.format_given = true; })
       ->capture_default_str();
   add_baseline_options(command, arguments.baseline);
@@ -349,7 +351,11 @@ Expected<SynthRequest> resolve(const SynthArguments& arguments) {
   compile.force_simple = arguments.force_simple;
   compile.sms = arguments.sms.value_or(assumed_sms(arguments.target));
   compile.lowering.max_threadblocks = compile.sms;
-  if (const auto done = read_window(arguments, compile.format, compile.xml); !done) {
+  if (is_trace(arguments.format)) {
+    const auto bytes = resolve_trace(arguments);
+    if (!bytes) return bytes.errors();
+    request.trace = *bytes;
+  } else if (const auto done = read_window(arguments, compile.format, compile.xml); !done) {
     return done.errors();
   }
   if (const auto done = read_lowering(arguments, compile.lowering); !done) return done.errors();

@@ -55,8 +55,9 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments);
 
 /// As understood.
 struct SynthRequest {
-  CompileOptions compile;          ///< but for what only the fabric knows: root, previous forest
-  std::vector<std::int64_t> tune;  ///< bytes, ascending; empty: one file for all
+  CompileOptions compile;             ///< but for what only the fabric knows: root, previous forest
+  std::vector<std::int64_t> tune;     ///< bytes, ascending; empty: one file for all
+  std::optional<std::int64_t> trace;  ///< bytes; none: what is written is no trace
 };
 /// Errors (ErrorKind::input): S03 a value that cannot be read, S04 values that do not go together.
 [[nodiscard]] Expected<SynthRequest> resolve(const SynthArguments& arguments);

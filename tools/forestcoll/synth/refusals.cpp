@@ -6,6 +6,7 @@
 
 #include "common/report/report.hpp"
 #include "forestcoll/protocol.hpp"
+#include "synth/trace.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -61,7 +62,7 @@ Expected<void> refuse_for_format(const SynthArguments& arguments, Format format)
 
 Expected<void> refuse_with_deploy(const SynthArguments& arguments, Format format) {
   if (arguments.deploy.empty()) return {};
-  if (format != Format::msccl && format != Format::mscclpp) {
+  if (!is_schedule(format) || is_trace(arguments.format)) {
     return usage_error(
         "S04",
         fmt::format("--deploy is for what runtimes load, not for --format {}", arguments.format),

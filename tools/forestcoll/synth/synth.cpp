@@ -35,6 +35,7 @@
 #include "synth/options.hpp"
 #include "synth/plan_boxes.hpp"
 #include "synth/refusals.hpp"
+#include "synth/trace.hpp"
 #include "synth/tune.hpp"
 #include "synth/write_report.hpp"
 
@@ -84,7 +85,7 @@ void warn_of_protocol(const Compilation& compiled, const Topology& topology,
 // The default target is a runtime of NVIDIA's GPUs.
 void note_default_target(const SynthArguments& arguments, const CompileOptions& options,
                          const Fabric& fabric, const Console& console) {
-  if (arguments.target_given || options.format != Format::msccl) return;
+  if (arguments.target_given || arguments.format != "msccl") return;
   if (!fabric.gpu.name.starts_with("mi")) return;  // AMD's: mi250, mi300x
   note(console, fmt::format("target {} by default, which does not run on {}: RCCL loads what "
                             "--target rccl-6.3 makes (see docs/commands.md for other releases)",
@@ -112,7 +113,9 @@ Expected<std::vector<NamedText>> deployed(const Compilation& compiled, const Fab
 
 // The schedule alone, or with all that it takes to run it.
 Expected<void> write_schedule(const Compilation& compiled, const Fabric& fabric,
-                              const SynthArguments& arguments) {
+                              const SynthArguments& arguments,
+                              const std::optional<std::int64_t>& trace) {
+  if (trace) return write_trace(compiled.text, *trace, arguments);
   if (arguments.deploy.empty()) {
     return write_output(arguments.output, compiled.text);
   }
@@ -218,15 +221,16 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
 
   // 3. Out.
   if (is_schedule(options.format)) {
-    if (is_rooted(options.synthesis.collective)) warn_of_root("one root", console);
+    if (is_rooted(options.synthesis.collective) && !request->trace)
+      warn_of_root("one root", console);
     warn_of_routes(solved.forest, verdict, console);
   }
   if (options.format == Format::msccl) {
     warn_of_protocol(*compiled, fabric->topology, console);
-    warn_of_counts(verdict, *find_target(options.xml.target), console);
+    if (!request->trace) warn_of_counts(verdict, *find_target(options.xml.target), console);
   }
   if (options.format != Format::none) {
-    if (const auto done = write_schedule(*compiled, *fabric, arguments); !done) {
+    if (const auto done = write_schedule(*compiled, *fabric, arguments, request->trace); !done) {
       return fail(done.errors(), console);
     }
   }
@@ -250,7 +254,8 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
     tradeoff = *found;
     note(console, tradeoff_lines(*tradeoff));
   }
-  const std::string next = next_line(options, arguments.output, arguments.deploy);
+  const std::string next = request->trace ? trace_line(arguments)
+                                          : next_line(options, arguments.output, arguments.deploy);
   if (!next.empty()) note(console, next);
   if (!arguments.json) return ExitCode::done;
   Json json = json_report(seconds, solved, verdict, fabric->topology);
@@ -321,6 +326,7 @@ Command add_synth(CLI::App& program) {
       "  forestcoll synth fabric.json --format none --tradeoff\n"
       "  forestcoll synth fabric.json --algorithm nccl-ring -o rings.xml\n"
       "  forestcoll synth fabric.json -c alltoall -o alltoall.xml\n"
+      "  forestcoll synth fabric.json --format goal --sizes 16M -o allreduce.goal\n"
       "  forestcoll synth fabric.json -c alltoall --demand bytes.csv --format flows -o flows.json\n"
       "  forestcoll synth fabric.json -c allgather --format forest --drop box0/nic3~ib1 \\\n"
       "    --warm forest.json -o after.json\n"
