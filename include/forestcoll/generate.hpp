@@ -28,8 +28,10 @@ struct Generator {
 
 /// The topology file of a fabric: templates where boxes are alike, so that it stays small whatever
 /// its number of GPUs; the sources of its bandwidths in `description` and `metadata`. Values are
-/// as on the command line: "8", "4x4x4", "200 Gb/s", "rail".
-/// Errors: G01 no such generator; G02 it has no such parameter; G03 a value that cannot be.
+/// as on the command line: "8", "4x4x4", "200 Gb/s", "rail". In place of a generator's name stands
+/// the expression of a wiring (`make_wiring`), with the one parameter "bandwidth".
+/// Errors: G01 no such generator; G02 it has no such parameter; G03 a value that cannot be; those
+/// of `make_wiring`.
 /// Cost: linear in the file.
 [[nodiscard]] Expected<TopologyDocument> generate(
     std::string_view name, const std::map<std::string, std::string>& values = {});

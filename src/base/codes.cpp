@@ -7,7 +7,7 @@
 namespace forestcoll {
 namespace {
 
-constexpr std::array<CodeInfo, 145> kCodes = {{
+constexpr std::array<CodeInfo, 152> kCodes = {{
     {"E01", "the topology file", "not JSON"},
     {"E02", "the topology file",
      "wrong format or version, a key of the wrong kind, or a text with control characters"},
@@ -81,6 +81,13 @@ constexpr std::array<CodeInfo, 145> kCodes = {{
     {"G01", "the request", "`topo gen`: no such fabric"},
     {"G02", "the request", "`topo gen`: no such parameter"},
     {"G03", "the request", "`topo gen`: a value that cannot be"},
+    {"G04", "the request", "an expression of a wiring that cannot be read"},
+    {"G05", "the request", "a wiring that there is not, or that is larger than one may be"},
+    {"K01", "the request", "`design direct`: a number of nodes or ports that no wiring has"},
+    {"K02", "the request", "`design cluster`: a file of costs that cannot be read"},
+    {"K03", "the request", "`design cluster`: the file of costs lacks a part that is to be bought"},
+    {"K04", "the request", "`design cluster`: a number of GPUs that no candidate has"},
+    {"K05", "the request", "`design`: kept results that cannot be read"},
     {"C01", "the request", "an extension without a format"},
     {"P01", "the request", "Graphviz is missing", ErrorKind::io},
     {"P02", "the request", "Graphviz failed", ErrorKind::io},

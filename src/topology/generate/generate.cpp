@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "forestcoll/wiring.hpp"
 #include "topology/format/nearest.hpp"
 #include "topology/generate/makers.hpp"
 #include "topology/generate/parameters.hpp"
@@ -24,6 +25,19 @@ std::vector<Maker> all_makers() {
     std::ranges::move(makers, std::back_inserter(all));
   }
   return all;
+}
+
+// A wiring by its expression, which has no name among the generators.
+Expected<TopologyDocument> generate_wiring(const std::string& expression,
+                                           const std::map<std::string, std::string>& values) {
+  const Generator generator{expression, "", {{"bandwidth", "of each link, per direction", "1"}}};
+  topology::Parameters parameters(generator, values);
+  const topology::NamedBandwidth bandwidth = parameters.bandwidth("bandwidth");
+  const auto wiring = make_wiring(expression);
+  Diagnostics errors = parameters.errors();
+  if (!wiring) errors.insert(errors.end(), wiring.errors().begin(), wiring.errors().end());
+  if (!errors.empty()) return errors;
+  return to_document(*wiring, bandwidth.text);
 }
 
 Diagnostic unknown(std::string_view name, const std::vector<Maker>& makers) {
@@ -46,6 +60,7 @@ std::vector<Generator> generators() {
 
 Expected<TopologyDocument> generate(std::string_view name,
                                     const std::map<std::string, std::string>& values) {
+  if (looks_like_wiring(name)) return generate_wiring(std::string(name), values);
   const auto makers = all_makers();
   const auto maker = std::ranges::find_if(
       makers, [&](const Maker& candidate) { return candidate.generator.name == name; });

@@ -19,6 +19,7 @@
 #include "common/report/report.hpp"
 #include "forestcoll/generate.hpp"
 #include "forestcoll/topology.hpp"
+#include "forestcoll/wiring.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -40,6 +41,14 @@ std::string list_in_text() {
                           parameter.standard);
     }
   }
+  text += "\nWirings without switches, in place of a name, with --bandwidth:\n";
+  for (const Construction& graph : constructions()) {
+    const std::string usage = graph.arguments.empty() ? "" : fmt::format("({})", graph.arguments);
+    text += fmt::format("{:<28} {}\n", std::string(graph.name) + usage, graph.summary);
+  }
+  text +=
+      "and of these, or of what they make: L(g) or L3(g), the line digraph, once or three times;\n"
+      "g*3, every node three times over; g^2, the Cartesian power; g x h, the Cartesian product\n";
   return text;
 }
 
@@ -162,7 +171,10 @@ Command add_topo_gen(CLI::App& program) {
   auto options = std::make_shared<GenArguments>();
   CLI::App* command =
       topo_group(program).add_subcommand("gen", "Write the topology file of a named fabric");
-  command->add_option("NAME", options->name, "The fabric, such as dgx-a100 or torus");
+  command->add_option(
+      "NAME", options->name,
+      "The fabric, such as dgx-a100 or torus, or the expression of a wiring, such as\n"
+      "'L2(diamond^2)'");
   command->add_flag("--list", options->list, "List all fabrics with their parameters");
   command->add_flag("--json", options->json,
                     "List them as JSON (format forestcoll-generators, version 1)");
@@ -180,6 +192,7 @@ Command add_topo_gen(CLI::App& program) {
       "  forestcoll topo gen dgx-a100 --boxes 2 --fabric odd-even -o a100.json\n"
       "  forestcoll topo gen dgx-h100 --boxes 128 --fabric rail-spine --oversubscription 2:1\n"
       "  forestcoll topo gen torus --dims 8x8x8 --bandwidth '100 Gb/s'\n"
+      "  forestcoll topo gen 'circulant(16,3,4) x ring(4)' --bandwidth 50\n"
       "  forestcoll topo gen jellyfish --switches 64 --degree 8 --seed 7 | forestcoll bound -\n"
       "\n"
       "Exit codes: 0 done, 2 wrong name or parameter, 4 cannot write, 70 a bug of ours.");
