@@ -4,9 +4,9 @@
 
 #include <utility>
 
-#include "common/io.hpp"
-#include "common/report.hpp"
-#include "common/size_options.hpp"
+#include "common/files/io.hpp"
+#include "common/options/size_options.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/trace.hpp"
 #include "synth/file_set.hpp"
 
