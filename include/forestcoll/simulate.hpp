@@ -50,7 +50,7 @@ struct SimulationParameters {
 /// "ideal", and the GPUs of which figures are built in, "a100" first.
 [[nodiscard]] std::vector<std::string> simulation_gpus();
 /// Errors: M03, no such GPU.
-[[nodiscard]] Expected<SimulationParameters> find_simulation_parameters(std::string_view gpu);
+[[nodiscard]] Expected<SimulationParameters> find_simulation_parameters(std::string_view name);
 /// Reads {"format": "forestcoll-simulation-parameters", "version": 1, …}; keys that are left out
 /// keep their ideal values. Errors: M02, with the place of what is wrong.
 [[nodiscard]] Expected<SimulationParameters> parse_simulation_parameters(std::string_view json,

@@ -145,7 +145,7 @@ class Reader {
   }
 
   // Null, true, false and fractions mean nothing anywhere that matters.
-  bool value() { return true; }
+  static bool value() { return true; }
 
   bool path_node(const std::string& name) {
     if (document_.path_nodes.size() == kMaxPathNodes) return refuse("too many nodes in paths");

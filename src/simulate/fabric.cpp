@@ -19,7 +19,7 @@ Expected<Fabric> Fabric::make(const Topology& topology) {
   fabric.network_ = *std::move(network);
   const Digraph& graph = fabric.network_.graph;
   for (std::size_t a = 0; a < graph.arc_count(); ++a) {
-    const double units = static_cast<double>(fabric.network_.capacity[ArcId(a)]);
+    const auto units = static_cast<double>(fabric.network_.capacity[ArcId(a)]);
     fabric.capacity_.push_back(units * fabric.network_.unit.to_double() * 1e9);
   }
   fabric.latency_us_.assign(graph.arc_count(), 0);

@@ -16,7 +16,7 @@ class RankSets {
  public:
   explicit RankSets(std::int32_t ranks);
 
-  [[nodiscard]] std::int32_t single(std::int32_t rank) const { return rank; }
+  [[nodiscard]] static std::int32_t single(std::int32_t rank) { return rank; }
   [[nodiscard]] std::int32_t all() const { return all_; }
   [[nodiscard]] bool contains(std::int32_t set, std::int32_t rank) const;
 
@@ -49,7 +49,7 @@ class PartialSums {
  public:
   explicit PartialSums(std::int32_t ranks);
 
-  [[nodiscard]] std::int32_t single(std::int32_t rank) const { return rank; }
+  [[nodiscard]] static std::int32_t single(std::int32_t rank) { return rank; }
   /// The ranks whose contributions a sum holds.
   [[nodiscard]] std::int32_t ranks_of(std::int32_t sum) const {
     return ranks_[static_cast<std::size_t>(sum)];

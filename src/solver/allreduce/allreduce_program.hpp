@@ -21,9 +21,9 @@ namespace forestcoll::solver {
 /// A fabric, what its switches can do, and what is alike in it.
 struct AllreduceFabric {
   /// What is alike has the same of `weights`, where these matter.
-  /// REQUIRES: the network outlives this; the roles are empty or as many as nodes.
-  AllreduceFabric(const Network& network, const SwitchRoles& roles);
-  AllreduceFabric(const Network& network, const SwitchRoles& roles, const Weights& weights);
+  /// REQUIRES: the network `of` outlives this; what switches `can` is empty or as many as nodes.
+  AllreduceFabric(const Network& of, const SwitchRoles& can);
+  AllreduceFabric(const Network& of, const SwitchRoles& can, const Weights& weights);
 
   const Network& network;
   SwitchRoles roles;

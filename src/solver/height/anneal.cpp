@@ -85,8 +85,9 @@ class Annealing {
            const std::function<void(double)>& progress) {
     const std::int64_t highest = std::int64_t{1} << (base_bits_ * (bound + 1));
     for (std::int64_t left = kAnnealRounds - 1; left >= 0 && !stop.stop_requested(); --left) {
-      const auto threshold = static_cast<std::int64_t>(
-          Int128{highest} * left * left * left / (kAnnealRounds * kAnnealRounds * kAnnealRounds));
+      const auto threshold =
+          static_cast<std::int64_t>(Int128{highest} * left * left * left /
+                                    (Int128{kAnnealRounds} * kAnnealRounds * kAnnealRounds));
       threshold_ = std::max<std::int64_t>(threshold, 1);
       for (std::int64_t i = 0; i < proposals / kAnnealRounds; ++i) {
         if (!groups_.empty() && below(kGroupShare) == 0) {

@@ -182,10 +182,10 @@ class FlatTrees {
     was_overfull_on_.resize(rows_.table.prefix_count());
     for (std::size_t p = 0; p < was_overfull_on_.size(); ++p) {
       const SegmentId segment = rows_.table.segment(PrefixId(p));
-      was_overfull_on_[p] = segment.valid()
-                                ? was_overfull_[ArcId(segment.value)] |
-                                      was_overfull_on_[rows_.table.before(PrefixId(p)).index()]
-                                : char{0};
+      const bool is_overfull =
+          segment.valid() && (was_overfull_[ArcId(segment.value)] != 0 ||
+                              was_overfull_on_[rows_.table.before(PrefixId(p)).index()] != 0);
+      was_overfull_on_[p] = is_overfull ? 1 : 0;
     }
   }
 

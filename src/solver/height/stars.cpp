@@ -233,7 +233,7 @@ bool some_switch_is_too_narrow(const Network& network, const Weights& weights,
     if (hub[head] != tail) out[tail] += scaling.capacity[ArcId(a)];
     if (hub[tail] != head) in[head] += scaling.capacity[ArcId(a)];
   }
-  const Int128 everyone = static_cast<Int128>(network.ranks.size());
+  const auto everyone = static_cast<Int128>(network.ranks.size());
   for (std::size_t v = 0; v < nodes; ++v) {
     const NodeId w(v);
     if (trees[w] * (everyone - ranks[w]) > out[w] || (all - trees[w]) * ranks[w] > in[w]) {

@@ -86,7 +86,7 @@ class TreePacking {
   }
 
   // Packs the trees of these roots into what is left; that and what is owed are brought up to date.
-  bool pack(const Orbits& orbits, std::vector<Rank> packed_roots) {
+  bool pack(const Orbits& orbits, const std::vector<Rank>& packed_roots) {
     const auto report = [&](std::int64_t left) {
       if (!options_.progress) return;
       options_.progress("packing", 1.0 - static_cast<double>(left) / static_cast<double>(total_));
