@@ -50,9 +50,9 @@ bool is_faster(const Scaling& a, const Scaling& b) {
 class Known {
  public:
   void offer(Packing packing) {
-    const Packing* rival = best_within(packing.forest.max_height());
-    if (rival != nullptr && !is_better(packing, *rival)) return;
-    std::erase_if(packings_, [&](const Packing& other) { return is_better(packing, other); });
+    const auto replaces_it = [&](const Packing& other) { return replaces(other, packing); };
+    if (std::any_of(packings_.begin(), packings_.end(), replaces_it)) return;
+    std::erase_if(packings_, [&](const Packing& other) { return replaces(packing, other); });
     packings_.push_back(std::move(packing));
   }
 
@@ -90,14 +90,15 @@ class Known {
   }
 
  private:
-  // At least as fast and as low, and of fewer trees where it is neither faster nor lower.
-  static bool is_better(const Packing& a, const Packing& b) {
+  // At least as fast and as low, and of no more trees where it is neither faster nor lower. One
+  // that is faster and higher replaces none, and is replaced by none.
+  static bool replaces(const Packing& a, const Packing& b) {
     if (is_faster(b.scaling, a.scaling)) return false;
     const auto size = [](const Packing& each) {
       return std::tuple(each.forest.max_height(), each.forest.tree_count());
     };
     if (is_faster(a.scaling, b.scaling)) return a.forest.max_height() <= b.forest.max_height();
-    return size(a) < size(b);
+    return size(a) <= size(b);
   }
 
   std::vector<Packing> packings_;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -101,11 +102,19 @@ bool something_happens(int fd) {
   return poll(&wait, 1, kMillisecondsForAWriter) != 0;
 }
 
+// Of a regular file; nothing else says it before it has been read.
+std::size_t size_of(int fd) {
+  struct stat status = {};
+  const bool is_known = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+  return is_known ? static_cast<std::size_t>(status.st_size) : 0;
+}
+
 // Reads to the end. The descriptor may be non-blocking, as it must be while a pipe is opened that
 // may have no writer: such a pipe reads as ended, one with a silent writer as "try again".
 Expected<std::string> read_all(int fd, const std::string& name, std::size_t max_bytes) {
   const bool silent = !something_happens(fd);
   std::string text;
+  text.reserve(std::min(size_of(fd), max_bytes));
   std::vector<char> block(kReadBlock);
   while (true) {
     const ssize_t got = read(fd, block.data(), block.size());
