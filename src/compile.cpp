@@ -12,6 +12,7 @@
 #include "choose/settle.hpp"
 #include "forestcoll/boxes.hpp"
 #include "forestcoll/emit_branching.hpp"
+#include "forestcoll/large_message.hpp"
 #include "forestcoll/mscclpp.hpp"
 #include "forestcoll/stopwatch.hpp"
 
@@ -109,9 +110,28 @@ Expected<Compilation> make(const Topology& topology, ChosenForest chosen,
   return result;
 }
 
-// Of one box what the trees say; of several a plan of its own.
-Expected<std::string> write_switch_plan(const BranchingForest& forest, const Fabric& fabric,
-                                        const CompileOptions& options) {
+struct SwitchPlan {
+  std::string text;
+  bool packets = false;
+};
+
+// Where no message is larger than the model says that packets are good for.
+std::optional<SwitchPlan> write_packet_plan(const SwitchPlan& other, const Fabric& fabric,
+                                            const PlanOptions& options) {
+  if (!options.max_bytes) return std::nullopt;
+  const auto plan = make_packet_plan(boxes_of_ranks(fabric.topology), options);
+  if (!plan) return std::nullopt;
+  std::string text =
+      to_mscclpp_json(*plan, fmt::format("forestcoll-{}-allreduce-packets", fabric.topology.name));
+  const auto mine = simulated_time(text, fabric, *options.max_bytes);
+  const auto theirs = simulated_time(other.text, fabric, *options.max_bytes);
+  if (!mine || !theirs || *theirs <= *mine) return std::nullopt;
+  return SwitchPlan{std::move(text), true};
+}
+
+// Of one box what the trees say, or packets; of several a plan of its own.
+Expected<SwitchPlan> write_switch_plan(const BranchingForest& forest, const Fabric& fabric,
+                                       const CompileOptions& options) {
   const auto boxes = boxes_of_ranks(fabric.topology);
   const bool several = std::ranges::any_of(boxes, [&](auto box) { return box != boxes[Rank(0)]; });
   if (several && !choose::has_boxes_on_able_switches(fabric)) {
@@ -121,8 +141,11 @@ Expected<std::string> write_switch_plan(const BranchingForest& forest, const Fab
   const auto plan =
       several ? make_box_plan(boxes, asked) : lower_to_switch_plan(forest, boxes, asked);
   if (!plan) return plan.errors();
-  return to_mscclpp_json(*plan,
-                         fmt::format("forestcoll-{}-allreduce-switch", fabric.topology.name));
+  SwitchPlan written{
+      to_mscclpp_json(*plan, fmt::format("forestcoll-{}-allreduce-switch", fabric.topology.name))};
+  if (several) return written;
+  auto packets = write_packet_plan(written, fabric, asked);
+  return packets ? *std::move(packets) : std::move(written);
 }
 
 // The chosen forest stays as what it was compared with. A plan may not carry all that the trees do:
@@ -133,19 +156,22 @@ Expected<Compilation> make_branching(const Fabric& fabric, ChosenForest chosen,
   const bool is_plan = options.format == Format::mscclpp;
   Compilation result{.chosen = std::move(chosen), .options = options};
   Stopwatch watch;
-  auto text = is_plan ? write_switch_plan(forest, fabric, options)
-                      : Expected<std::string>(to_forest_json(forest, fabric.topology));
-  if (!text) return make(fabric.topology, std::move(result.chosen), options);
-  result.text = *std::move(text);
+  const std::string json = to_forest_json(forest, fabric.topology);
+  const bool drawing = options.format == Format::dot;
+  auto written = is_plan ? write_switch_plan(forest, fabric, options)
+                         : Expected(SwitchPlan{drawing ? to_dot(forest, fabric.topology) : json});
+  if (!written) return make(fabric.topology, std::move(result.chosen), options);
+  result.text = std::move(written->text);
+  result.packets = written->packets;
   if (const auto done = choose::refuse_large_text(result.text.size(), options); !done) {
     return done.errors();
   }
   result.branching = std::move(forest);
   result.seconds.emit = watch.restart();
-  check(result.text, fabric.topology, result);
+  check(drawing ? json : result.text, fabric.topology, result);
   if (!is_plan || !result.verdict.ok) return result;
   const std::optional<Ratio>& reached = result.verdict.algbw;
-  if (!reached || *reached <= result.chosen.synthesis.forest.algbw) {
+  if (!reached || (!result.packets && *reached <= result.chosen.synthesis.forest.algbw)) {
     return make(fabric.topology, std::move(result.chosen), options);
   }
   result.branching->algbw = *reached;
@@ -172,7 +198,7 @@ Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& option
   if (!chosen) return chosen.errors();
   const auto two_phases = chosen->synthesis.two_phases;
   const Ratio optimum = chosen->synthesis.forest.optimum;
-  auto branching = choose::branching_forest(fabric, *settled, chosen->synthesis.forest.algbw);
+  auto branching = choose::branching_forest(fabric, *settled, chosen->synthesis.forest);
   const double solving = watch.restart();
   auto result = branching
                     ? make_branching(fabric, *std::move(chosen), *std::move(branching), *settled)

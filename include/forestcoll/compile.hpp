@@ -60,6 +60,8 @@ struct Compilation {
   ChosenForest chosen = {};
   /// What was written in place of the chosen forest: trees that branch at switches and are faster.
   std::optional<BranchingForest> branching = {};
+  /// What was written is a plan for small messages, with a lower rate.
+  bool packets = false;
   std::string text = {};  ///< of the format that was asked for; of `forest_symmetric` for `none`
   CompileOptions options = {};  ///< with what the fabric decided: boxes, protocol
   /// The opinion of a checker that shares no code with what made it: of the text, or of the forest
@@ -89,11 +91,14 @@ struct Compilation {
                                                    const CompileOptions& options);
 
 /// `choose_forest`, then `compile_forest`: all that stands between a fabric and what a runtime
-/// loads. The command line makes its schedules by this. An allreduce as `Format::forest`, without a
-/// former forest, branches at switches that copy and combine where that is faster: of k·N trees in
-/// each phase where k trees per root are asked for, for there a switch can be a root, too. As
+/// loads. The command line makes its schedules by this. Without a former
+/// forest, an allreduce as `Format::forest` or `dot` branches at switches that copy and combine
+/// where that is faster: of k·N trees in each phase where k trees per root are asked for, for there
+/// a switch can be a root, too. So do broadcasts and reductions where fewer messages follow one
+/// another. As
 /// `Format::mscclpp`, without a given number of trees or limit of height, where its executor can
-/// run that. Errors: those of both.
+/// run that: by packets where `xml.max_bytes` is so small that the model finds them faster. Errors:
+/// those of both.
 [[nodiscard]] Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& options);
 
 }  // namespace forestcoll

@@ -1,6 +1,7 @@
-// How long a schedule takes for a large message.
+// How long a schedule takes for a message.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <stop_token>
 #include <string_view>
@@ -15,5 +16,9 @@ namespace forestcoll {
 [[nodiscard]] std::optional<double> large_message_time(std::string_view schedule,
                                                        const Fabric& fabric,
                                                        const std::stop_token& stop = {});
+/// The same for so many bytes of the whole buffer.
+[[nodiscard]] std::optional<double> simulated_time(std::string_view schedule, const Fabric& fabric,
+                                                   std::int64_t bytes,
+                                                   const std::stop_token& stop = {});
 
 }  // namespace forestcoll

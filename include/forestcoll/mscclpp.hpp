@@ -35,8 +35,23 @@ struct PlanSlice {
 struct PlanOperation {
   /// `nop` keeps a threadblock's threads in step; `combine` reads a place of all ranks of a switch
   /// channel, added up by the switch, and stores the sum in all ranks of one;
-  /// `store` puts something there from this GPU.
-  enum class Kind : std::uint8_t { nop, put, signal, wait, copy, reduce, combine, store };
+  /// `store` puts something there from this GPU. Packets lie in scratch and carry a flag beside
+  /// their data, for which readers wait: `pack` makes them of data, `store_packets` puts them at
+  /// all ranks of a switch channel, `unpack` and `add_packets` make data of them.
+  enum class Kind : std::uint8_t {
+    nop,
+    put,
+    signal,
+    wait,
+    copy,
+    reduce,
+    combine,
+    store,
+    pack,
+    store_packets,
+    unpack,
+    add_packets
+  };
   Kind kind = Kind::nop;
   PlanChannel channel = PlanChannel::memory;
   std::vector<std::int32_t> channels;  ///< in the threadblock's list
@@ -75,6 +90,7 @@ struct PlanGpu {
 struct ExecutionPlan {
   Collective collective = Collective::allgather;
   bool in_place = true;
+  bool packets = false;         ///< what scratch holds
   std::int64_t unit_bytes = 0;  ///< of each chunk, moved in one round
   std::int64_t min_bytes = 0, max_bytes = 0;
   IdVector<Rank, PlanGpu> gpus;
@@ -113,6 +129,13 @@ struct PlanOptions {
 [[nodiscard]] Expected<ExecutionPlan> lower_to_switch_plan(
     const BranchingForest& forest, const IdVector<Rank, std::int32_t>& box_of,
     const PlanOptions& options);
+
+/// An allreduce of small messages in one box whose switch copies: every rank stores packets of all
+/// its data at all ranks in one go, and adds up what it gets, all in the same order. There is no
+/// barrier: one message takes it all, and N times the data go over every link.
+/// Errors: T06 where ranks are of several boxes; T04. Cost: linear in the plan.
+[[nodiscard]] Expected<ExecutionPlan> make_packet_plan(const IdVector<Rank, std::int32_t>& box_of,
+                                                       const PlanOptions& options);
 
 /// An allreduce over boxes of GPUs on a switch each that copies and combines: combined within the
 /// boxes, exchanged between GPUs of the same place in all of them, stored through the switches. Not

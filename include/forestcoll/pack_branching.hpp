@@ -21,6 +21,16 @@ struct BranchingOptions {
   std::optional<std::int32_t> max_height = {};
 };
 
+/// The trees of a broadcast or a reduce that branch at switches: as fast as any, since no cut gains
+/// by what switches can do (one root's data crosses it once in any case), but with fewer messages
+/// one after the other. Sets of switches that are tried: those at which a tree of the fewest links
+/// branches, and all that can; of those that reach the optimum, the one with the fewest messages in
+/// turn. Nothing where no switch can, or none of these reaches it, or that is not proved. REQUIRES:
+/// `collective` is broadcast or reduce. Cost: that of `allreduce_optimum` and packing, twice.
+[[nodiscard]] std::optional<BranchingForest> branching_from_root(
+    const Network& network, const SwitchRoles& roles, Collective collective, Rank root,
+    const BranchingOptions& options = {});
+
 /// The trees that `optimum.split` promises. Trees that branch at the same switches are packed into
 /// what the split gives them, with a twin beside each of these switches: a rank that owns nothing,
 /// or, where a switch is a root, what is rooted there. Other switches are balanced, so by Edmonds'

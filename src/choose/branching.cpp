@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -19,9 +20,10 @@ namespace {
 // Plans have as many chunks as their threadblocks need, whatever the trees.
 bool may_branch(const CompileOptions& options) {
   const SynthesizeOptions& asked = options.synthesis;
-  if (asked.collective != Collective::allreduce || asked.previous != nullptr) return false;
-  if (options.format == Format::forest) return true;
-  return options.format == Format::mscclpp && !asked.max_height &&
+  const bool is_allreduce = asked.collective == Collective::allreduce;
+  if (asked.previous != nullptr || !(is_allreduce || is_rooted(asked.collective))) return false;
+  if (options.format == Format::forest || options.format == Format::dot) return true;
+  return options.format == Format::mscclpp && is_allreduce && !asked.max_height &&
          (options.choose_trees || asked.trees_per_root.mode == TreesPerRoot::Mode::optimal);
 }
 
@@ -51,56 +53,83 @@ void multiply(BranchingForest& forest, std::int64_t factor) {
   }
 }
 
-/// Packs the optimum in as many trees as are asked for.
+/// Packs as many trees as are asked for, by what packs so many chunks (none: as the optimum has
+/// them; nothing where that cannot be).
 class BranchingPacker {
  public:
-  BranchingPacker(const Network& network, const SwitchRoles& roles, const AllreduceOptimum& optimum,
-                  const CompileOptions& options)
-      : network_(network),
-        roles_(roles),
-        optimum_(optimum),
-        branching_{.packing = options.synthesis.packing,
-                   .max_height = options.synthesis.max_height} {}
+  using Pack = std::function<std::optional<BranchingForest>(std::optional<std::int64_t>)>;
+  /// `roots`: how many have k trees.
+  BranchingPacker(Pack pack, std::size_t roots)
+      : pack_(std::move(pack)), roots_(static_cast<std::int64_t>(roots)) {}
 
-  // As the optimum has them; where that does not fit, nearly so.
-  Expected<BranchingForest> optimal() {
-    auto exact = pack_branching(network_, roles_, optimum_, branching_);
-    return exact || exact.errors().front().code != "E14" ? std::move(exact) : best_of(up_to(16));
-  }
-
-  // Shares can round better to fewer trees that are thicker.
-  Expected<BranchingForest> exactly(std::int64_t trees_per_rank) {
-    auto best = best_of(divisors(trees_per_rank));
-    if (!best) return best;
-    const auto ranks = static_cast<std::int64_t>(network_.ranks.size());
-    multiply(*best, trees_per_rank * ranks / best->chunks);
-    return best;
-  }
-
-  // Of so many trees per rank; the fastest, the first of equals.
-  Expected<BranchingForest> best_of(const std::vector<std::int64_t>& trees_per_rank) {
-    std::optional<Expected<BranchingForest>> best;
-    for (const std::int64_t k : trees_per_rank) {
-      branching_.chunks = k * static_cast<std::int64_t>(network_.ranks.size());
-      auto found = pack_branching(network_, roles_, optimum_, branching_);
-      const bool is_better = best && *best && found && (*best)->algbw < found->algbw;
-      if (!best || !*best || is_better) best = std::move(found);
-    }
-    return *std::move(best);
+  [[nodiscard]] std::optional<BranchingForest> as_asked(const CompileOptions& options) const {
+    const TreesPerRoot& trees = options.synthesis.trees_per_root;
+    if (options.choose_trees || trees.mode == TreesPerRoot::Mode::optimal) return optimal();
+    return trees.mode == TreesPerRoot::Mode::fixed ? exactly(trees.value)
+                                                   : best_of(up_to(trees.value));
   }
 
  private:
-  const Network& network_;
-  const SwitchRoles& roles_;
-  const AllreduceOptimum& optimum_;
-  BranchingOptions branching_;
+  // Where the optimum's own numbers do not fit, nearly so.
+  [[nodiscard]] std::optional<BranchingForest> optimal() const {
+    auto exact = pack_(std::nullopt);
+    return exact ? std::move(exact) : best_of(up_to(16));
+  }
+
+  // Shares can round better to fewer trees that are thicker.
+  [[nodiscard]] std::optional<BranchingForest> exactly(std::int64_t k) const {
+    auto best = best_of(divisors(k));
+    if (best) multiply(*best, k * roots_ / best->chunks);
+    return best;
+  }
+
+  // The fastest, the first of equals.
+  [[nodiscard]] std::optional<BranchingForest> best_of(
+      const std::vector<std::int64_t>& trees_per_root) const {
+    std::optional<BranchingForest> best;
+    for (const std::int64_t k : trees_per_root) {
+      auto found = pack_(k * roots_);
+      if (found && (!best || best->algbw < found->algbw)) best = std::move(found);
+    }
+    return best;
+  }
+
+  Pack pack_;
+  std::int64_t roots_;
 };
 
-Expected<BranchingForest> pack_as_asked(BranchingPacker packer, const CompileOptions& options) {
-  const TreesPerRoot& trees = options.synthesis.trees_per_root;
-  if (options.choose_trees || trees.mode == TreesPerRoot::Mode::optimal) return packer.optimal();
-  if (trees.mode == TreesPerRoot::Mode::fixed) return packer.exactly(trees.value);
-  return packer.best_of(up_to(trees.value));
+std::optional<BranchingForest> branching_allreduce(const Network& network, const SwitchRoles& roles,
+                                                   const CompileOptions& options,
+                                                   const Ratio& than) {
+  const SynthesizeOptions& asked = options.synthesis;
+  const auto optimum = allreduce_optimum(network, roles, {.stop = asked.packing.stop});
+  if (!optimum || !optimum->split || optimum->split->algbw <= than) return std::nullopt;
+  const auto pack = [&](std::optional<std::int64_t> chunks) -> std::optional<BranchingForest> {
+    auto forest =
+        pack_branching(network, roles, *optimum, {asked.packing, chunks, asked.max_height});
+    if (!forest) return std::nullopt;
+    return *std::move(forest);
+  };
+  auto forest = BranchingPacker(pack, network.ranks.size()).as_asked(options);
+  return forest && than < forest->algbw ? std::move(forest) : std::nullopt;
+}
+
+// As fast, with fewer messages in turn.
+std::optional<BranchingForest> branching_from(Rank root, const Network& network,
+                                              const SwitchRoles& roles,
+                                              const CompileOptions& options,
+                                              const CollectiveForest& without) {
+  const SynthesizeOptions& asked = options.synthesis;
+  const auto pack = [&](std::optional<std::int64_t> chunks) {
+    return branching_from_root(network, roles, asked.collective, root,
+                               {asked.packing, chunks, asked.max_height});
+  };
+  auto forest = BranchingPacker(pack, 1).as_asked(options);
+  if (!forest || forest->algbw < without.algbw) return std::nullopt;
+  const Forest& trees = without.reduce ? *without.reduce : *without.broadcast;
+  const bool is_better =
+      without.algbw < forest->algbw || messages_in_turn(*forest) < trees.max_height();
+  return is_better ? std::move(forest) : std::nullopt;
 }
 
 // The GPUs that have links to and from a switch.
@@ -135,16 +164,12 @@ bool has_boxes_on_able_switches(const Fabric& fabric) {
 }
 
 std::optional<BranchingForest> branching_forest(const Fabric& fabric, const CompileOptions& options,
-                                                const Ratio& than) {
+                                                const CollectiveForest& without) {
   if (!may_branch(options)) return std::nullopt;
   const SwitchRoles roles = switch_roles(fabric.topology);
   if (roles.empty()) return std::nullopt;
-  const auto optimum =
-      allreduce_optimum(fabric.network, roles, {.stop = options.synthesis.packing.stop});
-  if (!optimum || !optimum->split || optimum->split->algbw <= than) return std::nullopt;
-  auto forest = pack_as_asked({fabric.network, roles, *optimum, options}, options);
-  if (!forest || forest->algbw <= than) return std::nullopt;
-  return *std::move(forest);
+  if (!without.root) return branching_allreduce(fabric.network, roles, options, without.algbw);
+  return branching_from(*without.root, fabric.network, roles, options, without);
 }
 
 }  // namespace forestcoll::choose

@@ -1,4 +1,4 @@
-// Whether an allreduce is written with trees that branch at switches.
+// Whether a collective is written with trees that branch at switches.
 #pragma once
 
 #include <optional>
@@ -6,17 +6,18 @@
 #include "forestcoll/branching_forest.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/fabric.hpp"
-#include "forestcoll/ratio.hpp"
+#include "forestcoll/forest.hpp"
 
 namespace forestcoll::choose {
 
-/// The best trees that branch at switches, where they are asked for as `compile` has it, the fabric
-/// has such switches, and they are faster than `than` (GB/s). Nothing also where the optimum is not
-/// known exactly, or they do not fit exact arithmetic, or there was no time: then `than` stands.
-/// Cost: that of `allreduce_optimum` and `pack_branching`.
+/// The best trees that branch at switches, where they may be written as `compile` has it, the
+/// fabric has such switches, and they are better than those of `without`: faster, or of a broadcast
+/// or reduce as fast with fewer messages in turn. Nothing also where the optimum is not known
+/// exactly, or there was no time: then `without` stands. Cost: that of `allreduce_optimum` and
+/// `pack_branching`, or `branching_from_root`.
 [[nodiscard]] std::optional<BranchingForest> branching_forest(const Fabric& fabric,
                                                               const CompileOptions& options,
-                                                              const Ratio& than);
+                                                              const CollectiveForest& without);
 
 /// Whether the GPUs of every box are on a switch that copies and combines, which stays in the box.
 [[nodiscard]] bool has_boxes_on_able_switches(const Fabric& fabric);

@@ -28,14 +28,23 @@ void append_phase(std::string& out, std::string_view key, const std::vector<Bran
 
 std::string to_forest_json(const BranchingForest& forest, const Topology& topology) {
   const emit::Names names = emit::quoted_names(topology);
-  std::string out = fmt::format(
-      R"({{"format":"forestcoll-forest","version":3,"topology":{},"collective":"allreduce",)"
-      "\"chunks\":{},\n\"algbw\":{},\n\"optimum\":{},\n\"ranks\":",
-      emit::json_string(topology.name), forest.chunks, emit::rate(forest.algbw),
-      emit::rate(forest.optimum));
+  std::string out =
+      fmt::format(R"({{"format":"forestcoll-forest","version":3,"topology":{},"collective":"{}",)"
+                  "\"chunks\":{},\n\"algbw\":{},\n\"optimum\":{}",
+                  emit::json_string(topology.name), to_string(forest.collective), forest.chunks,
+                  emit::rate(forest.algbw), emit::rate(forest.optimum));
+  if (forest.root) {
+    out += fmt::format(",\n\"root\":{}", names[forest.ranks[forest.root->index()]]);
+  }
+  out += ",\n\"ranks\":";
   emit::append_list(out, forest.ranks, names);
-  append_phase(out, "reduce", forest.reduce, names);
-  append_phase(out, "broadcast", forest.broadcast, names);
+  const bool two = forest.collective == Collective::allreduce;
+  if (two || !forest.reduce.empty()) {
+    append_phase(out, two ? "reduce" : "trees", forest.reduce, names);
+  }
+  if (two || !forest.broadcast.empty()) {
+    append_phase(out, two ? "broadcast" : "trees", forest.broadcast, names);
+  }
   return out + "}\n";
 }
 

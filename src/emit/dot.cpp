@@ -3,11 +3,13 @@
 
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emit/phases.hpp"
 #include "emit/text.hpp"
 #include "forestcoll/emit.hpp"
+#include "forestcoll/emit_branching.hpp"
 
 namespace forestcoll {
 namespace {
@@ -21,18 +23,22 @@ std::string via(const std::vector<NodeId>& path, const Topology& topology) {
   return switches.empty() ? "" : fmt::format(" [label={}]", emit::dot_string(switches));
 }
 
-void append_tree(std::string& out, const emit::Phase& phase, TreeId t, const Topology& topology) {
+// `number`: among the trees of the phase.
+void append_tree(std::string& out, const emit::Phase& phase, TreeId t, std::size_t number,
+                 const Topology& topology) {
   const Forest& forest = *phase.forest;
   const Forest::Tree& tree = forest.tree(t);
-  const std::string prefix = fmt::format("{}_{}", phase.name, t.value);
+  const std::string prefix = fmt::format("{}_{}", phase.name, number);
   const std::string title = fmt::format(
-      "{} {}: root {}, multiplicity {}, height {}", phase.name, t.value,
+      "{} {}: root {}, multiplicity {}, height {}", phase.name, number,
       topology.nodes[forest.ranks()[tree.root.index()]].id, tree.multiplicity, tree.height);
   fmt::format_to(std::back_inserter(out), "  subgraph cluster_{} {{\n    label={};\n", prefix,
                  emit::dot_string(title));
   for (std::size_t r = 0; r < forest.rank_count(); ++r) {
-    fmt::format_to(std::back_inserter(out), "    {}_{} [label={}{}];\n", prefix, r,
-                   emit::dot_string(topology.nodes[forest.ranks()[r]].id),
+    const TopologyNode& node = topology.nodes[forest.ranks()[r]];
+    fmt::format_to(std::back_inserter(out), "    {}_{} [label={}{}{}];\n", prefix, r,
+                   emit::dot_string(node.id),
+                   node.type == NodeType::switch_node ? ", shape=ellipse" : "",
                    Rank(r) == tree.root ? ", penwidth=3" : "");
   }
   for (const Rank child : emit::edges(forest, t)) {
@@ -44,17 +50,38 @@ void append_tree(std::string& out, const emit::Phase& phase, TreeId t, const Top
   out += "  }\n";
 }
 
+std::string begin_graph(const std::string& title) {
+  return fmt::format("digraph forest {{\n  label={};\n  node [shape=box];\n",
+                     emit::dot_string(title));
+}
+
 }  // namespace
 
 std::string to_dot(const CollectiveForest& forest, const Topology& topology) {
   const std::string title =
       fmt::format("{} on {}, k = {}, {} of {} GB/s", to_string(forest.collective), topology.name,
                   forest.k, forest.algbw.to_string(), forest.optimum.to_string());
-  std::string out =
-      fmt::format("digraph forest {{\n  label={};\n  node [shape=box];\n", emit::dot_string(title));
+  std::string out = begin_graph(title);
   for (const auto& phase : emit::phases(forest)) {
     for (std::size_t t = 0; t < phase.forest->tree_count(); ++t) {
-      append_tree(out, phase, TreeId(t), topology);
+      append_tree(out, phase, TreeId(t), t, topology);
+    }
+  }
+  return out + "}\n";
+}
+
+std::string to_dot(const BranchingForest& forest, const Topology& topology) {
+  const std::string title =
+      fmt::format("{} on {}, {} chunks, {} of {} GB/s", to_string(forest.collective), topology.name,
+                  forest.chunks, forest.algbw.to_string(), forest.optimum.to_string());
+  std::string out = begin_graph(title);
+  for (const auto& [name, phase] :
+       {std::pair("reduce", &forest.reduce), std::pair("broadcast", &forest.broadcast)}) {
+    std::size_t number = 0;
+    for (const BranchingTrees& trees : *phase) {
+      for (std::size_t t = 0; t < trees.forest.tree_count(); ++t) {
+        append_tree(out, {name, &trees.forest}, TreeId(t), number++, topology);
+      }
     }
   }
   return out + "}\n";

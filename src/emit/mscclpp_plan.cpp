@@ -60,6 +60,14 @@ std::string_view name_of(Kind kind) {
       return "glres";
     case Kind::store:
       return "gstore";
+    case Kind::pack:
+      return "cpkt";
+    case Kind::store_packets:
+      return "gstorepkt";
+    case Kind::unpack:
+      return "upkt";
+    case Kind::add_packets:
+      return "repkt";
     case Kind::reduce:
       break;
   }
@@ -92,11 +100,12 @@ std::string operation_text(const PlanOperation& operation, std::int64_t count) {
   const bool through =
       operation.kind == Kind::put || operation.kind == Kind::signal || operation.kind == Kind::wait;
   if (through) text += fmt::format(",\"channel_type\":\"{}\"", name_of(operation.channel));
-  if (operation.kind == Kind::combine || operation.kind == Kind::store) {
-    text += ",\"channel_type\":\"switch\"";
-  }
-  if (operation.kind == Kind::reduce || operation.kind == Kind::combine)
-    text += ",\"reduce_op\":\"sum\"";
+  const bool by_switch = operation.kind == Kind::combine || operation.kind == Kind::store ||
+                         operation.kind == Kind::store_packets;
+  const bool adds = operation.kind == Kind::reduce || operation.kind == Kind::combine ||
+                    operation.kind == Kind::add_packets;
+  if (by_switch) text += ",\"channel_type\":\"switch\"";
+  if (adds) text += ",\"reduce_op\":\"sum\"";
   return text + "}";
 }
 
@@ -224,18 +233,18 @@ bool sends_from_the_callers(const ExecutionPlan& plan) {
 std::string to_mscclpp_json(const ExecutionPlan& plan, const std::string& name) {
   FORESTCOLL_CHECK(plan.collective != Collective::reduce, "MSCCL++ has no collective reduce");
   std::string out = fmt::format(
-      "{{\"name\":{},\n{} \"collective\":\"{}\",\"protocol\":\"Simple\",\"inplace\":{},"
+      "{{\"name\":{},\n{} \"collective\":\"{}\",\"protocol\":\"{}\",\"inplace\":{},"
       "\"reuse_resources\":false,\n \"gpus\":[",
       emit::json_string(name), sends_from_the_callers(plan) ? kComment : "",
-      name_of(plan.collective), plan.in_place);
+      name_of(plan.collective), plan.packets ? "LL" : "Simple", plan.in_place);
   for (std::size_t r = 0; r < plan.gpus.size(); ++r) {
     out += r > 0 ? ",\n" : "\n";
     append_gpu(out, r, plan.gpus[Rank(r)], plan.unit_bytes);
   }
   fmt::format_to(std::back_inserter(out),
-                 "],\n \"num_threads_per_block\":{},\"use_double_scratch_buffer\":false,"
+                 "],\n \"num_threads_per_block\":{},\"use_double_scratch_buffer\":{},"
                  "\"buffer_alignment\":{},\"min_message_size\":{},\"max_message_size\":{}}}\n",
-                 kThreads, kAlignment, plan.min_bytes, plan.max_bytes);
+                 kThreads, plan.packets, kAlignment, plan.min_bytes, plan.max_bytes);
   return out;
 }
 

@@ -62,10 +62,11 @@ class GraphMaker {
     return bytes / efficiency(route);
   }
   /// From the end of a send over the route until the receiver sees it, seconds.
-  [[nodiscard]] double delay(std::int32_t number) const {
+  [[nodiscard]] double delay(std::int32_t number) const { return delay(number, protocol_); }
+  /// The same by another protocol.
+  [[nodiscard]] double delay(std::int32_t number, const ProtocolParameters& protocol) const {
     const Route& route = fabric_.route(number);
-    const double message =
-        route.between_boxes ? protocol_.network_message_us : protocol_.message_us;
+    const double message = route.between_boxes ? protocol.network_message_us : protocol.message_us;
     return (message + route.latency_us + route.hops * hop_us_) * 1e-6;
   }
   [[nodiscard]] double step() const { return protocol_.step_us * 1e-6; }

@@ -70,6 +70,7 @@ void PlanSource::read_access(const PlanFile& plan, const PlanGraph& graph, std::
   node.moves = true;
   const bool packets = !access.writes.empty() && access.writes.back().packets;
   node.size = access.count * (packets ? 2 : 1);
+  node.packets = packets || std::ranges::any_of(access.reads, &PlanPart::packets);
   node.adds = adds(graph.op(plan, n).kind) && !reads_through_switch(access);
   // A group is read, summed up and stored to byte by byte, all at once.
   const auto accesses = group_accesses_of(access, rank);
@@ -161,18 +162,21 @@ EventGraph PlanSource::make(const Fabric& fabric, const SimulationParameters& pa
     const std::int64_t rounds =
         node.unit > 0 ? passes_for(chunk_bytes, static_cast<double>(node.unit)) : 1;
     const double per_chunk = chunk_bytes / static_cast<double>(rounds);
+    const ProtocolParameters& costs = node.packets ? parameters.ll : parameters.simple;
+    const double adding_gbs = std::min(costs.threadblock_gbs, costs.reduction_gbs);
     Activity activity;
     activity.repeats = rounds;
     if (node.moves && !node.by_proxy) {
-      activity.seconds = maker.step() +
-                         maker.copying(per_chunk * static_cast<double>(node.copied)) +
-                         maker.adding(per_chunk * static_cast<double>(node.added));
+      activity.seconds =
+          costs.step_us * 1e-6 +
+          per_chunk * static_cast<double>(node.copied) / (costs.threadblock_gbs * 1e9) +
+          per_chunk * static_cast<double>(node.added) / (adding_gbs * 1e9);
     }
     first.push_back(maker.graph.add(activity));
     for (std::size_t i = 0; i < node.routes.size(); ++i) {
       const double most = node.by_proxy ? std::numeric_limits<double>::infinity()
-                          : node.adds   ? maker.adding_gbs()
-                                        : maker.protocol().threadblock_gbs;
+                          : node.adds   ? adding_gbs
+                                        : costs.threadblock_gbs;
       if (i > 0) {
         Activity next;
         next.repeats = rounds;
@@ -191,8 +195,9 @@ EventGraph PlanSource::make(const Fabric& fabric, const SimulationParameters& pa
   for (const Edge& edge : edges_) {
     const std::int32_t from = last[static_cast<std::size_t>(edge.from)];
     const std::int32_t to = first[static_cast<std::size_t>(edge.to)];
-    const double delay = edge.route < 0 ? 0 : maker.delay(edge.route);
     const Node& before = nodes_[static_cast<std::size_t>(edge.from)];
+    const ProtocolParameters& costs = before.packets ? parameters.ll : parameters.simple;
+    const double delay = edge.route < 0 ? 0 : maker.delay(edge.route, costs);
     const Node& after = nodes_[static_cast<std::size_t>(edge.to)];
     const bool in_turn = before.block == after.block && before.loop >= 0 && after.loop >= 0 &&
                          before.loop != after.loop;  // two pipelines of a threadblock

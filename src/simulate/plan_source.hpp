@@ -28,7 +28,8 @@ class PlanSource {
   ///
   /// A threadblock moves data for one operation at a time, and for one remote buffer after the
   /// other, at most at its own rate; a port channel's puts go on beside it. Signals and waits cost
-  /// the message alone; packets are as long again as their data. A pipeline goes round once for
+  /// the message alone. Packets are as long again as their data; what makes them or waits for them
+  /// costs what LL does. A pipeline goes round once for
   /// every `unit_size` bytes of the chunks.
   [[nodiscard]] EventGraph make(const Fabric& fabric, const SimulationParameters& parameters,
                                 double bytes) const;
@@ -43,6 +44,7 @@ class PlanSource {
     std::int64_t copied = 0, added = 0;  ///< chunks, locally
     std::int64_t size = 0;               ///< chunks of each flow, flags included
     bool adds = false;                   ///< what flows is added to something
+    bool packets = false;                ///< it makes or waits for packets
     std::vector<std::int32_t> routes;    ///< one flow after the other
   };
   struct Edge {

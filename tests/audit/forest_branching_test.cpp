@@ -90,6 +90,36 @@ TEST(ForestBranching, ASwitchCanBeARoot) {
   EXPECT_THAT(verdict_of(text, ""), HasSubstr("the root w is neither a rank nor a switch"));
 }
 
+std::string rooted_forest(const std::string& collective, const std::string& trees,
+                          const std::string& algbw = "30", int chunks = 1) {
+  return R"({"format":"forestcoll-forest","version":3,"topology":"","collective":")" + collective +
+         R"(","root":"a","chunks":)" + std::to_string(chunks) + R"(,"algbw":{"exact":")" + algbw +
+         R"(","value":1},"optimum":{"exact":"31","value":31},"ranks":["a","b"],"trees":[)" + trees +
+         "]}";
+}
+
+// One phase, from one rank or to one. Its echo does not meet the data.
+TEST(ForestBranching, BroadcastsAndReductionsHaveOneRoot) {
+  const std::string down = tree("a", {{"a", "w"}, {"w", "b"}});
+  const std::string up = tree("a", {{"b", "w"}, {"w", "a"}});
+  EXPECT_EQ(verdict_of(rooted_forest("broadcast", down)), "right");
+  EXPECT_EQ(verdict_of(rooted_forest("reduce", up)), "right");
+  EXPECT_THAT(verdict_of(rooted_forest("broadcast", down, "31")),
+              HasSubstr("claims 31 GB/s; its trees reach 30"));
+  EXPECT_THAT(verdict_of(rooted_forest("reduce", up), R"(,"multicast":true)"),
+              HasSubstr("which does not combine"));
+  EXPECT_THAT(verdict_of(rooted_forest("broadcast", down), R"(,"reduce":true)"),
+              HasSubstr("which does not copy"));
+  const std::string other = tree("b", {{"b", "w"}, {"w", "a"}});
+  EXPECT_THAT(verdict_of(rooted_forest("broadcast", down + "," + other, "30", 2)),
+              HasSubstr("a broadcast has one root; the trees have 2"));
+  const std::string hub = tree("w", {{"w", "a"}, {"w", "b"}}, 1, 1);
+  EXPECT_THAT(verdict_of(rooted_forest("broadcast", hub), kSilent),
+              HasSubstr("the root w is not a rank"));
+  EXPECT_THAT(verdict_of(rooted_forest("allgather", down)),
+              HasSubstr("3 is for an allreduce, broadcast or reduce"));
+}
+
 TEST(ForestBranching, OnlyAbleSwitchesBranch) {
   const std::string text = forest(kReduce, kBroadcast);
   EXPECT_THAT(verdict_of(text, R"(,"multicast":true)"),

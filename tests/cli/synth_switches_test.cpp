@@ -97,6 +97,60 @@ TEST(SynthInNetwork, PlansHaveSwitchChannels) {
   }
 }
 
+// A broadcast is as fast without the switch's copies, and takes more messages in turn.
+TEST(SynthInNetwork, BroadcastsAndReductionsTakeOneCopy) {
+  const Scratch scratch;
+  const std::string file = scratch / "h100.json", forest = scratch / "forest.json";
+  ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
+  for (const std::string collective : {"broadcast", "reduce"}) {
+    const auto synth = run({"synth", file, "-c", collective, "--root", "gpu2", "--format", "forest",
+                            "--json", "-o", forest});
+    ASSERT_EQ(synth.code, 0) << synth.err;
+    EXPECT_THAT(synth.err, HasSubstr("trees branch at the switch nvsw; 1 message one after"));
+    const auto report = nlohmann::json::parse(synth.out);
+    expect_valid(report, "forestcoll-synth.schema.json");
+    EXPECT_EQ(report["algbw"]["exact"], "450");
+    EXPECT_EQ(report["height"]["max"], 2);
+    expect_valid(nlohmann::json::parse(read_file(forest)), "forestcoll-forest.schema.json");
+    const auto verify = run({"verify", forest, "--topology", file, "--json"});
+    ASSERT_EQ(verify.code, 0) << verify.out << verify.err;
+    EXPECT_EQ(nlohmann::json::parse(verify.out)["algbw"]["exact"], "450");
+    EXPECT_EQ(run({"simulate", forest, file}).code, 0);
+    const auto compared = run({"compare", file, "-c", collective, "--root", "gpu2", "--sizes", "1K",
+                               "--algorithms", "forestcoll", "--json"});
+    EXPECT_EQ(nlohmann::json::parse(compared.out)["rows"][0]["height"]["max"], 2) << compared.err;
+  }
+}
+
+// Where messages are so small that it is the latency that counts; the checker reads both.
+TEST(SynthInNetwork, SmallMessagesGoInPackets) {
+  const Scratch scratch;
+  const std::string file = scratch / "h100.json", plan = scratch / "plan.json";
+  ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
+  for (const auto& [most, operation] :
+       {std::pair("16K", "\"gstorepkt\""), std::pair("1G", "\"glres\"")}) {
+    const auto synth =
+        run({"synth", file, "--format", "mscclpp", "--max-bytes", most, "--json", "-o", plan});
+    ASSERT_EQ(synth.code, 0) << synth.err;
+    expect_valid(nlohmann::json::parse(synth.out), "forestcoll-synth.schema.json");
+    EXPECT_THAT(read_file(plan), HasSubstr(operation)) << most;
+    const auto verify = run({"verify", plan, "--topology", file});
+    EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
+  }
+}
+
+// Switches at which trees branch stand in the picture.
+TEST(SynthInNetwork, DrawingsShowWhereTreesBranch) {
+  const Scratch scratch;
+  const std::string file = scratch / "h100.json";
+  ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
+  const auto drawn = run({"synth", file, "--format", "dot", "-o", "-"});
+  ASSERT_EQ(drawn.code, 0) << drawn.err;
+  EXPECT_THAT(drawn.out, HasSubstr("allreduce on dgx-h100, 8 chunks, 400 of 400 GB/s"));
+  EXPECT_THAT(drawn.out, HasSubstr("label=\"nvsw\", shape=ellipse"));
+  EXPECT_THAT(drawn.out, HasSubstr("reduce_7_"));
+}
+
 TEST(SynthInNetwork, ForestsThatBranchAreTimed) {
   const Scratch scratch;
   const std::string file = scratch / "h100.json", forest = scratch / "forest.json";

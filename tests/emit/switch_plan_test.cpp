@@ -112,6 +112,34 @@ void expect_right_among_boxes(std::size_t boxes, std::size_t gpus, bool in_place
   EXPECT_EQ(execute_plan(nlohmann::json::parse(text), runs), Outcome::right);
 }
 
+// No barriers: flags in the packets, and everybody adds up in the same order.
+TEST(SwitchPlan, PacketsAreStoredAtAllAndAddedUpByEach) {
+  for (const std::size_t gpus : {2, 4, 8, 10, 16, 21}) {
+    for (const bool in_place : {true, false}) {
+      PlanOptions options;
+      options.in_place = in_place;
+      options.max_threadblocks = 2;
+      const auto plan = make_packet_plan(one_box(gpus), options);
+      ASSERT_TRUE(plan) << to_string(plan.errors().front());
+      const std::string text = to_mscclpp_json(*plan, "packets");
+      EXPECT_NE(text.find("\"gstorepkt\""), std::string::npos);
+      EXPECT_EQ(text.find("\"wait\""), std::string::npos);
+      const auto verdict = verify(text, "plan.json", nullptr, {});
+      ASSERT_TRUE(verdict) << to_string(verdict.errors().front());
+      EXPECT_TRUE(verdict->ok) << gpus << ": " << to_string(verdict->findings.front());
+      EXPECT_EQ(verdict->same_bits, true) << gpus;
+      if (gpus > 8) continue;
+      EXPECT_EQ(execute_plan(nlohmann::json::parse(text), gpus == 8 ? 2 : 20), Outcome::right);
+    }
+  }
+  const auto two = make_packet_plan(boxes_of(2, 4), {});
+  ASSERT_FALSE(two);
+  EXPECT_EQ(two.errors().front().code, "T06");
+  PlanOptions long_messages;
+  long_messages.max_bytes = std::int64_t{1} << 32;
+  EXPECT_EQ(make_packet_plan(one_box(8), long_messages).errors().front().code, "T04");
+}
+
 TEST(SwitchPlan, BoxesCombineExchangeAndStore) {
   for (const bool in_place : {true, false}) {
     expect_right_among_boxes(2, 2, in_place, 20);

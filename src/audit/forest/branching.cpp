@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -40,7 +41,13 @@ class BranchingCheck {
 
   void run() {
     for (const ForestPhase& phase : facts_.phases) check_phase(phase);
-    if (!findings_.blocked()) compare_roots();
+    if (!findings_.blocked()) {
+      if (is_rooted(verdict_.collective)) {
+        count_roots();
+      } else {
+        compare_roots();
+      }
+    }
     if (!findings_.blocked() && facts_.network) {
       check_claim(facts_, *topology_, loads_, findings_, verdict_);
     }
@@ -102,6 +109,10 @@ class BranchingCheck {
       return false;
     }
     if (facts_.rank_of(root) >= 0 || topology_ == nullptr) return true;
+    if (is_rooted(verdict_.collective)) {
+      findings_.add(Code::tree, place.where, fmt::format("the root {} is not a rank", name(root)));
+      return false;
+    }
     const NodeId node = facts_.node_of(root);
     if (node.valid() && !roles_.empty() && roles_[node].is_root()) return true;
     findings_.add(Code::tree, place.where,
@@ -240,6 +251,15 @@ class BranchingCheck {
     }
     load += chunks;
     return true;
+  }
+
+  void count_roots() {
+    const auto roots =
+        std::ranges::count_if(rooted_.front(), [](auto chunks) { return chunks > 0; });
+    if (roots == 1) return;
+    findings_.add(Code::multiplicity, std::string("/trees"),
+                  fmt::format("a {} has one root; the trees have {}",
+                              forestcoll::to_string(verdict_.collective), roots));
   }
 
   void compare_roots() {

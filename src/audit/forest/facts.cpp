@@ -66,8 +66,10 @@ class FactReader {
       if (forest_.chunks != 0) field("chunks", "belong to version 3 of the format");
       return;
     }
-    if (forest_.collective != "allreduce") {
-      field("version", "3 is for an allreduce, whose trees branch at switches");
+    const auto& collective = forest_.collective;
+    if (collective != "allreduce" && collective != "broadcast" && collective != "reduce") {
+      field("version",
+            "3 is for an allreduce, broadcast or reduce, whose trees branch at switches");
     }
     if (forest_.chunks < 1 || forest_.chunks > kMaxTrees) {
       field("chunks",

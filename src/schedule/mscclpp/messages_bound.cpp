@@ -16,10 +16,12 @@ constexpr std::int64_t kDefaultMaxBytes = std::int64_t{1} << 31;
 }  // namespace
 
 std::int64_t largest_message(const ExecutionPlan& plan) {
+  // Packets are as long again as their data, and lie in one of two halves.
+  const std::int64_t room = plan.packets ? 4 : 1;
   std::int64_t whole = 1, most = 1;  // chunks
   for (const PlanGpu& gpu : plan.gpus) {
     whole = std::max({whole, gpu.input_chunks, gpu.output_chunks});
-    most = std::max({most, whole, gpu.scratch_chunks});
+    most = std::max({most, whole, room * gpu.scratch_chunks});
   }
   return kOffsets / most / kAlignment * kAlignment * whole;
 }

@@ -46,7 +46,11 @@ AllreduceFabric::AllreduceFabric(const Network& of, const SwitchRoles& can, cons
       reversible(is_reversible(of, can)) {}
 
 AllreduceProgram::AllreduceProgram(const AllreduceFabric& fabric, std::vector<TreeClass> classes)
-    : fabric_(fabric) {
+    : AllreduceProgram(fabric, std::move(classes), Weights()) {}
+
+AllreduceProgram::AllreduceProgram(const AllreduceFabric& fabric, std::vector<TreeClass> classes,
+                                   Weights given)
+    : fabric_(fabric), given_(std::move(given)) {
   for (TreeClass& trees : classes) add_class(std::move(trees));
   finish();
 }
@@ -71,6 +75,12 @@ AllreduceProgram AllreduceProgram::relaxed(const AllreduceFabric& fabric) {
 AllreduceProgram AllreduceProgram::of_shares(const AllreduceFabric& fabric,
                                              const Weights& weights) {
   return {fabric, weights};
+}
+
+AllreduceProgram AllreduceProgram::of_broadcast(const AllreduceFabric& fabric,
+                                                std::vector<TreeClass> classes,
+                                                const Weights& weights) {
+  return {fabric, std::move(classes), weights};
 }
 
 void AllreduceProgram::add_class(TreeClass trees) {
@@ -115,7 +125,7 @@ void AllreduceProgram::number_roots(TreePhase& phase) {
   for (const NodeId v : fabric_.network.ranks) own_by(v, v);
   for (std::size_t i = 0; i < own.twins.spanned.size(); ++i) {
     const NodeId w = own.twins.spanned[i];
-    if (fabric_.roles[w].is_root()) own_by(own.twins.twin(i), w);
+    if (given_.empty() && fabric_.roles[w].is_root()) own_by(own.twins.twin(i), w);
   }
 }
 
@@ -214,7 +224,7 @@ void AllreduceProgram::add_capacity_rows() {
 
 // Where the phases have trees of their own: what is reduced at a root is what is broadcast from it.
 void AllreduceProgram::add_shares_rows() {
-  if (fabric_.reversible) return;
+  if (std::ranges::none_of(phases_, &AllreducePhase::turned)) return;
   std::map<std::size_t, std::map<std::size_t, std::int64_t>> rows;  // by orbit of roots
   for (std::size_t p = 0; p < phases_.size(); ++p) {
     const auto images = static_cast<std::int64_t>(phases_[p].trees.images.size());

@@ -59,6 +59,12 @@ class AllreduceProgram {
   /// REQUIRES: no switch can copy or combine; the fabric's symmetries keep the weights.
   static AllreduceProgram of_shares(const AllreduceFabric& fabric, const Weights& weights);
 
+  /// Of out-trees of these classes alone, from ranks with these shares.
+  /// REQUIRES: the classes are of broadcasts; the fabric is not taken as reversible, and its
+  /// symmetries keep the weights.
+  static AllreduceProgram of_broadcast(const AllreduceFabric& fabric,
+                                       std::vector<TreeClass> classes, const Weights& weights);
+
   [[nodiscard]] const CutProgram& program() const { return program_; }
   [[nodiscard]] std::span<const AllreducePhase> phases() const { return phases_; }
 
@@ -68,6 +74,7 @@ class AllreduceProgram {
 
  private:
   AllreduceProgram(const AllreduceFabric& fabric, Weights given);
+  AllreduceProgram(const AllreduceFabric& fabric, std::vector<TreeClass> classes, Weights given);
 
   void add_class(TreeClass trees);
   void number_arcs(TreePhase& phase);

@@ -1,21 +1,40 @@
 #include "compare/branching_row.hpp"
 
-#include "common/report/report.hpp"
+#include <fmt/format.h>
+
+#include "common/report.hpp"
+#include "common/tree_shape.hpp"
 #include "forestcoll/allreduce_optimum.hpp"
 #include "forestcoll/pack_branching.hpp"
 #include "forestcoll/switch_roles.hpp"
 
 namespace forestcoll::cli {
 
-std::optional<BranchingForest> faster_branching(const Fabric& fabric, Collective collective,
-                                                const Ratio& than) {
+std::optional<BranchingForest> better_branching(const Fabric& fabric,
+                                                const CollectiveForest& without) {
+  const Network& network = fabric.network;
   const SwitchRoles roles = switch_roles(fabric.topology);
-  if (collective != Collective::allreduce || roles.empty()) return std::nullopt;
-  const auto optimum = allreduce_optimum(fabric.network, roles);
-  if (!optimum || !optimum->split || optimum->split->algbw <= than) return std::nullopt;
-  auto forest = pack_branching(fabric.network, roles, *optimum);
-  if (!forest || forest->algbw <= than) return std::nullopt;
+  if (roles.empty()) return std::nullopt;
+  if (without.root) {
+    auto forest = branching_from_root(network, roles, without.collective, *without.root);
+    const bool is_lower = forest && !(forest->algbw < without.algbw) &&
+                          messages_in_turn(*forest) < shape_of(without).highest;
+    return is_lower ? std::move(forest) : std::nullopt;
+  }
+  if (without.collective != Collective::allreduce) return std::nullopt;
+  const auto optimum = allreduce_optimum(network, roles);
+  if (!optimum || !optimum->split || optimum->split->algbw <= without.algbw) return std::nullopt;
+  auto forest = pack_branching(network, roles, *optimum);
+  if (!forest || forest->algbw <= without.algbw) return std::nullopt;
   return *std::move(forest);
+}
+
+std::string without_switches(const CollectiveForest& without) {
+  if (without.root) {
+    return fmt::format("branches at switches; over GPUs alone {} messages one after the other",
+                       shape_of(without).highest);
+  }
+  return fmt::format("branches at switches; over GPUs alone {} GB/s", number(without.algbw));
 }
 
 Diagnostic no_copies_in_xml() {

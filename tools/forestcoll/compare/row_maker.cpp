@@ -98,9 +98,11 @@ class RowMaker {
       row.error = inexact("its exact rate does not fit 64 bits");
       return;
     }
-    if (auto branching = faster_branching(fabric_, request_.collective, *algbw)) {
+    CollectiveForest without = found->forest;
+    without.algbw = *algbw;
+    if (auto branching = better_branching(fabric_, without)) {
       row.seconds = *row.seconds + watch.restart();
-      row.note = fmt::format("branches at switches; over GPUs alone {} GB/s", number(*algbw));
+      row.note = without_switches(without);
       describe_branching(row, *std::move(branching));
       return;
     }

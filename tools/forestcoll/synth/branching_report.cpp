@@ -37,7 +37,13 @@ std::string branching_lines(const BranchingForest& forest, const CollectiveFores
   text += switches.size() == 1
               ? fmt::format("the switch {}", switches.front())
               : fmt::format("{} switches, {} first", switches.size(), switches.front());
-  text += fmt::format("; over GPUs alone {} GB/s\n", number(without.algbw));
+  if (forest.collective == Collective::allreduce) {
+    text += fmt::format("; over GPUs alone {} GB/s\n", number(without.algbw));
+  } else {
+    text += fmt::format("; {} one after the other, over GPUs alone {}\n",
+                        counted(static_cast<std::size_t>(messages_in_turn(forest)), "message"),
+                        shape_of(without).highest);
+  }
   if (is_plan) return text;
   return text + fmt::format(
                     "  {} chunks, {}, height {} (mean {}), hops into and out of switches "

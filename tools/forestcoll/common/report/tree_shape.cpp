@@ -20,6 +20,7 @@ TreeShape shape_of(const CollectiveForest& forest) {
 
 TreeShape shape_of(const BranchingForest& forest) {
   TreeShape shape;
+  const int phases = forest.collective == Collective::allreduce ? 2 : 1;
   for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
     for (const BranchingTrees& trees : *phase) {
       shape.trees += static_cast<std::int64_t>(trees.forest.tree_count());
@@ -27,7 +28,7 @@ TreeShape shape_of(const BranchingForest& forest) {
         const Forest::Tree& tree = trees.forest.tree(TreeId(t));
         shape.highest = std::max(shape.highest, tree.height);
         shape.mean_height += static_cast<double>(tree.multiplicity) * tree.height /
-                             (2 * static_cast<double>(forest.chunks));
+                             (phases * static_cast<double>(forest.chunks));
       }
     }
   }
