@@ -140,6 +140,10 @@ void add_options(CLI::App& app, Words& words, Options& options) {
   app.add_option("-g,--ngpus", words.gpus, "1");
   app.add_option("--buffsize", words.buffer, "As NCCL_BUFFSIZE: the less, the more passes [4M]");
   app.add_flag("--vs-mpi", options.vs_mpi, "Time MPI's own collective beside it");
+  app.add_option("--nap", options.nap,
+                 "Microseconds of sleep between looks for messages, where more ranks than\n"
+                 "processors would wait for each other by polling; 0 waits in MPI [0]")
+      ->check(CLI::Range(0, 1000000));
   app.add_option("--timeout", options.timeout,
                  "Seconds without a message until it counts as stuck, 0 never [60]")
       ->check(CLI::Range(0, 1000000));

@@ -25,6 +25,7 @@ struct Options {
   Average average = Average::mean;
   std::int64_t buffer_bytes = kDefaultBufferBytes;
   int timeout = 60;  ///< seconds without a message until a run counts as stuck; 0: for ever
+  int nap = 0;       ///< microseconds of sleep between looks for messages; 0: none, wait in MPI
   bool vs_mpi = false;
 };
 
