@@ -130,7 +130,7 @@ class Harness {
     shape.element_bytes = size_of(type);
     shape.whole = bytes / static_cast<std::int64_t>(shape.element_bytes);
     shape.scratch = schedule_.scratch_chunks(rank_) * (shape.whole / facts_.chunks);
-    const auto rank_run = schedule_.prepare(rank_, shape, type, options_.buffer_bytes, watchdog_);
+    const auto rank_run = schedule_.prepare(rank_, shape, type, options_.connections, watchdog_);
     TableRow row;
     row.bytes = bytes;
     row.elements = audit::is_divided(facts_.pattern) ? shape.part() : shape.whole;
