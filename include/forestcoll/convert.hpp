@@ -16,9 +16,8 @@ enum class GraphFormat {
   networkx,    ///< networkx node-link JSON, as networkx 3.4 writes it
   json_graph,  ///< JSON Graph Format 2
   graphml,
-  dot,      ///< Graphviz, for data; `draw` is for the eye
-  csv,      ///< a list of links with a header line
-  simgrid,  ///< a platform: hosts, links, and a route of the fewest hops for every pair of GPUs
+  dot,  ///< Graphviz, for data; `draw` is for the eye
+  csv,  ///< a list of links with a header line
 };
 
 struct GraphFormatInfo {

@@ -111,6 +111,39 @@ TEST(CompareMeasured, AchievedOverModelled) {
               1e-12);
 }
 
+// forestcoll-run says on what it ran, and the emulation how much slower its links are.
+TEST(CompareMeasured, RunsThatAreNotOnGpusAreMarked) {
+  const auto plain = measured_json(output())["measured"][0];
+  EXPECT_FALSE(plain.contains("origin"));
+  const auto on = [&](const std::string& origin) {
+    return measured_json("# origin: " + origin + "\n" + output())["measured"][0];
+  };
+  for (const std::string origin : {"SimGrid", "MPI on this machine", "x, y", "x, -3 times slower",
+                                   "x, inf times slower", "x, 1e999 times slower"}) {
+    const auto marked = on(origin);
+    EXPECT_EQ(marked["origin"], origin);
+    EXPECT_EQ(marked["times"], plain["times"]);
+  }
+  const auto emulated = on("an emulated fabric, 20000 times slower");
+  EXPECT_EQ(emulated["origin"], "Measured on an emulated fabric (its times divided by 20000)");
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto &slow = plain["times"][i], &time = emulated["times"][i];
+    EXPECT_EQ(time["bytes"], slow["bytes"]);
+    EXPECT_NEAR(time["seconds"].get<double>() * 20000, slow["seconds"].get<double>(), 1e-9);
+    for (const char* rate : {"algbw", "busbw", "achieved"}) {
+      EXPECT_NEAR(time[rate].get<double>(), slow[rate].get<double>() * 20000,
+                  1e-6 * time[rate].get<double>());
+    }
+  }
+  const Scratch scratch;
+  const std::string file =
+      scratch.write("run.txt", "# origin: an emulated fabric, 20000 times slower\n" + output());
+  const auto text = compare({"--measured", file});
+  EXPECT_THAT(text.out,
+              HasSubstr("Measured on an emulated fabric (its times divided by 20000): " + file));
+  EXPECT_THAT(compare({"--measured", file, "--csv"}).out, HasSubstr("emulated fabric"));
+}
+
 TEST(CompareMeasured, BesideTheAlgorithmThatIsNamed) {
   const auto report = measured_json(output(), "nccl-ring=");
   EXPECT_EQ(report["measured"][0]["algorithm"], "nccl-ring");

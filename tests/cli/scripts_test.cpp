@@ -11,6 +11,7 @@
 
 #include "cli/batch.hpp"
 #include "cli/program.hpp"
+#include "cli/stub_path.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -19,35 +20,6 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-constexpr const char* bash = "/bin/bash";
-
-std::string tool(const std::string& name) {
-  return source_path("tools/" + name);
-}
-
-// A directory that is the whole PATH: `names` from the machine, and what is added.
-class Path {
- public:
-  explicit Path(const std::vector<std::string>& names) {
-    for (const std::string& name : names) {
-      for (const std::string directory : {"/usr/bin/", "/bin/"}) {
-        if (!fs::exists(directory + name)) continue;
-        fs::create_symlink(directory + name, scratch_ / name);
-        break;
-      }
-    }
-  }
-  void add_script(const std::string& name, const std::string& text) const {
-    scratch_.write(name, "#!/bin/bash\n" + text);
-    fs::permissions(scratch_ / name, fs::perms::owner_all);
-  }
-  void add_program() const { fs::create_symlink(FORESTCOLL_PROGRAM, scratch_ / "forestcoll"); }
-  [[nodiscard]] std::string setting() const { return "PATH=" + (scratch_ / ""); }
-
- private:
-  Scratch scratch_;
-};
 
 TEST(SlurmArray, WithoutSlurmItSaysWhatIsMissing) {
   const BatchDirectories batch;

@@ -56,6 +56,29 @@ TEST(SynthDeploy, WritesAScheduleThatVerifiesAndItsEnvironment) {
   EXPECT_EQ(value.out, directory + "/algorithms\n") << value.err;
 }
 
+TEST(SynthDeploy, AnAlltoallToo) {
+  const Scratch scratch;
+  const std::string directory = scratch / "out";
+  const auto made = synth(topology("dgx-1-v100"), {"-c", "alltoall", "--deploy", directory});
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_THAT(made.err, HasSubstr("next: put the hosts' names into " + directory + "/hosts"));
+  const auto files = files_below(directory);
+  ASSERT_EQ(files.size(), 5U);
+  const std::string schedule =
+      files.begin()->first == "README.txt" ? std::next(files.begin())->first : files.begin()->first;
+  EXPECT_THAT(schedule, HasSubstr("algorithms/alltoall-8gpus-"));
+  EXPECT_EQ(run({"verify", directory + "/" + schedule}).code, 0);
+  EXPECT_THAT(files.at("run.sh"), HasSubstr("test=${1:-alltoall_perf}"));
+  EXPECT_THAT(files.at("README.txt"), AllOf(HasSubstr("alltoall over the 8 GPUs"),
+                                            HasSubstr("Only calls of ncclAllToAll")));
+  EXPECT_THAT(synth(topology("dgx-1-v100"), {"-c", "alltoall", "--deploy", directory}).err,
+              HasSubstr("is not empty"));
+  EXPECT_THAT(synth(topology("dgx-1-v100"),
+                    {"-c", "alltoall", "--format", "flows", "--deploy", directory + "2"})
+                  .err,
+              HasSubstr("--deploy is for what runtimes load"));
+}
+
 // The launcher's line, as a launcher would see it.
 TEST(SynthDeploy, LauncherLineHasTheSizesAndTheOrderOfRanks) {
   const Scratch scratch;
@@ -208,7 +231,6 @@ TEST(SynthDeploy, IsRefusedInWords) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{"--format", "forest", "--deploy", scratch / "out"}, "--deploy is for what runtimes load"},
       {{"-o", "x.xml", "--deploy", scratch / "out"}, "--deploy stands in place of -o"},
-      {{"-c", "alltoall", "--deploy", scratch / "out"}, "--deploy"},
       {{"--deploy", scratch / ""}, "is not empty"},
       {{"--deploy", scratch / "full"}, "is no directory"},
       {{"--tune", "1K:1G:2", "--target", "msccl", "--deploy", scratch / "out"},

@@ -53,6 +53,20 @@ TEST(RunProgram, OutOfPlaceAndBesideMpi) {
   EXPECT_EQ(rows_of(run.out).all, 1);
 }
 
+// Asleep between looks for messages, or held until they are taken; told on what it runs.
+TEST(RunProgram, NapsHoldsAndSaysItsOrigin) {
+  const std::string xml = schedule_of("dgx-a100-x1", options_for(Collective::allreduce));
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"--nap", "200"}, {"--hold"}}) {
+    std::vector<std::string> arguments = {"-b", "64K", "-n", "1", "-w", "0"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Result run = mpirun(8, xml, arguments);
+    EXPECT_EQ(run.code, 0) << run.out << run.err;
+    EXPECT_EQ(rows_of(run.out).wrong, 0);
+    EXPECT_THAT(run.out, HasSubstr("# origin: MPI on this machine\n"));
+  }
+}
+
 TEST(RunProgram, PlansOfEveryCollectiveAndPlacement) {
   for (const Collective collective : {Collective::allgather, Collective::reduce_scatter,
                                       Collective::allreduce, Collective::broadcast}) {

@@ -297,45 +297,5 @@ TEST(QuoteDot, EscapesWhatDotDoes) {
   EXPECT_EQ(topology::quote_dot("a\\"), "\"a\\\\\"");
 }
 
-// Links of parallel cables are one; a route goes through switches alone, and pairs take turns at
-// equal ones; what only relays join has a link that is no bottleneck.
-TEST(ConvertToSimGrid, HasHostsInRankOrderLinksAndRoutes) {
-  const char* text = R"({"format": "forestcoll-topology", "version": 1, "name": "two spines",
-    "nodes": [{"id": "g[0-1]", "type": "compute"}, {"id": "h", "type": "compute"},
-              {"id": "s[0-1]", "type": "switch"}],
-    "links": [{"src": "g[0-1]", "dst": "s0", "bandwidth": 25, "latency": 0.5},
-              {"src": "g[0-1]", "dst": "s1", "bandwidth": 25},
-              {"src": "g0", "dst": "s0", "bandwidth": 5, "latency": 2},
-              {"src": "h", "dst": "g1", "bandwidth": "100/3"}],
-    "rank_order": ["h", "g1", "g0"]})";
-  pugi::xml_document document;
-  const auto converted = convert(parse_valid(text), GraphFormat::simgrid);
-  ASSERT_TRUE(document.load_string(converted.text.c_str()));
-  const auto zone = document.child("platform").child("zone");
-  std::vector<std::string> hosts;
-  for (const auto& host : zone.children("host")) hosts.emplace_back(host.attribute("id").value());
-  EXPECT_THAT(hosts, ElementsAre("h", "g1", "g0"));
-  const auto link = zone.find_child_by_attribute("link", "id", "g0->s0");
-  EXPECT_STREQ(link.attribute("bandwidth").value(), "30GBps");
-  EXPECT_STREQ(link.attribute("latency").value(), "2us");
-  const auto route = [&](const std::string& from, const std::string& to) {
-    std::string links;
-    for (const auto& candidate : zone.children("route")) {
-      if (candidate.attribute("src").value() != from) continue;
-      if (candidate.attribute("dst").value() != to) continue;
-      for (const auto& part : candidate.children("link_ctn")) {
-        links += std::string(part.attribute("id").value()) + " ";
-      }
-    }
-    return links;
-  };
-  EXPECT_EQ(route("h", "g1"), "h->g1 ");
-  EXPECT_EQ(route("h", "g0"), "management ");  // g1 is a GPU, and relays nothing by itself
-  EXPECT_THAT(route("g0", "g1"), ::testing::AnyOf("g0->s0 s0->g1 ", "g0->s1 s1->g1 "));
-  int routes = 0;
-  for ([[maybe_unused]] const auto& each : zone.children("route")) ++routes;
-  EXPECT_EQ(routes, 6);
-}
-
 }  // namespace
 }  // namespace forestcoll::testing

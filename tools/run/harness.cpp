@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <utility>
@@ -36,7 +38,7 @@ class Harness {
         facts_(schedule.facts()),
         options_(options),
         root_(root),
-        watchdog_(options.timeout) {
+        watchdog_(options.timeout, std::chrono::microseconds(options.nap)) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &processes_);
     if (facts_.out_of_place) placements_.push_back(Placement::out_of_place);
@@ -128,7 +130,7 @@ class Harness {
     shape.element_bytes = size_of(type);
     shape.whole = bytes / static_cast<std::int64_t>(shape.element_bytes);
     shape.scratch = schedule_.scratch_chunks(rank_) * (shape.whole / facts_.chunks);
-    const auto rank_run = schedule_.prepare(rank_, shape, type, options_.buffer_bytes, watchdog_);
+    const auto rank_run = schedule_.prepare(rank_, shape, type, options_.connections, watchdog_);
     TableRow row;
     row.bytes = bytes;
     row.elements = audit::is_divided(facts_.pattern) ? shape.part() : shape.whole;
@@ -214,6 +216,12 @@ class Harness {
     return sum;
   }
 
+  // On what it runs, in the words of whoever started it there.
+  [[nodiscard]] static std::string origin() {
+    const char* said = std::getenv("FORESTCOLL_ORIGIN");
+    return said == nullptr ? "MPI on this machine" : said;
+  }
+
   void print_header() {
     constexpr int kNameBytes = 64;
     std::array<char, kNameBytes> name{};
@@ -226,8 +234,8 @@ class Harness {
     MPI_Gather(&pid, 1, MPI_INT, pids.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
     print(
         fmt::format("# forestcoll-run {}: {} over MPI between processors, not GPUs; columns as "
-                    "{} prints them\n#\n# Using devices\n",
-                    version, facts_.format, perf_name(facts_.pattern)));
+                    "{} prints them\n# origin: {}\n#\n# Using devices\n",
+                    version, facts_.format, perf_name(facts_.pattern), origin()));
     for (int r = 0; r < processes_; ++r) {
       print(fmt::format("#  Rank {:2} Pid {:6} on {:>10} device  0 [cpu]\n", r,
                         pids[static_cast<std::size_t>(r)],

@@ -43,7 +43,8 @@ class PlanSchedule : public Schedule {
   }
 
   [[nodiscard]] std::unique_ptr<RankRun> prepare(std::int64_t rank, const CallShape& shape,
-                                                 ElementType type, std::int64_t /*buffer_bytes*/,
+                                                 ElementType type,
+                                                 const Connections& /*connections*/,
                                                  Watchdog& watchdog) const override {
     PlanCut cut;
     cut.chunk_elements = shape.whole / facts_.chunks;

@@ -110,7 +110,7 @@ Expected<Options> settle(const Words& words, Options options) {
         fmt::format("--buffsize: expected {} to {} bytes", kLeastBufferBytes, kMostBufferBytes),
         "the runtimes' default is 4M");
   }
-  options.buffer_bytes = *buffer;
+  options.connections.buffer_bytes = *buffer;
   options.average = static_cast<Average>(words.average);
   return options;
 }
@@ -139,7 +139,14 @@ void add_options(CLI::App& app, Words& words, Options& options) {
   app.add_option("-t,--nthreads", words.threads, "1");
   app.add_option("-g,--ngpus", words.gpus, "1");
   app.add_option("--buffsize", words.buffer, "As NCCL_BUFFSIZE: the less, the more passes [4M]");
+  app.add_flag("--hold", options.connections.hold,
+               "A threadblock goes on once its message has been taken, not once it lies in the\n"
+               "connection's buffer: as our simulator has it");
   app.add_flag("--vs-mpi", options.vs_mpi, "Time MPI's own collective beside it");
+  app.add_option("--nap", options.nap,
+                 "Microseconds of sleep between looks for messages, where more ranks than\n"
+                 "processors would wait for each other by polling; 0 waits in MPI [0]")
+      ->check(CLI::Range(0, 1000000));
   app.add_option("--timeout", options.timeout,
                  "Seconds without a message until it counts as stuck, 0 never [60]")
       ->check(CLI::Range(0, 1000000));

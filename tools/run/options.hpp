@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "forestcoll/diagnostic.hpp"
-#include "run/cut.hpp"
 #include "run/element.hpp"
+#include "run/schedule.hpp"
 
 namespace forestcoll::run {
 
@@ -23,8 +23,9 @@ struct Options {
   int iterations = 20, warmups = 5, checks = 1;
   std::optional<std::int64_t> root;  ///< else that of the file
   Average average = Average::mean;
-  std::int64_t buffer_bytes = kDefaultBufferBytes;
+  Connections connections;
   int timeout = 60;  ///< seconds without a message until a run counts as stuck; 0: for ever
+  int nap = 0;       ///< microseconds of sleep between looks for messages; 0: none, wait in MPI
   bool vs_mpi = false;
 };
 

@@ -19,10 +19,12 @@ std::int64_t steps_ended(const audit::Threadblock& block, std::int64_t pass, std
 
 }  // namespace
 
-ProgramRun::ProgramRun(const audit::Gpu& gpu, const Cut& cut, ElementType type, Watchdog& watchdog)
+ProgramRun::ProgramRun(const audit::Gpu& gpu, const Cut& cut, ElementType type, bool hold,
+                       Watchdog& watchdog)
     : gpu_(gpu),
       cut_(cut),
       type_(type),
+      hold_(hold),
       element_bytes_(static_cast<std::int64_t>(size_of(type))),
       watchdog_(watchdog) {
   for (const audit::Threadblock& tb : gpu_.threadblocks) {
@@ -106,6 +108,7 @@ bool ProgramRun::has_message(const Block& block) const {
 }
 
 bool ProgramRun::has_room(const Block& block) const {
+  if (hold_) return std::ranges::find(block.is_leaving, true) == block.is_leaving.end();
   return !block.at.step().operation->sends ||
          !block.is_leaving[static_cast<std::size_t>(block.sends % slots())];
 }

@@ -28,7 +28,9 @@ namespace forestcoll::run {
 class ProgramRun : public RankRun {
  public:
   /// REQUIRES: check_structure and build_step_graph found nothing; both references outlive it.
-  ProgramRun(const audit::Gpu& gpu, const Cut& cut, ElementType type, Watchdog& watchdog);
+  /// `hold`: see Connections.
+  ProgramRun(const audit::Gpu& gpu, const Cut& cut, ElementType type, bool hold,
+             Watchdog& watchdog);
 
   void call(Memory& memory, ReduceOp op) override;
 
@@ -70,6 +72,7 @@ class ProgramRun : public RankRun {
   const audit::Gpu& gpu_;
   Cut cut_;
   ElementType type_;
+  bool hold_;
   std::int64_t element_bytes_;
   Watchdog& watchdog_;
   Memory* memory_ = nullptr;  // of the call

@@ -19,11 +19,11 @@ class ProgramSchedule : public Schedule {
     return gpu(rank).scratch_chunks;
   }
   [[nodiscard]] std::unique_ptr<RankRun> prepare(std::int64_t rank, const CallShape& shape,
-                                                 ElementType type, std::int64_t buffer_bytes,
+                                                 ElementType type, const Connections& connections,
                                                  Watchdog& watchdog) const override {
-    const Cut cut =
-        cut_call(program_.protocol, shape.whole / program_.chunks, size_of(type), buffer_bytes);
-    return std::make_unique<ProgramRun>(gpu(rank), cut, type, watchdog);
+    const Cut cut = cut_call(program_.protocol, shape.whole / program_.chunks, size_of(type),
+                             connections.buffer_bytes);
+    return std::make_unique<ProgramRun>(gpu(rank), cut, type, connections.hold, watchdog);
   }
 
  private:

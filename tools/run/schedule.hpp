@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "forestcoll/diagnostic.hpp"
+#include "run/cut.hpp"
 #include "run/memory.hpp"
 #include "run/rank_run.hpp"
 #include "run/watchdog.hpp"
@@ -28,6 +29,14 @@ struct ScheduleFacts {
   bool is_refused_by_runtimes = false;  ///< for limits or its form; it still does what it says
 };
 
+/// How threadblocks of XML and flows send; plans say that themselves.
+struct Connections {
+  std::int64_t buffer_bytes = kDefaultBufferBytes;  ///< NCCL_BUFFSIZE
+  /// A threadblock goes on once its message has been taken, as one that writes over NVLink itself;
+  /// else once it lies in the connection's buffer, as with a NIC's proxy.
+  bool hold = false;
+};
+
 class Schedule {
  public:
   Schedule() = default;
@@ -41,7 +50,7 @@ class Schedule {
   /// `shape.whole` is a multiple of the chunks. The result must not outlive the schedule.
   [[nodiscard]] virtual std::unique_ptr<RankRun> prepare(std::int64_t rank, const CallShape& shape,
                                                          ElementType type,
-                                                         std::int64_t buffer_bytes,
+                                                         const Connections& connections,
                                                          Watchdog& watchdog) const = 0;
 };
 

@@ -1,5 +1,7 @@
 #include "run/wait_set.hpp"
 
+#include <thread>
+
 namespace forestcoll::run {
 
 const std::vector<WaitSet::Done>& WaitSet::wait(Watchdog::Guard& guard) {
@@ -7,9 +9,14 @@ const std::vector<WaitSet::Done>& WaitSet::wait(Watchdog::Guard& guard) {
   indices_.resize(count);
   statuses_.resize(count);
   int ended = 0;
+  const auto look = [&](auto some) {
+    some(static_cast<int>(count), requests_.data(), &ended, indices_.data(), statuses_.data());
+  };
   guard.while_waiting([&] {
-    MPI_Waitsome(static_cast<int>(count), requests_.data(), &ended, indices_.data(),
-                 statuses_.data());
+    if (guard.nap().count() == 0) return look(MPI_Waitsome);
+    for (look(MPI_Testsome); ended == 0; look(MPI_Testsome)) {
+      std::this_thread::sleep_for(guard.nap());
+    }
   });
   done_.clear();
   for (int i = 0; i < ended; ++i) {

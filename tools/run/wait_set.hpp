@@ -25,7 +25,8 @@ class WaitSet {
     tokens_.push_back(token);
   }
   [[nodiscard]] bool empty() const { return requests_.empty(); }
-  /// Blocks in MPI_Waitsome until at least one has ended; the watchdog may look meanwhile.
+  /// Blocks until at least one has ended: in MPI_Waitsome, or asleep between looks where the guard
+  /// says so. The watchdog may look meanwhile.
   /// REQUIRES: not empty.
   [[nodiscard]] const std::vector<Done>& wait(Watchdog::Guard& guard);
   /// Gives up receives that nobody will send any more.

@@ -13,7 +13,7 @@ constexpr std::chrono::milliseconds kForTheOthers{1500};
 
 }  // namespace
 
-Watchdog::Watchdog(int seconds) : seconds_(seconds) {
+Watchdog::Watchdog(int seconds, std::chrono::microseconds nap) : seconds_(seconds), nap_(nap) {
   if (seconds_ > 0) thread_ = std::thread([this] { look(); });
 }
 

@@ -1,6 +1,7 @@
 // Ends a run that gets stuck, and says who waits for what.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -15,8 +16,8 @@ namespace forestcoll::run {
 /// same, and ends the process with exit code 1, whereupon mpirun ends the others.
 class Watchdog {
  public:
-  /// Seconds; 0: none, and no thread.
-  explicit Watchdog(int seconds);
+  /// Seconds; 0: none, and no thread. `nap`: see `Guard::nap`.
+  explicit Watchdog(int seconds, std::chrono::microseconds nap = {});
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
@@ -36,6 +37,10 @@ class Watchdog {
       ++dog_.progress_;
     }
 
+    /// How long a rank that waits sleeps before it looks for messages again; 0: it does not look,
+    /// but waits in MPI.
+    [[nodiscard]] std::chrono::microseconds nap() const { return dog_.nap_; }
+
    private:
     Watchdog& dog_;
   };
@@ -44,6 +49,7 @@ class Watchdog {
   void look();
 
   const int seconds_;
+  const std::chrono::microseconds nap_;
   std::mutex mutex_;  // held by the call, and by whoever looks
   std::condition_variable end_;
   std::function<std::string()> describe_;  // null between calls

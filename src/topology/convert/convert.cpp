@@ -148,8 +148,7 @@ const std::vector<GraphFormatInfo>& graph_formats() {
       {GraphFormat::json_graph, "json-graph", ""},
       {GraphFormat::graphml, "graphml", ".graphml"},
       {GraphFormat::dot, "dot", ".dot"},
-      {GraphFormat::csv, "csv", ".csv"},
-      {GraphFormat::simgrid, "simgrid", ""}};
+      {GraphFormat::csv, "csv", ".csv"}};
   return formats;
 }
 
@@ -197,9 +196,6 @@ Converted convert(const Topology& topology, GraphFormat format, const Metadata& 
     case GraphFormat::csv:
       result.text = topology::write_csv(graph);
       add_lost_in_csv(graph, result.lost);
-      break;
-    case GraphFormat::simgrid:
-      result.text = topology::write_simgrid(graph);
       break;
   }
   return result;

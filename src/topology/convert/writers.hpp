@@ -35,8 +35,6 @@ struct Attribute {
 [[nodiscard]] std::string write_json_graph(const PlainGraph& graph);
 [[nodiscard]] std::string write_graphml(const PlainGraph& graph);
 [[nodiscard]] std::string write_dot(const PlainGraph& graph);
-/// Cost: O(GPUs² · hops), with as many routes in the text.
-[[nodiscard]] std::string write_simgrid(const PlainGraph& graph);
 [[nodiscard]] std::string write_csv(const PlainGraph& graph);
 
 }  // namespace forestcoll::topology

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "common/report.hpp"
-#include "common/tree_shape.hpp"
+#include "common/report/report.hpp"
+#include "common/report/tree_shape.hpp"
 #include "forestcoll/allreduce_optimum.hpp"
 #include "forestcoll/pack_branching.hpp"
 #include "forestcoll/switch_roles.hpp"

@@ -11,6 +11,7 @@
 #include "common/fabric.hpp"
 #include "common/report/bottleneck.hpp"
 #include "common/report/tree_shape.hpp"
+#include "compare/run_origin.hpp"
 #include "forestcoll/allreduce_optimum.hpp"
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/branching_forest.hpp"
@@ -91,6 +92,7 @@ struct MeasuredTime {
 struct MeasuredRun {
   std::string file, placement;  ///< "out-of-place" or "in-place"
   std::string algorithm;        ///< the row that it is compared with
+  RunOrigin origin;
   std::vector<MeasuredTime> times;
 };
 

@@ -43,13 +43,16 @@ bool is_reduction(Collective collective) {
   return collective != Collective::allgather && collective != Collective::broadcast;
 }
 
-Expected<void> refuse_heading(const MeasuredFile& measured, Collective collective,
+Expected<void> refuse_heading(const MeasuredFile& measured, const RowsRequest& request,
                               std::int64_t ranks, const std::string& file) {
-  if (measured.collective && *measured.collective != collective) {
-    return misfit(file, "",
-                  fmt::format("this is a run of {}, and {} is compared",
-                              to_string(*measured.collective), to_string(collective)),
-                  fmt::format("compare with -c {}", to_string(*measured.collective)));
+  const Collective collective = request.collective;
+  const std::string compared =
+      request.demand ? request.collective_name : std::string(to_string(collective));
+  if (!measured.collective.empty() && measured.collective != compared) {
+    return misfit(
+        file, "",
+        fmt::format("this is a run of {}, and {} is compared", measured.collective, compared),
+        fmt::format("compare with -c {}", measured.collective));
   }
   if (measured.ranks && *measured.ranks != ranks) {
     return misfit(
@@ -87,6 +90,13 @@ Expected<void> refuse_rows(const MeasuredFile& measured, Collective collective, 
   return {};
 }
 
+// Printed with two decimals, it says nothing of slow runs.
+void set_busbw(MeasuredFile& measured, double factor) {
+  for (MeasuredColumn& column : measured.columns) {
+    for (MeasuredRow& row : column.rows) row.time.busbw = row.time.algbw * factor;
+  }
+}
+
 std::optional<double> modelled_algbw(const ComparedRow& row, double bytes) {
   const auto found = std::ranges::find(row.at_measured, bytes, &SimulatedTime::bytes);
   return found == row.at_measured.end() ? std::nullopt : std::optional(found->algbw);
@@ -110,12 +120,13 @@ Expected<Overlay> read_overlay(const RowsRequest& request, std::int64_t ranks,
   const std::string file = display_name(path);
   auto measured = read_nccl_tests(*text, file);
   if (!measured) return measured.errors();
-  if (const auto done = refuse_heading(*measured, request.collective, ranks, file); !done) {
+  if (const auto done = refuse_heading(*measured, request, ranks, file); !done) {
     return done.errors();
   }
   if (const auto done = refuse_rows(*measured, request.collective, ranks, file); !done) {
     return done.errors();
   }
+  set_busbw(*measured, busbw_factor(request.collective, ranks).to_double());
   return Overlay{name, file, *std::move(measured)};
 }
 
@@ -133,7 +144,7 @@ void ask_for_sizes(RowsRequest& request, const Overlay& overlay) {
 void add_measured(Comparison& comparison, const Overlay& overlay) {
   const ComparedRow& compared = *find_row(comparison, overlay.algorithm);
   for (const MeasuredColumn& column : overlay.measured.columns) {
-    MeasuredRun run{overlay.file, column.placement, overlay.algorithm, {}};
+    MeasuredRun run{overlay.file, column.placement, overlay.algorithm, overlay.measured.origin, {}};
     for (const MeasuredRow& row : column.rows) {
       run.times.push_back({row.time, row.wrong, modelled_algbw(compared, row.time.bytes)});
     }

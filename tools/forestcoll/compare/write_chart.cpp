@@ -66,7 +66,8 @@ std::string to_chart(const Comparison& comparison, int width, bool standalone) {
     }
   }
   for (const MeasuredRun& run : comparison.measured) {
-    ChartSeries series{fmt::format("{} {}", short_name(run.file), run.placement),
+    ChartSeries series{fmt::format("{}{} {}", run.origin.text.empty() ? "" : run.origin.text + ": ",
+                                   short_name(run.file), run.placement),
                        slot_of(comparison, *find_row(comparison, run.algorithm)),
                        run.placement == "in-place" ? Mark::circle : Mark::dot,
                        {}};

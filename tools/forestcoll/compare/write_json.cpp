@@ -98,10 +98,10 @@ Json run_json(const MeasuredRun& run) {
     }
     times.push_back(std::move(entry));
   }
-  return {{"file", run.file},
-          {"placement", run.placement},
-          {"algorithm", run.algorithm},
-          {"times", std::move(times)}};
+  Json json = {{"file", run.file}, {"placement", run.placement}, {"algorithm", run.algorithm}};
+  if (!run.origin.text.empty()) json["origin"] = in_words(run.origin);
+  json["times"] = std::move(times);
+  return json;
 }
 
 }  // namespace

@@ -113,7 +113,9 @@ Table time_table(const Comparison& comparison, Simulated kind,
 }
 
 Table measured_table(const MeasuredRun& run) {
-  Table table{{"size", "measured GB/s", "model GB/s", "achieved"}, {}};
+  Table table{
+      {"size", run.origin.text.empty() ? "measured GB/s" : "run GB/s", "model GB/s", "achieved"},
+      {}};
   for (const MeasuredTime& time : run.times) {
     const bool both = time.modelled.has_value();
     table.lines.push_back({bytes_in_words(time.measured.bytes), short_number(time.measured.algbw),
@@ -127,7 +129,8 @@ Table measured_table(const MeasuredRun& run) {
 }
 
 std::string measured_heading(const Comparison& comparison, const MeasuredRun& run) {
-  return fmt::format("Measured: {}, {}, beside {}, {} ({})", run.file, run.placement, run.algorithm,
+  return fmt::format("{}: {}, {}, beside {}, {} ({})", in_words(run.origin), run.file,
+                     run.placement, run.algorithm,
                      in_words(find_row(comparison, run.algorithm)->simulated),
                      model_not_measurement);
 }
@@ -370,7 +373,9 @@ std::string to_csv(const Comparison& comparison) {
   }
   for (const MeasuredRun& run : comparison.measured) {
     Line line = {name, collective, run.algorithm,
-                 fmt::format("measured {}: {}", run.placement, run.file)};
+                 run.origin.text.empty()
+                     ? fmt::format("measured {}: {}", run.placement, run.file)
+                     : fmt::format("{} {}: {}", in_words(run.origin), run.placement, run.file)};
     line.resize(kCsvColumns - 5);
     for (const MeasuredTime& time : run.times) {
       line[4] = time.wrong ? "wrong results" : "";

@@ -19,6 +19,8 @@
 #include "forestcoll/failures.hpp"
 #include "forestcoll/stopwatch.hpp"
 #include "synth/alltoall_report.hpp"
+#include "synth/deploy.hpp"
+#include "synth/file_set.hpp"
 #include "synth/trace.hpp"
 
 namespace forestcoll::cli {
@@ -34,7 +36,6 @@ Expected<void> refuse_tree_options(const SynthArguments& arguments) {
         std::pair("--cross-nic", arguments.baseline.cross_nic),
         std::pair("--nccl-constants", arguments.baseline.nccl_constants),
         std::pair("--tune", !arguments.tune.empty()),
-        std::pair("--deploy", !arguments.deploy.empty()),
         std::pair("--instances", arguments.instances.has_value()),
         std::pair("--unfused", arguments.unfused),
         std::pair("--force-simple", arguments.force_simple),
@@ -166,6 +167,45 @@ Json algorithm_json(const std::string& name, const AlltoallCompilation& made) {
           {"bound", exact(made.optimum)}};
 }
 
+// What a runtime sees of them.
+CompileOptions options_of_runtime(const AlltoallCompileOptions& options) {
+  CompileOptions compile;
+  compile.format = options.format == AlltoallFormat::msccl ? Format::msccl : Format::none;
+  compile.synthesis.collective = Collective::allgather;  // whose calls count alike
+  compile.lowering.placement = Placement::out_of_place;
+  compile.xml = options.xml;
+  compile.sms = options.sms;
+  return compile;
+}
+
+Expected<void> deploy_alltoall(const AlltoallCompilation& made, const Fabric& fabric,
+                               const AlltoallCompileOptions& options,
+                               const std::string& directory) {
+  const CompileOptions compile = options_of_runtime(options);
+  const TargetLimits& target = *find_target(options.xml.target);
+  const auto ranks = static_cast<std::int64_t>(fabric.topology.ranks.size());
+  DeployedSchedule schedule;
+  schedule.file = {fmt::format("alltoall-{}gpus-{}chunks.xml", ranks, made.verdict.chunks),
+                   made.text};
+  schedule.first = options.xml.min_bytes;
+  schedule.last = options.xml.max_bytes.value_or(target.default_max_bytes);
+  if (!target.both_placements) --schedule.last;  // the research runtime leaves it out
+  schedule.unit =
+      target.selected_elements(compile.synthesis.collective, made.verdict.chunks, ranks);
+  const auto files =
+      deployment_files({fabric.topology, compile, "alltoall", {std::move(schedule)}});
+  if (!files) return files.errors();
+  return write_files(directory, *files);
+}
+
+Expected<void> write_alltoall(const AlltoallCompilation& made, const Fabric& fabric,
+                              const AlltoallCompileOptions& options,
+                              const SynthArguments& arguments) {
+  if (is_trace(arguments.format)) return write_trace(made.text, *options.bytes, arguments);
+  if (arguments.deploy.empty()) return write_output(arguments.output, made.text);
+  return deploy_alltoall(made, fabric, options, arguments.deploy);
+}
+
 ExitCode refuse_verdict(const Verdict& verdict, const Console& console) {
   if (verdict.finding_count == 1 && verdict.faults == std::vector{Fault::unused}) {
     return fail({usage_error("S03",
@@ -203,6 +243,10 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
   Stopwatch total, stage;
   auto options = resolve_alltoall(arguments);
   if (!options) return fail(options.errors(), console);
+  if (!arguments.deploy.empty()) {
+    const auto done = refuse_directory(arguments.deploy, "--deploy");
+    if (!done) return fail(done.errors(), console);
+  }
   const auto solver = resolve(arguments.solver);
   if (!solver) return fail(solver.errors(), console);
   const TimeLimit limit(solver->seconds);
@@ -224,9 +268,7 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
   if (!made->verdict.ok) return refuse_verdict(made->verdict, console);
   stage.restart();
   if (options->format != AlltoallFormat::none) {
-    const auto done = is_trace(arguments.format)
-                          ? write_trace(made->text, *options->bytes, arguments)
-                          : write_output(arguments.output, made->text);
+    const auto done = write_alltoall(*made, *fabric, *options, arguments);
     if (!done) return fail(done.errors(), console);
   }
   times.write = stage.restart();
@@ -237,7 +279,11 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
   }
   note(console, alltoall_summary(*made, *fabric, options->sms, times));
   warn_of_peers(*made, console);
-  if (is_trace(arguments.format)) note(console, trace_line(arguments));
+  const std::string next =
+      is_trace(arguments.format)
+          ? trace_line(arguments)
+          : next_line(options_of_runtime(*options), arguments.output, arguments.deploy);
+  if (!next.empty()) note(console, next);
   if (!arguments.json) return ExitCode::done;
   Json json = alltoall_json(*made, *fabric, times);
   if (!options->algorithm.empty()) json["algorithm"] = algorithm_json(options->algorithm, *made);

@@ -35,18 +35,16 @@ std::string_view folder_of(const CompileOptions& options) {
   return is_plan(options) ? "plans" : "algorithms";
 }
 
-std::string_view test_of(Collective collective) {
-  switch (collective) {
-    case Collective::allgather:
-      return "all_gather_perf";
-    case Collective::reduce_scatter:
-      return "reduce_scatter_perf";
-    case Collective::allreduce:
-      return "all_reduce_perf";
-    case Collective::broadcast:
-      return "broadcast_perf";
-    case Collective::reduce:
-      return "reduce_perf";
+// The program of nccl-tests.
+std::string_view test_of(std::string_view collective) {
+  for (const auto& [name, test] :
+       {std::pair<std::string_view, std::string_view>("allgather", "all_gather_perf"),
+        {"reduce_scatter", "reduce_scatter_perf"},
+        {"allreduce", "all_reduce_perf"},
+        {"broadcast", "broadcast_perf"},
+        {"reduce", "reduce_perf"},
+        {"alltoall", "alltoall_perf"}}) {
+    if (name == collective) return test;
   }
   return "";
 }
@@ -104,7 +102,7 @@ std::string size_words(const Deployment& deployment) {
 }
 
 std::string launch_text(const Deployment& deployment, const RankOrder& order) {
-  const Collective collective = deployment.options.synthesis.collective;
+  const std::string& collective = deployment.collective;
   std::string text = fmt::format(
       "#!/usr/bin/env bash\n# Runs nccl-tests (rccl-tests) at sizes for which the schedules are:\n"
       "#   run.sh [PATH/TO/{}] [its options]\nset -euo pipefail\n",
@@ -127,9 +125,9 @@ std::string launch_text(const Deployment& deployment, const RankOrder& order) {
 
 std::string readme_text(const Deployment& deployment, const RankOrder& order) {
   const CompileOptions& options = deployment.options;
-  std::string text = fmt::format("{} over the {} GPUs of \"{}\", made by forestcoll.\n\n",
-                                 to_string(options.synthesis.collective), order.ranks.size(),
-                                 deployment.topology.name);
+  std::string text =
+      fmt::format("{} over the {} GPUs of \"{}\", made by forestcoll.\n\n", deployment.collective,
+                  order.ranks.size(), deployment.topology.name);
   for (const DeployedSchedule& schedule : deployment.schedules) {
     text += fmt::format("{}/{}: {} to {} bytes, whole buffers that are multiples of {} {}\n",
                         folder_of(options), schedule.file.name, schedule.first, schedule.last,
@@ -152,6 +150,13 @@ std::string readme_text(const Deployment& deployment, const RankOrder& order) {
         "The ranks of a host are not in the order of its GPUs: give each host "
         "CUDA_VISIBLE_DEVICES\n"
         "(HIP_VISIBLE_DEVICES) with the column \"GPU of the host\", in the order of its ranks.\n\n";
+  }
+  if (deployment.collective == "alltoall") {
+    text +=
+        "Only calls of ncclAllToAll select it, as the alltoall_perf of msccl-tests-nccl and\n"
+        "rccl-tests makes them. That of nccl-tests, and PyTorch, send to each rank by itself, "
+        "which\n"
+        "no file is selected for.\n\n";
   }
   if (is_rooted(options.synthesis.collective)) {
     text += fmt::format(

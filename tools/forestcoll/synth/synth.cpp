@@ -108,7 +108,8 @@ Expected<std::vector<NamedText>> deployed(const Compilation& compiled, const Fab
   if (!is_plan && !target.both_placements) --schedule.last;  // the research runtime leaves it out
   schedule.unit = is_plan ? kPlanAlignment * compiled.verdict.chunks
                           : target.selected_elements(collective, compiled.verdict.chunks, ranks);
-  return deployment_files({fabric.topology, options, {std::move(schedule)}});
+  return deployment_files(
+      {fabric.topology, options, std::string(to_string(collective)), {std::move(schedule)}});
 }
 
 // The schedule alone, or with all that it takes to run it.

@@ -127,7 +127,11 @@ Expected<std::vector<NamedText>> texts(const Tuning& tuning, const Fabric& fabri
          target.selected_elements(options.synthesis.collective, file.chunks,
                                   static_cast<std::int64_t>(fabric.topology.ranks.size()))});
   }
-  if (deploys) return deployment_files({fabric.topology, options, std::move(schedules)});
+  if (deploys) {
+    return deployment_files({fabric.topology, options,
+                             std::string(to_string(options.synthesis.collective)),
+                             std::move(schedules)});
+  }
   std::vector<NamedText> files;
   for (DeployedSchedule& schedule : schedules) files.push_back(std::move(schedule.file));
   return files;

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "common/options/jobs_option.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/simgrid.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -29,17 +31,33 @@ struct ConvertArguments {
   Failures failures;
 };
 
+constexpr const char* kSimgrid = "simgrid";  // a platform, which needs routes: no graph of others
+
 std::vector<std::string> format_names() {
   std::vector<std::string> names;
   for (const GraphFormatInfo& info : graph_formats()) names.emplace_back(info.name);
+  names.emplace_back(kSimgrid);
   return names;
 }
 
-Expected<GraphFormat> chosen_format(const ConvertArguments& options) {
-  if (const auto format = find_graph_format(options.format)) return *format;
-  if (const auto format = graph_format_of_file(options.out)) return *format;
+std::string name_of(GraphFormat format) {
+  const auto info = std::ranges::find(graph_formats(), format, &GraphFormatInfo::format);
+  return std::string(info->name);
+}
+
+Expected<std::string> chosen_format(const ConvertArguments& options) {
+  if (!options.format.empty()) return options.format;
+  if (const auto format = graph_format_of_file(options.out)) return name_of(*format);
   return usage_error("C01", fmt::format("{} does not say the format", display_name(options.out)),
                      fmt::format("give --to {}", fmt::join(format_names(), ", ")));
+}
+
+Expected<Converted> converted_to(const std::string& format, const Topology& topology,
+                                 const Metadata& metadata) {
+  if (format != kSimgrid) return convert(topology, *find_graph_format(format), metadata);
+  auto platform = to_simgrid(topology);
+  if (!platform) return platform.errors();
+  return Converted{*std::move(platform), {}};
 }
 
 ExitCode run_convert(const ConvertArguments& options, const Console& console) {
@@ -61,14 +79,15 @@ ExitCode run_convert(const ConvertArguments& options, const Console& console) {
                                 [&] { return degrade(parsed->topology, options.failures); });
   if (!degraded) return fail(degraded.errors(), console);
   for (const std::string& change : degraded->changes) note(console, change);
-  const Converted converted = at_work(
-      "converting", console, [&] { return convert(degraded->topology, *format, metadata); });
-  if (const auto done = write_output(options.out, converted.text); !done) {
+  const auto converted = at_work(
+      "converting", console, [&] { return converted_to(*format, degraded->topology, metadata); });
+  if (!converted) return fail(converted.errors(), console);
+  if (const auto done = write_output(options.out, converted->text); !done) {
     return fail(done.errors(), console);
   }
-  if (!converted.lost.empty()) {
+  if (!converted->lost.empty()) {
     note(console, fmt::format("left out, as the format has no place for it: {}",
-                              fmt::join(converted.lost, ", ")));
+                              fmt::join(converted->lost, ", ")));
   }
   return ExitCode::done;
 }

@@ -88,7 +88,7 @@ function showTimes() {
 
 function showMeasured() {
   for (const run of report.measured || []) {
-    const head = ["size", "measured GB/s", "model GB/s", "achieved"];
+    const head = ["size", run.origin ? "run GB/s" : "measured GB/s", "model GB/s", "achieved"];
     const table = element("table", {}, element("thead", {}, element("tr", {}, ...head.map((t) => element("th", {}, t)))));
     const body = element("tbody");
     for (const time of run.times) {
@@ -98,7 +98,7 @@ function showMeasured() {
     }
     table.append(body);
     byId("measured").append(element("details", {open: ""},
-      element("summary", {}, `Measured: ${run.file}, ${run.placement}, beside ${run.algorithm}`),
+      element("summary", {}, `${run.origin || "Measured"}: ${run.file}, ${run.placement}, beside ${run.algorithm}`),
       element("div", {class: "scroll"}, table)));
   }
 }

@@ -1,0 +1,163 @@
+#include "forestcoll/simgrid.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <pugixml.hpp>
+#include <set>
+#include <sstream>
+#include <vector>
+
+#include "audit/common/findings.hpp"
+#include "simulate/fabric.hpp"
+
+namespace forestcoll {
+namespace {
+
+constexpr const char* kManagement = "management";
+constexpr const char* kNoBottleneck = "1000000GBps";
+
+// The largest number of which all parts are multiples, or nearly.
+double unit_of_parts(const std::set<double>& parts) {
+  constexpr int kMostTimes = 64;
+  constexpr double kNearly = 1e-6;
+  const double least = *parts.begin();
+  for (int divisor = 1; divisor <= kMostTimes; ++divisor) {
+    const auto is_multiple = [&](double part) {
+      const double times = part / least * divisor;
+      return std::abs(times - std::round(times)) <= kNearly * times;
+    };
+    if (std::ranges::all_of(parts, is_multiple)) return least / divisor;
+  }
+  return least;
+}
+
+class SimgridPlatform {
+ public:
+  SimgridPlatform(const Topology& topology, audit::Fabric fabric)
+      : topology_(topology), fabric_(std::move(fabric)) {}
+
+  std::string write() {
+    document_.append_child(pugi::node_declaration).append_attribute("version") = "1.0";
+    document_.append_child(pugi::node_doctype)
+        .set_value("platform SYSTEM \"https://simgrid.org/simgrid.dtd\"");
+    pugi::xml_node platform = document_.append_child("platform");
+    platform.append_attribute("version") = "4.1";
+    zone_ = platform.append_child("zone");
+    zone_.append_attribute("id") = "fabric";
+    zone_.append_attribute("routing") = "Full";
+    find_routes();
+    write_hosts();
+    write_links();
+    write_routes();
+    std::ostringstream text;
+    document_.save(text, " ");
+    return text.str();
+  }
+
+ private:
+  // By pair of ranks; -1: no switches join them.
+  void find_routes() {
+    std::vector<std::set<double>> parts(fabric_.capacity().size());
+    const std::size_t ranks = fabric_.network().ranks.size();
+    for (std::size_t from = 0; from < ranks; ++from) {
+      for (std::size_t to = 0; to < ranks; ++to) {
+        audit::Findings findings("");
+        routes_.push_back(from == to ? -1 : fabric_.between(Rank(from), Rank(to), findings));
+        if (routes_.back() < 0) continue;
+        const audit::Route& route = fabric_.route(routes_.back());
+        latencies_.insert(route.latency_us);
+        for (const audit::LinkPart& part : route.parts) {
+          parts[static_cast<std::size_t>(part.link)].insert(part.part);
+        }
+      }
+    }
+    for (const auto& of_link : parts) unit_.push_back(of_link.empty() ? 0 : unit_of_parts(of_link));
+  }
+
+  void write_hosts() {
+    for (const NodeId gpu : fabric_.network().ranks) {
+      pugi::xml_node host = zone_.append_child("host");
+      host.append_attribute("id") = topology_.nodes[gpu].id.c_str();
+      host.append_attribute("speed") = "1Gf";
+    }
+  }
+
+  void write_links() {
+    for (std::size_t link = 0; link < unit_.size(); ++link) {
+      if (unit_[link] == 0) continue;  // nobody's route
+      add_link(name(link), fmt::format("{}GBps", fabric_.capacity()[link] * 1e-9 / unit_[link]),
+               "0us", "SHARED");
+    }
+    for (const double latency : latencies_) {
+      if (latency > 0) {
+        add_link(latency_name(latency), kNoBottleneck, fmt::format("{}us", latency), "FATPIPE");
+      }
+    }
+    add_link(kManagement, "10GBps", "1us", "FATPIPE");
+  }
+
+  void add_link(const std::string& id, const std::string& bandwidth, const std::string& latency,
+                const char* sharing) {
+    pugi::xml_node link = zone_.append_child("link");
+    link.append_attribute("id") = id.c_str();
+    link.append_attribute("bandwidth") = bandwidth.c_str();
+    link.append_attribute("latency") = latency.c_str();
+    link.append_attribute("sharing_policy") = sharing;
+  }
+
+  void write_routes() {
+    const auto& ranks = fabric_.network().ranks;
+    for (std::size_t from = 0; from < ranks.size(); ++from) {
+      for (std::size_t to = 0; to < ranks.size(); ++to) {
+        if (from == to) continue;
+        pugi::xml_node route = zone_.append_child("route");
+        route.append_attribute("src") = topology_.nodes[ranks[from]].id.c_str();
+        route.append_attribute("dst") = topology_.nodes[ranks[to]].id.c_str();
+        route.append_attribute("symmetrical") = "NO";
+        write_way(route, routes_[from * ranks.size() + to]);
+      }
+    }
+  }
+
+  void write_way(pugi::xml_node& route, std::int32_t number) const {
+    const auto add = [&](const std::string& id) {
+      route.append_child("link_ctn").append_attribute("id") = id.c_str();
+    };
+    if (number < 0) return add(kManagement);
+    const audit::Route& way = fabric_.route(number);
+    if (way.latency_us > 0) add(latency_name(way.latency_us));
+    for (const audit::LinkPart& part : way.parts) {
+      const auto link = static_cast<std::size_t>(part.link);
+      for (auto times = std::lround(part.part / unit_[link]); times > 0; --times) add(name(link));
+    }
+  }
+
+  [[nodiscard]] std::string name(std::size_t link) const {
+    const Digraph& graph = fabric_.network().graph;
+    return topology_.nodes[graph.tail(ArcId(link))].id + "->" +
+           topology_.nodes[graph.head(ArcId(link))].id;
+  }
+  [[nodiscard]] static std::string latency_name(double latency) {
+    return fmt::format("latency {}us", latency);
+  }
+
+  const Topology& topology_;
+  audit::Fabric fabric_;
+  pugi::xml_document document_;
+  pugi::xml_node zone_;
+  std::vector<std::int32_t> routes_;
+  std::vector<double> unit_;  // of the parts that a link carries of messages; 0: none
+  std::set<double> latencies_;
+};
+
+}  // namespace
+
+Expected<std::string> to_simgrid(const Topology& topology) {
+  auto fabric = audit::Fabric::make(topology);
+  if (!fabric) return fabric.errors();
+  return SimgridPlatform(topology, *std::move(fabric)).write();
+}
+
+}  // namespace forestcoll
