@@ -103,7 +103,7 @@ Expected<ExecutionPlan> make_packet_plan(const IdVector<Rank, std::int32_t>& box
     }
   }
   plan.max_bytes = schedule::max_bytes_of(options, plan);
-  if (auto error = schedule::refuse_long_messages(plan)) return *std::move(error);
+  if (const auto done = schedule::refuse_long_messages(plan); !done) return done.errors();
   return plan;
 }
 
