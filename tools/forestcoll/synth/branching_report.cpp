@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <set>
+#include <string_view>
 #include <vector>
 
 #include "common/report/share.hpp"
@@ -25,15 +26,29 @@ std::vector<std::string> switches_of(const BranchingForest& forest, const Topolo
   return names;
 }
 
+std::string_view words_of(Branching written) {
+  switch (written) {
+    case Branching::trees:
+      return "  trees branch at ";
+    case Branching::sums:
+      return "  sums and copies in ";
+    case Branching::packets:
+      break;
+  }
+  return "  packets, faster up to --max-bytes (model, not measurement), added up by every GPU; "
+         "copied "
+         "in ";
+}
+
 }  // namespace
 
 std::string branching_lines(const BranchingForest& forest, const CollectiveForest& without,
-                            const Topology& topology, bool is_plan) {
+                            const Topology& topology, Branching written) {
   const TreeShape shape = shape_of(forest);
   const auto switches = switches_of(forest, topology);
   std::string text = fmt::format("  algbw {} GB/s, {}\n", number(forest.algbw),
                                  of_optimum(forest.algbw, forest.optimum));
-  text += is_plan ? "  sums and copies in " : "  trees branch at ";
+  text += words_of(written);
   text += switches.size() == 1
               ? fmt::format("the switch {}", switches.front())
               : fmt::format("{} switches, {} first", switches.size(), switches.front());
@@ -44,7 +59,7 @@ std::string branching_lines(const BranchingForest& forest, const CollectiveFores
                         counted(static_cast<std::size_t>(messages_in_turn(forest)), "message"),
                         shape_of(without).highest);
   }
-  if (is_plan) return text;
+  if (written != Branching::trees) return text;
   return text + fmt::format(
                     "  {} chunks, {}, height {} (mean {}), hops into and out of switches "
                     "counted\n",

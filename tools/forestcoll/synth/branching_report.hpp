@@ -10,11 +10,13 @@
 
 namespace forestcoll::cli {
 
-/// The lines of the summary below its head. `without`: the best that was found over GPUs alone;
-/// `is_plan`: written are switch channels, not trees.
+/// What was written: the trees, or a plan that sums up in switches, or one that stores packets.
+enum class Branching { trees, sums, packets };
+
+/// The lines of the summary below its head. `without`: the best that was found over GPUs alone.
 [[nodiscard]] std::string branching_lines(const BranchingForest& forest,
                                           const CollectiveForest& without, const Topology& topology,
-                                          bool is_plan);
+                                          Branching written);
 
 /// Puts what was written in place of what `json` says of `without`.
 void put_branching(Json& json, const BranchingForest& forest, const CollectiveForest& without,

@@ -141,7 +141,10 @@ ScheduleNotes notes_of(const Compilation& compiled, const std::optional<BesideRi
           .in_network =
               in_network ? switches_in_words(*in_network, compiled.chosen.synthesis.forest) : "",
           .relays = relayed ? relays_in_words(*relayed) : "",
-          .branching = compiled.branching ? &*compiled.branching : nullptr};
+          .branching = compiled.branching ? &*compiled.branching : nullptr,
+          .branching_as = options.format != Format::mscclpp ? Branching::trees
+                          : compiled.packets                ? Branching::packets
+                                                            : Branching::sums};
 }
 
 }  // namespace
@@ -222,9 +225,10 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
 
   // 3. Out.
   if (is_schedule(options.format)) {
-    if (is_rooted(options.synthesis.collective) && !request->trace)
+    if (is_rooted(options.synthesis.collective) && !request->trace) {
       warn_of_root("one root", console);
-    warn_of_routes(solved.forest, verdict, console);
+    }
+    if (!compiled->branching) warn_of_routes(solved.forest, verdict, console);
   }
   if (options.format == Format::msccl) {
     warn_of_protocol(*compiled, fabric->topology, console);

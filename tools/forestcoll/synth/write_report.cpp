@@ -124,7 +124,7 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
   std::string text = fmt::format("{}: {} over {}\n", topology.name, to_string(forest.collective),
                                  counted(topology.ranks.size(), "GPU"));
   if (notes.branching != nullptr) {
-    text += branching_lines(*notes.branching, forest, topology, verdict.threadblocks > 0);
+    text += branching_lines(*notes.branching, forest, topology, notes.branching_as);
     text += schedule_lines(notes.branching->algbw, forest.collective, verdict, notes);
     return text + seconds_line(seconds);
   }

@@ -11,6 +11,7 @@
 #include "forestcoll/compile.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
+#include "synth/branching_report.hpp"
 
 namespace forestcoll::cli {
 
@@ -38,6 +39,7 @@ struct ScheduleNotes {
   std::string in_network;        ///< a line on what switches could add; else empty
   std::string relays;            ///< a line on what GPUs outside of the group could; else empty
   const BranchingForest* branching = nullptr;  ///< written in place of the synthesis, if any
+  Branching branching_as = Branching::trees;
 };
 
 /// A few lines, the last one not ended; `verbose` adds the solver's statistics.
