@@ -61,7 +61,12 @@ struct Command {
 [[nodiscard]] Command add_topo_import(CLI::App& program);
 [[nodiscard]] Command add_topo_show(CLI::App& program);
 
+[[nodiscard]] Command add_design_direct(CLI::App& program);
+[[nodiscard]] Command add_design_search(CLI::App& program);
+
 /// `forestcoll topo`, where the commands on topology files are added; made by the first.
 [[nodiscard]] CLI::App& topo_group(CLI::App& program);
+/// `forestcoll design`, likewise.
+[[nodiscard]] CLI::App& design_group(CLI::App& program);
 
 }  // namespace forestcoll::cli

@@ -1,0 +1,73 @@
+// Clusters as they are bought: boxes, and levels of switches that are all alike within a level.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/ratio.hpp"
+#include "forestcoll/topology_text.hpp"
+
+namespace forestcoll {
+
+enum class ClusterLayout {
+  fat_tree,   ///< all NICs of a box on one leaf
+  rail,       ///< NIC r of a box on a leaf of rail r; the levels above are for all rails
+  rail_only,  ///< the same, and the levels above are for each rail alone
+  dragonfly,  ///< whole boxes on routers; all routers of a group joined, and each with its
+              ///< counterparts in all other groups
+};
+[[nodiscard]] std::string_view to_string(ClusterLayout layout);
+
+/// One fabric for so many boxes. Everything divides evenly, so that all boxes are alike.
+struct ClusterShape {
+  std::string box;  ///< a name of `topo gen`: "dgx-h100"
+  std::size_t boxes = 0;
+  ClusterLayout layout = ClusterLayout::rail;
+  std::size_t levels = 1;          ///< of switches: 1, 2 or 3; 2 of a dragonfly
+  std::size_t boxes_per_leaf = 0;  ///< of one leaf, or of one router; all of them where levels is 1
+  std::size_t leaf_uplinks = 0;    ///< cables from a leaf to the level above; of a router, global
+                                   ///< cables to each other group
+  std::size_t leaves_per_pod = 0;  ///< 3 levels: of one pod (of one rail's part of it, where
+                                   ///< rails are joined above alone); routers of a group
+  std::size_t pod_uplinks = 0;     ///< 3 levels: cables from a switch of the middle level upwards
+  std::size_t middle = 0;          ///< switches above the leaves: of all, or of one pod
+  std::size_t top = 0;             ///< 3 levels: switches above each switch of a pod
+};
+
+/// What is to be bought, without the boxes.
+struct ClusterParts {
+  std::size_t switches = 0;     ///< of all levels
+  std::size_t widest = 0;       ///< the most ports that one of them has in use
+  std::size_t box_cables = 0;   ///< from NICs to leaves
+  std::size_t row_cables = 0;   ///< from leaves to the next level, or within groups
+  std::size_t hall_cables = 0;  ///< above, or between groups
+};
+
+/// How many GPUs and NICs a box has, and what a NIC brings.
+struct ClusterBox {
+  std::size_t gpus = 0, nics = 0;
+  Ratio nic_bandwidth;  ///< GB/s
+};
+/// Errors: G01 where no generator makes clusters of such boxes.
+[[nodiscard]] Expected<ClusterBox> cluster_box(std::string_view name);
+
+/// All shapes of so many boxes whose switches have at most `ports` ports in use: every layout, 1 to
+/// 3 levels, oversubscribed 1, 2 and 4 times at the leaves and in the middle; of each the one with
+/// the largest leaves and the fewest switches above. REQUIRES: `cluster_box` has such boxes; at
+/// least two.
+[[nodiscard]] std::vector<ClusterShape> cluster_shapes(std::string_view box, std::size_t boxes,
+                                                       std::size_t ports);
+
+/// "rail, 2 levels, 32 boxes per leaf, 2:1": tells shapes of the same boxes apart.
+[[nodiscard]] std::string in_words(const ClusterShape& shape);
+[[nodiscard]] ClusterParts parts_of(const ClusterShape& shape);
+/// Ids of one switch of each level, the leaves' first, in `to_document`.
+[[nodiscard]] std::vector<std::string> switches_of(const ClusterShape& shape);
+
+/// The topology file, cables of the NICs' bandwidth.
+[[nodiscard]] TopologyDocument to_document(const ClusterShape& shape);
+
+}  // namespace forestcoll

@@ -1,0 +1,83 @@
+#include "forestcoll/cluster_figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "forestcoll/alltoall_optimum.hpp"
+#include "forestcoll/failures.hpp"
+#include "forestcoll/network.hpp"
+#include "forestcoll/rate.hpp"
+#include "forestcoll/topology.hpp"
+
+namespace forestcoll {
+namespace {
+
+Diagnostic beyond_arithmetic() {
+  return {.code = "E14",
+          .kind = ErrorKind::limit,
+          .message = "the exact rates of this cluster do not fit 64 bits",
+          .remedy = "choose another number of GPUs"};
+}
+
+// algbw of an allgather: N roots at the rate of one.
+std::optional<Ratio> allgather_of(const Network& network) {
+  const Ratio inverse = tree_rate(network, uniform_weights(network)).inverse;
+  const auto per_root = checked_div(network.unit, inverse);
+  const auto ranks = static_cast<std::int64_t>(network.ranks.size());
+  return per_root ? checked_mul(*per_root, Ratio(ranks)) : std::nullopt;
+}
+
+// Without one switch; 0 where that cuts GPUs off.
+Expected<Ratio> without(const Topology& topology, const std::string& id) {
+  const auto left = degrade(topology, {.drop = {id}});
+  if (!left) {
+    const std::string& code = left.errors().front().code;
+    if (code == "E08" || code == "E09") return Ratio(0);
+    return left.errors();
+  }
+  const auto network = to_digraph(left->topology);
+  if (!network) return network.errors();
+  const auto rate = allgather_of(*network);
+  if (!rate) return beyond_arithmetic();
+  return *rate;
+}
+
+}  // namespace
+
+Expected<ClusterFigures> cluster_figures(const ClusterShape& shape) {
+  const auto parsed = parse_topology(to_topology_json(to_document(shape)), "cluster");
+  if (!parsed) return parsed.errors();
+  const auto network = to_digraph(parsed->topology);
+  if (!network) return network.errors();
+  const auto allgather = allgather_of(*network);
+  const auto reduce_scatter = allgather_of(reversed(*network));
+  if (!allgather || !reduce_scatter) return beyond_arithmetic();
+  // Two phases after one another: the harmonic sum.
+  const Ratio both = Ratio(1) / *allgather + Ratio(1) / *reduce_scatter;
+  ClusterFigures figures;
+  figures.allgather = *allgather;
+  figures.allreduce = Ratio(1) / both;
+  const std::size_t ranks = network->ranks.size();
+  const auto alltoall = alltoall_optimum(*network, Demand::uniform(ranks));
+  if (!alltoall) return alltoall.errors();
+  const Ratio n(static_cast<std::int64_t>(ranks));
+  const auto least = checked_mul(alltoall->proof.reached, n);
+  const auto most = checked_mul(alltoall->proof.at_most, n);
+  if (!least || !most) return beyond_arithmetic();
+  figures.alltoall = {*least, *most};
+  figures.after_failure = *allgather;
+  for (const std::string& id : switches_of(shape)) {
+    const auto left = without(parsed->topology, id);
+    if (!left) return left.errors();
+    if (*left < figures.after_failure || figures.failed.empty()) {
+      figures.after_failure = *left;
+      figures.failed = id;
+    }
+    if (*left == Ratio(0)) break;  // nothing costs more
+  }
+  return figures;
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,132 @@
+// `forestcoll design` from outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/program.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using nlohmann::json;
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+using ::testing::StartsWith;
+
+json direct_json(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"design", "direct", "--json"});
+  const auto result = run(arguments);
+  EXPECT_EQ(result.code, 0) << result.err;
+  auto report = json::parse(result.out);
+  expect_valid(report, "forestcoll-design-direct.schema.json");
+  return report;
+}
+
+TEST(DesignDirect, ReportsEveryWiringExactly) {
+  const auto report = direct_json({"-n", "16", "--ports", "4", "--also", "(ring(4) x ring(2))*2"});
+  EXPECT_EQ(report["aim"], "all");
+  std::vector<std::string> names;
+  for (const auto& wiring : report["wirings"]) {
+    names.push_back(wiring["wiring"]);
+    EXPECT_GE(wiring["allgather"]["value"].get<double>(), 15.0 / 16) << names.back();
+    if (names.back() == "hypercube(4)") {
+      EXPECT_EQ(wiring["alltoall"]["most"]["exact"], "2");
+      EXPECT_EQ(wiring["published"]["steps"], 4);
+    }
+  }
+  EXPECT_THAT(names, Contains("hypercube(4)"));
+  EXPECT_TRUE(std::ranges::any_of(report["wirings"], [](const json& w) { return w["front"]; }));
+}
+
+TEST(DesignDirect, DoesNotDependOnThreads) {
+  const std::vector<std::string> asked = {"design", "direct", "-n", "12", "--ports", "3", "--json"};
+  auto one = asked, four = asked;
+  one.insert(one.end(), {"-j", "1"});
+  four.insert(four.end(), {"-j", "4"});
+  EXPECT_EQ(run(one).out, run(four).out);
+}
+
+TEST(DesignDirect, WritesTablesPicturesAndFiles) {
+  const Scratch scratch;
+  const auto result =
+      run({"design", "direct", "--nodes", "8", "--degree", "2", "-c", "alltoall", "--front",
+           "--csv", scratch / "a.csv", "--svg", scratch / "a.svg", "--html", scratch / "a.html",
+           "--write", scratch / "files", "--bandwidth", "200 Gb/s"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, StartsWith("8 nodes of 2 ports"));
+  EXPECT_THAT(result.out, HasSubstr("genkautz-joined(2,8)"));
+  EXPECT_THAT(read_file(scratch / "a.csv"), StartsWith("wiring,front,"));
+  EXPECT_THAT(read_file(scratch / "a.csv"), HasSubstr("\"ring(8)\",false,"));
+  EXPECT_THAT(read_file(scratch / "a.svg"), HasSubstr("<circle"));
+  EXPECT_THAT(read_file(scratch / "a.html"), HasSubstr("<td>genkautz-joined(2,8)</td>"));
+  std::size_t files = 0;
+  for (const auto& file : std::filesystem::directory_iterator(scratch / "files")) {
+    const auto bound = run({"bound", file.path().string(), "-c", "allgather"});
+    EXPECT_EQ(bound.code, 0) << bound.err;
+    EXPECT_THAT(bound.out, HasSubstr("8 GPUs"));
+    ++files;
+  }
+  EXPECT_GT(files, 0U);
+}
+
+TEST(DesignDirect, RefusesInWords) {
+  struct Refusal {
+    std::vector<std::string> arguments;
+    const char* words;
+  };
+  const Refusal refusals[] = {
+      {{"-n", "4", "--ports", "8"}, "fewer than their 8 ports [K01]"},
+      {{"-n", "5", "--ports", "3", "--two-way"}, "15 is odd [K01]"},
+      {{"-n", "8", "--ports", "2", "--also", "ring(9)"}, "9 nodes of 2 ports, not 8 of 2 [K01]"},
+      {{"-n", "8", "--ports", "2", "--also", "ring("}, "[G04]"},
+      {{"-n", "8", "--ports", "2", "-c", "broadcast"}, "not chosen by broadcast [S04]"},
+      {{"-n", "8", "--ports", "2", "--bandwidth", "0"}, "no bandwidth [S03]"},
+      {{"-n", "8", "--ports", "2", "--svg", "-"}, "[S04]"}};
+  for (const Refusal& refusal : refusals) {
+    std::vector<std::string> arguments = {"design", "direct"};
+    arguments.insert(arguments.end(), refusal.arguments.begin(), refusal.arguments.end());
+    const auto result = run(arguments);
+    EXPECT_EQ(result.code, 2) << refusal.words;
+    EXPECT_THAT(result.err, HasSubstr(refusal.words));
+    EXPECT_EQ(result.out, "");
+  }
+}
+
+TEST(DesignSearch, ReportsBothAndWritesTheWiring) {
+  const Scratch scratch;
+  const std::vector<std::string> asked = {"design", "search", "torus(4,4)", "--moves",         "50",
+                                          "--seed", "3",      "-o",         scratch / "w.json"};
+  const auto result = run(asked);
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("after 50 moves"));
+  const auto file = read_file(scratch / "w.json");
+  EXPECT_EQ(run({"bound", scratch / "w.json"}).code, 0);
+  EXPECT_EQ(run(asked).out, result.out);
+  EXPECT_EQ(read_file(scratch / "w.json"), file);
+  EXPECT_THAT(run({"design", "search", "ring(1)"}).err, HasSubstr("[G05]"));
+  EXPECT_THAT(run({"design", "search", "complete(2)"}).err, HasSubstr("[K01]"));
+  EXPECT_THAT(run({"design", "search", "ring(8)", "--bandwidth", "x"}).err, HasSubstr("[S03]"));
+  EXPECT_THAT(
+      run({"design", "search", "torus(8,8)", "--moves", "1000000", "--time-limit", "0.05"}).out,
+      HasSubstr("the time was over"));
+}
+
+TEST(TopoGen, TakesExpressions) {
+  const auto made = run({"topo", "gen", "L2(diamond^2)", "--bandwidth", "50"});
+  EXPECT_EQ(made.code, 0) << made.err;
+  EXPECT_THAT(made.err, HasSubstr("1024 GPUs"));
+  EXPECT_THAT(run({"topo", "gen", "L2(diamond^2"}).err,
+              HasSubstr("expected ), found the end [G04]"));
+  EXPECT_THAT(run({"topo", "gen", "ring(4)", "--boxes", "3"}).err, HasSubstr("[G02]"));
+  EXPECT_THAT(run({"topo", "gen", "--list"}).out, HasSubstr("distance-regular(nodes)"));
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

@@ -1,0 +1,188 @@
+// `forestcoll design direct`: the best wiring for so many accelerators.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cctype>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "command.hpp"
+#include "common/collective_option.hpp"
+#include "common/io.hpp"
+#include "common/jobs_option.hpp"
+#include "common/named_files.hpp"
+#include "common/report.hpp"
+#include "design/direct_report.hpp"
+#include "design/direct_study.hpp"
+#include "forestcoll/bandwidth.hpp"
+#include "forestcoll/wiring.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+struct DirectArguments {
+  DirectRequest request;
+  std::vector<std::string> also;
+  std::string collective;
+  std::string bandwidth = "1";
+  std::string svg, html, csv, directory;
+  bool json = false, front = false, thorough = false;
+  int threads = 0;
+};
+
+// All-to-all is solved whatever its size.
+constexpr std::size_t kThoroughFlows = std::size_t{1} << 40;
+
+Expected<DirectAim> aim_of(const std::string& collective) {
+  if (collective.empty()) return DirectAim::all;
+  if (collective == "alltoall") return DirectAim::alltoall;
+  if (collective == "allgather" || collective == "reduce_scatter" || collective == "allreduce") {
+    return DirectAim::allgather;
+  }
+  return usage_error("S04", fmt::format("a wiring is not chosen by {}", collective),
+                     "choose allgather, reduce_scatter, allreduce or alltoall, or leave it out");
+}
+
+// "01-L2-diamond-2.json": the place in the table, and the expression in letters that any file
+// system takes.
+std::string file_name(std::size_t place, const std::string& expression) {
+  std::string name;
+  for (const char c : expression) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (plain) name += c;
+    if (!plain && !name.empty() && name.back() != '-') name += '-';
+  }
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  return fmt::format("{:02}-{}.json", place, name);
+}
+
+// The wirings of the front, as topology files.
+Expected<void> write_files(const DirectStudy& study, const DirectArguments& options,
+                           const Console& console) {
+  std::error_code problem;
+  std::filesystem::create_directories(options.directory, problem);
+  std::size_t place = 0;
+  for (const StudiedWiring& studied : study.wirings) {
+    if (!studied.on_front) continue;
+    const auto wiring = make_wiring(studied.expression);
+    if (!wiring) return wiring.errors();
+    const std::string path = options.directory + "/" + file_name(++place, studied.expression);
+    const std::string text = to_topology_json(to_document(*wiring, options.bandwidth));
+    if (auto done = write_output(path, text); !done) return done;
+    note(console, "wrote " + path);
+  }
+  return {};
+}
+
+Expected<void> write_all(const DirectStudy& study, const DirectArguments& options,
+                         const Console& console) {
+  if (!options.svg.empty()) {
+    if (auto done = write_output(options.svg, chart_of(study)); !done) return done;
+  }
+  if (!options.html.empty()) {
+    if (auto done = write_output(options.html, page_of(study)); !done) return done;
+  }
+  if (!options.csv.empty()) {
+    if (auto done = write_output(options.csv, to_csv(study)); !done) return done;
+  }
+  if (!options.directory.empty()) {
+    if (auto done = write_files(study, options, console); !done) return done;
+  }
+  return write_output("-", options.json ? to_text(to_json(study)) : table_of(study, options.front));
+}
+
+Expected<DirectAim> check(const DirectArguments& options) {
+  if (auto done = refuse_clashes({}, {{"the report", "-"},
+                                      {"--svg", options.svg},
+                                      {"--html", options.html},
+                                      {"--csv", options.csv}});
+      !done) {
+    return done.errors();
+  }
+  if (!parse_bandwidth(options.bandwidth)) {
+    return usage_error("S03", fmt::format("--bandwidth: \"{}\" is no bandwidth", options.bandwidth),
+                       "give a positive one, such as 25 or \"200 Gb/s\"");
+  }
+  return aim_of(options.collective);
+}
+
+ExitCode run_direct(const DirectArguments& options, const Console& console) {
+  const auto aim = check(options);
+  if (!aim) return fail(aim.errors(), console);
+  WiringFiguresOptions figures;
+  if (options.thorough) figures.alltoall_flows = kThoroughFlows;
+  const auto study =
+      study_direct(options.request, options.also, *aim, figures, options.threads, console);
+  if (!study) return fail(study.errors(), console);
+  return finish(write_all(*study, options, console), console);
+}
+
+void add_outputs(CLI::App& command, DirectArguments& options) {
+  command.add_flag("--json", options.json,
+                   "Report as JSON (format forestcoll-design-direct, version 1)");
+  command.add_flag("--front", options.front, "List those on a front only");
+  command.add_option("--csv", options.csv, "Write all figures, exactly")->type_name("FILE");
+  command.add_option("--svg", options.svg, "Draw times over steps")->type_name("FILE");
+  command.add_option("--html", options.html, "Write a page with chart and table")
+      ->type_name("FILE");
+  command.add_option("--write", options.directory, "Write the front as topology files")
+      ->type_name("DIR");
+  command.add_option("--bandwidth", options.bandwidth, "Of each link in these files")
+      ->capture_default_str()
+      ->type_name("BANDWIDTH");
+}
+
+}  // namespace
+
+Command add_design_direct(CLI::App& program) {
+  auto options = std::make_shared<DirectArguments>();
+  CLI::App* command = design_group(program).add_subcommand(
+      "direct", "The best wirings of so many accelerators without switches");
+  command->add_option("-n,--nodes", options->request.nodes, "How many accelerators")
+      ->required()
+      ->type_name("N");
+  command->add_option("--ports,--degree", options->request.ports, "Of each, to send and to receive")
+      ->required()
+      ->type_name("D");
+  add_collective_option(*command, options->collective,
+                        "What the front is about: steps and the time of this one (default: of\n"
+                        "allgather and alltoall)");
+  command->add_option("--also", options->also, "This wiring too, an expression; several times")
+      ->allow_extra_args(false)
+      ->type_name("WIRING");
+  command->add_flag("--two-way", options->request.two_way, "Cables both ways only");
+  command->add_option("--randoms", options->request.randoms, "Random regular graphs to try")
+      ->check(CLI::Range(0, 100).description(""))
+      ->capture_default_str()
+      ->type_name("N");
+  command
+      ->add_option("--smaller", options->request.smaller, "Wirings of each smaller size to expand")
+      ->check(CLI::Range(1, 100).description(""))
+      ->capture_default_str()
+      ->type_name("N");
+  command->add_flag("--thorough", options->thorough,
+                    "Solve all-to-all of large irregular wirings too, which takes long");
+  add_outputs(*command, *options);
+  add_jobs_option(*command, options->threads, "Wirings at a time (default: all processors)");
+  command->footer(
+      "Candidates are all base graphs of the size (see `topo gen --list`), and line digraphs,\n"
+      "degree expansions, powers and products of the best smaller ones. Rates are exact; of\n"
+      "bisection and all-to-all a proved interval is shown where they are not.\n"
+      "\n"
+      "Times are in M/B, M the whole buffer and B what all ports of a node send together. No\n"
+      "allgather takes less than (N-1)/N.\n"
+      "\n"
+      "Examples:\n"
+      "  forestcoll design direct --nodes 64 --degree 4\n"
+      "  forestcoll design direct --nodes 1024 --degree 4 --front --html wirings.html\n"
+      "  forestcoll design direct -n 256 --ports 8 --two-way -c alltoall --write front/\n"
+      "\n"
+      "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot write, 70 a\n"
+      "bug of ours.");
+  return {command, [options](const Console& console) { return run_direct(*options, console); }};
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,218 @@
+#include "design/direct_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <pugixml.hpp>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include "design/page.hpp"
+#include "design/scatter.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+std::string decimals(const Ratio& value) {
+  return fmt::format("{:.4f}", value.to_double());
+}
+
+std::string decimals(const ProvedInterval& interval) {
+  if (interval.is_exact()) return decimals(interval.least);
+  return fmt::format("{:.4f} to {:.4f}", interval.least.to_double(), interval.most.to_double());
+}
+
+std::string whole(const ProvedInterval& interval) {
+  if (interval.is_exact()) return interval.least.to_string();
+  return interval.least.to_string() + " to " + interval.most.to_string();
+}
+
+std::string_view name_of(DirectAim aim) {
+  switch (aim) {
+    case DirectAim::allgather:
+      return "allgather";
+    case DirectAim::bfb:
+      return "bfb";
+    case DirectAim::alltoall:
+      return "alltoall";
+    case DirectAim::all:
+      return "all";
+  }
+  return "";
+}
+
+std::string mark_of(const StudiedWiring& wiring) {
+  return std::string(wiring.on_front ? "*" : "") + (wiring.on_bfb_front ? "b" : "");
+}
+
+const std::vector<std::string>& titles() {
+  static const std::vector<std::string> all = {
+      "front",      "steps",    "allgather", "BFB",          "allreduce",
+      "all-to-all", "distance", "bisection", "a cable less", "wiring"};
+  return all;
+}
+
+std::vector<std::string> cells_of(const StudiedWiring& wiring) {
+  const WiringFigures& f = wiring.figures;
+  return {mark_of(wiring),
+          std::to_string(f.steps),
+          decimals(f.allgather),
+          f.bfb ? decimals(*f.bfb) : "-",
+          decimals(f.allreduce),
+          decimals(f.alltoall),
+          decimals(f.mean_distance),
+          whole(f.bisection),
+          f.after_failure ? decimals(*f.after_failure) : "cut off",
+          wiring.expression};
+}
+
+std::vector<std::vector<std::string>> rows_of(const DirectStudy& study, bool front_only) {
+  std::vector<std::vector<std::string>> rows = {titles()};
+  for (const StudiedWiring& wiring : study.wirings) {
+    if (front_only && !wiring.on_front && !wiring.on_bfb_front) continue;
+    rows.push_back(cells_of(wiring));
+  }
+  return rows;
+}
+
+constexpr const char* kLegend =
+    "Times are in M/B: the whole buffer over what the ports of a node send together. allgather is\n"
+    "of the optimal forest, BFB of the breadth-first broadcast schedule, allreduce and all-to-all\n"
+    "of the best schedules by trees and by flows; \"a to b\" is a proved interval. \"a cable "
+    "less\" "
+    "is\n"
+    "allgather after the worst failure of one. Steps are the diameter. On the front: * by the "
+    "aim,\n"
+    "b by steps and BFB's time.\n";
+
+Json to_json(const ProvedInterval& interval) {
+  Json json = {{"least", exact(interval.least)}, {"most", exact(interval.most)}};
+  return json;
+}
+
+Json published_json(const ClosedForm& form) {
+  Json json = Json::object();
+  if (form.steps) json["steps"] = *form.steps;
+  if (form.bfb) json["bfb"] = exact(*form.bfb);
+  return json;
+}
+
+}  // namespace
+
+std::string in_words(const WiringFigures& f) {
+  std::string text = fmt::format("{} of {}, {}\n", counted(f.nodes, "node"),
+                                 counted(f.ports, "port"), counted(f.links, "one-way link"));
+  const auto line = [&](std::string_view what, const std::string& value) {
+    text += fmt::format("{:<32}{}\n", what, value);
+  };
+  line("steps (diameter)", std::to_string(f.steps));
+  line("mean distance", number(f.mean_distance));
+  line("allgather, optimal forest", number(f.allgather));
+  line("allgather, BFB", f.bfb ? number(*f.bfb) : "more than 16 ports");
+  line("allreduce", decimals(f.allreduce));
+  line("all-to-all", decimals(f.alltoall));
+  line("bisection, links one way", whole(f.bisection));
+  line("allgather with a cable less", f.after_failure ? decimals(*f.after_failure) : "cut off");
+  return text;
+}
+
+std::string table_of(const DirectStudy& study, bool front_only) {
+  const auto rows = rows_of(study, front_only);
+  std::vector<std::size_t> widths(titles().size(), 0);
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text =
+      fmt::format("{} of {}: {}\n", counted(study.nodes, "node"), counted(study.ports, "port"),
+                  counted(study.wirings.size(), "wiring"));
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
+      text += fmt::format("{:>{}}  ", row[i], widths[i]);
+    }
+    text += row.back() + "\n";
+  }
+  return text + kLegend;
+}
+
+Json to_json(const DirectStudy& study) {
+  Json wirings = Json::array();
+  for (const StudiedWiring& wiring : study.wirings) {
+    const WiringFigures& f = wiring.figures;
+    wirings.push_back({{"wiring", wiring.expression},
+                       {"front", wiring.on_front},
+                       {"bfb_front", wiring.on_bfb_front},
+                       {"links", f.links},
+                       {"steps", f.steps},
+                       {"mean_distance", exact(f.mean_distance)},
+                       {"allgather", exact(f.allgather)},
+                       {"reduce_scatter", exact(f.reduce_scatter)},
+                       {"allreduce", to_json(f.allreduce)},
+                       {"bfb", f.bfb ? exact(*f.bfb) : Json()},
+                       {"alltoall", to_json(f.alltoall)},
+                       {"bisection", to_json(f.bisection)},
+                       {"after_failure", f.after_failure ? to_json(*f.after_failure) : Json()},
+                       {"published", published_json(wiring.published)}});
+  }
+  return {{"format", "forestcoll-design-direct"},
+          {"version", 1},
+          {"nodes", study.nodes},
+          {"ports", study.ports},
+          {"aim", name_of(study.aim)},
+          {"wirings", std::move(wirings)}};
+}
+
+std::string to_csv(const DirectStudy& study) {
+  std::string text =
+      "wiring,front,bfb_front,steps,mean_distance,allgather,reduce_scatter,allreduce_least,"
+      "allreduce_most,bfb,alltoall_least,alltoall_most,bisection_least,bisection_most,"
+      "after_failure_least,after_failure_most\n";
+  for (const StudiedWiring& w : study.wirings) {
+    const WiringFigures& f = w.figures;
+    const auto failure = f.after_failure;
+    text += fmt::format(
+        "\"{}\",{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", w.expression, w.on_front,
+        w.on_bfb_front, f.steps, f.mean_distance.to_string(), f.allgather.to_string(),
+        f.reduce_scatter.to_string(), f.allreduce.least.to_string(), f.allreduce.most.to_string(),
+        f.bfb ? f.bfb->to_string() : "", f.alltoall.least.to_string(), f.alltoall.most.to_string(),
+        f.bisection.least.to_string(), f.bisection.most.to_string(),
+        failure ? failure->least.to_string() : "", failure ? failure->most.to_string() : "");
+  }
+  return text;
+}
+
+namespace {
+
+// The time that the aim is about; all-to-all's where there are two.
+Scatter scatter_of(const DirectStudy& study) {
+  const bool bandwidth = study.aim == DirectAim::allgather || study.aim == DirectAim::bfb;
+  Scatter scatter{.title = fmt::format("{} nodes of {} ports", study.nodes, study.ports),
+                  .x_title = "steps",
+                  .y_title = bandwidth ? "allgather, M/B" : "all-to-all, M/B",
+                  .points = {}};
+  for (const StudiedWiring& wiring : study.wirings) {
+    const WiringFigures& f = wiring.figures;
+    const Ratio time = bandwidth ? f.allgather : f.alltoall.most;
+    scatter.points.push_back({.x = static_cast<double>(f.steps),
+                              .y = time.to_double(),
+                              .name = wiring.expression,
+                              .marked = wiring.on_front});
+  }
+  return scatter;
+}
+
+}  // namespace
+
+std::string chart_of(const DirectStudy& study) {
+  return to_svg(scatter_of(study));
+}
+
+std::string page_of(const DirectStudy& study) {
+  const Scatter scatter = scatter_of(study);
+  return to_html({.title = "Wirings: " + scatter.title,
+                  .scatter = scatter,
+                  .rows = rows_of(study, false),
+                  .legend = kLegend});
+}
+
+}  // namespace forestcoll::cli

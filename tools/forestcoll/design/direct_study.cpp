@@ -1,0 +1,80 @@
+#include "design/direct_study.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "common/report.hpp"
+#include "design/each_at_once.hpp"
+#include "forestcoll/wiring.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+Expected<StudiedWiring> studied(const std::string& expression,
+                                const WiringFiguresOptions& options) {
+  const auto wiring = make_wiring(expression);
+  if (!wiring) return wiring.errors();
+  auto figures = wiring_figures(*wiring, options);
+  if (!figures) return figures.errors();
+  return StudiedWiring{expression, *std::move(figures), closed_form(expression)};
+}
+
+// The candidates, and `also` those that the user names.
+Expected<std::vector<std::string>> all_names(const DirectRequest& request,
+                                             const std::vector<std::string>& also) {
+  auto names = direct_candidates(request);
+  if (!names) return names;
+  for (const std::string& expression : also) {
+    const auto wiring = make_wiring(expression);
+    if (!wiring) return wiring.errors();
+    if (wiring->nodes != request.nodes || wiring->ports != request.ports) {
+      return usage_error("K01",
+                         fmt::format("--also {}: {} nodes of {} ports, not {} of {}", expression,
+                                     wiring->nodes, wiring->ports, request.nodes, request.ports),
+                         "leave it out, or ask for its nodes and ports");
+    }
+    if (std::ranges::find(*names, wiring->name) == names->end()) names->push_back(wiring->name);
+  }
+  return names;
+}
+
+void mark_fronts(DirectStudy& study) {
+  std::vector<WiringFigures> figures;
+  for (const StudiedWiring& wiring : study.wirings) figures.push_back(wiring.figures);
+  const auto front = pareto_front(figures, study.aim);
+  const auto bfb = pareto_front(figures, DirectAim::bfb);
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    study.wirings[i].on_front = front[i];
+    study.wirings[i].on_bfb_front = bfb[i];
+  }
+}
+
+}  // namespace
+
+Expected<DirectStudy> study_direct(const DirectRequest& request,
+                                   const std::vector<std::string>& also, DirectAim aim,
+                                   const WiringFiguresOptions& options, int threads,
+                                   const Console& console) {
+  const auto names =
+      at_work("listing the wirings", console, [&] { return all_names(request, also); });
+  if (!names) return names.errors();
+  std::vector<std::optional<Expected<StudiedWiring>>> found(names->size());
+  each_at_once(names->size(), threads, "solving", console,
+               [&](std::size_t i) { found[i] = studied((*names)[i], options); });
+  DirectStudy study{request.nodes, request.ports, aim, {}};
+  for (auto& one : found) {
+    if (!*one) return one->errors();
+    study.wirings.push_back(std::move(**one));
+  }
+  std::ranges::stable_sort(study.wirings, {}, [](const StudiedWiring& w) {
+    return std::tuple(w.figures.steps, w.figures.allgather, w.figures.alltoall.most);
+  });
+  mark_fronts(study);
+  return study;
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,118 @@
+// `forestcoll design search`: a better wiring than one with a name.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "command.hpp"
+#include "common/io.hpp"
+#include "common/jobs_option.hpp"
+#include "common/progress_bar.hpp"
+#include "common/report.hpp"
+#include "common/time_limit.hpp"
+#include "design/direct_report.hpp"
+#include "forestcoll/bandwidth.hpp"
+#include "forestcoll/design_search.hpp"
+#include "forestcoll/wiring.hpp"
+#include "forestcoll/wiring_figures.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+constexpr std::size_t kMostMoves = 10'000'000;
+constexpr double kMostSeconds = 1e6;
+
+struct SearchArguments {
+  std::string start, bandwidth = "1", out;
+  std::size_t moves = 1'000;
+  std::uint64_t seed = 1;
+  std::optional<double> seconds;
+};
+
+Expected<WiringSearch> searched(const Wiring& start, const SearchArguments& options,
+                                const Console& console) {
+  ProgressBar bar("searching", console);
+  const TimeLimit limit(options.seconds);
+  return search_wiring(
+      start, {.moves = options.moves,
+              .seed = options.seed,
+              .stop = limit.token(),
+              .progress = [&](std::size_t tried) {
+                bar.update(static_cast<double>(tried) / static_cast<double>(options.moves));
+              }});
+}
+
+ExitCode run_search(const SearchArguments& options, const Console& console) {
+  if (!parse_bandwidth(options.bandwidth)) {
+    return fail(
+        {usage_error("S03", fmt::format("--bandwidth: \"{}\" is no bandwidth", options.bandwidth),
+                     "give a positive one, such as 25 or \"200 Gb/s\"")},
+        console);
+  }
+  const auto start = make_wiring(options.start);
+  if (!start) return fail(start.errors(), console);
+  const auto before = wiring_figures(*start);
+  if (!before) return fail(before.errors(), console);
+  const auto found = searched(*start, options, console);
+  if (!found) return fail(found.errors(), console);
+  const auto after = wiring_figures(found->wiring);
+  if (!after) return fail(after.errors(), console);
+  std::string text =
+      fmt::format("{}: {}\nafter {} ({} kept{}), seed {}: {}", start->name, in_words(*before),
+                  counted(found->tried, "move"), found->accepted,
+                  found->stopped ? "; the time was over" : "", options.seed, in_words(*after));
+  if (!options.out.empty()) {
+    const std::string file = to_topology_json(to_document(found->wiring, options.bandwidth));
+    if (const auto done = write_output(options.out, file); !done) {
+      return fail(done.errors(), console);
+    }
+    if (options.out == "-") return ExitCode::done;
+  }
+  text += "Times are in units of M/B: see `forestcoll design direct --help`.\n";
+  return finish(write_output("-", text), console);
+}
+
+}  // namespace
+
+Command add_design_search(CLI::App& program) {
+  auto options = std::make_shared<SearchArguments>();
+  CLI::App* command = design_group(program).add_subcommand(
+      "search", "Look for a better wiring by exchanging the ends of cables");
+  command->add_option("START", options->start, "The wiring to begin with, such as 'torus(8,8)'")
+      ->required();
+  command->add_option("--moves", options->moves, "Exchanges to try")
+      ->check(CLI::Range(std::size_t{1}, kMostMoves).description(""))
+      ->capture_default_str()
+      ->type_name("N");
+  command->add_option("--seed", options->seed, "Of the exchanges")->capture_default_str();
+  command
+      ->add_option("--time-limit", options->seconds,
+                   "Stop after so many seconds; then the result depends on the machine")
+      ->check(CLI::Range(0.0, kMostSeconds).description(""))
+      ->type_name("SECONDS");
+  command
+      ->add_option("-o,--output", options->out,
+                   "Write the wiring as a topology file, or - for standard output, which then\n"
+                   "has no report")
+      ->type_name("FILE");
+  command->add_option("--bandwidth", options->bandwidth, "Of each link in this file")
+      ->capture_default_str()
+      ->type_name("BANDWIDTH");
+  add_jobs_option(*command);
+  command->footer(
+      "A move stays where it makes nothing worse: first the exact time of allgather, then the\n"
+      "steps, then the sum of all distances. The same for the same seed.\n"
+      "\n"
+      "Examples:\n"
+      "  forestcoll design search 'torus(8,8)' --moves 2000\n"
+      "  forestcoll design search 'genkautz(4,64)' --seed 7 --time-limit 60 -o wiring.json\n"
+      "\n"
+      "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot write, 70 a\n"
+      "bug of ours.");
+  return {command, [options](const Console& console) { return run_search(*options, console); }};
+}
+
+}  // namespace forestcoll::cli
