@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "command.hpp"
-#include "common/collective_option.hpp"
-#include "common/io.hpp"
-#include "common/jobs_option.hpp"
-#include "common/named_files.hpp"
-#include "common/report.hpp"
+#include "common/files/io.hpp"
+#include "common/files/named_files.hpp"
+#include "common/options/collective_option.hpp"
+#include "common/options/jobs_option.hpp"
+#include "common/report/report.hpp"
 #include "design/direct_report.hpp"
 #include "design/direct_study.hpp"
 #include "forestcoll/bandwidth.hpp"

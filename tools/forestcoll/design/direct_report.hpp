@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/report.hpp"
+#include "common/report/report.hpp"
 #include "design/direct_study.hpp"
 
 namespace forestcoll::cli {

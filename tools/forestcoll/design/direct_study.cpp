@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "common/report.hpp"
+#include "common/report/report.hpp"
 #include "design/each_at_once.hpp"
 #include "forestcoll/wiring.hpp"
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "common/progress_bar.hpp"
+#include "common/report/progress_bar.hpp"
 
 namespace forestcoll::cli {
 

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "command.hpp"
-#include "common/io.hpp"
-#include "common/jobs_option.hpp"
-#include "common/progress_bar.hpp"
-#include "common/report.hpp"
-#include "common/time_limit.hpp"
+#include "common/files/io.hpp"
+#include "common/options/jobs_option.hpp"
+#include "common/options/time_limit.hpp"
+#include "common/report/progress_bar.hpp"
+#include "common/report/report.hpp"
 #include "design/direct_report.hpp"
 #include "forestcoll/bandwidth.hpp"
 #include "forestcoll/design_search.hpp"
