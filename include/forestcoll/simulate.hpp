@@ -129,6 +129,15 @@ class Simulator {
                                          const SimulationParameters& parameters,
                                          const SimulationOptions& options = {}) const;
 
+  /// Whether `run` would not simulate every pass of so many bytes.
+  [[nodiscard]] bool extrapolates(std::int64_t bytes, const SimulationParameters& parameters) const;
+
+  /// Seconds that `run` never says less than, with the tolerance that it has by default: what the
+  /// busiest link needs, and as long as no passes are extrapolated, the longest chain of first
+  /// operations and all that one threadblock does. Cost: a fraction of a pass of `run`.
+  [[nodiscard]] double least_seconds(std::int64_t bytes,
+                                     const SimulationParameters& parameters) const;
+
  private:
   std::shared_ptr<const Model> model_;
 };

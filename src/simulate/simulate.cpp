@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "forestcoll/codes.hpp"
+#include "simulate/least_time.hpp"
 #include "simulate/model.hpp"
 #include "simulate/size_runs.hpp"
 
@@ -215,6 +216,22 @@ Expected<Simulation> Simulator::run(const std::vector<std::int64_t>& sizes,
                                     const SimulationParameters& parameters,
                                     const SimulationOptions& options) const {
   return Sweep(*model_, parameters, options).run(sizes);
+}
+
+bool Simulator::extrapolates(std::int64_t bytes, const SimulationParameters& parameters) const {
+  return static_cast<double>(bytes) > kAllPasses * model_->full_pass(parameters);
+}
+
+double Simulator::least_seconds(std::int64_t bytes, const SimulationParameters& parameters) const {
+  const auto size = static_cast<double>(bytes);
+  const double full = model_->full_pass(parameters);
+  const double part = 1 - SimulationOptions{}.tolerance;
+  if (!extrapolates(bytes, parameters)) {
+    return part * audit::least_seconds(model_->make(parameters, size), model_->fabric().capacity());
+  }
+  // What is extrapolated is bound by links alone.
+  return part * size / full *
+         audit::least_link_seconds(model_->make(parameters, full), model_->fabric().capacity());
 }
 
 }  // namespace forestcoll
