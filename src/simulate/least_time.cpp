@@ -141,8 +141,7 @@ double longest_circle(const EventGraph& graph, const std::vector<double>& second
   return longest;
 }
 
-}  // namespace
-
+// What the busiest link or worker needs.
 double least_link_seconds(const EventGraph& graph, std::span<const double> capacity) {
   std::vector<double> load(capacity.size() + graph.workers.size(), 0);
   for (const Activity& activity : graph.activities) {
@@ -159,6 +158,8 @@ double least_link_seconds(const EventGraph& graph, std::span<const double> capac
   }
   return most;
 }
+
+}  // namespace
 
 double least_seconds(const EventGraph& graph, std::span<const double> capacity) {
   FirstRounds first(graph, durations(graph, capacity));

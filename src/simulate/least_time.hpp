@@ -14,7 +14,4 @@ namespace forestcoll::audit {
 /// Cost: linear in activities, waits and routes; some tenths of what one round takes to run.
 [[nodiscard]] double least_seconds(const EventGraph& graph, std::span<const double> capacity);
 
-/// The part of it that links and workers need.
-[[nodiscard]] double least_link_seconds(const EventGraph& graph, std::span<const double> capacity);
-
 }  // namespace forestcoll::audit

@@ -28,6 +28,11 @@ audit::EventGraph Simulator::Model::make(const SimulationParameters& parameters,
                     source_);
 }
 
+double Simulator::Model::least_seconds(const SimulationParameters& parameters, double bytes) const {
+  const double part = 1 - SimulationOptions{}.tolerance;
+  return part * audit::least_seconds(make(parameters, bytes), fabric_.capacity());
+}
+
 namespace {
 
 constexpr double kFirstRung = 4;        // passes
@@ -51,7 +56,10 @@ class Sweep {
  public:
   Sweep(const Simulator::Model& model, const SimulationParameters& parameters,
         const SimulationOptions& options)
-      : model_(model), options_(options), runs_(model, parameters, options) {}
+      : model_(model),
+        parameters_(parameters),
+        options_(options),
+        runs_(model, parameters, options) {}
 
   Expected<Simulation> run(const std::vector<std::int64_t>& sizes) {
     for (const std::int64_t size : sizes) {
@@ -121,7 +129,8 @@ class Sweep {
       if (!taken) return std::nullopt;
       ladder_.push_back({next, *taken});
     }
-    return ladder_.back().seconds + (bytes - ladder_.back().bytes) * *slope();
+    const double told = ladder_.back().seconds + (bytes - ladder_.back().bytes) * *slope();
+    return std::max(told, model_.least_seconds(parameters_, bytes));
   }
 
   // Seconds that another byte takes, once that no longer changes. While passes still fill gaps that
@@ -194,6 +203,7 @@ class Sweep {
   }
 
   const Simulator::Model& model_;
+  const SimulationParameters& parameters_;
   const SimulationOptions& options_;
   audit::SizeRuns runs_;
   std::vector<Rung> ladder_;
@@ -223,15 +233,7 @@ bool Simulator::extrapolates(std::int64_t bytes, const SimulationParameters& par
 }
 
 double Simulator::least_seconds(std::int64_t bytes, const SimulationParameters& parameters) const {
-  const auto size = static_cast<double>(bytes);
-  const double full = model_->full_pass(parameters);
-  const double part = 1 - SimulationOptions{}.tolerance;
-  if (!extrapolates(bytes, parameters)) {
-    return part * audit::least_seconds(model_->make(parameters, size), model_->fabric().capacity());
-  }
-  // What is extrapolated is bound by links alone.
-  return part * size / full *
-         audit::least_link_seconds(model_->make(parameters, full), model_->fabric().capacity());
+  return model_->least_seconds(parameters, static_cast<double>(bytes));
 }
 
 }  // namespace forestcoll
