@@ -65,7 +65,7 @@ TEST(Compare, SaysSoWhereWeWinNothing) {
 TEST(Compare, SaysSoWhereWeLose) {
   const Scratch scratch;
   const std::string file = scratch.write("t.json", combining_switch());
-  const auto result = run({"compare", file, "--json", "--sizes", "1M"});
+  const auto result = run({"compare", file, "--trees", "--json", "--sizes", "1M"});
   ASSERT_EQ(result.code, 0) << result.err;
   const auto report = nlohmann::json::parse(result.out);
   expect_valid(report, "forestcoll-compare.schema.json");
@@ -75,7 +75,7 @@ TEST(Compare, SaysSoWhereWeLose) {
   EXPECT_THAT(report["who_wins"][0].get<std::string>(),
               HasSubstr("nvls, the best of NCCL's ring, tree and NVLS, wins: it moves 400 GB/s, "
                         "56 % more than forestcoll's 257.143, by combining data inside switches"));
-  EXPECT_THAT(run({"compare", file, "--sizes", "1M"}).out, HasSubstr("155.55 %"));
+  EXPECT_THAT(run({"compare", file, "--trees", "--sizes", "1M"}).out, HasSubstr("155.55 %"));
 }
 
 TEST(Compare, ARowThatCannotExistSaysWhyAndTheOthersGoOn) {
