@@ -18,11 +18,9 @@ namespace {
 // Where k is not given: parts of all pairs that are tried, and what a larger k has to gain.
 constexpr std::size_t kPartsTried = std::size_t{1} << 13;
 const Ratio kGain(101, 100);
-// Where other paths are compared: paths at most, operations of a simulation, and what makes up for
-// leaving those that were searched for.
+// Where other paths are compared: paths at most, and operations of a simulation.
 constexpr std::int64_t kMostPathsCompared = std::int64_t{1} << 15;
 constexpr std::int64_t kMostEvents = 5'000'000;
-constexpr double kFaster = 1.01;
 
 Diagnostic unequal_amounts() {
   return {.code = "T09",
@@ -141,12 +139,14 @@ class AlltoallCompiler {
     if (options_.bytes && !by_peers()) {
       replace_if_better(best, in_few_rounds(best.routes), {.combined = true});
     }
+    const std::int64_t k = best.routes.k;
     for (const BaselineInfo& info : alltoall_baselines()) {
       if (options_.solver.stop.stop_requested()) return;
       const Origin origin{.stops = std::string(info.name)};
       if (!by_peers()) replace_if_better(best, with_stops_of(origin.stops, best), origin);
       if (!options_.bytes) continue;
-      replace_if_better(best, baseline_routes(origin.stops, best.routes.k), origin);
+      replace_if_better(best, baseline_routes(origin.stops, k), origin);
+      if (k > 1) replace_if_better(best, baseline_routes(origin.stops, 1), origin);
     }
   }
 
@@ -168,7 +168,7 @@ class AlltoallCompiler {
     if (options_.bytes) {
       other->seconds_at_bytes = seconds_of(*other);
       if (!other->seconds_at_bytes || !best.seconds_at_bytes) return;
-      if (*other->seconds_at_bytes * kFaster >= *best.seconds_at_bytes) return;
+      if (*other->seconds_at_bytes >= *best.seconds_at_bytes) return;
     }
     best = *std::move(other);
     best.stops = origin.stops;

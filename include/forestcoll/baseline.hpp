@@ -27,7 +27,7 @@ struct BaselineInfo {
   std::vector<Collective> supported;
 };
 /// nccl-ring, ring, double-tree, nvls, halving-doubling, bruck, multitree, bfb, hierarchical,
-/// greedy; in this order.
+/// greedy, pat, swing, bine, one-shot, two-shot, two-level; in this order.
 [[nodiscard]] std::span<const BaselineInfo> baselines();
 /// Null where there is no baseline of this name.
 [[nodiscard]] const BaselineInfo* find_baseline(std::string_view name);

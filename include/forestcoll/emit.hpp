@@ -16,6 +16,7 @@ struct XmlOptions {
   std::string protocol = "Simple";
   std::int64_t min_bytes = 0;
   std::optional<std::int64_t> max_bytes = {};  ///< none: the target's default
+  std::string algorithm = {};  ///< whose schedule it is, said in a comment; empty: forestcoll's
 };
 
 /// MSCCL XML, in the lexical form that the runtimes' parsers accept, headed by comments that name

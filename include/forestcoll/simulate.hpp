@@ -120,7 +120,7 @@ class Simulator {
   /// Where a message needs more than 32 passes, T(P) of P passes is T(Q) plus (P − Q) times what a
   /// pass adds between Q/4 and Q. Q, from 32 on, is doubled until what a pass adds is the same over
   /// the last three doublings, within 0.3 %, or 0.75 % from 64 passes on, and no less than the
-  /// busiest link needs for it. No time is below what the busiest link needs.
+  /// busiest link needs for it. No time is below `least_seconds`.
   ///
   /// `sizes` are bytes of the whole buffer. Errors: M01 where a size is not positive, M05 where
   /// the schedule gets stuck with so few slots, M06 beyond max_events, R01 where it was asked to
@@ -128,6 +128,15 @@ class Simulator {
   [[nodiscard]] Expected<Simulation> run(const std::vector<std::int64_t>& sizes,
                                          const SimulationParameters& parameters,
                                          const SimulationOptions& options = {}) const;
+
+  /// Whether `run` would not simulate every pass of so many bytes.
+  [[nodiscard]] bool extrapolates(std::int64_t bytes, const SimulationParameters& parameters) const;
+
+  /// Seconds that `run` never says less than, with the tolerance that it has by default: what the
+  /// busiest link needs, the longest chain of first operations, and all that one threadblock does
+  /// in all passes. Cost: a fraction of a pass of `run`.
+  [[nodiscard]] double least_seconds(std::int64_t bytes,
+                                     const SimulationParameters& parameters) const;
 
  private:
   std::shared_ptr<const Model> model_;

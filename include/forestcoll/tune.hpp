@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "forestcoll/compile.hpp"
+#include "forestcoll/fastest.hpp"
 
 namespace forestcoll {
 
@@ -16,7 +17,7 @@ struct TuneOptions {
   /// What all files have in common; an empty protocol is chosen by size.
   CompileOptions compile = {};
   std::vector<std::int64_t> sizes;        ///< bytes of the whole buffer, ascending
-  std::optional<std::int32_t> instances;  ///< none: 1, 2 or 4, by size
+  std::optional<std::int32_t> instances;  ///< none: 1, 2, 4 or 8, by size
 };
 
 /// One schedule, for the sizes from `first` to `last` (both included).
@@ -24,33 +25,34 @@ struct TunedFile {
   std::string name;  ///< "allreduce-16gpus-0000000065536-LL-k1x1.xml": sorted as the sizes are
   std::string text;
   std::int64_t first = 0, last = 0;  ///< bytes
-  double seconds = 0;                ///< at `first`, as estimated
+  double seconds = 0;                ///< at `first`, as simulated
+  std::string algorithm;             ///< "forestcoll", or the name of a baseline or an exchange
+  std::string why;                   ///< what else was considered at `first`, in words
   std::string protocol;
   std::int32_t instances = 1;
   std::int64_t chunks = 0;
   std::int32_t threadblocks = 0, channels = 0;
-  std::size_t forest = 0;  ///< which of `Tuning::forests`
-  std::string no_ll128;    ///< in LL128, which was asked for: why it may not be safe; else empty
+  std::vector<ConsideredTime> considered;  ///< at `first`
+  LeastTime least;                         ///< at `first`
+  std::size_t forest = 0;                  ///< which of `Tuning::forests`
+  std::string no_ll128;  ///< in LL128, which was asked for: why it may not be safe; else empty
   Verdict verdict;
 };
 
 struct Tuning {
-  std::vector<CollectiveForest> forests;  ///< those that were candidates
+  std::vector<CollectiveForest> forests;  ///< those of the files; of an exchange without trees
   std::vector<TunedFile> files;           ///< by size, with disjoint windows; at least one
   std::vector<std::int64_t> not_served;   ///< the sizes at which a runtime selects no candidate
   /// Protocols that nobody asked for and none is chosen in, each with the reason.
   std::vector<std::pair<std::string, std::string>> left_out;
 };
 
-/// For each size, `estimated_seconds` picks among forests of k = 1, 2, 4, …, 16 trees per root and
-/// what `choose_forest` takes, the protocols that the runtime can run there, and the instances:
-/// those that the runtime selects at the size, as it would pass over the others without a word.
-/// Sizes next to each other with the same choice become one file. A file's window goes from its
-/// first size up to the next file's, which is moved down as far as the model has it ahead and a
-/// runtime selects it; the last one ends at the last size. Sizes in between are served where a
-/// runtime selects the file for them.
-/// Errors: those of `compile`; S03 where no size is served. Cost: that of `synthesize`, at most
-/// fifteen times, and of `verify` for each file.
+/// For each size what `fastest_choices` has: of those schedules that the runtime selects at the
+/// size, as it would pass over the others without a word. Sizes next to each other with the same
+/// choice become one file. A file's window goes from its first size up to the next file's, which is
+/// moved down as far as the simulation has it ahead and a runtime selects it; the last one ends at
+/// the last size. Sizes in between are served where a runtime selects the file for them. Errors:
+/// those of `fastest_choices`. Cost: that, and of `verify` for each file.
 [[nodiscard]] Expected<Tuning> tune(const Fabric& fabric, const TuneOptions& options);
 
 }  // namespace forestcoll

@@ -53,6 +53,23 @@ const std::vector<Entry>& entries() {
        baseline::hierarchical},
       {{"greedy", "greedy matching", "Won et al. (TACOS), MICRO 2024", without_root()},
        baseline::greedy},
+      {{"pat", "parallel aggregated trees", "NVIDIA NCCL 2.23", all_collectives()}, baseline::pat},
+      {{"swing", "Swing", "De Sensi et al., NSDI 2024", without_root()}, baseline::swing},
+      {{"bine", "Bine trees", "De Sensi et al., SC 2025", all_collectives()}, baseline::swing},
+      {{"one-shot",
+        "direct exchange in one shot",
+        "AMD RCCL and Microsoft MSCCL, all-pairs schedules",
+        {Collective::allgather, Collective::reduce_scatter, Collective::broadcast,
+         Collective::reduce}},
+       baseline::direct},
+      {{"two-shot",
+        "direct exchange in two shots",
+        "AMD RCCL and Microsoft MSCCL, all-pairs schedules",
+        {Collective::allreduce}},
+       baseline::direct},
+      {{"two-level", "direct exchange in two levels",
+        "Microsoft MSCCL, hierarchical all-pairs schedules", all_collectives()},
+       baseline::two_level_direct},
   };
   return all;
 }

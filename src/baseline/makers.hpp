@@ -70,4 +70,22 @@ namespace forestcoll::baseline {
 /// chunks as it is times as fast as the slowest. Errors: B04 beyond 512 ranks.
 [[nodiscard]] Expected<BaselineResult> greedy(const Request& request);
 
+/// Stars: a message from every root to every other rank, all at once.
+[[nodiscard]] Expected<BaselineResult> direct(const Request& request);
+
+/// The same in two levels: to one GPU in every other box, of the same place where that is, which
+/// hands on to its box. Error B02: one box.
+[[nodiscard]] Expected<BaselineResult> two_level_direct(const Request& request);
+
+/// Parallel aggregated trees (NCCL 2.23; Jeaugey, 2025): Bruck's trees with the farthest ranks
+/// first.
+/// Differs: all ranks take part, where NCCL has one GPU per node; nothing is cut to the size of a
+/// buffer, which pipelining of pieces does here.
+[[nodiscard]] Expected<BaselineResult> pat(const Request& request);
+
+/// Swing (De Sensi et al., NSDI 2024), on one dimension; and Bine trees (De Sensi et al., SC 2025),
+/// whose butterflies are the same, and which serve broadcast and reduce, too. Any even number that
+/// the steps reach. Error B02.
+[[nodiscard]] Expected<BaselineResult> swing(const Request& request);
+
 }  // namespace forestcoll::baseline

@@ -50,8 +50,18 @@ std::string trees_in_words(const Schedule& schedule, const CollectiveForest& for
                      *most * schedule.k);
 }
 
+std::string what_in_words(const Schedule& schedule, const CollectiveForest& forest,
+                          const XmlOptions& options) {
+  const std::string whose =
+      options.algorithm.empty() ? "" : emit::plain(options.algorithm, kLongestName) + ", ";
+  const bool has_trees = forest.reduce || forest.broadcast;
+  if (!has_trees) return fmt::format("{}{} chunks, no trees", whose, schedule.chunks);
+  return whose + trees_in_words(schedule, forest);
+}
+
 void append_comments(std::string& out, const Schedule& schedule, const CollectiveForest& forest,
-                     const Topology& topology, const TargetLimits& target) {
+                     const Topology& topology, const TargetLimits& target,
+                     const XmlOptions& options) {
   const std::string instances = schedule.k == forest.k
                                     ? std::string()
                                     : fmt::format(" in {} instances", schedule.k / forest.k);
@@ -59,7 +69,7 @@ void append_comments(std::string& out, const Schedule& schedule, const Collectiv
                  "<!-- forestcoll {}: {} on {}, topology hash {:016x} -->\n"
                  "<!-- {}{}, algbw {} GB/s, optimum {} GB/s -->\n",
                  version, to_string(forest.collective), emit::plain(topology.name, 100),
-                 emit::topology_hash(topology), trees_in_words(schedule, forest), instances,
+                 emit::topology_hash(topology), what_in_words(schedule, forest, options), instances,
                  forest.algbw.to_string(), forest.optimum.to_string());
   fmt::format_to(std::back_inserter(out), "<!-- {} selects it for {} -->\n", target.name,
                  selected_counts(schedule, target));
@@ -94,7 +104,7 @@ std::string to_msccl_xml(const Schedule& schedule, const CollectiveForest& fores
   const TargetLimits* target = find_target(options.target);
   FORESTCOLL_CHECK(target != nullptr, "schedules are lowered for known targets only");
   std::string out;
-  append_comments(out, schedule, forest, topology, *target);
+  append_comments(out, schedule, forest, topology, *target, options);
   append_algorithm(out, schedule, forest, topology, *target, options);
   emit::append_programs(out, schedule.programs);
   out += "</algo>\n";

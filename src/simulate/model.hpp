@@ -41,6 +41,8 @@ class Simulator::Model {
 
   /// Bytes of the whole buffer that go through in one pass.
   [[nodiscard]] double full_pass(const SimulationParameters& parameters) const;
+  /// That no simulation of every pass is below, with the tolerance that it has by default.
+  [[nodiscard]] double least_seconds(const SimulationParameters& parameters, double bytes) const;
   [[nodiscard]] audit::EventGraph make(const SimulationParameters& parameters, double bytes) const;
 
  private:

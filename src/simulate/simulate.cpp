@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "forestcoll/codes.hpp"
+#include "simulate/least_time.hpp"
 #include "simulate/model.hpp"
 #include "simulate/size_runs.hpp"
 
@@ -25,6 +26,11 @@ audit::EventGraph Simulator::Model::make(const SimulationParameters& parameters,
                                          double bytes) const {
   return std::visit([&](const auto& source) { return source.make(fabric_, parameters, bytes); },
                     source_);
+}
+
+double Simulator::Model::least_seconds(const SimulationParameters& parameters, double bytes) const {
+  const double part = 1 - SimulationOptions{}.tolerance;
+  return part * audit::least_seconds(make(parameters, bytes), fabric_.capacity());
 }
 
 namespace {
@@ -50,7 +56,10 @@ class Sweep {
  public:
   Sweep(const Simulator::Model& model, const SimulationParameters& parameters,
         const SimulationOptions& options)
-      : model_(model), options_(options), runs_(model, parameters, options) {}
+      : model_(model),
+        parameters_(parameters),
+        options_(options),
+        runs_(model, parameters, options) {}
 
   Expected<Simulation> run(const std::vector<std::int64_t>& sizes) {
     for (const std::int64_t size : sizes) {
@@ -120,7 +129,8 @@ class Sweep {
       if (!taken) return std::nullopt;
       ladder_.push_back({next, *taken});
     }
-    return ladder_.back().seconds + (bytes - ladder_.back().bytes) * *slope();
+    const double told = ladder_.back().seconds + (bytes - ladder_.back().bytes) * *slope();
+    return std::max(told, model_.least_seconds(parameters_, bytes));
   }
 
   // Seconds that another byte takes, once that no longer changes. While passes still fill gaps that
@@ -193,6 +203,7 @@ class Sweep {
   }
 
   const Simulator::Model& model_;
+  const SimulationParameters& parameters_;
   const SimulationOptions& options_;
   audit::SizeRuns runs_;
   std::vector<Rung> ladder_;
@@ -215,6 +226,14 @@ Expected<Simulation> Simulator::run(const std::vector<std::int64_t>& sizes,
                                     const SimulationParameters& parameters,
                                     const SimulationOptions& options) const {
   return Sweep(*model_, parameters, options).run(sizes);
+}
+
+bool Simulator::extrapolates(std::int64_t bytes, const SimulationParameters& parameters) const {
+  return static_cast<double>(bytes) > kAllPasses * model_->full_pass(parameters);
+}
+
+double Simulator::least_seconds(std::int64_t bytes, const SimulationParameters& parameters) const {
+  return model_->least_seconds(parameters, static_cast<double>(bytes));
 }
 
 }  // namespace forestcoll

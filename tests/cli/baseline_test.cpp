@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,13 +20,14 @@ std::string rings_of_mi250() {
 }
 
 TEST(Algorithm, SchedulesOfOthersAreAcceptedByVerify) {
-  for (const std::string algorithm : {"nccl-ring", "ring", "double-tree", "halving-doubling",
-                                      "bruck", "multitree", "bfb", "hierarchical", "greedy"}) {
+  for (const std::string algorithm :
+       {"nccl-ring", "ring", "double-tree", "halving-doubling", "bruck", "multitree", "bfb",
+        "hierarchical", "greedy", "pat", "swing", "bine", "two-shot", "two-level"}) {
     // The two kinds of switches let no NIC reach the next rank's.
+    const std::set<std::string> within_a_box = {"ring",  "bruck", "halving-doubling", "pat",
+                                                "swing", "bine",  "two-shot"};
     const std::string fabric =
-        topology(algorithm == "ring" || algorithm == "bruck" || algorithm == "halving-doubling"
-                     ? "dgx-a100-x1"
-                     : "dgx-a100-x2");
+        topology(within_a_box.contains(algorithm) ? "dgx-a100-x1" : "dgx-a100-x2");
     const auto synth = run({"synth", fabric, "--algorithm", algorithm});
     EXPECT_EQ(synth.code, 0) << synth.err;
     EXPECT_THAT(synth.err, HasSubstr("algorithm " + algorithm + ": "));

@@ -238,7 +238,7 @@ TEST(Bound, TheBestAllreduceIsKnownWhereBandwidthsAreFarApart) {
   EXPECT_EQ(optimum["exact"], "1/3");
   EXPECT_EQ(optimum["at_most"]["exact"], "1/3");
   const auto compared =
-      run({"compare", file, "--sizes", "1M", "--algorithms", "forestcoll", "--json"});
+      run({"compare", file, "--trees", "--sizes", "1M", "--algorithms", "forestcoll", "--json"});
   const auto report = nlohmann::json::parse(compared.out);
   EXPECT_EQ(report["allreduce_optimum"], optimum);
   EXPECT_EQ(report["optimum"]["exact"], "1/3");

@@ -51,7 +51,7 @@ std::string synth(const std::string& file, const std::string& collective,
 // What compare says, without the seconds that it took, the file's own name and its order of nodes,
 // and why an A100's figures are taken: where no kind says NVLink, for want of another's.
 json comparison(const std::string& file, const std::string& collective) {
-  const auto result = run({"compare", file, "-c", collective, "--json"});
+  const auto result = run({"compare", file, "--trees", "-c", collective, "--json"});
   EXPECT_EQ(result.code, 0) << result.err;
   auto report = json::parse(result.out);
   report.erase("topology");
@@ -131,7 +131,7 @@ TEST_F(HandWritten, WhatWasInferredIsSaid) {
       {"synth", without_, "-o", xml},
       {"verify", plan, "--topology", without_},
       {"simulate", xml, without_, "--sizes", "1M"},
-      {"compare", without_},
+      {"compare", without_, "--trees"},
   };
   for (const auto& command : commands) {
     const auto result = run(command);

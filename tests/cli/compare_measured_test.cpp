@@ -50,9 +50,9 @@ std::string output() {
 }
 
 Result compare(const std::vector<std::string>& more) {
-  std::vector<std::string> arguments = {"compare",      topology("dgx-a100-x2"),
-                                        "--algorithms", "forestcoll,nccl-ring",
-                                        "--sizes",      "512K,2M,1G"};
+  std::vector<std::string> arguments = {"compare",      topology("dgx-a100-x2"), "--trees",
+                                        "--algorithms", "forestcoll,nccl-ring",  "--sizes",
+                                        "512K,2M,1G"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return run(arguments);
 }
@@ -102,8 +102,8 @@ TEST(CompareMeasured, AchievedOverModelled) {
   const auto model = report["rows"][0]["times"];
   EXPECT_DOUBLE_EQ(out["times"][1]["modelled"].get<double>(), model[2]["algbw"].get<double>());
   const auto at_size =
-      nlohmann::json::parse(run({"compare", topology("dgx-a100-x2"), "--algorithms", "forestcoll",
-                                 "--sizes", "1M", "--json"})
+      nlohmann::json::parse(run({"compare", topology("dgx-a100-x2"), "--trees", "--algorithms",
+                                 "forestcoll", "--sizes", "1M", "--json"})
                                 .out)["rows"][0]["times"][0];
   EXPECT_DOUBLE_EQ(out["times"][0]["modelled"].get<double>(), at_size["algbw"].get<double>());
   EXPECT_NEAR(out["times"][0]["achieved"].get<double>(),
@@ -255,8 +255,8 @@ TEST(CompareMeasured, FilesAndNamesThatAreNotThere) {
   EXPECT_EQ(compare({"--measured", "/nowhere/run.txt"}).code, 4);
   const Scratch scratch;
   const std::string file = scratch.write("run.txt", output());
-  const auto without = run({"compare", topology("dgx-a100-x2"), "--algorithms", "nccl-ring",
-                            "--sizes", "1M", "--measured", file});
+  const auto without = run({"compare", topology("dgx-a100-x2"), "--trees", "--algorithms",
+                            "nccl-ring", "--sizes", "1M", "--measured", file});
   EXPECT_EQ(without.code, 2);
   EXPECT_THAT(without.err, HasSubstr("forestcoll is not among the algorithms"));
   EXPECT_THAT(without.err, HasSubstr("[N08]"));

@@ -23,8 +23,8 @@ TEST(Compare, NvlsIsSimulatedLikeOtherTrees) {
   std::string text = combining_switch();
   text.replace(text.find("\"kind\""), 0, "\"latency\": 0.5, ");
   const std::string file = scratch.write("t.json", text);
-  const auto result = run({"compare", file, "--json", "--sizes", "1K,1G", "--gpu", "a100",
-                           "--algorithms", "forestcoll,nccl-ring,nvls"});
+  const auto result = run({"compare", file, "--trees", "--json", "--sizes", "1K,1G", "--gpu",
+                           "a100", "--algorithms", "forestcoll,nccl-ring,nvls"});
   ASSERT_EQ(result.code, 0) << result.err;
   const auto report = nlohmann::json::parse(result.out);
   expect_valid(report, "forestcoll-compare.schema.json");
@@ -52,8 +52,8 @@ TEST(Compare, WhatHasNoTimesIsNotSpokenFor) {
 // best allreduce. The simulation may be 0.1 % too fast.
 void expect_none_above_optimum(const std::string& file) {
   const auto result =
-      run({"compare", file, "--json", "--sizes", "256M", "--gpu", "ideal", "--algorithms",
-           "forestcoll,nccl-ring,double-tree,multitree,bfb,greedy"});
+      run({"compare", file, "--trees", "--json", "--sizes", "256M", "--gpu", "ideal",
+           "--algorithms", "forestcoll,nccl-ring,double-tree,multitree,bfb,greedy"});
   ASSERT_EQ(result.code, 0) << result.err;
   const auto report = nlohmann::json::parse(result.out);
   expect_valid(report, "forestcoll-compare.schema.json");
@@ -121,7 +121,7 @@ TEST(CompareOptimum, IsNamedWhereNothingIsAlike) {
       scratch.write("t.json", R"({"format": "forestcoll-topology", "version": 1,
  "nodes": [{"id": "n[0-39]", "type": "compute"}], "links": [)" +
                                   links + "]}");
-  const std::vector<std::string> arguments = {"compare", file,      "--algorithms",
+  const std::vector<std::string> arguments = {"compare", file,      "--trees", "--algorithms",
                                               "greedy",  "--sizes", "1M"};
   EXPECT_THAT(run(arguments).out, HasSubstr("optimum of allreduce (proved)"));
   auto json = arguments;

@@ -80,7 +80,8 @@ TEST(Compare, LatexEscapesNames) {
   const std::string file = scratch.write("a_b.json", text);
   const auto forest = scratch / "f_1.json";
   ASSERT_EQ(run({"synth", file, "--format", "forest", "-o", forest}).code, 0);
-  const auto result = run({"compare", file, "--latex", "--sizes", "1M", "--schedule", forest});
+  const auto result =
+      run({"compare", file, "--trees", "--latex", "--sizes", "1M", "--schedule", forest});
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("f\\_1.json"));
   for (const std::string& line : lines(result.out)) {
@@ -128,7 +129,7 @@ TEST(Compare, TheChartEscapesNames) {
   std::string text = small_topology();
   text.replace(text.find("pair"), 4, "A & B <'c'>");
   const auto result =
-      run({"compare", scratch.write("t.json", text), "--sizes", "1M,1G", "--svg", "-"});
+      run({"compare", scratch.write("t.json", text), "--trees", "--sizes", "1M,1G", "--svg", "-"});
   pugi::xml_document document;
   ASSERT_TRUE(document.load_string(result.out.c_str())) << result.out;
   EXPECT_EQ(std::string(document.child("svg").attribute("aria-label").value()),
@@ -187,8 +188,8 @@ TEST(Compare, TextFromTheFileCannotEndTheScript) {
   const Scratch scratch;
   std::string text = small_topology();
   text.replace(text.find("pair"), 4, "</script><script>alert(1)</script><!--");
-  const auto result = run({"compare", scratch.write("t.json", text), "--sizes", "1M", "--html",
-                           scratch / "report.html"});
+  const auto result = run({"compare", scratch.write("t.json", text), "--trees", "--sizes", "1M",
+                           "--html", scratch / "report.html"});
   ASSERT_EQ(result.code, 0) << result.err;
   const std::string page = read_file(scratch / "report.html");
   EXPECT_THAT(page, Not(HasSubstr("<script>alert")));
@@ -199,8 +200,8 @@ TEST(Compare, TextFromTheFileCannotEndTheScript) {
 
 TEST(Compare, WithoutGraphvizThePageSaysSo) {
   const Scratch scratch;
-  const auto result = run({"compare", topology("dgx-a100-x1"), "--algorithms", "forestcoll",
-                           "--sizes", "1M", "--html", scratch / "report.html"},
+  const auto result = run({"compare", topology("dgx-a100-x1"), "--trees", "--algorithms",
+                           "forestcoll", "--sizes", "1M", "--html", scratch / "report.html"},
                           {.environment = {"PATH=/nowhere"}});
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("[P01]"));

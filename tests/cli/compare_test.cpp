@@ -66,7 +66,7 @@ TEST(Compare, SaysSoWhereWeWinNothing) {
 TEST(Compare, OursBranchesAtSwitchesAsNvlsDoes) {
   const Scratch scratch;
   const std::string file = scratch.write("t.json", combining_switch());
-  const auto result = run({"compare", file, "--json", "--sizes", "1M"});
+  const auto result = run({"compare", file, "--trees", "--json", "--sizes", "1M"});
   ASSERT_EQ(result.code, 0) << result.err;
   const auto report = nlohmann::json::parse(result.out);
   expect_valid(report, "forestcoll-compare.schema.json");

@@ -38,7 +38,7 @@ TEST(ControlCharacters, AreRefusedByEveryCommand) {
                                                {"synth", file},
                                                {"topo", "show", file},
                                                {"topo", "convert", file, "--to", "graphml"},
-                                               {"compare", file, "--svg", "-"}}) {
+                                               {"compare", file, "--trees", "--svg", "-"}}) {
       const auto result = run(words);
       EXPECT_EQ(result.code, 2) << place;
       EXPECT_EQ(result.out, "");

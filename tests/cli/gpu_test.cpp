@@ -28,8 +28,8 @@ Chosen chosen_for(const std::string& fabric) {
   const auto simulated = run({"simulate", forest, file, "--sizes", "1M", "--json"});
   EXPECT_EQ(simulated.code, 0) << simulated.err;
   const auto figures = json::parse(simulated.out)["parameters"];
-  const auto compared = run({"compare", file, "-c", "allgather", "--algorithms", "forestcoll",
-                             "--sizes", "1M", "--json"});
+  const auto compared = run({"compare", file, "--trees", "-c", "allgather", "--algorithms",
+                             "forestcoll", "--sizes", "1M", "--json"});
   EXPECT_EQ(compared.code, 0) << compared.err;
   const auto model = json::parse(compared.out)["model"];
   EXPECT_EQ(model["gpu"], figures["name"]);
@@ -107,8 +107,8 @@ TEST(Gpu, OfGeneratedRacksIsTheirs) {
                                                         {"dgx-h100", "h100"}}) {
     const std::string file = scratch / name;
     ASSERT_EQ(run({"topo", "gen", name, "--boxes", "1", "-o", file}).code, 0);
-    const auto compared = run({"compare", file, "-c", "allgather", "--algorithms", "forestcoll",
-                               "--sizes", "1M", "--json"});
+    const auto compared = run({"compare", file, "--trees", "-c", "allgather", "--algorithms",
+                               "forestcoll", "--sizes", "1M", "--json"});
     ASSERT_EQ(compared.code, 0) << compared.err;
     EXPECT_EQ(json::parse(compared.out)["model"]["gpu"], gpu);
   }
@@ -136,8 +136,8 @@ TEST(Gpu, ScheduleBelowTheRingsByLinksSaysWhatTheModelSays) {
   // And where links decide, nothing is said.
   EXPECT_EQ(run({"synth", topology("dgx-a100-x2"), "--format", "none"}).err.find("below nccl-ring"),
             std::string::npos);
-  const auto compared = run({"compare", topology("mi250-x1"), "--algorithms", "nccl-ring",
-                             "--schedule", file, "--sizes", "1G"});
+  const auto compared = run({"compare", topology("mi250-x1"), "--trees", "--algorithms",
+                             "nccl-ring", "--schedule", file, "--sizes", "1G"});
   ASSERT_EQ(compared.code, 0) << compared.err;
   EXPECT_EQ(compared.out.find("carries less on the links than nccl-ring") != std::string::npos,
             faster)

@@ -54,7 +54,7 @@ class WithoutThreads : public ::testing::TestWithParam<std::string> {
     const std::string forest = scratch / "forest.json";
     EXPECT_EQ(run({"synth", file, "--format", "forest", "-k", "1", "-o", forest}).code, 0);
     words = GetParam() == "compare"
-                ? std::vector<std::string>{"compare", file, "--sizes", "1M"}
+                ? std::vector<std::string>{"compare", file, "--trees", "--sizes", "1M"}
                 : std::vector<std::string>{"simulate", forest, file, "--sizes", "1M:8M"};
   }
   [[nodiscard]] Result with_threads(const std::string& number) const {

@@ -124,7 +124,8 @@ TEST(Members, AllToAllFlowsGoThroughRelays) {
 }
 
 TEST(Members, CompareAndTopologiesKnowThem) {
-  const auto compared = run({"compare", kRail, "-c", "allgather", "--members", kGroup, "--json"});
+  const auto compared =
+      run({"compare", kRail, "--trees", "-c", "allgather", "--members", kGroup, "--json"});
   EXPECT_EQ(compared.code, 0) << compared.err;
   const Scratch scratch;
   const std::string group = scratch / "group.json";

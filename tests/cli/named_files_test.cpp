@@ -160,7 +160,7 @@ TEST(StandardOutput, IsNoInput) {
                                                {"topo", "convert", file, "--to", "csv"},
                                                {"topo", "import", "auto", file},
                                                {"synth", file},
-                                               {"compare", file},
+                                               {"compare", file, "--trees"},
                                                {"verify", file},
                                                {"simulate", file, topology("dgx-a100-x1")}}) {
     const std::string command = words[0] == "topo" ? words[1] : words[0];
@@ -206,8 +206,10 @@ TEST(NamedTwice, WhatIsHarmlessIsLeftAlone) {
   EXPECT_EQ(run({"bound", "-"}, {.input = small_topology(), .stdout_path = "/dev/null"}).code, 0);
   const std::string xml = scratch / "a.xml";
   ASSERT_EQ(run({"synth", file, "-o", xml}).code, 0);
-  EXPECT_EQ(
-      run({"compare", file, "--schedule", xml, "--schedule", xml, "--svg", scratch / "s"}).code, 0);
+  EXPECT_EQ(run({"compare", file, "--trees", "--schedule", xml, "--schedule", xml, "--svg",
+                 scratch / "s"})
+                .code,
+            0);
   EXPECT_EQ(run({"synth", file, "--format", "none", "--json", "-o", "-"}).code, 0);
 }
 

@@ -37,8 +37,8 @@ TEST(Names, CollectivesAreUnderstoodHoweverTheyAreSpelt) {
     ASSERT_EQ(bound.code, 0) << spelt << bound.err;
     EXPECT_EQ(json::parse(bound.out)["collective"], name) << spelt;
   }
-  const auto compare =
-      on_a_pair({"compare", "-c", "All-Gather", "--algorithms", "ring", "--sizes", "1M", "--json"});
+  const auto compare = on_a_pair({"compare", "--trees", "-c", "All-Gather", "--algorithms", "ring",
+                                  "--sizes", "1M", "--json"});
   ASSERT_EQ(compare.code, 0) << compare.err;
   EXPECT_EQ(json::parse(compare.out)["collective"], "allgather");
 }
@@ -101,7 +101,7 @@ TEST(Names, SizesHaveOneGrammar) {
     ASSERT_EQ(times.size(), 3U) << sizes;
     EXPECT_EQ(times[1]["bytes"], 262144) << sizes;
     const auto compared =
-        run({"compare", fabric, "--algorithms", "ring", "--sizes", sizes, "--json"});
+        run({"compare", fabric, "--trees", "--algorithms", "ring", "--sizes", sizes, "--json"});
     ASSERT_EQ(compared.code, 0) << sizes << compared.err;
     EXPECT_EQ(row(json::parse(compared.out), "ring")["times"].size(), 3U) << sizes;
     const auto tuned = run({"synth", fabric, "--tune", sizes, "-o", scratch / sizes, "--json"});

@@ -80,9 +80,13 @@ std::string four_boxes() {
 
 TEST(Share, IsTheSameInEveryFormOfCompare) {
   const Scratch scratch;
-  const std::vector<std::string> words = {"compare",      scratch.write("four.json", four_boxes()),
-                                          "--algorithms", "ring,nccl-ring",
-                                          "--sizes",      "1M"};
+  const std::vector<std::string> words = {"compare",
+                                          scratch.write("four.json", four_boxes()),
+                                          "--trees",
+                                          "--algorithms",
+                                          "ring,nccl-ring",
+                                          "--sizes",
+                                          "1M"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), words.begin(), words.end());
     const auto result = run(more);

@@ -79,6 +79,41 @@ TEST(SynthTune, SmallMessagesGetALowLatencyProtocolAndLargeOnesDoNot) {
   EXPECT_NE(protocol("256M"), "LL");
 }
 
+// One size, one file: what won, and what else there was.
+TEST(SynthSize, WritesTheFastestAndSaysWhatElseThereWas) {
+  const Scratch scratch;
+  const auto synth =
+      run({"synth", topology("dgx-a100-x1"), "--size", "1K", "-o", scratch / "s.xml", "--json"});
+  ASSERT_EQ(synth.code, 0) << synth.err;
+  EXPECT_THAT(synth.err, HasSubstr("fastest for this size: one-shot, LL, "));
+  EXPECT_THAT(synth.err, HasSubstr("(model, not measurement)"));
+  const auto json = nlohmann::json::parse(synth.out);
+  expect_valid(json, "forestcoll-synth.schema.json");
+  EXPECT_EQ(json["fastest"]["algorithm"], "one-shot");
+  EXPECT_EQ(json["fastest"]["considered"][0]["algorithm"], "one-shot");
+  EXPECT_GE(json["fastest"]["considered"].size(), 5U);
+  const auto simulated =
+      run({"simulate", scratch / "s.xml", topology("dgx-a100-x1"), "--sizes", "1K", "--json"});
+  EXPECT_NEAR(nlohmann::json::parse(simulated.out)["times"][0]["seconds"].get<double>(),
+              json["fastest"]["seconds"].get<double>(), 1e-12);
+}
+
+TEST(SynthSize, IsForSchedulesAndForOneSize) {
+  const auto code = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"synth", topology("dgx-a100-x1")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto synth = run(arguments);
+    EXPECT_EQ(synth.code, 2);
+    return synth.err.substr(synth.err.find('['), 5);
+  };
+  EXPECT_EQ(code({"--size", "1K", "--tune", "1K"}), "[S04]");
+  EXPECT_EQ(code({"--size", "1K", "--format", "forest"}), "[S04]");
+  EXPECT_EQ(code({"--size", "1K", "--algorithm", "bfb"}), "[S04]");
+  EXPECT_EQ(code({"--size", "none"}), "[S03]");
+  EXPECT_EQ(code({"--size", "0"}), "[S03]");
+  EXPECT_EQ(code({"--size", "1001"}), "[S03]");
+}
+
 TEST(SynthTune, LeavesAUsedDirectoryAlone) {
   const Scratch scratch;
   const std::string inside = scratch.write("other.xml", "x");
@@ -143,17 +178,17 @@ nlohmann::json tuned(const std::string& sizes, const std::vector<std::string>& m
   EXPECT_EQ(synth.code, 0) << synth.err;
   const auto json = nlohmann::json::parse(synth.out);
   expect_valid(json, "forestcoll-tune.schema.json");
-  const bool is_said = synth.err.find("select a file: 100 B\n") != std::string::npos;
+  const bool is_said = synth.err.find("select a file: 102 B\n") != std::string::npos;
   EXPECT_EQ(is_said, !json["not_served"].empty()) << synth.err;
   return json;
 }
 
 TEST(SynthTune, EverySizeHasAFileThatARuntimeSelectsOrIsNamed) {
-  const std::vector<std::int64_t> sizes = {100, 65536, 98304, 1048576};
-  const auto json = tuned("100,64K,96K,1M");
-  EXPECT_EQ(json["not_served"], nlohmann::json::array({100}));
+  const std::vector<std::int64_t> sizes = {102, 65536, 98304, 1048576};
+  const auto json = tuned("102,64K,96K,1M");
+  EXPECT_EQ(json["not_served"], nlohmann::json::array({102}));
   for (const std::int64_t size : sizes) {
-    if (size == 100) continue;
+    if (size == 102) continue;
     const auto selected = [&](const nlohmann::json& file) {
       return file["min_bytes"] <= size && size <= file["max_bytes"] &&
              size % (4 * file["chunks"].get<std::int64_t>()) == 0;

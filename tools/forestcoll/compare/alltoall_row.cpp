@@ -50,6 +50,12 @@ Expected<AlltoallCompilation> alltoall_flows(const Fabric& fabric, const RowsReq
   return compile_row(fabric, request, name, {.format = AlltoallFormat::flows});
 }
 
+Expected<AlltoallCompilation> alltoall_flows_for(const Fabric& fabric, const RowsRequest& request,
+                                                 std::int64_t bytes, std::int64_t k) {
+  return compile_row(fabric, request, ours,
+                     {.k = k, .bytes = bytes, .format = AlltoallFormat::flows});
+}
+
 Expected<AlltoallCompilation> alltoall_program(const Fabric& fabric, const RowsRequest& request,
                                                const std::string& name, std::int64_t k) {
   return compile_row(fabric, request, name, {.k = k, .format = AlltoallFormat::msccl});

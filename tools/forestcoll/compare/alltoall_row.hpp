@@ -21,7 +21,12 @@ void describe_alltoall(const std::string& name, ComparedRow& row);
 [[nodiscard]] Expected<AlltoallCompilation> alltoall_flows(const Fabric& fabric,
                                                            const RowsRequest& request,
                                                            const std::string& name);
-/// The same as MSCCL XML of the default target, in so many parts per pair.
+/// Ours that is fastest for what a rank sends, in bytes, in so many parts per pair; also paths of
+/// others, where these are.
+[[nodiscard]] Expected<AlltoallCompilation> alltoall_flows_for(const Fabric& fabric,
+                                                               const RowsRequest& request,
+                                                               std::int64_t bytes, std::int64_t k);
+/// What is asked for by name as MSCCL XML of the default target, in so many parts per pair.
 [[nodiscard]] Expected<AlltoallCompilation> alltoall_program(const Fabric& fabric,
                                                              const RowsRequest& request,
                                                              const std::string& name,

@@ -29,6 +29,7 @@
 #include "compare/make_comparison.hpp"
 #include "compare/overlay.hpp"
 #include "compare/page.hpp"
+#include "compare/program_rows.hpp"
 #include "compare/write.hpp"
 #include "forestcoll/alltoall_baseline.hpp"
 #include "forestcoll/baseline.hpp"
@@ -51,6 +52,7 @@ struct CompareArguments {
   std::string gpu, parameters;  ///< empty: the fabric's own GPU
   std::string nccl_graph;
   bool cross_nic = false, nccl_constants = false;
+  bool trees = false;
   bool json = false, csv = false, markdown = false, latex = false;
   std::string svg, html;  ///< files to write; empty: none
   int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
@@ -71,13 +73,20 @@ std::vector<std::string> baselines_of(const CompareArguments& options) {
       names.emplace_back(info.name);
     }
   }
+  if (options.trees) return names;
+  if (collective == Collective::allreduce) {
+    for (const ExchangeInfo& info : exchanges()) names.emplace_back(info.name);
+  }
+  names.emplace_back("nccl-pick");
+  if (collective == Collective::allreduce) names.emplace_back("mscclpp-pick");
   return names;
 }
 
 bool is_algorithm(const std::string& name, const CompareArguments& options) {
   if (name == ours) return true;
-  return is_alltoall(options.collective) ? find_alltoall_baseline(name) != nullptr
-                                         : find_baseline(name) != nullptr;
+  if (is_alltoall(options.collective)) return find_alltoall_baseline(name) != nullptr;
+  return name == ours_by_rate || is_selector(name) || find_exchange(name) != nullptr ||
+         find_baseline(name) != nullptr;
 }
 
 Diagnostic no_algorithm(const std::string& name, const CompareArguments& options) {
@@ -99,6 +108,7 @@ Expected<std::vector<std::string>> names_of(const CompareArguments& options) {
   for (const std::string& asked : options.algorithms) {
     if (asked == "all") {
       add(ours);
+      if (!is_alltoall(options.collective) && !options.trees) add(ours_by_rate);
       for (const std::string& name : baselines_of(options)) add(name);
     } else if (is_algorithm(asked, options)) {
       add(asked);
@@ -218,6 +228,22 @@ Expected<void> write_files(const Comparison& comparison, const CompareArguments&
   return write_output(options.html, page.html);
 }
 
+// Programs alone cannot be asked for as trees.
+Expected<void> refuse_with_trees(const CompareArguments& options,
+                                 const std::vector<std::string>& names) {
+  if (!options.trees) return {};
+  if (is_alltoall(options.collective)) {
+    return usage_error("S04", "an alltoall has no trees", "leave --trees out");
+  }
+  const auto program = std::ranges::find_if(names, [](const std::string& name) {
+    return name == ours_by_rate || is_selector(name) ||
+           (find_exchange(name) != nullptr && find_baseline(name) == nullptr);
+  });
+  if (program == names.end()) return {};
+  return usage_error("S04", fmt::format("{} is timed as a program alone", *program),
+                     "leave it or --trees out");
+}
+
 // What says nothing to an all-to-all, or to all others.
 Expected<void> refuse_for_collective(const CompareArguments& options) {
   if (!is_alltoall(options.collective)) {
@@ -243,10 +269,15 @@ ExitCode run_compare(const CompareArguments& options, const Console& console) {
   if (const auto done = refuse_for_algorithms(options, *names); !done) {
     return fail(done.errors(), console);
   }
+  if (const auto done = refuse_with_trees(options, *names); !done) {
+    return fail(done.errors(), console);
+  }
   request.algorithms = *std::move(names);
   if (const auto done = refuse_files(options, request); !done) return fail(done.errors(), console);
   choose_sizes(options.sizes, request);
   request.threads = options.threads;
+  request.trees = options.trees;
+  request.by_size = !options.trees && !alltoall;
   const auto rings = read_rings(options.nccl_graph);
   if (!rings) return fail(rings.errors(), console);
   request.baseline = {.graph = *rings ? &**rings : nullptr,
@@ -289,8 +320,9 @@ ExitCode run_compare(const CompareArguments& options, const Console& console) {
 
 void add_algorithm_options(CLI::App& command, CompareArguments& options) {
   constexpr const char* group = "Algorithms";
-  std::string known = "forestcoll";
+  std::string known = fmt::format("{}, {}", ours, ours_by_rate);
   for (const BaselineInfo& info : baselines()) known += fmt::format(", {}", info.name);
+  known += ",\nrecursive-doubling, swing-doubling, nccl-pick, mscclpp-pick";
   std::string of_alltoall = ours;
   for (const BaselineInfo& info : alltoall_baselines())
     of_alltoall += fmt::format(", {}", info.name);
@@ -331,6 +363,11 @@ void add_model_options(CLI::App& command, CompareArguments& options) {
                   fmt::format("Buffer sizes to simulate: {}", sizes_in_words))
       ->capture_default_str()
       ->type_name("SIZES")
+      ->group(group);
+  command
+      .add_flag("--trees", options.trees,
+                "Times of trees without threadblocks, as fast as their links allow, in place of\n"
+                "those of programs")
       ->group(group);
   auto* gpu = command
                   .add_option("--gpu", options.gpu,
@@ -416,10 +453,15 @@ Command add_compare(CLI::App& program) {
       "reduce-scatter, then allgather. No optimum counts reduction inside switches. An alltoall "
       "is\n"
       "compared with NCCL's orders; its rows are paths, whose messages go in rounds.\n"
-      "Times are of trees, over whose edges data flows as fast as the links allow. Where a file\n"
-      "of --schedule is a program of threadblocks, the others' trees are simulated as programs\n"
-      "too, in a table of its own. tb/ch/steps are threadblocks, channels and steps per GPU of\n"
-      "that program, or the code of what keeps it from fitting.\n"
+      "Times are of the programs that would be written: of every algorithm the fastest by size,\n"
+      "over protocols and 1, 2, 4 and 8 instances, for any number of elements. forestcoll is what\n"
+      "synth --size writes, whose algorithm it may be; forestcoll (rate) the trees of the highest\n"
+      "rate; nccl-pick and mscclpp-pick what their published selectors take. With --trees\n"
+      "times are of trees without threadblocks; then, or where a file of --schedule has trees, "
+      "each\n"
+      "kind has a table of its own, and a file that is a program is set against programs.\n"
+      "tb/ch/steps are threadblocks, channels and steps per GPU of the program of the trees, or\n"
+      "the code of what keeps it from fitting.\n"
       "\n"
       "Examples:\n"
       "  forestcoll compare topologies/dgx-a100-x2.json\n"

@@ -17,6 +17,7 @@
 #include "forestcoll/branching_forest.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
+#include "forestcoll/fastest.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/ratio.hpp"
@@ -71,9 +72,10 @@ struct ComparedRow {
   Simulated simulated = Simulated::trees;
   std::vector<SimulatedTime> times;
   std::optional<Diagnostic> times_error;  ///< why there are none
-  /// Of trees, as the program that they are lowered to; made where some file is a program.
+  /// Of trees, as programs that they are lowered to: by size the fastest.
   std::vector<SimulatedTime> program_times;
   std::optional<Diagnostic> program_times_error;
+  std::vector<FastestChoice> choices;      ///< of which the times of programs are, by size
   std::vector<SimulatedTime> at_measured;  ///< like `times`, at the sizes of measured runs
   std::optional<double> seconds;           ///< that it took to make the schedule; none: a file
 };

@@ -13,6 +13,7 @@
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "compare/alltoall_row.hpp"
+#include "compare/program_rows.hpp"
 #include "forestcoll/switch_roles.hpp"
 #include "forestcoll/synthesize.hpp"
 
@@ -158,10 +159,21 @@ Expected<Comparison> make_comparison(const Fabric& fabric, RowsRequest request,
   const Ratio optimum = comparison->optimum;
   if (comparison->alltoall) request.alltoall_proof = &comparison->alltoall->proof;
   auto files = rows_of_files(fabric, request, optimum, console);
-  // A program is compared with programs.
-  request.programs = std::ranges::any_of(files, [](const ComparedRow& row) {
-    return !row.error && row.simulated == Simulated::program;
-  });
+  const auto any_is = [&](Simulated kind) {
+    return std::ranges::any_of(
+        files, [&](const ComparedRow& row) { return !row.error && row.simulated == kind; });
+  };
+  // A program is compared with programs, trees with trees.
+  request.programs = any_is(Simulated::program);
+  request.trees |= any_is(Simulated::trees);
+  if (request.by_size && !request.sizes.empty()) {
+    auto timed = time_programs(fabric, request, console);
+    if (timed) {
+      request.fastest = *std::move(timed);
+    } else {
+      request.fastest_error = timed.errors().front();
+    }
+  }
   comparison->rows = rows_of_algorithms(fabric, request, optimum, console);
   std::ranges::move(files, std::back_inserter(comparison->rows));
   return comparison;

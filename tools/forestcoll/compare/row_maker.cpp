@@ -12,9 +12,11 @@
 #include "compare/alltoall_row.hpp"
 #include "compare/branching_row.hpp"
 #include "compare/link_loads.hpp"
+#include "compare/program_rows.hpp"
 #include "forestcoll/boxes.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/emit_branching.hpp"
+#include "forestcoll/exchange.hpp"
 #include "forestcoll/parse_forest.hpp"
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/stopwatch.hpp"
@@ -58,11 +60,17 @@ class RowMaker {
     row.algorithm = name;
     if (request_.demand) {
       make_alltoall(row);
-    } else if (name == ours) {
+    } else if (name == ours || name == ours_by_rate) {
       make_ours(row);
+    } else if (is_selector(name) || is_exchange(name)) {
+      make_from_programs(row, request_, ranks());
+      if (!row.error) set_rate(row, row.algbw);
+      return row;
     } else {
       make_from_baseline(row);
     }
+    const bool is_timed = request_.by_size && !request_.demand && name != ours_by_rate;
+    if (is_timed && !row.error) add_program_times(row, request_, ranks());
     return row;
   }
 
@@ -81,6 +89,15 @@ class RowMaker {
   }
 
  private:
+  [[nodiscard]] std::int64_t ranks() const {
+    return static_cast<std::int64_t>(fabric_.network.ranks.size());
+  }
+
+  // Of an allreduce without trees.
+  [[nodiscard]] bool is_exchange(const std::string& name) const {
+    return request_.collective == Collective::allreduce && find_exchange(name) != nullptr;
+  }
+
   void make_ours(ComparedRow& row) {
     row.title = kOurTitle;
     row.source = kOurSource;
@@ -121,7 +138,7 @@ class RowMaker {
     if (row.error) return;
     row.shape = shape_of(*row.branching);
     row.program_error = no_copies_in_xml();
-    if (request_.programs) row.program_times_error = row.program_error;
+    if (request_.programs || request_.by_size) row.program_times_error = row.program_error;
     simulate(row, text);
   }
 
@@ -140,6 +157,20 @@ class RowMaker {
     set_links(row, loads_of(made->verdict));
     set_alltoall_program(row);
     simulate(row, made->text);
+    if (row.algorithm == ours) choose_alltoall_by_size(row);
+  }
+
+  // What `synth --sizes` writes for each size: in few rounds, or with the stops of others, where
+  // that is faster.
+  void choose_alltoall_by_size(ComparedRow& row) const {
+    for (std::size_t i = 0; i < row.times.size(); ++i) {
+      const auto made = alltoall_flows_for(fabric_, request_, request_.sizes[i], *row.parts);
+      if (!made) continue;
+      const auto simulator = prepare_simulation(made->text, row.algorithm, fabric_.topology);
+      if (!simulator) continue;
+      const auto times = times_at(*simulator, {request_.sizes[i]});
+      if (times && times->front().seconds < row.times[i].seconds) row.times[i] = times->front();
+    }
   }
 
   void set_alltoall_program(ComparedRow& row) const {
@@ -195,8 +226,7 @@ class RowMaker {
   }
 
   void set_rate(ComparedRow& row, const Ratio& algbw) const {
-    const auto ranks = static_cast<std::int64_t>(fabric_.network.ranks.size());
-    const auto busbw = checked_mul(algbw, busbw_factor(request_.collective, ranks));
+    const auto busbw = checked_mul(algbw, busbw_factor(request_.collective, ranks()));
     if (!busbw) {
       row.error = inexact("its exact busbw does not fit 64 bits");
       return;
@@ -214,14 +244,23 @@ class RowMaker {
     const std::size_t edges = edge_count(forest);
     if (edges <= kMostEdgesLowered) {
       set_program(row);
-    } else if (request_.programs) {
+    } else if (request_.by_size || request_.programs) {
       row.program_times_error = too_many(edges, kMostEdgesLowered);
+    }
+    if (!request_.trees &&
+        request_.measured_sizes.find(row.algorithm) == request_.measured_sizes.end()) {
+      return;
     }
     if (edges > kMostEdgesSimulated) {
       row.times_error = too_many(edges, kMostEdgesSimulated);
       return;
     }
     simulate(row, to_symmetric_forest_json(forest, fabric_.topology));
+  }
+
+  // Of these very trees, lowered by default.
+  [[nodiscard]] bool wants_program(const ComparedRow& row) const {
+    return request_.by_size ? row.algorithm == ours_by_rate : request_.programs;
   }
 
   static Diagnostic too_many(std::size_t edges, std::size_t most) {
@@ -253,12 +292,12 @@ class RowMaker {
     const auto schedule = lower(*row.forest, options);
     if (!schedule) {
       row.program_error = schedule.errors().front();
-      if (request_.programs) row.program_times_error = row.program_error;
+      if (wants_program(row)) row.program_times_error = row.program_error;
       return;
     }
     row.program = ProgramSize{schedule->chunks, schedule->max_threadblocks(), schedule->channels,
                               schedule->max_steps()};
-    if (!request_.programs) return;
+    if (!wants_program(row)) return;
     simulate_program(row, to_msccl_xml(*schedule, *row.forest, fabric_.topology, {}));
   }
 
@@ -352,10 +391,12 @@ class RowMaker {
       row.times_error = simulator.errors().front();
       return;
     }
-    if (auto times = times_at(*simulator, request_.sizes)) {
-      row.times = *std::move(times);
-    } else {
-      row.times_error = times.errors().front();
+    if (request_.trees || row.simulated != Simulated::trees) {
+      if (auto times = times_at(*simulator, request_.sizes)) {
+        row.times = *std::move(times);
+      } else {
+        row.times_error = times.errors().front();
+      }
     }
     if (!measured) return;
     if (auto times = times_at(*simulator, more->second)) row.at_measured = *std::move(times);

@@ -12,6 +12,7 @@
 #include "compare/comparison.hpp"
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/baseline.hpp"
+#include "forestcoll/fastest.hpp"
 #include "forestcoll/parse_demand.hpp"
 #include "forestcoll/simulate.hpp"
 
@@ -33,7 +34,12 @@ struct RowsRequest {
   std::vector<std::int64_t> sizes;  ///< bytes
   std::vector<RefusedSize> refused_sizes;
   std::map<std::string, std::vector<std::int64_t>> measured_sizes;  ///< bytes, by row
-  bool programs = false;  ///< simulate trees as programs too
+  bool by_size = false;   ///< time the fastest programs at each size
+  bool trees = false;     ///< time trees without threadblocks
+  bool programs = false;  ///< where not `by_size`, time the programs of trees, too
+  /// Made once for all rows: see `time_programs`. Nothing where `by_size` is not set.
+  std::vector<AlgorithmTimes> fastest = {};
+  std::optional<Diagnostic> fastest_error = {};
   SimulationParameters parameters;
   std::string gpu_chosen;  ///< why these parameters, in words
   int threads = 1;         ///< rows at a time, and sizes of a row

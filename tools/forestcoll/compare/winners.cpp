@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "common/report/report.hpp"
+#include "compare/program_rows.hpp"
 #include "compare/words.hpp"
 
 namespace forestcoll::cli {
@@ -184,7 +185,9 @@ std::vector<std::string> who_wins(const Comparison& comparison) {
   Rows theirs;
   Rows others;
   for (const ComparedRow& row : comparison.rows) {
-    if (row.error || &row == us) continue;
+    // Ours by rate is ours, and selectors pick among the others.
+    const bool is_one_of_them = row.algorithm == ours_by_rate || is_selector(row.algorithm);
+    if (row.error || &row == us || is_one_of_them) continue;
     (nccl.contains(row.algorithm) ? theirs : others).push_back(&row);
   }
   std::vector<std::string> sentences;

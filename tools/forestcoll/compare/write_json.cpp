@@ -35,6 +35,17 @@ Json times_json(const std::vector<SimulatedTime>& times) {
   return json;
 }
 
+Json choice_json(const FastestChoice& choice) {
+  return {{"bytes", choice.bytes},
+          {"algorithm", choice.algorithm},
+          {"name", choice.name},
+          {"protocol", choice.protocol},
+          {"instances", choice.instances},
+          {"seconds", choice.seconds},
+          {"least_seconds", choice.least.seconds},
+          {"least_by", choice.least.by == LeastTime::By::latency ? "latency" : "links"}};
+}
+
 Json row_json(const ComparedRow& row, bool seconds) {
   Json json = {{"algorithm", row.algorithm}, {"title", row.title}};
   if (!row.source.empty()) json["source"] = row.source;
@@ -68,6 +79,7 @@ Json row_json(const ComparedRow& row, bool seconds) {
   json["times"] = times_json(row.times);
   if (row.times_error) json["times_error"] = reason(*row.times_error);
   if (!row.program_times.empty()) json["program_times"] = times_json(row.program_times);
+  for (const FastestChoice& choice : row.choices) json["choices"].push_back(choice_json(choice));
   if (row.program_times_error) json["program_times_error"] = reason(*row.program_times_error);
   if (seconds && row.seconds) json["seconds"] = *row.seconds;
   return json;

@@ -23,7 +23,26 @@ std::string names_of_baselines() {
   for (const BaselineInfo& info : baselines()) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", info.name);
   }
+  for (const ExchangeInfo& info : exchanges()) {
+    if (find_baseline(info.name) == nullptr) names += fmt::format(", {}", info.name);
+  }
   return names;
+}
+
+// Of an allreduce without trees; null where the algorithm has some, or does not serve it.
+const ExchangeInfo* exchange_of(const std::string& algorithm, Collective collective) {
+  return collective == Collective::allreduce ? find_exchange(algorithm) : nullptr;
+}
+
+Expected<SolvedBaseline> solve_exchange(const ExchangeInfo& exchange, const Ratio& bound,
+                                        bool writes_programs) {
+  SolvedBaseline solved;
+  solved.bound = bound;
+  solved.exchange = &exchange;
+  if (writes_programs) return solved;
+  return usage_error(
+      "B10", fmt::format("{} exchanges whole buffers, which no trees describe", exchange.name),
+      "write it as --format msccl");
 }
 
 Diagnostic no_trees(const BaselineArguments& arguments, const BaselineResult& result) {
@@ -43,6 +62,13 @@ Diagnostic no_trees(const BaselineArguments& arguments, const BaselineResult& re
       "`forestcoll compare` shows its rate beside the others");
 }
 
+std::pair<std::string_view, std::string_view> title_and_source(const BaselineArguments& arguments,
+                                                               const SolvedBaseline& solved) {
+  if (solved.exchange != nullptr) return {solved.exchange->title, solved.exchange->source};
+  const BaselineInfo& info = *find_baseline(arguments.algorithm);
+  return {info.title, info.source};
+}
+
 std::int32_t least_height(const Fabric& fabric, std::optional<Rank> root) {
   const Weights weights =
       root ? single_root(fabric.network, *root) : uniform_weights(fabric.network);
@@ -57,7 +83,9 @@ void add_baseline_options(CLI::App& command, BaselineArguments& arguments) {
       .add_option("--algorithm", arguments.algorithm,
                   "Whose trees: forestcoll's, the best possible, or one to compare with:\n"
                   "nccl-ring, ring, double-tree, nvls, halving-doubling, bruck, multitree, bfb,\n"
-                  "hierarchical, greedy; of an alltoall: nccl-pairwise, nccl-pxn, hierarchical,\n"
+                  "hierarchical, greedy, pat, swing, bine, one-shot, two-shot, two-level,\n"
+                  "recursive-doubling, swing-doubling; of an alltoall: nccl-pairwise, nccl-pxn, "
+                  "hierarchical,\n"
                   "bruck, direct")
       ->type_name("NAME")
       ->capture_default_str()
@@ -81,7 +109,9 @@ void add_baseline_options(CLI::App& command, BaselineArguments& arguments) {
 
 Expected<void> refuse_with_baseline(const SynthArguments& arguments) {
   const BaselineArguments& baseline = arguments.baseline;
-  if (baseline.chosen() && find_baseline(baseline.algorithm) == nullptr) {
+  const bool is_known =
+      find_baseline(baseline.algorithm) != nullptr || find_exchange(baseline.algorithm) != nullptr;
+  if (baseline.chosen() && !is_known) {
     return usage_error(
         "B09", fmt::format("--algorithm: there is no \"{}\"", baseline.algorithm.substr(0, 40)),
         fmt::format("the algorithms are forestcoll, {}", names_of_baselines()));
@@ -100,6 +130,7 @@ Expected<void> refuse_with_baseline(const SynthArguments& arguments) {
   const SolverArguments& solver = arguments.solver;
   for (const auto& [option, given] :
        {std::pair("-k", !arguments.trees.empty()), std::pair("--tune", !arguments.tune.empty()),
+        std::pair("--size", !arguments.size.empty()),
         std::pair("--effort", solver.effort != "default"),
         std::pair("--time-limit", !solver.time_limit.empty()),
         std::pair("--max-height", !solver.max_height.empty()),
@@ -115,12 +146,15 @@ Expected<void> refuse_with_baseline(const SynthArguments& arguments) {
 
 Expected<SolvedBaseline> solve_baseline(const Fabric& fabric, Collective collective,
                                         std::optional<Rank> root,
-                                        const BaselineArguments& arguments) {
+                                        const BaselineArguments& arguments, bool writes_programs) {
   Stopwatch watch;
   const auto graph = read_rings(arguments.nccl_graph);
   if (!graph) return graph.errors();
   const auto best = bound(fabric.network, collective, root);
   if (!best) return best.errors();
+  if (const ExchangeInfo* exchange = exchange_of(arguments.algorithm, collective)) {
+    return solve_exchange(*exchange, best->algbw, writes_programs);
+  }
   SolvedBaseline solved;
   solved.synthesis.seconds.rate = watch.restart();
   const BaselineOptions options{.graph = *graph ? &**graph : nullptr,
@@ -141,8 +175,8 @@ Expected<SolvedBaseline> solve_baseline(const Fabric& fabric, Collective collect
 }
 
 std::string baseline_line(const BaselineArguments& arguments, const SolvedBaseline& solved) {
-  const BaselineInfo& info = *find_baseline(arguments.algorithm);
-  std::string line = fmt::format("algorithm {}: {} ({})", info.name, info.title, info.source);
+  const auto [title, source] = title_and_source(arguments, solved);
+  std::string line = fmt::format("algorithm {}: {} ({})", arguments.algorithm, title, source);
   if (!solved.note.empty()) line += "; " + solved.note;
   const Ratio& algbw = solved.synthesis.forest.algbw;
   if (algbw > solved.bound) {
@@ -152,10 +186,10 @@ std::string baseline_line(const BaselineArguments& arguments, const SolvedBaseli
 }
 
 Json baseline_json(const BaselineArguments& arguments, const SolvedBaseline& solved) {
-  const BaselineInfo& info = *find_baseline(arguments.algorithm);
-  return {{"name", info.name},
-          {"title", info.title},
-          {"source", info.source},
+  const auto [title, source] = title_and_source(arguments, solved);
+  return {{"name", arguments.algorithm},
+          {"title", title},
+          {"source", source},
           {"note", solved.note},
           {"bound", exact(solved.bound)}};
 }

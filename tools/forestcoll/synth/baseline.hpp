@@ -9,6 +9,7 @@
 #include "common/report/report.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
+#include "forestcoll/exchange.hpp"
 #include "forestcoll/synthesize.hpp"
 
 namespace CLI {
@@ -37,12 +38,14 @@ struct SolvedBaseline {
   Synthesis synthesis;  ///< its optimum is the bound, or what is reached where that is more
   Ratio bound;          ///< GB/s, of equal shares: an allreduce of few roots can beat it
   std::string note;     ///< what the baseline says of itself
+  const ExchangeInfo* exchange = nullptr;  ///< set of one that has no trees
 };
 /// Errors: those of `make_baseline` and of the graph file; B10 no trees describe the algorithm
-/// here.
+/// here, and where `writes_programs` does not hold, no exchange either.
 [[nodiscard]] Expected<SolvedBaseline> solve_baseline(const Fabric& fabric, Collective collective,
                                                       std::optional<Rank> root,
-                                                      const BaselineArguments& arguments);
+                                                      const BaselineArguments& arguments,
+                                                      bool writes_programs);
 
 /// Its line in the summary: which algorithm, by whom, how it came out.
 [[nodiscard]] std::string baseline_line(const BaselineArguments& arguments,

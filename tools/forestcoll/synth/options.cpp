@@ -103,7 +103,7 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
       .add_option(
           "--proto", arguments.protocol,
           "The protocol of all connections; default Simple, or LL for a broadcast or reduce\n"
-          "between boxes, where Simple hangs; with --tune what is fastest")
+          "between boxes, where Simple hangs; with --size and --tune what is fastest")
       ->check(CLI::IsMember({"Simple", "LL", "LL128"}))
       ->group(group);
   command
@@ -113,7 +113,7 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
   command
       .add_option("--instances", arguments.instances,
                   "Cut every chunk into N parts, each with threadblocks and channels of its own;\n"
-                  "default 1, with --tune 1, 2 or 4")
+                  "default 1, with --size and --tune 1, 2, 4 or 8")
       ->check(CLI::Range(1, kMostInstances).description(""))
       ->type_name("N")
       ->group(group);
@@ -148,12 +148,20 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
       ->group(group);
   command
       .add_option(
+          "--size", arguments.size,
+          "The fastest schedule for a buffer of this size, by simulation (a model, not a\n"
+          "measurement): of our own trees, many and few, high and low, and of all others of\n"
+          "--algorithm, in all protocols and several numbers of instances")
+      ->check(CLI::Validator(refuse_nothing, ""))
+      ->type_name("SIZE")
+      ->group(group);
+  command
+      .add_option(
           "--tune", arguments.tune,
           fmt::format(
-              "Choose k, protocol and instances for each of these sizes by a model (not a\n"
-              "measurement), and write one file per range into the directory -o, which must be\n"
-              "empty or not there: {}. A size whose\n"
-              "elements of 4 bytes no file's chunks divide is named as not served",
+              "The same for each of these sizes, one file per range, into the directory -o, which\n"
+              "must be empty or not there: {}. A\n"
+              "size whose elements of 4 bytes no file's chunks divide is named as not served",
               sizes_in_words))
       ->check(CLI::Validator(refuse_nothing, ""))
       ->type_name("SIZES")
@@ -227,6 +235,26 @@ Expected<std::vector<std::int64_t>> sizes_to_tune(const std::string& text) {
   if (!sizes || sizes->back() <= kLargestSize) return sizes;
   return usage_error("S03", fmt::format("--tune: expected sizes up to 1T, found \"{}\"", text),
                      "leave the larger ones out");
+}
+
+Expected<std::optional<std::int64_t>> size_to_serve(const SynthArguments& arguments,
+                                                    Format format) {
+  if (arguments.size.empty()) return std::optional<std::int64_t>();
+  if (format != Format::msccl) {
+    return usage_error(
+        "S04", fmt::format("--size is for MSCCL XML, not for --format {}", arguments.format),
+        "leave one of the two out");
+  }
+  if (!arguments.tune.empty()) {
+    return usage_error("S04", "--tune has sizes of its own, and --size another one",
+                       "leave one of the two out");
+  }
+  const auto size = read_size("--size", arguments.size);
+  if (!size) return size.errors().front();
+  if (*size >= 1 && *size <= kLargestSize) return std::optional(*size);
+  return usage_error(
+      "S03", fmt::format("--size: expected a size from 1 byte to 1T, found \"{}\"", arguments.size),
+      "name the size of the whole buffer, such as 64K");
 }
 
 Expected<void> read_lowering(const SynthArguments& arguments, LowerOptions& lowering) {
@@ -359,6 +387,9 @@ Expected<SynthRequest> resolve(const SynthArguments& arguments) {
     return done.errors();
   }
   if (const auto done = read_lowering(arguments, compile.lowering); !done) return done.errors();
+  const auto size = size_to_serve(arguments, compile.format);
+  if (!size) return size.errors();
+  request.size = *size;
   if (!arguments.tune.empty()) {
     if (const auto done = refuse_with_tune(arguments, compile.format); !done) return done.errors();
     auto sizes = sizes_to_tune(arguments.tune);

@@ -40,6 +40,7 @@ struct SynthArguments {
   bool unfused = false;
   std::string min_bytes, max_bytes;  ///< empty: the target's whole range
   std::string sizes;                 ///< the window in one word; empty: none
+  std::string size;                  ///< to be fast for; empty: for large ones
   std::string tune;                  ///< sizes; empty: one file for all
   bool json = false;
   ReadingOptions reading;
@@ -56,6 +57,7 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments);
 /// As understood.
 struct SynthRequest {
   CompileOptions compile;             ///< but for what only the fabric knows: root, previous forest
+  std::optional<std::int64_t> size;   ///< bytes; none: trees of the highest rate
   std::vector<std::int64_t> tune;     ///< bytes, ascending; empty: one file for all
   std::optional<std::int64_t> trace;  ///< bytes; none: what is written is no trace
 };

@@ -22,6 +22,7 @@
 #include "forestcoll/boxes.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/failures.hpp"
+#include "forestcoll/fastest.hpp"
 #include "forestcoll/protocol.hpp"
 #include "forestcoll/stopwatch.hpp"
 #include "synth/alltoall.hpp"
@@ -31,6 +32,7 @@
 #include "synth/beside_switches.hpp"
 #include "synth/branching_report.hpp"
 #include "synth/deploy.hpp"
+#include "synth/fastest_report.hpp"
 #include "synth/file_set.hpp"
 #include "synth/options.hpp"
 #include "synth/plan_boxes.hpp"
@@ -147,6 +149,21 @@ ScheduleNotes notes_of(const Compilation& compiled, const std::optional<BesideRi
                                                             : Branching::sums};
 }
 
+// Whose choice it was is told in `choice`.
+Expected<Compilation> compile_for_size(const Fabric& fabric, const SynthRequest& request,
+                                       const SynthArguments& arguments,
+                                       std::optional<FastestChoice>& choice) {
+  auto found = fastest_schedule(fabric, {.compile = request.compile,
+                                         .sizes = {*request.size},
+                                         .instances = arguments.instances,
+                                         .parameters = {},
+                                         .baseline = {},
+                                         .algorithms = {}});
+  if (!found) return found.errors();
+  choice = std::move(found->choice);
+  return std::move(found->compilation);
+}
+
 }  // namespace
 
 ExitCode synth(const SynthArguments& given, const Console& console, Json* summary) {
@@ -199,13 +216,19 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   std::optional<SolvedBaseline> baseline;
   if (arguments.baseline.chosen()) {
     auto made = at_work("making the trees", console, [&] {
-      return solve_baseline(*fabric, options.synthesis.collective, *root, arguments.baseline);
+      return solve_baseline(*fabric, options.synthesis.collective, *root, arguments.baseline,
+                            options.format == Format::msccl);
     });
     if (!made) return fail(made.errors(), console);
     baseline = *std::move(made);
   }
   const double making = baseline ? stage.restart() : 0;
+  std::optional<FastestChoice> choice;
   const auto compiled = under_bar(options.synthesis, *solver, limit, console, [&] {
+    if (request->size) return compile_for_size(*fabric, *request, arguments, choice);
+    if (baseline && baseline->exchange != nullptr) {
+      return compile_exchange(*fabric, *baseline->exchange, options);
+    }
     return baseline ? compile_forest(*fabric, {baseline->synthesis, ""}, options)
                     : compile(*fabric, options);
   });
@@ -242,7 +265,7 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   seconds.write = stage.restart();
   if (baseline) note(console, baseline_line(arguments.baseline, *baseline));
   const auto beside =
-      baseline ? std::nullopt : beside_rings(*fabric, *compiled, limit.token(), console);
+      baseline || choice ? std::nullopt : beside_rings(*fabric, *compiled, limit.token(), console);
   const bool is_done = baseline || compiled->branching || limit.token().stop_requested();
   const auto in_network = is_done ? std::nullopt : beside_switches(*fabric, solved.forest);
   const auto relayed = with_relays ? beside_relays(*with_relays, solved.forest) : std::nullopt;
@@ -275,6 +298,7 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   if (!compiled->chosen.why.empty()) json["chosen"] = compiled->chosen.why;
   if (options.format == Format::mscclpp) json["plan_boxes"] = names_of_boxes(fabric->topology);
   if (baseline) json["algorithm"] = baseline_json(arguments.baseline, *baseline);
+  if (choice) json["fastest"] = to_json(*choice);
   if (beside) json["beside_rings"] = to_json(*beside);
   if (in_network) json["in_network"] = exact(*in_network);
   if (relayed) json["with_relays"] = exact(*relayed);
@@ -326,6 +350,7 @@ Command add_synth(CLI::App& program) {
       "  forestcoll synth fabric.json -c broadcast --root box0/gpu3 --format dot | dot -Tsvg\n"
       "  forestcoll synth fabric.json -k max:32 --format none\n"
       "  forestcoll synth fabric.json --inplace --outofplace --target rccl-6.3 -o allreduce.xml\n"
+      "  forestcoll synth fabric.json --size 64K -o small.xml\n"
       "  forestcoll synth fabric.json --tune 64K:1G -o algorithms\n"
       "  forestcoll synth fabric.json --tune 64K:1G --deploy run-allreduce\n"
       "  forestcoll synth fabric.json --format none --tradeoff\n"

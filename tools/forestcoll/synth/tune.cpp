@@ -17,6 +17,7 @@
 #include "forestcoll/chunks.hpp"
 #include "forestcoll/tune.hpp"
 #include "synth/deploy.hpp"
+#include "synth/fastest_report.hpp"
 #include "synth/file_set.hpp"
 #include "synth/trees_per_root.hpp"
 
@@ -31,16 +32,20 @@ std::string exact_bytes(std::int64_t bytes) {
   return fmt::format("{} {}", bytes, units[unit]);
 }
 
+std::string way_of(const TunedFile& file, const CollectiveForest& trees) {
+  if (file.algorithm != "forestcoll") return file.algorithm;
+  return trees.weight.empty() ? fmt::format("k {}", trees.k)
+                              : fmt::format("{} chunks", chunks_of(trees));
+}
+
 std::string text_of(const TunedFile& file, const CollectiveForest& trees) {
   return fmt::format(
       "  {:>11} to {:>11}  {:<10} {:<7} {} instance{}  {} threadblocks, {} channels  "
       "{:.1f} us, {:.1f} GB/s at the first\n"
-      "      {} on the links; usable: {}",
-      exact_bytes(file.first), exact_bytes(file.last),
-      trees.weight.empty() ? fmt::format("k {}", trees.k)
-                           : fmt::format("{} chunks", chunks_of(trees)),
-      file.protocol, file.instances, file.instances == 1 ? " " : "s", file.threadblocks,
-      file.channels, file.seconds * 1e6, static_cast<double>(file.first) / file.seconds * 1e-9,
+      "      {}\n      {} on the links; usable: {}",
+      exact_bytes(file.first), exact_bytes(file.last), way_of(file, trees), file.protocol,
+      file.instances, file.instances == 1 ? " " : "s", file.threadblocks, file.channels,
+      file.seconds * 1e6, static_cast<double>(file.first) / file.seconds * 1e-9, file.why,
       of_optimum(trees.algbw, trees.optimum), file.verdict.usable_counts);
 }
 
@@ -48,6 +53,7 @@ Json json_of(const TunedFile& file, const CollectiveForest& trees) {
   return {{"file", file.name},
           {"min_bytes", file.first},
           {"max_bytes", file.last},
+          {"algorithm", file.algorithm},
           {"k", trees.k},
           {"trees_per_root", trees_per_root(trees)},
           {"chunks", file.chunks},
@@ -58,7 +64,9 @@ Json json_of(const TunedFile& file, const CollectiveForest& trees) {
           {"instances", file.instances},
           {"threadblocks", file.threadblocks},
           {"channels", file.channels},
-          {"model_seconds", file.seconds}};
+          {"model_seconds", file.seconds},
+          {"least", to_json(file.least)},
+          {"considered", to_json(file.considered)}};
 }
 
 void warn(const Tuning& tuning, const CompileOptions& options, const Console& console) {

@@ -1,0 +1,105 @@
+// The fastest schedule for a size, of all algorithms that there are: by simulation, which is a
+// model, not a measurement.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "forestcoll/baseline.hpp"
+#include "forestcoll/compile.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/exchange.hpp"
+#include "forestcoll/fabric.hpp"
+#include "forestcoll/simulate.hpp"
+
+namespace forestcoll {
+
+struct FastestOptions {
+  /// What all schedules have in common; an empty protocol is chosen by size. Where a number of
+  /// trees is asked for, these trees alone are looked at. REQUIRES: the format is MSCCL XML.
+  CompileOptions compile = {};
+  std::vector<std::int64_t> sizes;        ///< bytes of the whole buffer, ascending, at least one
+  std::optional<std::int32_t> instances;  ///< none: 1, 2, 4 or 8, by size
+  /// Also schedules that a runtime would not select at a size, as their chunks do not divide it.
+  bool any_count = false;
+  std::optional<SimulationParameters> parameters;  ///< none: those of the fabric's GPU
+  BaselineOptions baseline = {};
+  std::vector<std::string> algorithms = {};  ///< names; none: all
+};
+
+/// What an algorithm's best schedule takes for a size.
+struct ConsideredTime {
+  std::string algorithm;  ///< "forestcoll", or the name of a baseline or an exchange
+  double seconds = 0;
+  /// It takes at least `seconds`, which is more than the choice takes, so nobody looked further.
+  bool is_bound = false;
+};
+
+/// What no schedule is below for a size, and why.
+struct LeastTime {
+  double seconds = 0;
+  enum class By { latency, links } by = By::latency;
+};
+
+/// What is fastest for a size.
+struct FastestChoice {
+  std::int64_t bytes = 0;
+  std::string algorithm;  ///< as in ConsideredTime
+  std::string name;       ///< for people: "forestcoll, k 4, height 2", "bfb"
+  std::string protocol;
+  std::int32_t instances = 1;
+  std::int64_t chunks = 0;
+  std::int32_t threadblocks = 0, channels = 0, steps = 0;
+  Ratio algbw;  ///< GB/s: what the links carry
+  double seconds = 0;
+  LeastTime least;
+  std::vector<ConsideredTime> considered;  ///< by time; each algorithm once
+};
+
+/// "bfb, LL, 2 instances: 12.3 us (model, not measurement), 81 % of the least possible; …": the
+/// choice and those that come after it.
+[[nodiscard]] std::string in_words(const FastestChoice& choice);
+
+/// For every size that some schedule serves, what is fastest there, in the order of the sizes.
+/// Candidates: forests of 1, 2, 4, 8 and 16 trees per root, lower ones at lower rates, what
+/// `choose_forest` takes, all of `baselines()` and `exchanges()` that the fabric has, each in
+/// 1, 2, 4 and 8 instances, and in all protocols that the runtime can run there. Each is lowered
+/// for the target, written, verified and simulated as it is written; left out at a size is only
+/// what `Simulator::least_seconds` proves to be slower than the choice. Equal input gives equal
+/// choices. Errors: those of `compile`; T01 … where no candidate fits the target; S03 where no size
+/// is served. Cost: that of `synthesize`, some fifteen times, of the baselines, and of simulating.
+[[nodiscard]] Expected<std::vector<FastestChoice>> fastest_choices(const Fabric& fabric,
+                                                                   const FastestOptions& options);
+
+/// What an algorithm's best schedule takes at each size; none where no schedule serves it.
+struct AlgorithmTimes {
+  std::string algorithm;
+  std::vector<std::optional<FastestChoice>> by_size;  ///< `considered` is of this algorithm alone
+};
+
+/// The same for each algorithm by itself, in the order of the candidates; an algorithm without any
+/// program that fits is left out. Then also what the selectors that are in use would pick for an
+/// allreduce: see `selectors`. Cost: several times that of `fastest_choices`, as less can be left
+/// out.
+[[nodiscard]] Expected<std::vector<AlgorithmTimes>> fastest_of_each(const Fabric& fabric,
+                                                                    const FastestOptions& options);
+
+/// A schedule for the first of the sizes, written and verified.
+struct FastestSchedule {
+  FastestChoice choice;
+  Compilation compilation;
+};
+/// Errors and cost: those of `fastest_choices`.
+[[nodiscard]] Expected<FastestSchedule> fastest_schedule(const Fabric& fabric,
+                                                         const FastestOptions& options);
+
+/// The programs of an exchange in the protocol and the instances of `options`, written and
+/// verified. REQUIRES: the collective is allreduce, the format MSCCL XML. Errors: those of
+/// `compile_forest` and `lower_exchange`.
+[[nodiscard]] Expected<Compilation> compile_exchange(const Fabric& fabric,
+                                                     const ExchangeInfo& exchange,
+                                                     const CompileOptions& options);
+
+}  // namespace forestcoll

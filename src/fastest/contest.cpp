@@ -1,0 +1,193 @@
+// Every contender has a proved lower bound on its time, which is cheap. At a size they are
+// simulated in the order of their bounds, until the next bound is above the best time found: none
+// of those that are left can be faster.
+#include "fastest/contest.hpp"
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+
+#include "choose/settle.hpp"
+#include "forestcoll/protocol.hpp"
+
+namespace forestcoll::fastest {
+namespace {
+
+constexpr std::int64_t kElementBytes = 4;
+constexpr std::int64_t kMostEvents = 20'000'000;  // of a contender at a size
+constexpr std::array<const char*, 3> kProtocols = {"Simple", "LL", "LL128"};
+
+// The best of each algorithm, by time.
+std::vector<ConsideredTime> best_of_each(std::vector<ConsideredTime> all) {
+  std::ranges::stable_sort(all, {}, &ConsideredTime::seconds);
+  std::vector<ConsideredTime> best;
+  for (ConsideredTime& each : all) {
+    const bool is_there =
+        std::ranges::find(best, each.algorithm, &ConsideredTime::algorithm) != best.end();
+    if (!is_there) best.push_back(std::move(each));
+  }
+  return best;
+}
+
+}  // namespace
+
+Expected<Contest> Contest::hold(const Fabric& fabric, const FastestOptions& options) {
+  auto settled = choose::settle(fabric, options.compile);
+  if (!settled) return settled.errors();
+  Contest contest(fabric, options, *std::move(settled));
+  contest.free_ = options.compile.xml.protocol.empty() && !options.compile.force_simple;
+  auto parameters = options.parameters ? Expected<SimulationParameters>(*options.parameters)
+                                       : find_simulation_parameters(fabric.gpu.name);
+  if (!parameters) return parameters.errors();
+  contest.parameters_ = *std::move(parameters);
+  auto ways = find_ways(fabric, contest.compile_, options.baseline, options.algorithms);
+  if (!ways) return ways.errors();
+  contest.ways_ = *std::move(ways);
+  const Progress& progress = options.compile.synthesis.packing.progress;
+  if (progress) progress("writing all that may be fastest", std::nullopt);
+  auto programs = make_programs(contest.ways_, fabric, contest.compile_, options.instances);
+  if (!programs) return programs.errors();
+  contest.programs_ = *std::move(programs);
+  contest.add_contenders();
+  return contest;
+}
+
+bool Contest::simple_hangs() const {
+  return !compile_.force_simple &&
+         hangs_in_simple(compile_.synthesis.collective, fabric_->topology);
+}
+
+std::vector<std::string> Contest::protocols() const {
+  if (!free_) return {compile_.xml.protocol};
+  std::vector<std::string> names;
+  for (const char* name : kProtocols) {
+    if (name != std::string("Simple") || !simple_hangs()) names.emplace_back(name);
+  }
+  return names;
+}
+
+void Contest::add_contenders() {
+  for (std::size_t p = 0; p < programs_.size(); ++p) {
+    for (const std::string& protocol : protocols()) {
+      if (free_ && protocol == "LL128" && !programs_[p].no_ll128.empty()) continue;
+      contenders_.push_back({p, protocol});
+      times_.push_back(std::make_unique<Times>());
+    }
+  }
+}
+
+std::vector<std::string> Contest::algorithms() const {
+  std::vector<std::string> names;
+  for (const Program& each : programs_) {
+    const std::string& name = ways_[each.way].algorithm;
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+std::int64_t Contest::elements(const Program& program) const {
+  return find_target(compile_.xml.target)
+      ->selected_elements(compile_.synthesis.collective, program.chunks,
+                          static_cast<std::int64_t>(fabric_->topology.ranks.size()));
+}
+
+bool Contest::serves(std::size_t contender, std::int64_t bytes) const {
+  return options_.any_count || bytes % (kElementBytes * elements(program(contender))) == 0;
+}
+
+// A program says in what protocol it runs; here one text stands for all of them.
+SimulationParameters Contest::parameters_for(const Contender& contender) const {
+  SimulationParameters parameters = parameters_;
+  if (contender.protocol == "LL") parameters.simple = parameters.ll;
+  if (contender.protocol == "LL128") parameters.simple = parameters.ll128;
+  return parameters;
+}
+
+double Contest::least_seconds(std::size_t contender, std::int64_t bytes) const {
+  return program(contender).simulator.least_seconds(bytes, parameters_for(contenders_[contender]));
+}
+
+std::optional<double> Contest::seconds(std::size_t contender, std::int64_t bytes) {
+  Times& times = *times_[contender];
+  const std::lock_guard lock(times.mutex);
+  const auto known = times.by_size.find(bytes);
+  if (known != times.by_size.end()) return known->second;
+  const Simulator& simulator = program(contender).simulator;
+  const SimulationParameters parameters = parameters_for(contenders_[contender]);
+  std::vector<std::int64_t> sizes = {bytes};
+  // What is extrapolated comes from the same passes at all such sizes.
+  if (simulator.extrapolates(bytes, parameters)) {
+    std::ranges::copy_if(options_.sizes, std::back_inserter(sizes),
+                         [&](std::int64_t size) { return size > bytes; });
+  }
+  const auto run = simulator.run(
+      sizes, parameters,
+      {.stop = compile_.synthesis.packing.stop, .max_events = kMostEvents, .threads = 1});
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    times.by_size.emplace(sizes[i], run ? std::optional(run->times[i].seconds) : std::nullopt);
+  }
+  return times.by_size.at(bytes);
+}
+
+std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes) {
+  std::vector<std::pair<double, std::size_t>> by_bound;
+  for (std::size_t c = 0; c < contenders_.size(); ++c) {
+    if (!takes(c) || !serves(c, bytes)) continue;
+    by_bound.emplace_back(least_seconds(c, bytes), c);
+  }
+  std::ranges::sort(by_bound);
+  std::optional<Winner> best;
+  std::vector<ConsideredTime> considered;
+  for (const auto& [least, c] : by_bound) {
+    if (best && least > best->seconds) {
+      considered.push_back({way(c).algorithm, least, true});
+      continue;
+    }
+    const auto taken = seconds(c, bytes);
+    if (!taken) continue;
+    considered.push_back({way(c).algorithm, *taken, false});
+    const bool is_better =
+        !best || std::pair(*taken, c) < std::pair(best->seconds, best->contender);
+    if (is_better) best = Winner{c, *taken, {}};
+  }
+  if (best) best->considered = best_of_each(std::move(considered));
+  return best;
+}
+
+std::vector<std::optional<Winner>> Contest::winners() {
+  return winners([](std::size_t) { return true; });
+}
+
+std::vector<std::optional<Winner>> Contest::winners(const Takes& takes) {
+  const std::vector<std::int64_t>& sizes = options_.sizes;
+  const Progress& progress = options_.compile.synthesis.packing.progress;
+  std::vector<std::optional<Winner>> found(sizes.size());
+  std::mutex mutex;
+  std::size_t done = 0;
+  tbb::parallel_for(std::size_t{0}, sizes.size(), [&](std::size_t i) {
+    found[i] = winner(sizes[i], takes);
+    const std::lock_guard lock(mutex);
+    ++done;
+    if (progress) {
+      progress("choosing by simulation",
+               static_cast<double>(done) / static_cast<double>(sizes.size()));
+    }
+  });
+  return found;
+}
+
+std::vector<std::pair<std::string, std::string>> Contest::left_out() const {
+  std::vector<std::pair<std::string, std::string>> result;
+  if (!free_) return result;
+  if (simple_hangs()) {
+    result.emplace_back("Simple", why_it_hangs_in_simple(compile_.synthesis.collective));
+  }
+  const std::string& why = programs_.front().no_ll128;
+  if (!why.empty()) result.emplace_back("LL128", why);
+  return result;
+}
+
+}  // namespace forestcoll::fastest

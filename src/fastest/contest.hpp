@@ -1,0 +1,95 @@
+// Programs against each other, size by size.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fastest/programs.hpp"
+#include "forestcoll/fastest.hpp"
+
+namespace forestcoll::fastest {
+
+/// A program in a protocol.
+struct Contender {
+  std::size_t program = 0;
+  std::string protocol;
+};
+
+struct Winner {
+  std::size_t contender = 0;
+  double seconds = 0;
+  std::vector<ConsideredTime> considered;  ///< by time; each algorithm once
+};
+
+class Contest {
+ public:
+  /// Errors: those of `find_ways` and `make_programs`; M03.
+  static Expected<Contest> hold(const Fabric& fabric, const FastestOptions& options);
+
+  /// For each of the options' sizes the fastest of what a runtime would select there, of equals the
+  /// first; none where nothing is. All processors work.
+  [[nodiscard]] std::vector<std::optional<Winner>> winners();
+  /// The same among those contenders that `takes` says.
+  using Takes = std::function<bool(std::size_t contender)>;
+  [[nodiscard]] std::vector<std::optional<Winner>> winners(const Takes& takes);
+  /// At one size, which may be another one.
+  [[nodiscard]] std::optional<Winner> winner(std::int64_t bytes, const Takes& takes);
+  /// Seconds, as `simulate` has them; none where that would take too long. Safe to be called by
+  /// several threads at once.
+  [[nodiscard]] std::optional<double> seconds(std::size_t contender, std::int64_t bytes);
+  /// No more than that: see `Simulator::least_seconds`.
+  [[nodiscard]] double least_seconds(std::size_t contender, std::int64_t bytes) const;
+  /// Would a runtime select it at that size?
+  [[nodiscard]] bool serves(std::size_t contender, std::int64_t bytes) const;
+  /// A runtime selects it for multiples of so many elements of the whole buffer.
+  [[nodiscard]] std::int64_t elements(const Program& program) const;
+
+  [[nodiscard]] const std::vector<Way>& ways() const { return ways_; }
+  [[nodiscard]] const std::vector<Program>& programs() const { return programs_; }
+  [[nodiscard]] const std::vector<Contender>& contenders() const { return contenders_; }
+  [[nodiscard]] const Way& way(std::size_t contender) const {
+    return ways_[program(contender).way];
+  }
+  [[nodiscard]] const Program& program(std::size_t contender) const {
+    return programs_[contenders_[contender].program];
+  }
+  /// Of all contenders, in their order, each once.
+  [[nodiscard]] std::vector<std::string> algorithms() const;
+  [[nodiscard]] const CompileOptions& compile() const { return compile_; }
+  [[nodiscard]] const SimulationParameters& parameters() const { return parameters_; }
+  /// Protocols that nobody asked for and nothing is chosen in, each with the reason.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> left_out() const;
+  /// Those that are chosen among.
+  [[nodiscard]] std::vector<std::string> protocols() const;
+
+ private:
+  struct Times {
+    std::mutex mutex;
+    std::map<std::int64_t, std::optional<double>> by_size;
+  };
+
+  Contest(const Fabric& fabric, const FastestOptions& options, CompileOptions compile)
+      : fabric_(&fabric), options_(options), compile_(std::move(compile)) {}
+  [[nodiscard]] bool simple_hangs() const;
+  void add_contenders();
+  [[nodiscard]] SimulationParameters parameters_for(const Contender& contender) const;
+
+  const Fabric* fabric_;
+  FastestOptions options_;
+  CompileOptions compile_;  // settled
+  bool free_ = false;       // the protocol is chosen by size
+  SimulationParameters parameters_;
+  std::vector<Way> ways_;
+  std::vector<Program> programs_;
+  std::vector<Contender> contenders_;
+  std::vector<std::unique_ptr<Times>> times_;  // by contender
+};
+
+}  // namespace forestcoll::fastest

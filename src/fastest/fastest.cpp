@@ -1,0 +1,107 @@
+#include "forestcoll/fastest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "choose/settle.hpp"
+#include "fastest/selectors.hpp"
+#include "fastest/write.hpp"
+
+namespace forestcoll {
+namespace {
+
+using fastest::Contest;
+
+constexpr std::size_t kNamed = 4;  // algorithms after the fastest, in words
+
+}  // namespace
+
+std::string in_words(const FastestChoice& choice) {
+  std::string line = fmt::format(
+      "{}, {}, {} instance{}: {:.1f} us (model, not measurement), {:.1f} times the "
+      "least possible {:.1f} us by {}",
+      choice.name, choice.protocol, choice.instances, choice.instances == 1 ? "" : "s",
+      choice.seconds * 1e6, choice.seconds / choice.least.seconds, choice.least.seconds * 1e6,
+      choice.least.by == LeastTime::By::latency ? "latency" : "the links");
+  std::size_t named = 0;
+  for (const ConsideredTime& other : choice.considered) {
+    if (other.algorithm == choice.algorithm) continue;
+    if (named == kNamed) break;
+    line += fmt::format("{} {}{} {:.1f}", named == 0 ? ";" : ",", other.algorithm,
+                        other.is_bound ? " from" : "", other.seconds * 1e6);
+    ++named;
+  }
+  return line;
+}
+
+Expected<std::vector<FastestChoice>> fastest_choices(const Fabric& fabric,
+                                                     const FastestOptions& options) {
+  auto contest = Contest::hold(fabric, options);
+  if (!contest) return contest.errors();
+  const auto winners = contest->winners();
+  std::vector<FastestChoice> choices;
+  for (std::size_t i = 0; i < winners.size(); ++i) {
+    if (!winners[i]) continue;
+    choices.push_back(describe(*contest, *winners[i], options.sizes[i], fabric));
+  }
+  if (choices.empty()) return nothing_served(*contest, "--size");
+  return choices;
+}
+
+Expected<FastestSchedule> fastest_schedule(const Fabric& fabric, const FastestOptions& given) {
+  FastestOptions options = given;
+  options.sizes.resize(1);
+  auto contest = Contest::hold(fabric, options);
+  if (!contest) return contest.errors();
+  const auto winner = contest->winners().front();
+  if (!winner) return nothing_served(*contest, "--size");
+  FastestChoice choice = describe(*contest, *winner, options.sizes.front(), fabric);
+  auto lowered = lower_winner(*contest, winner->contender, fabric);
+  if (!lowered) return lowered.errors();
+  lowered->chosen.why = "fastest for this size: " + in_words(choice);
+  auto compilation = compile_forest(fabric, std::move(lowered->chosen), lowered->options);
+  if (!compilation) return compilation.errors();
+  return FastestSchedule{std::move(choice), *std::move(compilation)};
+}
+
+Expected<std::vector<AlgorithmTimes>> fastest_of_each(const Fabric& fabric,
+                                                      const FastestOptions& options) {
+  auto contest = Contest::hold(fabric, options);
+  if (!contest) return contest.errors();
+  std::vector<AlgorithmTimes> all;
+  const auto add = [&](const std::string& name, const auto& winners) {
+    AlgorithmTimes times{name, {}};
+    for (std::size_t i = 0; i < winners.size(); ++i) {
+      times.by_size.emplace_back();
+      if (!winners[i]) continue;
+      times.by_size.back() = describe(*contest, *winners[i], options.sizes[i], fabric);
+    }
+    all.push_back(std::move(times));
+  };
+  for (const std::string& algorithm : contest->algorithms()) {
+    add(algorithm,
+        contest->winners([&](std::size_t c) { return contest->way(c).algorithm == algorithm; }));
+  }
+  for (const fastest::Selector& selector : fastest::selectors(*contest, fabric)) {
+    add(selector.name, fastest::picks(*contest, selector, options.sizes));
+  }
+  return all;
+}
+
+Expected<Compilation> compile_exchange(const Fabric& fabric, const ExchangeInfo& exchange,
+                                       const CompileOptions& options) {
+  auto settled = choose::settle(fabric, options);
+  if (!settled) return settled.errors();
+  const auto best = bound(fabric.network, Collective::allreduce, std::nullopt);
+  if (!best) return best.errors();
+  fastest::Way way{std::string(exchange.name), {}, exchange.exchange};
+  way.chosen.synthesis.forest.collective = Collective::allreduce;
+  way.chosen.synthesis.forest.optimum = best->algbw;
+  auto lowered = lower_as_written(way, fabric, *std::move(settled));
+  if (!lowered) return lowered.errors();
+  return compile_forest(fabric, std::move(lowered->chosen), lowered->options);
+}
+
+}  // namespace forestcoll

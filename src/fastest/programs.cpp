@@ -1,0 +1,118 @@
+#include "fastest/programs.hpp"
+
+#include <tbb/parallel_for.h>
+
+#include <array>
+#include <utility>
+
+#include "choose/fit_threadblocks.hpp"
+#include "forestcoll/protocol.hpp"
+#include "forestcoll/verify.hpp"
+
+namespace forestcoll::fastest {
+namespace {
+
+constexpr std::array<std::int32_t, 4> kInstances = {1, 2, 4, 8};
+// Of all ranks together: beyond, a program takes too long to be simulated again and again.
+constexpr std::size_t kMostSteps = 64'000;
+
+std::size_t step_count(const Schedule& schedule) {
+  std::size_t steps = 0;
+  for (const RankProgram& program : schedule.programs) {
+    for (const Threadblock& block : program.threadblocks) steps += block.steps.size();
+  }
+  return steps;
+}
+
+class ProgramMaker {
+ public:
+  ProgramMaker(std::vector<Way>& ways, const Fabric& fabric, const CompileOptions& options)
+      : ways_(ways), fabric_(fabric), options_(options) {}
+
+  // All numbers of instances of one way.
+  Expected<std::vector<Program>> make(std::size_t way, std::optional<std::int32_t> asked) const {
+    std::vector<Program> made;
+    for (const std::int32_t instances : kInstances) {
+      const std::int32_t n = asked.value_or(instances);
+      auto schedule = lowered(way, n);
+      if (!schedule && made.empty()) return schedule.errors();
+      const bool is_first = way == 0 && made.empty();
+      if (!schedule || (!is_first && step_count(*schedule) > kMostSteps)) break;
+      if (auto program = prepared(way, n, *schedule)) made.push_back(*std::move(program));
+      if (asked || options_.synthesis.packing.stop.stop_requested()) break;
+    }
+    return made;
+  }
+
+ private:
+  Expected<Schedule> lowered(std::size_t number, std::int32_t instances) const {
+    Way& way = ways_[number];
+    LowerOptions lowering = options_.lowering;
+    lowering.instances = instances;
+    auto schedule = lower_way(way, fabric_, lowering);
+    if (schedule || instances > 1 || way.algorithm != "forestcoll") return schedule;
+    // Taller trees with fewer peers, where that makes them fit.
+    auto fitted = choose::fit_threadblocks(way.chosen.synthesis, fabric_, options_);
+    if (!fitted.fits) return schedule;
+    Schedule fits = *std::exchange(fitted.chosen.schedule, std::nullopt);
+    way.chosen = std::move(fitted.chosen);
+    return fits;
+  }
+
+  std::optional<Program> prepared(std::size_t number, std::int32_t instances,
+                                  const Schedule& schedule) const {
+    const Way& way = ways_[number];
+    XmlOptions xml = options_.xml;
+    xml.protocol = "Simple";
+    const std::string text = to_msccl_xml(schedule, way.forest(), fabric_.topology, xml);
+    auto simulator = prepare_simulation(text, way.algorithm, fabric_.topology);
+    if (!simulator) return std::nullopt;
+    if (way.exchange) note_rate(number, text);
+    return Program{.way = number,
+                   .instances = instances,
+                   .simulator = *std::move(simulator),
+                   .chunks = schedule.chunks,
+                   .threadblocks = schedule.max_threadblocks(),
+                   .channels = schedule.channels,
+                   .steps = schedule.max_steps(),
+                   .no_ll128 = why_not_ll128(way)};
+  }
+
+  // What an exchange reaches on the links only the checker knows.
+  void note_rate(std::size_t number, const std::string& text) const {
+    Way& way = ways_[number];
+    const auto verdict = verify(text, way.algorithm, &fabric_.topology,
+                                {.target = options_.xml.target, .sms = options_.sms});
+    if (verdict && verdict->algbw) way.chosen.synthesis.forest.algbw = *verdict->algbw;
+  }
+
+  // Which links exchanges take only their programs say; they are for sizes that LL is for.
+  [[nodiscard]] std::string why_not_ll128(const Way& way) const {
+    if (way.exchange) return "whole buffers are exchanged in LL or Simple";
+    return why_no_ll128(way.forest(), fabric_.topology, options_.xml.target);
+  }
+
+  std::vector<Way>& ways_;
+  const Fabric& fabric_;
+  const CompileOptions& options_;
+};
+
+}  // namespace
+
+Expected<std::vector<Program>> make_programs(std::vector<Way>& ways, const Fabric& fabric,
+                                             const CompileOptions& options,
+                                             std::optional<std::int32_t> instances) {
+  const ProgramMaker maker(ways, fabric, options);
+  std::vector<std::optional<Expected<std::vector<Program>>>> made(ways.size());
+  tbb::parallel_for(std::size_t{0}, ways.size(),
+                    [&](std::size_t w) { made[w] = maker.make(w, instances); });
+  std::vector<Program> programs;
+  for (auto& each : made) {
+    if (!*each) continue;
+    for (Program& program : **each) programs.push_back(std::move(program));
+  }
+  if (programs.empty()) return made.front()->errors();
+  return programs;
+}
+
+}  // namespace forestcoll::fastest

@@ -1,0 +1,33 @@
+// Ways as the programs that are written, each ready to be simulated.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fastest/ways.hpp"
+#include "forestcoll/ratio.hpp"
+#include "forestcoll/simulate.hpp"
+
+namespace forestcoll::fastest {
+
+struct Program {
+  std::size_t way = 0;
+  std::int32_t instances = 1;
+  Simulator simulator;
+  std::int64_t chunks = 0;
+  std::int32_t threadblocks = 0, channels = 0, steps = 0;
+  std::string no_ll128;  ///< why not
+};
+
+/// All ways in all numbers of instances, as far as they fit the target, in that order. What the
+/// checker finds wrong, or what goes where no links are, is left out. Errors: why the first way
+/// does not fit, where nothing does. Cost: that of lowering, writing and verifying each, on all
+/// processors.
+[[nodiscard]] Expected<std::vector<Program>> make_programs(std::vector<Way>& ways,
+                                                           const Fabric& fabric,
+                                                           const CompileOptions& options,
+                                                           std::optional<std::int32_t> instances);
+
+}  // namespace forestcoll::fastest

@@ -1,0 +1,129 @@
+#include "fastest/selectors.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "forestcoll/boxes.hpp"
+
+namespace forestcoll::fastest {
+namespace {
+
+constexpr double kBytesPerMicrosecond = 1e3;  // at 1 GB/s
+constexpr std::int64_t kKibibyte = 1024;
+
+// Of NCCL's model: µs, and the part of a link that is data.
+struct NcclCosts {
+  const char *algorithm, *protocol;
+  double base, per_nvlink, per_network, efficiency;
+};
+constexpr std::array<NcclCosts, 4> kNcclCosts = {{
+    {"nccl-ring", "LL", 6.6, 0.6, 2.7, 0.5},
+    {"nccl-ring", "Simple", 8.4, 3.4, 14.0, 1},
+    {"double-tree", "LL", 6.8, 0.6, 5.0, 0.5},
+    {"double-tree", "Simple", 8.4, 4.0, 14.0, 1},
+}};
+
+struct Size {
+  double ranks = 0, boxes = 0;
+};
+
+Size size_of(const Fabric& fabric) {
+  std::set<std::int32_t> boxes;
+  for (const std::int32_t box : boxes_of_ranks(fabric.topology)) boxes.insert(box);
+  return {static_cast<double>(fabric.network.ranks.size()), static_cast<double>(boxes.size())};
+}
+
+// A ring goes round once for each phase; a tree goes up and down.
+double latency(const NcclCosts& costs, const Size& size, Collective collective) {
+  const double phases = collective == Collective::allreduce ? 2 : 1;
+  if (costs.algorithm == std::string("nccl-ring")) {
+    const double network = size.boxes > 1 ? phases * size.boxes : 0;
+    const double steps = phases * (size.ranks - 1);
+    return costs.base + std::max(0.0, steps - network) * costs.per_nvlink +
+           network * costs.per_network;
+  }
+  const double in_box = size.ranks / size.boxes - 1;
+  return costs.base + phases * (in_box * costs.per_nvlink +
+                                std::ceil(std::log2(size.boxes)) * costs.per_network);
+}
+
+// GB/s on the links; none where there is no such algorithm here.
+std::optional<double> rate_of(const Contest& contest, const std::string& algorithm) {
+  for (const Way& way : contest.ways()) {
+    if (way.algorithm == algorithm) return way.forest().algbw.to_double();
+  }
+  return std::nullopt;
+}
+
+struct NcclOption {
+  Pick pick;
+  double latency_us, gbs;
+};
+
+std::vector<NcclOption> nccl_options(const Contest& contest, const Fabric& fabric) {
+  const Size size = size_of(fabric);
+  const std::vector<std::string> allowed = contest.protocols();
+  std::vector<NcclOption> options;
+  for (const NcclCosts& costs : kNcclCosts) {
+    const auto rate = rate_of(contest, costs.algorithm);
+    if (!rate || std::ranges::find(allowed, costs.protocol) == allowed.end()) continue;
+    options.push_back({{costs.algorithm, costs.protocol},
+                       latency(costs, size, contest.compile().synthesis.collective),
+                       *rate * costs.efficiency});
+  }
+  return options;
+}
+
+Pick cheapest(const std::vector<NcclOption>& options, std::int64_t bytes) {
+  return std::ranges::min_element(options, {},
+                                  [&](const NcclOption& option) {
+                                    return option.latency_us +
+                                           static_cast<double>(bytes) /
+                                               (option.gbs * kBytesPerMicrosecond);
+                                  })
+      ->pick;
+}
+
+std::string shots(double ranks, std::int64_t bytes) {
+  const bool is_one = ranks <= 2 || (ranks <= 4 && bytes < 512 * kKibibyte) ||
+                      (ranks <= 8 && bytes < 256 * kKibibyte);
+  return is_one ? "one-shot" : "two-shot";
+}
+
+}  // namespace
+
+std::vector<Selector> selectors(const Contest& contest, const Fabric& fabric) {
+  std::vector<Selector> result;
+  auto options = nccl_options(contest, fabric);
+  if (!options.empty()) {
+    result.push_back({"nccl-pick", [options = std::move(options)](std::int64_t bytes) {
+                        return cheapest(options, bytes);
+                      }});
+  }
+  const Size size = size_of(fabric);
+  if (contest.compile().synthesis.collective == Collective::allreduce && size.boxes == 1) {
+    result.push_back({"mscclpp-pick", [ranks = size.ranks](std::int64_t bytes) {
+                        return Pick{shots(ranks, bytes), ""};
+                      }});
+  }
+  return result;
+}
+
+std::vector<std::optional<Winner>> picks(Contest& contest, const Selector& selector,
+                                         const std::vector<std::int64_t>& sizes) {
+  std::vector<std::optional<Winner>> result;
+  for (const std::int64_t bytes : sizes) {
+    const Pick pick = selector.pick(bytes);
+    result.push_back(contest.winner(bytes, [&](std::size_t c) {
+      const bool is_protocol =
+          pick.protocol.empty() || contest.contenders()[c].protocol == pick.protocol;
+      return contest.way(c).algorithm == pick.algorithm && is_protocol;
+    }));
+  }
+  return result;
+}
+
+}  // namespace forestcoll::fastest

@@ -1,0 +1,42 @@
+// What the selectors that are in use would pick: algorithm and protocol by published rules, then
+// timed like everything else.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fastest/contest.hpp"
+
+namespace forestcoll::fastest {
+
+struct Pick {
+  std::string algorithm;
+  std::string protocol;  ///< empty: the fastest
+};
+
+struct Selector {
+  std::string name;  ///< "nccl-pick", "mscclpp-pick"
+  std::function<Pick(std::int64_t bytes)> pick;
+};
+
+/// Those that say something of this collective on this fabric: NCCL's where it has rings;
+/// MSCCL++'s, as vLLM's, for an allreduce in one box.
+///
+/// NCCL takes what its own model says is least, latency + bytes / bandwidth, over rings and double
+/// trees and the protocols LL, LL128 and Simple (src/graph/tuning.cc: base and per-hop latencies in
+/// µs of rings 6.6 + 0.6 and 8.4 + 3.4 per NVLink hop, of trees 6.8 + 0.6 and 8.4 + 4.0, of LL and
+/// Simple; of a network hop 2.7 and 14 for rings, 5 and 14 for trees); the bandwidth is what the
+/// links allow the algorithm, half of it in LL. Differs: no channels are counted, and NVLS has no
+/// program here.
+/// MSCCL++: one-shot for two ranks, for up to four below 512 KiB, for up to eight below 256 KiB,
+/// else two-shot; its NVLS kernels have no program here.
+[[nodiscard]] std::vector<Selector> selectors(const Contest& contest, const Fabric& fabric);
+
+/// By size; none where the contest has no such contender.
+[[nodiscard]] std::vector<std::optional<Winner>> picks(Contest& contest, const Selector& selector,
+                                                       const std::vector<std::int64_t>& sizes);
+
+}  // namespace forestcoll::fastest

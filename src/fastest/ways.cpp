@@ -1,0 +1,178 @@
+#include "fastest/ways.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "choose/trees.hpp"
+#include "forestcoll/chunks.hpp"
+
+namespace forestcoll::fastest {
+namespace {
+
+constexpr std::int64_t kMostTrees = 16;
+constexpr std::size_t kMostRanksSearched = 256;  // by the algorithms that take long
+constexpr std::size_t kMostRanksLowered = 64;    // for which lower trees are looked for
+
+std::int32_t height_of(const CollectiveForest& forest) {
+  std::int32_t height = 0;
+  for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
+    if (*phase) height = std::max(height, (*phase)->max_height());
+  }
+  return height;
+}
+
+class WayFinder {
+ public:
+  WayFinder(const Fabric& fabric, const CompileOptions& options, const BaselineOptions& baseline,
+            const std::vector<std::string>& wanted)
+      : fabric_(fabric), options_(options), baseline_(baseline), wanted_(wanted) {}
+
+  Expected<std::vector<Way>> find() {
+    if (const auto done = is_wanted("forestcoll") ? add_ours() : find_optimum(); !done) {
+      return done.errors();
+    }
+    if (!options_.choose_trees) return std::move(ways_);
+    add_baselines();
+    add_exchanges();
+    if (!ways_.empty()) return std::move(ways_);
+    return Diagnostic{.code = "B09",
+                      .message = "none of the algorithms that are asked for has a schedule here",
+                      .remedy = "`forestcoll compare` says why, for each of them"};
+  }
+
+ private:
+  [[nodiscard]] bool is_wanted(std::string_view name) const {
+    return wanted_.empty() || std::ranges::find(wanted_, name) != wanted_.end();
+  }
+
+  Expected<void> add_ours() {
+    auto best = choose_forest(fabric_, options_);
+    if (!best) return best.errors();
+    best->schedule.reset();
+    optimum_ = best->synthesis.forest.optimum;
+    ways_.push_back({"forestcoll", *std::move(best), {}});
+    if (!options_.choose_trees) return {};
+    add_powers_of_two();
+    add_optimal();
+    add_lower_trees();
+    return {};
+  }
+
+  Expected<void> find_optimum() {
+    const SynthesizeOptions& asked = options_.synthesis;
+    const auto best = bound(fabric_.network, asked.collective, asked.root);
+    if (!best) return best.errors();
+    optimum_ = best->algbw;
+    return {};
+  }
+
+  [[nodiscard]] bool is_stopped() const { return options_.synthesis.packing.stop.stop_requested(); }
+
+  // Of forestcoll; one that is there already is not taken again.
+  void add(Synthesis synthesis) {
+    const auto is_same = [&](const Way& way) {
+      const CollectiveForest& other = way.forest();
+      return other.k == synthesis.forest.k && other.weight == synthesis.forest.weight &&
+             height_of(other) == height_of(synthesis.forest);
+    };
+    if (std::ranges::any_of(ways_, is_same)) return;
+    synthesis.forest.optimum = optimum_;
+    ways_.push_back({"forestcoll", {std::move(synthesis), ""}, {}});
+  }
+
+  // The highest rate of all, of as many trees as that takes.
+  void add_optimal() {
+    SynthesizeOptions asked = options_.synthesis;
+    asked.trees_per_root = {};
+    auto found = synthesize(fabric_.network, asked);
+    if (found && !found->stopped) add(*std::move(found));
+  }
+
+  void add_powers_of_two() {
+    for (std::int64_t k = 1; k <= kMostTrees && !is_stopped(); k *= 2) {
+      if (auto found = choose::synthesize_at(fabric_.network, options_.synthesis, k)) {
+        add(*std::move(found));
+      }
+    }
+    for (Synthesis& each : choose::in_powers_of_two(fabric_, options_)) add(std::move(each));
+  }
+
+  // Lower trees at lower rates: of one tree per root, for small sizes.
+  void add_lower_trees() {
+    if (fabric_.network.ranks.size() > kMostRanksLowered) return;
+    SynthesizeOptions asked = options_.synthesis;
+    asked.trees_per_root = {TreesPerRoot::Mode::fixed, 1};
+    auto found = synthesize(fabric_.network, asked);
+    if (!found || found->stopped) return;
+    std::int32_t height = height_of(found->forest);
+    const std::int32_t least = found->least_height;
+    while (height > least && !is_stopped()) {
+      asked.max_height = height - 1;
+      auto lower = synthesize(fabric_.network, asked);
+      if (!lower || lower->stopped) return;
+      height = height_of(lower->forest);
+      add(*std::move(lower));
+    }
+  }
+
+  void add_baselines() {
+    const bool is_large = fabric_.network.ranks.size() > kMostRanksSearched;
+    for (const BaselineInfo& info : baselines()) {
+      const bool is_slow = info.name == "bfb" || info.name == "multitree" || info.name == "greedy";
+      if (!is_wanted(info.name) || is_stopped() || (is_large && is_slow)) continue;
+      auto made = make_baseline(info.name, fabric_.topology, fabric_.network,
+                                options_.synthesis.collective, options_.synthesis.root, baseline_);
+      if (!made || !made->forest) continue;
+      Synthesis synthesis;
+      synthesis.forest = *std::move(made->forest);
+      synthesis.forest.optimum = optimum_;
+      synthesis.allowed = made->algbw;
+      if (!ways_.empty()) synthesis.least_height = ways_.front().chosen.synthesis.least_height;
+      ways_.push_back({std::string(info.name), {std::move(synthesis), ""}, {}});
+    }
+  }
+
+  // What they reach on the links the checker says, once they are written.
+  void add_exchanges() {
+    if (options_.synthesis.collective != Collective::allreduce) return;
+    for (const ExchangeInfo& info : exchanges()) {
+      if (!is_wanted(info.name)) continue;
+      Synthesis synthesis;
+      synthesis.forest.collective = Collective::allreduce;
+      synthesis.forest.optimum = optimum_;
+      ways_.push_back({std::string(info.name), {std::move(synthesis), ""}, info.exchange});
+    }
+  }
+
+  const Fabric& fabric_;
+  const CompileOptions& options_;
+  const BaselineOptions& baseline_;
+  const std::vector<std::string>& wanted_;
+  std::vector<Way> ways_;
+  Ratio optimum_;
+};
+
+}  // namespace
+
+std::string Way::in_words() const {
+  if (algorithm != "forestcoll") return algorithm;
+  const std::string trees = forest().weight.empty() ? fmt::format("k {}", forest().k)
+                                                    : fmt::format("{} chunks", chunks_of(forest()));
+  return fmt::format("{}, {}, height {}", algorithm, trees, height_of(forest()));
+}
+
+Expected<std::vector<Way>> find_ways(const Fabric& fabric, const CompileOptions& options,
+                                     const BaselineOptions& baseline,
+                                     const std::vector<std::string>& wanted) {
+  return WayFinder(fabric, options, baseline, wanted).find();
+}
+
+Expected<Schedule> lower_way(const Way& way, const Fabric& fabric, const LowerOptions& lowering) {
+  if (way.exchange) return lower_exchange(*way.exchange, fabric.network.ranks.size(), lowering);
+  return lower(way.forest(), lowering);
+}
+
+}  // namespace forestcoll::fastest

@@ -1,0 +1,104 @@
+#include "fastest/write.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "forestcoll/least_latency.hpp"
+
+namespace forestcoll::fastest {
+namespace {
+
+constexpr std::int64_t kBytesOfElement = 4;
+
+const ProtocolParameters& costs_of(const SimulationParameters& parameters,
+                                   const std::string& protocol) {
+  if (protocol == "LL") return parameters.ll;
+  return protocol == "LL128" ? parameters.ll128 : parameters.simple;
+}
+
+// In the protocol that is best for it; the optimum is of trees.
+LeastTime least_time(const Contest& contest, std::int64_t bytes, const Fabric& fabric) {
+  LeastTime least{std::numeric_limits<double>::infinity()};
+  const SynthesizeOptions& asked = contest.compile().synthesis;
+  const double optimum = contest.ways().front().forest().optimum.to_double() * 1e9;
+  for (const std::string& name : contest.protocols()) {
+    const ProtocolParameters& costs = costs_of(contest.parameters(), name);
+    const double latency =
+        least_latency(fabric.topology, asked.collective, asked.root, contest.parameters(), costs);
+    const double links = static_cast<double>(bytes) / (optimum * costs.efficiency);
+    const double longer = std::max(latency, links);
+    if (longer >= least.seconds) continue;
+    least = {longer, latency > links ? LeastTime::By::latency : LeastTime::By::links};
+  }
+  return least;
+}
+
+}  // namespace
+
+Expected<Lowered> lower_as_written(const Way& way, const Fabric& fabric, CompileOptions options) {
+  if (way.algorithm != "forestcoll") options.xml.algorithm = way.algorithm;
+  auto schedule = lower_way(way, fabric, options.lowering);
+  if (!schedule) return schedule.errors();
+  Lowered result{way.chosen, std::move(options)};
+  if (way.exchange) {
+    CollectiveForest& forest = result.chosen.synthesis.forest;
+    const auto verdict =
+        verify(to_msccl_xml(*schedule, forest, fabric.topology, result.options.xml), way.algorithm,
+               &fabric.topology, {.target = result.options.xml.target, .sms = result.options.sms});
+    if (!verdict) return verdict.errors();
+    if (!verdict->ok) return verdict->findings;
+    if (verdict->algbw) forest.algbw = result.chosen.synthesis.allowed = *verdict->algbw;
+  }
+  result.chosen.schedule = *std::move(schedule);
+  return result;
+}
+
+Expected<Lowered> lower_winner(const Contest& contest, std::size_t contender,
+                               const Fabric& fabric) {
+  CompileOptions options = contest.compile();
+  options.xml.protocol = contest.contenders()[contender].protocol;
+  options.lowering.instances = contest.program(contender).instances;
+  return lower_as_written(contest.way(contender), fabric, std::move(options));
+}
+
+FastestChoice describe(const Contest& contest, const Winner& winner, std::int64_t bytes,
+                       const Fabric& fabric) {
+  const Way& way = contest.way(winner.contender);
+  const Program& program = contest.program(winner.contender);
+  return {.bytes = bytes,
+          .algorithm = way.algorithm,
+          .name = way.in_words(),
+          .protocol = contest.contenders()[winner.contender].protocol,
+          .instances = program.instances,
+          .chunks = program.chunks,
+          .threadblocks = program.threadblocks,
+          .channels = program.channels,
+          .steps = program.steps,
+          .algbw = way.forest().algbw,
+          .seconds = winner.seconds,
+          .least = least_time(contest, bytes, fabric),
+          .considered = winner.considered};
+}
+
+Diagnostic nothing_served(const Contest& contest, std::string_view option) {
+  const auto& programs = contest.programs();
+  const Program& fewest = *std::ranges::min_element(
+      programs, {}, [&](const Program& program) { return contest.elements(program); });
+  const std::int64_t elements = contest.elements(fewest);
+  return {.code = "S03",
+          .message = fmt::format(
+              "{}: at none of these sizes would {} select a schedule: the one with the fewest "
+              "chunks has {}, and its buffers are multiples of {} elements",
+              option, contest.compile().xml.target, fewest.chunks, elements),
+          .remedy = fmt::format(
+              "name multiples of {} bytes (elements of {} bytes){}", kBytesOfElement * elements,
+              kBytesOfElement,
+              elements == fewest.chunks
+                  ? ""
+                  : ", or use RCCL 6.3 and --target rccl-6.3, which take multiples of the chunks")};
+}
+
+}  // namespace forestcoll::fastest

@@ -1,0 +1,182 @@
+// Whole buffers, not parts of them: the data of everybody crosses every rank's links again and
+// again, but there are as few messages one after the other as there can be, one for a single shot
+// and log N for doubling. So this is for small buffers.
+#include "forestcoll/exchange.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/check.hpp"
+#include "schedule/exchange/exchange_writer.hpp"
+#include "schedule/exchange/partners.hpp"
+#include "schedule/msccl/labels.hpp"
+#include "schedule/refusal.hpp"
+
+namespace forestcoll {
+namespace {
+
+using schedule::ExchangeWriter;
+using schedule::Meeting;
+using Meetings = IdVector<Rank, std::vector<Meeting>>;
+
+constexpr const char* kTreesInstead = "use an algorithm of trees, such as two-shot";
+
+constexpr std::array<ExchangeInfo, 3> kExchanges = {{
+    {Exchange::one_shot, "one-shot", "direct exchange in one shot",
+     "AMD RCCL and Microsoft MSCCL, all-pairs schedules"},
+    {Exchange::recursive_doubling, "recursive-doubling", "recursive doubling of whole buffers",
+     "Thakur, Rabenseifner, Gropp, IJHPCA 2005"},
+    {Exchange::swing, "swing-doubling", "Swing of whole buffers", "De Sensi et al., NSDI 2024"},
+}};
+
+// What is received is added to what `from` has, into `to`.
+void receive_and_add(ExchangeWriter& writer, Rank partner, Slice from, Slice to, Slice spare,
+                     bool fused) {
+  if (fused) return writer.push(partner, Operation::recv_reduce_copy, from, to);
+  writer.push(partner, Operation::recv, spare, spare);
+  // The sum takes the place of one of its parts.
+  if (from.buffer != to.buffer || from.offset != to.offset) {
+    writer.push(partner, Operation::copy, from, to);
+  }
+  writer.push(partner, Operation::reduce, spare, to);
+}
+
+void write_meetings(RankProgram& program, std::int32_t chunk, std::int64_t chunks,
+                    const std::vector<Meeting>& meetings, bool fused) {
+  ExchangeWriter writer(program, chunk);
+  for (const Meeting& meeting : meetings) {
+    const Slice own = writer.own();
+    if (meeting.sends) writer.push(meeting.partner, Operation::send, own, own);
+    if (!meeting.receives) continue;
+    if (meeting.adds) {
+      const Slice spare = fused ? own : writer.scratch(0, chunks);
+      receive_and_add(writer, meeting.partner, own, own, spare, fused);
+    } else {
+      writer.push(meeting.partner, Operation::recv, own, own);
+    }
+  }
+}
+
+// The sum grows in scratch, in the order of the ranks, and takes the place of the rank's own data
+// with the last summand: by then the chain has passed through the threadblocks of all partners,
+// which have all sent.
+void write_one_shot(RankProgram& program, std::int32_t chunk, std::int64_t chunks, Rank self,
+                    std::size_t ranks, bool fused) {
+  ExchangeWriter writer(program, chunk);
+  const Slice own = writer.own();
+  for (std::size_t v = 0; v < ranks; ++v) {
+    if (Rank(v) != self) writer.push(Rank(v), Operation::send, own, own, false);
+  }
+  const Slice sum = writer.scratch(0, chunks);
+  const std::size_t last = ranks - 1;
+  std::optional<Slice> so_far;
+  Rank block;  // whose threadblock works on the sum
+  for (std::size_t v = 0; v < ranks; ++v) {
+    const Slice to = v == last ? own : sum;
+    if (Rank(v) == self) {
+      if (so_far)
+        writer.push(block, Operation::reduce, v == last ? sum : own, v == last ? own : sum);
+      if (!so_far) so_far = own;
+      continue;
+    }
+    block = Rank(v);
+    if (so_far) {
+      const Slice spare = fused ? sum : writer.scratch(1, chunks);
+      receive_and_add(writer, block, *so_far, to, spare, fused);
+    } else {
+      writer.push(block, Operation::recv, sum, sum);
+    }
+    so_far = sum;
+  }
+}
+
+Expected<std::optional<Meetings>> meetings_of(Exchange exchange, std::size_t ranks) {
+  if (exchange == Exchange::one_shot) return std::optional<Meetings>();
+  if (exchange == Exchange::recursive_doubling) {
+    return std::optional<Meetings>(schedule::doubling_meetings(ranks));
+  }
+  auto meetings = schedule::swing_meetings(ranks);
+  if (meetings) return meetings;
+  return Diagnostic{.code = "B02",
+                    .message = fmt::format("partners as Swing has them need a power of two of "
+                                           "ranks, and there are {}",
+                                           ranks),
+                    .remedy = "use recursive-doubling, which serves any number"};
+}
+
+Expected<void> refuse_exchange(const Schedule& programs, const TargetLimits& target,
+                               std::int64_t most_blocks) {
+  const std::int64_t most =
+      std::min<std::int64_t>({most_blocks, target.max_threadblocks, target.max_depended});
+  if (programs.max_threadblocks() > most) {
+    return schedule::refusal("T01",
+                             fmt::format("{} threadblocks of a rank, one for each partner and "
+                                         "chunk, but {} at most can be used",
+                                         programs.max_threadblocks(), most),
+                             "use fewer --instances, or an algorithm of trees");
+  }
+  if (programs.max_steps() > target.max_steps) {
+    return schedule::refusal("T02",
+                             fmt::format("{} steps of a threadblock, but {} holds {}",
+                                         programs.max_steps(), target.name, target.max_steps),
+                             kTreesInstead);
+  }
+  if (programs.channels <= target.max_channels) return {};
+  return schedule::refusal("T03",
+                           fmt::format("{} channels, one for each chunk, but {} holds {}",
+                                       programs.channels, target.name, target.max_channels),
+                           "use fewer --instances");
+}
+
+}  // namespace
+
+std::span<const ExchangeInfo> exchanges() {
+  return kExchanges;
+}
+
+const ExchangeInfo* find_exchange(std::string_view name) {
+  const auto at = std::ranges::find(kExchanges, name, &ExchangeInfo::name);
+  return at == kExchanges.end() ? nullptr : &*at;
+}
+
+Expected<Schedule> lower_exchange(Exchange exchange, std::size_t ranks,
+                                  const LowerOptions& options) {
+  FORESTCOLL_CHECK(ranks >= 2, "an exchange has partners");
+  const TargetLimits* target = find_target(options.target);
+  if (target == nullptr) {
+    return Diagnostic{.code = "T07",
+                      .message = fmt::format("there is no target \"{}\"", options.target),
+                      .remedy = "the targets are " + known_targets()};
+  }
+  if (options.placement != Placement::in_place) {
+    return schedule::refusal("T06", "exchanges of whole buffers are made for calls in place",
+                             "leave --outofplace out, or use an algorithm of trees");
+  }
+  const auto meetings = meetings_of(exchange, ranks);
+  if (!meetings) return meetings.errors();
+  Schedule result;
+  result.collective = Collective::allreduce;
+  result.chunks = options.instances;
+  result.channels = options.instances;
+  result.programs = IdVector<Rank, RankProgram>(ranks);
+  for (std::size_t r = 0; r < ranks; ++r) {
+    RankProgram& program = result.programs[Rank(r)];
+    program.input_chunks = program.output_chunks = result.chunks;
+    for (std::int32_t chunk = 0; chunk < options.instances; ++chunk) {
+      if (*meetings) {
+        write_meetings(program, chunk, result.chunks, (**meetings)[Rank(r)], target->fused_steps);
+      } else {
+        write_one_shot(program, chunk, result.chunks, Rank(r), ranks, target->fused_steps);
+      }
+    }
+  }
+  schedule::name_senders(result.programs);
+  if (const auto done = refuse_exchange(result, *target, options.max_threadblocks); !done) {
+    return done.errors();
+  }
+  return result;
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,121 @@
+// `forestcoll compare` from outside: the programs that would be written, by size.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/compare.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+nlohmann::json programs(const std::string& fabric, std::vector<std::string> more) {
+  std::vector<std::string> arguments = {"compare", topology(fabric), "--json"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const auto result = run(arguments);
+  EXPECT_EQ(result.code, 0) << result.err;
+  auto report = nlohmann::json::parse(result.out);
+  expect_valid(report, "forestcoll-compare.schema.json");
+  return report;
+}
+
+nlohmann::json times_of(const nlohmann::json& row) {
+  return row.contains("program_times") ? row["program_times"] : row["times"];
+}
+
+// Nobody is faster than what `synth --size` writes, as all of them are among what it chooses from.
+void expect_none_faster(const nlohmann::json& report) {
+  const auto ours = times_of(row(report, "forestcoll"));
+  std::size_t others = 0;
+  for (const auto& each : report["rows"]) {
+    const auto times = each.contains("error") ? nlohmann::json::array() : times_of(each);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      EXPECT_GE(times[i]["seconds"].get<double>(), ours[i]["seconds"].get<double>())
+          << each["algorithm"] << " at " << times[i]["bytes"];
+      ++others;
+    }
+  }
+  EXPECT_GT(others, 8 * ours.size());
+}
+
+TEST(ComparePrograms, NobodyIsFasterThanWhatSynthWritesForTheSize) {
+  const auto report = programs("dgx-a100-x1", {"--sizes", "1K,256K,32M"});
+  expect_none_faster(report);
+  const auto ours = row(report, "forestcoll");
+  EXPECT_EQ(ours["choices"][0]["algorithm"], "one-shot");
+  EXPECT_EQ(ours["choices"][2]["algorithm"], "forestcoll");
+  EXPECT_THAT(ours["note"].get<std::string>(),
+              HasSubstr("as synth --size writes it: one-shot in "));
+  for (const auto& choice : ours["choices"]) {
+    EXPECT_GE(choice["seconds"].get<double>(), choice["least_seconds"].get<double>());
+  }
+  // The trees of the highest rate are another row, and slower for small messages.
+  EXPECT_GT(row(report, "forestcoll (rate)")["program_times"][0]["seconds"].get<double>(),
+            2 * ours["program_times"][0]["seconds"].get<double>());
+  EXPECT_EQ(row(report, "recursive-doubling")["algbw"]["exact"], "100");
+  const auto sentence = report["who_wins"].back().get<std::string>();
+  EXPECT_THAT(sentence, ::testing::StartsWith("By size, programs of threadblocks, against "));
+}
+
+// What the program that is written takes by `simulate` is what the row says.
+TEST(ComparePrograms, TimesAreThoseOfTheFileThatSynthWrites) {
+  const Scratch scratch;
+  const auto report =
+      programs("dgx-a100-x1", {"-c", "allgather", "--algorithms", "forestcoll", "--sizes", "64K"});
+  ASSERT_EQ(run({"synth", topology("dgx-a100-x1"), "-c", "allgather", "--size", "64K", "-o",
+                 scratch / "s.xml"})
+                .code,
+            0);
+  const auto simulated = nlohmann::json::parse(
+      run({"simulate", scratch / "s.xml", topology("dgx-a100-x1"), "--sizes", "64K", "--json"})
+          .out);
+  EXPECT_DOUBLE_EQ(simulated["times"][0]["seconds"].get<double>(),
+                   row(report, "forestcoll")["program_times"][0]["seconds"].get<double>());
+}
+
+// One-shot below 256 KiB for eight ranks, else two-shot; nothing for several boxes. NCCL has LL for
+// small messages and Simple for large ones.
+TEST(ComparePrograms, SelectorsPickAsPublished) {
+  const auto report = programs(
+      "dgx-a100-x1", {"--algorithms", "mscclpp-pick,nccl-pick", "--sizes", "64K,256K,16M"});
+  const auto picks = row(report, "mscclpp-pick")["choices"];
+  EXPECT_EQ(picks[0]["algorithm"], "one-shot");
+  EXPECT_EQ(picks[1]["algorithm"], "two-shot");
+  const auto nccl = row(report, "nccl-pick")["choices"];
+  EXPECT_EQ(nccl[0]["protocol"], "LL");
+  EXPECT_EQ(nccl[2]["protocol"], "Simple");
+  const auto boxes = programs("dgx-a100-x2", {"--algorithms", "mscclpp-pick", "--sizes", "64K"});
+  EXPECT_EQ(row(boxes, "mscclpp-pick")["error"]["code"], "N06");
+}
+
+TEST(ComparePrograms, TreesAreAnOption) {
+  const auto code = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"compare", topology("dgx-a100-x1"), "--trees"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto result = run(arguments);
+    EXPECT_EQ(result.code, 2);
+    return result.err.substr(result.err.find("[S"), 5);
+  };
+  EXPECT_EQ(code({"--algorithms", "nccl-pick"}), "[S04]");
+  EXPECT_EQ(code({"--algorithms", "recursive-doubling"}), "[S04]");
+  EXPECT_EQ(code({"-c", "alltoall"}), "[S04]");
+}
+
+TEST(ComparePrograms, AlltoallIsChosenBySizeToo) {
+  const auto report = programs("dgx-a100-x1", {"-c", "alltoall", "--sizes", "16K,1M,64M"});
+  const auto ours = row(report, "forestcoll")["times"];
+  for (const auto& each : report["rows"]) {
+    for (std::size_t i = 0; i < each["times"].size(); ++i) {
+      EXPECT_GE(each["times"][i]["seconds"].get<double>(),
+                ours[i]["seconds"].get<double>() * (1 - 1e-9))
+          << each["algorithm"];
+    }
+  }
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

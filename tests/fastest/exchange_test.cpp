@@ -1,0 +1,92 @@
+// Exchanges of whole buffers, on any number of ranks and for all runtimes.
+#include "forestcoll/exchange.hpp"
+
+#include <gmock/gmock.h>
+
+#include <bit>
+
+#include "fastest/fabrics.hpp"
+#include "forestcoll/emit.hpp"
+#include "forestcoll/verify.hpp"
+#include "schedule/run.hpp"
+
+namespace forestcoll {
+namespace {
+
+using ::testing::HasSubstr;
+
+LowerOptions in_instances(std::int32_t instances, const std::string& target = "azure") {
+  LowerOptions options;
+  options.instances = instances;
+  options.target = target;
+  return options;
+}
+
+// The checker, and sums in any order of threadblocks that the waits leave.
+void expect_right(Exchange exchange, std::size_t ranks, const LowerOptions& options) {
+  const auto schedule = lower_exchange(exchange, ranks, options);
+  ASSERT_TRUE(schedule) << to_string(schedule.errors().front());
+  const Fabric fabric = test::star_of(ranks);
+  CollectiveForest head;
+  head.collective = Collective::allreduce;
+  XmlOptions xml;
+  xml.target = options.target;
+  const auto verdict = verify(to_msccl_xml(*schedule, head, fabric.topology, xml), "exchange",
+                              &fabric.topology, {.target = options.target});
+  ASSERT_TRUE(verdict);
+  EXPECT_TRUE(verdict->ok) << ranks << " " << to_string(verdict->findings.front());
+  EXPECT_TRUE(verdict->free_at_one_in_flight);
+  EXPECT_EQ(testing::run_in_many_ways(*schedule, 3), "") << ranks;
+}
+
+TEST(Exchange, IsRightOnAnyNumberOfRanks) {
+  for (std::size_t ranks = 2; ranks <= 13; ++ranks) {
+    for (const ExchangeInfo& info : exchanges()) {
+      if (info.exchange == Exchange::swing && !std::has_single_bit(ranks)) continue;
+      expect_right(info.exchange, ranks, in_instances(ranks % 3 == 0 ? 2 : 1));
+    }
+  }
+}
+
+TEST(Exchange, IsRightForAllRuntimes) {
+  for (const std::string target : {"azure", "msccl", "rccl-5.7", "rccl-6", "rccl-6.3"}) {
+    for (const ExchangeInfo& info : exchanges()) {
+      expect_right(info.exchange, 8, in_instances(2, target));
+    }
+  }
+}
+
+// Everybody sends all: of 5 ranks 4 times; with doubling log N times.
+TEST(Exchange, LoadsLinksWithWholeBuffers) {
+  for (const auto& [name, load] : {std::pair("one-shot", 7), std::pair("recursive-doubling", 3),
+                                   std::pair("swing-doubling", 3)}) {
+    const auto schedule = lower_exchange(find_exchange(name)->exchange, 8, in_instances(1));
+    const Fabric fabric = test::star_of(8);
+    CollectiveForest head;
+    head.collective = Collective::allreduce;
+    const auto verdict = verify(to_msccl_xml(*schedule, head, fabric.topology, {}), "exchange",
+                                &fabric.topology, {});
+    ASSERT_TRUE(verdict && verdict->algbw);
+    EXPECT_EQ(*verdict->algbw, Ratio(300, load)) << name;
+  }
+}
+
+TEST(Exchange, SaysWhatDoesNotFit) {
+  const auto code = [](Exchange exchange, std::size_t ranks, const LowerOptions& options) {
+    const auto schedule = lower_exchange(exchange, ranks, options);
+    EXPECT_FALSE(schedule);
+    EXPECT_FALSE(schedule.errors().front().remedy.empty());
+    return schedule ? "" : schedule.errors().front().code;
+  };
+  EXPECT_EQ(code(Exchange::one_shot, 200, in_instances(1)), "T01");
+  EXPECT_EQ(code(Exchange::one_shot, 2, in_instances(33)), "T03");
+  EXPECT_EQ(code(Exchange::swing, 12, in_instances(1)), "B02");
+  EXPECT_EQ(code(Exchange::one_shot, 4, in_instances(1, "none")), "T07");
+  LowerOptions out_of_place = in_instances(1);
+  out_of_place.placement = Placement::out_of_place;
+  EXPECT_EQ(code(Exchange::one_shot, 4, out_of_place), "T06");
+  EXPECT_EQ(find_exchange("nothing"), nullptr);
+}
+
+}  // namespace
+}  // namespace forestcoll

@@ -1,0 +1,188 @@
+// The fastest of all: what wins is what simulating everything would have chosen.
+#include "forestcoll/fastest.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "fastest/contest.hpp"
+#include "fastest/fabrics.hpp"
+#include "forestcoll/least_latency.hpp"
+#include "forestcoll/tune.hpp"
+
+namespace forestcoll {
+namespace {
+
+using fastest::Contest;
+using ::testing::HasSubstr;
+
+FastestOptions options_for(Collective collective, std::vector<std::int64_t> sizes) {
+  FastestOptions options;
+  options.compile.synthesis.collective = collective;
+  if (is_rooted(collective)) options.compile.synthesis.root = Rank(std::size_t{0});
+  options.sizes = std::move(sizes);
+  return options;
+}
+
+const std::vector<std::int64_t>& some_sizes() {
+  static const std::vector<std::int64_t> sizes = {1024, 65536, 1 << 20, 16 << 20};
+  return sizes;
+}
+
+class Contests : public ::testing::TestWithParam<std::tuple<const char*, Collective>> {};
+
+// No bound is above the time that is simulated, so nothing is left out that could have won.
+TEST_P(Contests, BoundsAreBounds) {
+  const auto [name, collective] = GetParam();
+  const Fabric fabric = test::bundled_fabric(name);
+  auto contest = Contest::hold(fabric, options_for(collective, some_sizes()));
+  ASSERT_TRUE(contest) << to_string(contest.errors().front());
+  for (std::size_t c = 0; c < contest->contenders().size(); ++c) {
+    for (const std::int64_t size : some_sizes()) {
+      const auto seconds = contest->seconds(c, size);
+      ASSERT_TRUE(seconds);
+      const double least = contest->least_seconds(c, size);
+      EXPECT_LE(least, *seconds) << contest->way(c).in_words() << size;
+      EXPECT_GT(least, 0);
+    }
+  }
+}
+
+TEST_P(Contests, TheWinnerIsTheFastestOfAll) {
+  const auto [name, collective] = GetParam();
+  const Fabric fabric = test::bundled_fabric(name);
+  auto contest = Contest::hold(fabric, options_for(collective, some_sizes()));
+  ASSERT_TRUE(contest);
+  const auto winners = contest->winners();
+  for (std::size_t i = 0; i < some_sizes().size(); ++i) {
+    ASSERT_TRUE(winners[i]);
+    std::pair<double, std::size_t> best(1e9, 0);
+    for (std::size_t c = 0; c < contest->contenders().size(); ++c) {
+      if (!contest->serves(c, some_sizes()[i])) continue;
+      best = std::min(best, {*contest->seconds(c, some_sizes()[i]), c});
+    }
+    EXPECT_EQ(winners[i]->contender, best.second) << some_sizes()[i];
+    EXPECT_EQ(winners[i]->seconds, best.first);
+    EXPECT_EQ(winners[i]->considered.front().algorithm, contest->way(best.second).algorithm);
+    EXPECT_TRUE(std::ranges::is_sorted(winners[i]->considered, {}, &ConsideredTime::seconds));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabrics, Contests,
+                         ::testing::Values(std::tuple("dgx-a100-x1", Collective::allreduce),
+                                           std::tuple("dgx-a100-x1", Collective::allgather),
+                                           std::tuple("hypercube-16", Collective::reduce_scatter),
+                                           std::tuple("dgx-1-v100", Collective::broadcast)),
+                         [](const auto& each) {
+                           std::string name = std::get<0>(each.param);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name + "_" + std::string(to_string(std::get<1>(each.param)));
+                         });
+
+// A step to send, the message over two links, a step to receive: nothing is below that, and one
+// shot between two is no more.
+TEST(LeastLatency, IsWhatOneMessageTakes) {
+  const Fabric fabric = test::star_of(2);
+  const auto a100 = *find_simulation_parameters("a100");
+  const double least =
+      least_latency(fabric.topology, Collective::allreduce, std::nullopt, a100, a100.ll);
+  EXPECT_NEAR(least, (2 * 0.2 + 2 * 0.7) * 1e-6, 1e-12);
+  const auto choices = fastest_choices(fabric, options_for(Collective::allreduce, {8}));
+  ASSERT_TRUE(choices);
+  EXPECT_NEAR(choices->front().seconds, least, 0.02e-6);
+  EXPECT_EQ(choices->front().least.by, LeastTime::By::latency);
+}
+
+// Along a row of GPUs, the ones between relay.
+TEST(LeastLatency, RelaysAndRoots) {
+  const Fabric row = test::fabric_of(R"({"format": "forestcoll-topology", "version": 1,
+    "nodes": [{"id": "gpu[0-3]", "type": "compute"}],
+    "links": [{"src": "gpu0", "dst": "gpu1", "bandwidth": 10, "latency": "1us"},
+              {"src": "gpu1", "dst": "gpu2", "bandwidth": 10, "latency": "1us"},
+              {"src": "gpu2", "dst": "gpu3", "bandwidth": 10, "latency": "1us"}]})");
+  SimulationParameters parameters;
+  parameters.simple = {.step_us = 2, .message_us = 3, .network_message_us = 5};
+  const auto from = [&](std::size_t root) {
+    return least_latency(row.topology, Collective::broadcast, Rank(root), parameters,
+                         parameters.simple);
+  };
+  EXPECT_NEAR(from(0), (2 + 3 * (1 + 3 + 2)) * 1e-6, 1e-12);
+  EXPECT_NEAR(from(1), (2 + 2 * (1 + 3 + 2)) * 1e-6, 1e-12);
+}
+
+TEST(Fastest, OneShotWinsAtOneKilobyteAndTreesWithManyMegabytes) {
+  const Fabric fabric = test::bundled_fabric("dgx-a100-x1");
+  const auto choices =
+      fastest_choices(fabric, options_for(Collective::allreduce, {1024, 32 << 20}));
+  ASSERT_TRUE(choices && choices->size() == 2);
+  EXPECT_EQ((*choices)[0].algorithm, "one-shot");
+  EXPECT_EQ((*choices)[0].protocol, "LL");
+  EXPECT_NE((*choices)[1].algorithm, "one-shot");
+  EXPECT_EQ((*choices)[1].least.by, LeastTime::By::links);
+  for (const FastestChoice& choice : *choices) {
+    EXPECT_GE(choice.seconds, choice.least.seconds);
+    EXPECT_THAT(in_words(choice), HasSubstr("(model, not measurement)"));
+  }
+}
+
+// An exchange has no trees, and its rate is what the checker finds.
+TEST(Fastest, WritesWhatWonAndHasItVerified) {
+  const Fabric fabric = test::bundled_fabric("dgx-a100-x1");
+  const auto made = fastest_schedule(fabric, options_for(Collective::allreduce, {1024}));
+  ASSERT_TRUE(made);
+  const Compilation& compiled = made->compilation;
+  EXPECT_TRUE(compiled.verdict.ok);
+  EXPECT_EQ(compiled.chosen.synthesis.forest.algbw, *compiled.verdict.algbw);
+  EXPECT_THAT(compiled.text, HasSubstr("<!-- one-shot, "));
+  EXPECT_THAT(compiled.text, HasSubstr("proto=\"LL\""));
+  // What is timed is what is written.
+  const auto simulator = prepare_simulation(compiled.text, "it", fabric.topology);
+  ASSERT_TRUE(simulator);
+  const auto run = simulator->run({1024}, *find_simulation_parameters("a100"));
+  ASSERT_TRUE(run);
+  EXPECT_DOUBLE_EQ(run->times.front().seconds, made->choice.seconds);
+}
+
+TEST(Fastest, KeepsToTheTreesTheProtocolAndTheInstancesThatAreAskedFor) {
+  const Fabric fabric = test::bundled_fabric("dgx-a100-x1");
+  FastestOptions options = options_for(Collective::allgather, some_sizes());
+  options.compile.choose_trees = false;
+  options.compile.synthesis.trees_per_root = {TreesPerRoot::Mode::fixed, 2};
+  options.compile.xml.protocol = "LL";
+  options.instances = 2;
+  const auto choices = fastest_choices(fabric, options);
+  ASSERT_TRUE(choices);
+  for (const FastestChoice& choice : *choices) {
+    EXPECT_EQ(choice.name, "forestcoll, k 2, height 1");
+    EXPECT_EQ(choice.protocol, "LL");
+    EXPECT_EQ(choice.instances, 2);
+    EXPECT_EQ(choice.considered.size(), 1U);
+  }
+}
+
+TEST(Fastest, RefusesASizeThatNoRuntimeWouldSelectAnythingFor) {
+  const Fabric fabric = test::star_of(3);
+  const auto none = fastest_choices(fabric, options_for(Collective::allgather, {1000}));
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.errors().front().code, "S03");
+  FastestOptions any = options_for(Collective::allgather, {1000});
+  any.any_count = true;
+  EXPECT_TRUE(fastest_choices(fabric, any));
+}
+
+// The same choices whatever the order in which threads come to them.
+TEST(Fastest, IsTheSameAgain) {
+  const Fabric fabric = test::star_of(4);
+  const TuneOptions options{.compile = {}, .sizes = {4096, 1 << 20, 8 << 20}, .instances = {}};
+  const auto first = tune(fabric, options), second = tune(fabric, options);
+  ASSERT_TRUE(first && second);
+  ASSERT_EQ(first->files.size(), second->files.size());
+  for (std::size_t i = 0; i < first->files.size(); ++i) {
+    EXPECT_EQ(first->files[i].text, second->files[i].text);
+    EXPECT_TRUE(first->files[i].verdict.ok);
+  }
+}
+
+}  // namespace
+}  // namespace forestcoll

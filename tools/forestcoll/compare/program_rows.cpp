@@ -1,0 +1,181 @@
+#include "compare/program_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "common/report/progress_bar.hpp"
+#include "common/report/report.hpp"
+#include "compare/words.hpp"
+#include "forestcoll/exchange.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+constexpr std::size_t kMostRanksTimed = 256;
+constexpr const char* kNcclPick = "nccl-pick";
+constexpr const char* kMscclppPick = "mscclpp-pick";
+
+const AlgorithmTimes* find_times(const RowsRequest& request, const std::string& name) {
+  const auto at = std::ranges::find(request.fastest, name, &AlgorithmTimes::algorithm);
+  return at == request.fastest.end() ? nullptr : &*at;
+}
+
+// At each size; empty where some size has none.
+std::vector<FastestChoice> choices_of(const AlgorithmTimes& times) {
+  std::vector<FastestChoice> choices;
+  for (const auto& choice : times.by_size) {
+    if (!choice) return {};
+    choices.push_back(*choice);
+  }
+  return choices;
+}
+
+// At each size that of the algorithm that is fastest there, of equals the first.
+std::vector<FastestChoice> best_choices(const RowsRequest& request) {
+  std::vector<FastestChoice> best;
+  for (std::size_t i = 0; i < request.sizes.size(); ++i) {
+    std::optional<FastestChoice> fastest;
+    for (const AlgorithmTimes& times : request.fastest) {
+      const auto& choice = times.by_size[i];
+      if (choice && (!fastest || choice->seconds < fastest->seconds)) fastest = choice;
+    }
+    if (!fastest) return {};
+    best.push_back(*std::move(fastest));
+  }
+  return best;
+}
+
+std::string words_of(const FastestChoice& choice) {
+  return fmt::format("{} in {}", choice.name, choice.protocol);
+}
+
+// "one-shot in LL up to 4 KiB, then forestcoll, k 4, height 1 in LL128 up to …"
+std::string note_of(const std::vector<FastestChoice>& choices) {
+  std::string note;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    const bool goes_on = i + 1 < choices.size() && words_of(choices[i + 1]) == words_of(choices[i]);
+    if (goes_on) continue;
+    note += fmt::format("{} to {}{}", words_of(choices[i]),
+                        bytes_in_words(static_cast<double>(choices[i].bytes)),
+                        i + 1 < choices.size() ? "; " : "");
+  }
+  return note;
+}
+
+SimulatedTime time_of(const FastestChoice& choice, const Ratio& busbw_factor) {
+  const double algbw = static_cast<double>(choice.bytes) / choice.seconds / 1e9;
+  return {static_cast<double>(choice.bytes), choice.seconds, algbw,
+          algbw * busbw_factor.to_double()};
+}
+
+void set_choices(ComparedRow& row, const RowsRequest& request, std::int64_t ranks,
+                 std::vector<FastestChoice> choices) {
+  const Ratio factor = busbw_factor(request.collective, ranks);
+  for (const FastestChoice& choice : choices) row.program_times.push_back(time_of(choice, factor));
+  row.choices = std::move(choices);
+}
+
+// Ours is the fastest of all of them, and selectors pick among some; nothing names all.
+std::vector<std::string> algorithms_to_time(const RowsRequest& request) {
+  std::vector<std::string> names = request.algorithms;
+  if (std::ranges::find(names, ours) != names.end()) return {};
+  if (std::ranges::any_of(names, is_selector)) {
+    names.insert(names.end(), {"nccl-ring", "double-tree", "one-shot", "two-shot"});
+  }
+  return names;
+}
+
+Diagnostic no_programs(const std::string& name) {
+  if (is_selector(name)) {
+    return usage_error("N06",
+                       "the selector has nothing that could be written for this collective on this "
+                       "fabric",
+                       "");
+  }
+  return usage_error("N06",
+                     "no program of it fits: its partners are not joined by links and switches "
+                     "alone, or it needs too many threadblocks",
+                     "");
+}
+
+}  // namespace
+
+bool is_selector(const std::string& name) {
+  return name == kNcclPick || name == kMscclppPick;
+}
+
+Expected<std::vector<AlgorithmTimes>> time_programs(const Fabric& fabric,
+                                                    const RowsRequest& request,
+                                                    const Console& console) {
+  const std::size_t ranks = fabric.network.ranks.size();
+  if (ranks > kMostRanksTimed) {
+    return usage_error("N07",
+                       fmt::format("programs of {} GPUs are too many to be simulated here", ranks),
+                       fmt::format("up to {} are; compare fewer GPUs with --ranks, or trees with "
+                                   "--trees",
+                                   kMostRanksTimed));
+  }
+  FastestOptions options{.compile = {},
+                         .sizes = request.sizes,
+                         .instances = {},
+                         .any_count = true,
+                         .parameters = request.parameters,
+                         .baseline = request.baseline,
+                         .algorithms = {}};
+  options.algorithms = algorithms_to_time(request);
+  SynthesizeOptions& synthesis = options.compile.synthesis;
+  synthesis.collective = request.collective;
+  synthesis.root = request.root;
+  ProgressBar bar("timing programs", console);
+  synthesis.packing.progress = [&bar](std::string_view stage, std::optional<double> done) {
+    bar.update(stage, done);
+  };
+  return fastest_of_each(fabric, options);
+}
+
+void add_program_times(ComparedRow& row, const RowsRequest& request, std::int64_t ranks) {
+  if (request.fastest_error) {
+    row.program_times_error = request.fastest_error;
+    return;
+  }
+  if (row.algorithm == ours) {
+    auto choices = best_choices(request);
+    if (!choices.empty())
+      row.note = "by size the fastest of all, as synth --size writes it: " + note_of(choices);
+    return set_choices(row, request, ranks, std::move(choices));
+  }
+  if (const AlgorithmTimes* times = find_times(request, row.algorithm)) {
+    set_choices(row, request, ranks, choices_of(*times));
+  } else if (row.program_error) {
+    row.program_times_error = row.program_error;
+  }
+}
+
+void make_from_programs(ComparedRow& row, const RowsRequest& request, std::int64_t ranks) {
+  if (const ExchangeInfo* info = find_exchange(row.algorithm)) {
+    row.title = info->title;
+    row.source = info->source;
+  } else {
+    row.title = row.algorithm == kNcclPick ? "what NCCL would pick" : "what MSCCL++ would pick";
+    row.source =
+        row.algorithm == kNcclPick ? "NVIDIA NCCL, src/graph/tuning.cc" : "vLLM, custom all-reduce";
+  }
+  const AlgorithmTimes* times = find_times(request, row.algorithm);
+  auto choices = times == nullptr ? std::vector<FastestChoice>() : choices_of(*times);
+  if (choices.empty()) {
+    row.error = request.fastest_error ? *request.fastest_error : no_programs(row.algorithm);
+    return;
+  }
+  row.simulated = Simulated::program;
+  const FastestChoice& largest = choices.back();
+  row.algbw = largest.algbw;
+  row.program = ProgramSize{largest.chunks, largest.threadblocks, largest.channels, largest.steps};
+  row.note = note_of(choices);
+  set_choices(row, request, ranks, std::move(choices));
+  row.times = std::move(row.program_times);
+  row.program_times.clear();
+}
+
+}  // namespace forestcoll::cli
