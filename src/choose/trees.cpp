@@ -27,7 +27,6 @@ namespace forestcoll {
 namespace {
 
 using choose::candidate_times;
-using choose::CandidateTimes;
 using choose::fit_threadblocks;
 using choose::FittedForest;
 using choose::synthesize_at;
@@ -66,20 +65,24 @@ std::optional<ChosenForest> choose_by_model(std::vector<FittedForest> candidates
   if (options.synthesis.packing.progress) {
     options.synthesis.packing.progress("choosing k by the model", std::nullopt);
   }
-  const CandidateTimes times = candidate_times(candidates, fabric, options);
+  const auto times = candidate_times(candidates, fabric, options);
+  if (!times) {
+    ChosenForest highest = std::move(candidates.back().chosen);
+    highest.why = joined(std::move(highest.why),
+                         stop_requested(options)
+                             ? "the highest rate that fits, as time was up for the model"
+                             : "the highest rate that fits, as some are too large for the model");
+    return highest;
+  }
   std::size_t best = 0;
   std::string said;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const double seconds = *times.seconds[i];
     said += fmt::format("{}{} {:.2f} ms", said.empty() ? "" : ", ",
-                        name_of(candidates[i].chosen.synthesis.forest), seconds * 1e3);
-    if (seconds * kGainOfMoreChunks < *times.seconds[best]) best = i;
+                        name_of(candidates[i].chosen.synthesis.forest), (*times)[i] * 1e3);
+    if ((*times)[i] * kGainOfMoreChunks < (*times)[best]) best = i;
   }
-  const std::string why = fmt::format("fastest for 1 GiB ({}, not measurement{}): {}",
-                                      times.simulated ? "model" : "coarse model",
-                                      stop_requested(options) ? "; time was up" : "", said);
   ChosenForest chosen = std::move(candidates[best].chosen);
-  chosen.why = joined(std::move(chosen.why), why);
+  chosen.why = joined(std::move(chosen.why), "fastest for 1 GiB (model, not measurement): " + said);
   return chosen;
 }
 

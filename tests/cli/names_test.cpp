@@ -262,7 +262,7 @@ TEST(Names, TuneNamesTheChunksOfUnequalRoots) {
   const std::string fabric = scratch / "three.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-a100", "--boxes", "3", "-o", fabric}).code, 0);
   const std::vector<std::string> ranks = {"--ranks", "0-3,8-11,16-19"};
-  std::vector<std::string> arguments = {"synth",  fabric, "--tune",      "1G",    "--proto",
+  std::vector<std::string> arguments = {"synth",  fabric, "--tune",      "64M",   "--proto",
                                         "Simple", "-o",   scratch / "d", "--json"};
   arguments.insert(arguments.end(), ranks.begin(), ranks.end());
   const auto tuned = run(arguments);

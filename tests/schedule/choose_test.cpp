@@ -47,7 +47,7 @@ TEST(ChooseForest, AStopEndsTheModelAndNotTheChoice) {
   options.synthesis.answer_when_stopped = true;
   const auto chosen = choose_forest(fabric, options);
   ASSERT_TRUE(chosen);
-  EXPECT_THAT(chosen->why, HasSubstr("(coarse model, not measurement; time was up)"));
+  EXPECT_THAT(chosen->why, HasSubstr("as time was up for the model"));
   EXPECT_TRUE(chosen->schedule);
   EXPECT_FALSE(chosen->synthesis.stopped);
 }

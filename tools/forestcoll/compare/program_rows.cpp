@@ -142,8 +142,10 @@ void add_program_times(ComparedRow& row, const RowsRequest& request, std::int64_
   }
   if (row.algorithm == ours) {
     auto choices = best_choices(request);
-    if (!choices.empty())
-      row.note = "by size the fastest of all, as synth --size writes it: " + note_of(choices);
+    if (!choices.empty()) {
+      if (!row.note.empty()) row.note += "; ";
+      row.note += "by size the fastest of all, as synth --size writes it: " + note_of(choices);
+    }
     return set_choices(row, request, ranks, std::move(choices));
   }
   if (const AlgorithmTimes* times = find_times(request, row.algorithm)) {

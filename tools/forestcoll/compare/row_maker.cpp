@@ -157,19 +157,22 @@ class RowMaker {
     set_links(row, loads_of(made->verdict));
     set_alltoall_program(row);
     simulate(row, made->text);
-    if (row.algorithm == ours) choose_alltoall_by_size(row);
+    if (row.algorithm != ours) return;
+    choose_alltoall_by_size(row.times, row);
+    choose_alltoall_by_size(row.at_measured, row);
   }
 
   // What `synth --sizes` writes for each size: in few rounds, or with the stops of others, where
   // that is faster.
-  void choose_alltoall_by_size(ComparedRow& row) const {
-    for (std::size_t i = 0; i < row.times.size(); ++i) {
-      const auto made = alltoall_flows_for(fabric_, request_, request_.sizes[i], *row.parts);
+  void choose_alltoall_by_size(std::vector<SimulatedTime>& times, const ComparedRow& row) const {
+    for (SimulatedTime& time : times) {
+      const auto bytes = static_cast<std::int64_t>(time.bytes);
+      const auto made = alltoall_flows_for(fabric_, request_, bytes, *row.parts);
       if (!made) continue;
       const auto simulator = prepare_simulation(made->text, row.algorithm, fabric_.topology);
       if (!simulator) continue;
-      const auto times = times_at(*simulator, {request_.sizes[i]});
-      if (times && times->front().seconds < row.times[i].seconds) row.times[i] = times->front();
+      const auto by_size = times_at(*simulator, {bytes});
+      if (by_size && by_size->front().seconds < time.seconds) time = by_size->front();
     }
   }
 
