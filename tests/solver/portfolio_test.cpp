@@ -166,6 +166,21 @@ TEST_F(Portfolio, EqualRatesTakeTheLowestTrees) {
   EXPECT_GT(lower, 0);  // than the first k of that rate
 }
 
+// With half of a NIC's way out gone, every box has to do without a little of what comes in, so that
+// no link but those in the boxes has anything left. Packed root by root, trees are of seven hops.
+TEST_F(Portfolio, TreesStayLowWhereOneWayOutIsSlow) {
+  Network network = test::dgx_a100(16);
+  for (Capacity& capacity : network.capacity) capacity *= 2;
+  const auto is_switch = [&](NodeId v) { return !network.rank_of[v].valid(); };
+  ArcId slow(std::size_t{0});
+  while (!is_switch(network.graph.tail(slow)) || !is_switch(network.graph.head(slow))) ++slow.value;
+  network.capacity[slow] /= 2;
+  const auto found = synthesize(network, {.collective = Collective::allgather});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->forest.algbw, found->forest.optimum);
+  EXPECT_LE(found->forest.broadcast->max_height(), 4);
+}
+
 // Stopped while it packs for the nth time: what stood then is not thrown away.
 TEST_F(Portfolio, AStopKeepsTheBestSoFar) {
   int kept = 0;
