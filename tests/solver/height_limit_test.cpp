@@ -90,6 +90,35 @@ TEST(PackWithinHeight, TakesAnotherNumberOfTreesWhereThatIsFaster) {
   EXPECT_LE(time(*best), others.front().scale);
 }
 
+// Trees that are fast and high, and slower ones that are lower, stand beside each other: whichever
+// was found first. Each number of trees finds among others what it finds alone.
+TEST(PackWithinHeight, NoNumberOfTreesFindsLessAmongOthersThanAlone) {
+  for (const std::uint64_t seed : {1027U, 1029U}) {
+    const Network network = test::random_fabric(seed, {.max_compute = 20, .max_switches = 8});
+    ASSERT_GT(network.ranks.size(), 16U);
+    const Weights weights = single_root(network, Rank(std::size_t{0}));
+    const Rate rate = optimal_rate(network, weights);
+    std::vector<Scaling> scalings;
+    for (std::int64_t k = 1; k <= 9; ++k) {
+      scalings.push_back(*scale_to_k(network, weights, rate, k));
+    }
+    const std::int32_t least = height_lower_bound(network, weights);
+    for (std::int32_t height = least; height <= least + 1; ++height) {
+      const PackOptions options{.effort = Effort::fast};
+      const auto best =
+          pack_within_height(network, weights, scalings.front(), height, options, scalings);
+      ASSERT_TRUE(best);
+      for (const Scaling& scaling : scalings) {
+        const auto alone = pack_within_height(network, weights, scaling, height, options);
+        ASSERT_TRUE(alone);
+        EXPECT_LE(best->scaling.scale * Ratio(alone->scaling.k),
+                  alone->scaling.scale * Ratio(best->scaling.k))
+            << "seed " << seed << ", height " << height << ", k = " << scaling.k;
+      }
+    }
+  }
+}
+
 // A search for the lowest trees is content with seven hops, less than one and a half times the
 // bound; who asks for six has it go on. The optimum is 354 GB/s.
 TEST(PackWithinHeight, SearchesOnForWhatWasAsked) {

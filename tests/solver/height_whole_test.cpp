@@ -236,8 +236,8 @@ TEST(MendOverfull, LowersWhatAFlatForestAsksOfADamagedFabric) {
     Rows rows = flat_trees(network);
     ASSERT_TRUE(is_overfull(rows));
     solver::Budget budget(solver::Budget::kUnlimited, {});
-    ASSERT_TRUE(solver::mend_overfull(rows.view(), rows.resources, 3, 1 << 12, budget) ||
-                solver::mend_overfull(rows.view(), rows.resources, 4, 1 << 12, budget));
+    ASSERT_TRUE(solver::mend_overfull(rows.view(), rows.resources, 3, 1 << 12, 1, budget) ||
+                solver::mend_overfull(rows.view(), rows.resources, 4, 1 << 12, 1, budget));
     EXPECT_EQ(rows.flaw(), "");
     EXPECT_LE(rows.max_height(), 4);
   }
@@ -250,7 +250,7 @@ TEST(MendOverfull, IsNotDoneWhereTheBudgetIsOver) {
   for (std::int64_t steps = 1; !done && steps < std::int64_t{1} << 30; steps *= 2) {
     Rows rows = flat;
     solver::Budget budget(steps, {});
-    done = solver::mend_overfull(rows.view(), rows.resources, 4, 1 << 12, budget);
+    done = solver::mend_overfull(rows.view(), rows.resources, 4, 1 << 12, 1, budget);
     ASSERT_EQ(done, !is_overfull(rows)) << steps;
     given_up += done ? 0 : 1;
   }

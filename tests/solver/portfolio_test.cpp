@@ -166,6 +166,21 @@ TEST_F(Portfolio, EqualRatesTakeTheLowestTrees) {
   EXPECT_GT(lower, 0);  // than the first k of that rate
 }
 
+// With half of a NIC's way out gone, every box has to do without a little of what comes in, so that
+// no link but those in the boxes has anything left. Packed root by root, trees are of four hops.
+TEST_F(Portfolio, TreesStayLowWhereOneWayOutIsSlow) {
+  Network network = test::dgx_a100(12);
+  for (Capacity& capacity : network.capacity) capacity *= 2;
+  const NodeId spine(network.ranks.size());  // the first switch
+  ArcId slow(std::size_t{0});
+  while (network.graph.head(slow) != spine) ++slow.value;
+  network.capacity[slow] /= 2;
+  const auto found = synthesize(network, {.collective = Collective::allgather});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->forest.algbw, found->forest.optimum);
+  EXPECT_LE(found->forest.broadcast->max_height(), 3);
+}
+
 // Stopped while it packs for the nth time: what stood then is not thrown away.
 TEST_F(Portfolio, AStopKeepsTheBestSoFar) {
   int kept = 0;

@@ -12,11 +12,12 @@ namespace {
 class Mend {
  public:
   Mend(const TreeRows& rows, Resources& resources, std::int32_t limit, std::size_t most_trees,
-       Budget& budget)
+       int chain, Budget& budget)
       : rows_(rows),
         resources_(resources),
         moves_(rows_, resources, most_trees),
         limit_(limit),
+        chain_(chain),
         budget_(budget) {}
 
   bool run() {
@@ -44,7 +45,7 @@ class Mend {
       const auto user = moves_.next_user(resource);
       if (!user || budget_.is_over()) break;
       const std::int64_t before = moves_.steps() + rows_.steps();
-      any |= moves_.reroute(*user, amount_by(*user, resource), limit_, {.chain = 1});
+      any |= moves_.reroute(*user, amount_by(*user, resource), limit_, {.chain = chain_});
       budget_.spend(moves_.steps() + rows_.steps() - before);
     }
     return any;
@@ -63,14 +64,15 @@ class Mend {
   Resources& resources_;
   HeightMoves moves_;
   std::int32_t limit_;
+  int chain_;
   Budget& budget_;
 };
 
 }  // namespace
 
 bool mend_overfull(const TreeRows& rows, Resources& resources, std::int32_t limit,
-                   std::size_t most_trees, Budget& budget) {
-  return Mend(rows, resources, limit, most_trees, budget).run();
+                   std::size_t most_trees, int chain, Budget& budget) {
+  return Mend(rows, resources, limit, most_trees, chain, budget).run();
 }
 
 }  // namespace forestcoll::solver

@@ -118,7 +118,8 @@ class ScaleSearch {
         known_(known) {}
 
   std::optional<Diagnostics> run() {
-    return rival() == nullptr ? search_upwards() : search_below_rival();
+    const bool is_small = network_.ranks.size() <= solver::kFewRanks;
+    return rival() == nullptr || is_small ? search_upwards() : search_below_rival();
   }
 
  private:
@@ -249,13 +250,15 @@ class LowForests {
   // Forests no higher than `height` that beat all that are known up to `rival_height`. An error
   // where it was stopped, or where nothing is known that low.
   std::optional<Diagnostics> find_low(std::int32_t height, std::int32_t rival_height) {
-    const bool is_thorough = network_.ranks.size() <= solver::kThoroughRanks;
     std::optional<Diagnostics> failure;
     PackOptions options = options_;
     options.enough_height = height;
     for (const Effort effort : {Effort::fast, Effort::normal, Effort::max}) {
       if (effort > options_.effort || (effort < options_.effort && !is_small())) continue;
       options.effort = effort;
+      // With little effort a search of each number alone costs next to nothing.
+      const bool is_thorough =
+          network_.ranks.size() <= solver::kThoroughRanks || (is_small() && effort == Effort::fast);
       for (const Scaling& scaling : fastest_) {
         if (!may_win(scaling, rival_height)) break;
         Known own;

@@ -32,11 +32,12 @@ constexpr std::size_t kMaxPlainEdges = 1 << 21;
 // well one may take.
 constexpr std::int64_t kLeastBudget = std::int64_t{1} << 22;
 constexpr std::int64_t kTimes = 16;
+constexpr std::int64_t kMostLastBudget = std::int64_t{1} << 27;
 
 // Repairs after which a packing is hard: flat trees, if there are any, are had in less time.
 constexpr std::int64_t kRepairsAtFirst = 24;
 
-// Heights above the least that are tried rank by rank.
+// Heights above the least that are tried rank by rank, and up to which forests are mended.
 constexpr std::int32_t kMoreHeight = 2;
 
 // A forest made as a whole: `make(rows, resources)` is given roots and multiplicities.
@@ -108,6 +109,12 @@ class Portfolio {
   [[nodiscard]] Budget budget(std::int64_t times_plain,
                               std::int64_t repairs = Budget::kUnlimited) const {
     return {std::max(kLeastBudget, times_plain * plain_cost()), options_.stop, repairs};
+  }
+
+  // For the mending that nothing but higher trees comes after: the more may move, the longer it
+  // takes, and the more it finds. Where forests are large it would take too long.
+  [[nodiscard]] Budget last_budget() const {
+    return {std::min(kTimes * kTimes * plain_cost(), kMostLastBudget), options_.stop};
   }
 
   // Keeps what is faster; of these the lower one, and of these the one of fewer trees. True where
@@ -214,9 +221,10 @@ class Portfolio {
     return offer(pack_whole(core_, each_, owed_, [&](const TreeRows& rows, Resources& resources) {
       if (!pack_flat(rows, resources, *height, Fit::perhaps, options_.stop)) return false;
       const std::size_t most_trees = kMaxWholeEdges / core_.compute.size();
-      for (std::int32_t h = least; h <= least + 1; ++h) {
-        Budget limit = budget(kTimes);
-        if (!mend_overfull(rows, resources, h, most_trees, limit)) continue;
+      for (std::int32_t h = least; h <= least + kMoreHeight; ++h) {
+        const bool is_last = h == least + kMoreHeight;
+        Budget limit = is_last ? last_budget() : budget(kTimes);
+        if (!mend_overfull(rows, resources, h, most_trees, is_last ? 2 : 1, limit)) continue;
         lower_edge_by_edge(rows, resources, each_, least_height_.goal(), options_.effort,
                            options_.stop, options_.progress);
         break;
