@@ -184,6 +184,17 @@ TEST(Compare, ThePageIsWholeAndAsksForNothing) {
   }
 }
 
+// Of trees that branch, the page has the switches among what a tree spans.
+TEST(Compare, ThePageHasTreesThatBranch) {
+  const Scratch scratch;
+  const auto result = run({"compare", scratch.write("t.json", combining_switch()), "--sizes", "1M",
+                           "--algorithms", "nvls", "--html", scratch / "report.html"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const std::string page = read_file(scratch / "report.html");
+  EXPECT_THAT(page, HasSubstr(R"("phase":"reduce","total":8)"));
+  EXPECT_THAT(page, HasSubstr(R"("ranks":[0,1,2,3,4,5,6,7,8])"));
+}
+
 TEST(Compare, TextFromTheFileCannotEndTheScript) {
   const Scratch scratch;
   std::string text = small_topology();

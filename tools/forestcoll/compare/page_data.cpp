@@ -110,19 +110,50 @@ Json tree_json(const Forest& forest, TreeId id) {
           {"via", std::move(via)}};
 }
 
-Json phase_json(const Forest& forest, std::int64_t k, const char* name) {
+// So many trees of a phase are on the page.
+std::size_t shown_trees(const Forest& forest) {
   const std::size_t edges = std::max<std::size_t>(1, forest.rank_count() - 1);
-  const std::size_t count =
-      std::min({forest.tree_count(), kMostTrees, std::max<std::size_t>(1, kMostEdges / edges)});
+  return std::min({forest.tree_count(), kMostTrees, std::max<std::size_t>(1, kMostEdges / edges)});
+}
+
+Json phase_json(const Forest& forest, std::int64_t k, const char* name) {
   Json list = Json::array();
-  for (std::size_t t = 0; t < count; ++t) list.push_back(tree_json(forest, TreeId(t)));
+  for (std::size_t t = 0; t < shown_trees(forest); ++t) {
+    list.push_back(tree_json(forest, TreeId(t)));
+  }
   return {{"phase", name}, {"total", forest.tree_count()}, {"k", k}, {"list", std::move(list)}};
+}
+
+// What trees that branch at switches span is said of each: the ranks, then the switches.
+Json phase_json(const std::vector<BranchingTrees>& phase, std::int64_t chunks, const char* name) {
+  Json list = Json::array();
+  std::size_t total = 0;
+  for (const BranchingTrees& trees : phase) {
+    const Forest& forest = trees.forest;
+    const std::size_t most = shown_trees(forest);
+    for (std::size_t t = 0; t < forest.tree_count() && list.size() < most; ++t) {
+      Json tree = tree_json(forest, TreeId(t));
+      for (const NodeId v : forest.ranks()) tree["ranks"].push_back(v.value);
+      list.push_back(std::move(tree));
+    }
+    total += forest.tree_count();
+  }
+  return {{"phase", name}, {"total", total}, {"k", chunks}, {"list", std::move(list)}};
 }
 
 Json trees_json(const CollectiveForest& forest) {
   Json phases = Json::array();
   if (forest.reduce) phases.push_back(phase_json(*forest.reduce, forest.k, "reduce"));
   if (forest.broadcast) phases.push_back(phase_json(*forest.broadcast, forest.k, "broadcast"));
+  return phases;
+}
+
+Json trees_json(const BranchingForest& forest) {
+  Json phases = Json::array();
+  for (const auto& [phase, name] :
+       {std::pair(&forest.reduce, "reduce"), std::pair(&forest.broadcast, "broadcast")}) {
+    if (!phase->empty()) phases.push_back(phase_json(*phase, forest.chunks, name));
+  }
   return phases;
 }
 
@@ -156,6 +187,7 @@ Json page_data(const Comparison& comparison) {
   for (const ComparedRow& row : comparison.rows) {
     if (!row.busy.empty()) busy[row.algorithm] = busy_json(row, arranged);
     if (row.forest) trees[row.algorithm] = trees_json(*row.forest);
+    if (row.branching) trees[row.algorithm] = trees_json(*row.branching);
   }
   return {{"report", to_json(comparison, false)},
           {"facts", facts(comparison)},

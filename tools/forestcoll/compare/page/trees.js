@@ -2,7 +2,9 @@
 
 const drawnWhole = 40;  // ranks; larger trees are drawn with what is alike as one
 
-const rankName = (rank) => data.nodes[data.ranks[rank]];
+// What the tree on the page spans: the ranks, and the switches where it branches.
+let spanned = data.ranks;
+const rankName = (rank) => data.nodes[spanned[rank]];
 
 // {rank, via, children, alike} with `alike` ranks of the same shape under the same parent.
 function nest(tree) {
@@ -80,6 +82,7 @@ function showTree() {
   const phase = phases[leaf.phase];
   leaf.tree = Math.min(leaf.tree, phase.list.length - 1);
   const tree = phase.list[leaf.tree];
+  spanned = tree.ranks ?? data.ranks;
 
   const select = element("select", {"aria-label": "algorithm"},
     ...shown.map((row, i) => element("option", i === leaf.row ? {selected: "", value: i} : {value: i}, row.algorithm)));
@@ -97,7 +100,7 @@ function showTree() {
   const flow = phase.phase === "reduce" ? "data flows towards the root" : "data flows away from the root";
   byId("leafing").replaceChildren(select, ...choice, back, next, element("p", {class: "which"},
     `Tree ${leaf.tree + 1} of ${phase.total}${beyond}: root ${rankName(tree.root)}, height ${tree.height}, ` +
-    `carries ${tree.multiplicity} of ${phase.k} parts of its root’s data; ${flow}.`));
+    `carries ${tree.multiplicity} of ${phase.k} parts of ${tree.ranks ? "all" : "its root’s"} data; ${flow}.`));
   byId("tree").replaceChildren(element("ul", {class: "tree"}, outline(nest(tree), true)));
 }
 
