@@ -36,6 +36,8 @@ class Fabric {
   [[nodiscard]] const Network& network() const { return network_; }
   /// Of every link (an arc of the network), bytes per second.
   [[nodiscard]] std::span<const double> capacity() const { return capacity_; }
+  /// Of every link, µs.
+  [[nodiscard]] std::span<const double> latency_us() const { return latency_us_; }
   [[nodiscard]] const Route& route(std::int32_t route) const {
     return routes_[static_cast<std::size_t>(route)];
   }

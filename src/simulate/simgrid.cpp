@@ -66,14 +66,16 @@ class SimgridPlatform {
         audit::Findings findings("");
         routes_.push_back(from == to ? -1 : fabric_.between(Rank(from), Rank(to), findings));
         if (routes_.back() < 0) continue;
-        const audit::Route& route = fabric_.route(routes_.back());
-        latencies_.insert(route.latency_us);
-        for (const audit::LinkPart& part : route.parts) {
+        for (const audit::LinkPart& part : fabric_.route(routes_.back()).parts) {
           parts[static_cast<std::size_t>(part.link)].insert(part.part);
         }
       }
     }
-    for (const auto& of_link : parts) unit_.push_back(of_link.empty() ? 0 : unit_of_parts(of_link));
+    for (std::size_t link = 0; link < parts.size(); ++link) {
+      unit_.push_back(parts[link].empty() ? 0 : unit_of_parts(parts[link]));
+      const bool is_whole = parts[link].size() == 1 && unit_.back() == 1;
+      latency_.push_back(is_whole ? fabric_.latency_us()[link] : 0);
+    }
   }
 
   void write_hosts() {
@@ -88,11 +90,14 @@ class SimgridPlatform {
     for (std::size_t link = 0; link < unit_.size(); ++link) {
       if (unit_[link] == 0) continue;  // nobody's route
       add_link(name(link), fmt::format("{}GBps", fabric_.capacity()[link] * 1e-9 / unit_[link]),
-               "0us", "SHARED");
+               fmt::format("{}us", latency_[link]), "SHARED");
     }
-    for (const double latency : latencies_) {
-      if (latency > 0) {
-        add_link(latency_name(latency), kNoBottleneck, fmt::format("{}us", latency), "FATPIPE");
+    const auto& ranks = fabric_.network().ranks;
+    for (std::size_t from = 0; from < ranks.size(); ++from) {
+      for (std::size_t to = 0; to < ranks.size(); ++to) {
+        const double missing = missing_latency(routes_[from * ranks.size() + to]);
+        if (missing == 0) continue;
+        add_link(delay_name(from, to), kNoBottleneck, fmt::format("{}us", missing), "SHARED");
       }
     }
     add_link(kManagement, "10GBps", "1us", "FATPIPE");
@@ -116,22 +121,38 @@ class SimgridPlatform {
         route.append_attribute("src") = topology_.nodes[ranks[from]].id.c_str();
         route.append_attribute("dst") = topology_.nodes[ranks[to]].id.c_str();
         route.append_attribute("symmetrical") = "NO";
-        write_way(route, routes_[from * ranks.size() + to]);
+        const std::int32_t way = routes_[from * ranks.size() + to];
+        if (missing_latency(way) > 0) add_to(route, delay_name(from, to));
+        write_way(route, way);
       }
     }
   }
 
   void write_way(pugi::xml_node& route, std::int32_t number) const {
-    const auto add = [&](const std::string& id) {
-      route.append_child("link_ctn").append_attribute("id") = id.c_str();
-    };
-    if (number < 0) return add(kManagement);
-    const audit::Route& way = fabric_.route(number);
-    if (way.latency_us > 0) add(latency_name(way.latency_us));
-    for (const audit::LinkPart& part : way.parts) {
+    if (number < 0) return add_to(route, kManagement);
+    for (const audit::LinkPart& part : fabric_.route(number).parts) {
       const auto link = static_cast<std::size_t>(part.link);
-      for (auto times = std::lround(part.part / unit_[link]); times > 0; --times) add(name(link));
+      for (auto times = std::lround(part.part / unit_[link]); times > 0; --times) {
+        add_to(route, name(link));
+      }
     }
+  }
+  static void add_to(pugi::xml_node& route, const std::string& id) {
+    route.append_child("link_ctn").append_attribute("id") = id.c_str();
+  }
+
+  // Of a route, beside that of its links: those over which messages are spread have none, since all
+  // of them stand in one route. A pair gets a link of its own for it: a link that all pairs share,
+  // though no bottleneck, changes how SimGrid shares out the others.
+  [[nodiscard]] double missing_latency(std::int32_t number) const {
+    constexpr double kNone = 1e-9;  // µs, of rounding
+    if (number < 0) return 0;
+    const audit::Route& way = fabric_.route(number);
+    double missing = way.latency_us;
+    for (const audit::LinkPart& part : way.parts) {
+      missing -= latency_[static_cast<std::size_t>(part.link)];
+    }
+    return missing > kNone ? missing : 0;
   }
 
   [[nodiscard]] std::string name(std::size_t link) const {
@@ -139,8 +160,9 @@ class SimgridPlatform {
     return topology_.nodes[graph.tail(ArcId(link))].id + "->" +
            topology_.nodes[graph.head(ArcId(link))].id;
   }
-  [[nodiscard]] static std::string latency_name(double latency) {
-    return fmt::format("latency {}us", latency);
+  [[nodiscard]] std::string delay_name(std::size_t from, std::size_t to) const {
+    const auto& ranks = fabric_.network().ranks;
+    return "delay " + topology_.nodes[ranks[from]].id + "->" + topology_.nodes[ranks[to]].id;
   }
 
   const Topology& topology_;
@@ -148,8 +170,8 @@ class SimgridPlatform {
   pugi::xml_document document_;
   pugi::xml_node zone_;
   std::vector<std::int32_t> routes_;
-  std::vector<double> unit_;  // of the parts that a link carries of messages; 0: none
-  std::set<double> latencies_;
+  std::vector<double> unit_;     // of the parts that a link carries of messages; 0: none
+  std::vector<double> latency_;  // of a link in the platform, µs
 };
 
 }  // namespace

@@ -91,12 +91,25 @@ TEST(Simgrid, HasHostsInRankOrderLinksAndRoutes) {
   EXPECT_DOUBLE_EQ(platform.link("s1->g0").gbs, 50);
   EXPECT_NEAR(platform.link("h->g1").gbs, 100.0 / 3, 1e-3);
   const std::map<std::string, int> spread = {
-      {"latency 2.5us", 1}, {"g0->s0", 1}, {"s0->g1", 1}, {"g0->s1", 1}, {"s1->g1", 1}};
+      {"delay g0->g1", 1}, {"g0->s0", 1}, {"s0->g1", 1}, {"g0->s1", 1}, {"s1->g1", 1}};
   EXPECT_EQ(platform.route("g0", "g1"), spread);
-  EXPECT_DOUBLE_EQ(platform.link("latency 2.5us").latency_us, 2.5);
+  EXPECT_DOUBLE_EQ(platform.link("delay g0->g1").latency_us, 2.5);
+  EXPECT_DOUBLE_EQ(platform.link("g0->s0").latency_us, 0);
   EXPECT_EQ(platform.route("h", "g1"), (std::map<std::string, int>{{"h->g1", 1}}));
   // g1 is a GPU, and relays nothing by itself.
   EXPECT_EQ(platform.route("h", "g0"), (std::map<std::string, int>{{"management", 1}}));
+}
+
+// Links over which no message is spread keep their own latency.
+TEST(Simgrid, LatenciesAreThoseOfTheLinks) {
+  const ReadPlatform platform(parsed(test::bundled_text("dgx-a100-x2")));
+  double latency = 0;
+  for (const auto& [id, times] : platform.route("box0/gpu0", "box1/gpu0")) {
+    EXPECT_FALSE(id.starts_with("delay ")) << id;
+    EXPECT_EQ(times, 1);
+    latency += platform.link(id).latency_us;
+  }
+  EXPECT_DOUBLE_EQ(latency, 4);
 }
 
 // A byte takes as much of every link's time as the loads that `verify` reckons with say.
@@ -139,7 +152,7 @@ TEST(Simgrid, LoadsLinksAsTheSimulatorDoes) {
           EXPECT_NEAR(route[id] / platform.link(id).gbs, load / gbs, 1e-5 * load / gbs) << id;
           route.erase(id);
         }
-        for (const auto& [id, times] : route) EXPECT_TRUE(id.starts_with("latency ")) << id;
+        for (const auto& [id, times] : route) EXPECT_TRUE(id.starts_with("delay ")) << id;
       }
     }
   }
