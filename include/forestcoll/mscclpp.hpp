@@ -20,7 +20,7 @@ namespace forestcoll {
 /// How a rank reaches another's memory: its threads write there (within a box), or a proxy does it
 /// for them (between boxes).
 enum class PlanChannel : std::uint8_t { memory, port };
-inline constexpr std::size_t plan_channels = 2;
+inline constexpr std::size_t kPlanChannels = 2;
 
 /// Chunks of a local buffer, or of one of the threadblock's remote buffers.
 struct PlanSlice {
@@ -61,7 +61,7 @@ struct PlanOperation {
 struct PlanThreadblock {
   std::int64_t count = 1;  ///< chunks that every operation of the loop moves
   /// By kind of channel: the GPU's channels and remote buffers that it uses.
-  std::array<std::vector<std::int32_t>, plan_channels> channels, remote_buffers;
+  std::array<std::vector<std::int32_t>, kPlanChannels> channels, remote_buffers;
   std::vector<std::int32_t> switch_channels = {};  ///< of the GPU
   /// Once, for every `unit_bytes` of the chunks, once.
   std::vector<PlanOperation> before, loop, after;
@@ -81,7 +81,7 @@ struct PlanSwitchGroup {
 
 struct PlanGpu {
   std::int64_t input_chunks = 0, output_chunks = 0, scratch_chunks = 0;
-  std::array<std::vector<Rank>, plan_channels> peers;  ///< of each channel, by kind
+  std::array<std::vector<Rank>, kPlanChannels> peers;  ///< of each channel, by kind
   std::vector<PlanRemoteBuffer> remote_buffers;
   std::vector<PlanSwitchGroup> switch_groups = {};
   std::vector<PlanThreadblock> threadblocks;

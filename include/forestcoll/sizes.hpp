@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,5 +19,10 @@ namespace forestcoll {
 /// last, "1K:4G:16" multiplies by 16; "1K-4G" is read as "1K:4G". Ascending and each once, from 1
 /// byte to 1024T, at most 1024 of them. Errors: M01.
 [[nodiscard]] Expected<std::vector<std::int64_t>> parse_sizes(std::string_view text);
+
+/// In the largest unit in which it is a whole number: "64 KiB", "131071 B".
+[[nodiscard]] std::string size_in_words(std::int64_t bytes);
+/// The same as `parse_size` reads it: "64K", "131071".
+[[nodiscard]] std::string size_as_option(std::int64_t bytes);
 
 }  // namespace forestcoll

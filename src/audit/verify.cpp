@@ -150,9 +150,9 @@ void run_program(const Program& program, const Topology* topology, const TargetR
   const StepGraph graph = build_step_graph(program, findings);
   if (findings.blocked()) return;
   // Without limits on what is in flight: if even that gets stuck, no order exists to judge data by.
-  constexpr std::int64_t unlimited = std::int64_t{1} << 40;
+  constexpr std::int64_t kUnlimited = std::int64_t{1} << 40;
   std::vector<std::int32_t> order;
-  const bool ordered = !find_deadlock(graph, kMaxCount, unlimited, &order);
+  const bool ordered = !find_deadlock(graph, kMaxCount, kUnlimited, &order);
   const DeadlockVerdict deadlock = check_deadlock(graph, program, target, findings);
   verdict.free_at_one_in_flight = deadlock.free_at_one_in_flight;
   verdict.safe_bytes = deadlock.safe_bytes;
@@ -315,8 +315,8 @@ Expected<Verdict> verify(std::string_view text, std::string_view file, const Top
     unknown.remedy = fmt::format("targets are {}", fmt::join(audit::target_names(), ", "));
     return unknown;
   }
-  constexpr std::string_view bom = "\xEF\xBB\xBF";
-  const std::size_t begin = text.find_first_not_of(" \t\r\n", text.starts_with(bom) ? 3 : 0);
+  constexpr std::string_view kBom = "\xEF\xBB\xBF";
+  const std::size_t begin = text.find_first_not_of(" \t\r\n", text.starts_with(kBom) ? 3 : 0);
   const char first = begin == std::string_view::npos ? '\0' : text[begin];
   if (first == '<') return audit::verify_xml(text, file, topology, *target, options);
   if (first == '{' && audit::looks_like_plan(text)) {

@@ -11,7 +11,7 @@
 
 namespace forestcoll::base {
 
-inline constexpr bool check_proofs = FORESTCOLL_CHECK_LEVEL >= 1;
+inline constexpr bool kCheckProofs = FORESTCOLL_CHECK_LEVEL >= 1;
 
 /// Prints "forestcoll: internal error at FILE:LINE: WHAT" and aborts.
 [[noreturn]] void fail(const char* file, int line, const char* what);

@@ -12,6 +12,26 @@ namespace {
 constexpr std::int64_t kMaxSize = std::int64_t{1} << 50;
 constexpr std::size_t kMaxSizes = 1024;
 constexpr std::size_t kShown = 40;  // characters of what was found
+constexpr std::string_view kLetters = "kmgt";
+
+// In the largest unit in which it is a whole number, and that unit's power of 1024.
+struct WholeUnits {
+  std::int64_t count = 0;
+  std::size_t power = 0;
+};
+
+WholeUnits in_whole_units(std::int64_t bytes) {
+  WholeUnits whole{bytes};
+  while (whole.count >= 1024 && whole.count % 1024 == 0 && whole.power < kLetters.size()) {
+    whole.count /= 1024;
+    ++whole.power;
+  }
+  return whole;
+}
+
+char upper(char c) {
+  return static_cast<char>(c - 'a' + 'A');
+}
 
 Diagnostic refuse(std::string message) {
   Diagnostic error;
@@ -40,8 +60,7 @@ int take_unit(std::string_view& text) {
   const std::string_view whole = text;
   const bool has_b = take('b');
   const bool has_i = has_b && take('i');
-  constexpr std::string_view units = "kmgt";
-  const auto power = text.empty() ? std::string_view::npos : units.find(lower(text.back()));
+  const auto power = text.empty() ? std::string_view::npos : kLetters.find(lower(text.back()));
   if (power != std::string_view::npos) {
     text.remove_suffix(1);
     return static_cast<int>(power) + 1;
@@ -126,6 +145,20 @@ Expected<std::vector<std::int64_t>> parse_sizes(std::string_view text) {
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;
+}
+
+std::string size_in_words(std::int64_t bytes) {
+  const auto [count, power] = in_whole_units(bytes);
+  std::string text = std::to_string(count) + " ";
+  if (power > 0) text += {upper(kLetters[power - 1]), 'i'};
+  return text + "B";
+}
+
+std::string size_as_option(std::int64_t bytes) {
+  const auto [count, power] = in_whole_units(bytes);
+  std::string text = std::to_string(count);
+  if (power > 0) text += upper(kLetters[power - 1]);
+  return text;
 }
 
 }  // namespace forestcoll

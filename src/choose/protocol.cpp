@@ -35,8 +35,8 @@ std::map<std::string, std::size_t> gpus_of_boxes(const Topology& topology) {
 }
 
 std::string why_rccl_does_not(const Topology& topology) {
-  constexpr std::array<std::string_view, 4> gfx90a = {"mi250", "mi210", "mi200", "gfx90a"};
-  if (!names_any(topology, gfx90a)) {
+  constexpr std::array<std::string_view, 4> kGfx90a = {"mi250", "mi210", "mi200", "gfx90a"};
+  if (!names_any(topology, kGfx90a)) {
     return "RCCL enables it on gfx90a (MI200 series) alone, which the fabric does not name";
   }
   for (const auto& [box, gpus] : gpus_of_boxes(topology)) {
@@ -49,8 +49,8 @@ std::string why_rccl_does_not(const Topology& topology) {
 }
 
 std::string why_nccl_does_not(const CollectiveForest& forest, const Topology& topology) {
-  constexpr std::array<std::string_view, 3> blackwell = {"b100", "b200", "b300"};
-  if (names_any(topology, blackwell)) return "the runtime does not enable it on Blackwell";
+  constexpr std::array<std::string_view, 3> kBlackwell = {"b100", "b200", "b300"};
+  if (names_any(topology, kBlackwell)) return "the runtime does not enable it on Blackwell";
   std::set<std::pair<NodeId, NodeId>> nvlinks;
   for (const TopologyLink& link : topology.links) {
     if (!link.enabled || link.kind != "nvlink") continue;

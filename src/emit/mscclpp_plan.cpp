@@ -145,7 +145,7 @@ void append_threadblock(std::string& out, std::size_t number, const PlanThreadbl
   fmt::format_to(std::back_inserter(out), "{{\"id\":{},\"ops\":[", number);
   append_operations(out, block, unit);
   std::string channels, buffers;
-  for (std::size_t kind = 0; kind < plan_channels; ++kind) {
+  for (std::size_t kind = 0; kind < kPlanChannels; ++kind) {
     const std::string_view name = name_of(static_cast<PlanChannel>(kind));
     if (!block.channels[kind].empty()) {
       channels += fmt::format("{}{{\"channel_type\":\"{}\",\"channel_ids\":{}}}",
@@ -187,7 +187,7 @@ void append_gpu(std::string& out, std::size_t rank, const PlanGpu& gpu, std::int
   }
   out += "],\n   \"channels\":[";
   bool first = true;
-  for (std::size_t kind = 0; kind < plan_channels; ++kind) {
+  for (std::size_t kind = 0; kind < kPlanChannels; ++kind) {
     if (gpu.peers[kind].empty()) continue;
     std::vector<std::int32_t> peers;
     for (const Rank peer : gpu.peers[kind]) peers.push_back(peer.value);

@@ -65,9 +65,9 @@ class Reader {
   bool key(std::string& key) {
     path_.resize(begins_.back());
     const bool top = begins_.size() == 1 || (begins_.size() == 2 && path_ == "/symmetry");
-    const auto list = std::find(list_names.begin(), list_names.end(), key);
-    if (top && list != list_names.end()) {
-      list_ = static_cast<std::size_t>(list - list_names.begin());
+    const auto list = std::find(kListNames.begin(), kListNames.end(), key);
+    if (top && list != kListNames.end()) {
+      list_ = static_cast<std::size_t>(list - kListNames.begin());
       path_ += "/LIST";  // also below /symmetry
     } else {
       path_ += "/" + key;

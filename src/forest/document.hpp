@@ -29,7 +29,7 @@ struct DocumentGenerator {
 };
 
 /// The lists of trees, in the order of `list_names`.
-inline constexpr std::array<std::string_view, 3> list_names = {"trees", "reduce", "broadcast"};
+inline constexpr std::array<std::string_view, 3> kListNames = {"trees", "reduce", "broadcast"};
 
 struct ForestDocument {
   std::string format, collective;

@@ -37,7 +37,7 @@ class ForestParser {
         forest.collective == Collective::reduce_scatter || forest.collective == Collective::reduce;
     for (std::size_t list = 0; list < document_.lists.size(); ++list) {
       if (document_.lists[list].has_value() != (two ? list > 0 : list == 0)) {
-        fail("F01", fmt::format("/{}", emit::list_names[list]),
+        fail("F01", fmt::format("/{}", emit::kListNames[list]),
              fmt::format("a forest of a {} has {} of trees", to_string(forest.collective),
                          two ? "the lists \"reduce\" and \"broadcast\"" : "the list \"trees\""));
         return *error_;
@@ -132,7 +132,7 @@ class ForestParser {
     std::int64_t left = std::numeric_limits<std::int64_t>::max() / 2;
     for (std::size_t row = 0; row < written.size(); ++row) {
       const std::size_t t = order[row];
-      place_ = fmt::format("/{}/{}", emit::list_names[list], t);
+      place_ = fmt::format("/{}/{}", emit::kListNames[list], t);
       const Rank root = written[t].root < 0 ? Rank() : rank(written[t].root);
       if (!root.valid()) return failed("the root is not a rank");
       const auto images = static_cast<std::int64_t>(row < moved ? symmetry->size() : 1);
@@ -152,7 +152,7 @@ class ForestParser {
   // The trivial one in version 1.
   std::optional<Symmetry> parse_symmetry(std::size_t list) {
     if (document_.version == 1) return Symmetry();
-    place_ = fmt::format("/symmetry/{}", emit::list_names[list]);
+    place_ = fmt::format("/symmetry/{}", emit::kListNames[list]);
     std::string flaw;
     auto symmetry =
         emit::make_symmetry(document_.symmetry[list], {topology_, nodes_, rank_of_}, flaw);
@@ -174,7 +174,7 @@ class ForestParser {
   // Whoever goes on from a forest looks at every edge of every image.
   bool is_bounded(std::size_t list, std::size_t trees) {
     if (trees <= kMaxEdges / (ranks_.size() - 1)) return true;
-    fail("T10", fmt::format("/{}", emit::list_names[list]),
+    fail("T10", fmt::format("/{}", emit::kListNames[list]),
          fmt::format("{} trees with all images over {} ranks: more than {} edges", trees,
                      ranks_.size(), kMaxEdges));
     error_->remedy = "pack the fabric that is left from scratch";

@@ -31,10 +31,10 @@ struct Row {
 };
 
 std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r";
-  const std::size_t first = text.find_first_not_of(blanks);
+  constexpr std::string_view kBlanks = " \t\r";
+  const std::size_t first = text.find_first_not_of(kBlanks);
   if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
 std::vector<Row> rows_of_csv(std::string_view text) {
@@ -59,9 +59,9 @@ std::vector<Row> rows_of_csv(std::string_view text) {
 std::vector<Row> rows_of_json(std::string_view text, Findings& findings) {
   const auto document = topology::parse_json(text, findings);
   if (!document || findings.has_errors()) return {};
-  constexpr const char* remedy = "write [[0, 1024], [2048, 0]], a row per sending GPU";
+  constexpr const char* kRemedy = "write [[0, 1024], [2048, 0]], a row per sending GPU";
   if (document->kind != JsonValue::Kind::array) {
-    findings.error("A03", "", "expected an array of rows, found " + describe(*document), remedy);
+    findings.error("A03", "", "expected an array of rows, found " + describe(*document), kRemedy);
     return {};
   }
   std::vector<Row> rows;
@@ -70,7 +70,7 @@ std::vector<Row> rows_of_json(std::string_view text, Findings& findings) {
     Row& row = rows.emplace_back(Row{{}, fmt::format("/{}", r)});
     if (of_file.kind != JsonValue::Kind::array) {
       findings.error("A03", row.where, "expected an array of amounts, found " + describe(of_file),
-                     remedy);
+                     kRemedy);
       continue;
     }
     for (const JsonValue& amount : of_file.items) {

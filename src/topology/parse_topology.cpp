@@ -68,13 +68,13 @@ std::vector<std::string> find_boxes(const topology::Document& document,
                      "on every link helps.");
   }
   if (boxes.names.empty()) return {};
-  constexpr std::size_t most_named = 3;
+  constexpr std::size_t kMostNamed = 3;
   std::string named;
-  for (std::size_t b = 0; b < boxes.names.size() && b < most_named; ++b) {
+  for (std::size_t b = 0; b < boxes.names.size() && b < kMostNamed; ++b) {
     named += (b == 0 ? "" : ", ") + boxes.names[b];
   }
-  if (boxes.names.size() > most_named) {
-    named += fmt::format(" and {} more", boxes.names.size() - most_named);
+  if (boxes.names.size() > kMostNamed) {
+    named += fmt::format(" and {} more", boxes.names.size() - kMostNamed);
   }
   return {fmt::format("{}: boxes inferred: {} ({}), from {}; \"box\" on a node overrides", file,
                       boxes.names.size(), named, boxes.evidence)};

@@ -210,12 +210,12 @@ TEST(Proof, RoundsOutwards) {
 
 TEST(Proof, ShortProductsAreOnTheSafeSide) {
   const Ratio a((std::int64_t{1} << 61) - 1, (std::int64_t{1} << 60) - 93), b(7, 3);
-  constexpr std::int64_t total = std::int64_t{1} << 20;
-  const auto below = short_product(a, b, total, Rounding::down);
-  const auto above = short_product(a, b, total, Rounding::up);
+  constexpr std::int64_t kTotal = std::int64_t{1} << 20;
+  const auto below = short_product(a, b, kTotal, Rounding::down);
+  const auto above = short_product(a, b, kTotal, Rounding::up);
   ASSERT_TRUE(below && above);
-  EXPECT_TRUE(checked_mul(*below, Ratio(total)));
-  EXPECT_TRUE(checked_mul(*above, Ratio(total)));
+  EXPECT_TRUE(checked_mul(*below, Ratio(kTotal)));
+  EXPECT_TRUE(checked_mul(*above, Ratio(kTotal)));
   EXPECT_LT(*below, *above);
   const double exact = a.to_double() * 7 / 3;
   EXPECT_NEAR(below->to_double() / exact, 1, 1e-11);

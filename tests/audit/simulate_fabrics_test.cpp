@@ -12,7 +12,7 @@ namespace {
 using forestcoll::Collective;
 using forestcoll::CollectiveForest;
 
-constexpr forestcoll::TreesPerRoot one_tree = {forestcoll::TreesPerRoot::Mode::fixed, 1};
+constexpr forestcoll::TreesPerRoot kOneTree = {forestcoll::TreesPerRoot::Mode::fixed, 1};
 
 std::string xml_by_trees(const CollectiveForest& forest, const Topology& topology) {
   forestcoll::LowerOptions options;
@@ -108,7 +108,7 @@ TEST(SimulateFabrics, ProgramsWithAThreadblockForEachEdgeReachItToo) {
     const Topology topology = bundled(name);
     for (const auto collective :
          {Collective::allgather, Collective::reduce_scatter, Collective::allreduce}) {
-      const auto xml = xml_by_trees(forest_on(topology, collective, one_tree), topology);
+      const auto xml = xml_by_trees(forest_on(topology, collective, kOneTree), topology);
       expect_congestion(xml, topology, name);
     }
   }
@@ -188,7 +188,7 @@ TEST(SimulateFabrics, SmallMessagesTakeTheHeightOfTheTrees) {
 
 TEST(SimulateFabrics, MergedThreadblocksAreNoFaster) {
   const Topology topology = bundled("dgx-a100-x2");
-  const auto forest = forest_on(topology, Collective::allgather, one_tree);
+  const auto forest = forest_on(topology, Collective::allgather, kOneTree);
   forestcoll::LowerOptions options;
   options.threadblocks = forestcoll::ThreadblockUse::merge;
   const auto text = xml_of(forest, topology, options);

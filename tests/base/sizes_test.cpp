@@ -34,6 +34,21 @@ TEST(Sizes, UnitsArePowersOf1024HoweverTheyAreSpelt) {
   for (const auto& [text, bytes] : cases) EXPECT_EQ(parse_size(text), bytes) << text;
 }
 
+TEST(Sizes, AreWrittenInTheLargestUnitThatIsWhole) {
+  const std::vector<std::pair<std::int64_t, std::pair<std::string, std::string>>> cases = {
+      {0, {"0 B", "0"}},
+      {1000, {"1000 B", "1000"}},
+      {1024, {"1 KiB", "1K"}},
+      {131071, {"131071 B", "131071"}},
+      {std::int64_t{1536} << 20, {"1536 MiB", "1536M"}},
+      {std::int64_t{1} << 50, {"1024 TiB", "1024T"}}};
+  for (const auto& [bytes, texts] : cases) {
+    EXPECT_EQ(size_in_words(bytes), texts.first);
+    EXPECT_EQ(size_as_option(bytes), texts.second);
+    EXPECT_EQ(parse_size(texts.second), bytes);
+  }
+}
+
 TEST(Sizes, WhatIsNoSizeIsNone) {
   for (const std::string text :
        {"", "K", "KiB", "B", "iB", "1iB", "1 K", "1.5M", "-1", "+1", "0x10", "1KK", "1Q", "1BK",

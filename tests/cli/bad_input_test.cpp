@@ -22,18 +22,18 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-constexpr const char* old_text = "what was here before\n";
+constexpr const char* kOldText = "what was here before\n";
 
 // Runs synth on `text` onto a file that exists, which must stay as it is.
 Result refuse(const std::string& text, int code) {
   const Scratch scratch;
   const std::string input = scratch.write("t.json", text);
-  const std::string output = scratch.write("out.xml", old_text);
+  const std::string output = scratch.write("out.xml", kOldText);
   const auto synth = run({"synth", input, "-o", output});
   EXPECT_EQ(synth.code, code) << synth.err;
   EXPECT_EQ(synth.out, "");
   EXPECT_THAT(synth.err, StartsWith(input + ": "));
-  EXPECT_EQ(read_file(output), old_text);
+  EXPECT_EQ(read_file(output), kOldText);
   EXPECT_THAT(scratch.names(), ElementsAre("out.xml", "t.json"));
   return synth;
 }
@@ -160,7 +160,7 @@ TEST(Unreadable, APipeWithAWriterIsRead) {
 TEST(Unwritable, IsFour) {
   const Scratch scratch;
   std::filesystem::create_directory(scratch / "directory");
-  scratch.write("file", old_text);
+  scratch.write("file", kOldText);
   for (const std::string& path :
        {scratch / "directory", scratch / "missing/out.xml", scratch / "file/out.xml",
         std::string("/proc/out.xml"), std::string("/dev/full"), scratch / "new/",
@@ -170,7 +170,7 @@ TEST(Unwritable, IsFour) {
     EXPECT_THAT(synth.err, HasSubstr((path.empty() ? "\"\"" : path) + ": cannot write"));
   }
   EXPECT_THAT(scratch.names(), ElementsAre("directory", "file"));
-  EXPECT_EQ(read_file(scratch / "file"), old_text);
+  EXPECT_EQ(read_file(scratch / "file"), kOldText);
 }
 
 TEST(Unwritable, StandardOutput) {
@@ -192,20 +192,20 @@ TEST(Unwritable, StandardOutput) {
 // A disk that is full in the middle of a file: the limit on file sizes stops the same write.
 TEST(Unwritable, HalfWrittenFilesAreRemoved) {
   const Scratch scratch;
-  const std::string output = scratch.write("out.xml", old_text);
+  const std::string output = scratch.write("out.xml", kOldText);
   const auto synth = run({"synth", topology("dgx-a100-x2"), "-o", output}, {.before_exec = [] {
                            const rlimit limit = {.rlim_cur = 4096, .rlim_max = 4096};
                            setrlimit(RLIMIT_FSIZE, &limit);
                          }});
   EXPECT_EQ(synth.code, 4) << synth.err;
   EXPECT_THAT(synth.err, HasSubstr(output + ": cannot write: File too large"));
-  EXPECT_EQ(read_file(output), old_text);
+  EXPECT_EQ(read_file(output), kOldText);
   EXPECT_THAT(scratch.names(), ElementsAre("out.xml"));
 }
 
 TEST(Output, ReplacesAFileAndKeepsItsModeAndLinks) {
   const Scratch scratch;
-  const std::string target = scratch.write("target.xml", old_text);
+  const std::string target = scratch.write("target.xml", kOldText);
   chmod(target.c_str(), 0640);
   std::filesystem::create_symlink("target.xml", scratch / "link.xml");
   const auto synth = run({"synth", topology("dgx-a100-x1"), "-o", scratch / "link.xml"});

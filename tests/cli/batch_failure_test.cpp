@@ -122,8 +122,8 @@ TEST_F(BatchWithOneThatHangs, AskedTwiceThreadsEndAtOnce) {
 // The next item does not begin; what is done is reported.
 TEST(BatchFailure, AskedOnceThreadsFinishWhatTheyBegan) {
   const BatchDirectories batch;
-  constexpr int items = 60;
-  for (int i = 10; i < 10 + items; ++i) {
+  constexpr int kItems = 60;
+  for (int i = 10; i < 10 + kItems; ++i) {
     batch.add(std::to_string(i) + ".json", read_file(topology("dgx-a100-x2")));
   }
   Background running(batch.words({"--in-process", "-j", "1"}), batch / "err");
@@ -229,8 +229,8 @@ TEST(BatchFailure, ThreadsShareHeapsWhereAddressSpaceIsShort) {
     return after.ru_minflt - before.ru_minflt;
   };
   const auto usual = new_pages({});
-  constexpr rlim_t megabyte = rlim_t{1} << 20;
-  EXPECT_LT(new_pages(with_address_space(150 * megabyte)), 2 * usual);
+  constexpr rlim_t kMegabyte = rlim_t{1} << 20;
+  EXPECT_LT(new_pages(with_address_space(150 * kMegabyte)), 2 * usual);
 }
 #endif
 

@@ -143,8 +143,8 @@ TEST(Batch, WrongManifestsAreNamedWithThePlace) {
 
 TEST(Batch, ManyFilesAreFoundAndSharedOut) {
   const BatchDirectories batch;
-  constexpr int files = 1000;
-  for (int i = 0; i < files; ++i) {
+  constexpr int kFiles = 1000;
+  for (int i = 0; i < kFiles; ++i) {
     batch.add(std::to_string(i % 10) + "/" + std::to_string(i) + ".json", pair_topology("10"));
   }
   const auto result = batch.run({"--shard", "7/500"});

@@ -97,7 +97,7 @@ TEST(Bound, BottleneckInWords) {
 }
 
 // gpu1 receives over one link and sends over two: what it gathers is what limits a reduce_scatter.
-constexpr const char* one_way = R"({"format": "forestcoll-topology", "version": 1,
+constexpr const char* kOneWay = R"({"format": "forestcoll-topology", "version": 1,
  "nodes": [{"id": "gpu[0-1]", "type": "compute"}, {"id": "sw", "type": "switch"}],
  "links": [{"src": "gpu[0-1]", "dst": "sw", "bandwidth": 10},
            {"src": "gpu1", "dst": "sw", "bandwidth": 30, "duplex": "simplex"},
@@ -105,7 +105,7 @@ constexpr const char* one_way = R"({"format": "forestcoll-topology", "version": 
 
 TEST(Bound, DirectionsMayDiffer) {
   const Scratch scratch;
-  const std::string file = scratch.write("t.json", one_way);
+  const std::string file = scratch.write("t.json", kOneWay);
   const auto json = bound_json({file, "--check", "-c", "broadcast", "--root", "gpu1"});
   EXPECT_EQ(json["algbw"]["broadcast"]["exact"], "15");
   EXPECT_EQ(json["bottleneck"]["links"][0]["dst"], "gpu0");

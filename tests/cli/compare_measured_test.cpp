@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* heading =
+constexpr const char* kHeading =
     "#\n"
     "#                                                       out-of-place                    "
     "in-place\n"
@@ -26,7 +26,7 @@ constexpr const char* heading =
     "(GB/s)  (GB/s)\n";
 
 // 1 MiB in 104.86 us is 10 GB/s; 1 GiB in 10737.4 us is 100 GB/s.
-constexpr const char* two_rows =
+constexpr const char* kTwoRows =
     "     1048576        262144     float     sum      -1   104.86   10.00   18.75      0    52.43 "
     "  "
     "20.00   37.50    N/A\n"
@@ -46,7 +46,7 @@ std::string output() {
         fmt::format("#  Rank {:2} Group  0 Pid  {} on      node0 device  {} [0x07] NVIDIA A100\n",
                     rank, 1000 + rank, rank % 8);
   }
-  return text + heading + two_rows;
+  return text + kHeading + kTwoRows;
 }
 
 Result compare(const std::vector<std::string>& more) {
@@ -152,7 +152,7 @@ TEST(CompareMeasured, BesideTheAlgorithmThatIsNamed) {
 
 TEST(CompareMeasured, OutsideOfTheOtherSizesThereIsAModelToo) {
   const auto report =
-      measured_json(std::string(heading) +
+      measured_json(std::string(kHeading) +
                     "        1024           256     float     sum      -1    51.20    0.02    0.04 "
                     "     0    51.20    0.02    0.04      0\n");
   EXPECT_GT(report["measured"][0]["times"][0]["modelled"].get<double>(), 0);
@@ -226,7 +226,7 @@ TEST(CompareMeasured, ErrorsNameTheLine) {
   const std::vector<Bad> all = {
       {"", "N01", "no table"},
       {"hello\n", "N01", "no table"},
-      {heading, "N01", "has no rows"},
+      {kHeading, "N01", "has no rows"},
       {replaced(output(), row, row + " 7"), "N02", "run.txt: 24: expected 13 columns"},
       {replaced(output(), "104.86", "fast"), "N03", "run.txt: 24: time: expected a number"},
       {replaced(output(), "104.86", "-1"), "N03", "found \"-1\""},

@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr char escape = '\x1b';
+constexpr char kEscape = '\x1b';
 
 // With `head` among the keys of the top level, and `link` among those of the link.
 std::string with(const std::string& head, const std::string& link = "") {
@@ -56,7 +56,7 @@ TEST(ControlCharacters, OfAKeyAreEscapedInItsPlace) {
   const auto bound = run({"bound", scratch.write("t.json", with(R"("\u001b[31m": 1,)"))});
   EXPECT_EQ(bound.code, 0);
   EXPECT_THAT(bound.err, HasSubstr("/\\u001b[31m: warning"));
-  EXPECT_EQ(bound.err.find(escape), std::string::npos);
+  EXPECT_EQ(bound.err.find(kEscape), std::string::npos);
 }
 
 TEST(ControlCharacters, OfForeignGraphsAreTakenOutOrRefused) {
@@ -74,7 +74,7 @@ TEST(ControlCharacters, OfForeignGraphsAreTakenOutOrRefused) {
   pugi::xml_document document;
   EXPECT_TRUE(document.load_string(named.out.c_str()));
   EXPECT_THAT(named.out, HasSubstr(">an   evil  name<"));
-  EXPECT_EQ(named.out.find(escape), std::string::npos);
+  EXPECT_EQ(named.out.find(kEscape), std::string::npos);
   const auto kind = run({"bound", graph("plain", R"(nv\u001b)")});
   EXPECT_EQ(kind.code, 2);
   EXPECT_THAT(kind.err, HasSubstr("/edges/0: the kind \"nv\\u001b\" has the control character "
@@ -86,7 +86,7 @@ TEST(ControlCharacters, OfAFileNameStayOutOfTheFabricsName) {
   const auto show = run({"topo", "show", scratch.write("a\x1b[31mb.json", with(""))});
   EXPECT_EQ(show.code, 0) << show.err;
   EXPECT_THAT(show.out, HasSubstr("a_[31mb"));
-  EXPECT_EQ(show.out.find(escape), std::string::npos);
+  EXPECT_EQ(show.out.find(kEscape), std::string::npos);
 }
 
 }  // namespace

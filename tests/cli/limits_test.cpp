@@ -30,13 +30,13 @@ using ::testing::Not;
 // The kernel refuses threads, not processes, whoever runs the tests: clone3 is taken to be
 // unknown, and clone fails where it is for a thread, as under `ulimit -u`.
 void refuse_threads() {
-  constexpr std::uint32_t number = offsetof(seccomp_data, nr);
-  constexpr std::uint32_t flags = offsetof(seccomp_data, args);
-  sock_filter rules[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number),
+  constexpr std::uint32_t kNumber = offsetof(seccomp_data, nr);
+  constexpr std::uint32_t kFlags = offsetof(seccomp_data, args);
+  sock_filter rules[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kNumber),
                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
                          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
-                         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, flags),
+                         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kFlags),
                          BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1),
                          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAGAIN),
                          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};

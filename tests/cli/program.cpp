@@ -22,7 +22,7 @@
 namespace forestcoll::testing {
 namespace {
 
-constexpr unsigned seconds_at_most = 60;
+constexpr unsigned kSecondsAtMost = 60;
 
 [[noreturn]] void become_program(const std::vector<std::string>& arguments,
                                  const RunOptions& options, const Scratch& streams) {
@@ -46,7 +46,7 @@ constexpr unsigned seconds_at_most = 60;
   for (std::string& argument : copies) argv.push_back(argument.data());
   argv.push_back(nullptr);
   options.before_exec();
-  alarm(seconds_at_most);
+  alarm(kSecondsAtMost);
   execv(program.c_str(), argv.data());
   _exit(127);
 }

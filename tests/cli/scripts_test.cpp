@@ -26,14 +26,14 @@ TEST(SlurmArray, WithoutSlurmItSaysWhatIsMissing) {
   const Path path({"env", "bash", "sed", "realpath", "mkdir", "rm"});
   path.add_program();
   const auto result = run({tool("scripts/slurm-array"), "4", batch.in(), batch.out()},
-                          {.environment = {path.setting()}, .program = bash});
+                          {.environment = {path.setting()}, .program = kBash});
   EXPECT_EQ(result.code, 4);
   EXPECT_THAT(result.err, AllOf(HasSubstr("sbatch"), HasSubstr("login node"),
                                 HasSubstr("forestcoll batch " + batch.in() + " -o " + batch.out()),
                                 HasSubstr("--shard I/4")));
   EXPECT_FALSE(fs::exists(batch.out())) << "nothing is begun";
   // Wrong usage is still wrong usage, and with sbatch it goes on.
-  const RunOptions options = {.environment = {path.setting()}, .program = bash};
+  const RunOptions options = {.environment = {path.setting()}, .program = kBash};
   EXPECT_EQ(run({tool("scripts/slurm-array"), "none", batch.in(), batch.out()}, options).code, 2);
   path.add_script("sbatch", "echo 17\n");
   const auto submitted = run({tool("scripts/slurm-array"), "4", batch.in(), batch.out()}, options);
@@ -48,7 +48,7 @@ TEST(Setup, InstallsGraphvizToDraw) {
   path.add_script("sudo", "echo \"$@\"\n");
   path.add_script("apt-get", "echo \"$@\"\n");
   const auto result =
-      run({tool("setup"), "build"}, {.environment = {path.setting()}, .program = bash});
+      run({tool("setup"), "build"}, {.environment = {path.setting()}, .program = kBash});
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("install"), HasSubstr(" graphviz")));
   EXPECT_THAT(read_file(tool("quickstart")),
@@ -91,7 +91,7 @@ class CiJob {
     return testing::run({"-e", "-o", "pipefail", "-c", script},
                         {.environment = std::move(environment),
                          .before_exec = [this] { ASSERT_EQ(chdir((scratch_ / "").c_str()), 0); },
-                         .program = bash});
+                         .program = kBash});
   }
   [[nodiscard]] std::string operator/(const std::string& name) const { return scratch_ / name; }
 

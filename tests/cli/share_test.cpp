@@ -22,7 +22,7 @@ using cli::share;
 using cli::share_lost;
 using ::testing::HasSubstr;
 
-constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
 
 TEST(Share, IsRoundedDownExactly) {
   EXPECT_EQ(percent(Ratio(80, 3), Ratio(100, 3)), "80 %");
@@ -40,21 +40,21 @@ TEST(Share, IsRoundedDownExactly) {
 
 TEST(Share, IsWholeOnlyWhereNothingIsMissing) {
   EXPECT_EQ(percent(Ratio(5, 3), Ratio(5, 3)), "100 %");
-  EXPECT_EQ(percent(Ratio(largest - 1), Ratio(largest)), "99.99 %");
-  EXPECT_EQ(percent(Ratio(largest), Ratio(largest - 1)), "100.01 %");
+  EXPECT_EQ(percent(Ratio(kLargest - 1), Ratio(kLargest)), "99.99 %");
+  EXPECT_EQ(percent(Ratio(kLargest), Ratio(kLargest - 1)), "100.01 %");
   // Numerator and denominator of the quotient have 126 bits each.
-  EXPECT_EQ(percent(Ratio(largest, largest - 1), Ratio(largest - 1, largest - 2)), "99.99 %");
-  EXPECT_EQ(percent(Ratio(largest, largest - 2), Ratio(largest, largest - 2)), "100 %");
-  EXPECT_EQ(percent(share(Ratio(largest - 1), Ratio(largest))), "99.99 %");
-  EXPECT_EQ(percent(share(Ratio(largest), Ratio(largest - 1))), "100.01 %");
+  EXPECT_EQ(percent(Ratio(kLargest, kLargest - 1), Ratio(kLargest - 1, kLargest - 2)), "99.99 %");
+  EXPECT_EQ(percent(Ratio(kLargest, kLargest - 2), Ratio(kLargest, kLargest - 2)), "100 %");
+  EXPECT_EQ(percent(share(Ratio(kLargest - 1), Ratio(kLargest))), "99.99 %");
+  EXPECT_EQ(percent(share(Ratio(kLargest), Ratio(kLargest - 1))), "100.01 %");
   EXPECT_EQ(percent(1.0), "100 %");
 }
 
 TEST(Share, IsTheNearestDouble) {
   EXPECT_EQ(share(Ratio(80, 3), Ratio(100, 3)), 0.8);
   EXPECT_EQ(share_lost(Ratio(4, 5), Ratio(1)), 0.2);
-  EXPECT_EQ(share(Ratio(largest - 1), Ratio(largest)), std::nextafter(1.0, 0.0));
-  EXPECT_EQ(share(Ratio(largest), Ratio(1, 2)), std::ldexp(1.0, 64));
+  EXPECT_EQ(share(Ratio(kLargest - 1), Ratio(kLargest)), std::nextafter(1.0, 0.0));
+  EXPECT_EQ(share(Ratio(kLargest), Ratio(1, 2)), std::ldexp(1.0, 64));
   EXPECT_EQ(share(Ratio(0), Ratio(3)), 0);
   // A division of doubles that are exact is rounded once.
   std::mt19937_64 random(1);

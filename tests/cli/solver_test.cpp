@@ -274,7 +274,7 @@ TEST(Signals, EndTheProgramWithAMessageAndNoFile) {
 }
 
 #ifndef WITH_ADDRESS_SANITIZER
-constexpr rlim_t megabyte = rlim_t{1} << 20;
+constexpr rlim_t kMegabyte = rlim_t{1} << 20;
 
 TEST(OutOfMemory, IsSaidAndLeavesNoFile) {
   const Scratch scratch;
@@ -284,16 +284,16 @@ TEST(OutOfMemory, IsSaidAndLeavesNoFile) {
  "links": [{"src": "gpu[0-3999]", "dst": "sw", "bandwidth": 25}]})");
   const auto synth =
       run({"synth", fabric, "-c", "allgather", "--format", "forest", "-o", scratch / "out.json"},
-          with_address_space(100 * megabyte));
+          with_address_space(100 * kMegabyte));
   EXPECT_EQ(synth.code, 3);
   EXPECT_THAT(synth.err, HasSubstr("forestcoll: out of memory; no file is left half-written"));
   EXPECT_THAT(synth.err, HasSubstr("use a smaller -k, fewer --ranks, a smaller fabric, or "));
   EXPECT_THAT(scratch.names(), ::testing::ElementsAre("star.json"));
-  const auto read = run({"topo", "check", "/dev/zero"}, with_address_space(200 * megabyte));
+  const auto read = run({"topo", "check", "/dev/zero"}, with_address_space(200 * kMegabyte));
   EXPECT_EQ(read.code, 3);
   EXPECT_THAT(read.err, HasSubstr("out of memory"));
   EXPECT_THAT(read.err, HasSubstr("use fewer --ranks, a smaller fabric, or "));
-  const auto verify = run({"verify", "/dev/zero"}, with_address_space(200 * megabyte));
+  const auto verify = run({"verify", "/dev/zero"}, with_address_space(200 * kMegabyte));
   EXPECT_EQ(verify.code, 3);
   EXPECT_THAT(verify.err, HasSubstr("a smaller fabric, or a machine"));
 }

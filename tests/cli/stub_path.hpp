@@ -9,7 +9,7 @@
 
 namespace forestcoll::testing {
 
-inline constexpr const char* bash = "/bin/bash";
+inline constexpr const char* kBash = "/bin/bash";
 
 /// A file of tools/.
 inline std::string tool(const std::string& name) {

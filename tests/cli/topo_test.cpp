@@ -126,8 +126,8 @@ Svg drawn(const std::vector<std::string>& fabric) {
       document.load_file((scratch / "a.svg").c_str(), pugi::parse_default | pugi::parse_ws_pcdata));
   const auto root = document.child("svg");
   Svg svg;
-  constexpr double pixels_in_point = 96.0 / 72;
-  svg.width = std::stod(root.attribute("width").value()) * pixels_in_point;
+  constexpr double kPixelsInPoint = 96.0 / 72;
+  svg.width = std::stod(root.attribute("width").value()) * kPixelsInPoint;
   const std::string transform = root.child("g").attribute("transform").value();
   svg.scale = std::stod(transform.substr(transform.find("scale(") + 6));
   collect_texts(root, svg.texts);

@@ -318,11 +318,11 @@ TEST(AllreduceOptimum, ScalesWithTheFabric) {
 
 // Floating point holds such capacities, and not the fractions of them: a bound is left.
 TEST(AllreduceOptimum, BoundsHoldBeyond32Bits) {
-  constexpr std::int64_t factor = std::int64_t{1} << 36;
+  constexpr std::int64_t kFactor = std::int64_t{1} << 36;
   for (std::uint64_t seed = 300; seed < 320; ++seed) {
     const Network network = test::random_fabric(seed, {});
-    const Ratio expected = exact_optimum(network) * Ratio(factor);
-    const auto optimum = allreduce_optimum(scaled(network, factor));
+    const Ratio expected = exact_optimum(network) * Ratio(kFactor);
+    const auto optimum = allreduce_optimum(scaled(network, kFactor));
     ASSERT_TRUE(optimum) << "seed " << seed;
     EXPECT_GE(optimum->upper, expected) << "seed " << seed;
     ASSERT_TRUE(optimum->value.has_value()) << "seed " << seed;

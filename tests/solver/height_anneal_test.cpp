@@ -122,18 +122,18 @@ TEST(AnnealHeights, RoutesPassASwitchOnce) {
 // other one a star from rank 1; images stand for the other roots. What all images carry must stay,
 // and be carried by trees.
 TEST(AnnealHeights, ImagesOfOthersExchangeToo) {
-  constexpr std::size_t n = 12;
-  Rows rows(complete_fabric(n));
-  Symmetry::Generator turn{static_cast<std::int32_t>(n / 2), {}, {}};
-  for (std::size_t v = 0; v < n; ++v) {
-    turn.nodes.push_back(NodeId((v + 2) % n));
-    turn.ranks.push_back(Rank((v + 2) % n));
+  constexpr std::size_t kN = 12;
+  Rows rows(complete_fabric(kN));
+  Symmetry::Generator turn{static_cast<std::int32_t>(kN / 2), {}, {}};
+  for (std::size_t v = 0; v < kN; ++v) {
+    turn.nodes.push_back(NodeId((v + 2) % kN));
+    turn.ranks.push_back(Rank((v + 2) % kN));
   }
   const Symmetry group({turn});
   const auto orbits = solver::make_orbits(rows.core, group);
   ASSERT_TRUE(orbits);
-  std::vector<std::size_t> there(n), other(n);
-  for (std::size_t v = 0; v < n; ++v) {
+  std::vector<std::size_t> there(kN), other(kN);
+  for (std::size_t v = 0; v < kN; ++v) {
     there[v] = v == 0 ? 0 : v - 1;
     other[v] = 1;
   }
@@ -142,8 +142,8 @@ TEST(AnnealHeights, ImagesOfOthersExchangeToo) {
   const auto images_of = [&] {
     std::map<ArcId, std::int64_t> loads;
     for (std::size_t t = 0; t < rows.trees.size(); ++t) {
-      for (std::size_t v = 0; v < n; ++v) {
-        const Route route = rows.routes[t * n + v];
+      for (std::size_t v = 0; v < kN; ++v) {
+        const Route route = rows.routes[t * kN + v];
         if (!route.valid()) continue;
         for (std::size_t i = 0; i < group.size(); ++i) {
           loads[orbits->arcs.apply(group.element(i), ArcId(route.last.value))] +=
@@ -155,7 +155,7 @@ TEST(AnnealHeights, ImagesOfOthersExchangeToo) {
   };
   const auto loads = images_of();
   const std::int32_t before = rows.max_height();
-  ASSERT_EQ(before, static_cast<std::int32_t>(n) - 1);
+  ASSERT_EQ(before, static_cast<std::int32_t>(kN) - 1);
   anneal_heights(rows.view(), *orbits, 1, kMany, 1, 100'000, {});
   EXPECT_EQ(images_of(), loads);
   EXPECT_LT(rows.max_height(), before);
@@ -165,10 +165,10 @@ TEST(AnnealHeights, ImagesOfOthersExchangeToo) {
 }
 
 TEST(AnnealHeights, LeavesTreesAloneThatAreTooHighForPotentials) {
-  constexpr std::size_t n = 80;
-  Rows rows(complete_fabric(n));
-  std::vector<std::size_t> path(n, 0);
-  for (std::size_t v = 1; v < n; ++v) path[v] = v - 1;
+  constexpr std::size_t kN = 80;
+  Rows rows(complete_fabric(kN));
+  std::vector<std::size_t> path(kN, 0);
+  for (std::size_t v = 1; v < kN; ++v) path[v] = v - 1;
   rows.add(3, path);
   rows.fit_capacities(0);
   const auto routes = rows.routes;

@@ -56,8 +56,8 @@ Network with_failures(Network network, std::mt19937_64& random) {
 
 Network fabric_of(std::uint64_t seed, std::mt19937_64& random) {
   if (seed % 2 == 0) return random_fabric_of(Kind::unbalanced, seed);
-  constexpr Kind kinds[] = {Kind::easy, Kind::one_way, Kind::multi_level, Kind::boxes};
-  return with_failures(random_fabric_of(kinds[seed / 2 % 4], seed), random);
+  constexpr Kind kKinds[] = {Kind::easy, Kind::one_way, Kind::multi_level, Kind::boxes};
+  return with_failures(random_fabric_of(kKinds[seed / 2 % 4], seed), random);
 }
 
 }  // namespace

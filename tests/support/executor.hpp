@@ -139,8 +139,8 @@ class Executor {
     if (blocks_.empty()) return std::nullopt;
     if (random_() % 8 == 0) favourite_ = random_() % blocks_.size();
     if (can_move(favourite_)) return favourite_;
-    constexpr int guesses = 8;  // before all are asked
-    for (int i = 0; i < guesses; ++i) {
+    constexpr int kGuesses = 8;  // before all are asked
+    for (int i = 0; i < kGuesses; ++i) {
       const std::size_t b = random_() % blocks_.size();
       if (can_move(b)) return b;
     }

@@ -23,7 +23,7 @@ constexpr const char* kDescription =
     "forestcoll finds the fastest way to move the data of a collective over a GPU fabric, proves\n"
     "that nothing is faster, and writes the schedule in the form that real runtimes load.";
 
-constexpr const char* footer =
+constexpr const char* kFooter =
     "Examples:\n"
     "  forestcoll synth topologies/dgx-a100-x2.json -o allreduce.xml\n"
     "  forestcoll verify allreduce.xml --topology topologies/dgx-a100-x2.json\n"
@@ -115,7 +115,7 @@ ExitCode run(int argc, char** argv) {
                                          add_design_search(program),
                                          add_completion(program),
                                          add_man(program)};
-  program.footer(footer);  // only now: commands inherit what is set before them
+  program.footer(kFooter);  // only now: commands inherit what is set before them
   console.terminal = isatty(STDERR_FILENO) == 1;
   try {
     program.parse(argc, argv);

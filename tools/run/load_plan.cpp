@@ -29,10 +29,10 @@ class PlanSchedule : public Schedule {
     facts_.in_place = plan.in_place;
     facts_.out_of_place = !plan.in_place;
     facts_.only_sums = true;
-    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    facts_.min_bytes = static_cast<std::int64_t>(std::min(plan.min_size, most));
+    constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    facts_.min_bytes = static_cast<std::int64_t>(std::min(plan.min_size, kMost));
     facts_.max_bytes =
-        static_cast<std::int64_t>(std::min({plan.max_size, audit::largest_message(plan), most}));
+        static_cast<std::int64_t>(std::min({plan.max_size, audit::largest_message(plan), kMost}));
     facts_.is_refused_by_runtimes = is_refused;
   }
 

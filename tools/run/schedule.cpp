@@ -26,8 +26,8 @@ Diagnostic not_to_be_run(std::string_view text, std::string_view file, std::size
 }  // namespace
 
 Expected<std::unique_ptr<Schedule>> load_schedule(std::string_view text, std::string_view file) {
-  constexpr std::string_view bom = "\xEF\xBB\xBF";
-  const std::size_t begin = text.find_first_not_of(" \t\r\n", text.starts_with(bom) ? 3 : 0);
+  constexpr std::string_view kBom = "\xEF\xBB\xBF";
+  const std::size_t begin = text.find_first_not_of(" \t\r\n", text.starts_with(kBom) ? 3 : 0);
   const char first = begin == std::string_view::npos ? '\0' : text[begin];
   if (first == '<') return load_program(text, file);
   if (first == '{' && audit::looks_like_plan(text)) return load_plan(text, file);
@@ -36,10 +36,10 @@ Expected<std::unique_ptr<Schedule>> load_schedule(std::string_view text, std::st
 }
 
 std::string_view perf_name(Pattern pattern) {
-  constexpr std::array<std::string_view, 7> names = {
+  constexpr std::array<std::string_view, 7> kNames = {
       "all_gather_perf", "reduce_scatter_perf", "all_reduce_perf", "broadcast_perf",
       "reduce_perf",     "alltoall_perf",       "sendrecv_perf"};
-  return names[static_cast<std::size_t>(pattern)];
+  return kNames[static_cast<std::size_t>(pattern)];
 }
 
 }  // namespace forestcoll::run

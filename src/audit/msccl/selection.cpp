@@ -5,30 +5,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <numeric>
 
 #include "forestcoll/ratio.hpp"
+#include "forestcoll/sizes.hpp"
 
 namespace forestcoll::audit {
 namespace {
 
-std::string bytes_text(std::int64_t bytes) {
-  constexpr std::array<const char*, 6> units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  std::size_t unit = 0;
-  while (bytes >= 1024 && bytes % 1024 == 0 && unit + 1 < units.size()) {
-    bytes /= 1024;
-    ++unit;
-  }
-  return fmt::format("{} {}", bytes, units[unit]);
-}
-
 // The upper end of the window. What leaves its end out is often written with a round one.
 std::string end_text(const Program& program, const TargetRules& target, std::int64_t last) {
   const bool is_round = program.max_bytes % 1024 == 0;
-  if (target.max_bytes_is_included || !is_round) return "to " + bytes_text(last);
-  return "to less than " + bytes_text(program.max_bytes);
+  if (target.max_bytes_is_included || !is_round) return "to " + size_in_words(last);
+  return "to less than " + size_in_words(program.max_bytes);
 }
 
 // The buffer that counts are taken of, in the words of the collective's interface.
@@ -91,7 +81,7 @@ std::string usable_counts(const Program& program, const TargetRules& target, Fin
       step == 1 ? fmt::format("any number of {}", counted(program.pattern))
                 : fmt::format("{} that are multiples of {}", counted(program.pattern), step);
   return fmt::format("{}; {}; buffers from {} {}", counts, modes_text(program),
-                     bytes_text(program.min_bytes),
+                     size_in_words(program.min_bytes),
                      unlimited ? "upwards" : end_text(program, target, last));
 }
 

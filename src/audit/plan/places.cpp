@@ -11,7 +11,7 @@ std::optional<PlanPlace> list_in(PlanPlace owner, std::string_view key, bool in_
     std::string_view key;
     PlanPlace list;
   };
-  constexpr std::array<Rule, 20> rules = {
+  constexpr std::array<Rule, 20> kRules = {
       {{PlanPlace::file, "gpus", PlanPlace::gpus},
        {PlanPlace::gpu, "threadblocks", PlanPlace::threadblocks},
        {PlanPlace::gpu, "channels", PlanPlace::channel_lists},
@@ -32,7 +32,7 @@ std::optional<PlanPlace> list_in(PlanPlace owner, std::string_view key, bool in_
        {PlanPlace::rank_group, "ranks", PlanPlace::group_ranks},
        {PlanPlace::buffer_ref, "remote_buffer_ids", PlanPlace::buffer_ids},
        {PlanPlace::remote_buffer, "access_channel_types", PlanPlace::access_types}}};
-  for (const Rule& rule : rules) {
+  for (const Rule& rule : kRules) {
     if (rule.owner == owner && rule.key == key) return rule.list;
   }
   // Peers of a GPU, or channels of a threadblock.
@@ -47,12 +47,12 @@ std::optional<PlanPlace> list_in(PlanPlace owner, std::string_view key, bool in_
 }
 
 bool holds_objects(PlanPlace list) {
-  constexpr std::array<PlanPlace, 11> lists = {
+  constexpr std::array<PlanPlace, 11> kLists = {
       PlanPlace::gpus,          PlanPlace::threadblocks, PlanPlace::ops,
       PlanPlace::inner_ops,     PlanPlace::sources,      PlanPlace::destinations,
       PlanPlace::channel_lists, PlanPlace::buffer_refs,  PlanPlace::remote_buffers,
       PlanPlace::semaphores,    PlanPlace::rank_groups};
-  return std::ranges::find(lists, list) != lists.end();
+  return std::ranges::find(kLists, list) != kLists.end();
 }
 
 }  // namespace forestcoll::audit

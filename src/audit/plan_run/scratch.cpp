@@ -63,7 +63,7 @@ class DoubleScratch {
 
   void report(std::int32_t n, const ChunkRef& chunk, std::int64_t strand, const Write& last) {
     reported_ = true;
-    constexpr std::string_view first_half = "the first", second_half = "the second";
+    constexpr std::string_view kFirstHalf = "the first", kSecondHalf = "the second";
     Place place = graph_.place(n);
     place.chunk = memory_.name(chunk.buffer, chunk.offset + strand);
     if (chunk.rank != place.rank) place.chunk += fmt::format(" of rank {}", chunk.rank);
@@ -71,9 +71,9 @@ class DoubleScratch {
         Code::undefined_read, place,
         fmt::format("use_double_scratch_buffer: in every second call reads {} half of the scratch, "
                     "but {} ({}) writes {}",
-                    last.by_own_threads ? first_half : second_half,
+                    last.by_own_threads ? kFirstHalf : kSecondHalf,
                     to_string(graph_.place(last.node)), graph_.op(plan_, last.node).name,
-                    last.by_own_threads ? second_half : first_half),
+                    last.by_own_threads ? kSecondHalf : kFirstHalf),
         "leave use_double_scratch_buffer out: packets apart, only a rank's own threads take the "
         "other half");
   }

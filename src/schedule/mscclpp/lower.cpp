@@ -101,7 +101,7 @@ Expected<void> refuse(const ExecutionPlan& plan) {
                                    t, r, operations(block), schedule::kMaxPlanOperations),
                        "allow more threadblocks, or use a smaller -k");
       }
-      for (std::size_t kind = 0; kind < plan_channels; ++kind) {
+      for (std::size_t kind = 0; kind < kPlanChannels; ++kind) {
         const std::size_t most =
             std::max(block.channels[kind].size(), block.remote_buffers[kind].size());
         if (most <= schedule::kMaxBlockChannels) continue;

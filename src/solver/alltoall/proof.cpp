@@ -61,9 +61,9 @@ bool is_routing(const Instance& instance, Rank source, const IdVector<ArcId, std
 
 std::optional<Ratio> short_product(const Ratio& a, const Ratio& b, std::int64_t total,
                                    Rounding rounding) {
-  constexpr Int128 most = Int128{1} << 62;
+  constexpr Int128 kMost = Int128{1} << 62;
   return shortened(static_cast<Int128>(a.num()) * b.num(), static_cast<Int128>(a.den()) * b.den(),
-                   rounding, most / total, most);
+                   rounding, kMost / total, kMost);
 }
 
 Distances distances_from(const Digraph& graph, const ArcLengths& lengths, NodeId source) {

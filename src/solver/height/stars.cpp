@@ -140,8 +140,8 @@ class StarLengths {
 
   // False where there is no way to some rank.
   bool load_ways_from(NodeId source) {
-    constexpr std::int64_t far = std::numeric_limits<std::int64_t>::max() / 2;
-    distance_.assign(network_.graph.node_count(), far);
+    constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max() / 2;
+    distance_.assign(network_.graph.node_count(), kFar);
     by_.assign(network_.graph.node_count(), ArcId());
     passing_.assign(network_.graph.node_count(), 0);
     order_.clear();

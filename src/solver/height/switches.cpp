@@ -51,15 +51,15 @@ class DirectReach {
         both[to.index()].push_back(Rank(r));
       });
     }
-    constexpr auto none = std::numeric_limits<std::size_t>::max();
-    component_.assign(both.size(), none);
+    constexpr auto kNone = std::numeric_limits<std::size_t>::max();
+    component_.assign(both.size(), kNone);
     for (std::size_t r = 0; r < both.size(); ++r) {
-      if (component_[Rank(r)] != none) continue;
+      if (component_[Rank(r)] != kNone) continue;
       queue_.assign(1, Rank(r));
       component_[Rank(r)] = size_.size();
       for (std::size_t q = 0; q < queue_.size(); ++q) {
         for (const Rank to : both[queue_[q].index()]) {
-          if (component_[to] != none) continue;
+          if (component_[to] != kNone) continue;
           component_[to] = size_.size();
           queue_.push_back(to);
         }

@@ -103,7 +103,7 @@ bool Packer::pack_one(Rank root) {
     }
   }
   const SlotId slot = state_.finish_tree();
-  if constexpr (base::check_proofs) prove_pool();
+  if constexpr (base::kCheckProofs) prove_pool();
   if (!verified && !exact_) unverified_.push_back(slot);
   if (state_.total_owed() < least_owed_) {
     least_owed_ = state_.total_owed();
@@ -127,7 +127,7 @@ bool Packer::pack_with_images(Rank root) {
     shrink_to_extend();
   }
   unverified_.assign(1, state_.finish_tree());
-  if constexpr (base::check_proofs) prove_pool();
+  if constexpr (base::kCheckProofs) prove_pool();
   if (state_.total_owed() == 0) return true;
   test_and_repair();
   return !budget_.is_over();

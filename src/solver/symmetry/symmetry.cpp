@@ -253,13 +253,13 @@ IdVector<NodeId, std::uint64_t> colours_of(const Network& network, const Weights
 // Names of all runs of `size` ranks, by their first: runs that look alike have the same.
 std::vector<std::uint64_t> name_runs(const std::vector<std::uint64_t>& colours, std::size_t size) {
   // A polynomial in an odd number, modulo 2^64.
-  constexpr std::uint64_t base = 0x9E3779B97F4A7C15U;
+  constexpr std::uint64_t kBase = 0x9E3779B97F4A7C15U;
   std::uint64_t name = 0, highest = 1;
-  for (std::size_t i = 1; i < size; ++i) highest *= base;
+  for (std::size_t i = 1; i < size; ++i) highest *= kBase;
   std::vector<std::uint64_t> names;
   for (std::size_t i = 0; i < colours.size(); ++i) {
     if (i >= size) name -= highest * colours[i - size];
-    name = name * base + colours[i];
+    name = name * kBase + colours[i];
     if (i + 1 >= size) names.push_back(name);
   }
   return names;

@@ -133,10 +133,10 @@ void add_lost_notes(const std::vector<std::string>& pointers, std::vector<std::s
 
 // Readers of XML take blanks at the ends for layout.
 bool survives_in_xml(std::string_view name) {
-  constexpr std::string_view blanks = " \t\r\n\f\v";
+  constexpr std::string_view kBlanks = " \t\r\n\f\v";
   if (name.find('\r') != std::string_view::npos) return false;
-  return name.empty() || (blanks.find(name.front()) == std::string_view::npos &&
-                          blanks.find(name.back()) == std::string_view::npos);
+  return name.empty() || (kBlanks.find(name.front()) == std::string_view::npos &&
+                          kBlanks.find(name.back()) == std::string_view::npos);
 }
 
 }  // namespace

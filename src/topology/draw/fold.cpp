@@ -111,13 +111,13 @@ bool merge(Picture& picture, const Merging& merging) {
 
 /// Which items could be alike: equal numbers for equal surroundings, some links far.
 std::vector<std::size_t> surroundings(const Picture& picture, const Neighbours& neighbours) {
-  constexpr int rounds = 3;
+  constexpr int kRounds = 3;
   std::vector<std::size_t> number(picture.items.size());
   std::map<decltype(nature(picture.items[0])), std::size_t> natures;
   for (std::size_t i = 0; i < number.size(); ++i) {
     number[i] = natures.emplace(nature(picture.items[i]), natures.size()).first->second;
   }
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < kRounds; ++round) {
     std::map<std::pair<std::size_t, std::vector<Neighbour>>, std::size_t> seen;
     std::vector<std::size_t> refined(number.size());
     for (std::size_t i = 0; i < number.size(); ++i) {
@@ -223,30 +223,30 @@ class Exchange {
 /// Exchanges of one round that do not get into each other's way.
 class Folds {
  public:
-  explicit Folds(std::size_t items) : merging_(items), part_(items, none) {}
+  explicit Folds(std::size_t items) : merging_(items), part_(items, kNone) {}
 
   /// Whether the first part is free, or is a first part already, and the second is free.
   bool take(const Pairs& pairs) {
     const std::size_t part = part_[pairs.front().first];
     for (const auto& [first, second] : pairs) {
-      if (part_[first] != part || part_[second] != none) return false;
+      if (part_[first] != part || part_[second] != kNone) return false;
     }
-    if (part != none && (part == gone || size_[part] != pairs.size())) return false;
-    if (part == none) size_.push_back(pairs.size());
+    if (part != kNone && (part == kGone || size_[part] != pairs.size())) return false;
+    if (part == kNone) size_.push_back(pairs.size());
     for (const auto& [first, second] : pairs) {
-      if (part == none) part_[first] = size_.size() - 1;
-      part_[second] = gone;
+      if (part == kNone) part_[first] = size_.size() - 1;
+      part_[second] = kGone;
       merging_.into[second] = first;
       merging_.as_set[second] = pairs.size() > 1;
     }
     return true;
   }
 
-  [[nodiscard]] bool is_free(std::size_t item) const { return part_[item] == none; }
+  [[nodiscard]] bool is_free(std::size_t item) const { return part_[item] == kNone; }
   [[nodiscard]] const Merging& merging() const { return merging_; }
 
  private:
-  static constexpr std::size_t none = static_cast<std::size_t>(-1), gone = none - 1;
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1), kGone = kNone - 1;
   Merging merging_;
   std::vector<std::size_t> part_;  ///< by item: which first part it belongs to
   std::vector<std::size_t> size_;  ///< by first part
@@ -273,7 +273,7 @@ bool merge_twins(Picture& picture, Inside boxes) {
 }
 
 bool merge_parts(Picture& picture, Inside boxes, std::size_t largest) {
-  constexpr std::size_t most_tries = 8;
+  constexpr std::size_t kMostTries = 8;
   const Neighbours neighbours = neighbours_of(picture);
   const std::vector<std::size_t> alike = surroundings(picture, neighbours);
   Exchange exchange(picture, neighbours, alike, largest);
@@ -293,7 +293,7 @@ bool merge_parts(Picture& picture, Inside boxes, std::size_t largest) {
     });
     if (folded) continue;
     candidates.push_back(i);
-    if (candidates.size() > most_tries) candidates.pop_front();
+    if (candidates.size() > kMostTries) candidates.pop_front();
   }
   return merge(picture, folds.merging());
 }

@@ -67,8 +67,8 @@ double gap_of(const Picture& picture) {
 }
 
 double readable_points(std::size_t pixels) {
-  constexpr double points_of_text = 11, least_pixels_of_text = 9;
-  return static_cast<double>(pixels) * points_of_text / least_pixels_of_text;
+  constexpr double kPointsOfText = 11, kLeastPixelsOfText = 9;
+  return static_cast<double>(pixels) * kPointsOfText / kLeastPixelsOfText;
 }
 
 double width_of_rows(const Picture& picture) {

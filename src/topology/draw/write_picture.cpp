@@ -99,12 +99,12 @@ class PictureWriter {
     // Straight edges run below the nodes that they meet.
     const char* straight = "splines=line, outputorder=edgesfirst";
     if (layered_) {
-      constexpr double pixels_in_inch = 96, any_height = 1000;
+      constexpr double kPixelsInInch = 96, kAnyHeight = 1000;
       // A second look for crossings would turn the rows of a box round.
       return fmt::format(
           "ranksep=0.9, nodesep={:.6g}, newrank=true, remincross=false, size=\"{:.6g},{}\"",
-          gap_of(picture_) / kPoints, static_cast<double>(options_.width) / pixels_in_inch,
-          any_height);
+          gap_of(picture_) / kPoints, static_cast<double>(options_.width) / kPixelsInInch,
+          kAnyHeight);
     }
     if (circles_) return straight;
     return fmt::format("K=0.7, overlap=false, sep=\"+8\", {}",

@@ -36,8 +36,8 @@ std::size_t character_length(std::string_view text, std::size_t at) {
 }
 
 bool has_byte_order_mark(std::string_view text) {
-  constexpr std::array<std::string_view, 3> marks = {"\xEF\xBB\xBF", "\xFF\xFE", "\xFE\xFF"};
-  return std::any_of(marks.begin(), marks.end(),
+  constexpr std::array<std::string_view, 3> kMarks = {"\xEF\xBB\xBF", "\xFF\xFE", "\xFE\xFF"};
+  return std::any_of(kMarks.begin(), kMarks.end(),
                      [&](std::string_view mark) { return text.starts_with(mark); });
 }
 
@@ -90,13 +90,13 @@ std::string line_and_column(std::string_view text, std::size_t offset) {
 }
 
 std::string_view excerpt_around(std::string_view text, std::size_t offset) {
-  constexpr std::size_t before = 10, after = 20;
+  constexpr std::size_t kBefore = 10, kAfter = 20;
   const std::size_t newline = text.substr(0, offset).rfind('\n');
   const std::size_t line = newline == std::string_view::npos ? 0 : newline + 1;
-  std::size_t begin = std::max(line, offset < before ? 0 : offset - before);
+  std::size_t begin = std::max(line, offset < kBefore ? 0 : offset - kBefore);
   while (begin < offset && is_continuation(byte_at(text, begin))) ++begin;
   const std::size_t end = std::min(text.find_first_of("\r\n", offset), text.size());
-  return first_bytes(text.substr(begin, end - begin), offset - begin + after);
+  return first_bytes(text.substr(begin, end - begin), offset - begin + kAfter);
 }
 
 std::optional<std::string> find_control(std::string_view text, std::string_view allowed) {

@@ -41,13 +41,13 @@ std::optional<FabricChoice> parse_fat_tree(std::string_view text) {
 std::optional<FabricChoice> parse_fabric(const Context& context) {
   using Type = FabricChoice::Type;
   const std::string_view text = context.options.fabric;
-  constexpr std::string_view fat_tree = "fat-tree:";
+  constexpr std::string_view kFatTree = "fat-tree:";
   if (text.empty()) return FabricChoice{};
   if (text == "rail") return FabricChoice{.type = Type::rail};
   if (text == "single") return FabricChoice{.type = Type::single};
   if (text == "odd-even") return FabricChoice{.type = Type::odd_even};
-  if (text.starts_with(fat_tree)) {
-    if (const auto choice = parse_fat_tree(text.substr(fat_tree.size()))) return choice;
+  if (text.starts_with(kFatTree)) {
+    if (const auto choice = parse_fat_tree(text.substr(kFatTree.size()))) return choice;
   }
   context.findings.error("I08", "", fmt::format("--fabric: unknown fabric {}", quote(text)),
                          "Use rail, single, odd-even, or fat-tree:BOXES_PER_LEAF[:RATIO], the "

@@ -197,8 +197,8 @@ Expected<std::vector<std::pair<std::string, Ratio>>> read_bandwidths(std::string
     findings.error("I02", "", "a field in quotation marks does not end", "Is the file cut off?");
     return findings.all();
   }
-  static constexpr std::string_view kinds[] = {"nvlink", "xgmi", "c2c", "pcie",
-                                               "cpu",    "nic",  "link"};
+  static constexpr std::string_view kKinds[] = {"nvlink", "xgmi", "c2c", "pcie",
+                                                "cpu",    "nic",  "link"};
   std::vector<std::pair<std::string, Ratio>> bandwidths;
   std::set<std::string> seen;
   for (const importing::CsvRow& row : *rows) {
@@ -212,10 +212,10 @@ Expected<std::vector<std::pair<std::string, Ratio>>> read_bandwidths(std::string
     const bool again = !seen.insert(row.fields[0]).second;
     const auto bandwidth = topology::parse_quantity(topology::Quantity::bandwidth,
                                                     topology::with_slash(row.fields[1]), Ratio(1));
-    if (std::ranges::find(kinds, row.fields[0]) == std::end(kinds)) {
+    if (std::ranges::find(kKinds, row.fields[0]) == std::end(kKinds)) {
       findings.error("I03", where,
                      fmt::format("unknown kind of link {}", topology::quote(row.fields[0])),
-                     fmt::format("The kinds are {}.", fmt::join(kinds, ", ")));
+                     fmt::format("The kinds are {}.", fmt::join(kKinds, ", ")));
     } else if (again) {
       findings.error("I03", where,
                      fmt::format("a second bandwidth of {}", topology::quote(row.fields[0])),

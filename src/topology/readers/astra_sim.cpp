@@ -99,8 +99,8 @@ class AstraSim {
 
   void add_dimension(const YAML::Node& root, const std::string& shape, const std::string& count,
                      const std::string& bandwidth, const std::string& latency) {
-    constexpr std::array<std::string_view, 3> known = {"Ring", "Switch", "FullyConnected"};
-    if (std::ranges::find(known, shape) == known.end()) {
+    constexpr std::array<std::string_view, 3> kKnown = {"Ring", "Switch", "FullyConnected"};
+    if (std::ranges::find(kKnown, shape) == kKnown.end()) {
       return fail("I03", root["topology"].Mark(),
                   fmt::format("expected Ring, Switch or FullyConnected, found {}", quote(shape)),
                   "Other shapes of dimensions are not read.");

@@ -16,9 +16,9 @@ namespace forestcoll::importing {
 namespace {
 
 std::optional<std::uint32_t> hexadecimal(std::string_view text) {
-  constexpr int base = 16;
+  constexpr int kBase = 16;
   std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, kBase);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
 }

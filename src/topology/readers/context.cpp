@@ -44,13 +44,13 @@ std::string shown(const Ratio& value) {
 }
 
 std::string listed(const std::vector<std::string>& names) {
-  constexpr std::size_t most = 6;
+  constexpr std::size_t kMost = 6;
   std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
+  for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i) {
     if (i > 0) text += ", ";
     text += names[i];
   }
-  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
+  if (names.size() > kMost) text += fmt::format(" and {} more", names.size() - kMost);
   return text;
 }
 

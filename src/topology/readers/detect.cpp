@@ -195,10 +195,10 @@ bool begins_csv(std::string_view line) {
 }
 
 std::optional<Source> detect_lines(std::string_view text) {
-  constexpr std::size_t most = 200;  // of comments and prompts before what tells
+  constexpr std::size_t kMost = 200;  // of comments and prompts before what tells
   const auto lines = importing::lines_of(text.substr(0, 1 << 16));
   if (begins_edge_list(lines)) return Source::simai;
-  for (std::size_t i = 0; i < std::min(lines.size(), most); ++i) {
+  for (std::size_t i = 0; i < std::min(lines.size(), kMost); ++i) {
     const std::string_view line = importing::trimmed(lines[i].text);
     // The reader says what rocm-smi's matrices lack.
     if (begins_matrix(line) || is_rocm_title(line)) return Source::nvidia_smi;

@@ -223,8 +223,8 @@ class HwlocReader {
     for (const pugi::xml_node& row : matrix.children("u64values")) {
       for (const std::string_view word : words_of(row.child_value())) {
         const auto value = natural(word);
-        constexpr std::int64_t most = 100'000'000;  // 100 TB/s
-        if (!value || *value > most) {
+        constexpr std::int64_t kMost = 100'000'000;  // 100 TB/s
+        if (!value || *value > kMost) {
           fail("I03", row, fmt::format("expected a bandwidth in MB/s, found {}", quote(word)),
                "Dump the topology anew.");
           return std::nullopt;

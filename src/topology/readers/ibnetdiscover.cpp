@@ -180,27 +180,27 @@ class IbnetdiscoverReader {
   }
 
   void check_other_end(const Cable& cable) {
-    constexpr const char* remedy = "Is the file cut off? Run ibnetdiscover anew.";
+    constexpr const char* kRemedy = "Is the file cut off? Run ibnetdiscover anew.";
     const Port& there = cable.there;
     if (!sections_.contains(there.guid)) {
       return fail(
           "I02", cable.offset,
           fmt::format("a cable leads to {}, of which the file has no section", quote(there.guid)),
-          remedy);
+          kRemedy);
     }
     const auto found = cable_at_.find(there);
     if (found == cable_at_.end()) {
       return fail("I02", cable.offset,
                   fmt::format("a cable leads to port {} of {}, of which the file has no line",
                               there.number, quote(there.guid)),
-                  remedy);
+                  kRemedy);
     }
     const Cable& back = cables_[found->second];
     if (back.there != cable.here) {
       return fail("I02", cable.offset,
                   fmt::format("the cable's other end leads elsewhere, as {} says",
                               context_.place(back.offset)),
-                  remedy);
+                  kRemedy);
     }
     if (back.bandwidth != cable.bandwidth) {
       fail("I02", cable.offset,

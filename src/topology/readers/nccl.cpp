@@ -311,8 +311,8 @@ void explain_bare(const Context& context, std::vector<std::string> bare) {
 std::string how_to_get_gpus(std::size_t switches) {
   const std::string dump = "Dump the topology on the machine, with NCCL_TOPO_DUMP_FILE";
   if (switches == 0) return dump + ".";
-  constexpr std::size_t gpus_of_example = 8;
-  const bool fits = gpus_of_example % switches == 0;
+  constexpr std::size_t kGpusOfExample = 8;
+  const bool fits = kGpusOfExample % switches == 0;
   return fmt::format(
       "{}; or --box {} (a name of `topo gen --list`, a topology file, or a dump) puts the GPUs of "
       "that machine below the PCIe switches{}.",

@@ -229,7 +229,7 @@ class LinkReader {
 
   // Cards have no NVLink, modules always have; files may fail to show it.
   void expect_links(const std::vector<pugi::xml_node>& elements) {
-    constexpr std::int64_t blackwell = 100;
+    constexpr std::int64_t kBlackwell = 100;
     for (std::size_t g = 0; g < elements.size(); ++g) {
       const std::string& device = machine_.gpus[g].device;
       const std::int64_t sm = sm_of(elements[g]);
@@ -239,7 +239,7 @@ class LinkReader {
             machine_.gpus[g].dev, part->name);
         machine_.nvlink_box = part->box;
         machine_.nvlink_bandwidth = part->bandwidth.nominal;
-      } else if (sm == blackwell || sm == blackwell + 3) {
+      } else if (sm == kBlackwell || sm == kBlackwell + 3) {
         machine_.nvlink_expected =
             fmt::format("GPUs of sm={} have NVLink, and the file has none", sm);
         machine_.nvlink_box = "dgx-b200";

@@ -32,7 +32,7 @@ std::string without_escapes(std::string_view text) {
 
 std::optional<Cell> parse_cell(std::string_view word) {
   using Connection = Cell::Connection;
-  constexpr std::array<std::pair<std::string_view, Connection>, 7> connections = {
+  constexpr std::array<std::pair<std::string_view, Connection>, 7> kConnections = {
       {{"X", Connection::self},
        {"PIX", Connection::pix},
        {"PXB", Connection::pxb},
@@ -40,13 +40,13 @@ std::optional<Cell> parse_cell(std::string_view word) {
        {"NODE", Connection::node},
        {"SYS", Connection::sys},
        {"SOC", Connection::sys}}};
-  for (const auto& [name, connection] : connections) {
+  for (const auto& [name, connection] : kConnections) {
     if (word == name) return Cell{.connection = connection};
   }
   if (!word.starts_with("NV")) return std::nullopt;
   const auto count = natural(word.substr(2));
-  constexpr std::int64_t most = 1024;
-  if (!count || *count == 0 || *count > most) return std::nullopt;
+  constexpr std::int64_t kMost = 1024;
+  if (!count || *count == 0 || *count > kMost) return std::nullopt;
   return Cell{.connection = Connection::nvlink, .nvlinks = *count};
 }
 

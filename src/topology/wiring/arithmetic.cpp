@@ -118,7 +118,7 @@ Expected<Links> random_regular(Arguments a) {
 }  // namespace
 
 std::vector<BaseGraph> arithmetic_graphs() {
-  constexpr std::size_t most_offsets = 64;
+  constexpr std::size_t kMostOffsets = 64;
   return {
       {{"kautz", "degree, diameter", "the Kautz digraph, one-way links"}, 2, 2, kautz_digraph},
       {{"genkautz", "degree, nodes",
@@ -136,19 +136,19 @@ std::vector<BaseGraph> arithmetic_graphs() {
        modified_de_bruijn},
       {{"circulant", "nodes, offsets", "nodes on a ring, linked over these distances, both ways"},
        2,
-       most_offsets,
+       kMostOffsets,
        [](Arguments a) { return offsets_on(a, true); }},
       {{"dicirculant", "nodes, offsets", "the same, forwards only"},
        2,
-       most_offsets,
+       kMostOffsets,
        [](Arguments a) { return offsets_on(a, false); }},
       // Published are its 8 nodes, 2 ports, 3 steps and T_B = 7/8; this one has all of them.
       {{"diamond", "", "8 nodes with 2 ports, 3 steps apart: dicirculant(8,1,3)"},
        0,
        0,
        [](Arguments) {
-         constexpr std::int64_t of_circulant[] = {8, 1, 3};
-         return offsets_on(of_circulant, false);
+         constexpr std::int64_t kOfCirculant[] = {8, 1, 3};
+         return offsets_on(kOfCirculant, false);
        }},
       {{"random", "nodes, degree, seed", "a random regular graph, cables both ways"},
        3,

@@ -38,8 +38,8 @@ Expected<void> check_wiring_size(std::int64_t nodes, std::int64_t links) {
 }
 
 std::int64_t bounded_product(std::int64_t a, std::int64_t b) {
-  constexpr std::int64_t above = std::numeric_limits<std::int32_t>::max();
-  return a != 0 && b > above / a ? above : a * b;
+  constexpr std::int64_t kAbove = std::numeric_limits<std::int32_t>::max();
+  return a != 0 && b > kAbove / a ? kAbove : a * b;
 }
 
 std::int64_t bounded_power(std::int64_t base, std::int64_t power) {

@@ -119,7 +119,7 @@ Expected<Links> twisted(Arguments sides) {
 }  // namespace
 
 std::vector<BaseGraph> grid_graphs() {
-  constexpr std::size_t most_sides = 16;
+  constexpr std::size_t kMostSides = 16;
   return {
       {{"complete", "nodes", "each node linked to each"}, 1, 1, complete},
       {{"bipartite", "side", "two sides of so many nodes, each linked to all of the other side"},
@@ -148,12 +148,12 @@ std::vector<BaseGraph> grid_graphs() {
        [](Arguments a) { return cable_ring(a[1], a[0], false); }},
       {{"torus", "sides", "a torus; a side of two has one cable, not two"},
        1,
-       most_sides,
+       kMostSides,
        [](Arguments a) { return grid_of(a, 0); }},
       {{"twisted", "sides",
         "a torus whose wrap-around cables of all other sides are shifted by half of the first"},
        2,
-       most_sides,
+       kMostSides,
        twisted}};
 }
 

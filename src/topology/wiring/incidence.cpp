@@ -122,9 +122,9 @@ Geometry projective_plane(int prime) {
 
 // AG(2, 4) without the lines of one direction: y = m·x + b over the field of four elements.
 Geometry affine_plane_of_four() {
-  constexpr int times[4][4] = {{0, 0, 0, 0}, {0, 1, 2, 3}, {0, 2, 3, 1}, {0, 3, 1, 2}};
+  constexpr int kTimes[4][4] = {{0, 0, 0, 0}, {0, 1, 2, 3}, {0, 2, 3, 1}, {0, 3, 1, 2}};
   Geometry plane{.points = 16};
-  for (const auto& by_m : times) {
+  for (const auto& by_m : kTimes) {
     for (int b = 0; b < 4; ++b) {
       auto& line = plane.lines.emplace_back();
       for (int x = 0; x < 4; ++x) line.push_back(4 * x + (by_m[x] ^ b));
@@ -185,12 +185,12 @@ Geometry hexagon(int prime) {
   std::erase_if(points, [prime](const Vector& x) {
     return (x[0] * x[4] + x[1] * x[5] + x[2] * x[6] - x[3] * x[3]) % prime != 0;
   });
-  constexpr std::array<std::array<std::size_t, 4>, 6> equal = {
+  constexpr std::array<std::array<std::size_t, 4>, 6> kEqual = {
       {{1, 2, 3, 4}, {5, 4, 3, 2}, {2, 0, 3, 5}, {6, 5, 3, 0}, {0, 1, 3, 6}, {4, 6, 3, 1}}};
   return lines_among(points, prime, [&](const Vector& x, const Vector& y) {
     const auto p = [&](std::size_t i, std::size_t j) { return x[i] * y[j] - x[j] * y[i]; };
     return std::ranges::all_of(
-        equal, [&](const auto& e) { return (p(e[0], e[1]) - p(e[2], e[3])) % prime == 0; });
+        kEqual, [&](const auto& e) { return (p(e[0], e[1]) - p(e[2], e[3])) % prime == 0; });
   });
 }
 

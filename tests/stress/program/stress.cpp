@@ -35,8 +35,8 @@ constexpr time_t kSecondsPerFabric = 120;
 std::array<char, 64> now_trying;
 
 extern "C" void report_seed(int signal) {
-  constexpr std::string_view text = "\nstopped or took too long: ";
-  [[maybe_unused]] auto written = write(STDERR_FILENO, text.data(), text.size());
+  constexpr std::string_view kText = "\nstopped or took too long: ";
+  [[maybe_unused]] auto written = write(STDERR_FILENO, kText.data(), kText.size());
   written = write(STDERR_FILENO, now_trying.data(), std::strlen(now_trying.data()));
   if (signal == SIGVTALRM) _exit(1);
 }

@@ -10,7 +10,7 @@
 namespace forestcoll::cli {
 namespace {
 
-constexpr const char* footer =
+constexpr const char* kFooter =
     "Outputs are OUT/<path of the topology>/<collective>.xml, with the target and k in the name\n"
     "where several were asked for; report.json, report.md and report.csv lie in OUT. A file\n"
     "appears once it is whole and verified. What is there already and was made of the same\n"
@@ -44,7 +44,7 @@ Command add_batch(CLI::App& program) {
   CLI::App* command =
       program.add_subcommand("batch", "Synthesise for every topology of a directory, in parallel");
   batch::add_batch_arguments(*command, *arguments);
-  command->footer(footer);
+  command->footer(kFooter);
   const Command merge = batch::add_merge(*command);
   return {command, [arguments, merge](const Console& console) {
             if (merge.parser->parsed()) return merge.run(console);

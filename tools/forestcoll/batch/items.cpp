@@ -48,7 +48,7 @@ std::string given_format(const Assignment& assignment) {
 
 // Only in XML something depends on the target; that of plans is another name of their format.
 bool is_for_targets(const std::string& format, const std::string& target) {
-  return format == "msccl" || target == plan_target;
+  return format == "msccl" || target == kPlanTarget;
 }
 
 // Those that are there twice, once; in the order in which they first come.
@@ -77,7 +77,7 @@ std::vector<Item> items_of(const Assignment& assignment) {
   std::vector<Item> items;
   for (const std::string& collective : collectives) {
     for (const std::string& target : targets) {
-      const std::string format = target == plan_target ? target : given_format(assignment);
+      const std::string format = target == kPlanTarget ? target : given_format(assignment);
       auto trees = asked_trees;
       if (trees.empty())
         trees.push_back(others ? kTreesOfOthers : standard_trees(format, collective));
@@ -149,12 +149,12 @@ std::vector<std::size_t> by_cost(const std::vector<Item>& items) {
 }
 
 std::vector<std::size_t> share_of(const Shard& shard, const std::vector<Item>& items) {
-  constexpr double least = 1;  // what cannot be read is no work, but shared out as well
+  constexpr double kLeast = 1;  // what cannot be read is no work, but shared out as well
   std::vector<double> load(static_cast<std::size_t>(shard.count));
   std::vector<std::size_t> own;
   for (const std::size_t item : by_cost(items)) {
     const auto lightest = std::ranges::min_element(load);
-    *lightest += std::max(items[item].cost, least);
+    *lightest += std::max(items[item].cost, kLeast);
     if (lightest - load.begin() == shard.index - 1) own.push_back(item);
   }
   std::ranges::sort(own);

@@ -40,63 +40,63 @@ CLI::Option* add_list(CLI::App& command, const std::string& names, std::vector<s
 }
 
 void add_selection_options(CLI::App& command, Arguments& arguments) {
-  constexpr const char* group = "Which topologies";
+  constexpr const char* kGroup = "Which topologies";
   command
       .add_flag("--all", arguments.all,
                 "Every file whose content is known, not *.json alone: dumps, graphs")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--include", arguments.include,
                   "Only files that match one of these; * and ? also match /, and a pattern\n"
                   "without / is for the file's name")
       ->allow_extra_args(false)
       ->type_name("PATTERN")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--exclude", arguments.exclude, "No files or directories that match one of these")
       ->allow_extra_args(false)
       ->type_name("PATTERN")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--manifest", arguments.manifest,
                   "Only the topologies that this JSON file lists, with options for each")
       ->check(file_name())
       ->type_name("FILE")
-      ->group(group);
+      ->group(kGroup);
 }
 
 void add_running_options(CLI::App& command, Arguments& arguments) {
-  constexpr const char* group = "Running";
+  constexpr const char* kGroup = "Running";
   command
       .add_option("-j,--jobs", arguments.jobs,
                   "Items at once (default: the number of processors); no byte depends on it")
       ->type_name("N")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--memory", arguments.memory,
                   "Items run side by side only as far as their estimates fit into this, such as\n"
                   "64G, and one that takes more is ended; by default 80 % of the machine, and\n"
                   "nothing is ended")
       ->type_name("SIZE")
-      ->group(group);
+      ->group(kGroup);
   command.add_option("--time-limit", arguments.time_limit, "End an item after so many seconds")
       ->type_name("SECONDS")
-      ->group(group);
-  command.add_flag("--force", arguments.force, "Make everything anew")->group(group);
-  command.add_flag("--fail-fast", arguments.fail_fast, "Stop when an item fails")->group(group);
+      ->group(kGroup);
+  command.add_flag("--force", arguments.force, "Make everything anew")->group(kGroup);
+  command.add_flag("--fail-fast", arguments.fail_fast, "Stop when an item fails")->group(kGroup);
   command
       .add_flag("--in-process", arguments.in_process,
                 "Threads instead of a child process per item: a crash ends everything")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--shard", arguments.shard,
                   "The I-th of N parts of equal cost; `batch merge` joins them")
       ->type_name("I/N")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_flag("--mpi", arguments.mpi,
                 "Share the work among the processes of mpirun (if built with FORESTCOLL_MPI)")
-      ->group(group);
+      ->group(kGroup);
 }
 
 Expected<Shard> parse_shard(const std::string& text) {
@@ -189,7 +189,7 @@ void add_batch_arguments(CLI::App& command, Arguments& arguments) {
   add_collectives_option(command, arguments.collectives, "What to synthesise");
   add_list(command, "--target", arguments.targets,
            fmt::format("The runtimes: {}; {} is --format mscclpp; default {}", known_targets(),
-                       plan_target, SynthArguments().target))
+                       kPlanTarget, SynthArguments().target))
       ->check(CLI::Validator(refuse_unknown_target, ""))
       ->type_name("NAME,...");
   add_list(command, "-k", arguments.trees,

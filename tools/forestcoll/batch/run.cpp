@@ -49,14 +49,14 @@ Expected<void> prepare_output(const std::string& directory) {
 
 // What a killed run left half-written under a temporary name.
 void remove_leftovers(const fs::path& directory) {
-  constexpr std::string_view prefix = ".forestcoll-";
-  constexpr std::size_t length = 18;  // six characters follow
+  constexpr std::string_view kPrefix = ".forestcoll-";
+  constexpr std::size_t kLength = 18;  // six characters follow
   std::error_code error;
   std::vector<fs::path> leftovers;
   for (fs::directory_iterator entries(directory, error);
        !error && entries != fs::directory_iterator(); entries.increment(error)) {
     const std::string name = entries->path().filename().string();
-    if (name.size() == length && name.starts_with(prefix) && name.find('.', 1) == name.npos) {
+    if (name.size() == kLength && name.starts_with(kPrefix) && name.find('.', 1) == name.npos) {
       leftovers.push_back(entries->path());
     }
   }
@@ -327,8 +327,8 @@ class Batch {
     note(console_, fmt::format("{:.1f} s", watch_.restart()));
     if (gate.stop_signal() == 0 || concluded == ExitCode::io) return code(concluded);
     note(console_, "stopped on demand; the next run goes on from here");
-    constexpr int ended_by_signal = 128;
-    return ended_by_signal + gate.stop_signal();
+    constexpr int kEndedBySignal = 128;
+    return kEndedBySignal + gate.stop_signal();
   }
 
   const Arguments& arguments_;

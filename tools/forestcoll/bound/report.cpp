@@ -27,8 +27,8 @@ std::string weights_line(const Weights& weights) {
 
 // Exact fractions can be long; columns are as wide as their longest.
 std::string table(const std::vector<BoundRow>& rows, const std::optional<QuickAlltoall>& alltoall) {
-  constexpr std::size_t usual = 18, between = 2;
-  std::size_t algbw = usual, busbw = usual;
+  constexpr std::size_t kUsual = 18, kBetween = 2;
+  std::size_t algbw = kUsual, busbw = kUsual;
   const auto widen = [&](const Ratio& first, const Ratio& second) {
     algbw = std::max(algbw, number(first).size());
     busbw = std::max(busbw, number(second).size());
@@ -36,8 +36,8 @@ std::string table(const std::vector<BoundRow>& rows, const std::optional<QuickAl
   for (const BoundRow& row : rows) widen(row.algbw, row.busbw);
   if (alltoall) widen(alltoall->rates.algbw, alltoall->rates.busbw);
   const auto line = [&](std::string_view name, std::string_view first, std::string_view second) {
-    return fmt::format("{:<16}{:>{}}{:>{}}\n", name, first, algbw + between, second,
-                       busbw + between);
+    return fmt::format("{:<16}{:>{}}{:>{}}\n", name, first, algbw + kBetween, second,
+                       busbw + kBetween);
   };
   std::string text = line("collective", "algbw GB/s", "busbw GB/s");
   for (const BoundRow& row : rows) {

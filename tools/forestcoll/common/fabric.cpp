@@ -56,9 +56,9 @@ CLI::Validator positive_integer() {
 
 // "nvswitch=300"
 Expected<Ratio> nvswitch_of(const std::string& text) {
-  constexpr std::string_view key = "nvswitch=";
+  constexpr std::string_view kKey = "nvswitch=";
   const auto bandwidth =
-      text.starts_with(key) ? parse_bandwidth(text.substr(key.size())) : std::nullopt;
+      text.starts_with(kKey) ? parse_bandwidth(text.substr(kKey.size())) : std::nullopt;
   if (bandwidth) return *bandwidth;
   return usage_error("I08", fmt::format("--nvlink: expected nvswitch=GB/s, found \"{}\"", text),
                      "Write the GB/s of a GPU to the NVSwitches, such as nvswitch=300; a machine "
@@ -84,14 +84,14 @@ Expected<std::string> text_of_box(const std::string& box) {
 }  // namespace
 
 void add_dump_options(CLI::App& command, DumpOptions& options) {
-  constexpr const char* group = "Dumps of machines";
+  constexpr const char* kGroup = "Dumps of machines";
   command
       .add_option(
           "--nvlink", options.nvlink,
           "Of a file without the GPUs' links, as clouds ship them for NCCL: each GPU's GB/s\n"
           "to the NVSwitches")
       ->type_name("nvswitch=GB/s")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--box", options.box,
                   "Of such a file: a machine that has the links, or the GPUs too, by a name of\n"
@@ -99,13 +99,13 @@ void add_dump_options(CLI::App& command, DumpOptions& options) {
                   "dump of one machine, which every host is")
       ->check(CLI::Validator(refuse_no_name, ""))
       ->type_name("NAME|FILE")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_flag(
           "--pcie-p2p", options.pcie_p2p,
           "GPUs reach each other through PCIe and CPUs beside NVLink and xGMI; where these do\n"
           "not join them all, they do so in any case")
-      ->group(group);
+      ->group(kGroup);
 }
 
 void add_reading_options(CLI::App& command, ReadingOptions& options) {
@@ -125,7 +125,7 @@ void add_reading_options(CLI::App& command, ReadingOptions& options) {
 }
 
 void add_failure_options(CLI::App& command, Failures& failures) {
-  constexpr const char* group = "Failures";
+  constexpr const char* kGroup = "Failures";
   command
       .add_option(
           "--drop", failures.drop,
@@ -135,13 +135,13 @@ void add_failure_options(CLI::App& command, Failures& failures) {
           "ids and ranges such as box[0-1]/nic3; several times")
       ->allow_extra_args(false)
       ->type_name("LINK|NODE|NODE:ROLE")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--derate", failures.derate,
                   "Leave F of a link's bandwidth, 0 < F <= 1, such as box0/nic0~ib0=1/2")
       ->allow_extra_args(false)
       ->type_name("LINK=F")
-      ->group(group);
+      ->group(kGroup);
   const auto names_some = [](const std::string& list) {
     return list.empty() ? std::string("the list names no GPU") : std::string();
   };
@@ -152,7 +152,7 @@ void add_failure_options(CLI::App& command, Failures& failures) {
                       "with commas; the others are gone")
           ->check(names_some)
           ->type_name("LIST")
-          ->group(group);
+          ->group(kGroup);
   command
       .add_option("--members", failures.members,
                   "A process group: only these GPUs take part, listed as for --ranks; the\n"
@@ -161,11 +161,11 @@ void add_failure_options(CLI::App& command, Failures& failures) {
       ->check(names_some)
       ->excludes(ranks)
       ->type_name("LIST")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_flag("--no-relays{false}", failures.keep_relays,
                 "GPUs outside of the process group are not there, as with --ranks")
-      ->group(group);
+      ->group(kGroup);
 }
 
 Expected<Reading> reading_of(const ReadingOptions& options) {

@@ -32,10 +32,10 @@ double nice_step(double most) {
 
 // "64K": short, for the axis.
 std::string axis_size(double bytes) {
-  constexpr std::array<const char*, 5> units = {"", "K", "M", "G", "T"};
+  constexpr std::array<const char*, 5> kUnits = {"", "K", "M", "G", "T"};
   std::size_t unit = 0;
-  for (; bytes >= 1024 && unit + 1 < units.size(); ++unit) bytes /= 1024;
-  return fmt::format("{:.4g}{}", bytes, units[unit]);
+  for (; bytes >= 1024 && unit + 1 < kUnits.size(); ++unit) bytes /= 1024;
+  return fmt::format("{:.4g}{}", bytes, kUnits[unit]);
 }
 
 class ChartWriter {

@@ -9,7 +9,7 @@
 namespace forestcoll::cli {
 
 /// How many colours there are.
-constexpr std::size_t chart_slots = 12;
+constexpr std::size_t kChartSlots = 12;
 
 struct ChartPoint {
   double bytes = 0, value = 0;

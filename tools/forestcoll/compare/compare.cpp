@@ -85,7 +85,7 @@ std::vector<std::string> baselines_of(const CompareArguments& options) {
 bool is_algorithm(const std::string& name, const CompareArguments& options) {
   if (name == ours) return true;
   if (is_alltoall(options.collective)) return find_alltoall_baseline(name) != nullptr;
-  return name == ours_by_rate || is_selector(name) || find_exchange(name) != nullptr ||
+  return name == kOursByRate || is_selector(name) || find_exchange(name) != nullptr ||
          find_baseline(name) != nullptr;
 }
 
@@ -108,7 +108,7 @@ Expected<std::vector<std::string>> names_of(const CompareArguments& options) {
   for (const std::string& asked : options.algorithms) {
     if (asked == "all") {
       add(ours);
-      if (!is_alltoall(options.collective) && !options.trees) add(ours_by_rate);
+      if (!is_alltoall(options.collective) && !options.trees) add(kOursByRate);
       for (const std::string& name : baselines_of(options)) add(name);
     } else if (is_algorithm(asked, options)) {
       add(asked);
@@ -236,7 +236,7 @@ Expected<void> refuse_with_trees(const CompareArguments& options,
     return usage_error("S04", "an alltoall has no trees", "leave --trees out");
   }
   const auto program = std::ranges::find_if(names, [](const std::string& name) {
-    return name == ours_by_rate || is_selector(name) ||
+    return name == kOursByRate || is_selector(name) ||
            (find_exchange(name) != nullptr && find_baseline(name) == nullptr);
   });
   if (program == names.end()) return {};
@@ -319,8 +319,8 @@ ExitCode run_compare(const CompareArguments& options, const Console& console) {
 }
 
 void add_algorithm_options(CLI::App& command, CompareArguments& options) {
-  constexpr const char* group = "Algorithms";
-  std::string known = fmt::format("{}, {}", ours, ours_by_rate);
+  constexpr const char* kGroup = "Algorithms";
+  std::string known = fmt::format("{}, {}", ours, kOursByRate);
   for (const BaselineInfo& info : baselines()) known += fmt::format(", {}", info.name);
   known += ",\nrecursive-doubling, swing-doubling, nccl-pick, mscclpp-pick";
   std::string of_alltoall = ours;
@@ -334,41 +334,41 @@ void add_algorithm_options(CLI::App& command, CompareArguments& options) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAME,...")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--schedule", options.schedules,
                   "Also this schedule: MSCCL XML, an MSCCL++ plan, forest or flows JSON; several\n"
                   "times")
       ->allow_extra_args(false)
       ->type_name("FILE")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--nccl-graph", options.nccl_graph,
                   "nccl-ring has exactly the rings of this dump (NCCL_GRAPH_DUMP_FILE)")
       ->check(CLI::Validator(refuse_no_name, ""))
       ->type_name("FILE")
-      ->group(group);
+      ->group(kGroup);
   command.add_flag("--cross-nic", options.cross_nic, "nccl-ring between boxes: mirror odd rings")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_flag("--nccl-constants", options.nccl_constants,
                 "nccl-ring: only the ring speeds of NCCL's own table")
-      ->group(group);
+      ->group(kGroup);
 }
 
 void add_model_options(CLI::App& command, CompareArguments& options) {
-  constexpr const char* group = "Times";
+  constexpr const char* kGroup = "Times";
   command
       .add_option("--sizes", options.sizes,
-                  fmt::format("Buffer sizes to simulate: {}", sizes_in_words))
+                  fmt::format("Buffer sizes to simulate: {}", kSizesInWords))
       ->capture_default_str()
       ->type_name("SIZES")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_flag("--trees", options.trees,
                 "Times of trees without threadblocks, as fast as their links allow, in place of\n"
                 "those of programs")
-      ->group(group);
+      ->group(kGroup);
   auto* gpu = command
                   .add_option("--gpu", options.gpu,
                               fmt::format("Whose figures the simulation takes: {}\n(default: the "
@@ -376,45 +376,45 @@ void add_model_options(CLI::App& command, CompareArguments& options) {
                                           "a100)",
                                           fmt::join(simulation_gpus(), ", ")))
                   ->type_name("NAME")
-                  ->group(group);
+                  ->group(kGroup);
   command
       .add_option("--parameters", options.parameters,
                   "Figures of a GPU from a file, as for `forestcoll simulate`")
       ->check(CLI::Validator(refuse_no_name, ""))
       ->type_name("FILE")
       ->excludes(gpu)
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--measured", options.measured,
                   "Output of nccl-tests or forestcoll-run, laid over the times of one algorithm\n"
                   "(forestcoll where none is named) and marked as what it is; several times")
       ->allow_extra_args(false)
       ->type_name("[ALGORITHM=]FILE")
-      ->group(group);
+      ->group(kGroup);
 }
 
 void add_output_options(CLI::App& command, CompareArguments& options) {
-  constexpr const char* group = "Output";
+  constexpr const char* kGroup = "Output";
   std::vector<CLI::Option*> formats = {
       command.add_flag("--json", options.json, "Report as JSON (forestcoll-compare, version 1)"),
       command.add_flag("--csv", options.csv, "Report as CSV: a line per algorithm and size"),
       command.add_flag("--markdown", options.markdown, "Report as Markdown"),
       command.add_flag("--latex", options.latex, "Report as LaTeX tables (package booktabs)")};
   for (std::size_t i = 0; i < formats.size(); ++i) {
-    formats[i]->group(group);
+    formats[i]->group(kGroup);
     for (std::size_t j = 0; j < i; ++j) formats[i]->excludes(formats[j]);
   }
   command.add_option("--svg", options.svg, "Draw algbw over size; - is standard output")
       ->check(CLI::Validator(refuse_no_name, ""))
       ->type_name("FILE")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--html", options.html,
                   "Write a page that needs no network: fabric, bottleneck, chart, busy links,\n"
                   "trees and tables (Graphviz draws the fabric)")
       ->check(CLI::Validator(refuse_no_name, ""))
       ->type_name("FILE")
-      ->group(group);
+      ->group(kGroup);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace forestcoll::cli {
 
 /// The row of the forest of the highest rate, whatever the size.
-constexpr const char* ours_by_rate = "forestcoll (rate)";
+constexpr const char* kOursByRate = "forestcoll (rate)";
 
 /// What the selectors in use would pick; no algorithms of their own.
 [[nodiscard]] bool is_selector(const std::string& name);

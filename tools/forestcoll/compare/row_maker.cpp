@@ -60,7 +60,7 @@ class RowMaker {
     row.algorithm = name;
     if (request_.demand) {
       make_alltoall(row);
-    } else if (name == ours || name == ours_by_rate) {
+    } else if (name == ours || name == kOursByRate) {
       make_ours(row);
     } else if (is_selector(name) || is_exchange(name)) {
       make_from_programs(row, request_, ranks());
@@ -69,7 +69,7 @@ class RowMaker {
     } else {
       make_from_baseline(row);
     }
-    const bool is_timed = request_.by_size && !request_.demand && name != ours_by_rate;
+    const bool is_timed = request_.by_size && !request_.demand && name != kOursByRate;
     if (is_timed && !row.error) add_program_times(row, request_, ranks());
     return row;
   }
@@ -263,7 +263,7 @@ class RowMaker {
 
   // Of these very trees, lowered by default.
   [[nodiscard]] bool wants_program(const ComparedRow& row) const {
-    return request_.by_size ? row.algorithm == ours_by_rate : request_.programs;
+    return request_.by_size ? row.algorithm == kOursByRate : request_.programs;
   }
 
   static Diagnostic too_many(std::size_t edges, std::size_t most) {

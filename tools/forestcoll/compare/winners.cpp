@@ -186,7 +186,7 @@ std::vector<std::string> who_wins(const Comparison& comparison) {
   Rows others;
   for (const ComparedRow& row : comparison.rows) {
     // Ours by rate is ours, and selectors pick among the others.
-    const bool is_one_of_them = row.algorithm == ours_by_rate || is_selector(row.algorithm);
+    const bool is_one_of_them = row.algorithm == kOursByRate || is_selector(row.algorithm);
     if (row.error || &row == us || is_one_of_them) continue;
     (nccl.contains(row.algorithm) ? theirs : others).push_back(&row);
   }

@@ -52,7 +52,7 @@ std::string optimum_name(const Comparison& comparison) {
   if (!comparison.allreduce) return "optimum (proved)";
   const Expected<AllreduceOptimum>& known =
       comparison.in_network ? *comparison.in_network : *comparison.allreduce;
-  if (!known) return two_phases_name;
+  if (!known) return kTwoPhasesName;
   return known->is_exact() ? "optimum of allreduce (proved)" : "limit of allreduce (proved)";
 }
 
@@ -93,10 +93,10 @@ std::string parts_in_words(const ComparedRow& row) {
 }
 
 std::string bytes_in_words(double bytes) {
-  constexpr std::array<const char*, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};
+  constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;
-  for (; bytes >= 1024 && unit + 1 < units.size(); ++unit) bytes /= 1024;
-  return fmt::format("{} {}", with_one_decimal(bytes), units[unit]);
+  for (; bytes >= 1024 && unit + 1 < kUnits.size(); ++unit) bytes /= 1024;
+  return fmt::format("{} {}", with_one_decimal(bytes), kUnits[unit]);
 }
 
 std::string duration_in_words(double seconds, const char* micro) {

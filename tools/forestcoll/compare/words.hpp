@@ -8,10 +8,10 @@
 namespace forestcoll::cli {
 
 /// Stands beside every figure that comes out of a model.
-constexpr const char* model_not_measurement = "model, not measurement";
+constexpr const char* kModelNotMeasurement = "model, not measurement";
 
 /// The line of a table that has the optimum of an allreduce in two phases.
-constexpr const char* two_phases_name = "reduce-scatter, then allgather (proved)";
+constexpr const char* kTwoPhasesName = "reduce-scatter, then allgather (proved)";
 
 /// What is simulated: "trees without threadblocks", "flows …", "programs of threadblocks".
 [[nodiscard]] std::string in_words(Simulated kind);

@@ -17,15 +17,15 @@ std::size_t slot_of(const Comparison& comparison, const ComparedRow& row) {
     if (&other == &row) break;
     if (other.algorithm != ours) ++slot;
   }
-  return (slot - 1) % (chart_slots - 1) + 1;
+  return (slot - 1) % (kChartSlots - 1) + 1;
 }
 
 // The name without its folders, and no longer than there is room for in a chart.
 std::string short_name(const std::string& file) {
-  constexpr std::size_t most = 20;
+  constexpr std::size_t kMost = 20;
   std::string name = std::filesystem::path(file).filename().string();
-  if (name.size() <= most) return name;
-  std::size_t end = most - 1;
+  if (name.size() <= kMost) return name;
+  std::size_t end = kMost - 1;
   while ((static_cast<unsigned char>(name[end]) & 0xC0U) == 0x80U) --end;  // inside a character
   return name.substr(0, end) + "…";
 }
@@ -47,7 +47,7 @@ std::string to_chart(const Comparison& comparison, int width, bool standalone) {
   chart.standalone = standalone;
   chart.title = fmt::format("{}, {}", comparison.collective_name, fabric.topology.name);
   chart.value_title = fmt::format("algbw, GB/s: {}", comparison.measured.empty()
-                                                         ? model_not_measurement
+                                                         ? kModelNotMeasurement
                                                          : "lines are a model, points measured");
   chart.limit = comparison.optimum.to_double();
   chart.limit_name = fmt::format("{}: {} GB/s", optimum_name(comparison), number(*chart.limit));

@@ -56,7 +56,7 @@ std::vector<Line> optimum_lines(const Comparison& comparison, std::size_t column
   std::vector<Line> lines = {{optimum_name(comparison), number(comparison.optimum), "100 %",
                               number(comparison.optimum_busbw.to_double())}};
   if (comparison.two_phases && *comparison.two_phases != comparison.optimum) {
-    lines.push_back({two_phases_name, number(*comparison.two_phases),
+    lines.push_back({kTwoPhasesName, number(*comparison.two_phases),
                      percent(*comparison.two_phases, comparison.optimum),
                      number(comparison.optimum_busbw.to_double() *
                             share(*comparison.two_phases, comparison.optimum))});
@@ -132,7 +132,7 @@ std::string measured_heading(const Comparison& comparison, const MeasuredRun& ru
   return fmt::format("{}: {}, {}, beside {}, {} ({})", in_words(run.origin), run.file,
                      run.placement, run.algorithm,
                      in_words(find_row(comparison, run.algorithm)->simulated),
-                     model_not_measurement);
+                     kModelNotMeasurement);
 }
 
 // What the tables leave out, and why.
@@ -168,7 +168,7 @@ std::string heading(const Comparison& comparison) {
 
 std::string model_line(const Comparison& comparison, Simulated kind) {
   return fmt::format("Times of {}, simulated with the figures of \"{}\" ({}): {}", in_words(kind),
-                     comparison.gpu, comparison.gpu_chosen, model_not_measurement);
+                     comparison.gpu, comparison.gpu_chosen, kModelNotMeasurement);
 }
 
 // Columns as wide as their widest cell; names to the left, figures to the right.
@@ -268,7 +268,7 @@ std::string csv_line(const Line& line) {
 
 std::string to_terminal(const Comparison& comparison) {
   std::string text = heading(comparison) + "\n";
-  text += fmt::format("Rates by the congestion model: {}\n", model_not_measurement);
+  text += fmt::format("Rates by the congestion model: {}\n", kModelNotMeasurement);
   text += aligned(rate_table(comparison, true), 1);
   if (const std::string line = optimum_in_words(comparison); !line.empty()) text += line + "\n";
   text += "bottleneck: " + bottleneck_in_words(comparison) + "\n";
@@ -292,7 +292,7 @@ std::string to_terminal(const Comparison& comparison) {
 
 std::string to_markdown(const Comparison& comparison) {
   std::string text = fmt::format("### {}\n\nRates by the congestion model: {}.\n\n",
-                                 heading(comparison), model_not_measurement);
+                                 heading(comparison), kModelNotMeasurement);
   text += markdown(rate_table(comparison)) + "\n";
   if (const std::string line = optimum_in_words(comparison); !line.empty()) text += line + "\n\n";
   text += fmt::format("Bottleneck: {}.\n\n", bottleneck_in_words(comparison));
@@ -314,11 +314,11 @@ std::string to_markdown(const Comparison& comparison) {
 }
 
 std::string to_latex(const Comparison& comparison) {
-  std::string text = fmt::format("% {}; {}\n", heading(comparison), model_not_measurement);
+  std::string text = fmt::format("% {}; {}\n", heading(comparison), kModelNotMeasurement);
   Table rates = rate_table(comparison);
   for (Line& line : rates.lines) line.pop_back();
   rates.head.pop_back();
-  text += latex(rates, fmt::format("Rates by the congestion model: {}", model_not_measurement));
+  text += latex(rates, fmt::format("Rates by the congestion model: {}", kModelNotMeasurement));
   for (const Simulated kind : kinds(comparison)) {
     const Table times = time_table(
         comparison, kind, [](const std::string& cell) { return "\\textbf{" + cell + "}"; }, "u");

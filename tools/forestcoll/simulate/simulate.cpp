@@ -19,6 +19,7 @@
 #include "common/options/size_options.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/sizes.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -46,18 +47,6 @@ struct Figures {
   std::string chosen;
 };
 
-// "64K", "1000".
-std::string size_text(double bytes) {
-  constexpr const char* units[] = {"", "K", "M", "G", "T"};
-  auto value = static_cast<std::int64_t>(bytes);
-  std::size_t unit = 0;
-  while (unit < 4 && value % 1024 == 0) {
-    value /= 1024;
-    ++unit;
-  }
-  return fmt::format("{}{}", value, units[unit]);
-}
-
 std::string time_text(double seconds) {
   if (seconds < 1e-3) return fmt::format("{:.2f} us", seconds * 1e6);
   if (seconds < 1) return fmt::format("{:.3f} ms", seconds * 1e3);
@@ -79,7 +68,8 @@ std::string text_report(const Simulation& simulation, const Figures& figures,
   text +=
       fmt::format("  {:>8} {:>12} {:>12} {:>12}\n", "bytes", "time", "algbw GB/s", "busbw GB/s");
   for (const SimulatedTime& time : simulation.times) {
-    text += fmt::format("  {:>8} {:>12} {:>12.3f} {:>12.3f}\n", size_text(time.bytes),
+    text += fmt::format("  {:>8} {:>12} {:>12.3f} {:>12.3f}\n",
+                        size_as_option(static_cast<std::int64_t>(time.bytes)),
                         time_text(time.seconds), time.algbw, time.busbw);
   }
   const auto links = by_use(simulation.links);
@@ -195,7 +185,7 @@ Command add_simulate(CLI::App& program) {
           fmt::format("Bytes of the whole buffer, of an alltoall what a GPU sends: {}; an\n"
                       "alltoallv of unequal amounts is simulated at its own size where\n"
                       "none is given",
-                      sizes_in_words))
+                      kSizesInWords))
       ->each([options](const std::string&) { options->sizes_given = true; })
       ->capture_default_str()
       ->type_name("SIZES");

@@ -78,7 +78,7 @@ std::int32_t least_height(const Fabric& fabric, std::optional<Rank> root) {
 }  // namespace
 
 void add_baseline_options(CLI::App& command, BaselineArguments& arguments) {
-  constexpr const char* group = "Algorithm";
+  constexpr const char* kGroup = "Algorithm";
   command
       .add_option("--algorithm", arguments.algorithm,
                   "Whose trees: forestcoll's, the best possible, or one to compare with:\n"
@@ -89,22 +89,22 @@ void add_baseline_options(CLI::App& command, BaselineArguments& arguments) {
                   "bruck, direct")
       ->type_name("NAME")
       ->capture_default_str()
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--nccl-graph", arguments.nccl_graph,
                   "Take exactly the rings of this dump (NCCL_GRAPH_DUMP_FILE) for the boxes; with\n"
                   "nccl-ring, double-tree or hierarchical")
       ->check(CLI::Validator(refuse_no_name, ""))
       ->type_name("FILE")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_flag("--cross-nic", arguments.cross_nic,
                 "nccl-ring between boxes: rings change places in pairs, as with NCCL_CROSS_NIC")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_flag("--nccl-constants", arguments.nccl_constants,
                 "Search for rings at the speeds of NCCL's own table only")
-      ->group(group);
+      ->group(kGroup);
 }
 
 Expected<void> refuse_with_baseline(const SynthArguments& arguments) {

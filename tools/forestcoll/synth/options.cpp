@@ -91,53 +91,53 @@ std::string refuse_nothing(const std::string& text) {
 }
 
 void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
-  constexpr const char* group = "Schedule";
+  constexpr const char* kGroup = "Schedule";
   command.add_flag("--inplace", arguments.in_place, "For calls in place (the default)")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_flag("--outofplace", arguments.out_of_place,
                 "For calls out of place, which leave their input as it is; with --inplace, for\n"
                 "both")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option(
           "--proto", arguments.protocol,
           "The protocol of all connections; default Simple, or LL for a broadcast or reduce\n"
           "between boxes, where Simple hangs; with --size and --tune what is fastest")
       ->check(CLI::IsMember({"Simple", "LL", "LL128"}))
-      ->group(group);
+      ->group(kGroup);
   command
       .add_flag("--force-simple", arguments.force_simple,
                 "Simple for a broadcast or reduce between boxes all the same")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--instances", arguments.instances,
                   "Cut every chunk into N parts, each with threadblocks and channels of its own;\n"
                   "default 1, with --size and --tune 1, 2, 4 or 8")
       ->check(CLI::Range(1, kMostInstances).description(""))
       ->type_name("N")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--threadblocks", arguments.threadblocks,
                   "per-tree: one for every edge of every tree; merge: as few as the limits allow;\n"
                   "N: at most N per GPU. By default as many as fit and help")
       ->type_name("HOW")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_flag("--unfused", arguments.unfused,
                 "Only steps that simulators know: s, r, rrc, cpy, nop; none receives and forwards")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--min-bytes", arguments.min_bytes,
                   "Buffer size from which a runtime selects the schedule, such as 64K; default 0")
       ->type_name("SIZE")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--max-bytes", arguments.max_bytes,
                   "Buffer size up to which it does, this size too; default 1T, for msccl what is\n"
                   "below 1G")
       ->type_name("SIZE")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--sizes", arguments.sizes,
                   "Both in one: --sizes 64K:16M is --min-bytes 64K --max-bytes 16M; one size is\n"
@@ -145,7 +145,7 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
                   "flows too, is the fastest of several for the larger one, by a model (not a\n"
                   "measurement): small messages for the next hop are put together where that pays")
       ->type_name("MIN:MAX")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option(
           "--size", arguments.size,
@@ -154,7 +154,7 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
           "--algorithm, in all protocols and several numbers of instances")
       ->check(CLI::Validator(refuse_nothing, ""))
       ->type_name("SIZE")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option(
           "--tune", arguments.tune,
@@ -162,10 +162,10 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
               "The same for each of these sizes, one file per range, into the directory -o, which\n"
               "must be empty or not there: {}. A\n"
               "size whose elements of 4 bytes no file's chunks divide is named as not served",
-              sizes_in_words))
+              kSizesInWords))
       ->check(CLI::Validator(refuse_nothing, ""))
       ->type_name("SIZES")
-      ->group(group);
+      ->group(kGroup);
 }
 
 // What stands in a file as maxBytes, so that a buffer of `last` bytes is in the window.
@@ -349,14 +349,14 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
 }
 
 Expected<SynthArguments> with_format(SynthArguments arguments) {
-  if (arguments.target != plan_target) return arguments;
-  if (arguments.format_given && arguments.format != plan_target) {
+  if (arguments.target != kPlanTarget) return arguments;
+  if (arguments.format_given && arguments.format != kPlanTarget) {
     return usage_error("S04",
                        fmt::format("--target mscclpp asks for --format mscclpp, and --format is {}",
                                    arguments.format),
                        "leave one of the two out");
   }
-  arguments.format = plan_target;
+  arguments.format = kPlanTarget;
   arguments.target = SynthArguments().target;
   arguments.target_given = false;
   return arguments;

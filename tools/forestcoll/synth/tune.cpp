@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "common/report/warnings.hpp"
 #include "common/solve.hpp"
 #include "forestcoll/chunks.hpp"
+#include "forestcoll/sizes.hpp"
 #include "forestcoll/tune.hpp"
 #include "synth/deploy.hpp"
 #include "synth/fastest_report.hpp"
@@ -23,14 +23,6 @@
 
 namespace forestcoll::cli {
 namespace {
-
-// The largest unit in which it is a whole number: "64 KiB", "131071 B".
-std::string exact_bytes(std::int64_t bytes) {
-  constexpr std::array<const char*, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};
-  std::size_t unit = 0;
-  for (; bytes >= 1024 && bytes % 1024 == 0 && unit + 1 < units.size(); ++unit) bytes /= 1024;
-  return fmt::format("{} {}", bytes, units[unit]);
-}
 
 std::string way_of(const TunedFile& file, const CollectiveForest& trees) {
   if (file.algorithm != "forestcoll") return file.algorithm;
@@ -43,7 +35,7 @@ std::string text_of(const TunedFile& file, const CollectiveForest& trees) {
       "  {:>11} to {:>11}  {:<10} {:<7} {} instance{}  {} threadblocks, {} channels  "
       "{:.1f} us, {:.1f} GB/s at the first\n"
       "      {}\n      {} on the links; usable: {}",
-      exact_bytes(file.first), exact_bytes(file.last), way_of(file, trees), file.protocol,
+      size_in_words(file.first), size_in_words(file.last), way_of(file, trees), file.protocol,
       file.instances, file.instances == 1 ? " " : "s", file.threadblocks, file.channels,
       file.seconds * 1e6, static_cast<double>(file.first) / file.seconds * 1e-9, file.why,
       of_optimum(trees.algbw, trees.optimum), file.verdict.usable_counts);
@@ -97,7 +89,7 @@ void report(const Tuning& tuning, const Fabric& fabric, const CompileOptions& op
   }
   if (tuning.not_served.empty()) return;
   std::vector<std::string> sizes;
-  for (const std::int64_t size : tuning.not_served) sizes.push_back(exact_bytes(size));
+  for (const std::int64_t size : tuning.not_served) sizes.push_back(size_in_words(size));
   note(console, fmt::format("  not served, as {} would not select a file: {}", options.xml.target,
                             fmt::join(sizes, ", ")));
 }

@@ -190,55 +190,55 @@ std::vector<std::string> source_names() {
 }
 
 void add_machine_options(CLI::App& command, ImportArguments& options) {
-  constexpr const char* group = "Machines";
+  constexpr const char* kGroup = "Machines";
   command
       .add_option("--bandwidths", options.bandwidths,
                   "Of links that the file does not size: nominal (the vendor's), nccl (what NCCL\n"
                   "plans with; the default for its own files), or a CSV file of kind,GB/s of one\n"
                   "link (nvlink, xgmi, c2c, pcie, cpu, nic, link), which overrules all else")
       ->type_name("nominal|nccl|FILE")
-      ->group(group);
+      ->group(kGroup);
   command.add_option("--gpu", options.import.gpu, "The GPUs' model, for nvidia-smi: a100, h100, …")
       ->type_name("MODEL")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--nic-bandwidth", options.nic_bandwidth,
                   "Of each NIC whose speed the file does not say, or not truly")
       ->type_name("GB/s")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--nvswitch", options.nvswitch,
                   "merge: the NVSwitches of a machine are one node; split: each is one")
       ->check(CLI::IsMember({"merge", "split"}))
       ->capture_default_str()
-      ->group(group);
+      ->group(kGroup);
   command.add_option("--host", options.import.host, "What boxes are called; default box0, box1, …")
       ->type_name("NAME")
-      ->group(group);
+      ->group(kGroup);
 }
 
 void add_cluster_options(CLI::App& command, ImportArguments& options) {
-  constexpr const char* group = "Clusters";
+  constexpr const char* kGroup = "Clusters";
   command.add_option("--boxes", options.import.boxes, "So many machines like the one of the file")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str()
       ->type_name("N")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--fabric", options.import.fabric,
                   "What joins their NICs: rail (a switch per NIC number), single (one switch),\n"
                   "odd-even (two), fat-tree:BOXES[:RATIO] (leaves of so many boxes below a spine,\n"
                   "oversubscribed RATIO to 1)")
       ->type_name("NAME")
-      ->group(group);
+      ->group(kGroup);
   command.add_option("--uplinks", options.import.uplinks, "Slurm: links between two switches")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str()
       ->type_name("N")
-      ->group(group);
+      ->group(kGroup);
   command.add_option("--uplink-bandwidth", options.uplink_bandwidth, "Slurm: of one such link")
       ->type_name("GB/s")
-      ->group(group);
+      ->group(kGroup);
 }
 
 }  // namespace

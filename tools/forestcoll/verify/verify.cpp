@@ -193,7 +193,7 @@ ExitCode refuse_target(const Console& console) {
 
 // Plans have one runtime, whose rules apply to them whatever the target.
 VerifyOptions asked_for(std::string target, const VerifyArguments& options) {
-  if (target == plan_target) target = VerifyOptions{}.target;
+  if (target == kPlanTarget) target = VerifyOptions{}.target;
   return {.target = target, .sms = options.sms.value_or(assumed_sms(target))};
 }
 
@@ -219,7 +219,7 @@ ExitCode run_all(const VerifyArguments& options, const std::string& text, const 
 
 std::string refuse_unknown(const std::string& name) {
   const auto targets = verify_targets();
-  const bool is_name = name == kEveryTarget || name == plan_target;
+  const bool is_name = name == kEveryTarget || name == kPlanTarget;
   if (is_name || std::ranges::find(targets, name) != targets.end()) return {};
   return fmt::format("\"{}\" is no target; known are {}, {} [T07]", name, fmt::join(targets, ", "),
                      kEveryTarget);
@@ -264,7 +264,7 @@ ExitCode run_verify(const VerifyArguments& options, const Console& console) {
   };
   const auto verdict = judge();
   if (!verdict) return fail(verdict.errors(), console);
-  const char* loaded = options.target == plan_target ? "mscclpp-plan" : "msccl-xml";
+  const char* loaded = options.target == kPlanTarget ? "mscclpp-plan" : "msccl-xml";
   if (options.target_given && verdict->format != loaded) return refuse_target(console);
   if (options.sms && verdict->threadblocks == 0 && verdict->ok) {
     return fail(

@@ -45,9 +45,9 @@ Diagnostic merge_error(const std::string& file, std::string message, std::string
 
 // "report.2-of-4.json"
 std::optional<Shard> shard_of(const std::string& name) {
-  constexpr std::string_view head = "report.", middle = "-of-", tail = ".json";
-  const std::size_t at = name.find(middle);
-  if (!name.starts_with(head) || !name.ends_with(tail) || at == std::string::npos) {
+  constexpr std::string_view kHead = "report.", kMiddle = "-of-", kTail = ".json";
+  const std::size_t at = name.find(kMiddle);
+  if (!name.starts_with(kHead) || !name.ends_with(kTail) || at == std::string::npos) {
     return std::nullopt;
   }
   Shard shard;
@@ -57,8 +57,8 @@ std::optional<Shard> shard_of(const std::string& name) {
   };
   const std::string_view text = name;
   const bool good =
-      read(text.substr(head.size(), at - head.size()), shard.index) &&
-      read(text.substr(at + middle.size(), text.size() - tail.size() - at - middle.size()),
+      read(text.substr(kHead.size(), at - kHead.size()), shard.index) &&
+      read(text.substr(at + kMiddle.size(), text.size() - kTail.size() - at - kMiddle.size()),
            shard.count);
   return good ? std::optional(shard) : std::nullopt;
 }

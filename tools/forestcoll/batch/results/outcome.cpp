@@ -41,30 +41,31 @@ CLI::Validator file_name() {
 }
 
 void add_outcome_options(CLI::App& command, OutcomeArguments& arguments) {
-  constexpr const char* group = "Report";
-  command.add_flag("--json", arguments.json, "The report on standard output as well")->group(group);
+  constexpr const char* kGroup = "Report";
+  command.add_flag("--json", arguments.json, "The report on standard output as well")
+      ->group(kGroup);
   command.add_option("--junit", arguments.junit, "A JUnit XML file, which CI systems read")
       ->check(file_name())
       ->type_name("FILE")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_flag("--annotate", arguments.annotate,
                 "Failures on standard output as GitHub's workflow commands")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--baseline", arguments.baseline,
                   "report.json of an earlier run: a rate that fell, a height that grew, a file\n"
                   "that changed and an item that fails now are failures (exit code 1)")
       ->check(file_name())
       ->type_name("FILE")
-      ->group(group);
+      ->group(kGroup);
   command
       .add_option("--allow", arguments.allow,
                   "Of these, what is no failure: rate, height or file, for all inputs or with\n"
                   ":PATTERN for some; several times")
       ->allow_extra_args(false)
       ->type_name("KIND[:PATTERN]")
-      ->group(group);
+      ->group(kGroup);
 }
 
 Expected<OutcomeRequest> resolve(const OutcomeArguments& arguments) {

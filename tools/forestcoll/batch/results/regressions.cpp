@@ -15,9 +15,9 @@ namespace {
 
 // "-6.7 %", of a rate that fell.
 std::string loss_in_words(const Ratio& is, const Ratio& was) {
-  constexpr double least_shown = 0.05;
+  constexpr double kLeastShown = 0.05;
   const double percent = 100 * share_lost(is, was);
-  return percent < least_shown ? "by less than 0.1 %" : fmt::format("-{:.1f} %", percent);
+  return percent < kLeastShown ? "by less than 0.1 %" : fmt::format("-{:.1f} %", percent);
 }
 
 bool is_made(const ItemResult& item) {
@@ -31,11 +31,11 @@ const ItemResult* find(const Results& results, const ItemResult& item) {
 
 // "171.43 -> 160.00", with more decimals where two do not tell them apart.
 std::string rates_in_words(const Ratio& was, const Ratio& is) {
-  constexpr int fewest_decimals = 2, most_decimals = 15;
-  for (int decimals = fewest_decimals;; ++decimals) {
+  constexpr int kFewestDecimals = 2, kMostDecimals = 15;
+  for (int decimals = kFewestDecimals;; ++decimals) {
     const std::string before = fmt::format("{:.{}f}", was.to_double(), decimals);
     const std::string now = fmt::format("{:.{}f}", is.to_double(), decimals);
-    if (before != now || decimals == most_decimals) {
+    if (before != now || decimals == kMostDecimals) {
       return fmt::format("{} -> {} GB/s ({})", before, now, loss_in_words(is, was));
     }
   }

@@ -59,10 +59,10 @@ std::string contents(int fd, off_t begin) {
 
 // The child's part between fork and exec: system calls alone.
 [[noreturn]] void become_worker(int in, int out, int err, pid_t parent, const sigset_t& mask) {
-  constexpr std::string_view first_to_go = "1000";
+  constexpr std::string_view kFirstToGo = "1000";
   const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (score >= 0) {
-    [[maybe_unused]] const auto put = write(score, first_to_go.data(), first_to_go.size());
+    [[maybe_unused]] const auto put = write(score, kFirstToGo.data(), kFirstToGo.size());
   }
   setpgid(0, 0);  // Ctrl-C is for the parent, which then decides
   prctl(PR_SET_PDEATHSIG, SIGTERM);

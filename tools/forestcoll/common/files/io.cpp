@@ -38,11 +38,11 @@ volatile std::sig_atomic_t pending = 0;
 // Only what a handler may call: no stdio. A progress bar may stand on the line.
 extern "C" void remove_pending_and_die(int signal_number) {
   if (pending != 0) unlink(pending_file);
-  constexpr std::string_view interrupted =
+  constexpr std::string_view kInterrupted =
       "\nforestcoll: interrupted; no file is left half-written\n";
-  constexpr std::string_view terminated =
+  constexpr std::string_view kTerminated =
       "\nforestcoll: terminated; no file is left half-written\n";
-  const std::string_view message = signal_number == SIGINT ? interrupted : terminated;
+  const std::string_view message = signal_number == SIGINT ? kInterrupted : kTerminated;
   [[maybe_unused]] const auto written = write(STDERR_FILENO, message.data(), message.size());
   std::signal(signal_number, SIG_DFL);
   std::raise(signal_number);

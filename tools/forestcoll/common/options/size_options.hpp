@@ -10,7 +10,7 @@
 namespace forestcoll::cli {
 
 /// What --help says of every option that takes several sizes.
-constexpr const char* sizes_in_words =
+constexpr const char* kSizesInWords =
     "sizes with commas, each one size or\n"
     "a range: 1K:4G doubles, 1K:4G:4 goes by factors of 4. K, M, G and T (or KB,\n"
     "KiB, ...) are powers of 1024";

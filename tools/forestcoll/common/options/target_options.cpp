@@ -21,7 +21,7 @@ std::string refuse_unknown_target(const std::string& name) {
 }
 
 bool is_target(std::string_view name) {
-  return find_target(name) != nullptr || name == plan_target;
+  return find_target(name) != nullptr || name == kPlanTarget;
 }
 
 void add_target_options(CLI::App& command, std::string& target, std::optional<std::int32_t>& sms) {
@@ -29,7 +29,7 @@ void add_target_options(CLI::App& command, std::string& target, std::optional<st
       .add_option("--target", target,
                   fmt::format("The runtime whose limits apply: {}; {} is\n"
                               "--format mscclpp",
-                              known_targets(), plan_target))
+                              known_targets(), kPlanTarget))
       ->check(CLI::Validator(refuse_unknown_target, "NAME"))
       ->capture_default_str();
   add_sms_option(command, sms);

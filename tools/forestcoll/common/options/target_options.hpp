@@ -13,7 +13,7 @@ class App;
 namespace forestcoll::cli {
 
 /// What selects plans of MSCCL++ where a runtime is named: their format has only one.
-constexpr const char* plan_target = "mscclpp";
+constexpr const char* kPlanTarget = "mscclpp";
 
 /// A target of XML, or `plan_target`.
 [[nodiscard]] bool is_target(std::string_view name);

@@ -20,10 +20,10 @@ double gap(double value, const Ratio& two_phases) {
 
 // "31.25 %", and no zero for what is more than that.
 std::string gain(double value, double base) {
-  constexpr double percent = 100, least_with_two_decimals = 0.01;
-  const double more = std::max(value - base, 0.0) / base * percent;
-  return more < least_with_two_decimals ? fmt::format("{:.2g} %", more)
-                                        : fmt::format("{:.2f} %", more);
+  constexpr double kPercent = 100, kLeastWithTwoDecimals = 0.01;
+  const double more = std::max(value - base, 0.0) / base * kPercent;
+  return more < kLeastWithTwoDecimals ? fmt::format("{:.2g} %", more)
+                                      : fmt::format("{:.2f} %", more);
 }
 
 bool has_gap(const AllreduceOptimum& optimum) {
@@ -67,20 +67,20 @@ Json to_json(const Expected<AllreduceOptimum>& optimum, const Ratio& two_phases)
 }
 
 std::string in_words(const Expected<AllreduceOptimum>& optimum, const Ratio& two_phases) {
-  constexpr const char* subject = "best allreduce by trees";
-  if (!optimum) return line(subject, not_computed(optimum.errors().front()));
-  if (has_gap(*optimum)) return line(subject, between(*optimum, two_phases, kTwoPhases));
+  constexpr const char* kSubject = "best allreduce by trees";
+  if (!optimum) return line(kSubject, not_computed(optimum.errors().front()));
+  if (has_gap(*optimum)) return line(kSubject, between(*optimum, two_phases, kTwoPhases));
   if (!optimum->is_exact()) {
-    return line(subject,
+    return line(kSubject,
                 fmt::format("about {} GB/s, beside {} of {}; proved is no more than {} GB/s",
                             number(*optimum->value), number(two_phases), kTwoPhases,
                             number(optimum->upper)));
   }
   if (optimum->upper == two_phases) {
-    return line(subject,
+    return line(kSubject,
                 fmt::format("{} GB/s, no more than {}", number(optimum->upper), kTwoPhases));
   }
-  return line(subject,
+  return line(kSubject,
               fmt::format("{} GB/s, {} more than {}: both at the same time", number(optimum->upper),
                           gain(optimum->upper.to_double(), two_phases.to_double()), kTwoPhases));
 }
@@ -88,19 +88,19 @@ std::string in_words(const Expected<AllreduceOptimum>& optimum, const Ratio& two
 std::string in_network_in_words(const Expected<AllreduceOptimum>& optimum,
                                 const Expected<AllreduceOptimum>& of_ranks,
                                 const Ratio& two_phases) {
-  constexpr const char* subject = "with switches that copy and combine";
-  if (!optimum) return line(subject, not_computed(optimum.errors().front()));
+  constexpr const char* kSubject = "with switches that copy and combine";
+  if (!optimum) return line(kSubject, not_computed(optimum.errors().front()));
   const Ratio without = known_of_ranks(of_ranks, two_phases);
   if (has_gap(*optimum)) {
-    return line(subject, between(*optimum, without, "the best without them"));
+    return line(kSubject, between(*optimum, without, "the best without them"));
   }
   const std::string more =
       fmt::format("{} more than without them", gain(*optimum->value, without.to_double()));
   if (optimum->is_exact()) {
-    return line(subject, fmt::format("{} GB/s, {}", number(optimum->upper), more));
+    return line(kSubject, fmt::format("{} GB/s, {}", number(optimum->upper), more));
   }
-  return line(subject, fmt::format("about {} GB/s, {}; proved is no more than {} GB/s",
-                                   number(*optimum->value), more, number(optimum->upper)));
+  return line(kSubject, fmt::format("about {} GB/s, {}; proved is no more than {} GB/s",
+                                    number(*optimum->value), more, number(optimum->upper)));
 }
 
 }  // namespace forestcoll::cli

@@ -196,12 +196,12 @@ std::string rate_in_words(const AlltoallProof& proof, const Demand& demand,
                        number(1e3 / proof.reached.to_double() / kBytesPerSecond));
   }
   if (proof.is_exact()) return text;
-  constexpr double percent = 100;
+  constexpr double kPercent = 100;
   const double more = proof.at_most.to_double() / proof.reached.to_double() - 1;
   return text + fmt::format(
                     "that is what flows reach; proved is that no schedule has an algbw above {} "
                     "GB/s, {} % more\n",
-                    number(rates.algbw_at_most.to_double()), number(percent * more));
+                    number(rates.algbw_at_most.to_double()), number(kPercent * more));
 }
 
 std::string bottleneck_in_words(const AlltoallProof& proof, const Demand& demand,

@@ -27,9 +27,9 @@ ExitCode report_exception(const std::exception& error,
                           const std::function<bool(const std::string& option)>& has_option) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
     std::fputs("forestcoll: out of memory; no file is left half-written\n  use ", stderr);
-    constexpr std::array<std::pair<const char*, const char*>, 2> smaller = {
+    constexpr std::array<std::pair<const char*, const char*>, 2> kSmaller = {
         {{"-k", "a smaller -k, "}, {"--ranks", "fewer --ranks, "}}};
-    for (const auto& [option, words] : smaller) {
+    for (const auto& [option, words] : kSmaller) {
       if (has_option(option)) std::fputs(words, stderr);
     }
     std::fputs("a smaller fabric, or a machine with more memory\n", stderr);

@@ -39,16 +39,16 @@ Int128 floor_times(const Quotient& q, std::uint32_t factor) {
 // Two bits more than a double has, the last of them set where anything is left: rounded once.
 double nearest_double(const Quotient& q) {
   if (q.num == 0) return 0;
-  constexpr Int128 enough = Int128{1} << 54;
+  constexpr Int128 kEnough = Int128{1} << 54;
   Int128 digits = q.num / q.den, left = q.num % q.den;
   bool inexact = false;
   int exponent = 0;
-  for (; digits < enough; --exponent) {
+  for (; digits < kEnough; --exponent) {
     left *= 2;
     digits = digits * 2 + left / q.den;
     left %= q.den;
   }
-  for (; digits >= 2 * enough; ++exponent) {
+  for (; digits >= 2 * kEnough; ++exponent) {
     inexact = inexact || digits % 2 != 0;
     digits /= 2;
   }
