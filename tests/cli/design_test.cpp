@@ -30,7 +30,7 @@ json direct_json(std::vector<std::string> arguments) {
 }
 
 TEST(DesignDirect, ReportsEveryWiringExactly) {
-  const auto report = direct_json({"-n", "16", "--ports", "4", "--also", "(ring(4) x ring(2))*2"});
+  const auto report = direct_json({"-n", "16", "--ports", "4", "--also", "ring(8)*2"});
   EXPECT_EQ(report["aim"], "all");
   std::vector<std::string> names;
   for (const auto& wiring : report["wirings"]) {

@@ -160,7 +160,6 @@ TEST(ClosedForm, IsWhatIsComputed) {
                                  "distance-regular(32)",
                                  "circulant(16,3,4)",
                                  "L2(complete(4))",
-                                 "L(diamond)",
                                  "L2(circulant(16,3,4))",
                                  "diamond*2",
                                  "complete(3)*2",
