@@ -10,7 +10,7 @@ namespace forestcoll::solver {
 inline constexpr std::size_t kFewRanks = 64;
 
 /// Ranks up to which each search goes on for itself, whatever others found: so none finds less
-/// among others than alone.
+/// among others than alone. Up to `kFewRanks` only those of little effort do.
 inline constexpr std::size_t kThoroughRanks = 16;
 
 }  // namespace forestcoll::solver
