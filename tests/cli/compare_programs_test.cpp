@@ -92,6 +92,15 @@ TEST(ComparePrograms, SelectorsPickAsPublished) {
   EXPECT_EQ(row(boxes, "mscclpp-pick")["error"]["code"], "N06");
 }
 
+// Between boxes a broadcast in Simple hangs: nobody's time is that of such a file.
+TEST(ComparePrograms, NobodyIsTimedInAProtocolThatHangs) {
+  const auto report = programs("dgx-a100-x2", {"-c", "broadcast", "--root", "0", "--algorithms",
+                                               "forestcoll,forestcoll (rate)", "--sizes", "64M"});
+  EXPECT_EQ(row(report, "forestcoll")["choices"][0]["protocol"], "LL");
+  EXPECT_GE(row(report, "forestcoll (rate)")["program_times"][0]["seconds"].get<double>(),
+            row(report, "forestcoll")["program_times"][0]["seconds"].get<double>());
+}
+
 TEST(ComparePrograms, TreesAreAnOption) {
   const auto code = [](const std::vector<std::string>& more) {
     std::vector<std::string> arguments = {"compare", topology("dgx-a100-x1"), "--trees"};

@@ -18,6 +18,7 @@
 #include "forestcoll/emit_branching.hpp"
 #include "forestcoll/exchange.hpp"
 #include "forestcoll/parse_forest.hpp"
+#include "forestcoll/protocol.hpp"
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/stopwatch.hpp"
 #include "forestcoll/synthesize.hpp"
@@ -301,7 +302,10 @@ class RowMaker {
     row.program = ProgramSize{schedule->chunks, schedule->max_threadblocks(), schedule->channels,
                               schedule->max_steps()};
     if (!wants_program(row)) return;
-    simulate_program(row, to_msccl_xml(*schedule, *row.forest, fabric_.topology, {}));
+    const auto protocol = choose_protocol("", false, request_.collective, fabric_.topology);
+    XmlOptions xml;
+    if (protocol) xml.protocol = *protocol;  // LL where Simple hangs
+    simulate_program(row, to_msccl_xml(*schedule, *row.forest, fabric_.topology, xml));
   }
 
   static void set_program_size(ComparedRow& row, const Verdict& verdict) {
