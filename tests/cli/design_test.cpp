@@ -18,6 +18,7 @@ using nlohmann::json;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
+using ::testing::Not;
 using ::testing::StartsWith;
 
 json direct_json(std::vector<std::string> arguments) {
@@ -116,6 +117,106 @@ TEST(DesignSearch, ReportsBothAndWritesTheWiring) {
   EXPECT_THAT(
       run({"design", "search", "torus(8,8)", "--moves", "1000000", "--time-limit", "0.05"}).out,
       HasSubstr("the time was over"));
+}
+
+const char* const kCosts = R"({"format": "forestcoll-costs", "version": 1, "currency": "units",
+  "note": "Made up.", "switches": [
+    {"name": "small", "ports": 16, "bandwidth": "400 Gb/s", "price": 10},
+    {"name": "large", "ports": 64, "bandwidth": 50, "price": 60.5}],
+  "cables": {"box": {"price": 1}, "row": {"price": 2, "optics": 3}, "hall": {"price": 4}}})";
+
+TEST(DesignCluster, EveryFileIsWhatTheReportSays) {
+  const Scratch scratch;
+  const auto costs = scratch.write("costs.json", kCosts);
+  const std::vector<std::string> asked = {
+      "design", "cluster", "--gpus", "64", "--costs", costs, "--json", "--kept", scratch / "kept"};
+  auto all = asked;
+  all.insert(all.end(), {"--csv", scratch / "a.csv", "--svg", scratch / "a.svg", "--write",
+                         scratch / "files"});
+  const auto result = run(all);
+  ASSERT_EQ(result.code, 0) << result.err;
+  const auto report = json::parse(result.out);
+  expect_valid(report, "forestcoll-design-cluster.schema.json");
+  std::vector<json> front;
+  for (const auto& offer : report["offers"]) {
+    if (offer["front"]) front.push_back(offer);
+  }
+  ASSERT_FALSE(front.empty());
+  // The single switch: 64 cables of 1, and 60.5.
+  EXPECT_TRUE(std::ranges::any_of(report["offers"], [](const json& offer) {
+    return offer["levels"] == 1 && offer["layout"] == "fat-tree" &&
+           offer["cost"]["exact"] == "249/2" && offer["after_failure"]["exact"] == "0";
+  }));
+  std::vector<std::string> files;
+  for (const auto& file : std::filesystem::directory_iterator(scratch / "files")) {
+    files.push_back(file.path().string());
+  }
+  std::ranges::sort(files);
+  ASSERT_EQ(files.size(), front.size());
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const auto bound = run({"bound", files[i], "--json", "-c", "allgather"});
+    ASSERT_EQ(bound.code, 0) << bound.err;
+    EXPECT_EQ(json::parse(bound.out)["algbw"]["allgather"], front[i]["allgather"]);
+    const std::string failed = front[i]["failed"];
+    const auto less = run({"bound", files[i], "--json", "-c", "allgather", "--drop", failed});
+    if (front[i]["after_failure"]["exact"] == "0") {
+      EXPECT_EQ(less.code, 2);
+    } else {
+      EXPECT_EQ(json::parse(less.out)["algbw"]["allgather"], front[i]["after_failure"]);
+    }
+  }
+  EXPECT_THAT(read_file(scratch / "a.csv"), StartsWith("fabric,switch,"));
+  EXPECT_THAT(read_file(scratch / "a.svg"), HasSubstr("<circle"));
+  // Again, from what was kept.
+  EXPECT_EQ(run(asked).out, result.out);
+  auto table = asked;
+  table.erase(table.begin() + 6);
+  EXPECT_THAT(run(table).out, Not(HasSubstr(" 0 kept")));
+}
+
+TEST(DesignCluster, RefusesInWords) {
+  const Scratch scratch;
+  const auto refused = [&](const std::string& costs, const std::string& gpus,
+                           const std::string& words, const std::string& box = "dgx-h100") {
+    const auto file = scratch.write("costs.json", costs);
+    const auto result = run({"design", "cluster", "--gpus", gpus, "--costs", file, "--box", box});
+    EXPECT_EQ(result.code, 2) << words;
+    EXPECT_THAT(result.err, HasSubstr(words));
+    EXPECT_EQ(result.out, "");
+  };
+  const auto without = [](const char* key) {
+    auto costs = json::parse(kCosts);
+    costs.erase(key);
+    return costs.dump();
+  };
+  refused("{", "64", "not JSON [K02]");
+  refused("[]", "64", "expected an object of the format forestcoll-costs, version 1 [K02]");
+  refused(without("switches"), "64", "/switches: there is no switch to buy [K03]");
+  refused(without("cables"), "64", "/cables/row: there is no price for cables");
+  refused(without("note"), "64", "/note: expected a text [K02]");
+  auto bad = json::parse(kCosts);
+  bad["switches"][0] = {{"name", 1}, {"ports", 0}, {"bandwidth", "fast"}, {"price", -1}};
+  refused(bad.dump(), "64", "/switches/0/name: expected a text [K02]");
+  refused(bad.dump(), "64", "/switches/0/ports: expected a number from 2");
+  refused(bad.dump(), "64", "/switches/0/bandwidth: expected a bandwidth");
+  refused(bad.dump(), "64", "/switches/0/price: expected a price");
+  refused(kCosts, "65", "65 GPUs are not two or more whole boxes of 8 [K04]");
+  refused(kCosts, "8", "[K04]");
+  refused(kCosts, "8072", "no fabric of at most three levels joins 1009 boxes");
+  refused(kCosts, "64", "no switch of the costs has ports of 25 GB/s", "dgx-a100");
+  refused(kCosts, "64", "no box is called \"dgx-9\" [G01]", "dgx-9");
+}
+
+TEST(DesignCluster, KeptFiguresAreChecked) {
+  const Scratch scratch;
+  const auto costs = scratch.write("costs.json", kCosts);
+  const std::vector<std::string> asked = {"design",  "cluster", "--gpus", "64",
+                                          "--costs", costs,     "--kept", scratch / "kept"};
+  ASSERT_EQ(run(asked).code, 0);
+  for (const auto& file : std::filesystem::directory_iterator(scratch / "kept")) {
+    scratch.write("kept/" + file.path().filename().string(), "{}");
+  }
+  EXPECT_THAT(run(asked).err, HasSubstr("no kept figures of this cluster [K05]"));
 }
 
 TEST(TopoGen, TakesExpressions) {

@@ -15,6 +15,7 @@ CLI::App& design_group(CLI::App& program) {
       "Examples:\n"
       "  forestcoll design direct --nodes 64 --ports 4\n"
       "  forestcoll design search 'torus(8,8)' --moves 2000\n"
+      "  forestcoll design cluster --gpus 1024 --costs docs/costs-example.json\n"
       "\n"
       "`forestcoll design COMMAND --help` explains a command.");
   return *design;

@@ -1,0 +1,117 @@
+// `forestcoll design cluster`: the best fabric of switches for the money.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "command.hpp"
+#include "common/files/io.hpp"
+#include "common/files/named_files.hpp"
+#include "common/options/jobs_option.hpp"
+#include "common/report/report.hpp"
+#include "design/cluster_study.hpp"
+#include "design/costs.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+struct ClusterArguments {
+  ClusterRequest request;
+  std::string costs, csv, svg, directory;
+  bool json = false, front = false;
+};
+
+// The fabrics of the front, as topology files, the cheapest first.
+Expected<void> write_fabrics(const ClusterStudy& study, const std::string& directory,
+                             const Console& console) {
+  std::error_code problem;
+  std::filesystem::create_directories(directory, problem);
+  std::size_t place = 0;
+  for (const ClusterOffer& offer : study.offers) {
+    if (!offer.on_front) continue;
+    const std::string path = fmt::format("{}/{:02}-{}-{}.json", directory, ++place,
+                                         to_string(offer.shape.layout), offer.shape.levels);
+    const std::string text = to_topology_json(to_document(offer.shape));
+    if (auto done = write_output(path, text); !done) return done;
+    note(console, "wrote " + path);
+  }
+  return {};
+}
+
+Expected<void> write_study(const ClusterStudy& study, const ClusterArguments& options,
+                           const Console& console) {
+  if (!options.csv.empty()) {
+    if (auto done = write_output(options.csv, to_csv(study)); !done) return done;
+  }
+  if (!options.svg.empty()) {
+    if (auto done = write_output(options.svg, chart_of(study)); !done) return done;
+  }
+  if (!options.directory.empty()) {
+    if (auto done = write_fabrics(study, options.directory, console); !done) return done;
+  }
+  return write_output("-", options.json ? to_text(to_json(study)) : table_of(study, options.front));
+}
+
+ExitCode run_cluster(const ClusterArguments& options, const Console& console) {
+  if (const auto done =
+          refuse_clashes({{"--costs file", options.costs}},
+                         {{"the report", "-"}, {"--csv", options.csv}, {"--svg", options.svg}});
+      !done) {
+    return fail(done.errors(), console);
+  }
+  const auto text = read_input(options.costs);
+  if (!text) return fail(text.errors(), console);
+  const auto costs = parse_costs(*text, display_name(options.costs));
+  if (!costs) return fail(costs.errors(), console);
+  const auto study = study_clusters(options.request, *costs, console);
+  if (!study) return fail(study.errors(), console);
+  return finish(write_study(*study, options, console), console);
+}
+
+}  // namespace
+
+Command add_design_cluster(CLI::App& program) {
+  auto options = std::make_shared<ClusterArguments>();
+  CLI::App* command = design_group(program).add_subcommand(
+      "cluster", "The best fabrics of switches for so many GPUs, by cost and rate");
+  command->add_option("--gpus", options->request.gpus, "How many, in whole boxes")
+      ->required()
+      ->check(CLI::Range(std::size_t{2}, std::size_t{65'536}).description(""))
+      ->type_name("N");
+  command->add_option("--box", options->request.box, "What they sit in, a name of `topo gen`")
+      ->capture_default_str()
+      ->type_name("NAME");
+  command->add_option("--costs", options->costs, "Prices of switches and cables (JSON)")
+      ->required()
+      ->type_name("FILE");
+  command
+      ->add_option("--kept", options->request.kept,
+                   "Keep the figures of every fabric here, and take those that are known")
+      ->type_name("DIR");
+  command->add_flag("--json", options->json,
+                    "Report as JSON (format forestcoll-design-cluster, version 1)");
+  command->add_flag("--front", options->front, "List the front only");
+  command->add_option("--csv", options->csv, "Write all figures, exactly")->type_name("FILE");
+  command->add_option("--svg", options->svg, "Draw allgather over cost")->type_name("FILE");
+  command->add_option("--write", options->directory, "Write the front as topology files")
+      ->type_name("DIR");
+  add_jobs_option(*command, options->request.threads,
+                  "Fabrics at a time (default: all processors)");
+  command->footer(
+      "Fabrics are fat-trees, rails that are joined above or not, of one to three levels,\n"
+      "oversubscribed 1:1, 2:1 and 4:1 at each, and a dragonfly, of every switch that has ports\n"
+      "of the NICs' bandwidth. On the front are those that no other beats by cost and all rates.\n"
+      "docs/costs-example.json shows the format, with made-up prices.\n"
+      "\n"
+      "Examples:\n"
+      "  forestcoll design cluster --gpus 1024 --costs docs/costs-example.json --front\n"
+      "  forestcoll design cluster --gpus 16384 --box dgx-h100 --costs prices.json --kept figures\n"
+      "\n"
+      "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot read or\n"
+      "write, 70 a bug of ours.");
+  return {command, [options](const Console& console) { return run_cluster(*options, console); }};
+}
+
+}  // namespace forestcoll::cli

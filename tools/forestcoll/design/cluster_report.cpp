@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "design/cluster_study.hpp"
+#include "design/scatter.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+using Row = std::vector<std::string>;
+
+std::string gigabytes(const Ratio& value) {
+  return fmt::format("{:.3f}", value.to_double());
+}
+
+Row row_of(const ClusterOffer& offer) {
+  const ClusterFigures& f = offer.figures;
+  return {offer.on_front ? "*" : "",
+          fmt::format("{:.0f}", offer.cost.to_double()),
+          gigabytes(f.allgather),
+          gigabytes(f.allreduce),
+          (f.alltoall.is_exact() ? "" : ">= ") + gigabytes(f.alltoall.least),
+          f.after_failure == Ratio(0) ? "cut off" : gigabytes(f.after_failure),
+          std::to_string(offer.parts.switches),
+          std::to_string(offer.parts.box_cables + offer.parts.row_cables + offer.parts.hall_cables),
+          offer.switch_name,
+          in_words(offer.shape)};
+}
+
+}  // namespace
+
+std::string table_of(const ClusterStudy& study, bool front_only) {
+  std::vector<Row> rows = {{"front", "cost", "allgather", "allreduce", "all-to-all",
+                            "a switch less", "switches", "cables", "of", "fabric"}};
+  for (const ClusterOffer& offer : study.offers) {
+    if (!front_only || offer.on_front) rows.push_back(row_of(offer));
+  }
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text = fmt::format(
+      "{} in boxes of {}: {} of {}, {} kept from before\n", counted(study.gpus, "GPU"), study.box,
+      counted(study.offers.size(), "offer"), counted(study.shapes, "fabric"), study.kept);
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
+      text += fmt::format("{:>{}}  ", row[i], widths[i]);
+    }
+    text += row.back() + "\n";
+  }
+  return text + fmt::format(
+                    "Rates are exact optima, GB/s of algbw; \"a switch less\" is allgather after "
+                    "the dearest\nfailure of one switch outside of boxes. Costs are in {}, without "
+                    "the boxes. {}\n",
+                    study.currency, study.note);
+}
+
+Json to_json(const ClusterStudy& study) {
+  Json offers = Json::array();
+  for (const ClusterOffer& offer : study.offers) {
+    const ClusterFigures& f = offer.figures;
+    offers.push_back(
+        {{"fabric", in_words(offer.shape)},
+         {"layout", to_string(offer.shape.layout)},
+         {"levels", offer.shape.levels},
+         {"switch", offer.switch_name},
+         {"front", offer.on_front},
+         {"cost", exact(offer.cost)},
+         {"switches", offer.parts.switches},
+         {"cables",
+          {{"box", offer.parts.box_cables},
+           {"row", offer.parts.row_cables},
+           {"hall", offer.parts.hall_cables}}},
+         {"allgather", exact(f.allgather)},
+         {"allreduce", exact(f.allreduce)},
+         {"alltoall", {{"least", exact(f.alltoall.least)}, {"most", exact(f.alltoall.most)}}},
+         {"after_failure", exact(f.after_failure)},
+         {"failed", f.failed}});
+  }
+  return {{"format", "forestcoll-design-cluster"},
+          {"version", 1},
+          {"box", study.box},
+          {"gpus", study.gpus},
+          {"currency", study.currency},
+          {"note", study.note},
+          {"offers", std::move(offers)}};
+}
+
+std::string to_csv(const ClusterStudy& study) {
+  std::string text =
+      "fabric,switch,front,cost,switches,box_cables,row_cables,hall_cables,allgather,allreduce,"
+      "alltoall_least,alltoall_most,after_failure,failed\n";
+  for (const ClusterOffer& o : study.offers) {
+    const ClusterFigures& f = o.figures;
+    text +=
+        fmt::format("\"{}\",\"{}\",{},{},{},{},{},{},{},{},{},{},{},{}\n", in_words(o.shape),
+                    o.switch_name, o.on_front, o.cost.to_string(), o.parts.switches,
+                    o.parts.box_cables, o.parts.row_cables, o.parts.hall_cables,
+                    f.allgather.to_string(), f.allreduce.to_string(), f.alltoall.least.to_string(),
+                    f.alltoall.most.to_string(), f.after_failure.to_string(), f.failed);
+  }
+  return text;
+}
+
+std::string chart_of(const ClusterStudy& study) {
+  Scatter scatter{.title = fmt::format("{} GPUs in boxes of {}", study.gpus, study.box),
+                  .x_title = "cost, " + study.currency,
+                  .y_title = "allgather, GB/s",
+                  .points = {}};
+  for (const ClusterOffer& offer : study.offers) {
+    scatter.points.push_back({.x = offer.cost.to_double(),
+                              .y = offer.figures.allgather.to_double(),
+                              .name = in_words(offer.shape),
+                              .marked = offer.on_front});
+  }
+  return to_svg(scatter);
+}
+
+}  // namespace forestcoll::cli
