@@ -110,8 +110,8 @@ TEST(Compare, OursIsNoSlowerThanNvlsAnywhere) {
     generate.insert(generate.end(), fabric.begin(), fabric.end());
     generate.insert(generate.end(), {"-o", file});
     ASSERT_EQ(run(generate).code, 0) << ::testing::PrintToString(fabric);
-    const auto result =
-        run({"compare", file, "--json", "--sizes", "1M", "--algorithms", "forestcoll,nvls"});
+    const auto result = run(
+        {"compare", file, "--trees", "--json", "--sizes", "1M", "--algorithms", "forestcoll,nvls"});
     ASSERT_EQ(result.code, 0) << result.err;
     const auto report = nlohmann::json::parse(result.out);
     const auto ours = row(report, "forestcoll"), theirs = row(report, "nvls");
