@@ -2,6 +2,7 @@
 
 #include "common/report/allreduce_report.hpp"
 #include "common/report/alltoall_report.hpp"
+#include "common/report/choice_report.hpp"
 #include "compare/winners.hpp"
 #include "compare/words.hpp"
 #include "compare/write.hpp"
@@ -35,15 +36,11 @@ Json times_json(const std::vector<SimulatedTime>& times) {
   return json;
 }
 
-Json choice_json(const FastestChoice& choice) {
-  return {{"bytes", choice.bytes},
-          {"algorithm", choice.algorithm},
-          {"name", choice.name},
-          {"protocol", choice.protocol},
-          {"instances", choice.instances},
-          {"seconds", choice.seconds},
-          {"least_seconds", choice.least.seconds},
-          {"least_by", choice.least.by == LeastTime::By::latency ? "latency" : "links"}};
+Json bounded_choice_json(const FastestChoice& choice) {
+  Json json = choice_json(choice);
+  json["least_seconds"] = choice.least.seconds;
+  json["least_by"] = bounding(choice.least);
+  return json;
 }
 
 Json row_json(const ComparedRow& row, bool seconds) {
@@ -79,7 +76,8 @@ Json row_json(const ComparedRow& row, bool seconds) {
   json["times"] = times_json(row.times);
   if (row.times_error) json["times_error"] = reason(*row.times_error);
   if (!row.program_times.empty()) json["program_times"] = times_json(row.program_times);
-  for (const FastestChoice& choice : row.choices) json["choices"].push_back(choice_json(choice));
+  for (const FastestChoice& choice : row.choices)
+    json["choices"].push_back(bounded_choice_json(choice));
   if (row.program_times_error) json["program_times_error"] = reason(*row.program_times_error);
   if (seconds && row.seconds) json["seconds"] = *row.seconds;
   return json;

@@ -1,10 +1,11 @@
 #include "synth/fastest_report.hpp"
 
+#include "common/report/choice_report.hpp"
+
 namespace forestcoll::cli {
 
 Json to_json(const LeastTime& least) {
-  return {{"seconds", least.seconds},
-          {"by", least.by == LeastTime::By::latency ? "latency" : "links"}};
+  return {{"seconds", least.seconds}, {"by", bounding(least)}};
 }
 
 Json to_json(const std::vector<ConsideredTime>& considered) {
@@ -17,15 +18,11 @@ Json to_json(const std::vector<ConsideredTime>& considered) {
 }
 
 Json to_json(const FastestChoice& choice) {
-  return {{"bytes", choice.bytes},
-          {"algorithm", choice.algorithm},
-          {"name", choice.name},
-          {"protocol", choice.protocol},
-          {"instances", choice.instances},
-          {"seconds", choice.seconds},
-          {"least", to_json(choice.least)},
-          {"estimate", "model, not measurement"},
-          {"considered", to_json(choice.considered)}};
+  Json json = choice_json(choice);
+  json["least"] = to_json(choice.least);
+  json["estimate"] = "model, not measurement";
+  json["considered"] = to_json(choice.considered);
+  return json;
 }
 
 }  // namespace forestcoll::cli
