@@ -11,10 +11,11 @@
 #include "choose/forest_size.hpp"
 #include "choose/settle.hpp"
 #include "forestcoll/boxes.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/emit_branching.hpp"
 #include "forestcoll/large_message.hpp"
-#include "forestcoll/mscclpp.hpp"
 #include "forestcoll/stopwatch.hpp"
+#include "schedule/mscclpp/mscclpp.hpp"
 
 namespace forestcoll {
 namespace {
@@ -135,7 +136,7 @@ Expected<SwitchPlan> write_switch_plan(const BranchingForest& forest, const Fabr
   const auto boxes = boxes_of_ranks(fabric.topology);
   const bool several = std::ranges::any_of(boxes, [&](auto box) { return box != boxes[Rank(0)]; });
   if (several && !choose::has_boxes_on_able_switches(fabric)) {
-    return Diagnostic{.code = "T06", .message = "not every box has a switch that combines"};
+    return make_error("T06", "not every box has a switch that combines");
   }
   const PlanOptions asked = choose::plan_options(options);
   const auto plan =

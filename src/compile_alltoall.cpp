@@ -5,12 +5,13 @@
 #include <utility>
 
 #include "choose/settle.hpp"
+#include "emit/alltoall.hpp"
 #include "forestcoll/alltoall_baseline.hpp"
-#include "forestcoll/alltoall_routing.hpp"
-#include "forestcoll/emit_alltoall.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/simulate.hpp"
 #include "forestcoll/stopwatch.hpp"
+#include "solver/alltoall/route_alltoall.hpp"
 
 namespace forestcoll {
 namespace {
@@ -23,19 +24,14 @@ constexpr std::int64_t kMostPathsCompared = std::int64_t{1} << 15;
 constexpr std::int64_t kMostEvents = 5'000'000;
 
 Diagnostic unequal_amounts() {
-  return {.code = "T09",
-          .kind = ErrorKind::limit,
-          .message = "MSCCL XML cannot say that pairs have unequal amounts",
-          .remedy = "write the paths with --format flows"};
+  return make_error("T09", "MSCCL XML cannot say that pairs have unequal amounts",
+                    "write the paths with --format flows");
 }
 
 Diagnostic rate_too_large() {
-  return {.code = "E14",
-          .kind = ErrorKind::limit,
-          .message = "the exact algbw of this all-to-all does not fit 64 bits",
-          .remedy =
-              "give the demand in a larger unit, or round the bandwidths to a coarser grid "
-              "with --quantize"};
+  return make_error("E14", "the exact algbw of this all-to-all does not fit 64 bits",
+                    "give the demand in a larger unit, or round the bandwidths to a coarser grid "
+                    "with --quantize");
 }
 
 // One block for every pair, where all have as much.

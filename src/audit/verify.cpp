@@ -32,6 +32,7 @@
 #include "audit/plan/groups.hpp"
 #include "audit/plan/structure.hpp"
 #include "audit/plan_run/check.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/switch_roles.hpp"
 
@@ -309,11 +310,8 @@ Expected<Verdict> verify(std::string_view text, std::string_view file, const Top
                          const VerifyOptions& options) {
   const audit::TargetRules* target = audit::find_target_rules(options.target);
   if (target == nullptr) {
-    Diagnostic unknown;
-    unknown.code = "V04";
-    unknown.message = fmt::format("unknown target \"{}\"", options.target);
-    unknown.remedy = fmt::format("targets are {}", fmt::join(audit::target_names(), ", "));
-    return unknown;
+    return make_error("V04", fmt::format("unknown target \"{}\"", options.target),
+                      fmt::format("targets are {}", fmt::join(audit::target_names(), ", ")));
   }
   constexpr std::string_view kBom = "\xEF\xBB\xBF";
   const std::size_t begin = text.find_first_not_of(" \t\r\n", text.starts_with(kBom) ? 3 : 0);

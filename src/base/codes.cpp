@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace forestcoll {
 namespace {
@@ -213,6 +214,17 @@ const CodeInfo* find_code(std::string_view code) {
 ErrorKind kind_of(std::string_view code) {
   const CodeInfo* info = find_code(code);
   return info == nullptr ? ErrorKind::input : info->kind;
+}
+
+Diagnostic make_error(std::string code, std::string message, std::string remedy, ErrorPlace place) {
+  const ErrorKind kind = kind_of(code);
+  return {.code = std::move(code),
+          .severity = Severity::error,
+          .kind = kind,
+          .file = std::move(place.file),
+          .where = std::move(place.where),
+          .message = std::move(message),
+          .remedy = std::move(remedy)};
 }
 
 }  // namespace forestcoll

@@ -6,6 +6,8 @@
 #include <string>
 #include <system_error>
 
+#include "forestcoll/codes.hpp"
+
 namespace forestcoll {
 namespace {
 
@@ -34,12 +36,9 @@ char upper(char c) {
 }
 
 Diagnostic refuse(std::string message) {
-  Diagnostic error;
-  error.code = "M01";
-  error.where = "sizes";
-  error.message = std::move(message);
-  error.remedy = "write a range such as 1K:4G or 1K:4G:4, or a list such as 64K,1M,1G";
-  return error;
+  return make_error("M01", std::move(message),
+                    "write a range such as 1K:4G or 1K:4G:4, or a list such as 64K,1M,1G",
+                    {.where = "sizes"});
 }
 
 std::string shown(std::string_view text) {

@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "baseline/makers.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll {
 namespace {
@@ -85,8 +86,8 @@ Diagnostic unknown(std::string_view name) {
   for (const Entry& entry : entries()) {
     names += (names.empty() ? "" : ", ") + std::string(entry.info.name);
   }
-  return baseline::refusal("B09", fmt::format("there is no algorithm \"{}\"", name.substr(0, 40)),
-                           "the algorithms are " + names);
+  return make_error("B09", fmt::format("there is no algorithm \"{}\"", name.substr(0, 40)),
+                    "the algorithms are " + names);
 }
 
 Diagnostic unsupported(const BaselineInfo& info, Collective collective) {
@@ -94,9 +95,8 @@ Diagnostic unsupported(const BaselineInfo& info, Collective collective) {
   for (const Collective c : info.supported) {
     names += (names.empty() ? "" : ", ") + std::string(to_string(c));
   }
-  return baseline::refusal("B06",
-                           fmt::format("{} has no {} of its own", info.name, to_string(collective)),
-                           fmt::format("it serves {}", names));
+  return make_error("B06", fmt::format("{} has no {} of its own", info.name, to_string(collective)),
+                    fmt::format("it serves {}", names));
 }
 
 }  // namespace
@@ -126,11 +126,11 @@ Expected<BaselineResult> make_baseline(std::string_view name, const Topology& to
     return unsupported(entry->info, collective);
   }
   if (!network.weight.empty() && !is_rooted(collective)) {
-    return baseline::refusal("B05",
-                             fmt::format("the ranks own unequal shares of the data, and {} knows "
-                                         "equal ones only",
-                                         name),
-                             "leave the weights out of the topology");
+    return make_error("B05",
+                      fmt::format("the ranks own unequal shares of the data, and {} knows "
+                                  "equal ones only",
+                                  name),
+                      "leave the weights out of the topology");
   }
   return entry->make({topology, network, collective, root, options});
 }

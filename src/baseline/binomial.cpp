@@ -12,6 +12,7 @@
 
 #include "baseline/grown_trees.hpp"
 #include "baseline/makers.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::baseline {
 namespace {
@@ -46,8 +47,8 @@ Expected<BaselineResult> pat(const Request& request) {
 Expected<BaselineResult> swing(const Request& request) {
   const std::size_t n = request.network.ranks.size();
   if (n % 2 != 0) {
-    return refusal("B02", fmt::format("partners are pairs of ranks, and there are {}", n),
-                   "compare with pat, which serves any number");
+    return make_error("B02", fmt::format("partners are pairs of ranks, and there are {}", n),
+                      "compare with pat, which serves any number");
   }
   const std::size_t steps = steps_for(n);
   const auto hand = [n, steps](Rank, Rank holder, std::size_t step) {

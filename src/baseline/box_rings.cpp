@@ -8,6 +8,7 @@
 
 #include "baseline/doors.hpp"
 #include "baseline/vendor_rings.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::baseline {
 namespace {
@@ -39,7 +40,7 @@ Signature signature_of(const Network& network, const Boxes& boxes, std::size_t b
 }
 
 Diagnostic misfit(const NcclGraph& graph, std::string message, std::string remedy) {
-  Diagnostic error = refusal("B07", std::move(message), std::move(remedy));
+  Diagnostic error = make_error("B07", std::move(message), std::move(remedy));
   error.file = graph.file;
   return error;
 }
@@ -84,7 +85,7 @@ Expected<void> BoxRings::find_all(const Request& request) {
     if (added) at->second = find(request, box);
     const RingOrders& rings = at->second.rings;
     if (rings.orders.empty()) {
-      return refusal(
+      return make_error(
           "B01",
           fmt::format("no ring through the {} GPUs from {} on was found at any speed: the search "
                       "gives up after 16,384 steps per speed",

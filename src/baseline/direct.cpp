@@ -6,6 +6,7 @@
 #include "baseline/boxes.hpp"
 #include "baseline/grown_trees.hpp"
 #include "baseline/makers.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::baseline {
 
@@ -26,8 +27,8 @@ Expected<BaselineResult> direct(const Request& request) {
 Expected<BaselineResult> two_level_direct(const Request& request) {
   const Boxes boxes = group_boxes(request.topology, request.network);
   if (boxes.size() < 2) {
-    return refusal("B02", "all GPUs are in one box, and two levels need several",
-                   "compare with one-shot, or two-shot");
+    return make_error("B02", "all GPUs are in one box, and two levels need several",
+                      "compare with one-shot, or two-shot");
   }
   IdVector<Rank, std::size_t> box(request.network.ranks.size()), place(box.size());
   for (std::size_t b = 0; b < boxes.size(); ++b) {

@@ -8,6 +8,7 @@
 #include "baseline/box_tree.hpp"
 #include "baseline/makers.hpp"
 #include "baseline/tree_table.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::baseline {
 namespace {
@@ -73,10 +74,10 @@ class DoubleTree {
   }
 
   [[nodiscard]] Diagnostic no_path(Rank from, Rank to) const {
-    return refusal("B08",
-                   fmt::format("no switches lead from {} to {}, its child in a tree",
-                               name_of(request_.topology, from), name_of(request_.topology, to)),
-                   "compare with another algorithm");
+    return make_error("B08",
+                      fmt::format("no switches lead from {} to {}, its child in a tree",
+                                  name_of(request_.topology, from), name_of(request_.topology, to)),
+                      "compare with another algorithm");
   }
 
   const Request& request_;

@@ -9,6 +9,7 @@
 #include "base/check.hpp"
 #include "baseline/boxes.hpp"
 #include "baseline/makers.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::baseline {
 namespace {
@@ -55,8 +56,9 @@ ImplicitForest implicit_forest_of(const Request& request, const Network& network
 Expected<BaselineResult> halving_doubling(const Request& request) {
   const std::size_t n = request.network.ranks.size();
   if (!std::has_single_bit(n)) {
-    return refusal("B02", fmt::format("halving and doubling need a power of two ranks, not {}", n),
-                   "compare with bruck, which serves any number");
+    return make_error("B02",
+                      fmt::format("halving and doubling need a power of two ranks, not {}", n),
+                      "compare with bruck, which serves any number");
   }
   const auto partner = [](std::size_t rank, std::size_t step) {
     return rank ^ (std::size_t{1} << step);

@@ -9,6 +9,7 @@
 #include "base/check.hpp"
 #include "baseline/boxes.hpp"
 #include "baseline/tree_table.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::baseline {
 namespace {
@@ -66,10 +67,10 @@ Expected<ImplicitForest> grow_trees(const Request& request, const Network& netwo
   Grower grower(request, network);
   for (const Rank root : request.roots()) {
     if (grower.grow(root, steps, hand)) continue;
-    return refusal("B02",
-                   fmt::format("{} steps of this pattern do not reach all of {} ranks", steps,
-                               network.ranks.size()),
-                   "compare with pat, which serves any number");
+    return make_error("B02",
+                      fmt::format("{} steps of this pattern do not reach all of {} ranks", steps,
+                                  network.ranks.size()),
+                      "compare with pat, which serves any number");
   }
   ImplicitForest grown = grower.take();
   grown.note = fmt::format("{} step{}", steps, steps == 1 ? "" : "s");

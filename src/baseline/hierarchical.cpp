@@ -7,6 +7,7 @@
 #include "base/check.hpp"
 #include "baseline/box_rings.hpp"
 #include "baseline/makers.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::baseline {
 namespace {
@@ -55,12 +56,13 @@ class Levels {
       count_ = std::min(count_, rings_.orders(b).size());
       const auto& box = boxes().members[b];
       if (box.size() == size) continue;
-      return refusal("B02",
-                     fmt::format("the boxes of {} and {} have {} and {} GPUs",
-                                 name_of(request_.topology, boxes().members.front().front()),
-                                 name_of(request_.topology, box.front()), size, box.size()),
-                     "two levels need boxes of one size: choose the GPUs with --ranks, or compare "
-                     "with another algorithm");
+      return make_error(
+          "B02",
+          fmt::format("the boxes of {} and {} have {} and {} GPUs",
+                      name_of(request_.topology, boxes().members.front().front()),
+                      name_of(request_.topology, box.front()), size, box.size()),
+          "two levels need boxes of one size: choose the GPUs with --ranks, or compare "
+          "with another algorithm");
     }
     return {};
   }
@@ -92,7 +94,7 @@ class Levels {
         const Rank from = order[i], to = order[(i + 1) % order.size()];
         Path path = rings_.step(from, to);
         if (path.empty()) {
-          return refusal(
+          return make_error(
               "B08",
               fmt::format("no switches lead from {} to {}, its neighbour on a ring",
                           name_of(request_.topology, from), name_of(request_.topology, to)),

@@ -9,7 +9,8 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "forestcoll/route_builder.hpp"
+#include "forest/route_builder.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::baseline {
 namespace {
@@ -29,10 +30,8 @@ struct Load {
 };
 
 Diagnostic inexact() {
-  return {.code = "E14",
-          .kind = ErrorKind::limit,
-          .message = "the rate of this algorithm does not fit 64-bit fractions",
-          .remedy = "round the bandwidths to a coarser grid with --quantize"};
+  return make_error("E14", "the rate of this algorithm does not fit 64-bit fractions",
+                    "round the bandwidths to a coarser grid with --quantize");
 }
 
 std::int64_t chunks_of(const std::vector<Forest::Tree>& trees) {
@@ -273,15 +272,8 @@ Expected<BaselineResult> carry_out(const Request& request, const FamilyMaker& ma
   return result;
 }
 
-Diagnostic refusal(std::string code, std::string message, std::string remedy) {
-  return {.code = std::move(code), .message = std::move(message), .remedy = std::move(remedy)};
-}
-
 Diagnostic too_large(std::string message, std::string remedy) {
-  return {.code = "B04",
-          .kind = ErrorKind::limit,
-          .message = std::move(message),
-          .remedy = std::move(remedy)};
+  return make_error("B04", std::move(message), std::move(remedy));
 }
 
 std::string name_of(const Topology& topology, Rank rank) {

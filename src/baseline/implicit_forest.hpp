@@ -55,7 +55,6 @@ enum class Reduce {
 [[nodiscard]] Expected<BaselineResult> carry_out(const Request& request, const FamilyMaker& make,
                                                  Reduce reduce = Reduce::same_trees);
 
-[[nodiscard]] Diagnostic refusal(std::string code, std::string message, std::string remedy);
 [[nodiscard]] Diagnostic too_large(std::string message, std::string remedy);
 
 /// "rank 3 (box0/gpu3)".

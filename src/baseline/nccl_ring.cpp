@@ -6,6 +6,7 @@
 #include "baseline/makers.hpp"
 #include "baseline/rails.hpp"
 #include "baseline/rings.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::baseline {
 namespace {
@@ -18,7 +19,7 @@ Expected<std::vector<Ring>> rings_in_box(const Request& request, BoxRings& boxes
       const Rank to = order[(i + 1) % order.size()];
       ring.paths.push_back(boxes.step(order[i], to));
       if (!ring.paths.back().empty()) continue;
-      return refusal(
+      return make_error(
           "B08",
           fmt::format("no switches lead from {} to {}, its neighbour on a ring",
                       name_of(request.topology, order[i]), name_of(request.topology, to)),

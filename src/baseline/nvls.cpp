@@ -11,8 +11,9 @@
 #include "baseline/boxes.hpp"
 #include "baseline/doors.hpp"
 #include "baseline/makers.hpp"
-#include "forestcoll/congestion.hpp"
-#include "forestcoll/route_builder.hpp"
+#include "forest/congestion.hpp"
+#include "forest/route_builder.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/switch_roles.hpp"
 
 namespace forestcoll::baseline {
@@ -126,7 +127,7 @@ class Nvls {
       rails = std::min(rails, heads_.back().size());
     }
     if (rails == 0) {
-      return refusal("B08", "no switches lead out of a box", "compare with another algorithm");
+      return make_error("B08", "no switches lead out of a box", "compare with another algorithm");
     }
     if (2 * rails > kMostNvlsEdges / edges) {
       return too_large("the trees have more than 33 million edges",
@@ -193,7 +194,7 @@ class Nvls {
   }
 
   [[nodiscard]] Diagnostic no_switch() const {
-    return refusal(
+    return make_error(
         "B03",
         fmt::format("no switch with \"multicast\" and \"reduce\" is linked to every GPU{} "
                     "both ways",
@@ -203,17 +204,15 @@ class Nvls {
   }
 
   [[nodiscard]] Diagnostic no_path(Rank from, Rank to) const {
-    return refusal("B08",
-                   fmt::format("no switches lead from {} to {} and back, its child in a tree",
-                               name_of(topology_, from), name_of(topology_, to)),
-                   "compare with another algorithm");
+    return make_error("B08",
+                      fmt::format("no switches lead from {} to {} and back, its child in a tree",
+                                  name_of(topology_, from), name_of(topology_, to)),
+                      "compare with another algorithm");
   }
 
   static Diagnostic inexact() {
-    return {.code = "E14",
-            .kind = ErrorKind::limit,
-            .message = "the rate of this algorithm does not fit 64-bit fractions",
-            .remedy = "round the bandwidths to a coarser grid with --quantize"};
+    return make_error("E14", "the rate of this algorithm does not fit 64-bit fractions",
+                      "round the bandwidths to a coarser grid with --quantize");
   }
 
   const Network& network_;

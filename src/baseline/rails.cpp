@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::baseline {
 namespace {
@@ -268,10 +269,10 @@ class Rails {
   }
 
   [[nodiscard]] Diagnostic no_path(Rank from, Rank to) const {
-    return refusal("B08",
-                   fmt::format("no switches lead from {} to {}, its neighbour on a ring",
-                               name_of(request_.topology, from), name_of(request_.topology, to)),
-                   "give rings that follow the links of this topology");
+    return make_error("B08",
+                      fmt::format("no switches lead from {} to {}, its neighbour on a ring",
+                                  name_of(request_.topology, from), name_of(request_.topology, to)),
+                      "give rings that follow the links of this topology");
   }
 
   const Request& request_;

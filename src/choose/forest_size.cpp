@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "forestcoll/codes.hpp"
 #include "forestcoll/verify.hpp"
 
 namespace forestcoll::choose {
@@ -14,11 +15,11 @@ namespace {
 constexpr const char* kFewerTrees = "ask for fewer trees per root, down to -k 1";
 
 Diagnostic too_large(const std::string& what, const std::string& limit, const char* remedy) {
-  return {.code = "T10",
-          .kind = ErrorKind::limit,
-          .message = fmt::format(
-              "the trees have {}; the checker, which has to accept them, reads {}", what, limit),
-          .remedy = remedy};
+  return make_error(
+      "T10",
+      fmt::format("the trees have {}; the checker, which has to accept them, reads {}", what,
+                  limit),
+      remedy);
 }
 
 Expected<void> refuse(std::int64_t edges, const char* least, const char* remedy) {

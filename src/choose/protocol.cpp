@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "forestcoll/boxes.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll {
 namespace {
@@ -94,9 +95,8 @@ Expected<std::string> choose_protocol(std::string_view asked, bool force_simple,
     return std::string(asked.empty() ? "Simple" : asked);
   }
   if (asked != "Simple") return std::string(asked.empty() ? "LL" : asked);
-  return Diagnostic{.code = "T08",
-                    .message = why_it_hangs_in_simple(collective),
-                    .remedy = "leave --proto out for LL, or force it with --force-simple"};
+  return make_error("T08", why_it_hangs_in_simple(collective),
+                    "leave --proto out for LL, or force it with --force-simple");
 }
 
 std::string why_no_ll128(const CollectiveForest& forest, const Topology& topology,

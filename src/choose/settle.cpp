@@ -3,18 +3,17 @@
 #include <utility>
 
 #include "forestcoll/boxes.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/protocol.hpp"
 
 namespace forestcoll::choose {
 
 Diagnostic relays_in_schedule() {
-  return {.code = "T06",
-          .kind = ErrorKind::limit,
-          .message =
-              "a runtime runs a schedule on the members of the process group alone, and "
-              "other GPUs of this fabric are to relay",
-          .remedy = "leave the relays out of the fabric, or write a forest or flows"};
+  return make_error("T06",
+                    "a runtime runs a schedule on the members of the process group alone, and "
+                    "other GPUs of this fabric are to relay",
+                    "leave the relays out of the fabric, or write a forest or flows");
 }
 
 Expected<CompileOptions> settle(const Fabric& fabric, CompileOptions options) {

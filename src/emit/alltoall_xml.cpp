@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "emit/alltoall.hpp"
 #include "emit/msccl_programs.hpp"
 #include "emit/text.hpp"
 #include "emit/topology_hash.hpp"
-#include "forestcoll/emit_alltoall.hpp"
 #include "forestcoll/version.hpp"
 
 namespace forestcoll {

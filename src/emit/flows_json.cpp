@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "emit/alltoall.hpp"
 #include "emit/text.hpp"
-#include "forestcoll/emit_alltoall.hpp"
 
 namespace forestcoll {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "choose/trees.hpp"
 #include "forestcoll/chunks.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::fastest {
 namespace {
@@ -38,9 +39,8 @@ class WayFinder {
     add_baselines();
     add_exchanges();
     if (!ways_.empty()) return std::move(ways_);
-    return Diagnostic{.code = "B09",
-                      .message = "none of the algorithms that are asked for has a schedule here",
-                      .remedy = "`forestcoll compare` says why, for each of them"};
+    return make_error("B09", "none of the algorithms that are asked for has a schedule here",
+                      "`forestcoll compare` says why, for each of them");
   }
 
  private:

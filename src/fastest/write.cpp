@@ -6,7 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include "forestcoll/least_latency.hpp"
+#include "forestcoll/codes.hpp"
+#include "simulate/least_latency.hpp"
 
 namespace forestcoll::fastest {
 namespace {
@@ -88,17 +89,17 @@ Diagnostic nothing_served(const Contest& contest, std::string_view option) {
   const Program& fewest = *std::ranges::min_element(
       programs, {}, [&](const Program& program) { return contest.elements(program); });
   const std::int64_t elements = contest.elements(fewest);
-  return {.code = "S03",
-          .message = fmt::format(
-              "{}: at none of these sizes would {} select a schedule: the one with the fewest "
-              "chunks has {}, and its buffers are multiples of {} elements",
-              option, contest.compile().xml.target, fewest.chunks, elements),
-          .remedy = fmt::format(
-              "name multiples of {} bytes (elements of {} bytes){}", kBytesOfElement * elements,
-              kBytesOfElement,
-              elements == fewest.chunks
-                  ? ""
-                  : ", or use RCCL 6.3 and --target rccl-6.3, which take multiples of the chunks")};
+  return make_error(
+      "S03",
+      fmt::format("{}: at none of these sizes would {} select a schedule: the one with the fewest "
+                  "chunks has {}, and its buffers are multiples of {} elements",
+                  option, contest.compile().xml.target, fewest.chunks, elements),
+      fmt::format(
+          "name multiples of {} bytes (elements of {} bytes){}", kBytesOfElement * elements,
+          kBytesOfElement,
+          elements == fewest.chunks
+              ? ""
+              : ", or use RCCL 6.3 and --target rccl-6.3, which take multiples of the chunks"));
 }
 
 }  // namespace forestcoll::fastest

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "forestcoll/congestion.hpp"
+#include "forest/congestion.hpp"
 
 namespace forestcoll {
 namespace {

@@ -1,4 +1,4 @@
-#include "forestcoll/congestion.hpp"
+#include "forest/congestion.hpp"
 
 #include <algorithm>
 #include <cstdint>

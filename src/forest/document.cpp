@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "forestcoll/codes.hpp"
+
 namespace forestcoll::emit {
 namespace {
 
@@ -163,11 +165,9 @@ class Reader {
   DocumentTree& tree() { return document_.lists[list_]->back(); }
 
   bool refuse(std::string message) {
-    error_ = {.code = "F01",
-              .file = std::string(file_),
-              .where = path_,
-              .message = std::move(message),
-              .remedy = "give a file that `forestcoll synth --format forest` wrote"};
+    error_ = make_error("F01", std::move(message),
+                        "give a file that `forestcoll synth --format forest` wrote",
+                        {.file = std::string(file_), .where = path_});
     return false;
   }
 

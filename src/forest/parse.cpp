@@ -11,9 +11,9 @@
 
 #include "forest/document.hpp"
 #include "forest/read_symmetry.hpp"
+#include "forest/route_builder.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/parse_forest.hpp"
-#include "forestcoll/route_builder.hpp"
 
 namespace forestcoll {
 namespace {
@@ -242,15 +242,10 @@ class ForestParser {
   }
 
   bool fail(std::string code, std::string where, std::string message) {
-    const ErrorKind kind = kind_of(code);
-    error_ = Diagnostic{.code = std::move(code),
-                        .kind = kind,
-                        .file = std::string(file_),
-                        .where = std::move(where),
-                        .message = std::move(message),
-                        .remedy =
-                            "give a forest that `forestcoll synth --format forest` wrote for "
-                            "this fabric"};
+    error_ =
+        make_error(std::move(code), std::move(message),
+                   "give a forest that `forestcoll synth --format forest` wrote for this fabric",
+                   {.file = std::string(file_), .where = std::move(where)});
     return false;
   }
   std::nullopt_t failed(std::string message) {

@@ -1,4 +1,4 @@
-#include "forestcoll/least_latency.hpp"
+#include "simulate/least_latency.hpp"
 
 #include <algorithm>
 #include <functional>

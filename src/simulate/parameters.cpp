@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "audit/common/line_index.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/simulate.hpp"
 #include "simulate/gpus.hpp"
 
@@ -79,13 +80,9 @@ class ParameterReader {
 
  private:
   void wrong(std::string where, std::string message) {
-    Diagnostic error;
-    error.code = "M02";
-    error.file = std::string(file_);
-    error.where = std::move(where);
-    error.message = std::move(message);
-    error.remedy = fmt::format("see tools/schema/{}.schema.json", kFormat);
-    errors_.push_back(std::move(error));
+    errors_.push_back(make_error("M02", std::move(message),
+                                 fmt::format("see tools/schema/{}.schema.json", kFormat),
+                                 {.file = std::string(file_), .where = std::move(where)}));
   }
 
   void check_keys(const Json& object, const std::string& place,
@@ -191,12 +188,10 @@ Expected<SimulationParameters> find_simulation_parameters(std::string_view name)
   for (const audit::GpuParameters& gpu : audit::gpu_parameters()) {
     if (gpu.name == name) return parse_simulation_parameters(gpu.json, name);
   }
-  Diagnostic error;
-  error.code = "M03";
-  error.message = fmt::format("there are no figures for a GPU \"{}\"", name.substr(0, kShown));
-  error.remedy = fmt::format("there are {}; other figures come from a file",
-                             fmt::join(simulation_gpus(), ", "));
-  return error;
+  return make_error("M03",
+                    fmt::format("there are no figures for a GPU \"{}\"", name.substr(0, kShown)),
+                    fmt::format("there are {}; other figures come from a file",
+                                fmt::join(simulation_gpus(), ", ")));
 }
 
 }  // namespace forestcoll

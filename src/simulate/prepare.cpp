@@ -19,6 +19,7 @@
 #include "audit/plan/file.hpp"
 #include "audit/plan/groups.hpp"
 #include "audit/plan/structure.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/failures.hpp"
 #include "simulate/model.hpp"
 
@@ -29,13 +30,8 @@ using audit::Findings;
 
 Diagnostic refuse(std::string_view file, std::string where, std::string message,
                   std::string remedy) {
-  Diagnostic error;
-  error.code = "M04";
-  error.file = std::string(file);
-  error.where = std::move(where);
-  error.message = std::move(message);
-  error.remedy = std::move(remedy);
-  return error;
+  return make_error("M04", std::move(message), std::move(remedy),
+                    {.file = std::string(file), .where = std::move(where)});
 }
 
 // A file that one runtime's parser or limits refuse still does what it says; and what a forest

@@ -43,15 +43,6 @@ constexpr double kAllPasses = 32;       // the last of them: so many are simulat
 constexpr double kSteady = 3e-3;
 constexpr double kManyPasses = 64, kSteadyEnough = 7.5e-3;
 
-Diagnostic model_error(std::string code, std::string message, std::string remedy) {
-  Diagnostic error;
-  error.kind = kind_of(code);
-  error.code = std::move(code);
-  error.message = std::move(message);
-  error.remedy = std::move(remedy);
-  return error;
-}
-
 class Sweep {
  public:
   Sweep(const Simulator::Model& model, const SimulationParameters& parameters,
@@ -64,7 +55,7 @@ class Sweep {
   Expected<Simulation> run(const std::vector<std::int64_t>& sizes) {
     for (const std::int64_t size : sizes) {
       if (size > 0) continue;
-      return model_error("M01", fmt::format("expected sizes from 1 byte on, found {}", size), "");
+      return make_error("M01", fmt::format("expected sizes from 1 byte on, found {}", size), "");
     }
     runs_.prepare(first_runs(sizes));
     Simulation simulation = describe();
@@ -159,16 +150,16 @@ class Sweep {
         if (bytes > largest_) note_links(bytes, run.link_bytes);
         return std::max(run.seconds, link_seconds_ * bytes);
       case audit::SizeRun::End::stuck:
-        error_ = model_error("M05",
-                             "the schedule gets stuck: too few operations may be in flight on a "
-                             "connection",
-                             "give the protocol more slots");
+        error_ = make_error("M05",
+                            "the schedule gets stuck: too few operations may be in flight on a "
+                            "connection",
+                            "give the protocol more slots");
         break;
       case audit::SizeRun::End::stopped:
-        error_ = model_error("R01", "stopped before the end", "give it more time");
+        error_ = make_error("R01", "stopped before the end", "give it more time");
         break;
       case audit::SizeRun::End::too_many:
-        error_ = model_error(
+        error_ = make_error(
             "M06", fmt::format("these sizes take more than {} operations", options_.max_events),
             "simulate fewer or smaller sizes, or larger passes");
         break;

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "forestcoll/congestion.hpp"
+#include "forest/congestion.hpp"
 #include "forestcoll/trees_per_root.hpp"
 #include "solver/portfolio/best_forest.hpp"
 

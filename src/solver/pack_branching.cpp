@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "forestcoll/congestion.hpp"
-#include "forestcoll/max_height.hpp"
-#include "forestcoll/route_builder.hpp"
+#include "forest/congestion.hpp"
+#include "forest/route_builder.hpp"
+#include "forestcoll/codes.hpp"
 #include "solver/allreduce/at_once.hpp"
 #include "solver/allreduce/split_units.hpp"
+#include "solver/pack/max_height.hpp"
 
 namespace forestcoll {
 namespace {
@@ -24,14 +25,11 @@ using solver::SplitUnits;
 constexpr Int128 kMost = Int128{1} << 62;
 
 Diagnostic does_not_fit() {
-  return {.code = "E14",
-          .kind = ErrorKind::limit,
-          .message =
-              "the shares of the trees that branch at switches have no common denominator "
-              "that fits 64 bits",
-          .remedy =
-              "ask for a number of trees with -k, or round the bandwidths to a coarser grid "
-              "with --quantize"};
+  return make_error("E14",
+                    "the shares of the trees that branch at switches have no common denominator "
+                    "that fits 64 bits",
+                    "ask for a number of trees with -k, or round the bandwidths to a coarser grid "
+                    "with --quantize");
 }
 
 /// Chunks that the trees of one class and phase carry, by their root.

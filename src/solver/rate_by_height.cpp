@@ -2,8 +2,8 @@
 #include <tuple>
 #include <utility>
 
-#include "forestcoll/max_height.hpp"
 #include "forestcoll/synthesize.hpp"
+#include "solver/pack/max_height.hpp"
 #include "solver/pack/problem.hpp"
 #include "solver/portfolio/numbers_of_trees.hpp"
 #include "solver/rate/choose_scale.hpp"

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "forestcoll/codes.hpp"
 #include "solver/allreduce/at_once.hpp"
 #include "solver/pack/problem.hpp"
 #include "solver/pack_at_once.hpp"
@@ -19,11 +20,9 @@ namespace {
 using solver::Problem;
 
 Diagnostic previous_misfit(std::string message) {
-  return {.code = "R02",
-          .message = std::move(message),
-          .remedy =
-              "give a forest of the same collective, root and fabric, made before the "
-              "failure, or leave it out and pack from scratch"};
+  return make_error("R02", std::move(message),
+                    "give a forest of the same collective, root and fabric, made before the "
+                    "failure, or leave it out and pack from scratch");
 }
 
 // Trees can be kept only of the same collective among ranks that were all there.

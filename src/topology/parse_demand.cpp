@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "forestcoll/codes.hpp"
 #include "topology/format/json_value.hpp"
 #include "topology/model/findings.hpp"
 
@@ -129,12 +130,9 @@ Expected<ParsedDemand> parse_demand(std::string_view text, std::string_view file
       }
       amounts.push_back(amount.value_or(0));
       if (amounts.back() > kMaxTotal - total) {
-        Diagnostic error{.code = "A06",
-                         .kind = ErrorKind::limit,
-                         .file = std::string(file),
-                         .where = cell.where,
-                         .message = "all amounts together are 2^40 bytes or more",
-                         .remedy = "give amounts in a larger unit; rates scale with it"};
+        Diagnostic error = make_error("A06", "all amounts together are 2^40 bytes or more",
+                                      "give amounts in a larger unit; rates scale with it",
+                                      {.file = std::string(file), .where = cell.where});
         return error;
       }
       total += amounts.back();

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "forestcoll/alltoall_baseline.hpp"
-#include "forestcoll/alltoall_routing.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
+#include "solver/alltoall/route_alltoall.hpp"
 #include "support/files.hpp"
 
 namespace forestcoll::testing {

@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "alltoall/oracle.hpp"
-#include "forestcoll/alltoall_routing.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/compile_alltoall.hpp"
+#include "solver/alltoall/route_alltoall.hpp"
 #include "support/fabrics.hpp"
 #include "support/files.hpp"
+#include "support/topology_of.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -21,30 +22,8 @@ namespace {
 using test::FabricBuilder;
 using ::testing::HasSubstr;
 
-// The same fabric as a topology, whose links go one way each.
-Topology topology_of(const Network& network) {
-  Topology topology;
-  topology.name = "random";
-  topology.ranks = network.ranks;
-  for (std::size_t v = 0; v < network.graph.node_count(); ++v) {
-    TopologyNode node;
-    node.id = "n" + std::to_string(v);
-    node.type = network.is_compute(NodeId(v)) ? NodeType::compute : NodeType::switch_node;
-    topology.nodes.push_back(node);
-  }
-  for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
-    TopologyLink link;
-    link.src = network.graph.tail(ArcId(a));
-    link.dst = network.graph.head(ArcId(a));
-    link.bandwidth = Ratio(network.capacity[ArcId(a)]) * network.unit;
-    link.full_duplex = false;
-    topology.links.push_back(link);
-  }
-  return topology;
-}
-
 Fabric fabric_of(const Network& network) {
-  auto fabric = make_fabric(topology_of(network));
+  auto fabric = make_fabric(test::topology_of(network));
   EXPECT_TRUE(fabric);
   return *std::move(fabric);
 }

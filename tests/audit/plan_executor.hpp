@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "audit/plan_operands.hpp"
+#include "audit/plan_phases.hpp"
 #include "support/executor.hpp"
 
 namespace audit_test {
@@ -45,14 +46,8 @@ class PlanExecutor : private PlanOperands {
   }
 
  private:
-  struct Item {
-    const Json* op = nullptr;
-    int element = -1;  // thread; −1: all of them
-    bool done = false;
-    bool is_issued = false;  // a pwsf that waits for its flush
-  };
   struct Block {
-    std::vector<std::vector<Item>> phases;  // a barrier is a phase of its own
+    PlanPhases phases;
     std::size_t phase = 0;
   };
   struct RankState {
@@ -72,46 +67,6 @@ class PlanExecutor : private PlanOperands {
   void set_up() {
     set_up_memory();
     ranks_.resize(static_cast<std::size_t>(n()));
-  }
-
-  static bool is_data(const std::string& name) {
-    return name == "put" || name == "pws" || name == "pwsf" || name == "get" || name == "copy" ||
-           name == "re" || name == "res" || name == "rre" || name == "rres" || name == "glres" ||
-           name == "gstore" || is_packets(name);
-  }
-
-  // Phases of a threadblock's program; a pipeline is one round.
-  std::vector<std::vector<Item>> phases_of(const Json& ops) {
-    std::vector<std::vector<Item>> phases(1);
-    const std::function<void(const Json&)> add = [&](const Json& op) {
-      const std::string name = op.at("name");
-      if (name == "nop") {
-        phases.emplace_back();
-      } else if (name == "barrier") {
-        phases.push_back({{&op, -1, false}});
-        phases.emplace_back();
-      } else if (name == "pipeline") {
-        for (const Json& inner : op.at("ops")) add(inner);
-      } else if (name == "rppkt" && op.at("channel_type") == "port") {
-        phases.back().push_back({&op, -1, false});
-        phases.emplace_back();
-        for (int e = 0; e < static_cast<int>(op.at("channel_ids").size()); ++e) {
-          phases.back().push_back({&op, e, false});
-        }
-      } else if (is_data(name) && op.value("channel_type", "") != "port") {
-        phases.back().push_back({&op, -1, false});
-      } else {
-        const char* list = name.starts_with("sem_") ? "semaphore_ids"
-                           : name == "flush"        ? "dst_buff"  // as the executor counts
-                                                    : "channel_ids";
-        const std::size_t elements = op.contains(list) ? op.at(list).size() : 0;
-        for (int e = 0; e < static_cast<int>(elements); ++e) {
-          phases.back().push_back({&op, e, false});
-        }
-      }
-    };
-    for (const Json& op : ops) add(op);
-    return phases;
   }
 
   // One thing that can happen, picked at random; false where nothing can.
@@ -155,7 +110,7 @@ class PlanExecutor : private PlanOperands {
   }
 
   // Threads take one operation after the other, and some stay with one that waits.
-  static bool is_held_up(const std::vector<Item>& items, std::size_t i) {
+  static bool is_held_up(const std::vector<PlanItem>& items, std::size_t i) {
     const bool packets = items[i].element < 0 && is_packets(items[i].op->at("name"));
     for (std::size_t before = 0; before < i; ++before) {
       if (items[before].done) continue;
@@ -168,8 +123,8 @@ class PlanExecutor : private PlanOperands {
     return false;
   }
 
-  static bool is_over(const std::vector<Item>& items) {
-    return std::all_of(items.begin(), items.end(), [](const Item& item) { return item.done; });
+  static bool is_over(const std::vector<PlanItem>& items) {
+    return std::all_of(items.begin(), items.end(), [](const PlanItem& item) { return item.done; });
   }
 
   void begin(int r) {
@@ -238,7 +193,7 @@ class PlanExecutor : private PlanOperands {
     return true;
   }
 
-  bool can_happen(int r, int b, const Item& item) {
+  bool can_happen(int r, int b, const PlanItem& item) {
     const std::string name = item.op->at("name");
     if (name == "wait" || name == "rlxwait") {
       const Key key = channel(r, b, *item.op, item.element, false);
@@ -251,7 +206,7 @@ class PlanExecutor : private PlanOperands {
       int arrived = 0;
       for (const Block& each : ranks_[static_cast<std::size_t>(r)].blocks) {
         if (each.phase >= each.phases.size() || each.phases[each.phase].empty()) continue;
-        const Item& other = each.phases[each.phase].front();
+        const PlanItem& other = each.phases[each.phase].front();
         arrived += other.op->at("name") == "barrier" &&
                            other.op->at("barrier_id") == item.op->at("barrier_id")
                        ? 1
@@ -268,7 +223,7 @@ class PlanExecutor : private PlanOperands {
 
   void perform(int r, int b, std::size_t i) {
     Block& own = ranks_[static_cast<std::size_t>(r)].blocks[static_cast<std::size_t>(b)];
-    Item& item = own.phases[own.phase][i];
+    PlanItem& item = own.phases[own.phase][i];
     const Json& op = *item.op;
     const std::string name = op.at("name");
     if (name == "barrier") {
@@ -308,7 +263,7 @@ class PlanExecutor : private PlanOperands {
   void leave_barrier(int r, const Json& op) {
     for (Block& each : ranks_[static_cast<std::size_t>(r)].blocks) {
       if (each.phase >= each.phases.size() || each.phases[each.phase].empty()) continue;
-      Item& other = each.phases[each.phase].front();
+      PlanItem& other = each.phases[each.phase].front();
       if (other.op->at("name") == "barrier" && other.op->at("barrier_id") == op.at("barrier_id")) {
         other.done = true;
       }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "audit/plan_machine.hpp"
+#include "audit/plan_phases.hpp"
 
 namespace audit_test {
 
@@ -15,7 +16,6 @@ class PlanOperands : protected PlanMachine {
   using PlanMachine::PlanMachine;
 
  protected:
-  static bool is_packets(const std::string& name) { return name.ends_with("pkt"); }
   // Which sources, and destinations, are packets: from this one on.
   static std::size_t first_packet_read(const Json& op) {
     const std::string name = op.at("name");

@@ -8,14 +8,15 @@
 #include <stdexcept>
 
 #include "baseline/baseline_testing.hpp"
+#include "forest/congestion.hpp"
 #include "forestcoll/allreduce_optimum.hpp"
-#include "forestcoll/congestion.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/emit_branching.hpp"
 #include "forestcoll/switch_roles.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/verify.hpp"
 #include "support/fabrics.hpp"
+#include "support/topology_of.hpp"
 
 namespace forestcoll {
 namespace {
@@ -127,26 +128,11 @@ TEST(LargeBaselines, TheTorusOf512) {
 // A topology with the links of a random network; every `box_size` ranks share a box, 0: no boxes.
 TestFabric random_topology(std::uint64_t seed, const test::RandomOptions& options,
                            std::size_t box_size) {
-  const Network network = test::random_fabric(seed, options);
-  Topology topology;
-  topology.name = "random";
-  for (std::size_t v = 0; v < network.graph.node_count(); ++v) {
-    TopologyNode node;
-    node.id = "n" + std::to_string(v);
-    const bool compute = network.is_compute(NodeId(v));
-    node.type = compute ? NodeType::compute : NodeType::switch_node;
-    if (compute && box_size > 0) node.box = "box" + std::to_string(v / box_size);
-    topology.nodes.push_back(std::move(node));
+  Topology topology = test::topology_of(test::random_fabric(seed, options));
+  for (std::size_t v = 0; box_size > 0 && v < topology.nodes.size(); ++v) {
+    TopologyNode& node = topology.nodes[NodeId(v)];
+    if (node.type == NodeType::compute) node.box = "box" + std::to_string(v / box_size);
   }
-  for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
-    TopologyLink link;
-    link.src = network.graph.tail(ArcId(a));
-    link.dst = network.graph.head(ArcId(a));
-    link.bandwidth = Ratio(network.capacity[ArcId(a)]) * network.unit;
-    link.full_duplex = false;
-    topology.links.push_back(std::move(link));
-  }
-  topology.ranks = network.ranks;
   return TestFabric(std::move(topology));
 }
 

@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
 #include <set>
@@ -324,74 +322,6 @@ TEST(SynthSchedule, ForestsHaveNoneOfTheOptionsOfSchedules) {
     EXPECT_THAT(synth.err,
                 HasSubstr(option.front() + " is for schedules, not for --format forest"));
   }
-}
-
-// Sixteen equal trees lose 1.8 % here; 32 chunks on three trees lose 0.4 %.
-TEST(SynthSchedule, FinerChunksWhereTreesAreUneven) {
-  const Scratch scratch;
-  const auto forest = nlohmann::json::parse(run({"synth", topology("mi250-x1"), "--json", "-o",
-                                                 scratch / "x", "--format", "forest", "-k", "auto"})
-                                                .out);
-  EXPECT_EQ(forest["k"], 32);
-  EXPECT_EQ(forest["algbw"]["exact"], "512/3");
-  EXPECT_EQ(forest["tradeoff"].back()["k"], 32);
-  EXPECT_FALSE(forest.contains("chosen"));
-}
-
-// Eight trees per root carry 0.9 % more over the links, and their schedule is slower.
-TEST(SynthSchedule, TheModelHasTheLastWordOnTheNumberOfChunks) {
-  const Scratch scratch;
-  const std::string fabric = topology("dgx-a100-x2");
-  const auto synth = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), {"synth", fabric, "--json", "-o", scratch / "x"});
-    return nlohmann::json::parse(run(more).out);
-  };
-  const auto seconds = [&] {
-    const auto simulated = run({"simulate", scratch / "x", fabric, "--sizes", "1G", "--json"});
-    return nlohmann::json::parse(simulated.out)["times"][0]["seconds"].get<double>();
-  };
-  EXPECT_EQ(synth({"-k", "8"})["k"], 8);
-  const double of_eight = seconds();
-  const auto schedule = synth({});
-  EXPECT_EQ(schedule["k"], 1);
-  EXPECT_THAT(schedule["chosen"].get<std::string>(), HasSubstr("(model, not measurement): k = 1 "));
-  EXPECT_LT(seconds(), of_eight);
-}
-
-// Merged threadblocks wait for one another: the choice has to see that as `simulate` does.
-TEST(SynthSchedule, ChoosesByWhatSimulateSays) {
-  const Scratch scratch;
-  const std::string fabric = topology("dgx-1-v100");
-  const auto synth = run({"synth", fabric, "--json", "-o", scratch / "x"});
-  const auto schedule = nlohmann::json::parse(synth.out);
-  const auto simulated =
-      run({"simulate", scratch / "x", fabric, "--sizes", "1G", "--gpu", "v100", "--json"});
-  const auto seconds = nlohmann::json::parse(simulated.out)["times"][0]["seconds"].get<double>();
-  std::array<char, 64> said{};
-  std::snprintf(said.data(), said.size(), "k = %d %.2f ms", schedule["k"].get<int>(),
-                seconds * 1e3);
-  EXPECT_THAT(schedule["chosen"].get<std::string>(), HasSubstr(said.data()));
-}
-
-// Six GPUs on weak links between boxes: both phases at once are a third faster than one after the
-// other, and 2^m chunks reach that.
-TEST(SynthSchedule, AllreducesAtOnceSayWhatOneAfterTheOtherReaches) {
-  const Scratch scratch;
-  const std::string fabric = scratch.write("islands.json", island_topology());
-  const auto bound = nlohmann::json::parse(run({"bound", fabric, "--json"}).out);
-  const auto synth = run({"synth", fabric, "--json", "-o", scratch / "x"});
-  const auto schedule = nlohmann::json::parse(synth.out);
-  expect_valid(schedule, "forestcoll-synth.schema.json");
-  EXPECT_EQ(schedule["optimum"]["exact"], bound["allreduce_optimum"]["exact"]);
-  EXPECT_EQ(schedule["optimum"]["exact"], "2");
-  EXPECT_EQ(schedule["algbw"]["exact"], "2");
-  EXPECT_EQ(bound["algbw"]["allreduce"]["exact"], "3/2");
-  EXPECT_THAT(synth.err, HasSubstr("the optimum has reduce and broadcast at the same time"));
-  EXPECT_GT(schedule["routed_algbw"]["value"], 1.5);
-  EXPECT_THAT(run({"synth", fabric}).out, HasSubstr("optimum 2 GB/s -->"));
-  const auto tuned = run({"synth", fabric, "--tune", "1M,1G", "-o", scratch / "tuned"});
-  EXPECT_EQ(tuned.code, 0) << tuned.err;
-  EXPECT_THAT(tuned.err, HasSubstr("of the optimum 2 GB/s"));
 }
 
 TEST(SynthSchedule, UsageErrors) {

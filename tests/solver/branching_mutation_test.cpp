@@ -7,12 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "forest/congestion.hpp"
 #include "forestcoll/allreduce_optimum.hpp"
-#include "forestcoll/congestion.hpp"
 #include "forestcoll/emit_branching.hpp"
 #include "forestcoll/pack_branching.hpp"
 #include "forestcoll/verify.hpp"
 #include "in_network_fabrics.hpp"
+#include "support/topology_of.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -24,7 +25,7 @@ using ::testing::HasSubstr;
 struct Packed {
   Packed(std::size_t boxes, SwitchRole of_rail)
       : cluster(h100(boxes)), roles(cluster.roles(kEchoing, of_rail)) {
-    topology = topology_of(cluster.network, roles);
+    topology = test::topology_of(cluster.network, roles);
     const auto optimum = allreduce_optimum(cluster.network, roles);
     auto packing = pack_branching(cluster.network, roles, *optimum);
     forest = *std::move(packing);

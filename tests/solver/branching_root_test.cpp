@@ -11,6 +11,7 @@
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/verify.hpp"
 #include "in_network_fabrics.hpp"
+#include "support/topology_of.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -21,7 +22,7 @@ void expect_right(const BranchingForest& forest, const Network& network, const S
   const auto best = bound(network, forest.collective, forest.root);
   ASSERT_TRUE(best) << what;
   EXPECT_EQ(forest.algbw, best->algbw) << what;
-  const Topology topology = topology_of(network, roles);
+  const Topology topology = test::topology_of(network, roles);
   const auto verdict = verify(to_forest_json(forest, topology), what, &topology, {});
   ASSERT_TRUE(verdict) << what << ": " << to_string(verdict.errors().front());
   EXPECT_TRUE(verdict->ok) << what << ": " << to_string(verdict->findings.front());

@@ -14,6 +14,7 @@
 #include "forestcoll/verify.hpp"
 #include "in_network_fabrics.hpp"
 #include "in_network_oracle.hpp"
+#include "support/topology_of.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -26,7 +27,7 @@ Ratio packed(const Network& network, const SwitchRoles& roles, const AllreduceOp
     ADD_FAILURE() << what << ": " << to_string(forest.errors().front());
     return 0;
   }
-  const Topology topology = topology_of(network, roles);
+  const Topology topology = test::topology_of(network, roles);
   const auto verdict = verify(to_forest_json(*forest, topology), what, &topology, {});
   if (!verdict || !verdict->ok) {
     ADD_FAILURE() << what << ": "

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "forestcoll/max_height.hpp"
 #include "forestcoll/synthesize.hpp"
+#include "solver/pack/max_height.hpp"
 #include "support/fabrics.hpp"
 #include "support/oracles.hpp"
 

@@ -4,12 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
-#include <string>
 #include <vector>
 
 #include "forestcoll/network.hpp"
 #include "forestcoll/switch_roles.hpp"
-#include "forestcoll/topology.hpp"
 #include "support/fabrics.hpp"
 
 namespace forestcoll::testing {
@@ -59,32 +57,6 @@ inline SwitchRoles random_roles(const Network& network, std::uint64_t seed) {
     roles[NodeId(v)] = {random() % 4 != 0, random() % 4 != 0, random() % 2 == 0};
   }
   return roles;
-}
-
-/// A topology of which `network` is the digraph.
-inline Topology topology_of(const Network& network, const SwitchRoles& roles) {
-  Topology topology;
-  for (std::size_t v = 0; v < network.graph.node_count(); ++v) {
-    TopologyNode node;
-    node.id = "n" + std::to_string(v);
-    if (!network.is_compute(NodeId(v))) {
-      node.type = NodeType::switch_node;
-      node.multicast = roles[NodeId(v)].copies;
-      node.reduce = roles[NodeId(v)].combines;
-      node.echo = roles[NodeId(v)].echoes;
-    }
-    topology.nodes.push_back(node);
-  }
-  for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
-    TopologyLink link;
-    link.src = network.graph.tail(ArcId(a));
-    link.dst = network.graph.head(ArcId(a));
-    link.bandwidth = Ratio(network.capacity[ArcId(a)]) * network.unit;
-    link.full_duplex = false;
-    topology.links.push_back(link);
-  }
-  topology.ranks = network.ranks;
-  return topology;
 }
 
 }  // namespace forestcoll::testing

@@ -69,14 +69,9 @@ void Findings::keep(Code code, const Place& place, std::string where, std::strin
   kinds_ |= std::uint64_t{1} << static_cast<unsigned>(code);
   if (!lets_the_program_run(code)) blocked_ = true;
   if (entries_.size() >= kKept) return;
-  Diagnostic diagnostic;
-  diagnostic.code = code_text(code);
-  diagnostic.kind = kind_of(diagnostic.code);
-  diagnostic.file = file_;
-  diagnostic.where = std::move(where);
-  diagnostic.message = std::move(message);
-  diagnostic.remedy = std::move(remedy);
-  entries_.push_back({code, place, std::move(diagnostic)});
+  entries_.push_back({code, place,
+                      make_error(code_text(code), std::move(message), std::move(remedy),
+                                 {.file = file_, .where = std::move(where)})});
 }
 
 std::vector<const Findings::Entry*> Findings::in_order(std::size_t most) const {
@@ -106,13 +101,8 @@ std::vector<Fault> Findings::faults(std::size_t most) const {
 
 Diagnostic file_error(std::string_view file, std::string where, std::string message,
                       std::string remedy) {
-  Diagnostic diagnostic;
-  diagnostic.code = code_text(Code::unreadable);
-  diagnostic.file = std::string(file);
-  diagnostic.where = std::move(where);
-  diagnostic.message = std::move(message);
-  diagnostic.remedy = std::move(remedy);
-  return diagnostic;
+  return make_error(code_text(Code::unreadable), std::move(message), std::move(remedy),
+                    {.file = std::string(file), .where = std::move(where)});
 }
 
 }  // namespace forestcoll::audit

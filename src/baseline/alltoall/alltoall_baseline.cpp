@@ -13,6 +13,7 @@
 #include "baseline/alltoall/itinerary.hpp"
 #include "baseline/implicit_forest.hpp"
 #include "baseline/path_finder.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll {
 namespace {
@@ -51,12 +52,12 @@ Diagnostic unknown_alltoall_baseline(std::string_view name) {
     names += (names.empty() ? "" : ", ") + std::string(entry.info.name);
   }
   if (find_baseline(name) != nullptr) {
-    return baseline::refusal("B06", fmt::format("{} has no alltoall of its own", name),
-                             "algorithms for an alltoall are " + names);
+    return make_error("B06", fmt::format("{} has no alltoall of its own", name),
+                      "algorithms for an alltoall are " + names);
   }
-  return baseline::refusal(
-      "B09", fmt::format("there is no algorithm \"{}\" for an alltoall", name.substr(0, 40)),
-      "the algorithms are " + names);
+  return make_error("B09",
+                    fmt::format("there is no algorithm \"{}\" for an alltoall", name.substr(0, 40)),
+                    "the algorithms are " + names);
 }
 
 namespace {

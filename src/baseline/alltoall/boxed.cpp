@@ -9,6 +9,7 @@
 
 #include "baseline/alltoall/itinerary.hpp"
 #include "baseline/implicit_forest.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::baseline {
 namespace {
@@ -125,7 +126,7 @@ Expected<ItineraryOf> two_levels(const Places& places) {
   const auto& boxes = places.boxes.members;
   for (const std::vector<Rank>& box : boxes) {
     if (box.size() == boxes.front().size()) continue;
-    return refusal(
+    return make_error(
         "B02",
         fmt::format("the boxes of {} and {} have {} and {} GPUs",
                     name_of(places.topology, boxes.front().front()),

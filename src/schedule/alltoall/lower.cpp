@@ -7,14 +7,12 @@
 
 #include "base/check.hpp"
 #include "forestcoll/alltoall_schedule.hpp"
+#include "forestcoll/codes.hpp"
 #include "schedule/alltoall/messages.hpp"
 #include "schedule/alltoall/programs.hpp"
-#include "schedule/refusal.hpp"
 
 namespace forestcoll {
 namespace {
-
-using schedule::refusal;
 
 constexpr const char* kFewerParts = "use a smaller -k, or write the paths with --format flows";
 constexpr const char* kPathsInstead = "write the paths with --format flows";
@@ -26,25 +24,25 @@ std::int64_t ranks_in(const IdVector<NodeId, Rank>& rank_of) {
 Expected<const TargetLimits*> alltoall_target(const std::string& name) {
   const TargetLimits* target = find_target(name);
   if (target != nullptr) return target;
-  return Diagnostic{.code = "T07",
-                    .message = fmt::format("there is no target \"{}\"", name),
-                    .remedy = "the targets are " + known_targets()};
+  return make_error("T07", fmt::format("there is no target \"{}\"", name),
+                    "the targets are " + known_targets());
 }
 
 Expected<void> refuse_buffers(std::int64_t ranks, std::int64_t k, const TargetLimits& target) {
   if (ranks > target.max_children) {
-    return refusal("T05",
-                   fmt::format("{} GPUs, but {} loads at most {} elements of one kind", ranks,
-                               target.name, target.max_children),
-                   kPathsInstead);
+    return make_error("T05",
+                      fmt::format("{} GPUs, but {} loads at most {} elements of one kind", ranks,
+                                  target.name, target.max_children),
+                      kPathsInstead);
   }
   const std::int64_t most = target.max_offset + std::int64_t{1};
   if (k <= most / ranks) return {};
-  return refusal("T04",
-                 fmt::format("{} blocks of {} parts are more chunks than the {} that offsets of {} "
-                             "reach",
-                             ranks, k, most, target.name),
-                 fmt::format("use -k {} or smaller", most / ranks));
+  return make_error(
+      "T04",
+      fmt::format("{} blocks of {} parts are more chunks than the {} that offsets of {} "
+                  "reach",
+                  ranks, k, most, target.name),
+      fmt::format("use -k {} or smaller", most / ranks));
 }
 
 Expected<void> refuse_program(Rank r, const RankProgram& program, std::int64_t k,
@@ -52,17 +50,19 @@ Expected<void> refuse_program(Rank r, const RankProgram& program, std::int64_t k
                               const TargetLimits& target) {
   const auto blocks = std::ssize(program.threadblocks);
   if (blocks > most_blocks) {
-    return refusal("T01",
-                   fmt::format("rank {} needs {} threadblocks, one for every peer and one to copy "
-                               "its own data, but at most {} are allowed",
-                               r.value, blocks, most_blocks),
-                   k > 1 ? kFewerParts : kPathsInstead);
+    return make_error(
+        "T01",
+        fmt::format("rank {} needs {} threadblocks, one for every peer and one to copy "
+                    "its own data, but at most {} are allowed",
+                    r.value, blocks, most_blocks),
+        k > 1 ? kFewerParts : kPathsInstead);
   }
   if (program.scratch_chunks > target.max_offset + 1) {
-    return refusal("T04",
-                   fmt::format("rank {} needs {} chunks of scratch, but offsets of {} reach {}",
-                               r.value, program.scratch_chunks, target.name, target.max_offset + 1),
-                   kFewerParts);
+    return make_error(
+        "T04",
+        fmt::format("rank {} needs {} chunks of scratch, but offsets of {} reach {}", r.value,
+                    program.scratch_chunks, target.name, target.max_offset + 1),
+        kFewerParts);
   }
   std::int64_t elements = 1 + ranks + blocks;
   for (const Threadblock& block : program.threadblocks) {
@@ -70,10 +70,10 @@ Expected<void> refuse_program(Rank r, const RankProgram& program, std::int64_t k
     FORESTCOLL_CHECK(std::ssize(block.steps) <= target.max_steps, "lanes were made to fit");
   }
   if (elements <= target.max_elements) return {};
-  return refusal("T05",
-                 fmt::format("rank {} would load {} XML elements, but {} loads at most {}", r.value,
-                             elements, target.name, target.max_elements),
-                 kFewerParts);
+  return make_error("T05",
+                    fmt::format("rank {} would load {} XML elements, but {} loads at most {}",
+                                r.value, elements, target.name, target.max_elements),
+                    kFewerParts);
 }
 
 // With a threadblock for every direction, or for both.
@@ -103,10 +103,10 @@ Expected<AlltoallSchedule> lower_with(const AlltoallRoutes& routes,
     if (!done) return done.errors();
   }
   if (result.channels > target.max_channels) {
-    return refusal("T03",
-                   fmt::format("{} channels, but {} holds {}", result.channels, target.name,
-                               target.max_channels),
-                   kFewerParts);
+    return make_error("T03",
+                      fmt::format("{} channels, but {} holds {}", result.channels, target.name,
+                                  target.max_channels),
+                      kFewerParts);
   }
   return result;
 }

@@ -9,10 +9,10 @@
 #include <array>
 
 #include "base/check.hpp"
+#include "forestcoll/codes.hpp"
 #include "schedule/exchange/exchange_writer.hpp"
 #include "schedule/exchange/partners.hpp"
 #include "schedule/msccl/labels.hpp"
-#include "schedule/refusal.hpp"
 
 namespace forestcoll {
 namespace {
@@ -99,11 +99,11 @@ Expected<std::optional<Meetings>> meetings_of(Exchange exchange, std::size_t ran
   }
   auto meetings = schedule::swing_meetings(ranks);
   if (meetings) return meetings;
-  return Diagnostic{.code = "B02",
-                    .message = fmt::format("partners as Swing has them need a power of two of "
-                                           "ranks, and there are {}",
-                                           ranks),
-                    .remedy = "use recursive-doubling, which serves any number"};
+  return make_error("B02",
+                    fmt::format("partners as Swing has them need a power of two of "
+                                "ranks, and there are {}",
+                                ranks),
+                    "use recursive-doubling, which serves any number");
 }
 
 Expected<void> refuse_exchange(const Schedule& programs, const TargetLimits& target,
@@ -111,23 +111,23 @@ Expected<void> refuse_exchange(const Schedule& programs, const TargetLimits& tar
   const std::int64_t most =
       std::min<std::int64_t>({most_blocks, target.max_threadblocks, target.max_depended});
   if (programs.max_threadblocks() > most) {
-    return schedule::refusal("T01",
-                             fmt::format("{} threadblocks of a rank, one for each partner and "
-                                         "chunk, but {} at most can be used",
-                                         programs.max_threadblocks(), most),
-                             "use fewer --instances, or an algorithm of trees");
+    return make_error("T01",
+                      fmt::format("{} threadblocks of a rank, one for each partner and "
+                                  "chunk, but {} at most can be used",
+                                  programs.max_threadblocks(), most),
+                      "use fewer --instances, or an algorithm of trees");
   }
   if (programs.max_steps() > target.max_steps) {
-    return schedule::refusal("T02",
-                             fmt::format("{} steps of a threadblock, but {} holds {}",
-                                         programs.max_steps(), target.name, target.max_steps),
-                             kTreesInstead);
+    return make_error("T02",
+                      fmt::format("{} steps of a threadblock, but {} holds {}",
+                                  programs.max_steps(), target.name, target.max_steps),
+                      kTreesInstead);
   }
   if (programs.channels <= target.max_channels) return {};
-  return schedule::refusal("T03",
-                           fmt::format("{} channels, one for each chunk, but {} holds {}",
-                                       programs.channels, target.name, target.max_channels),
-                           "use fewer --instances");
+  return make_error("T03",
+                    fmt::format("{} channels, one for each chunk, but {} holds {}",
+                                programs.channels, target.name, target.max_channels),
+                    "use fewer --instances");
 }
 
 }  // namespace
@@ -146,13 +146,12 @@ Expected<Schedule> lower_exchange(Exchange exchange, std::size_t ranks,
   FORESTCOLL_CHECK(ranks >= 2, "an exchange has partners");
   const TargetLimits* target = find_target(options.target);
   if (target == nullptr) {
-    return Diagnostic{.code = "T07",
-                      .message = fmt::format("there is no target \"{}\"", options.target),
-                      .remedy = "the targets are " + known_targets()};
+    return make_error("T07", fmt::format("there is no target \"{}\"", options.target),
+                      "the targets are " + known_targets());
   }
   if (options.placement != Placement::in_place) {
-    return schedule::refusal("T06", "exchanges of whole buffers are made for calls in place",
-                             "leave --outofplace out, or use an algorithm of trees");
+    return make_error("T06", "exchanges of whole buffers are made for calls in place",
+                      "leave --outofplace out, or use an algorithm of trees");
   }
   const auto meetings = meetings_of(exchange, ranks);
   if (!meetings) return meetings.errors();

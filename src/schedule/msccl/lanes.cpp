@@ -10,7 +10,7 @@
 #include <queue>
 #include <utility>
 
-#include "schedule/refusal.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::schedule {
 namespace {
@@ -177,32 +177,34 @@ class Placer {
       steps = std::max({steps, bounds_.send(m), bounds_.recv(m)});
     }
     if (steps <= target_.max_steps) return too_many_channels(connection);
-    return refusal("T02",
-                   fmt::format("one message from rank {} to rank {} waits for {} others and takes "
-                               "{} steps, but a threadblock of {} has at most {}",
-                               connection.src.value, connection.dst.value, steps, steps,
-                               target_.name, target_.max_steps),
-                   "use a smaller -k, or write the forest with --format forest");
+    return make_error(
+        "T02",
+        fmt::format("one message from rank {} to rank {} waits for {} others and takes "
+                    "{} steps, but a threadblock of {} has at most {}",
+                    connection.src.value, connection.dst.value, steps, steps, target_.name,
+                    target_.max_steps),
+        "use a smaller -k, or write the forest with --format forest");
   }
 
   [[nodiscard]] Diagnostic too_many_channels(const Connection& connection) const {
     if (use_ == ThreadblockUse::per_tree) {
-      return refusal("T03",
-                     fmt::format("the trees that join rank {} to rank {} need a channel each, "
-                                 "beyond the {} that {} has",
-                                 connection.src.value, connection.dst.value, target_.max_channels,
-                                 target_.name),
-                     "use --threadblocks merge");
+      return make_error("T03",
+                        fmt::format("the trees that join rank {} to rank {} need a channel each, "
+                                    "beyond the {} that {} has",
+                                    connection.src.value, connection.dst.value,
+                                    target_.max_channels, target_.name),
+                        "use --threadblocks merge");
     }
     const std::size_t messages = connection.messages.size();
-    return refusal("T03",
-                   fmt::format("the {} message{} from rank {} to rank {} need{} a channel beyond "
-                               "the {} that {} has, with {} steps per threadblock and {} "
-                               "threadblocks per channel",
-                               messages, messages == 1 ? "" : "s", connection.src.value,
-                               connection.dst.value, messages == 1 ? "s" : "", target_.max_channels,
-                               target_.name, target_.max_steps, target_.max_per_channel),
-                   "use a smaller -k, fewer --instances, or write the forest with --format forest");
+    return make_error(
+        "T03",
+        fmt::format("the {} message{} from rank {} to rank {} need{} a channel beyond "
+                    "the {} that {} has, with {} steps per threadblock and {} "
+                    "threadblocks per channel",
+                    messages, messages == 1 ? "" : "s", connection.src.value, connection.dst.value,
+                    messages == 1 ? "s" : "", target_.max_channels, target_.name, target_.max_steps,
+                    target_.max_per_channel),
+        "use a smaller -k, fewer --instances, or write the forest with --format forest");
   }
 
   const IdVector<MessageId, Message>& messages_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/schedule.hpp"
 #include "schedule/equal_shares.hpp"
 #include "schedule/msccl/addressing.hpp"
@@ -17,12 +18,9 @@
 #include "schedule/msccl/step_bounds.hpp"
 #include "schedule/msccl/threadblocks.hpp"
 #include "schedule/msccl/waits.hpp"
-#include "schedule/refusal.hpp"
 
 namespace forestcoll {
 namespace {
-
-using schedule::refusal;
 
 constexpr std::int32_t kPartsOfWideTrees = 4;
 constexpr const char* kSmaller = "use a smaller -k, or write the forest with --format forest";
@@ -41,13 +39,8 @@ std::int64_t shares(const CollectiveForest& forest) {
 Expected<const TargetLimits*> target_for(const std::string& name) {
   const TargetLimits* target = find_target(name);
   if (target == nullptr) {
-    return Diagnostic{.code = "T07",
-                      .severity = Severity::error,
-                      .kind = ErrorKind::input,
-                      .file = "",
-                      .where = "",
-                      .message = fmt::format("there is no target \"{}\"", name),
-                      .remedy = "the targets are " + known_targets()};
+    return make_error("T07", fmt::format("there is no target \"{}\"", name),
+                      "the targets are " + known_targets());
   }
   return target;
 }
@@ -70,10 +63,10 @@ std::int64_t fewest_steps(const CollectiveForest& forest, const TargetLimits& ta
 }
 
 Diagnostic too_many_elements(std::int64_t rank, std::int64_t elements, const TargetLimits& target) {
-  return refusal("T05",
-                 fmt::format("rank {} would load {} XML elements, but {} loads at most {}", rank,
-                             elements, target.name, target.max_elements),
-                 kSmaller);
+  return make_error("T05",
+                    fmt::format("rank {} would load {} XML elements, but {} loads at most {}", rank,
+                                elements, target.name, target.max_elements),
+                    kSmaller);
 }
 
 // What can be refused before anything of the schedule's size is built.
@@ -81,17 +74,18 @@ Expected<void> refuse_early(const CollectiveForest& forest, const TargetLimits& 
                             const LowerOptions& options) {
   const auto ranks = static_cast<std::int64_t>(rank_count(forest));
   if (options.placement == Placement::both && !target.both_placements) {
-    return refusal("T06",
-                   fmt::format("{} takes a file for calls in place or for calls out of place, not "
-                               "for both",
-                               target.name),
-                   "make two files, one with --inplace and one with --outofplace");
+    return make_error(
+        "T06",
+        fmt::format("{} takes a file for calls in place or for calls out of place, not "
+                    "for both",
+                    target.name),
+        "make two files, one with --inplace and one with --outofplace");
   }
   if (ranks > target.max_children) {
-    return refusal("T05",
-                   fmt::format("{} GPUs, but {} loads at most {} elements of one kind", ranks,
-                               target.name, target.max_children),
-                   "write the forest with --format forest");
+    return make_error("T05",
+                      fmt::format("{} GPUs, but {} loads at most {} elements of one kind", ranks,
+                                  target.name, target.max_children),
+                      "write the forest with --format forest");
   }
   const std::int64_t blocks = shares(forest);
   const std::int64_t most = target.max_offset + std::int64_t{1};
@@ -99,7 +93,7 @@ Expected<void> refuse_early(const CollectiveForest& forest, const TargetLimits& 
   if (forest.k > largest) {
     const std::string instances =
         options.instances > 1 ? fmt::format(" in {} instances", options.instances) : "";
-    return refusal(
+    return make_error(
         "T04",
         fmt::format("{} × {} trees{} need more chunks than the {} that offsets of {} reach", blocks,
                     forest.k, instances, most, target.name),
@@ -110,7 +104,7 @@ Expected<void> refuse_early(const CollectiveForest& forest, const TargetLimits& 
   // The algorithm, the GPUs, and the steps of the busiest rank in one threadblock or more.
   const std::int64_t elements = 1 + ranks + fewest_steps(forest, target, options);
   if (elements > target.max_elements) {
-    return refusal(
+    return make_error(
         "T05",
         fmt::format("a rank would load at least {} XML elements, but {} loads at most {}", elements,
                     target.name, target.max_elements),
@@ -134,28 +128,31 @@ Expected<void> refuse_finished(const Schedule& schedule, const TargetLimits& tar
       if (is_depended) ++depended;
     }
     if (std::ssize(blocks) > max_threadblocks) {
-      return refusal("T01",
-                     fmt::format("rank {} needs {} threadblocks, one of them to copy its own data, "
-                                 "but at most {} are allowed",
-                                 r, blocks.size(), max_threadblocks),
-                     kSmaller);
+      return make_error(
+          "T01",
+          fmt::format("rank {} needs {} threadblocks, one of them to copy its own data, "
+                      "but at most {} are allowed",
+                      r, blocks.size(), max_threadblocks),
+          kSmaller);
     }
     if (schedule.programs[Rank(r)].scratch_chunks > target.max_offset + 1) {
-      return refusal("T04",
-                     fmt::format("rank {} needs {} chunks of scratch, but offsets of {} reach {}",
-                                 r, schedule.programs[Rank(r)].scratch_chunks, target.name,
-                                 target.max_offset + 1),
-                     kSmaller);
+      return make_error(
+          "T04",
+          fmt::format("rank {} needs {} chunks of scratch, but offsets of {} reach {}", r,
+                      schedule.programs[Rank(r)].scratch_chunks, target.name,
+                      target.max_offset + 1),
+          kSmaller);
     }
     if (elements > target.max_elements) {
       return too_many_elements(static_cast<std::int64_t>(r), elements, target);
     }
     if (depended > target.max_depended) {
-      return refusal("T01",
-                     fmt::format("{} threadblocks of rank {} are waited for by others, but {} can "
-                                 "wait for the first {} only",
-                                 depended, r, target.name, target.max_depended),
-                     kSmaller);
+      return make_error(
+          "T01",
+          fmt::format("{} threadblocks of rank {} are waited for by others, but {} can "
+                      "wait for the first {} only",
+                      depended, r, target.name, target.max_depended),
+          kSmaller);
     }
   }
   return {};

@@ -24,7 +24,7 @@
 #include <string>
 #include <utility>
 
-#include "schedule/refusal.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::schedule {
 namespace {
@@ -196,7 +196,7 @@ Diagnostic too_many(Rank rank, std::size_t needed, const IdVector<LaneId, Placed
         "forest with --format forest",
         limits.instances > 1 ? ", fewer --instances" : "");
   }
-  return refusal(
+  return make_error(
       "T01",
       fmt::format(
           "rank {} needs {} threadblocks {}, but at most {} are allowed ({} takes {}, and all "

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "forestcoll/forest.hpp"
-#include "forestcoll/mscclpp.hpp"
+#include "schedule/mscclpp/mscclpp.hpp"
 #include "schedule/mscclpp/segments.hpp"
 
 namespace forestcoll::schedule {

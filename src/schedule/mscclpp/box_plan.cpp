@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "forestcoll/mscclpp.hpp"
+#include "forestcoll/codes.hpp"
 #include "schedule/mscclpp/barrier.hpp"
 #include "schedule/mscclpp/blocks.hpp"
 #include "schedule/mscclpp/messages_bound.hpp"
-#include "schedule/refusal.hpp"
+#include "schedule/mscclpp/mscclpp.hpp"
 
 namespace forestcoll {
 namespace {
@@ -36,8 +36,8 @@ constexpr std::size_t kPort = static_cast<std::size_t>(PlanChannel::port);
 constexpr std::int32_t kInputs = 0, kPair = 1, kOutputs = 2;
 
 Diagnostic no_box_plan(std::string why) {
-  return schedule::refusal("T06", std::move(why),
-                           "write the forest with --format forest, or a plan of GPUs alone");
+  return make_error("T06", std::move(why),
+                    "write the forest with --format forest, or a plan of GPUs alone");
 }
 
 // The ranks of each box, by number.

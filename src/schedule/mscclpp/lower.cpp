@@ -12,17 +12,16 @@
 
 #include "base/check.hpp"
 #include "forestcoll/chunks.hpp"
-#include "forestcoll/mscclpp.hpp"
+#include "forestcoll/codes.hpp"
 #include "schedule/equal_shares.hpp"
 #include "schedule/mscclpp/blocks.hpp"
 #include "schedule/mscclpp/messages_bound.hpp"
+#include "schedule/mscclpp/mscclpp.hpp"
 #include "schedule/mscclpp/segments.hpp"
-#include "schedule/refusal.hpp"
 
 namespace forestcoll {
 namespace {
 
-using schedule::refusal;
 using schedule::Segment;
 
 constexpr const char* kSmaller = "use a smaller -k, or write the forest with --format forest";
@@ -74,7 +73,7 @@ Expected<void> refuse_wide_trees(const schedule::PlanContext& context) {
     for (const auto& [end, joined] : peers) {
       const std::size_t most = std::max(joined.size(), buffers[end]);
       if (most <= schedule::kMaxBlockChannels) continue;
-      return refusal(
+      return make_error(
           "T03",
           fmt::format("a tree of rank {} joins rank {} to {} others {}, which takes {} channels or "
                       "remote buffers in one threadblock, but MSCCL++ holds {}",
@@ -95,29 +94,30 @@ Expected<void> refuse(const ExecutionPlan& plan) {
     for (std::size_t t = 0; t < gpu.threadblocks.size(); ++t) {
       const PlanThreadblock& block = gpu.threadblocks[t];
       if (operations(block) > schedule::kMaxPlanOperations) {
-        return refusal("T02",
-                       fmt::format("threadblock {} of rank {} needs {} operations, but MSCCL++ "
-                                   "holds {}",
-                                   t, r, operations(block), schedule::kMaxPlanOperations),
-                       "allow more threadblocks, or use a smaller -k");
+        return make_error("T02",
+                          fmt::format("threadblock {} of rank {} needs {} operations, but MSCCL++ "
+                                      "holds {}",
+                                      t, r, operations(block), schedule::kMaxPlanOperations),
+                          "allow more threadblocks, or use a smaller -k");
       }
       for (std::size_t kind = 0; kind < kPlanChannels; ++kind) {
         const std::size_t most =
             std::max(block.channels[kind].size(), block.remote_buffers[kind].size());
         if (most <= schedule::kMaxBlockChannels) continue;
-        return refusal("T03",
-                       fmt::format("threadblock {} of rank {} needs {} channels or remote buffers "
-                                   "of one kind, but MSCCL++ holds {}",
-                                   t, r, most, schedule::kMaxBlockChannels),
-                       "allow more threadblocks, or use a smaller -k");
+        return make_error(
+            "T03",
+            fmt::format("threadblock {} of rank {} needs {} channels or remote buffers "
+                        "of one kind, but MSCCL++ holds {}",
+                        t, r, most, schedule::kMaxBlockChannels),
+            "allow more threadblocks, or use a smaller -k");
       }
     }
     const std::size_t ports = gpu.peers[static_cast<std::size_t>(PlanChannel::port)].size();
     if (ports > schedule::kMaxPortChannels) {
-      return refusal("T03",
-                     fmt::format("rank {} needs {} port channels, but a proxy serves {}", r, ports,
-                                 schedule::kMaxPortChannels),
-                     kSmaller);
+      return make_error("T03",
+                        fmt::format("rank {} needs {} port channels, but a proxy serves {}", r,
+                                    ports, schedule::kMaxPortChannels),
+                        kSmaller);
     }
   }
   return {};
@@ -157,8 +157,8 @@ Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
     if (const auto done = schedule::refuse_unequal_shares(forest); !done) return done.errors();
   }
   if (forest.collective == Collective::reduce) {
-    return refusal("T06", "MSCCL++ has no collective reduce",
-                   "use reduce_scatter or allreduce, or another --format");
+    return make_error("T06", "MSCCL++ has no collective reduce",
+                      "use reduce_scatter or allreduce, or another --format");
   }
   const std::vector<Segment> segments = schedule::cut_into_segments(forest);
   const schedule::PlanContext context{forest, segments, box_of, options.in_place};
@@ -169,11 +169,12 @@ Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
   for (std::size_t threadblocks = most; threadblocks > 0; threadblocks /= 2) {
     const auto groups = deal(segments, threadblocks);
     if (groups.size() > static_cast<std::size_t>(options.max_threadblocks)) {
-      return refusal("T01",
-                     fmt::format("trees of {} different multiplicities need as many threadblocks, "
-                                 "but {} are allowed",
-                                 groups.size(), options.max_threadblocks),
-                     "allow more threadblocks, or use a smaller -k");
+      return make_error(
+          "T01",
+          fmt::format("trees of {} different multiplicities need as many threadblocks, "
+                      "but {} are allowed",
+                      groups.size(), options.max_threadblocks),
+          "allow more threadblocks, or use a smaller -k");
     }
     ExecutionPlan plan = build(context, options, groups);
     const auto done = refuse(plan);

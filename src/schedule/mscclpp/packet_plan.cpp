@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "forestcoll/mscclpp.hpp"
+#include "forestcoll/codes.hpp"
 #include "schedule/mscclpp/messages_bound.hpp"
-#include "schedule/refusal.hpp"
+#include "schedule/mscclpp/mscclpp.hpp"
 
 namespace forestcoll {
 namespace {
@@ -79,8 +79,8 @@ Expected<ExecutionPlan> make_packet_plan(const IdVector<Rank, std::int32_t>& box
   FORESTCOLL_CHECK(options.max_threadblocks > 0, "a threadblock at least");
   const auto is_first = [&](std::int32_t box) { return box >= 0 && box == box_of[Rank(0)]; };
   if (!std::all_of(box_of.begin(), box_of.end(), is_first)) {
-    return schedule::refusal("T06", "packets go through the switch of one box alone",
-                             "leave --max-bytes out");
+    return make_error("T06", "packets go through the switch of one box alone",
+                      "leave --max-bytes out");
   }
   const std::size_t ranks = box_of.size();
   const std::int64_t chunks = std::min(options.max_threadblocks, kMostPacketBlocks);

@@ -10,15 +10,13 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "forestcoll/mscclpp.hpp"
+#include "forestcoll/codes.hpp"
 #include "schedule/mscclpp/barrier.hpp"
 #include "schedule/mscclpp/messages_bound.hpp"
-#include "schedule/refusal.hpp"
+#include "schedule/mscclpp/mscclpp.hpp"
 
 namespace forestcoll {
 namespace {
-
-using schedule::refusal;
 
 // Threadblocks that share the chunks of a rank; as many as NCCL takes on eight H100.
 constexpr std::int32_t kMostBlocks = 16;
@@ -51,8 +49,8 @@ std::optional<std::vector<std::int64_t>> chunks_of_stars(const std::vector<Branc
 }
 
 Diagnostic no_switch_channels(std::string why) {
-  return refusal("T06", std::move(why) + ", which MSCCL++ cannot run through switch channels",
-                 "write the forest with --format forest, or let the trees be of GPUs alone");
+  return make_error("T06", std::move(why) + ", which MSCCL++ cannot run through switch channels",
+                    "write the forest with --format forest, or let the trees be of GPUs alone");
 }
 
 class SwitchPlanMaker {

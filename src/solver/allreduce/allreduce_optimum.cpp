@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "forestcoll/codes.hpp"
 #include "forestcoll/rate.hpp"
 #include "solver/allreduce/allreduce_program.hpp"
 #include "solver/allreduce/class_search.hpp"
@@ -73,10 +74,8 @@ Upper prove_upper_bound(const Network& network, const AllreduceProgram& program,
 }
 
 Diagnostic too_large() {
-  return {.code = "E14",
-          .kind = ErrorKind::limit,
-          .message = "the exact allreduce optimum of this fabric does not fit 64 bits",
-          .remedy = "round the bandwidths to a coarser grid with --quantize"};
+  return make_error("E14", "the exact allreduce optimum of this fabric does not fit 64 bits",
+                    "round the bandwidths to a coarser grid with --quantize");
 }
 
 // What trees reach by a program that was solved: exactly where that can be proved.

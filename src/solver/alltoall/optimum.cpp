@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
+#include "forestcoll/codes.hpp"
 #include "solver/alltoall/answer.hpp"
 #include "solver/alltoall/cut.hpp"
 #include "solver/alltoall/first_order.hpp"
@@ -25,16 +26,13 @@ constexpr std::size_t kManyVariables = 4'000;
 constexpr int kTrialIterations = 150;
 
 Diagnostic nothing_to_send() {
-  return {.code = "A02",
-          .message = "the demand is 0 for all pairs of different ranks",
-          .remedy = "give at least one pair something to send"};
+  return make_error("A02", "the demand is 0 for all pairs of different ranks",
+                    "give at least one pair something to send");
 }
 
 Diagnostic too_large() {
-  return {.code = "E14",
-          .kind = ErrorKind::limit,
-          .message = "the exact all-to-all rate of this fabric does not fit 64 bits",
-          .remedy = "round the bandwidths to a coarser grid with --quantize"};
+  return make_error("E14", "the exact all-to-all rate of this fabric does not fit 64 bits",
+                    "round the bandwidths to a coarser grid with --quantize");
 }
 
 // Shortest paths, and the links that have no choice: a bound and flows to begin with, whatever

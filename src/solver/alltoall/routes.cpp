@@ -6,10 +6,11 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "forestcoll/alltoall_routing.hpp"
+#include "forestcoll/codes.hpp"
 #include "solver/alltoall/hops.hpp"
 #include "solver/alltoall/part_search.hpp"
 #include "solver/alltoall/rounds.hpp"
+#include "solver/alltoall/route_alltoall.hpp"
 
 namespace forestcoll {
 namespace {
@@ -20,18 +21,15 @@ using namespace solver::alltoall;
 constexpr std::int64_t kMaxSingleParts = std::int64_t{1} << 14;
 
 Diagnostic too_many_parts(Int128 parts) {
-  return {.code = "T10",
-          .kind = ErrorKind::limit,
-          .message = fmt::format("{} parts of data, each with a path; this program routes {}",
-                                 static_cast<std::int64_t>(parts), kMaxAlltoallParts),
-          .remedy = "use a smaller -k; `bound -c alltoall` has the optimum at any size"};
+  return make_error("T10",
+                    fmt::format("{} parts of data, each with a path; this program routes {}",
+                                static_cast<std::int64_t>(parts), kMaxAlltoallParts),
+                    "use a smaller -k; `bound -c alltoall` has the optimum at any size");
 }
 
 Diagnostic rate_does_not_fit() {
-  return {.code = "E14",
-          .kind = ErrorKind::limit,
-          .message = "the exact rate of these paths does not fit 64 bits",
-          .remedy = "round the bandwidths to a coarser grid with --quantize, or use another -k"};
+  return make_error("E14", "the exact rate of these paths does not fit 64 bits",
+                    "round the bandwidths to a coarser grid with --quantize, or use another -k");
 }
 
 Int128 count_parts(const Demand& demand, std::int64_t k) {

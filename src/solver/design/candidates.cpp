@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "forestcoll/codes.hpp"
 #include "forestcoll/design_direct.hpp"
 #include "solver/design/bfb.hpp"
 #include "topology/wiring/expression.hpp"
@@ -343,7 +344,7 @@ class Candidates {
 };
 
 Diagnostic no_wiring(std::string problem, std::string remedy) {
-  return {.code = "K01", .message = std::move(problem), .remedy = std::move(remedy)};
+  return make_error("K01", std::move(problem), std::move(remedy));
 }
 
 Expected<void> check(const DirectRequest& request) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "forestcoll/alltoall_optimum.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
@@ -15,10 +16,8 @@ namespace forestcoll {
 namespace {
 
 Diagnostic beyond_arithmetic() {
-  return {.code = "E14",
-          .kind = ErrorKind::limit,
-          .message = "the exact rates of this cluster do not fit 64 bits",
-          .remedy = "choose another number of GPUs"};
+  return make_error("E14", "the exact rates of this cluster do not fit 64 bits",
+                    "choose another number of GPUs");
 }
 
 // algbw of an allgather: N roots at the rate of one.

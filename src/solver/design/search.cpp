@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "forestcoll/codes.hpp"
 #include "forestcoll/design_search.hpp"
 #include "forestcoll/rate.hpp"
 #include "forestcoll/wiring_figures.hpp"
@@ -109,12 +110,12 @@ Expected<WiringSearch> search_wiring(const Wiring& start, const WiringSearchOpti
   WiringWalk walk(start, options.seed);
   const bool fits = start.nodes >= 2 && start.nodes <= kMostStudiedNodes && walk.cables() >= 2;
   if (!fits || !walk.begin()) {
-    return Diagnostic{
-        .code = "K01",
-        .message = fmt::format("{}: a search begins from 2 to {} nodes that all reach one another "
-                               "over two cables or more",
-                               start.name, kMostStudiedNodes),
-        .remedy = "Choose another wiring to begin with."};
+    return make_error(
+        "K01",
+        fmt::format("{}: a search begins from 2 to {} nodes that all reach one another "
+                    "over two cables or more",
+                    start.name, kMostStudiedNodes),
+        "Choose another wiring to begin with.");
   }
   WiringSearch result;
   for (; result.tried < options.moves; ++result.tried) {

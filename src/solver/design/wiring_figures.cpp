@@ -9,6 +9,7 @@
 
 #include "forestcoll/allreduce_optimum.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/rate.hpp"
 #include "solver/design/bfb.hpp"
 #include "solver/design/bisection.hpp"
@@ -107,10 +108,8 @@ class Study {
     const auto least = checked_div(second_, best->proof.at_most);
     const auto most = checked_div(second_, best->proof.reached);
     if (!least || !most) {
-      return Diagnostic{.code = "E14",
-                        .kind = ErrorKind::limit,
-                        .message = wiring_.name + ": the time of all-to-all does not fit 64 bits",
-                        .remedy = "Choose a smaller wiring."};
+      return make_error("E14", wiring_.name + ": the time of all-to-all does not fit 64 bits",
+                        "Choose a smaller wiring.");
     }
     figures_.alltoall = {*least, *most};
     return {};
@@ -166,18 +165,17 @@ Network network_of(const Wiring& wiring) {
 
 Expected<WiringFigures> wiring_figures(const Wiring& wiring, const WiringFiguresOptions& options) {
   if (wiring.nodes > kMostStudiedNodes || wiring.links.size() > kMostLinks) {
-    return Diagnostic{.code = "K01",
-                      .message = fmt::format("{}: {} nodes with {} links", wiring.name,
-                                             wiring.nodes, wiring.links.size()),
-                      .remedy = fmt::format("At most {} nodes are studied; `topo gen` and `bound` "
-                                            "take larger ones.",
-                                            kMostStudiedNodes)};
+    return make_error(
+        "K01",
+        fmt::format("{}: {} nodes with {} links", wiring.name, wiring.nodes, wiring.links.size()),
+        fmt::format("At most {} nodes are studied; `topo gen` and `bound` "
+                    "take larger ones.",
+                    kMostStudiedNodes));
   }
   const auto distances = distances_of(wiring);
   if (!distances || wiring.nodes < 2) {
-    return Diagnostic{.code = "K01",
-                      .message = wiring.name + ": the nodes do not all reach one another",
-                      .remedy = "Choose another wiring."};
+    return make_error("K01", wiring.name + ": the nodes do not all reach one another",
+                      "Choose another wiring.");
   }
   return Study(wiring, options).run(*distances);
 }

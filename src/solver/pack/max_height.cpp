@@ -3,7 +3,7 @@
 // again by halves. How high trees come out is a matter of luck: with other numbers of trees, with
 // less effort or where lower ones were asked for, trees may be low at a higher rate. So whatever
 // one of these searches finds is kept for all, and each ends where it cannot beat what is known.
-#include "forestcoll/max_height.hpp"
+#include "solver/pack/max_height.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "forestcoll/codes.hpp"
 #include "solver/common/few_ranks.hpp"
 #include "solver/common/forest_scale.hpp"
 #include "solver/rate/choose_scale.hpp"
@@ -28,18 +29,18 @@ constexpr std::int64_t kSteps = 16;
 constexpr std::int64_t kMostTimes = std::int64_t{1} << 20;
 
 Diagnostic impossible(std::int32_t max_height, std::int32_t least) {
-  return {.code = "E16",
-          .message = "no tree of height " + std::to_string(max_height) +
-                     " reaches all ranks: the farthest is " + std::to_string(least) + " hops away",
-          .remedy = "allow a height of " + std::to_string(least) + " or more"};
+  return make_error("E16",
+                    "no tree of height " + std::to_string(max_height) +
+                        " reaches all ranks: the farthest is " + std::to_string(least) +
+                        " hops away",
+                    "allow a height of " + std::to_string(least) + " or more");
 }
 
 Diagnostic beyond_arithmetic(std::int32_t max_height) {
-  return {.code = "E14",
-          .kind = ErrorKind::limit,
-          .message = "trees of height " + std::to_string(max_height) +
-                     " need numbers too large for exact arithmetic (2^62)",
-          .remedy = "allow higher trees, or fewer trees per root with -k"};
+  return make_error("E14",
+                    "trees of height " + std::to_string(max_height) +
+                        " need numbers too large for exact arithmetic (2^62)",
+                    "allow higher trees, or fewer trees per root with -k");
 }
 
 bool is_faster(const Scaling& a, const Scaling& b) {
@@ -117,14 +118,14 @@ class ScaleSearch {
         rival_height_(rival_height),
         known_(known) {}
 
-  std::optional<Diagnostics> run() {
+  Expected<void> run() {
     const bool is_small = network_.ranks.size() <= solver::kFewRanks;
     return rival() == nullptr || is_small ? search_upwards() : search_below_rival();
   }
 
  private:
   // Doubling steps until the trees are low enough.
-  std::optional<Diagnostics> search_upwards() {
+  Expected<void> search_upwards() {
     std::int64_t fails = -1;
     std::int64_t works = 0;
     while (true) {
@@ -137,25 +138,25 @@ class ScaleSearch {
   }
 
   // Where the most capacity that could still win is not enough, less is taken not to be either.
-  std::optional<Diagnostics> search_below_rival() {
+  Expected<void> search_below_rival() {
     std::int64_t most = -1;
     for (std::int64_t step = kSteps * kMostTimes / 2; step > 0; step /= 2) {
       if (may_win(most + step)) most += step;
     }
-    if (most < 0) return std::nullopt;
+    if (most < 0) return {};
     auto enough = is_enough(most);
     if (!enough) return enough.errors();
-    return *enough ? search_between(-1, most) : std::nullopt;
+    return *enough ? search_between(-1, most) : Expected<void>();
   }
 
-  std::optional<Diagnostics> search_between(std::int64_t fails, std::int64_t works) {
+  Expected<void> search_between(std::int64_t fails, std::int64_t works) {
     while (works - fails > 1) {
       const std::int64_t middle = fails + (works - fails) / 2;
       auto enough = is_enough(middle);
       if (!enough) return enough.errors();
       (*enough ? works : fails) = middle;
     }
-    return std::nullopt;
+    return {};
   }
 
   [[nodiscard]] const Packing* rival() const { return known_.best_within(rival_height_); }
@@ -233,24 +234,26 @@ class LowForests {
 
   // Forests as `pack` finds them, whatever their height, where they may beat those that are no
   // higher than that.
-  std::optional<Diagnostics> find_any(std::int32_t rival_height) {
-    std::optional<Diagnostics> failure;
+  Expected<void> find_any(std::int32_t rival_height) {
+    Expected<void> failure;
     for (const Scaling& scaling : fastest_) {
       if (!may_win(scaling, rival_height)) break;
       auto packing = pack(network_, weights_, scaling, options_);
-      if (packing) known_.offer(*std::move(packing));
-      if (packing) continue;
+      if (packing) {
+        known_.offer(*std::move(packing));
+        continue;
+      }
       failure = packing.errors();
-      if (was_stopped(*failure)) return failure;
+      if (was_stopped(failure.errors())) return failure;
     }
-    if (known_.best_within(rival_height) != nullptr) return std::nullopt;
+    if (known_.best_within(rival_height) != nullptr) return {};
     return failure;
   }
 
   // Forests no higher than `height` that beat all that are known up to `rival_height`. An error
   // where it was stopped, or where nothing is known that low.
-  std::optional<Diagnostics> find_low(std::int32_t height, std::int32_t rival_height) {
-    std::optional<Diagnostics> failure;
+  Expected<void> find_low(std::int32_t height, std::int32_t rival_height) {
+    Expected<void> failure;
     PackOptions options = options_;
     options.enough_height = height;
     for (const Effort effort : {Effort::fast, Effort::normal, Effort::max}) {
@@ -263,13 +266,13 @@ class LowForests {
         if (!may_win(scaling, rival_height)) break;
         Known own;
         Known& rivals = is_thorough ? own : known_;
-        auto error = ScaleSearch(network_, weights_, scaling, options, rival_height, rivals).run();
+        auto done = ScaleSearch(network_, weights_, scaling, options, rival_height, rivals).run();
         if (is_thorough) known_.take_over(std::move(own));
-        if (error && was_stopped(*error)) return error;
-        if (error) failure = std::move(error);
+        if (was_stopped(done.errors())) return done;
+        if (!done) failure = std::move(done);
       }
     }
-    if (known_.best_within(rival_height) != nullptr) return std::nullopt;
+    if (known_.best_within(rival_height) != nullptr) return {};
     return failure;
   }
 
@@ -294,14 +297,14 @@ Expected<Packing> pack_within_height(const Network& network, const Weights& weig
                                      const PackOptions& options, std::span<const Scaling> others) {
   LowForests forests(network, weights, scaling, options, others);
   if (max_height < forests.least()) return impossible(max_height, forests.least());
-  auto failure = forests.find_low(max_height, max_height);
-  if (!failure && forests.is_small()) failure = forests.find_any(max_height);
+  auto done = forests.find_low(max_height, max_height);
+  if (done && forests.is_small()) done = forests.find_any(max_height);
   for (std::int32_t height = max_height - 1;
-       !failure && forests.is_small() && height >= forests.least(); --height) {
-    failure = forests.find_low(height, max_height);
+       done && forests.is_small() && height >= forests.least(); --height) {
+    done = forests.find_low(height, max_height);
   }
   if (auto best = forests.known().take_within(max_height)) return *std::move(best);
-  return *std::move(failure);
+  return done.errors();
 }
 
 Expected<std::vector<HeightAtRate>> rate_against_height(const Network& network,
@@ -311,13 +314,13 @@ Expected<std::vector<HeightAtRate>> rate_against_height(const Network& network,
                                                         std::span<const Scaling> others) {
   LowForests forests(network, weights, scaling, options, others);
   constexpr std::int32_t kAnyHeight = std::numeric_limits<std::int32_t>::max();
-  auto failure = forests.find_any(kAnyHeight);
+  auto done = forests.find_any(kAnyHeight);
   const Packing* fastest = forests.known().best_within(kAnyHeight);
-  if (fastest == nullptr) return *std::move(failure);
-  for (std::int32_t height = fastest->forest.max_height() - 1;
-       !failure && height >= forests.least(); --height) {
-    failure = forests.find_low(height, height);
-    if (failure && !was_stopped(*failure)) return *std::move(failure);
+  if (fastest == nullptr) return done.errors();
+  for (std::int32_t height = fastest->forest.max_height() - 1; done && height >= forests.least();
+       --height) {
+    done = forests.find_low(height, height);
+    if (!done && !was_stopped(done.errors())) return done.errors();
     const Packing* found = forests.known().best_within(height);
     if (found != nullptr && !forests.is_small()) height = found->forest.max_height();
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "forestcoll/codes.hpp"
 #include "solver/common/core.hpp"
 #include "solver/common/forest_scale.hpp"
 #include "solver/pack/pack_so_far.hpp"
@@ -31,18 +32,14 @@ constexpr int kRisesTried = 16;
 constexpr TreeRateLimits kTrimLimits{.variables = 2'000, .rounds = 60};
 
 Diagnostic too_large() {
-  return {.code = "E14",
-          .kind = ErrorKind::limit,
-          .message = "the trees of this fabric need numbers too large for exact arithmetic (2^62)",
-          .remedy =
-              "make the bandwidths of both sides of each switch equal, or round them with "
-              "--quantize"};
+  return make_error("E14",
+                    "the trees of this fabric need numbers too large for exact arithmetic (2^62)",
+                    "make the bandwidths of both sides of each switch equal, or round them with "
+                    "--quantize");
 }
 
 Diagnostic stopped() {
-  return {.code = "R01",
-          .kind = ErrorKind::stopped,
-          .message = "asked to stop before all trees were packed"};
+  return make_error("R01", "asked to stop before all trees were packed");
 }
 
 bool fits(const Network& network, const Ratio& scale) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/pack.hpp"
 
 namespace forestcoll::solver {
@@ -82,14 +83,12 @@ Expected<void> refuse_open_rate(const Problem& problem) {
   if (std::all_of(problem.phases.begin(), problem.phases.end(), is_known)) return {};
   auto most = optimum_of(problem);
   if (!most) return most.errors();
-  return Diagnostic{.code = "R01",
-                    .kind = ErrorKind::stopped,
-                    .message =
-                        "asked to stop before the optimal rate was known: a cut proves "
-                        "that it is " +
+  return make_error("R01",
+                    "asked to stop before the optimal rate was known: a cut proves "
+                    "that it is " +
                         most->to_string() +
                         " GB/s at most; whether it is less is open, and there is no forest",
-                    .remedy = "give it more time"};
+                    "give it more time");
 }
 
 }  // namespace forestcoll::solver

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "forestcoll/route_builder.hpp"
+#include "forest/route_builder.hpp"
 #include "graph/sink_flow.hpp"
 #include "solver/common/demand_check.hpp"
 #include "solver/common/join_trees.hpp"

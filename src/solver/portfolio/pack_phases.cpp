@@ -6,11 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "forestcoll/congestion.hpp"
-#include "forestcoll/max_height.hpp"
+#include "forest/congestion.hpp"
+#include "forestcoll/codes.hpp"
 #include "solver/allreduce/at_once.hpp"
 #include "solver/height/bound.hpp"
 #include "solver/pack/fallback_forest.hpp"
+#include "solver/pack/max_height.hpp"
 #include "solver/pack/pack_or_copy.hpp"
 #include "solver/portfolio/numbers_of_trees.hpp"
 
@@ -25,11 +26,10 @@ bool is_faster(const Scaling& a, const Scaling& b) {
 }
 
 Diagnostic not_low_in_time(std::int32_t height) {
-  return {.code = "R01",
-          .kind = ErrorKind::stopped,
-          .message = "asked to stop before the search for trees of height " +
-                     std::to_string(height) + " had ended",
-          .remedy = "allow more time, or higher trees"};
+  return make_error("R01",
+                    "asked to stop before the search for trees of height " +
+                        std::to_string(height) + " had ended",
+                    "allow more time, or higher trees");
 }
 
 /// Packs the phases of one collective, one by one.

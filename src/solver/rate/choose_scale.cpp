@@ -5,15 +5,14 @@
 #include <optional>
 
 #include "base/check.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::solver {
 namespace {
 
 Diagnostic too_large() {
-  return {.code = "E14",
-          .kind = ErrorKind::limit,
-          .message = "the exact rate of this fabric does not fit 64-bit fractions",
-          .remedy = "round the bandwidths to a coarser grid with --quantize"};
+  return make_error("E14", "the exact rate of this fabric does not fit 64-bit fractions",
+                    "round the bandwidths to a coarser grid with --quantize");
 }
 
 // One after the other, each over all the data: 1 / (1/a + 1/b).

@@ -14,6 +14,7 @@
 #include <span>
 
 #include "base/check.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/pack.hpp"
 #include "graph/sink_flow.hpp"
 #include "solver/common/demand_check.hpp"
@@ -58,18 +59,15 @@ Ratio least_scale(const CutArcs& arcs, const Ratio& low, std::int64_t need) {
 }
 
 Diagnostic too_many_trees(std::int64_t k) {
-  return {.code = "E14",
-          .kind = ErrorKind::limit,
-          .message = "k = " + std::to_string(k) +
-                     " trees per root make numbers too large for exact arithmetic (2^62)",
-          .remedy = "ask for fewer trees per root with -k"};
+  return make_error("E14",
+                    "k = " + std::to_string(k) +
+                        " trees per root make numbers too large for exact arithmetic (2^62)",
+                    "ask for fewer trees per root with -k");
 }
 
 Diagnostic stopped() {
-  return {.code = "R01",
-          .kind = ErrorKind::stopped,
-          .message = "asked to stop before the rate at this k was known",
-          .remedy = "give it more time"};
+  return make_error("R01", "asked to stop before the rate at this k was known",
+                    "give it more time");
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "forestcoll/codes.hpp"
+
 namespace forestcoll::solver {
 namespace {
 
@@ -16,10 +18,8 @@ constexpr std::size_t kMostLinks = 500;
 constexpr std::size_t kMostCuts = 64;
 
 Diagnostic too_large() {
-  return {.code = "E14",
-          .kind = ErrorKind::limit,
-          .message = "the exact rate of a changed fabric does not fit 64-bit fractions",
-          .remedy = "round the bandwidths to a coarser grid with --quantize"};
+  return make_error("E14", "the exact rate of a changed fabric does not fit 64-bit fractions",
+                    "round the bandwidths to a coarser grid with --quantize");
 }
 
 bool has_reduce(Collective c) {

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "forestcoll/route_builder.hpp"
+#include "forest/route_builder.hpp"
 #include "solver/symmetry/network_orbits.hpp"
 
 namespace forestcoll::solver {

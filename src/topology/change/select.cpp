@@ -75,14 +75,8 @@ std::optional<std::pair<std::size_t, std::size_t>> parse_range(std::string_view 
 
 Diagnostic selection_error(std::string code, std::string_view where, std::string message,
                            std::string remedy) {
-  const ErrorKind kind = kind_of(code);
-  return {.code = std::move(code),
-          .severity = Severity::error,
-          .kind = kind,
-          .file = "",
-          .where = std::string(where),
-          .message = std::move(message),
-          .remedy = std::move(remedy)};
+  return make_error(std::move(code), std::move(message), std::move(remedy),
+                    {.where = std::string(where)});
 }
 
 Selector::Selector(const Topology& topology) : topology_(topology) {

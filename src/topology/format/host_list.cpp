@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "forestcoll/codes.hpp"
 #include "topology/format/text_encoding.hpp"
 #include "topology/model/findings.hpp"
 
@@ -18,13 +19,8 @@ namespace {
 constexpr std::size_t kMaxDigits = 18;
 
 Diagnostic bad_range(std::string message) {
-  return {.code = "E11",
-          .severity = Severity::error,
-          .kind = ErrorKind::input,
-          .file = "",
-          .where = "",
-          .message = std::move(message),
-          .remedy = "Write ranges such as gpu[0-7], n[0,2,4-6] or n[00-15]."};
+  return make_error("E11", std::move(message),
+                    "Write ranges such as gpu[0-7], n[0,2,4-6] or n[00-15].");
 }
 
 std::optional<std::uint64_t> parse_index(std::string_view digits) {

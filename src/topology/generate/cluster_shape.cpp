@@ -8,6 +8,7 @@
 
 #include "base/check.hpp"
 #include "forestcoll/bandwidth.hpp"
+#include "forestcoll/codes.hpp"
 #include "topology/generate/boxes.hpp"
 #include "topology/generate/nodes.hpp"
 
@@ -258,9 +259,8 @@ Expected<ClusterBox> cluster_box(std::string_view name) {
   if (model != models.end()) return box_of(*model);
   std::string known;
   for (const auto& one : models) known += (known.empty() ? "" : ", ") + one.name;
-  return Diagnostic{.code = "G01",
-                    .message = fmt::format("no box is called \"{}\"", name),
-                    .remedy = fmt::format("There are {}.", known)};
+  return make_error("G01", fmt::format("no box is called \"{}\"", name),
+                    fmt::format("There are {}.", known));
 }
 
 std::vector<ClusterShape> cluster_shapes(std::string_view box, std::size_t boxes,

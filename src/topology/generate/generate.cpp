@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "forestcoll/codes.hpp"
 #include "forestcoll/wiring.hpp"
 #include "topology/format/nearest.hpp"
 #include "topology/generate/makers.hpp"
@@ -43,11 +44,10 @@ Expected<TopologyDocument> generate_wiring(const std::string& expression,
 Diagnostic unknown(std::string_view name, const std::vector<Maker>& makers) {
   topology::NearestText nearest(name);
   for (const Maker& maker : makers) nearest.offer(maker.generator.name);
-  return {.code = "G01",
-          .message = fmt::format("no fabric is called {}", topology::quote(name)),
-          .remedy = nearest.best().empty()
+  return make_error("G01", fmt::format("no fabric is called {}", topology::quote(name)),
+                    nearest.best().empty()
                         ? "`forestcoll topo gen --list` names them all."
-                        : fmt::format("Did you mean {}?", topology::quote(nearest.best()))};
+                        : fmt::format("Did you mean {}?", topology::quote(nearest.best())));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/check.hpp"
+#include "forestcoll/codes.hpp"
 #include "topology/format/nearest.hpp"
 #include "topology/format/units.hpp"
 #include "topology/model/findings.hpp"
@@ -36,10 +37,9 @@ Diagnostic unknown(const Generator& generator, const std::string& name) {
   for (const GeneratorParameter& parameter : generator.parameters) {
     known.push_back("--" + parameter.name);
   }
-  return {.code = "G02",
-          .message = fmt::format("{} has no parameter --{}", generator.name, name),
-          .remedy = known.empty() ? fmt::format("{} takes no parameters.", generator.name)
-                                  : fmt::format("It takes {}.", fmt::join(known, ", "))};
+  return make_error("G02", fmt::format("{} has no parameter --{}", generator.name, name),
+                    known.empty() ? fmt::format("{} takes no parameters.", generator.name)
+                                  : fmt::format("It takes {}.", fmt::join(known, ", ")));
 }
 
 }  // namespace
@@ -71,9 +71,7 @@ bool Parameters::given(std::string_view name) const {
 }
 
 void Parameters::refuse(std::string_view name, std::string_view problem, std::string_view remedy) {
-  errors_.push_back({.code = "G03",
-                     .message = fmt::format("--{}: {}", name, problem),
-                     .remedy = std::string(remedy)});
+  errors_.push_back(make_error("G03", fmt::format("--{}: {}", name, problem), std::string(remedy)));
 }
 
 std::int64_t Parameters::integer(std::string_view name, std::int64_t least, std::int64_t most) {

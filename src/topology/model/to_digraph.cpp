@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "forestcoll/codes.hpp"
 #include "forestcoll/network.hpp"
 #include "topology/model/arcs.hpp"
 #include "topology/model/weights.hpp"
@@ -80,16 +81,12 @@ Diagnostic too_large(const Topology& topology, const std::vector<DirectedLink>& 
   };
   std::string links = describe(finest);
   if (finest != widest) links += " beside " + describe(widest);
-  return {.code = "E14",
-          .severity = Severity::error,
-          .kind = ErrorKind::limit,
-          .file = "",
-          .where = "",
-          .message = fmt::format("the bandwidths are too large or too fine together for exact "
-                                 "arithmetic in 64 bits: {}",
-                                 links),
-          .remedy = fmt::format("Round them with --quantize {} (GB/s), or coarser.",
-                                suggested_step(topology, arcs, nodes))};
+  return make_error("E14",
+                    fmt::format("the bandwidths are too large or too fine together for exact "
+                                "arithmetic in 64 bits: {}",
+                                links),
+                    fmt::format("Round them with --quantize {} (GB/s), or coarser.",
+                                suggested_step(topology, arcs, nodes)));
 }
 
 // A network from arcs in any order; the capacities of arcs between the same ends are summed.

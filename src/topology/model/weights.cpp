@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "forestcoll/codes.hpp"
+
 namespace forestcoll::topology {
 namespace {
 
@@ -20,15 +22,11 @@ const Ratio& weight_of(const Topology& topology, NodeId rank) {
 
 Diagnostic no_data(const Topology& topology) {
   const NodeId first = topology.ranks.front();
-  return {.code = "E05",
-          .severity = Severity::error,
-          .kind = ErrorKind::input,
-          .file = "",
-          .where = "",
-          .message = fmt::format("every compute node has weight 0 ({} is the first): nobody owns "
-                                 "any data",
-                                 topology.nodes[first].id),
-          .remedy = "Give at least one compute node a positive weight."};
+  return make_error("E05",
+                    fmt::format("every compute node has weight 0 ({} is the first): nobody owns "
+                                "any data",
+                                topology.nodes[first].id),
+                    "Give at least one compute node a positive weight.");
 }
 
 Diagnostic too_fine(const Topology& topology) {
@@ -38,16 +36,12 @@ Diagnostic too_fine(const Topology& topology) {
         const Ratio& y = weight_of(topology, b);
         return std::max(x.num(), x.den()) < std::max(y.num(), y.den());
       });
-  return {
-      .code = "E14",
-      .severity = Severity::error,
-      .kind = ErrorKind::limit,
-      .file = "",
-      .where = "",
-      .message = fmt::format("the weights are too large or too fine together for exact "
-                             "arithmetic: {} has {}",
-                             topology.nodes[*finest].id, weight_of(topology, *finest).to_string()),
-      .remedy = "Use weights that are small integers in proportion, such as 1, 2 and 3."};
+  return make_error(
+      "E14",
+      fmt::format("the weights are too large or too fine together for exact "
+                  "arithmetic: {} has {}",
+                  topology.nodes[*finest].id, weight_of(topology, *finest).to_string()),
+      "Use weights that are small integers in proportion, such as 1, 2 and 3.");
 }
 
 }  // namespace

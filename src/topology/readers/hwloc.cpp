@@ -1,6 +1,6 @@
 // hwloc's XML (`lstopo --of xml`), whose matrix NVLinkBandwidth or XGMIBandwidth holds the
-// bandwidth between every two GPUs, NVSwitches and, of POWER, packages in MB/s; its diagonal is a
-// placeholder.
+// bandwidth between every two GPUs, NVSwitches and, of POWER, packages in MB/s; what stands on its
+// diagonal means nothing.
 #include <fmt/format.h>
 
 #include <algorithm>

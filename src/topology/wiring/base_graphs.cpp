@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/check.hpp"
+#include "forestcoll/codes.hpp"
 #include "topology/wiring/expression.hpp"
 
 namespace forestcoll::topology {
@@ -24,7 +25,7 @@ const std::vector<BaseGraph>& base_graphs() {
 }
 
 Diagnostic no_such_graph(std::string problem, std::string remedy) {
-  return {.code = "G05", .message = std::move(problem), .remedy = std::move(remedy)};
+  return make_error("G05", std::move(problem), std::move(remedy));
 }
 
 Expected<void> check_wiring_size(std::int64_t nodes, std::int64_t links) {

@@ -10,6 +10,7 @@
 #include "batch/results/store.hpp"
 #include "common/bound_alltoall.hpp"
 #include "common/options/target_options.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/collective.hpp"
 
 namespace forestcoll::cli::batch {
@@ -107,8 +108,8 @@ Expected<void> refuse(const Assignment& assignment) {
   for (const std::string& target : assignment.targets) {
     if (is_for_targets(format, target)) continue;
     return Diagnostics{
-        usage_error("S04", fmt::format("--target is for MSCCL XML, not for --format {}", format),
-                    "leave --target out, or write --format msccl")};
+        make_error("S04", fmt::format("--target is for MSCCL XML, not for --format {}", format),
+                   "leave --target out, or write --format msccl")};
   }
   for (const Item& item : items_of(assignment)) {
     if (const auto arguments = parse_words(item.words); !arguments) return arguments.errors();
@@ -122,7 +123,7 @@ Expected<void> refuse_root_in_vain(const Words& common,
     return has_root_in_vain(common, assignment.collectives);
   };
   if (assignments.empty() || !std::ranges::all_of(assignments, in_vain)) return {};
-  return usage_error(
+  return make_error(
       "S02",
       fmt::format("--root: {} has no root", fmt::join(assignments.front().collectives, ", ")),
       "leave --root out, or ask for -c broadcast or -c reduce");

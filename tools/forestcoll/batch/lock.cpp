@@ -16,21 +16,15 @@
 
 #include "batch/items/discovery.hpp"
 #include "common/files/io.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {
 
 constexpr const char* kLockName = ".forestcoll-batch.lock";
 
-Diagnostic lock_error(const std::string& path, std::string code, std::string message,
-                      std::string remedy) {
-  return {.code = std::move(code),
-          .severity = Severity::error,
-          .kind = ErrorKind::io,
-          .file = display_name(path),
-          .where = "",
-          .message = std::move(message),
-          .remedy = std::move(remedy)};
+Diagnostic taken(const std::string& path, std::string message, std::string remedy) {
+  return make_error("J05", std::move(message), std::move(remedy), {.file = display_name(path)});
 }
 
 std::string own_name() {
@@ -60,21 +54,21 @@ Expected<Lock> Lock::take(const std::string& directory, const std::optional<Shar
     const std::string path = path_in(directory, name);
     const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0) {
-      return lock_error(path, "", "cannot write: " + std::generic_category().message(errno),
-                        "outputs need a directory that can be written to");
+      return io_error(path, "cannot write: " + std::generic_category().message(errno),
+                      "outputs need a directory that can be written to");
     }
     lock.files_.emplace_back(fd, false);
     const int error = lock_file(fd, how);
     const std::string holder = text_of(fd);
     if (error == EWOULDBLOCK) {
-      return lock_error(
-          path, "J05",
+      return taken(
+          path,
           fmt::format("another batch works here: {}", holder.empty() ? "shards of one" : holder),
           "wait until it ends, or write to another directory");
     }
     if (error != 0) {
-      return lock_error(path, "J05", "cannot lock: " + std::generic_category().message(error),
-                        "use a file system that knows flock(2)");
+      return taken(path, "cannot lock: " + std::generic_category().message(error),
+                   "use a file system that knows flock(2)");
     }
     if (!holder.empty()) lock.former_ = holder;
     if (how == LOCK_SH) return {};

@@ -13,6 +13,7 @@
 #include "common/options/parse_number.hpp"
 #include "common/options/target_options.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/sizes.hpp"
 
@@ -109,9 +110,9 @@ Expected<Shard> parse_shard(const std::string& text) {
       return Shard{*index, *count};
     }
   }
-  return usage_error("S03",
-                     fmt::format("--shard: expected I/N with 1 <= I <= N, found \"{}\"", text),
-                     "the second of four parts is --shard 2/4");
+  return make_error("S03",
+                    fmt::format("--shard: expected I/N with 1 <= I <= N, found \"{}\"", text),
+                    "the second of four parts is --shard 2/4");
 }
 
 Expected<void> read_limits(const Arguments& arguments, RunnerLimits& limits) {
@@ -119,10 +120,10 @@ Expected<void> read_limits(const Arguments& arguments, RunnerLimits& limits) {
   if (!arguments.jobs.empty()) {
     const auto jobs = parse_number<int>(arguments.jobs);
     if (!jobs || *jobs < 1 || *jobs > kMostJobs) {
-      return usage_error("S03",
-                         fmt::format("--jobs: expected a number from 1 to {}, found \"{}\"",
-                                     kMostJobs, arguments.jobs),
-                         "leave it out to use all processors");
+      return make_error("S03",
+                        fmt::format("--jobs: expected a number from 1 to {}, found \"{}\"",
+                                    kMostJobs, arguments.jobs),
+                        "leave it out to use all processors");
     }
     limits.jobs = *jobs;
   }
@@ -130,9 +131,9 @@ Expected<void> read_limits(const Arguments& arguments, RunnerLimits& limits) {
   if (!arguments.memory.empty()) {
     const auto memory = parse_memory(arguments.memory);
     if (!memory) {
-      return usage_error("S03",
-                         fmt::format("--memory: expected a size, found \"{}\"", arguments.memory),
-                         "write a number with K, M, G or T, such as 64G");
+      return make_error("S03",
+                        fmt::format("--memory: expected a size, found \"{}\"", arguments.memory),
+                        "write a number with K, M, G or T, such as 64G");
     }
     limits.memory = *memory;
     limits.memory_is_strict = true;
@@ -140,11 +141,11 @@ Expected<void> read_limits(const Arguments& arguments, RunnerLimits& limits) {
   if (!arguments.time_limit.empty()) {
     limits.seconds = parse_number<double>(arguments.time_limit);
     if (!limits.seconds || !(*limits.seconds > 0 && *limits.seconds <= kMostSeconds)) {
-      return usage_error("S03",
-                         fmt::format("--time-limit: expected a positive number of seconds, found "
-                                     "\"{}\"",
-                                     arguments.time_limit),
-                         "write a number such as 60 or 0.5");
+      return make_error("S03",
+                        fmt::format("--time-limit: expected a positive number of seconds, found "
+                                    "\"{}\"",
+                                    arguments.time_limit),
+                        "write a number such as 60 or 0.5");
     }
   }
   return {};
@@ -152,27 +153,27 @@ Expected<void> read_limits(const Arguments& arguments, RunnerLimits& limits) {
 
 Expected<void> refuse_combination(const Arguments& arguments) {
   if (arguments.directory.empty() || arguments.output.empty()) {
-    return usage_error(
+    return make_error(
         "S04",
         arguments.directory.empty() ? "a directory of topologies is missing" : "-o is missing",
         "write `forestcoll batch DIR -o OUT`");
   }
   if (!arguments.manifest.empty() &&
       (arguments.all || !arguments.include.empty() || !arguments.exclude.empty())) {
-    return usage_error("S04", "--manifest lists the topologies",
-                       "leave --all, --include and --exclude out");
+    return make_error("S04", "--manifest lists the topologies",
+                      "leave --all, --include and --exclude out");
   }
   if (arguments.in_process && !arguments.time_limit.empty()) {
-    return usage_error("S04", "--time-limit ends the process of an item; --in-process has none",
-                       "leave one of the two out");
+    return make_error("S04", "--time-limit ends the process of an item; --in-process has none",
+                      "leave one of the two out");
   }
   if (arguments.in_process && !arguments.memory.empty()) {
-    return usage_error("S04", "--memory ends the process of an item; --in-process has none",
-                       "leave one of the two out");
+    return make_error("S04", "--memory ends the process of an item; --in-process has none",
+                      "leave one of the two out");
   }
   if (arguments.mpi && (arguments.in_process || !arguments.shard.empty())) {
-    return usage_error("S04", "--mpi shares the work out by itself, in child processes",
-                       "leave --shard and --in-process out");
+    return make_error("S04", "--mpi shares the work out by itself, in child processes",
+                      "leave --shard and --in-process out");
   }
   return {};
 }

@@ -23,6 +23,7 @@
 #include "batch/workers/probing.hpp"
 #include "batch/workers/signals.hpp"
 #include "common/files/io.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/stopwatch.hpp"
 
 namespace forestcoll::cli::batch {
@@ -30,18 +31,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Diagnostic io_problem(const std::string& path, std::string message, std::string remedy) {
-  Diagnostic error = usage_error("", std::move(message), std::move(remedy));
-  error.kind = ErrorKind::io;
-  error.file = display_name(path);
-  return error;
-}
-
 Expected<void> prepare_output(const std::string& directory) {
   std::error_code error;
   fs::create_directories(directory, error);
   if (!error && fs::is_directory(directory, error)) return {};
-  return io_problem(
+  return io_error(
       directory,
       error ? "cannot make the directory: " + error.message() : "cannot write: it is no directory",
       "name a directory with -o");
@@ -114,8 +108,8 @@ class Batch {
     if (const auto done = refuse(request_.standard); !done) return done.errors();
     std::error_code error;
     if (!fs::is_directory(path_in(arguments_.directory, ""), error)) {
-      return io_problem(arguments_.directory, "cannot read: it is no directory",
-                        "name the directory that the topologies are in; `synth` takes a file");
+      return io_error(arguments_.directory, "cannot read: it is no directory",
+                      "name the directory that the topologies are in; `synth` takes a file");
     }
     if (!arguments_.manifest.empty()) {
       const auto text = read_input(arguments_.manifest);
@@ -174,9 +168,9 @@ class Batch {
       }
     }
     if (items_.empty()) {
-      Diagnostic error = usage_error("J01", "there are no topologies here",
-                                     arguments_.all ? "look at --include and --exclude"
-                                                    : "topologies are *.json; --all takes others");
+      Diagnostic error = make_error("J01", "there are no topologies here",
+                                    arguments_.all ? "look at --include and --exclude"
+                                                   : "topologies are *.json; --all takes others");
       error.file = display_name(arguments_.directory);
       return Diagnostics{error};
     }
@@ -373,8 +367,8 @@ int run_batch(const Arguments& arguments, const Console& console) {
   if (!request) return static_cast<int>(fail(request.errors(), console));
   if (arguments.mpi) {
     return static_cast<int>(
-        fail({usage_error("S04", "this program was built without MPI",
-                          "build it with -DFORESTCOLL_MPI=ON, or use --shard and `batch merge`")},
+        fail({make_error("S04", "this program was built without MPI",
+                         "build it with -DFORESTCOLL_MPI=ON, or use --shard and `batch merge`")},
              console));
   }
   SignalGate gate;

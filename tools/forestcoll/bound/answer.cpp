@@ -7,6 +7,7 @@
 
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/pack.hpp"
 #include "forestcoll/switch_roles.hpp"
 #include "forestcoll/synthesize.hpp"
@@ -16,8 +17,8 @@ namespace forestcoll::cli {
 namespace {
 
 Diagnostic too_large(const char* what) {
-  return usage_error("E14", fmt::format("the exact {} of this fabric does not fit 64 bits", what),
-                     "round the bandwidths to a coarser grid with --quantize");
+  return make_error("E14", fmt::format("the exact {} of this fabric does not fit 64 bits", what),
+                    "round the bandwidths to a coarser grid with --quantize");
 }
 
 Expected<BoundRow> row(Collective collective, const Ratio& algbw, const Network& network) {

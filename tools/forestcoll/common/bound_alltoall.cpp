@@ -17,6 +17,7 @@
 #include "common/report/report.hpp"
 #include "forestcoll/alltoall_check.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/parse_demand.hpp"
 
 namespace forestcoll::cli {
@@ -41,7 +42,7 @@ Expected<Request> resolve(const AlltoallArguments& arguments, int threads) {
     if (text.back() == '%') text.pop_back();
     const auto percent = parse_ratio(text);
     if (!percent || *percent < Ratio(0) || *percent > Ratio(100)) {
-      return usage_error(
+      return make_error(
           "S03", fmt::format("--gap: expected percent from 0 to 100, found \"{}\"", arguments.gap),
           "write a number such as 0.2 or 1%");
     }
@@ -50,11 +51,11 @@ Expected<Request> resolve(const AlltoallArguments& arguments, int threads) {
   if (!arguments.time_limit.empty()) {
     const auto seconds = parse_ratio(arguments.time_limit);
     if (!seconds || *seconds <= Ratio(0)) {
-      return usage_error("S03",
-                         fmt::format("--time-limit: expected a positive number of seconds, found "
-                                     "\"{}\"",
-                                     arguments.time_limit),
-                         "write a number such as 60 or 0.5");
+      return make_error("S03",
+                        fmt::format("--time-limit: expected a positive number of seconds, found "
+                                    "\"{}\"",
+                                    arguments.time_limit),
+                        "write a number such as 60 or 0.5");
     }
     request.seconds = seconds->to_double();
   }
@@ -181,8 +182,8 @@ bool is_alltoall(std::string_view collective) {
 
 Expected<void> refuse_no_demand(std::string_view collective, const std::string& demand) {
   if (collective != "alltoallv" || !demand.empty()) return {};
-  return usage_error("S04", "an alltoallv is of unequal amounts, and no --demand says which",
-                     "add --demand FILE, or ask for -c alltoall");
+  return make_error("S04", "an alltoallv is of unequal amounts, and no --demand says which",
+                    "add --demand FILE, or ask for -c alltoall");
 }
 
 std::optional<AlltoallProof> quick_alltoall(const Network& network) {

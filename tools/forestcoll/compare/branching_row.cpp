@@ -5,6 +5,7 @@
 #include "common/report/report.hpp"
 #include "common/report/tree_shape.hpp"
 #include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/pack_branching.hpp"
 #include "forestcoll/switch_roles.hpp"
 
@@ -38,8 +39,8 @@ std::string without_switches(const CollectiveForest& without) {
 }
 
 Diagnostic no_copies_in_xml() {
-  return usage_error("T06", "MSCCL XML cannot say that switches copy and combine",
-                     "synth --format mscclpp writes a plan that can, where its executor has it");
+  return make_error("T06", "MSCCL XML cannot say that switches copy and combine",
+                    "synth --format mscclpp writes a plan that can, where its executor has it");
 }
 
 }  // namespace forestcoll::cli

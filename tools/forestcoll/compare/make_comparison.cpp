@@ -14,6 +14,7 @@
 #include "common/report/report.hpp"
 #include "compare/alltoall_row.hpp"
 #include "compare/program_rows.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/switch_roles.hpp"
 #include "forestcoll/synthesize.hpp"
 
@@ -105,8 +106,8 @@ Expected<Comparison> with_optimum(const Fabric& fabric, const RowsRequest& reque
   const auto ranks = static_cast<std::int64_t>(fabric.network.ranks.size());
   const auto busbw = checked_mul(comparison.optimum, busbw_factor(request.collective, ranks));
   if (!busbw) {
-    return usage_error("E14", "the exact busbw of this fabric does not fit 64 bits",
-                       "round the bandwidths to a coarser grid with --quantize");
+    return make_error("E14", "the exact busbw of this fabric does not fit 64 bits",
+                      "round the bandwidths to a coarser grid with --quantize");
   }
   comparison.optimum_busbw = *busbw;
   comparison.sizes = request.sizes;

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "common/report/report.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -221,11 +222,8 @@ class Reader {
 
   [[nodiscard]] Diagnostic error(std::string code, std::string where, std::string message,
                                  std::string remedy) const {
-    return {.code = std::move(code),
-            .file = file_,
-            .where = std::move(where),
-            .message = std::move(message),
-            .remedy = std::move(remedy)};
+    return make_error(std::move(code), std::move(message), std::move(remedy),
+                      {.file = file_, .where = std::move(where)});
   }
 
   std::string file_;

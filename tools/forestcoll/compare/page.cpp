@@ -13,6 +13,7 @@
 #include "compare/page_text.hpp"
 #include "compare/winners.hpp"
 #include "compare/write.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/draw.hpp"
 #include "forestcoll/version.hpp"
 #include "forestcoll/xml_text.hpp"
@@ -58,11 +59,11 @@ Expected<std::string> picture(const Comparison& comparison) {
   options.sending = comparison.bottleneck.sending;
   const Drawing drawing = draw(comparison.fabric->topology, options);
   if (drawing.items > kMostItemsDrawn) {
-    return usage_error("P03",
-                       fmt::format("a picture of {} nodes cannot be laid out in good time; the "
-                                   "most are {}",
-                                   drawing.items, kMostItemsDrawn),
-                       "give the nodes boxes, which are drawn as one");
+    return make_error("P03",
+                      fmt::format("a picture of {} nodes cannot be laid out in good time; the "
+                                  "most are {}",
+                                  drawing.items, kMostItemsDrawn),
+                      "give the nodes boxes, which are drawn as one");
   }
   auto svg = render(drawing.dot, "svg");
   if (!svg) return with_remedies(svg.errors(), kRemedies);

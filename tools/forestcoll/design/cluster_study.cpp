@@ -10,6 +10,7 @@
 
 #include "design/each_at_once.hpp"
 #include "design/kept_figures.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 Expected<std::size_t> boxes_of(const ClusterRequest& request, const ClusterBox& box) {
   const std::size_t boxes = request.gpus / box.gpus;
   if (request.gpus % box.gpus == 0 && boxes >= 2) return boxes;
-  return usage_error(
+  return make_error(
       "K04", fmt::format("{} GPUs are not two or more whole boxes of {}", request.gpus, box.gpus),
       fmt::format("ask for a multiple of {}", box.gpus));
 }
@@ -53,18 +54,18 @@ Expected<std::vector<ClusterOffer>> offers_of(const ClusterRequest& request,
     }
   }
   if (!any_fits) {
-    return usage_error("K03",
-                       fmt::format("no switch of the costs has ports of {} GB/s, which a NIC of {} "
-                                   "brings",
-                                   number(box->nic_bandwidth), request.box),
-                       "add one, or choose another --box");
+    return make_error("K03",
+                      fmt::format("no switch of the costs has ports of {} GB/s, which a NIC of {} "
+                                  "brings",
+                                  number(box->nic_bandwidth), request.box),
+                      "add one, or choose another --box");
   }
   if (offers.empty()) {
-    return usage_error("K04",
-                       fmt::format("no fabric of at most three levels joins {} boxes with these "
-                                   "switches",
-                                   *boxes),
-                       "add a switch with more ports, or ask for a number of boxes with divisors");
+    return make_error("K04",
+                      fmt::format("no fabric of at most three levels joins {} boxes with these "
+                                  "switches",
+                                  *boxes),
+                      "add a switch with more ports, or ask for a number of boxes with divisors");
   }
   return offers;
 }

@@ -7,6 +7,7 @@
 
 #include "common/report/report.hpp"
 #include "forestcoll/bandwidth.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -47,11 +48,8 @@ class CostsReader {
 
  private:
   void wrong(const char* code, std::string where, std::string message, std::string remedy) {
-    errors_.push_back({.code = code,
-                       .file = file_,
-                       .where = std::move(where),
-                       .message = std::move(message),
-                       .remedy = std::move(remedy)});
+    errors_.push_back(make_error(code, std::move(message), std::move(remedy),
+                                 {.file = file_, .where = std::move(where)}));
   }
 
   std::string text(const Json& json, const char* key) {
@@ -121,10 +119,7 @@ class CostsReader {
 Expected<ClusterCosts> parse_costs(std::string_view text, const std::string& file) {
   const Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) {
-    return Diagnostic{.code = "K02",
-                      .file = file,
-                      .message = "not JSON",
-                      .remedy = "Begin with docs/costs-example.json."};
+    return make_error("K02", "not JSON", "Begin with docs/costs-example.json.", {.file = file});
   }
   return CostsReader(file).read(json);
 }

@@ -8,6 +8,7 @@
 
 #include "common/files/io.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/version.hpp"
 
 namespace forestcoll::cli {
@@ -44,10 +45,9 @@ Expected<std::optional<ClusterFigures>> KeptFigures::find(const ClusterShape& sh
   if (is_ours && json.value("program", Json()) != std::string(version)) {
     return std::optional<ClusterFigures>();
   }
-  const Diagnostic unreadable{.code = "K05",
-                              .file = path,
-                              .message = "these are no kept figures of this cluster",
-                              .remedy = "Remove the file, or name another directory."};
+  const Diagnostic unreadable =
+      make_error("K05", "these are no kept figures of this cluster",
+                 "Remove the file, or name another directory.", {.file = path});
   if (!is_ours || json.value("cluster", Json()) != key_of(shape)) return unreadable;
   const auto allgather = read_ratio(json, "allgather"), allreduce = read_ratio(json, "allreduce");
   const auto least = read_ratio(json, "alltoall_least"), most = read_ratio(json, "alltoall_most");

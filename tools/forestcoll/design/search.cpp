@@ -15,6 +15,7 @@
 #include "common/report/report.hpp"
 #include "design/direct_report.hpp"
 #include "forestcoll/bandwidth.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/design_search.hpp"
 #include "forestcoll/wiring.hpp"
 #include "forestcoll/wiring_figures.hpp"
@@ -48,8 +49,8 @@ Expected<WiringSearch> searched(const Wiring& start, const SearchArguments& opti
 ExitCode run_search(const SearchArguments& options, const Console& console) {
   if (!parse_bandwidth(options.bandwidth)) {
     return fail(
-        {usage_error("S03", fmt::format("--bandwidth: \"{}\" is no bandwidth", options.bandwidth),
-                     "give a positive one, such as 25 or \"200 Gb/s\"")},
+        {make_error("S03", fmt::format("--bandwidth: \"{}\" is no bandwidth", options.bandwidth),
+                    "give a positive one, such as 25 or \"200 Gb/s\"")},
         console);
   }
   const auto start = make_wiring(options.start);

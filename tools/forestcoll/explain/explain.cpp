@@ -66,8 +66,8 @@ ExitCode run_explain(const ExplainArguments& arguments, const Console& console) 
                            [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     const CodeInfo* info = find_code(code);
     if (info == nullptr) {
-      return fail({usage_error("S03", fmt::format("there is no code \"{}\"", arguments.code),
-                               "codes are such as E05; `forestcoll explain` lists them all")},
+      return fail({make_error("S03", fmt::format("there is no code \"{}\"", arguments.code),
+                              "codes are such as E05; `forestcoll explain` lists them all")},
                   console);
     }
     text = line_of(*info);

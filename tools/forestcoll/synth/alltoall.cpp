@@ -15,6 +15,7 @@
 #include "common/report/progress_bar.hpp"
 #include "common/report/warnings.hpp"
 #include "forestcoll/alltoall_baseline.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/compile_alltoall.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/stopwatch.hpp"
@@ -45,44 +46,39 @@ Expected<void> refuse_tree_options(const SynthArguments& arguments) {
         std::pair("--tradeoff", arguments.solver.tradeoff),
         std::pair("--warm", !arguments.solver.warm.empty())}) {
     if (!given) continue;
-    return usage_error("S04", fmt::format("{} is about trees, and an alltoall has none", option),
-                       fmt::format("leave {} out", option));
+    return make_error("S04", fmt::format("{} is about trees, and an alltoall has none", option),
+                      fmt::format("leave {} out", option));
   }
   if (arguments.root.empty()) return {};
-  return usage_error("S02", "an alltoall has no root", "leave --root out");
+  return make_error("S02", "an alltoall has no root", "leave --root out");
 }
 
 Expected<void> refuse_format(const SynthArguments& arguments) {
   const std::string& format = arguments.format;
   if (format == "mscclpp") {
-    return Diagnostic{.code = "T06",
-                      .kind = ErrorKind::limit,
-                      .message = "this program makes no plans of MSCCL++ for an alltoall",
-                      .remedy = "write --format msccl or flows"};
+    return make_error("T06", "this program makes no plans of MSCCL++ for an alltoall",
+                      "write --format msccl or flows");
   }
   if (format == "msccl" || format == "flows" || format == "none" || is_trace(format)) {
     return {};
   }
-  return usage_error("S04",
-                     fmt::format("--format {} is for trees, and an alltoall has none", format),
-                     "write --format msccl, flows or none");
+  return make_error("S04",
+                    fmt::format("--format {} is for trees, and an alltoall has none", format),
+                    "write --format msccl, flows or none");
 }
 
 // RCCL's interface says that it does not support an alltoall in place; NCCL has none of its own.
 Expected<void> refuse_in_place(const SynthArguments& arguments) {
   if (!arguments.in_place) return {};
-  return Diagnostic{.code = "T06",
-                    .kind = ErrorKind::limit,
-                    .message = "the runtimes have no alltoall in place",
-                    .remedy = "leave --inplace out: the schedule is for calls out of place"};
+  return make_error("T06", "the runtimes have no alltoall in place",
+                    "leave --inplace out: the schedule is for calls out of place");
 }
 
 Diagnostic no_parts(const std::string& text) {
-  return usage_error(
-      "S03", fmt::format("-k: expected a number of parts, found \"{}\"", text),
-      fmt::format("write auto, N or max:N, with N from 1 to {}; the exact optimum of "
-                  "an alltoall may need any number of parts",
-                  kMaxParts));
+  return make_error("S03", fmt::format("-k: expected a number of parts, found \"{}\"", text),
+                    fmt::format("write auto, N or max:N, with N from 1 to {}; the exact optimum of "
+                                "an alltoall may need any number of parts",
+                                kMaxParts));
 }
 
 Expected<void> read_parts(const std::string& text, AlltoallCompileOptions& options) {
@@ -109,7 +105,7 @@ Expected<void> read_largest_size(const std::string& sizes, AlltoallCompileOption
       read_size("--sizes", last == std::string::npos ? sizes : sizes.substr(last + 1));
   if (!bytes) return bytes.errors();
   if (*bytes == 0) {
-    return usage_error("S03", "--sizes: no buffer has 0 bytes", "name the size of a buffer");
+    return make_error("S03", "--sizes: no buffer has 0 bytes", "name the size of a buffer");
   }
   options.bytes = *bytes;
   return {};
@@ -208,11 +204,11 @@ Expected<void> write_alltoall(const AlltoallCompilation& made, const Fabric& fab
 
 ExitCode refuse_verdict(const Verdict& verdict, const Console& console) {
   if (verdict.finding_count == 1 && verdict.faults == std::vector{Fault::unused}) {
-    return fail({usage_error("S03",
-                             "the sizes of the request leave none at which a runtime selects the "
-                             "schedule: " +
-                                 verdict.findings.front().message,
-                             "name a larger --max-bytes, or a smaller -k")},
+    return fail({make_error("S03",
+                            "the sizes of the request leave none at which a runtime selects the "
+                            "schedule: " +
+                                verdict.findings.front().message,
+                            "name a larger --max-bytes, or a smaller -k")},
                 console);
   }
   print(verdict.findings, console);
@@ -225,12 +221,12 @@ ExitCode refuse_verdict(const Verdict& verdict, const Console& console) {
 
 Expected<void> refuse_alltoall_options(const SynthArguments& arguments) {
   if (arguments.format == "flows") {
-    return usage_error("S04", "--format flows is for -c alltoall",
-                       "write --format forest: other collectives have trees");
+    return make_error("S04", "--format flows is for -c alltoall",
+                      "write --format forest: other collectives have trees");
   }
   if (arguments.demand.empty()) return {};
-  return usage_error("S04", "--demand is for -c alltoall",
-                     "leave --demand out; the weights of nodes say what they own");
+  return make_error("S04", "--demand is for -c alltoall",
+                    "leave --demand out; the weights of nodes say what they own");
 }
 
 Expected<void> check_alltoall(const SynthArguments& arguments) {

@@ -13,6 +13,7 @@
 
 #include "common/files/io.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -20,13 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 Diagnostic cannot_make(const fs::path& directory, const std::error_code& error) {
-  return {.code = "",
-          .severity = Severity::error,
-          .kind = ErrorKind::io,
-          .file = directory.string(),
-          .where = "",
-          .message = "cannot make the directory: " + error.message(),
-          .remedy = "choose a place where you may write"};
+  return io_error(directory.string(), "cannot make the directory: " + error.message(),
+                  "choose a place where you may write");
 }
 
 /// A directory that did not exist before, and that is gone again at the end unless it was kept.
@@ -86,11 +82,11 @@ Expected<void> refuse_directory(const std::string& directory, const std::string&
   std::error_code error;
   if (!fs::exists(directory, error)) return {};
   if (!fs::is_directory(directory, error)) {
-    return usage_error("S04", fmt::format("{}: {} is no directory", option, directory),
-                       "several files are written: name a directory that is empty or not there");
+    return make_error("S04", fmt::format("{}: {} is no directory", option, directory),
+                      "several files are written: name a directory that is empty or not there");
   }
   if (!fs::is_empty(directory, error)) {
-    return usage_error(
+    return make_error(
         "S04", fmt::format("{}: the directory {} is not empty", option, directory),
         "runtimes load every file in such a directory: name one that is empty or not there");
   }

@@ -7,6 +7,7 @@
 #include "common/files/io.hpp"
 #include "common/options/size_options.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/trace.hpp"
 #include "synth/file_set.hpp"
 
@@ -58,19 +59,19 @@ Expected<std::int64_t> resolve_trace(const SynthArguments& arguments) {
                                       std::pair("--min-bytes", !arguments.min_bytes.empty()),
                                       std::pair("--max-bytes", !arguments.max_bytes.empty())}) {
     if (!given) continue;
-    return usage_error(
+    return make_error(
         "S04",
         fmt::format("{} is for what runtimes load, not for --format {}", option, arguments.format),
         fmt::format("leave {} out: a trace is of the one size that --sizes names", option));
   }
   if (arguments.sizes.empty()) {
-    return usage_error("S04", fmt::format("--format {} has messages of one size", arguments.format),
-                       "name the size of the whole buffer: --sizes 16M");
+    return make_error("S04", fmt::format("--format {} has messages of one size", arguments.format),
+                      "name the size of the whole buffer: --sizes 16M");
   }
   if (arguments.format == kChakra) {
     if (arguments.output == "-") {
-      return usage_error("S04", "--format chakra writes a file for every rank",
-                         "name a directory with -o");
+      return make_error("S04", "--format chakra writes a file for every rank",
+                        "name a directory with -o");
     }
     const auto done = refuse_directory(arguments.output, "-o");
     if (!done) return done.errors();

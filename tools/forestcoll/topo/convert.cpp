@@ -18,6 +18,7 @@
 #include "common/options/jobs_option.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/simgrid.hpp"
 
 namespace forestcoll::cli {
@@ -48,8 +49,8 @@ std::string name_of(GraphFormat format) {
 Expected<std::string> chosen_format(const ConvertArguments& options) {
   if (!options.format.empty()) return options.format;
   if (const auto format = graph_format_of_file(options.out)) return name_of(*format);
-  return usage_error("C01", fmt::format("{} does not say the format", display_name(options.out)),
-                     fmt::format("give --to {}", fmt::join(format_names(), ", ")));
+  return make_error("C01", fmt::format("{} does not say the format", display_name(options.out)),
+                    fmt::format("give --to {}", fmt::join(format_names(), ", ")));
 }
 
 Expected<Converted> converted_to(const std::string& format, const Topology& topology,

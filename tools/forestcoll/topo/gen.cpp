@@ -17,6 +17,7 @@
 #include "common/report/progress_bar.hpp"
 #include "common/report/remedies.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/generate.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/wiring.hpp"
@@ -80,17 +81,17 @@ constexpr std::array<Remedy, 1> kRemedies = {{{"E15", "Ask for a smaller fabric.
 Expected<void> refuse_combination(const GenArguments& options) {
   if (!options.list) {
     if (!options.json) return {};
-    return usage_error("S04", "--json is for --list: a topology file is JSON already",
-                       "leave --json out, or add --list");
+    return make_error("S04", "--json is for --list: a topology file is JSON already",
+                      "leave --json out, or add --list");
   }
   std::string beside;
   if (!options.name.empty()) beside = fmt::format("\"{}\"", options.name);
   if (!options.values.empty()) beside = "--" + options.values.begin()->first;
   if (options.out != "-") beside = "-o";
   if (beside.empty()) return {};
-  return usage_error("S04",
-                     fmt::format("--list lists all fabrics, and {} says nothing to it", beside),
-                     fmt::format("leave {} or --list out", beside));
+  return make_error("S04",
+                    fmt::format("--list lists all fabrics, and {} says nothing to it", beside),
+                    fmt::format("leave {} or --list out", beside));
 }
 
 // A topology file, and what it says.
@@ -114,8 +115,8 @@ ExitCode run_gen(const GenArguments& options, const Console& console) {
   if (const auto done = refuse_combination(options); !done) return fail(done.errors(), console);
   if (options.list) return print_list(options, console);
   if (options.name.empty()) {
-    return fail({usage_error("G01", "the name of a fabric is missing",
-                             "`forestcoll topo gen --list` names them all")},
+    return fail({make_error("G01", "the name of a fabric is missing",
+                            "`forestcoll topo gen --list` names them all")},
                 console);
   }
   const auto made = make(options, console);

@@ -20,6 +20,7 @@
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/bandwidth.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -39,9 +40,9 @@ Expected<Source> chosen_source(const std::string& name, std::string_view text,
                                const std::string& file) {
   const auto source = name == "auto" ? detect_source(text) : find_source(name);
   if (source) return *source;
-  Diagnostic error = usage_error("I01", "this is none of the formats that can be imported",
-                                 "Name the format, if it is one: `forestcoll topo import --help` "
-                                 "lists them. A topology file of ours needs no import.");
+  Diagnostic error = make_error("I01", "this is none of the formats that can be imported",
+                                "Name the format, if it is one: `forestcoll topo import --help` "
+                                "lists them. A topology file of ours needs no import.");
   error.file = file;
   return error;
 }
@@ -50,7 +51,7 @@ Expected<std::optional<Ratio>> positive(const std::string& option, const std::st
   if (text.empty()) return std::optional<Ratio>();
   const auto value = parse_bandwidth(text);
   if (value) return value;
-  return usage_error(
+  return make_error(
       "I08", fmt::format("{}: expected a positive number of GB/s, found \"{}\"", option, text),
       "Write a number such as 25, or with its unit \"200 Gb/s\".");
 }
@@ -123,8 +124,8 @@ Json json_report(Source source, const CheckedImport& result) {
 
 ExitCode run_import(const ImportArguments& options, const Console& console) {
   if (options.json && options.out == "-") {
-    return fail({usage_error("I08", "--json: standard output is taken by the topology file",
-                             "Give the file a name: -o topology.json.")},
+    return fail({make_error("I08", "--json: standard output is taken by the topology file",
+                            "Give the file a name: -o topology.json.")},
                 console);
   }
   if (const auto done = refuse_clashes(
@@ -136,9 +137,9 @@ ExitCode run_import(const ImportArguments& options, const Console& console) {
     return fail(done.errors(), console);
   }
   if (!options.reading.quantize.empty()) {
-    return fail({usage_error("I08", "--quantize: an imported file keeps every bandwidth as it is",
-                             "Round where the file is used: `forestcoll bound --quantize`, or "
-                             "`forestcoll topo convert --quantize` of what is imported.")},
+    return fail({make_error("I08", "--quantize: an imported file keeps every bandwidth as it is",
+                            "Round where the file is used: `forestcoll bound --quantize`, or "
+                            "`forestcoll topo convert --quantize` of what is imported.")},
                 console);
   }
   const auto reading = read_options(options);

@@ -23,6 +23,7 @@
 #include "common/report/bottleneck.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/draw.hpp"
 #include "forestcoll/summary.hpp"
 #include "forestcoll/synthesize.hpp"
@@ -175,11 +176,11 @@ Expected<Drawing> make_drawing(const ShowArguments& options, const Fabric& fabri
   draw_options.width = options.width;
   Drawing drawing = draw(fabric.topology, draw_options);
   if (drawing.items <= kMostItems || (options.svg.empty() && options.png.empty())) return drawing;
-  return usage_error("P03",
-                     fmt::format("a picture of {} nodes cannot be laid out in good time; the most "
-                                 "are {}",
-                                 drawing.items, kMostItems),
-                     "write the graph with --dot, or give the nodes boxes, which are drawn as one");
+  return make_error("P03",
+                    fmt::format("a picture of {} nodes cannot be laid out in good time; the most "
+                                "are {}",
+                                drawing.items, kMostItems),
+                    "write the graph with --dot, or give the nodes boxes, which are drawn as one");
 }
 
 Expected<void> write_pictures(const ShowArguments& options, const Fabric& fabric,
@@ -203,8 +204,8 @@ Expected<void> refuse_combination(const ShowArguments& options,
                                   const std::vector<std::string>& files) {
   const bool picture = std::ranges::any_of(files, [](const auto& file) { return !file.empty(); });
   if (picture || options.only_of_pictures.empty()) return {};
-  return usage_error("S04", options.only_of_pictures + " is for pictures, and none is asked for",
-                     "leave it out, or name a file with --svg, --png or --dot");
+  return make_error("S04", options.only_of_pictures + " is for pictures, and none is asked for",
+                    "leave it out, or name a file with --svg, --png or --dot");
 }
 
 ExitCode run_show(const ShowArguments& options, const Console& console) {

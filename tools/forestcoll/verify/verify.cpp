@@ -22,6 +22,7 @@
 #include "common/report/report.hpp"
 #include "common/report/warnings.hpp"
 #include "forestcoll/boxes.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -186,8 +187,8 @@ void warn_of_seen_simple(const Verdict& verdict, const Topology* topology, const
 }
 
 ExitCode refuse_target(const Console& console) {
-  return fail({usage_error("S04", "--target names a runtime that does not load files of this kind",
-                           "leave --target out; plans have mscclpp, MSCCL XML the others")},
+  return fail({make_error("S04", "--target names a runtime that does not load files of this kind",
+                          "leave --target out; plans have mscclpp, MSCCL XML the others")},
               console);
 }
 
@@ -239,10 +240,10 @@ ExitCode run_verify(const VerifyArguments& options, const Console& console) {
   }
   std::optional<LoadedTopology> topology;
   if (options.topology.empty() && is_about_topology(options)) {
-    return fail({usage_error("S04",
-                             "--nvlink, --box, --pcie-p2p, --drop, --derate, --ranks, --members "
-                             "and --no-relays are for the topology",
-                             "name it with --topology")},
+    return fail({make_error("S04",
+                            "--nvlink, --box, --pcie-p2p, --drop, --derate, --ranks, --members "
+                            "and --no-relays are for the topology",
+                            "name it with --topology")},
                 console);
   }
   if (!options.topology.empty()) {
@@ -268,8 +269,8 @@ ExitCode run_verify(const VerifyArguments& options, const Console& console) {
   if (options.target_given && verdict->format != loaded) return refuse_target(console);
   if (options.sms && verdict->threadblocks == 0 && verdict->ok) {
     return fail(
-        {usage_error("S04", "--sms is for threadblocks, and neither forests nor flows have any",
-                     "leave --sms out")},
+        {make_error("S04", "--sms is for threadblocks, and neither forests nor flows have any",
+                    "leave --sms out")},
         console);
   }
   const std::string report =

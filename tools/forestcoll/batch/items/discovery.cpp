@@ -26,13 +26,8 @@ std::optional<Identity> identity_of(const std::string& path) {
 }
 
 Diagnostic cannot_read(const std::string& directory, const std::error_code& error) {
-  return {.code = "",
-          .severity = Severity::error,
-          .kind = ErrorKind::io,
-          .file = display_name(directory),
-          .where = "",
-          .message = "cannot read the directory: " + error.message(),
-          .remedy = "make it readable, or leave it out with --exclude"};
+  return io_error(directory, "cannot read the directory: " + error.message(),
+                  "make it readable, or leave it out with --exclude");
 }
 
 bool any_matches(const std::vector<std::string>& patterns, const std::string& path) {

@@ -12,6 +12,7 @@
 #include "common/options/collective_option.hpp"
 #include "common/options/target_options.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {
@@ -46,7 +47,7 @@ class Reader {
 
  private:
   Diagnostic error(const std::string& where, std::string message, std::string remedy) const {
-    Diagnostic result = usage_error("J06", std::move(message), std::move(remedy));
+    Diagnostic result = make_error("J06", std::move(message), std::move(remedy));
     result.file = file_;
     result.where = where;
     return result;

@@ -9,6 +9,7 @@
 
 #include "batch/items/discovery.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {
@@ -58,8 +59,8 @@ class Check {
     for (const std::string& output : files_.outputs) {
       const fs::path place = place_of(output);
       if (!inputs_.contains(place) && !is_baseline(place)) continue;
-      return usage_error("S04", fmt::format("{} is an input, and an output goes there", output),
-                         "name another directory with -o");
+      return make_error("S04", fmt::format("{} is an input, and an output goes there", output),
+                        "name another directory with -o");
     }
     return {};
   }
@@ -78,8 +79,8 @@ class Check {
     if (is_baseline(place)) what = "the baseline";
     if (place.parent_path() == directory_ && is_reserved(place.filename())) what = "a report";
     if (what == nullptr) return {};
-    return usage_error("S04", fmt::format("--junit: {} is {} of this batch", files_.junit, what),
-                       "write it to another file");
+    return make_error("S04", fmt::format("--junit: {} is {} of this batch", files_.junit, what),
+                      "write it to another file");
   }
 
   [[nodiscard]] Expected<void> refuse_report(const std::string& name) const {
@@ -90,11 +91,11 @@ class Check {
       return output.string().starts_with(place.string() + "/");
     });
     if (!in_the_way && !inputs_.contains(place)) return {};
-    return usage_error("S04",
-                       fmt::format("{} is {}, and the report goes there", path,
-                                   in_the_way ? "where outputs go" : "an input"),
-                       in_the_way ? "rename the topology, or leave it out with --exclude"
-                                  : "name another directory with -o");
+    return make_error("S04",
+                      fmt::format("{} is {}, and the report goes there", path,
+                                  in_the_way ? "where outputs go" : "an input"),
+                      in_the_way ? "rename the topology, or leave it out with --exclude"
+                                 : "name another directory with -o");
   }
 
   const FilesOfBatch& files_;

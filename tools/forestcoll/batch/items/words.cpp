@@ -10,6 +10,7 @@
 
 #include "common/bound_alltoall.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/collective.hpp"
 #include "synth/alltoall.hpp"
 
@@ -66,7 +67,7 @@ std::string_view name_of(std::string_view word) {
 }
 
 Diagnostic refused(const CLI::ParseError& error) {
-  return usage_error("S03", error.what(), "`forestcoll synth --help` has the options");
+  return make_error("S03", error.what(), "`forestcoll synth --help` has the options");
 }
 
 // CLI11 takes the words from the last to the first.

@@ -18,6 +18,7 @@
 #include "batch/results/hash.hpp"
 #include "batch/results/outcome.hpp"
 #include "common/files/io.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {
@@ -38,9 +39,7 @@ struct Part {
 };
 
 Diagnostic merge_error(const std::string& file, std::string message, std::string remedy) {
-  Diagnostic error = usage_error("J08", std::move(message), std::move(remedy));
-  error.file = display_name(file);
-  return error;
+  return make_error("J08", std::move(message), std::move(remedy), {.file = display_name(file)});
 }
 
 // "report.2-of-4.json"
@@ -72,12 +71,7 @@ Expected<std::vector<Part>> parts_in(const std::string& directory) {
     const std::string name = entries->path().filename().string();
     if (const auto shard = shard_of(name)) names.emplace_back(name, *shard);
   }
-  if (error) {
-    Diagnostic unreadable = merge_error(directory, "cannot read: " + error.message(), "");
-    unreadable.kind = ErrorKind::io;
-    unreadable.code = "";
-    return unreadable;
-  }
+  if (error) return io_error(directory, "cannot read: " + error.message());
   if (names.empty()) {
     return merge_error(directory, "there is no report of a shard, such as report.1-of-4.json",
                        "run `forestcoll batch --shard 1/4` and so on first");
@@ -204,7 +198,7 @@ ExitCode run(const MergeArguments& arguments, const Console& console) {
   if (!request) return fail(request.errors(), console);
   if (arguments.output.empty() && arguments.directories.size() > 1) {
     return fail(
-        {usage_error("S04", "several directories, and none to join them in", "name it with -o")},
+        {make_error("S04", "several directories, and none to join them in", "name it with -o")},
         console);
   }
   const std::string to =

@@ -9,6 +9,7 @@
 #include "batch/items/discovery.hpp"
 #include "common/files/io.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {
@@ -78,10 +79,10 @@ Expected<OutcomeRequest> resolve(const OutcomeArguments& arguments) {
   if (arguments.annotate) on_standard_output.push_back("--annotate");
   if (arguments.junit == "-") on_standard_output.push_back("--junit -");
   if (on_standard_output.size() > 1) {
-    return usage_error("S04",
-                       fmt::format("{} and {} both write to standard output", on_standard_output[0],
-                                   on_standard_output[1]),
-                       "take the report from report.json, or name a file with --junit");
+    return make_error("S04",
+                      fmt::format("{} and {} both write to standard output", on_standard_output[0],
+                                  on_standard_output[1]),
+                      "take the report from report.json, or name a file with --junit");
   }
   for (const std::string& text : arguments.allow) {
     auto allowance = parse_allowance(text);
@@ -90,8 +91,8 @@ Expected<OutcomeRequest> resolve(const OutcomeArguments& arguments) {
   }
   if (arguments.baseline.empty()) {
     if (request.allowed.empty()) return request;
-    return usage_error("S04", "--allow has a meaning with --baseline only",
-                       "name the report.json of an earlier run with --baseline");
+    return make_error("S04", "--allow has a meaning with --baseline only",
+                      "name the report.json of an earlier run with --baseline");
   }
   const auto text = read_input(arguments.baseline);
   if (!text) {

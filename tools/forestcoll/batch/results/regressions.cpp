@@ -9,6 +9,7 @@
 
 #include "batch/items/discovery.hpp"
 #include "common/report/share.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {
@@ -108,7 +109,7 @@ Expected<Allowance> parse_allowance(const std::string& text) {
   if (allowance.what == "rate" || allowance.what == "height" || allowance.what == "file") {
     return allowance;
   }
-  return usage_error(
+  return make_error(
       "S03", fmt::format("--allow: expected rate, height or file, found \"{}\"", allowance.what),
       "write --allow file, or --allow file:PATTERN for some inputs");
 }

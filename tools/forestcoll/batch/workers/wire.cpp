@@ -7,6 +7,7 @@
 
 #include "batch/workers/work.hpp"
 #include "common/files/io.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {
@@ -152,7 +153,7 @@ ExitCode serve(const Console& console) {
   }
   const auto probes = parsed(*request, parse_probe_tasks);
   if (!probes) {
-    return fail({usage_error("S03", "this command is for the children of `forestcoll batch`", "")},
+    return fail({make_error("S03", "this command is for the children of `forestcoll batch`", "")},
                 console);
   }
   Expected<void> written;

@@ -8,6 +8,7 @@
 
 #include "common/report/pcie_cost.hpp"
 #include "common/report/remedies.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -30,13 +31,8 @@ Expected<void> refuse_dump_options(const ImportOptions& options, const std::stri
   if (options.nvswitch) given = "--nvlink";
   if (!options.box_text.empty()) given = "--box";
   if (given.empty()) return {};
-  return Diagnostic{.code = "I08",
-                    .severity = Severity::error,
-                    .kind = ErrorKind::input,
-                    .file = file,
-                    .where = "",
-                    .message = given + ": the file is a topology already, and no dump of a machine",
-                    .remedy = "Leave it out, and change the file where it is wrong."};
+  return make_error("I08", given + ": the file is a topology already, and no dump of a machine",
+                    "Leave it out, and change the file where it is wrong.", {.file = file});
 }
 
 bool is_unknown_xml(std::string_view text) {
@@ -45,13 +41,8 @@ bool is_unknown_xml(std::string_view text) {
 }
 
 Diagnostic unknown_xml(const std::string& file) {
-  return {.code = "I01",
-          .severity = Severity::error,
-          .kind = ErrorKind::input,
-          .file = file,
-          .where = "",
-          .message = "this is XML, but not NCCL's, hwloc's or GraphML",
-          .remedy = "`forestcoll topo import --help` lists what can be read."};
+  return make_error("I01", "this is XML, but not NCCL's, hwloc's or GraphML",
+                    "`forestcoll topo import --help` lists what can be read.", {.file = file});
 }
 
 }  // namespace

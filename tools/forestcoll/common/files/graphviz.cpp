@@ -17,19 +17,14 @@
 #include <string_view>
 #include <system_error>
 
+#include "forestcoll/codes.hpp"
+
 extern char** environ;  // NOLINT: POSIX has it so
 
 namespace forestcoll::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-Diagnostic failure(const char* code, std::string message, std::string remedy) {
-  return {.code = code,
-          .kind = ErrorKind::io,
-          .message = std::move(message),
-          .remedy = std::move(remedy)};
-}
 
 class Pipe {
  public:
@@ -141,16 +136,16 @@ Expected<std::string> render(const std::string& graph, const std::string& format
                                       std::chrono::duration<double>(seconds));
   Child dot;
   if (const int error = dot.start(format); error != 0) {
-    return failure("P01",
-                   fmt::format("cannot start Graphviz's program dot: {}",
-                               std::generic_category().message(error)),
-                   "install Graphviz, or write the graph with --dot and draw it elsewhere");
+    return make_error("P01",
+                      fmt::format("cannot start Graphviz's program dot: {}",
+                                  std::generic_category().message(error)),
+                      "install Graphviz, or write the graph with --dot and draw it elsewhere");
   }
   const bool in_time = dot.exchange(graph, end);
   if (!in_time) dot.end();
   const int code = dot.wait();
   if (!in_time) {
-    return failure(
+    return make_error(
         "P04", fmt::format("Graphviz's program dot was ended after {:.6g} s", seconds),
         "write the graph with --dot and draw it elsewhere, allow more with --time-limit, "
         "or draw less with --detail");
@@ -159,12 +154,12 @@ Expected<std::string> render(const std::string& graph, const std::string& format
   const std::string said = dot.complaint.substr(0, dot.complaint.find('\n'));
   // A shell and some C libraries report a program that is not there by this exit code.
   if (code == 127) {
-    return failure("P01", "cannot start Graphviz's program dot",
-                   "install Graphviz, or write the graph with --dot and draw it elsewhere");
+    return make_error("P01", "cannot start Graphviz's program dot",
+                      "install Graphviz, or write the graph with --dot and draw it elsewhere");
   }
-  return failure("P02",
-                 fmt::format("Graphviz's program dot failed{}{}", said.empty() ? "" : ": ", said),
-                 "write the graph with --dot, and look at it there");
+  return make_error(
+      "P02", fmt::format("Graphviz's program dot failed{}{}", said.empty() ? "" : ": ", said),
+      "write the graph with --dot, and look at it there");
 }
 
 }  // namespace forestcoll::cli

@@ -24,6 +24,7 @@
 
 #include "command.hpp"
 #include "common/files/links.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -73,17 +74,7 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-Diagnostic io_error(const std::string& file, std::string message, std::string remedy = {}) {
-  return {.code = "",
-          .severity = Severity::error,
-          .kind = ErrorKind::io,
-          .file = file,
-          .where = "",
-          .message = std::move(message),
-          .remedy = std::move(remedy)};
-}
-
-Diagnostic io_error(const std::string& file, const char* action, int error_number) {
+Diagnostic failed_to(const char* action, const std::string& file, int error_number) {
   return io_error(
       file, fmt::format("cannot {}: {}", action, std::generic_category().message(error_number)));
 }
@@ -128,7 +119,7 @@ Expected<std::string> read_all(int fd, const std::string& name, std::size_t max_
       continue;
     }
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return io_error(name, "read", errno);
+    if (got < 0) return failed_to("read", name, errno);
     if (text.size() + static_cast<std::size_t>(got) > max_bytes) return too_large(name, max_bytes);
     text.append(block.data(), static_cast<std::size_t>(got));
   }
@@ -277,11 +268,18 @@ std::string display_name(const std::string& path) {
   return path == "-" ? "<stdin>" : path;
 }
 
+Diagnostic io_error(const std::string& path, std::string message, std::string remedy) {
+  Diagnostic error = make_error("", std::move(message), std::move(remedy));
+  error.kind = ErrorKind::io;
+  error.file = display_name(path);
+  return error;
+}
+
 Expected<std::string> read_input(const std::string& path, std::size_t max_bytes) {
   const std::string name = display_name(path);
   if (path == "-") return read_all(STDIN_FILENO, name, max_bytes);
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
-  if (!file.valid()) return io_error(name, "read", errno);
+  if (!file.valid()) return failed_to("read", name, errno);
   return read_all(file.get(), name, max_bytes);
 }
 
@@ -292,7 +290,7 @@ Expected<void> write_output(const std::string& path, std::string_view text, bool
   const int error =
       standard ? write_all(STDOUT_FILENO, text) : write_path(path, text, force_to_disk);
   if (error == 0) return {};
-  return io_error(standard ? "<stdout>" : display_name(path), "write", error);
+  return failed_to("write", standard ? "<stdout>" : display_name(path), error);
 }
 
 }  // namespace forestcoll::cli

@@ -16,6 +16,10 @@ void prepare_process();
 /// The name that messages use: "-" is "<stdin>", and the empty name stands in quotes.
 [[nodiscard]] std::string display_name(const std::string& path);
 
+/// What the system refuses (ErrorKind::io), which has no code; the file by its `display_name`.
+[[nodiscard]] Diagnostic io_error(const std::string& path, std::string message,
+                                  std::string remedy = {});
+
 /// The whole file, or standard input for "-". Errors (ErrorKind::io): the file cannot be read, is
 /// a directory, a pipe to which nothing writes, or larger than `max_bytes`.
 [[nodiscard]] Expected<std::string> read_input(const std::string& path,

@@ -9,6 +9,7 @@
 
 #include "common/files/links.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -67,28 +68,28 @@ bool is_written_twice(const Seen& a, const Seen& b) {
 }
 
 Diagnostic read_twice(const Seen& a, const Seen& b) {
-  return usage_error("S04",
-                     fmt::format("{} and {} both come from {}", a.named.role, b.named.role,
-                                 a.is_stream() || b.is_stream() ? "standard input" : a.named.path),
-                     "only one of the files can be standard input or a pipe: name the other");
+  return make_error("S04",
+                    fmt::format("{} and {} both come from {}", a.named.role, b.named.role,
+                                a.is_stream() || b.is_stream() ? "standard input" : a.named.path),
+                    "only one of the files can be standard input or a pipe: name the other");
 }
 
 Diagnostic overwritten(const Seen& input, const Seen& output) {
   const bool stream = output.is_stream();
-  return usage_error("S04",
-                     stream ? fmt::format("{}: standard output is the {} itself", output.named.role,
-                                          input.named.role)
-                            : fmt::format("{} {} names the {} itself", output.named.role,
-                                          output.named.path, input.named.role),
-                     "nothing is written over what is read: write to another file");
+  return make_error("S04",
+                    stream ? fmt::format("{}: standard output is the {} itself", output.named.role,
+                                         input.named.role)
+                           : fmt::format("{} {} names the {} itself", output.named.role,
+                                         output.named.path, input.named.role),
+                    "nothing is written over what is read: write to another file");
 }
 
 Diagnostic written_twice(const Seen& a, const Seen& b) {
   const bool stream = a.is_stream() || b.is_stream();
-  return usage_error("S04",
-                     fmt::format("{} and {} both go to {}", a.named.role, b.named.role,
-                                 stream ? "standard output" : b.named.path),
-                     "name a file of its own for one of them");
+  return make_error("S04",
+                    fmt::format("{} and {} both go to {}", a.named.role, b.named.role,
+                                stream ? "standard output" : b.named.path),
+                    "name a file of its own for one of them");
 }
 
 }  // namespace

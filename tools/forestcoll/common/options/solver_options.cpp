@@ -12,6 +12,7 @@
 #include "common/options/jobs_option.hpp"
 #include "common/options/parse_number.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -72,35 +73,35 @@ Expected<SolverRequest> resolve(const SolverArguments& arguments) {
   if (!arguments.threads.empty()) {
     const auto threads = parse_number<int>(arguments.threads);
     if (!threads || *threads < 1 || *threads > kMostThreads) {
-      return usage_error("S03",
-                         fmt::format("--jobs: expected a number from 1 to {}, found \"{}\"",
-                                     kMostThreads, arguments.threads),
-                         "leave it out to use all processors");
+      return make_error("S03",
+                        fmt::format("--jobs: expected a number from 1 to {}, found \"{}\"",
+                                    kMostThreads, arguments.threads),
+                        "leave it out to use all processors");
     }
     request.threads = *threads;
   }
   if (!arguments.time_limit.empty()) {
     request.seconds = parse_number<double>(arguments.time_limit);
     if (!request.seconds || !(*request.seconds > 0 && *request.seconds <= kMostSeconds)) {
-      return usage_error("S03",
-                         fmt::format("--time-limit: expected a positive number of seconds, found "
-                                     "\"{}\"",
-                                     arguments.time_limit),
-                         "write a number such as 60 or 0.5");
+      return make_error("S03",
+                        fmt::format("--time-limit: expected a positive number of seconds, found "
+                                    "\"{}\"",
+                                    arguments.time_limit),
+                        "write a number such as 60 or 0.5");
     }
   }
   if (!arguments.max_height.empty()) {
     request.max_height = parse_number<std::int32_t>(arguments.max_height);
     if (!request.max_height || *request.max_height < 1) {
-      return usage_error("S03",
-                         fmt::format("--max-height: expected a positive number of hops, found "
-                                     "\"{}\"",
-                                     arguments.max_height),
-                         "write a number such as 2; --tradeoff lists what heights are to be had");
+      return make_error("S03",
+                        fmt::format("--max-height: expected a positive number of hops, found "
+                                    "\"{}\"",
+                                    arguments.max_height),
+                        "write a number such as 2; --tradeoff lists what heights are to be had");
     }
     if (!arguments.warm.empty()) {
-      return usage_error("S04", "--warm keeps trees as high as they are, against --max-height",
-                         "leave one of the two out");
+      return make_error("S04", "--warm keeps trees as high as they are, against --max-height",
+                        "leave one of the two out");
     }
   }
   return request;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/report/bottleneck.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -30,9 +31,9 @@ Int128 crossing(const Demand& demand) {
 }
 
 Diagnostic too_large() {
-  return usage_error("E14", "the exact algbw of this all-to-all does not fit 64 bits",
-                     "give the demand in a larger unit, or round the bandwidths to a coarser grid "
-                     "with --quantize");
+  return make_error("E14", "the exact algbw of this all-to-all does not fit 64 bits",
+                    "give the demand in a larger unit, or round the bandwidths to a coarser grid "
+                    "with --quantize");
 }
 
 CrossingLink link_of(const Network& network, ArcId a) {

@@ -72,17 +72,6 @@ void note(const Console& console, std::string_view line) {
   if (!console.quiet) say(fmt::format("{}\n", line));
 }
 
-Diagnostic usage_error(std::string code, std::string message, std::string remedy) {
-  const ErrorKind kind = kind_of(code);
-  return {.code = std::move(code),
-          .severity = Severity::error,
-          .kind = kind,
-          .file = "",
-          .where = "",
-          .message = std::move(message),
-          .remedy = std::move(remedy)};
-}
-
 std::string number(double value) {
   if (value != 0 && std::abs(value) < kLeastWithThreeDecimals) {
     return fmt::format("{:.6g}", value);

@@ -34,9 +34,6 @@ void print(const Diagnostics& findings, const Console& console);
 /// Prints a line on standard error, unless `--quiet`.
 void note(const Console& console, std::string_view line);
 
-/// An error in what was asked on the command line.
-[[nodiscard]] Diagnostic usage_error(std::string code, std::string message, std::string remedy);
-
 /// "346.667": at most three decimals, or six significant digits for small numbers.
 [[nodiscard]] std::string number(double value);
 /// "346.667 (1040/3)", or "200" where that is exact.

@@ -1,0 +1,34 @@
+#include "support/topology_of.hpp"
+
+#include <string>
+
+namespace forestcoll::test {
+
+Topology topology_of(const Network& network, const SwitchRoles& roles) {
+  Topology topology;
+  topology.name = "made";
+  topology.ranks = network.ranks;
+  for (std::size_t v = 0; v < network.graph.node_count(); ++v) {
+    TopologyNode node;
+    node.id = "n" + std::to_string(v);
+    if (!network.is_compute(NodeId(v))) {
+      node.type = NodeType::switch_node;
+      const SwitchRole role = roles.empty() ? SwitchRole{} : roles[NodeId(v)];
+      node.multicast = role.copies;
+      node.reduce = role.combines;
+      node.echo = role.echoes;
+    }
+    topology.nodes.push_back(node);
+  }
+  for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
+    TopologyLink link;
+    link.src = network.graph.tail(ArcId(a));
+    link.dst = network.graph.head(ArcId(a));
+    link.bandwidth = Ratio(network.capacity[ArcId(a)]) * network.unit;
+    link.full_duplex = false;
+    topology.links.push_back(link);
+  }
+  return topology;
+}
+
+}  // namespace forestcoll::test

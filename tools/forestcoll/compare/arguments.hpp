@@ -1,0 +1,37 @@
+// What `forestcoll compare` is asked for.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/fabric.hpp"
+#include "forestcoll/failures.hpp"
+
+namespace forestcoll::cli {
+
+struct CompareArguments {
+  std::string topology;
+  std::string collective = "allreduce";
+  std::string demand;  ///< a file
+  std::string root;
+  std::vector<std::string> algorithms = {"all"};
+  std::string sizes = "1K:4G:4";
+  std::vector<std::string> schedules, measured;
+  std::string gpu, parameters;  ///< empty: the fabric's own GPU
+  std::string nccl_graph;
+  bool cross_nic = false, nccl_constants = false;
+  bool trees = false;
+  bool json = false, csv = false, markdown = false, latex = false;
+  std::string svg, html;  ///< files to write; empty: none
+  int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  ReadingOptions reading;
+  Failures failures;
+};
+
+/// Declares the options, the examples and the exit codes.
+void add_compare_options(CLI::App& command, CompareArguments& options);
+
+}  // namespace forestcoll::cli

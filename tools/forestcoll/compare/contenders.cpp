@@ -1,0 +1,125 @@
+#include "compare/contenders.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+
+#include "common/bound_alltoall.hpp"
+#include "common/files/nccl_rings.hpp"
+#include "common/options/collective_option.hpp"
+#include "compare/comparison.hpp"
+#include "compare/program_rows.hpp"
+#include "forestcoll/alltoall_baseline.hpp"
+#include "forestcoll/baseline.hpp"
+#include "forestcoll/codes.hpp"
+#include "forestcoll/exchange.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+// The baselines that have the collective.
+std::vector<std::string> baselines_of(const CompareArguments& options) {
+  std::vector<std::string> names;
+  if (is_alltoall(options.collective)) {
+    for (const BaselineInfo& info : alltoall_baselines()) names.emplace_back(info.name);
+    return names;
+  }
+  const Collective collective = *parse_collective(options.collective);
+  for (const BaselineInfo& info : baselines()) {
+    if (std::ranges::find(info.supported, collective) != info.supported.end()) {
+      names.emplace_back(info.name);
+    }
+  }
+  if (options.trees) return names;
+  if (collective == Collective::allreduce) {
+    for (const ExchangeInfo& info : exchanges()) names.emplace_back(info.name);
+  }
+  names.emplace_back("nccl-pick");
+  if (collective == Collective::allreduce) names.emplace_back("mscclpp-pick");
+  return names;
+}
+
+bool is_algorithm(const std::string& name, const CompareArguments& options) {
+  if (name == ours) return true;
+  if (is_alltoall(options.collective)) return find_alltoall_baseline(name) != nullptr;
+  return name == kOursByRate || is_selector(name) || find_exchange(name) != nullptr ||
+         find_baseline(name) != nullptr;
+}
+
+Diagnostic no_algorithm(const std::string& name, const CompareArguments& options) {
+  std::vector<std::string_view> known = {"all", ours};
+  for (const BaselineInfo& info :
+       is_alltoall(options.collective) ? alltoall_baselines() : baselines()) {
+    known.push_back(info.name);
+  }
+  return make_error("S03", fmt::format("--algorithms: there is no \"{}\"", name),
+                    fmt::format("there are {}", fmt::join(known, ", ")));
+}
+
+// "all" is ours and every baseline that has this collective.
+Expected<std::vector<std::string>> names_of(const CompareArguments& options) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  for (const std::string& asked : options.algorithms) {
+    if (asked == "all") {
+      add(ours);
+      if (!is_alltoall(options.collective) && !options.trees) add(kOursByRate);
+      for (const std::string& name : baselines_of(options)) add(name);
+    } else if (is_algorithm(asked, options)) {
+      add(asked);
+    } else {
+      return no_algorithm(asked, options);
+    }
+  }
+  return names;
+}
+
+// What says nothing to the algorithms that are compared.
+Expected<void> refuse_for_algorithms(const CompareArguments& options,
+                                     const std::vector<std::string>& names) {
+  const bool rings = std::ranges::any_of(names, has_box_rings);
+  const bool nccl_ring = std::ranges::find(names, "nccl-ring") != names.end();
+  for (const auto& [option, given, fits] :
+       {std::tuple("--nccl-graph", !options.nccl_graph.empty(), rings),
+        std::tuple("--nccl-constants", options.nccl_constants, rings),
+        std::tuple("--cross-nic", options.cross_nic, nccl_ring)}) {
+    if (!given || fits) continue;
+    return make_error(
+        "S04", fmt::format("{} says nothing to --algorithms {}", option, fmt::join(names, ",")),
+        "add nccl-ring to them, or leave it out");
+  }
+  return {};
+}
+
+// Programs alone cannot be asked for as trees.
+Expected<void> refuse_with_trees(const CompareArguments& options,
+                                 const std::vector<std::string>& names) {
+  if (!options.trees) return {};
+  if (is_alltoall(options.collective)) {
+    return make_error("S04", "an alltoall has no trees", "leave --trees out");
+  }
+  const auto program = std::ranges::find_if(names, [](const std::string& name) {
+    return name == kOursByRate || is_selector(name) ||
+           (find_exchange(name) != nullptr && find_baseline(name) == nullptr);
+  });
+  if (program == names.end()) return {};
+  return make_error("S04", fmt::format("{} is timed as a program alone", *program),
+                    "leave it or --trees out");
+}
+
+}  // namespace
+
+Expected<std::vector<std::string>> find_contenders(const CompareArguments& options) {
+  auto names = names_of(options);
+  if (!names) return names;
+  if (const auto done = refuse_for_algorithms(options, *names); !done) return done.errors();
+  if (const auto done = refuse_with_trees(options, *names); !done) return done.errors();
+  return names;
+}
+
+}  // namespace forestcoll::cli

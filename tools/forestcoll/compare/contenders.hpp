@@ -1,0 +1,16 @@
+// Which algorithms are compared.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compare/arguments.hpp"
+#include "forestcoll/diagnostic.hpp"
+
+namespace forestcoll::cli {
+
+/// The names that `--algorithms` asks for, each once; "all" is ours and every baseline that has the
+/// collective. Errors: S03 no such algorithm, S04 options that say nothing to those asked for.
+[[nodiscard]] Expected<std::vector<std::string>> find_contenders(const CompareArguments& options);
+
+}  // namespace forestcoll::cli
