@@ -6,7 +6,6 @@
 // every byte-wise change of their files.
 #pragma once
 
-#include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "audit/common/plain_text.hpp"
 #include "audit/common/utf8.hpp"
 
 namespace forestcoll::audit {
@@ -24,6 +24,10 @@ namespace forestcoll::audit {
 /// bits), `string(text)`, `start_object()`, `key(text)`, `end_object()`, `start_array()` and
 /// `end_array()`, each of which returns whether to go on. Texts are views of the scanned text;
 /// those that had escapes in them hold until the next event.
+///
+/// A handler of files of one kind may also have `whole_value(text)`, which is shown the text from
+/// the first byte of a value on: how many bytes it took, all of a value that it knows, or 0. That
+/// is for values that come by the million, and are written alike.
 template <class Handler>
 class JsonScanner {
  public:
@@ -69,7 +73,9 @@ class JsonScanner {
     std::vector<char> open;
     for (;;) {
       skip_blanks();
-      if (next() == '{' || next() == '[') {
+      if (whole_value()) {
+        // It was read by the handler.
+      } else if (next() == '{' || next() == '[') {
         open.push_back(text_[at_++]);
         const bool object = open.back() == '{';
         if (!(object ? handler_.start_object() : handler_.start_array())) return false;
@@ -88,6 +94,15 @@ class JsonScanner {
       if (open.empty()) return true;
       if (open.back() == '{' && !key()) return false;
     }
+  }
+
+  bool whole_value() {
+    if constexpr (requires { handler_.whole_value(text_); }) {
+      const std::size_t taken = handler_.whole_value(text_.substr(at_));
+      at_ += taken;
+      return taken > 0;
+    }
+    return false;
   }
 
   bool close(std::vector<char>& open) {
@@ -238,13 +253,6 @@ class JsonScanner {
     if (error != std::errc() || end != begin + 4) return fail(), std::nullopt;
     return code;
   }
-
-  // The bytes of strings that stand for themselves: ASCII without controls, quotes, backslashes.
-  static constexpr std::array<bool, 256> kPlain = [] {
-    std::array<bool, 256> plain{};
-    for (std::size_t c = 0x20; c < 0x80; ++c) plain[c] = c != '"' && c != '\\';
-    return plain;
-  }();
 
   std::string_view text_;
   Handler& handler_;

@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "audit/common/json_events.hpp"
+#include "audit/common/plain_text.hpp"
 #include "audit/forest/name_table.hpp"
 #include "forestcoll/verify.hpp"
 
@@ -60,6 +62,7 @@ class ForestReader : public JsonEvents<ForestReader, Inside> {
   bool start_object();
   bool start_array();
   bool end_array();
+  std::size_t whole_value(std::string_view text);
 
   bool number(std::int64_t value);
   bool other(std::string_view found);
@@ -73,6 +76,8 @@ class ForestReader : public JsonEvents<ForestReader, Inside> {
   Name intern(std::string_view name) { return names_.number_of(name); }
   Name intern_source(std::string_view name);
   Name intern_in_path(std::string_view name);
+  std::optional<Name> take_name(PlainText& text, Name likely);
+  bool take_path(PlainText& text, const ForestEdge& edge);
   // Compared for every edge: by a number of bytes that the compiler knows.
   template <std::size_t Size>
   [[nodiscard]] bool is_key(const char (&name)[Size]) const {
@@ -292,6 +297,48 @@ bool ForestReader::start_array() {
   }
   if (inside() != Inside::skipped) other("an array");
   return push(Inside::skipped);
+}
+
+// The next name, up to its quote; nothing where it has escapes.
+std::optional<Name> ForestReader::take_name(PlainText& text, Name likely) {
+  const auto expected = likely >= 0 ? names_.as_written(likely) : std::nullopt;
+  if (expected && text.take_quoted(*expected)) return likely;
+  const auto name = text.take_quoted();
+  return name ? std::optional(intern(*name)) : std::nullopt;
+}
+
+// From the first name to the last bracket.
+bool ForestReader::take_path(PlainText& text, const ForestEdge& edge) {
+  Name likely = edge.src;
+  do {
+    const auto node = take_name(text, likely);
+    if (!node || forest_.path_nodes.size() == kMaxPathNodes) return false;
+    forest_.path_nodes.push_back(*node);
+    likely = edge.dst;
+  } while (text.take(",\""));
+  return text.take("]}");
+}
+
+// An edge as this program writes it; any other, and one too many, is left to the events.
+std::size_t ForestReader::whole_value(std::string_view text) {
+  if (inside() != Inside::edges) return 0;
+  if (forest_.edges.size() == static_cast<std::size_t>(kMaxForestEdges)) return 0;
+  PlainText rest(text);
+  if (!rest.take(R"({"src":")")) return 0;
+  const auto src = take_name(rest, forest_.edges.empty() ? -1 : forest_.edges.back().src);
+  if (!src || !rest.take(R"(,"dst":")")) return 0;
+  const auto dst = take_name(rest, -1);
+  if (!dst || !rest.take(R"(,"path":[")")) return 0;
+  const std::size_t begin = forest_.path_nodes.size();
+  ForestEdge edge{*src, *dst, static_cast<std::uint32_t>(begin), 0};
+  if (!take_path(rest, edge)) {
+    forest_.path_nodes.resize(begin);
+    return 0;
+  }
+  edge.path_end = static_cast<std::uint32_t>(forest_.path_nodes.size());
+  forest_.edges.push_back(edge);
+  tree().edges_end = forest_.edges.size();
+  return rest.taken();
 }
 
 bool ForestReader::end_array() {

@@ -1,13 +1,16 @@
 // Numbers for names, by the order in which they first appear.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "audit/common/plain_text.hpp"
 #include "audit/forest/file.hpp"
 #include "base/mix.hpp"
 
@@ -30,11 +33,18 @@ class NameTable {
     const auto number = static_cast<Name>(names_.size());
     names_.emplace_back(name);
     words_.push_back(word);
+    is_plain_.push_back(std::all_of(name.begin(), name.end(),
+                                    [](char c) { return kPlain[static_cast<unsigned char>(c)]; }));
     slots_[at] = {word, number};
     if (2 * names_.size() > slots_.size()) grow();
     return number;
   }
 
+  /// The name, if a JSON text spells it without escapes.
+  [[nodiscard]] std::optional<std::string_view> as_written(Name number) const {
+    if (!is_plain_[static_cast<std::size_t>(number)]) return std::nullopt;
+    return names_[static_cast<std::size_t>(number)];
+  }
   /// Whether that is the number of `name`.
   [[nodiscard]] bool is(Name number, std::string_view name) const {
     return words_[static_cast<std::size_t>(number)] == word_at(name, 0) && rest_is(number, name);
@@ -86,6 +96,7 @@ class NameTable {
 
   std::vector<std::string>& names_;
   std::vector<std::uint64_t> words_;  // the first of each name
+  std::vector<bool> is_plain_;
   std::vector<Slot> slots_;
 };
 
