@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "forestcoll/least_latency.hpp"
+#include "simulate/least_latency.hpp"
 
 namespace forestcoll::fastest {
 namespace {

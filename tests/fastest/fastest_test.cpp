@@ -9,8 +9,8 @@
 
 #include "fastest/contest.hpp"
 #include "fastest/fabrics.hpp"
-#include "forestcoll/least_latency.hpp"
 #include "forestcoll/tune.hpp"
+#include "simulate/least_latency.hpp"
 
 namespace forestcoll {
 namespace {

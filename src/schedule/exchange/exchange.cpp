@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "forestcoll/codes.hpp"
 #include "schedule/exchange/all_pairs.hpp"
 #include "schedule/exchange/exchange_writer.hpp"
 #include "schedule/exchange/partners.hpp"
 #include "schedule/msccl/labels.hpp"
-#include "schedule/refusal.hpp"
 
 namespace forestcoll {
 namespace {
@@ -117,23 +117,23 @@ Expected<void> refuse_exchange(const Schedule& programs, const TargetLimits& tar
   const std::int64_t most =
       std::min<std::int64_t>({most_blocks, target.max_threadblocks, target.max_depended});
   if (programs.max_threadblocks() > most) {
-    return schedule::refusal("T01",
-                             fmt::format("{} threadblocks of a rank, one for each partner and "
-                                         "chunk, but {} at most can be used",
-                                         programs.max_threadblocks(), most),
-                             "use fewer --instances, or an algorithm of trees");
+    return make_error("T01",
+                      fmt::format("{} threadblocks of a rank, one for each partner and "
+                                  "chunk, but {} at most can be used",
+                                  programs.max_threadblocks(), most),
+                      "use fewer --instances, or an algorithm of trees");
   }
   if (programs.max_steps() > target.max_steps) {
-    return schedule::refusal("T02",
-                             fmt::format("{} steps of a threadblock, but {} holds {}",
-                                         programs.max_steps(), target.name, target.max_steps),
-                             kTreesInstead);
+    return make_error("T02",
+                      fmt::format("{} steps of a threadblock, but {} holds {}",
+                                  programs.max_steps(), target.name, target.max_steps),
+                      kTreesInstead);
   }
   if (programs.channels <= target.max_channels) return {};
-  return schedule::refusal("T03",
-                           fmt::format("{} channels, one for each chunk, but {} holds {}",
-                                       programs.channels, target.name, target.max_channels),
-                           "use fewer --instances");
+  return make_error("T03",
+                    fmt::format("{} channels, one for each chunk, but {} holds {}",
+                                programs.channels, target.name, target.max_channels),
+                    "use fewer --instances");
 }
 
 // What fits, with the operands that steps do not use.
@@ -166,8 +166,8 @@ Expected<Schedule> lower_exchange(Exchange exchange, std::size_t ranks,
                       .remedy = "the targets are " + known_targets()};
   }
   if (options.placement != Placement::in_place) {
-    return schedule::refusal("T06", "exchanges of whole buffers are made for calls in place",
-                             "leave --outofplace out, or use an algorithm of trees");
+    return make_error("T06", "exchanges of whole buffers are made for calls in place",
+                      "leave --outofplace out, or use an algorithm of trees");
   }
   if (exchange == Exchange::all_pairs || exchange == Exchange::all_pairs_once) {
     Schedule result =

@@ -95,8 +95,8 @@ Diagnostic no_algorithm(const std::string& name, const CompareArguments& options
        is_alltoall(options.collective) ? alltoall_baselines() : baselines()) {
     known.push_back(info.name);
   }
-  return usage_error("S03", fmt::format("--algorithms: there is no \"{}\"", name),
-                     fmt::format("there are {}", fmt::join(known, ", ")));
+  return make_error("S03", fmt::format("--algorithms: there is no \"{}\"", name),
+                    fmt::format("there are {}", fmt::join(known, ", ")));
 }
 
 // "all" is ours and every baseline that has this collective.
@@ -195,7 +195,7 @@ Expected<void> refuse_for_algorithms(const CompareArguments& options,
         std::tuple("--nccl-constants", options.nccl_constants, rings),
         std::tuple("--cross-nic", options.cross_nic, nccl_ring)}) {
     if (!given || fits) continue;
-    return usage_error(
+    return make_error(
         "S04", fmt::format("{} says nothing to --algorithms {}", option, fmt::join(names, ",")),
         "add nccl-ring to them, or leave it out");
   }
@@ -214,8 +214,8 @@ Expected<void> write_files(const Comparison& comparison, const CompareArguments&
                            const Console& console) {
   if (!options.svg.empty()) {
     if (!has_times(comparison)) {
-      return usage_error("N09", "--svg: no algorithm has times, so there is nothing to draw",
-                         "the report says why, for each of them");
+      return make_error("N09", "--svg: no algorithm has times, so there is nothing to draw",
+                        "the report says why, for each of them");
     }
     if (const auto done = write_output(options.svg, to_chart(comparison, kChartWidth, true));
         !done) {
@@ -233,26 +233,26 @@ Expected<void> refuse_with_trees(const CompareArguments& options,
                                  const std::vector<std::string>& names) {
   if (!options.trees) return {};
   if (is_alltoall(options.collective)) {
-    return usage_error("S04", "an alltoall has no trees", "leave --trees out");
+    return make_error("S04", "an alltoall has no trees", "leave --trees out");
   }
   const auto program = std::ranges::find_if(names, [](const std::string& name) {
     return name == kOursByRate || is_selector(name) ||
            (find_exchange(name) != nullptr && find_baseline(name) == nullptr);
   });
   if (program == names.end()) return {};
-  return usage_error("S04", fmt::format("{} is timed as a program alone", *program),
-                     "leave it or --trees out");
+  return make_error("S04", fmt::format("{} is timed as a program alone", *program),
+                    "leave it or --trees out");
 }
 
 // What says nothing to an all-to-all, or to all others.
 Expected<void> refuse_for_collective(const CompareArguments& options) {
   if (!is_alltoall(options.collective)) {
     if (options.demand.empty()) return {};
-    return usage_error("S04", "--demand is for -c alltoall", "add -c alltoall, or leave it out");
+    return make_error("S04", "--demand is for -c alltoall", "add -c alltoall, or leave it out");
   }
   if (auto done = refuse_no_demand(options.collective, options.demand); !done) return done;
   if (!options.root.empty()) {
-    return usage_error("S02", "an alltoall has no root", "leave --root out");
+    return make_error("S02", "an alltoall has no root", "leave --root out");
   }
   return {};
 }

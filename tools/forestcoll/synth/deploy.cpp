@@ -203,11 +203,10 @@ std::vector<RegisteredPlan> registered(const Deployment& deployment) {
 Expected<std::vector<NamedText>> deployment_files(const Deployment& deployment) {
   const CompileOptions& options = deployment.options;
   if (is_research(options) && deployment.schedules.size() > kMostResearchFiles) {
-    return usage_error(
-        "S04",
-        fmt::format("--deploy: the research runtime loads {} files, and these are {}",
-                    kMostResearchFiles, deployment.schedules.size()),
-        "give --tune fewer sizes");
+    return make_error("S04",
+                      fmt::format("--deploy: the research runtime loads {} files, and these are {}",
+                                  kMostResearchFiles, deployment.schedules.size()),
+                      "give --tune fewer sizes");
   }
   const RankOrder order = rank_order_of(deployment.topology);
   std::vector<NamedText> files;

@@ -56,7 +56,7 @@ Diagnostic empty_window(const Verdict& verdict, const XmlOptions& window) {
   const auto unit = static_cast<std::uint64_t>(
       target.selected_elements(verdict.collective, verdict.chunks, verdict.ranks));
   const auto least = static_cast<std::uint64_t>(std::max<std::int64_t>(1, window.min_bytes));
-  return usage_error(
+  return make_error(
       "S03",
       fmt::format("--min-bytes {} and --max-bytes {} leave no size at which a runtime selects the "
                   "schedule: buffers are multiples of {}",
