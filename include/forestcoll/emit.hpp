@@ -16,6 +16,9 @@ struct XmlOptions {
   std::string protocol = "Simple";
   std::int64_t min_bytes = 0;
   std::optional<std::int64_t> max_bytes = {};  ///< none: the target's default
+  /// `NCCL_BUFFSIZE` that the schedule is made for, said in an attribute that runtimes pass over;
+  /// 0: what they have by themselves.
+  std::int64_t buffer_bytes = 0;
   std::string algorithm = {};  ///< whose schedule it is, said in a comment; empty: forestcoll's
 };
 

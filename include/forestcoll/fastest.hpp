@@ -22,6 +22,8 @@ struct FastestOptions {
   CompileOptions compile = {};
   std::vector<std::int64_t> sizes;        ///< bytes of the whole buffer, ascending, at least one
   std::optional<std::int32_t> instances;  ///< none: 1, 2, 4 or 8, by size
+  /// `NCCL_BUFFSIZE` of the runtime, bytes; 0: not set; none: chosen by size.
+  std::optional<std::int64_t> buffer_bytes = {};
   /// Also schedules that a runtime would not select at a size, as their chunks do not divide it.
   bool any_count = false;
   std::optional<SimulationParameters> parameters;  ///< none: those of the fabric's GPU
@@ -33,7 +35,7 @@ struct FastestOptions {
 struct ConsideredTime {
   std::string algorithm;  ///< "forestcoll", or the name of a baseline or an exchange
   double seconds = 0;
-  /// It takes at least `seconds`, which is more than the choice takes, so nobody looked further.
+  /// It takes at least `seconds`, no less than the choice takes, so nobody looked further.
   bool is_bound = false;
 };
 
@@ -43,6 +45,14 @@ struct LeastTime {
   enum class By { latency, links } by = By::latency;
 };
 
+/// What a time is made of, in seconds; the sum is the time.
+struct TimeCosts {
+  double links = 0;         ///< what the busiest link needs
+  double waiting = 0;       ///< for one another on links: the pipeline fills and drains, flows meet
+  double latencies = 0;     ///< of messages and hops
+  double threadblocks = 0;  ///< steps, and what one threadblock moves and adds
+};
+
 /// What is fastest for a size.
 struct FastestChoice {
   std::int64_t bytes = 0;
@@ -50,22 +60,28 @@ struct FastestChoice {
   std::string name;       ///< for people: "forestcoll, k 4, height 2", "bfb"
   std::string protocol;
   std::int32_t instances = 1;
+  std::int64_t buffer_bytes = 0;  ///< `NCCL_BUFFSIZE` that it needs for this; 0: none in particular
   std::int64_t chunks = 0;
   std::int32_t threadblocks = 0, channels = 0, steps = 0;
   Ratio algbw;  ///< GB/s: what the links carry
   double seconds = 0;
   LeastTime least;
   std::vector<ConsideredTime> considered;  ///< by time; each algorithm once
+  std::optional<TimeCosts> costs = {};     ///< of what is written
 };
 
 /// "bfb, LL, 2 instances: 12.3 us (model, not measurement), 81 % of the least possible; …": the
 /// choice and those that come after it.
 [[nodiscard]] std::string in_words(const FastestChoice& choice);
+/// "links 71 %, waiting for one another 12 %, latencies 3 %, threadblocks 14 %".
+[[nodiscard]] std::string in_words(const TimeCosts& costs);
 
 /// For every size that some schedule serves, what is fastest there, in the order of the sizes.
 /// Candidates: forests of 1, 2, 4, 8 and 16 trees per root, lower ones at lower rates, what
 /// `choose_forest` takes, all of `baselines()` and `exchanges()` that the fabric has, each in
-/// 1, 2, 4 and 8 instances, and in all protocols that the runtime can run there. Each is lowered
+/// 1, 2, 4 and 8 instances, and in all protocols that the runtime can run there, in Simple with
+/// buffers of 4 MiB, as the runtime has them, and of 512 KiB: passes that carry less fill
+/// and drain high trees faster. Each is lowered
 /// for the target, written, verified and simulated as it is written; left out at a size is only
 /// what `Simulator::least_seconds` proves to be slower than the choice. Equal input gives equal
 /// choices. Errors: those of `compile`; T01 … where no candidate fits the target; S03 where no size
@@ -97,7 +113,7 @@ struct FastestSchedule {
 
 /// The programs of an exchange in the protocol and the instances of `options`, written and
 /// verified. REQUIRES: the collective is allreduce, the format MSCCL XML. Errors: those of
-/// `compile_forest` and `lower_exchange`.
+/// `compile_forest` and `lower_exchange`; T08 Simple, for one that is for LL alone.
 [[nodiscard]] Expected<Compilation> compile_exchange(const Fabric& fabric,
                                                      const ExchangeInfo& exchange,
                                                      const CompileOptions& options);

@@ -37,6 +37,7 @@ struct SimulationParameters {
   std::string name = "ideal";
   std::string source = {};  ///< where the figures come from, in words
   double hop_us = 0;        ///< for each link that a message crosses, beside the link's own latency
+  double link_latency_part = 1;  ///< of that latency; 0 to see what it costs
   /// Of a GPU, that can be resident at once: a forest's messages share them, a program says itself
   /// how many it has.
   double threadblocks = std::numeric_limits<double>::infinity();
@@ -46,6 +47,13 @@ struct SimulationParameters {
   ProtocolParameters ll = {.efficiency = 0.5, .pass_bytes = 32768, .slots = 8};
   ProtocolParameters ll128 = {.efficiency = 0.9375, .pass_bytes = 245760, .slots = 8};
 };
+
+/// What the runtimes give a connection in Simple, bytes, where `NCCL_BUFFSIZE` does not say
+/// otherwise. Half of it is what a pass carries of a chunk.
+inline constexpr std::int64_t kDefaultBufferBytes = std::int64_t{4} << 20;
+/// The same GPU with `NCCL_BUFFSIZE` set; 0: not set.
+[[nodiscard]] SimulationParameters with_buffers(SimulationParameters parameters,
+                                                std::int64_t buffer_bytes);
 
 /// "ideal", and the GPUs of which figures are built in, "a100" first.
 [[nodiscard]] std::vector<std::string> simulation_gpus();
@@ -89,6 +97,8 @@ struct SimulationOptions {
   /// Simulate every pass over the program, however many; else the time of many passes is
   /// extrapolated once further passes are found to take the same time each.
   bool every_pass = false;
+  /// Of every size; where it takes longer nobody wants to know how long, and its time is infinite.
+  double most_seconds = std::numeric_limits<double>::infinity();
   std::int64_t max_events = 200'000'000;  ///< over all sizes; M06 beyond
   int threads = 0;                        ///< sizes at a time; 0: as many as there are processors
 };
@@ -118,9 +128,10 @@ class Simulator {
   /// link and its last one. The amounts of an all-to-all-v grow and shrink with the size.
   ///
   /// Where a message needs more than 32 passes, T(P) of P passes is T(Q) plus (P − Q) times what a
-  /// pass adds between Q/4 and Q. Q, from 32 on, is doubled until what a pass adds is the same over
-  /// the last three doublings, within 0.3 %, or 0.75 % from 64 passes on, and no less than the
-  /// busiest link needs for it. No time is below `least_seconds`.
+  /// pass adds in the course of Q, between its Q/4th and 7Q/8th end everywhere. Q, from 32 on, is
+  /// doubled until what a pass adds is the same from Q/8 to Q/4, Q/2 and 7Q/8, within 0.3 %, or
+  /// 0.75 % from 64 passes on, and no less than the busiest link needs for it. No time is below
+  /// `least_seconds`.
   ///
   /// `sizes` are bytes of the whole buffer. Errors: M01 where a size is not positive, M05 where
   /// the schedule gets stuck with so few slots, M06 beyond max_events, R01 where it was asked to
@@ -144,9 +155,9 @@ class Simulator {
 
 /// Reads MSCCL XML, an MSCCL++ plan, forest or flows JSON (told apart by content, as `verify` does)
 /// and has it verified. Data takes the paths of forests and flows; where a schedule names none, the
-/// fewest hops through switches, spread as `verify` does. Errors: M04 where it is for another
-/// number of ranks or `verify` rejects it for reasons other than a runtime's limits; those of
-/// `verify` and `to_digraph`.
+/// fewest hops through switches, spread as `verify` does. XML that says `buffsize` is simulated
+/// with these buffers. Errors: M04 where it is for another number of ranks or `verify` rejects it
+/// for reasons other than a runtime's limits; those of `verify` and `to_digraph`.
 [[nodiscard]] Expected<Simulator> prepare_simulation(std::string_view schedule,
                                                      std::string_view file,
                                                      const Topology& topology);

@@ -18,6 +18,8 @@ struct TuneOptions {
   CompileOptions compile = {};
   std::vector<std::int64_t> sizes;        ///< bytes of the whole buffer, ascending
   std::optional<std::int32_t> instances;  ///< none: 1, 2, 4 or 8, by size
+  /// As in FastestOptions; all files are for one and the same.
+  std::optional<std::int64_t> buffer_bytes = {};
 };
 
 /// One schedule, for the sizes from `first` to `last` (both included).
@@ -34,6 +36,7 @@ struct TunedFile {
   std::int32_t threadblocks = 0, channels = 0;
   std::vector<ConsideredTime> considered;  ///< at `first`
   LeastTime least;                         ///< at `first`
+  TimeCosts costs;                         ///< at `first`
   std::size_t forest = 0;                  ///< which of `Tuning::forests`
   std::string no_ll128;  ///< in LL128, which was asked for: why it may not be safe; else empty
   Verdict verdict;
@@ -42,7 +45,9 @@ struct TunedFile {
 struct Tuning {
   std::vector<CollectiveForest> forests;  ///< those of the files; of an exchange without trees
   std::vector<TunedFile> files;           ///< by size, with disjoint windows; at least one
-  std::vector<std::int64_t> not_served;   ///< the sizes at which a runtime selects no candidate
+  /// `NCCL_BUFFSIZE` that the processes are to be started with; 0: none in particular.
+  std::int64_t buffer_bytes = 0;
+  std::vector<std::int64_t> not_served;  ///< the sizes at which a runtime selects no candidate
   /// Protocols that nobody asked for and none is chosen in, each with the reason.
   std::vector<std::pair<std::string, std::string>> left_out;
 };
@@ -51,8 +56,10 @@ struct Tuning {
 /// size, as it would pass over the others without a word. Sizes next to each other with the same
 /// choice become one file. A file's window goes from its first size up to the next file's, which is
 /// moved down as far as the simulation has it ahead and a runtime selects it; the last one ends at
-/// the last size. Sizes in between are served where a runtime selects the file for them. Errors:
-/// those of `fastest_choices`. Cost: that, and of `verify` for each file.
+/// the last size. The runtime reads the size of its buffers once for all files: it is that by which
+/// the times of all sizes have the least product. Sizes in between are served where a runtime
+/// selects the file for them. Errors: those of `fastest_choices`. Cost: that, and of `verify` for
+/// each file.
 [[nodiscard]] Expected<Tuning> tune(const Fabric& fabric, const TuneOptions& options);
 
 }  // namespace forestcoll

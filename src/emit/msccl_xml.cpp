@@ -90,11 +90,12 @@ void append_algorithm(std::string& out, const Schedule& schedule, const Collecti
   fmt::format_to(
       std::back_inserter(out),
       "<algo name=\"{}\" proto=\"{}\" nchannels=\"{}\" nchunksperloop=\"{}\" ngpus=\"{}\" "
-      "coll=\"{}\" inplace=\"{:d}\" outofplace=\"{:d}\" minBytes=\"{}\" maxBytes=\"{}\">\n",
+      "coll=\"{}\" inplace=\"{:d}\" outofplace=\"{:d}\" minBytes=\"{}\" maxBytes=\"{}\"{}>\n",
       algorithm_name(schedule, forest, topology), options.protocol, schedule.channels,
       schedule.chunks, schedule.programs.size(), collective, schedule.in_place,
       schedule.out_of_place, options.min_bytes,
-      options.max_bytes.value_or(target.default_max_bytes));
+      options.max_bytes.value_or(target.default_max_bytes),
+      options.buffer_bytes == 0 ? "" : fmt::format(" buffsize=\"{}\"", options.buffer_bytes));
 }
 
 }  // namespace

@@ -1,24 +1,49 @@
-// Every contender has a proved lower bound on its time, which is cheap. At a size they are
-// simulated in the order of their bounds, until the next bound is above the best time found: none
-// of those that are left can be faster.
+// Every contender has two proved lower bounds on its time: one of a line, which costs nothing, and
+// a higher one that is made from its program. At a size they are simulated in the order of their
+// bounds, until the next bound is above the best time found: none of those that are left can be
+// faster.
 #include "fastest/contest.hpp"
 
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
-#include <numeric>
+#include <queue>
+#include <set>
+#include <tuple>
 
 #include "choose/settle.hpp"
+#include "fastest/time_costs.hpp"
 #include "forestcoll/protocol.hpp"
 
 namespace forestcoll::fastest {
 namespace {
 
 constexpr std::int64_t kElementBytes = 4;
+// So many that the first pass of one byte of each chunk is less than this part of them.
+constexpr std::int64_t kManyBytes = std::int64_t{1} << 50;
+constexpr double kFirstPass = 1e-6;
 constexpr std::int64_t kMostEvents = 20'000'000;  // of a contender at a size
 constexpr std::array<const char*, 3> kProtocols = {"Simple", "LL", "LL128"};
+// Of a connection in Simple: the runtime's own, and small ones, for passes that carry less.
+constexpr std::array<std::int64_t, 2> kBuffers = {0, 1 << 19};
+
+const ProtocolParameters& protocol_named(const SimulationParameters& parameters,
+                                         const std::string& name) {
+  if (name == "LL") return parameters.ll;
+  return name == "LL128" ? parameters.ll128 : parameters.simple;
+}
+
+// Free of all but links: passes as small as can be, so that none waits for the first to arrive.
+SimulationParameters links_alone() {
+  SimulationParameters parameters;
+  parameters.link_latency_part = 0;
+  parameters.simple.pass_bytes = 1;
+  for (ProtocolParameters* each : {&parameters.ll, &parameters.ll128}) *each = parameters.simple;
+  return parameters;
+}
 
 // The best of each algorithm, by time.
 std::vector<ConsideredTime> best_of_each(std::vector<ConsideredTime> all) {
@@ -69,12 +94,28 @@ std::vector<std::string> Contest::protocols() const {
   return names;
 }
 
+std::vector<std::int64_t> Contest::buffers() const {
+  std::set<std::int64_t> sizes;
+  for (const Contender& each : contenders_) sizes.insert(each.buffer_bytes);
+  return {sizes.begin(), sizes.end()};
+}
+
+std::vector<std::int64_t> Contest::buffers_for(const std::string& protocol) const {
+  if (protocol != "Simple") return {0};
+  if (options_.buffer_bytes) return {*options_.buffer_bytes};
+  return {kBuffers.begin(), kBuffers.end()};
+}
+
 void Contest::add_contenders() {
   for (std::size_t p = 0; p < programs_.size(); ++p) {
     for (const std::string& protocol : protocols()) {
       if (free_ && protocol == "LL128" && !programs_[p].no_ll128.empty()) continue;
-      contenders_.push_back({p, protocol});
-      times_.push_back(std::make_unique<Times>());
+      if (protocol == "Simple" && programs_[p].is_ll_only) continue;
+      const std::size_t plain = contenders_.size();
+      for (const std::int64_t buffer : buffers_for(protocol)) {
+        contenders_.push_back({p, protocol, buffer, plain});
+        times_.push_back(std::make_unique<Times>());
+      }
     }
   }
 }
@@ -98,57 +139,118 @@ bool Contest::serves(std::size_t contender, std::int64_t bytes) const {
   return options_.any_count || bytes % (kElementBytes * elements(program(contender))) == 0;
 }
 
+std::size_t Contest::representative(std::size_t contender, std::int64_t bytes) const {
+  const Contender& each = contenders_[contender];
+  const double chunk = static_cast<double>(bytes) / static_cast<double>(program(contender).chunks);
+  return chunk <= parameters_for(each).simple.pass_bytes ? each.plain : contender;
+}
+
 // A program says in what protocol it runs; here one text stands for all of them.
 SimulationParameters Contest::parameters_for(const Contender& contender) const {
-  SimulationParameters parameters = parameters_;
+  SimulationParameters parameters = with_buffers(parameters_, contender.buffer_bytes);
   if (contender.protocol == "LL") parameters.simple = parameters.ll;
   if (contender.protocol == "LL128") parameters.simple = parameters.ll128;
   return parameters;
 }
 
-double Contest::least_seconds(std::size_t contender, std::int64_t bytes) const {
-  return program(contender).simulator.least_seconds(bytes, parameters_for(contenders_[contender]));
+double Contest::least_seconds(std::size_t contender, std::int64_t bytes) {
+  Times& times = *times_[contender];
+  const std::lock_guard lock(times.mutex);
+  const auto [at, is_new] = times.least.emplace(bytes, 0);
+  if (is_new) {
+    at->second =
+        program(contender).simulator.least_seconds(bytes, parameters_for(contenders_[contender]));
+  }
+  return at->second;
 }
 
-std::optional<double> Contest::seconds(std::size_t contender, std::int64_t bytes) {
+double Contest::quick_bound(std::size_t contender, std::int64_t bytes) {
+  Times& times = *times_[contender];
+  const std::lock_guard lock(times.mutex);
+  if (!times.line) {
+    const Simulator& simulator = program(contender).simulator;
+    const SimulationParameters parameters = parameters_for(contenders_[contender]);
+    const double of_links = simulator.least_seconds(kManyBytes, links_alone()) /
+                            static_cast<double>(kManyBytes) / (1 + kFirstPass);
+    const double efficiency =
+        protocol_named(parameters, contenders_[contender].protocol).efficiency;
+    times.line = {simulator.least_seconds(1, parameters), of_links / efficiency};
+  }
+  return std::max(times.line->first, times.line->second * static_cast<double>(bytes));
+}
+
+std::optional<double> Contest::seconds(std::size_t contender, std::int64_t bytes, double most) {
+  constexpr double kForever = std::numeric_limits<double>::infinity();
   Times& times = *times_[contender];
   const std::lock_guard lock(times.mutex);
   const auto known = times.by_size.find(bytes);
-  if (known != times.by_size.end()) return known->second;
+  if (known != times.by_size.end()) {
+    const Time& time = known->second;
+    if (time.seconds != kForever || time.most >= most) return time.seconds;
+  }
   const Simulator& simulator = program(contender).simulator;
   const SimulationParameters parameters = parameters_for(contenders_[contender]);
   std::vector<std::int64_t> sizes = {bytes};
   // What is extrapolated comes from the same passes at all such sizes.
-  if (simulator.extrapolates(bytes, parameters)) {
+  const bool is_for_all = simulator.extrapolates(bytes, parameters);
+  if (is_for_all) {
+    most = kForever;
     std::ranges::copy_if(options_.sizes, std::back_inserter(sizes),
                          [&](std::int64_t size) { return size > bytes; });
   }
-  const auto run = simulator.run(
-      sizes, parameters,
-      {.stop = compile_.synthesis.packing.stop, .max_events = kMostEvents, .threads = 1});
+  const auto run = simulator.run(sizes, parameters,
+                                 {.stop = compile_.synthesis.packing.stop,
+                                  .most_seconds = most,
+                                  .max_events = kMostEvents,
+                                  .threads = 1});
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    times.by_size.emplace(sizes[i], run ? std::optional(run->times[i].seconds) : std::nullopt);
+    Time& time = times.by_size[sizes[i]];
+    time = {std::nullopt, most};
+    if (run) time.seconds = run->times[i].seconds;
   }
-  return times.by_size.at(bytes);
+  return times.by_size.at(bytes).seconds;
+}
+
+TimeCosts Contest::costs(const Winner& winner, std::int64_t bytes) const {
+  return time_costs(program(winner.contender).simulator, bytes, winner.seconds,
+                    parameters_for(contenders_[winner.contender]));
 }
 
 std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes) {
-  std::vector<std::pair<double, std::size_t>> by_bound;
+  // The lowest bound first; a contender comes up again with its higher bound.
+  struct Bound {
+    double seconds;
+    std::size_t contender;
+    bool is_line;
+    bool operator>(const Bound& other) const {
+      return std::tie(seconds, contender) > std::tie(other.seconds, other.contender);
+    }
+  };
+  std::priority_queue<Bound, std::vector<Bound>, std::greater<>> by_bound;
   for (std::size_t c = 0; c < contenders_.size(); ++c) {
     if (!takes(c) || !serves(c, bytes)) continue;
-    by_bound.emplace_back(least_seconds(c, bytes), c);
+    const std::size_t same = representative(c, bytes);
+    if (same != c && takes(same)) continue;
+    by_bound.push({quick_bound(c, bytes), c, true});
   }
-  std::ranges::sort(by_bound);
   std::optional<Winner> best;
   std::vector<ConsideredTime> considered;
-  for (const auto& [least, c] : by_bound) {
+  while (!by_bound.empty()) {
+    const auto [least, c, is_line] = by_bound.top();
+    by_bound.pop();
     if (best && least > best->seconds) {
       considered.push_back({way(c).algorithm, least, true});
       continue;
     }
-    const auto taken = seconds(c, bytes);
+    if (is_line) {
+      by_bound.push({std::max(least, least_seconds(c, bytes)), c, false});
+      continue;
+    }
+    const double most = best ? best->seconds : std::numeric_limits<double>::infinity();
+    const auto taken = seconds(c, bytes, most);
     if (!taken) continue;
-    considered.push_back({way(c).algorithm, *taken, false});
+    const bool is_late = std::isinf(*taken);
+    considered.push_back({way(c).algorithm, is_late ? most : *taken, is_late});
     const bool is_better =
         !best || std::pair(*taken, c) < std::pair(best->seconds, best->contender);
     if (is_better) best = Winner{c, *taken, {}};

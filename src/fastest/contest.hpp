@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,6 +21,8 @@ namespace forestcoll::fastest {
 struct Contender {
   std::size_t program = 0;
   std::string protocol;
+  std::int64_t buffer_bytes = 0;  ///< of a connection in Simple; 0: as the runtime has it
+  std::size_t plain = 0;          ///< the contender that differs in its buffers alone, the first
 };
 
 struct Winner {
@@ -41,11 +44,17 @@ class Contest {
   [[nodiscard]] std::vector<std::optional<Winner>> winners(const Takes& takes);
   /// At one size, which may be another one.
   [[nodiscard]] std::optional<Winner> winner(std::int64_t bytes, const Takes& takes);
-  /// Seconds, as `simulate` has them; none where that would take too long. Safe to be called by
-  /// several threads at once.
-  [[nodiscard]] std::optional<double> seconds(std::size_t contender, std::int64_t bytes);
+  /// Seconds, as `simulate` has them, infinite beyond `most`; none where that would take too long.
+  /// Safe to be called by several threads at once.
+  [[nodiscard]] std::optional<double> seconds(
+      std::size_t contender, std::int64_t bytes,
+      double most = std::numeric_limits<double>::infinity());
   /// No more than that: see `Simulator::least_seconds`.
-  [[nodiscard]] double least_seconds(std::size_t contender, std::int64_t bytes) const;
+  [[nodiscard]] double least_seconds(std::size_t contender, std::int64_t bytes);
+  /// What the winner's time at that size is made of.
+  [[nodiscard]] TimeCosts costs(const Winner& winner, std::int64_t bytes) const;
+  /// No more than that either, and often less, but of a line that is computed once.
+  [[nodiscard]] double quick_bound(std::size_t contender, std::int64_t bytes);
   /// Would a runtime select it at that size?
   [[nodiscard]] bool serves(std::size_t contender, std::int64_t bytes) const;
   /// A runtime selects it for multiples of so many elements of the whole buffer.
@@ -66,19 +75,32 @@ class Contest {
   [[nodiscard]] const SimulationParameters& parameters() const { return parameters_; }
   /// Protocols that nobody asked for and nothing is chosen in, each with the reason.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> left_out() const;
+  /// Sizes of buffers that are chosen among, the least first; 0: as the runtime has them.
+  [[nodiscard]] std::vector<std::int64_t> buffers() const;
   /// Those that are chosen among.
   [[nodiscard]] std::vector<std::string> protocols() const;
 
  private:
+  // Infinite: it takes longer than `most`.
+  struct Time {
+    std::optional<double> seconds;
+    double most = 0;
+  };
   struct Times {
     std::mutex mutex;
-    std::map<std::int64_t, std::optional<double>> by_size;
+    std::map<std::int64_t, Time> by_size;
+    std::map<std::int64_t, double> least;
+    std::optional<std::pair<double, double>> line;  // seconds at least, and for each byte
   };
 
   Contest(const Fabric& fabric, const FastestOptions& options, CompileOptions compile)
       : fabric_(&fabric), options_(options), compile_(std::move(compile)) {}
   [[nodiscard]] bool simple_hangs() const;
   void add_contenders();
+  // The first that takes as long at that size: where chunks are so small that a pass carries them
+  // whole, buffers make no difference.
+  [[nodiscard]] std::size_t representative(std::size_t contender, std::int64_t bytes) const;
+  [[nodiscard]] std::vector<std::int64_t> buffers_for(const std::string& protocol) const;
   [[nodiscard]] SimulationParameters parameters_for(const Contender& contender) const;
 
   const Fabric* fabric_;

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "choose/settle.hpp"
 #include "fastest/selectors.hpp"
 #include "fastest/write.hpp"
+#include "forestcoll/stopwatch.hpp"
 
 namespace forestcoll {
 namespace {
@@ -16,14 +18,24 @@ using fastest::Contest;
 
 constexpr std::size_t kNamed = 4;  // algorithms after the fastest, in words
 
+Diagnostic no_simple(const ExchangeInfo& exchange) {
+  return {.code = "T08",
+          .message = fmt::format("{} has more operations in flight on a connection than Simple has "
+                                 "room for",
+                                 exchange.name),
+          .remedy = "leave the protocol out, or choose LL"};
+}
+
 }  // namespace
 
 std::string in_words(const FastestChoice& choice) {
   std::string line = fmt::format(
-      "{}, {}, {} instance{}: {:.1f} us (model, not measurement), {:.1f} times the "
+      "{}, {}{}, {} instance{}: {:.1f} us (model, not measurement), {:.1f} times the "
       "least possible {:.1f} us by {}",
-      choice.name, choice.protocol, choice.instances, choice.instances == 1 ? "" : "s",
-      choice.seconds * 1e6, choice.seconds / choice.least.seconds, choice.least.seconds * 1e6,
+      choice.name, choice.protocol,
+      choice.buffer_bytes == 0 ? "" : fmt::format(" with NCCL_BUFFSIZE={}", choice.buffer_bytes),
+      choice.instances, choice.instances == 1 ? "" : "s", choice.seconds * 1e6,
+      choice.seconds / choice.least.seconds, choice.least.seconds * 1e6,
       choice.least.by == LeastTime::By::latency ? "latency" : "the links");
   std::size_t named = 0;
   for (const ConsideredTime& other : choice.considered) {
@@ -34,6 +46,14 @@ std::string in_words(const FastestChoice& choice) {
     ++named;
   }
   return line;
+}
+
+std::string in_words(const TimeCosts& costs) {
+  const double all = costs.links + costs.waiting + costs.latencies + costs.threadblocks;
+  const auto part = [all](double seconds) { return std::lround(100 * seconds / all); };
+  return fmt::format(
+      "links {} %, waiting for one another on them {} %, latencies {} %, threadblocks {} %",
+      part(costs.links), part(costs.waiting), part(costs.latencies), part(costs.threadblocks));
 }
 
 Expected<std::vector<FastestChoice>> fastest_choices(const Fabric& fabric,
@@ -53,16 +73,21 @@ Expected<std::vector<FastestChoice>> fastest_choices(const Fabric& fabric,
 Expected<FastestSchedule> fastest_schedule(const Fabric& fabric, const FastestOptions& given) {
   FastestOptions options = given;
   options.sizes.resize(1);
+  Stopwatch stopwatch;
   auto contest = Contest::hold(fabric, options);
   if (!contest) return contest.errors();
   const auto winner = contest->winners().front();
   if (!winner) return nothing_served(*contest, "--size");
   FastestChoice choice = describe(*contest, *winner, options.sizes.front(), fabric);
+  choice.costs = contest->costs(*winner, options.sizes.front());
   auto lowered = lower_winner(*contest, winner->contender, fabric);
   if (!lowered) return lowered.errors();
-  lowered->chosen.why = "fastest for this size: " + in_words(choice);
+  lowered->chosen.why = fmt::format("fastest for this size: {}; the time is {}", in_words(choice),
+                                    in_words(*choice.costs));
+  const double choosing = stopwatch.restart();
   auto compilation = compile_forest(fabric, std::move(lowered->chosen), lowered->options);
   if (!compilation) return compilation.errors();
+  compilation->seconds.choose += choosing;
   return FastestSchedule{std::move(choice), *std::move(compilation)};
 }
 
@@ -91,7 +116,10 @@ Expected<std::vector<AlgorithmTimes>> fastest_of_each(const Fabric& fabric,
 }
 
 Expected<Compilation> compile_exchange(const Fabric& fabric, const ExchangeInfo& exchange,
-                                       const CompileOptions& options) {
+                                       const CompileOptions& given) {
+  CompileOptions options = given;
+  if (exchange.is_ll_only && options.xml.protocol == "Simple") return no_simple(exchange);
+  if (exchange.is_ll_only && options.xml.protocol.empty()) options.xml.protocol = "LL";
   auto settled = choose::settle(fabric, options);
   if (!settled) return settled.errors();
   const auto best = bound(fabric.network, Collective::allreduce, std::nullopt);

@@ -63,7 +63,8 @@ class ProgramMaker {
                                   const Schedule& schedule) const {
     const Way& way = ways_[number];
     XmlOptions xml = options_.xml;
-    xml.protocol = "Simple";
+    const bool is_ll_only = way.exchange && find_exchange(way.algorithm)->is_ll_only;
+    xml.protocol = is_ll_only ? "LL" : "Simple";
     const std::string text = to_msccl_xml(schedule, way.forest(), fabric_.topology, xml);
     auto simulator = prepare_simulation(text, way.algorithm, fabric_.topology);
     if (!simulator) return std::nullopt;
@@ -75,7 +76,8 @@ class ProgramMaker {
                    .threadblocks = schedule.max_threadblocks(),
                    .channels = schedule.channels,
                    .steps = schedule.max_steps(),
-                   .no_ll128 = why_not_ll128(way)};
+                   .no_ll128 = why_not_ll128(way),
+                   .is_ll_only = is_ll_only};
   }
 
   // What an exchange reaches on the links only the checker knows.

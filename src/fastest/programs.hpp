@@ -18,7 +18,8 @@ struct Program {
   Simulator simulator;
   std::int64_t chunks = 0;
   std::int32_t threadblocks = 0, channels = 0, steps = 0;
-  std::string no_ll128;  ///< why not
+  std::string no_ll128;     ///< why not
+  bool is_ll_only = false;  ///< see ExchangeInfo
 };
 
 /// All ways in all numbers of instances, as far as they fit the target, in that order. What the

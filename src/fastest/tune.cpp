@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -26,8 +28,22 @@ class Tuner {
   Tuner(const Fabric& fabric, const TuneOptions& options, Contest contest)
       : fabric_(fabric), options_(options), contest_(std::move(contest)) {}
 
+  // Of all files together: each is as good as it is at its sizes.
+  void choose_buffers() {
+    double least = std::numeric_limits<double>::infinity();
+    for (const std::int64_t bytes : contest_.buffers()) {
+      auto winners = contest_.winners([&](std::size_t c) { return runs_with(c, bytes); });
+      double sum = 0;
+      for (const auto& winner : winners) sum += winner ? std::log(winner->seconds) : 0;
+      if (sum >= least) continue;
+      least = sum;
+      buffer_bytes_ = bytes;
+      winners_ = std::move(winners);
+    }
+  }
+
   [[nodiscard]] std::vector<Range> ranges() {
-    const std::vector<std::optional<Winner>> winners = contest_.winners();
+    const std::vector<std::optional<Winner>>& winners = winners_;
     std::vector<Range> result;
     for (std::size_t i = 0; i < winners.size(); ++i) {
       const std::int64_t size = options_.sizes[i];
@@ -72,6 +88,7 @@ class Tuner {
         .channels = schedule.channels,
         .considered = choice.considered,
         .least = choice.least,
+        .costs = contest_.costs(range.winner, range.first),
         .forest = tuning.forests.size(),
         .no_ll128 = xml.protocol == "LL128" ? contest_.program(contender).no_ll128 : "",
         .verdict = {}};
@@ -98,8 +115,15 @@ class Tuner {
   }
 
   [[nodiscard]] const Contest& contest() const { return contest_; }
+  [[nodiscard]] std::int64_t buffer_bytes() const { return buffer_bytes_; }
 
  private:
+  // Buffers matter in Simple alone.
+  [[nodiscard]] bool runs_with(std::size_t contender, std::int64_t bytes) const {
+    const fastest::Contender& each = contest_.contenders()[contender];
+    return each.protocol != "Simple" || each.buffer_bytes == bytes;
+  }
+
   [[nodiscard]] std::string file_name(const FastestChoice& choice, const CollectiveForest& trees,
                                       const Range& range) const {
     std::string way = choice.algorithm;
@@ -127,6 +151,8 @@ class Tuner {
   const Fabric& fabric_;
   const TuneOptions& options_;
   Contest contest_;
+  std::int64_t buffer_bytes_ = 0;
+  std::vector<std::optional<Winner>> winners_;  // with them, by size
 };
 
 }  // namespace
@@ -136,11 +162,13 @@ Expected<Tuning> tune(const Fabric& fabric, const TuneOptions& options) {
   auto contest = Contest::hold(fabric, {.compile = options.compile,
                                         .sizes = options.sizes,
                                         .instances = options.instances,
+                                        .buffer_bytes = options.buffer_bytes,
                                         .parameters = {},
                                         .baseline = {},
                                         .algorithms = {}});
   if (!contest) return contest.errors();
   Tuner tuner(fabric, options, *std::move(contest));
+  tuner.choose_buffers();
   const std::vector<Range> ranges = tuner.ranges();
   if (ranges.empty()) return nothing_served(tuner.contest(), "--tune");
   if (progress) progress("checking", std::nullopt);
@@ -150,6 +178,7 @@ Expected<Tuning> tune(const Fabric& fabric, const TuneOptions& options) {
     if (!file) return file.errors();
     result.files.push_back(*std::move(file));
   }
+  result.buffer_bytes = tuner.buffer_bytes();
   result.not_served = tuner.not_served();
   result.left_out = tuner.contest().left_out();
   return result;

@@ -61,6 +61,7 @@ Expected<Lowered> lower_winner(const Contest& contest, std::size_t contender,
                                const Fabric& fabric) {
   CompileOptions options = contest.compile();
   options.xml.protocol = contest.contenders()[contender].protocol;
+  options.xml.buffer_bytes = contest.contenders()[contender].buffer_bytes;
   options.lowering.instances = contest.program(contender).instances;
   return lower_as_written(contest.way(contender), fabric, std::move(options));
 }
@@ -74,6 +75,7 @@ FastestChoice describe(const Contest& contest, const Winner& winner, std::int64_
           .name = way.in_words(),
           .protocol = contest.contenders()[winner.contender].protocol,
           .instances = program.instances,
+          .buffer_bytes = contest.contenders()[winner.contender].buffer_bytes,
           .chunks = program.chunks,
           .threadblocks = program.threadblocks,
           .channels = program.channels,

@@ -32,6 +32,7 @@ class GraphMaker {
              const ProtocolParameters& protocol)
       : fabric_(fabric),
         hop_us_(parameters.hop_us),
+        link_latency_part_(parameters.link_latency_part),
         in_network_efficiency_(parameters.in_network_efficiency),
         protocol_(protocol) {}
 
@@ -67,7 +68,7 @@ class GraphMaker {
   [[nodiscard]] double delay(std::int32_t number, const ProtocolParameters& protocol) const {
     const Route& route = fabric_.route(number);
     const double message = route.between_boxes ? protocol.network_message_us : protocol.message_us;
-    return (message + route.latency_us + route.hops * hop_us_) * 1e-6;
+    return (message + route.latency_us * link_latency_part_ + route.hops * hop_us_) * 1e-6;
   }
   [[nodiscard]] double step() const { return protocol_.step_us * 1e-6; }
   /// Of a threadblock that copies, or adds, beside the step.
@@ -85,7 +86,7 @@ class GraphMaker {
   }
 
   const Fabric& fabric_;
-  double hop_us_, in_network_efficiency_;
+  double hop_us_, link_latency_part_, in_network_efficiency_;
   const ProtocolParameters& protocol_;
   std::map<std::pair<std::int32_t, double>, std::int32_t> kinds_;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <utility>
 #include <vector>
 
 namespace forestcoll::audit {
@@ -49,57 +51,65 @@ std::vector<double> durations(const EventGraph& graph, std::span<const double> c
   return seconds;
 }
 
-class FirstRounds {
- public:
-  FirstRounds(const EventGraph& graph, std::vector<double> seconds)
-      : graph_(graph),
-        seconds_(std::move(seconds)),
-        begins_(seconds_.size(), 0),
-        out_begin_(seconds_.size() + 1, 0),
-        missing_(seconds_.size(), 0) {
-    for (const Wait& wait : graph.waits) {
-      if (is_first(wait)) ++out_begin_[index(wait.from) + 1];
-    }
-    for (std::size_t a = 0; a < seconds_.size(); ++a) out_begin_[a + 1] += out_begin_[a];
-    out_.resize(out_begin_.back());
-    std::vector<std::size_t> next(out_begin_.begin(), out_begin_.end() - 1);
-    for (std::size_t w = 0; w < graph.waits.size(); ++w) {
-      if (!is_first(graph.waits[w])) continue;
-      out_[next[index(graph.waits[w].from)]++] = w;
-      ++missing_[index(graph.waits[w].to)];
-    }
-  }
-
-  /// When each begins at the earliest.
-  const std::vector<double>& run() {
-    std::vector<std::size_t> ready;
-    for (std::size_t a = 0; a < missing_.size(); ++a) {
-      if (missing_[a] == 0) ready.push_back(a);
-    }
-    while (!ready.empty()) {
-      const std::size_t a = ready.back();
-      ready.pop_back();
-      for (std::size_t i = out_begin_[a]; i < out_begin_[a + 1]; ++i) {
-        const Wait& wait = graph_.waits[out_[i]];
-        double& begin = begins_[index(wait.to)];
-        begin = std::max(begin, begins_[a] + seconds_[a] + wait.delay);
-        if (--missing_[index(wait.to)] == 0) ready.push_back(index(wait.to));
-      }
-    }
-    return begins_;
-  }
-
-  [[nodiscard]] const std::vector<double>& seconds() const { return seconds_; }
-
- private:
-  // Whether the first round of `to` needs one of `from`.
-  static bool is_first(const Wait& wait) { return wait.initial < wait.consumed; }
-
-  const EventGraph& graph_;
-  std::vector<double> seconds_, begins_;
-  std::vector<std::size_t> out_begin_, out_;  // waits by the activity that they come from
-  std::vector<std::int32_t> missing_;
+// `to` begins so long after `from` ends, at the earliest.
+struct Link {
+  std::int32_t from, to;
+  double delay;
 };
+
+// The longest chain to the begin of each activity, from `times` on.
+// What lies on a circle keeps the time that it has.
+std::vector<double> longest_chains(const std::vector<Link>& links,
+                                   const std::vector<double>& seconds, std::vector<double> times) {
+  const std::size_t n = seconds.size();
+  std::vector<std::size_t> begin(n + 1, 0), sorted(links.size());
+  std::vector<std::int32_t> missing(n, 0);
+  for (const Link& link : links) ++begin[index(link.from) + 1];
+  for (std::size_t a = 0; a < n; ++a) begin[a + 1] += begin[a];
+  std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
+  for (std::size_t l = 0; l < links.size(); ++l) {
+    sorted[next[index(links[l].from)]++] = l;
+    ++missing[index(links[l].to)];
+  }
+  std::vector<std::size_t> ready;
+  for (std::size_t a = 0; a < n; ++a) {
+    if (missing[a] == 0) ready.push_back(a);
+  }
+  while (!ready.empty()) {
+    const std::size_t a = ready.back();
+    ready.pop_back();
+    for (std::size_t i = begin[a]; i < begin[a + 1]; ++i) {
+      const Link& link = links[sorted[i]];
+      double& time = times[index(link.to)];
+      time = std::max(time, times[a] + seconds[a] + link.delay);
+      if (--missing[index(link.to)] == 0) ready.push_back(index(link.to));
+    }
+  }
+  return times;
+}
+
+// When each begins for the first time, at the earliest.
+std::vector<double> first_begins(const EventGraph& graph, const std::vector<double>& seconds) {
+  std::vector<Link> links;
+  for (const Wait& wait : graph.waits) {
+    if (wait.initial < wait.consumed) links.push_back({wait.from, wait.to, wait.delay});
+  }
+  return longest_chains(links, seconds, std::vector<double>(seconds.size(), 0));
+}
+
+// From its last end until all is over, at least: the same chains, backwards.
+std::vector<double> last_rests(const EventGraph& graph, const std::vector<double>& seconds) {
+  std::vector<Link> links;
+  for (const Wait& wait : graph.waits) {
+    const std::int64_t needed = wait.consumed * graph.activities[index(wait.to)].repeats;
+    const std::int64_t before =
+        wait.initial + wait.produced * (graph.activities[index(wait.from)].repeats - 1);
+    if (before < needed) links.push_back({wait.to, wait.from, wait.delay});
+  }
+  std::vector<double> rests;
+  for (const Activity& activity : graph.activities) rests.push_back(activity.after);
+  return longest_chains(links, seconds, std::move(rests));
+}
 
 // Sums of durations along activities of which each waits for the one before it, and the first of
 // each such row.
@@ -125,7 +135,7 @@ Rows rows_of(const EventGraph& graph, const std::vector<double>& seconds) {
 
 // A row whose first one waits for the last one's round before.
 double longest_circle(const EventGraph& graph, const std::vector<double>& seconds,
-                      const std::vector<double>& begins) {
+                      const std::vector<double>& begins, const std::vector<double>& rests) {
   const Rows rows = rows_of(graph, seconds);
   double longest = 0;
   for (const Wait& wait : graph.waits) {
@@ -136,25 +146,37 @@ double longest_circle(const EventGraph& graph, const std::vector<double>& second
     const double round = rows.sum[from] - rows.sum[to] + seconds[to];
     const auto rounds =
         static_cast<double>(std::min(graph.activities[to].repeats, graph.activities[from].repeats));
-    longest = std::max(longest, begins[to] + rounds * round);
+    longest = std::max(longest, begins[to] + rounds * round + rests[from]);
   }
   return longest;
 }
 
-// What the busiest link or worker needs.
-double least_link_seconds(const EventGraph& graph, std::span<const double> capacity) {
-  std::vector<double> load(capacity.size() + graph.workers.size(), 0);
-  for (const Activity& activity : graph.activities) {
-    if (activity.kind < 0) continue;
+// What a link or worker has to carry, when it can begin to, and what follows at least.
+struct LinkWork {
+  double load = 0;
+  double begin = std::numeric_limits<double>::infinity();
+  double rest = std::numeric_limits<double>::infinity();
+};
+
+double least_link_seconds(const EventGraph& graph, std::span<const double> capacity,
+                          const std::vector<double>& begins, const std::vector<double>& rests) {
+  std::vector<LinkWork> links(capacity.size() + graph.workers.size());
+  for (std::size_t a = 0; a < begins.size(); ++a) {
+    const Activity& activity = graph.activities[a];
+    if (activity.kind < 0 || activity.bytes == 0) continue;
     const double all = activity.bytes * activity.weight * static_cast<double>(activity.repeats);
     for (const LinkPart& part : graph.kinds[index(activity.kind)].route) {
-      load[index(part.link)] += all * part.part;
+      LinkWork& link = links[index(part.link)];
+      link.load += all * part.part;
+      link.begin = std::min(link.begin, begins[a] + activity.seconds);
+      link.rest = std::min(link.rest, rests[a]);
     }
   }
   double most = 0;
-  for (std::size_t l = 0; l < load.size(); ++l) {
-    if (load[l] == 0) continue;
-    most = std::max(most, load[l] / capacity_of(graph, capacity, static_cast<std::int32_t>(l)));
+  for (std::size_t l = 0; l < links.size(); ++l) {
+    if (links[l].load == 0) continue;
+    const double busy = links[l].load / capacity_of(graph, capacity, static_cast<std::int32_t>(l));
+    most = std::max(most, links[l].begin + busy + links[l].rest);
   }
   return most;
 }
@@ -162,15 +184,14 @@ double least_link_seconds(const EventGraph& graph, std::span<const double> capac
 }  // namespace
 
 double least_seconds(const EventGraph& graph, std::span<const double> capacity) {
-  FirstRounds first(graph, durations(graph, capacity));
-  const std::vector<double>& begins = first.run();
-  const std::vector<double>& seconds = first.seconds();
-  double least =
-      std::max(least_link_seconds(graph, capacity), longest_circle(graph, seconds, begins));
+  const std::vector<double> seconds = durations(graph, capacity);
+  const std::vector<double> begins = first_begins(graph, seconds);
+  const std::vector<double> rests = last_rests(graph, seconds);
+  double least = std::max(least_link_seconds(graph, capacity, begins, rests),
+                          longest_circle(graph, seconds, begins, rests));
   for (std::size_t a = 0; a < begins.size(); ++a) {
-    const Activity& activity = graph.activities[a];
-    const double rounds = static_cast<double>(activity.repeats) * seconds[a];
-    least = std::max(least, begins[a] + rounds + activity.after);
+    const double rounds = static_cast<double>(graph.activities[a].repeats) * seconds[a];
+    least = std::max(least, begins[a] + rounds + rests[a]);
   }
   return least;
 }

@@ -176,6 +176,13 @@ Expected<SimulationParameters> parse_simulation_parameters(std::string_view json
   return ParameterReader(file).read(json);
 }
 
+SimulationParameters with_buffers(SimulationParameters parameters, std::int64_t buffer_bytes) {
+  if (buffer_bytes == 0) return parameters;
+  parameters.simple.pass_bytes *=
+      static_cast<double>(buffer_bytes) / static_cast<double>(kDefaultBufferBytes);
+  return parameters;
+}
+
 std::vector<std::string> simulation_gpus() {
   std::vector<std::string> names;
   for (const audit::GpuParameters& gpu : audit::gpu_parameters()) names.emplace_back(gpu.name);

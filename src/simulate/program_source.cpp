@@ -126,13 +126,14 @@ ProgramSource::ProgramSource(Program program, Fabric& fabric, Findings& findings
 }
 
 double ProgramSource::full_pass(const SimulationParameters& parameters) const {
-  return protocol_of(parameters, program_.protocol).pass_bytes *
-         static_cast<double>(program_.chunks);
+  const SimulationParameters as_set = with_buffers(parameters, program_.buffer_bytes);
+  return protocol_of(as_set, program_.protocol).pass_bytes * static_cast<double>(program_.chunks);
 }
 
 EventGraph ProgramSource::make(const Fabric& fabric, const SimulationParameters& parameters,
                                double bytes) const {
-  GraphMaker maker(fabric, parameters, protocol_of(parameters, program_.protocol));
+  const SimulationParameters as_set = with_buffers(parameters, program_.buffer_bytes);
+  GraphMaker maker(fabric, as_set, protocol_of(as_set, program_.protocol));
   ProgramGraph(graph_, route_, maker, bytes / static_cast<double>(program_.chunks)).build();
   return std::move(maker.graph);
 }

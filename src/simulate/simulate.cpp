@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -35,11 +36,9 @@ double Simulator::Model::least_seconds(const SimulationParameters& parameters, d
 
 namespace {
 
-constexpr double kFirstRung = 4;        // passes
-constexpr std::size_t kLeastRungs = 4;  // usually enough
-constexpr double kAllPasses = 32;       // the last of them: so many are simulated without more ado
-// How much what a pass adds may change over three doublings, relatively. Some schedules never come
-// to take the same time for each pass; they are content with less after many.
+constexpr double kAllPasses = 32;  // so many are simulated without more ado
+// How much what a pass adds may change between the marks of a run, relatively. Some schedules never
+// come to take the same time for each pass; they are content with less after many.
 constexpr double kSteady = 3e-3;
 constexpr double kManyPasses = 64, kSteadyEnough = 7.5e-3;
 
@@ -73,11 +72,6 @@ class Sweep {
   }
 
  private:
-  // The time for as much as this many passes carry.
-  struct Rung {
-    double bytes, seconds;
-  };
-
   [[nodiscard]] Simulation describe() const {
     const auto& description = model_.description();
     Simulation simulation;
@@ -97,49 +91,38 @@ class Sweep {
     std::set<double> runs;
     for (const std::int64_t size : sizes) {
       const auto bytes = static_cast<double>(size);
-      if (is_short(bytes)) {
-        runs.insert(bytes);
-      } else {
-        for (std::size_t i = 0; i < kLeastRungs; ++i) runs.insert(rung(i));
-      }
+      runs.insert(is_short(bytes) ? bytes : kAllPasses * runs_.full_pass());
     }
     return {runs.begin(), runs.end()};
   }
 
-  // Bytes.
-  [[nodiscard]] double rung(std::size_t i) const {
-    return std::ldexp(kFirstRung * runs_.full_pass(), static_cast<int>(i));
-  }
-
   std::optional<double> time_of(double bytes) {
     if (is_short(bytes)) return seconds(bytes);
-    while (!slope()) {
-      const double next = rung(ladder_.size());
-      if (next > bytes) return seconds(bytes);
-      const auto taken = seconds(next);
-      if (!taken) return std::nullopt;
-      ladder_.push_back({next, *taken});
+    for (double run = kAllPasses * runs_.full_pass(); run <= bytes; run *= 2) {
+      const auto taken = seconds(run);
+      if (!taken || *taken > options_.most_seconds) return taken;
+      const auto more = slope(run);
+      if (!more) continue;
+      return std::max(*taken + (bytes - run) * *more, model_.least_seconds(parameters_, bytes));
     }
-    const double told = ladder_.back().seconds + (bytes - ladder_.back().bytes) * *slope();
-    return std::max(told, model_.least_seconds(parameters_, bytes));
+    return seconds(bytes);
   }
 
-  // Seconds that another byte takes, once that no longer changes. While passes still fill gaps that
-  // the first ones left, they add less than their links need, and do so steadily.
-  [[nodiscard]] std::optional<double> slope() const {
-    if (ladder_.size() < kLeastRungs) return std::nullopt;
-    const auto between = [](const Rung& a, const Rung& b) {
-      return (b.seconds - a.seconds) / (b.bytes - a.bytes);
+  // Seconds that another byte takes, once that no longer changes in the course of this run. While
+  // passes still fill gaps that the first ones left, they add less than their links need, and do so
+  // steadily.
+  [[nodiscard]] std::optional<double> slope(double bytes) {
+    const std::vector<double>& times = runs_.at(bytes).marks;
+    const auto between = [&](std::size_t from, std::size_t to) {
+      return (times[to] - times[from]) / ((audit::kMarks[to] - audit::kMarks[from]) * bytes);
     };
-    const Rung* last = &ladder_.back();
-    const std::array<double, 3> slopes = {between(last[-3], last[-2]), between(last[-2], last[-1]),
-                                          between(last[-1], last[0])};
+    const std::array<double, 3> slopes = {between(0, 1), between(1, 2), between(2, 3)};
     const auto [least, most] = std::minmax_element(slopes.begin(), slopes.end());
-    const bool many = last->bytes >= kManyPasses * runs_.full_pass();
+    const bool many = bytes >= kManyPasses * runs_.full_pass();
     if (*most - *least > (many ? kSteadyEnough : kSteady) * *most) return std::nullopt;
     const double rounding = 2 * options_.tolerance;  // of the times at both ends
     if (slopes.back() < link_seconds_ * (1 - kSteady - rounding)) return std::nullopt;
-    return std::max(between(last[-2], last[0]), link_seconds_);
+    return std::max(between(1, 3), link_seconds_);
   }
 
   // No transfer is faster than its links, whatever the tolerance.
@@ -149,6 +132,8 @@ class Sweep {
       case audit::SizeRun::End::complete:
         if (bytes > largest_) note_links(bytes, run.link_bytes);
         return std::max(run.seconds, link_seconds_ * bytes);
+      case audit::SizeRun::End::late:
+        return std::numeric_limits<double>::infinity();
       case audit::SizeRun::End::stuck:
         error_ = make_error("M05",
                             "the schedule gets stuck: too few operations may be in flight on a "
@@ -197,7 +182,6 @@ class Sweep {
   const SimulationParameters& parameters_;
   const SimulationOptions& options_;
   audit::SizeRuns runs_;
-  std::vector<Rung> ladder_;
   double largest_ = 0;  // bytes of the run that link_bytes_ is from
   std::vector<double> link_bytes_;
   double link_seconds_ = 0;  // of the busiest link, for each byte of the buffer

@@ -66,14 +66,18 @@ SizeRun SizeRuns::simulate(double bytes) {
   std::int64_t told = 0;
   EventRunOptions options;
   options.tolerance = options_.tolerance;
+  options.most_seconds = options_.most_seconds;
+  options.marks = kMarks;
   options.stop = options_.stop;
   options.progress = [&](std::int64_t ended) {
     report(static_cast<double>(ended - std::exchange(told, ended)) * passes_each);
   };
-  const EventRunResult result = run_events(graph, capacity, options);
+  EventRunResult result = run_events(graph, capacity, options);
   options.progress(result.ended);
   run.seconds = result.seconds;
+  run.marks = std::move(result.marks);
   run.end = result.complete     ? SizeRun::End::complete
+            : result.late       ? SizeRun::End::late
             : result.stuck >= 0 ? SizeRun::End::stuck
                                 : SizeRun::End::stopped;
   const std::lock_guard lock(mutex_);

@@ -18,6 +18,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 pugi::xml_node algorithm(pugi::xml_document& document, const std::string& text) {
   EXPECT_TRUE(document.load_string(text.c_str()));
@@ -85,12 +86,12 @@ TEST(SynthSize, WritesTheFastestAndSaysWhatElseThereWas) {
   const auto synth =
       run({"synth", topology("dgx-a100-x1"), "--size", "1K", "-o", scratch / "s.xml", "--json"});
   ASSERT_EQ(synth.code, 0) << synth.err;
-  EXPECT_THAT(synth.err, HasSubstr("fastest for this size: one-shot, LL, "));
+  EXPECT_THAT(synth.err, HasSubstr("fastest for this size: all-pairs-once, LL, "));
   EXPECT_THAT(synth.err, HasSubstr("(model, not measurement)"));
   const auto json = nlohmann::json::parse(synth.out);
   expect_valid(json, "forestcoll-synth.schema.json");
-  EXPECT_EQ(json["fastest"]["algorithm"], "one-shot");
-  EXPECT_EQ(json["fastest"]["considered"][0]["algorithm"], "one-shot");
+  EXPECT_EQ(json["fastest"]["algorithm"], "all-pairs-once");
+  EXPECT_EQ(json["fastest"]["considered"][0]["algorithm"], "all-pairs-once");
   EXPECT_GE(json["fastest"]["considered"].size(), 5U);
   const auto simulated =
       run({"simulate", scratch / "s.xml", topology("dgx-a100-x1"), "--sizes", "1K", "--json"});
@@ -112,6 +113,36 @@ TEST(SynthSize, IsForSchedulesAndForOneSize) {
   EXPECT_EQ(code({"--size", "none"}), "[S03]");
   EXPECT_EQ(code({"--size", "0"}), "[S03]");
   EXPECT_EQ(code({"--size", "1001"}), "[S03]");
+  EXPECT_EQ(code({"--buffsize", "1M"}), "[S04]");
+  EXPECT_EQ(code({"--size", "1M", "--buffsize", "1"}), "[S03]");
+  EXPECT_EQ(code({"--size", "1M", "--buffsize", "large"}), "[S03]");
+}
+
+// An exchange has none, and says so; its time is told, and so is what it took to choose it.
+TEST(SynthSize, AnExchangeHasNoTrees) {
+  const Scratch scratch;
+  const auto synth =
+      run({"synth", topology("dgx-a100-x1"), "--size", "1K", "-o", scratch / "s.xml", "--json"});
+  ASSERT_EQ(synth.code, 0) << synth.err;
+  EXPECT_THAT(synth.err, HasSubstr("no trees: whole buffers are exchanged\n"));
+  EXPECT_THAT(synth.err, HasSubstr("; the time is links "));
+  const auto json = nlohmann::json::parse(synth.out);
+  EXPECT_GT(json["seconds"]["choose"].get<double>(), 0);
+}
+
+// The environment has the buffers that the files are for.
+TEST(SynthTune, DeploysItsBuffers) {
+  const Scratch scratch;
+  const auto tuned = run({"synth", topology("dgx-a100-x1"), "--tune", "64K,64M", "--proto",
+                          "Simple", "--buffsize", "1M", "--deploy", scratch / "d"});
+  ASSERT_EQ(tuned.code, 0) << tuned.err;
+  EXPECT_THAT(tuned.err, HasSubstr("times are with NCCL_BUFFSIZE=1048576 in the environment"));
+  EXPECT_THAT(read_file(scratch / "d/env.sh"), HasSubstr("export NCCL_BUFFSIZE=\"1048576\"\n"));
+  EXPECT_THAT(read_file(scratch / "d/run.sh"), HasSubstr(" -x NCCL_BUFFSIZE "));
+  const auto own = run({"synth", topology("dgx-a100-x1"), "--tune", "64K,64M", "--buffsize", "4M",
+                        "--deploy", scratch / "own"});
+  ASSERT_EQ(own.code, 0) << own.err;
+  EXPECT_THAT(read_file(scratch / "own/env.sh"), Not(HasSubstr("NCCL_BUFFSIZE")));
 }
 
 TEST(SynthTune, LeavesAUsedDirectoryAlone) {

@@ -3,10 +3,12 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "fastest/fabrics.hpp"
 #include "forestcoll/emit.hpp"
+#include "forestcoll/fastest.hpp"
 #include "forestcoll/verify.hpp"
 #include "schedule/run.hpp"
 
@@ -31,12 +33,14 @@ void expect_right(Exchange exchange, std::size_t ranks, const LowerOptions& opti
   head.collective = Collective::allreduce;
   XmlOptions xml;
   xml.target = options.target;
+  const bool is_ll_only = exchange == Exchange::all_pairs || exchange == Exchange::all_pairs_once;
+  if (is_ll_only) xml.protocol = "LL";
   const auto verdict = verify(to_msccl_xml(*schedule, head, fabric.topology, xml), "exchange",
                               &fabric.topology, {.target = options.target});
   ASSERT_TRUE(verdict);
   EXPECT_TRUE(verdict->ok) << ranks << " " << to_string(verdict->findings.front());
-  EXPECT_TRUE(verdict->free_at_one_in_flight);
-  EXPECT_EQ(testing::run_in_many_ways(*schedule, 3), "") << ranks;
+  EXPECT_NE(verdict->free_at_one_in_flight, is_ll_only);
+  EXPECT_EQ(testing::run_in_many_ways(*schedule, 3, is_ll_only ? 8 : 1), "") << ranks;
 }
 
 TEST(Exchange, IsRightOnAnyNumberOfRanks) {
@@ -71,6 +75,47 @@ TEST(Exchange, LoadsLinksWithWholeBuffers) {
   }
 }
 
+// Each threadblock but the one too many sums what it got; a part of the whole crosses each link
+// twice, or the whole once.
+TEST(Exchange, AllPairsShareTheSums) {
+  const auto twice = lower_exchange(Exchange::all_pairs, 8, in_instances(8, "rccl-6.3"));
+  ASSERT_TRUE(twice);
+  EXPECT_EQ(twice->max_threadblocks(), 64);
+  EXPECT_EQ(twice->chunks, 8 * 8 * 8);
+  const Fabric fabric = test::star_of(8);
+  CollectiveForest head;
+  head.collective = Collective::allreduce;
+  for (const auto& [name, load] :
+       {std::pair("all-pairs-once", Ratio(7)), std::pair("all-pairs", Ratio(14, 8))}) {
+    const auto schedule = lower_exchange(find_exchange(name)->exchange, 8, in_instances(1));
+    const auto verdict = verify(to_msccl_xml(*schedule, head, fabric.topology, {.protocol = "LL"}),
+                                "exchange", &fabric.topology, {});
+    ASSERT_TRUE(verdict && verdict->algbw);
+    EXPECT_EQ(*verdict->algbw, Ratio(300) / load) << name;
+    for (const RankProgram& program : schedule->programs) {
+      for (const Threadblock& block : program.threadblocks) {
+        const auto sums = std::ranges::count(block.steps, Operation::reduce, &Step::operation);
+        EXPECT_EQ(sums, 7);
+      }
+    }
+  }
+}
+
+// Eight messages in flight: room in LL, none in Simple.
+TEST(Exchange, AllPairsAreForLlAlone) {
+  const Fabric fabric = test::star_of(8);
+  CompileOptions options;
+  const auto& all_pairs = *find_exchange("all-pairs");
+  const auto made = compile_exchange(fabric, all_pairs, options);
+  ASSERT_TRUE(made);
+  EXPECT_TRUE(made->verdict.ok);
+  EXPECT_THAT(made->text, HasSubstr("proto=\"LL\""));
+  options.xml.protocol = "Simple";
+  const auto refused = compile_exchange(fabric, all_pairs, options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.errors().front().code, "T08");
+}
+
 TEST(Exchange, SaysWhatDoesNotFit) {
   const auto code = [](Exchange exchange, std::size_t ranks, const LowerOptions& options) {
     const auto schedule = lower_exchange(exchange, ranks, options);
@@ -81,6 +126,7 @@ TEST(Exchange, SaysWhatDoesNotFit) {
   EXPECT_EQ(code(Exchange::one_shot, 200, in_instances(1)), "T01");
   EXPECT_EQ(code(Exchange::one_shot, 2, in_instances(33)), "T03");
   EXPECT_EQ(code(Exchange::swing, 12, in_instances(1)), "B02");
+  EXPECT_EQ(code(Exchange::all_pairs, 40, in_instances(1)), "T02");
   EXPECT_EQ(code(Exchange::one_shot, 4, in_instances(1, "none")), "T07");
   LowerOptions out_of_place = in_instances(1);
   out_of_place.placement = Placement::out_of_place;

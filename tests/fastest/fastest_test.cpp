@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 #include "fastest/contest.hpp"
@@ -16,6 +17,7 @@ namespace {
 
 using fastest::Contest;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 FastestOptions options_for(Collective collective, std::vector<std::int64_t> sizes) {
   FastestOptions options;
@@ -44,6 +46,7 @@ TEST_P(Contests, BoundsAreBounds) {
       ASSERT_TRUE(seconds);
       const double least = contest->least_seconds(c, size);
       EXPECT_LE(least, *seconds) << contest->way(c).in_words() << size;
+      EXPECT_LE(contest->quick_bound(c, size), *seconds) << contest->way(c).in_words() << size;
       EXPECT_GT(least, 0);
     }
   }
@@ -111,14 +114,14 @@ TEST(LeastLatency, RelaysAndRoots) {
   EXPECT_NEAR(from(1), (2 + 2 * (1 + 3 + 2)) * 1e-6, 1e-12);
 }
 
-TEST(Fastest, OneShotWinsAtOneKilobyteAndTreesWithManyMegabytes) {
+TEST(Fastest, AllPairsWinAtOneKilobyteAndTreesWithManyMegabytes) {
   const Fabric fabric = test::bundled_fabric("dgx-a100-x1");
   const auto choices =
       fastest_choices(fabric, options_for(Collective::allreduce, {1024, 32 << 20}));
   ASSERT_TRUE(choices && choices->size() == 2);
-  EXPECT_EQ((*choices)[0].algorithm, "one-shot");
+  EXPECT_EQ((*choices)[0].algorithm, "all-pairs-once");
   EXPECT_EQ((*choices)[0].protocol, "LL");
-  EXPECT_NE((*choices)[1].algorithm, "one-shot");
+  EXPECT_THAT((*choices)[1].algorithm, Not(HasSubstr("all-pairs")));
   EXPECT_EQ((*choices)[1].least.by, LeastTime::By::links);
   for (const FastestChoice& choice : *choices) {
     EXPECT_GE(choice.seconds, choice.least.seconds);
@@ -134,7 +137,7 @@ TEST(Fastest, WritesWhatWonAndHasItVerified) {
   const Compilation& compiled = made->compilation;
   EXPECT_TRUE(compiled.verdict.ok);
   EXPECT_EQ(compiled.chosen.synthesis.forest.algbw, *compiled.verdict.algbw);
-  EXPECT_THAT(compiled.text, HasSubstr("<!-- one-shot, "));
+  EXPECT_THAT(compiled.text, HasSubstr("<!-- all-pairs-once, "));
   EXPECT_THAT(compiled.text, HasSubstr("proto=\"LL\""));
   // What is timed is what is written.
   const auto simulator = prepare_simulation(compiled.text, "it", fabric.topology);
@@ -182,6 +185,79 @@ TEST(Fastest, IsTheSameAgain) {
     EXPECT_EQ(first->files[i].text, second->files[i].text);
     EXPECT_TRUE(first->files[i].verdict.ok);
   }
+}
+
+// A limit is for those that are slower: they are simulated again where their time is asked for.
+TEST(Contest, StopsLookingAtWhatIsSlower) {
+  const Fabric fabric = test::star_of(4);
+  auto contest = Contest::hold(fabric, options_for(Collective::allreduce, {1 << 20}));
+  ASSERT_TRUE(contest);
+  EXPECT_TRUE(std::isinf(*contest->seconds(0, 1 << 20, 1e-9)));
+  const double taken = *contest->seconds(0, 1 << 20);
+  EXPECT_GT(taken, 1e-9);
+  EXPECT_EQ(*contest->seconds(0, 1 << 20, 1e-9), taken);  // known by now
+}
+
+// A row of GPUs: small passes fill it sooner. All files are for the same buffers.
+TEST(Fastest, SmallBuffersFillHighTreesSooner) {
+  const Fabric fabric = test::fabric_of(R"({"format": "forestcoll-topology", "version": 1,
+    "nodes": [{"id": "gpu[0-7]", "type": "compute"}],
+    "links": [{"src": "gpu0", "dst": "gpu1", "bandwidth": 50}, {"src": "gpu1", "dst": "gpu2", "bandwidth": 50},
+              {"src": "gpu2", "dst": "gpu3", "bandwidth": 50}, {"src": "gpu3", "dst": "gpu4", "bandwidth": 50},
+              {"src": "gpu4", "dst": "gpu5", "bandwidth": 50}, {"src": "gpu5", "dst": "gpu6", "bandwidth": 50},
+              {"src": "gpu6", "dst": "gpu7", "bandwidth": 50}]})");
+  FastestOptions options = options_for(Collective::allgather, {256 << 20});
+  options.compile.xml.protocol = "Simple";
+  const auto free = fastest_choices(fabric, options);
+  options.buffer_bytes = 0;
+  const auto fixed = fastest_choices(fabric, options);
+  ASSERT_TRUE(free && fixed);
+  EXPECT_GT(free->front().buffer_bytes, 0);
+  EXPECT_EQ(fixed->front().buffer_bytes, 0);
+  EXPECT_LT(free->front().seconds, fixed->front().seconds);
+  EXPECT_THAT(in_words(free->front()), HasSubstr("with NCCL_BUFFSIZE="));
+  // What is written says so, and is simulated so.
+  options.buffer_bytes.reset();
+  const auto made = fastest_schedule(fabric, options);
+  ASSERT_TRUE(made);
+  EXPECT_THAT(made->compilation.text, HasSubstr(" buffsize=\""));
+  const auto simulator = prepare_simulation(made->compilation.text, "it", fabric.topology);
+  ASSERT_TRUE(simulator);
+  const auto run = simulator->run(options.sizes, *find_simulation_parameters("a100"));
+  ASSERT_TRUE(run);
+  EXPECT_DOUBLE_EQ(run->times.front().seconds, made->choice.seconds);
+}
+
+TEST(Tune, AllFilesAreForTheSameBuffers) {
+  const Fabric fabric = test::star_of(4);
+  TuneOptions options{.compile = {}, .sizes = {1 << 20, 64 << 20, 512 << 20}, .instances = {}};
+  options.compile.xml.protocol = "Simple";
+  options.buffer_bytes = 1 << 20;
+  const auto tuned = tune(fabric, options);
+  ASSERT_TRUE(tuned);
+  EXPECT_EQ(tuned->buffer_bytes, 1 << 20);
+  for (const TunedFile& file : tuned->files) {
+    EXPECT_THAT(file.text, HasSubstr(" buffsize=\"1048576\""));
+  }
+}
+
+// Two steps, two links of 0.7 µs, 8 bytes: latencies and threadblocks, and nothing else.
+TEST(TimeCosts, SumUpToTheTime) {
+  const Fabric fabric = test::star_of(2);
+  const auto made = fastest_schedule(fabric, options_for(Collective::allreduce, {8}));
+  ASSERT_TRUE(made && made->choice.costs);
+  const TimeCosts& costs = *made->choice.costs;
+  EXPECT_NEAR(costs.threadblocks, 0.4e-6, 0.01e-6);
+  EXPECT_NEAR(costs.latencies, 1.4e-6, 0.01e-6);
+  EXPECT_NEAR(costs.links + costs.waiting, 0, 0.01e-6);
+  EXPECT_DOUBLE_EQ(costs.links + costs.waiting + costs.latencies + costs.threadblocks,
+                   made->choice.seconds);
+  EXPECT_THAT(made->compilation.chosen.why, HasSubstr("; the time is links 0 %, "));
+  EXPECT_GT(made->compilation.seconds.choose, 0);
+  // Where much is sent, the links.
+  const auto large = fastest_schedule(fabric, options_for(Collective::allreduce, {256 << 20}));
+  ASSERT_TRUE(large);
+  EXPECT_GT(large->choice.costs->links, 0.8 * large->choice.seconds);
 }
 
 }  // namespace

@@ -68,8 +68,9 @@ inline audit_test::Algo to_algo(const Schedule& schedule) {
 }
 
 /// Runs a schedule as it may be called, for several splits of steps, operations in flight and
-/// orders of execution. Returns what went wrong first, or nothing.
-inline std::string run_in_many_ways(const Schedule& schedule, unsigned seeds) {
+/// orders of execution, with `room` for that many operations in flight and more. Returns what went
+/// wrong first, or nothing.
+inline std::string run_in_many_ways(const Schedule& schedule, unsigned seeds, int room = 1) {
   const audit_test::Algo algo = to_algo(schedule);
   const int most = audit_test::largest_count(algo);
   const std::set<int> splits = {1, 2, 3, most / 2 + 1, most};
@@ -78,7 +79,7 @@ inline std::string run_in_many_ways(const Schedule& schedule, unsigned seeds) {
     for (const int split : splits) {
       if (split > most) continue;
       for (unsigned seed = 0; seed < seeds; ++seed) {
-        const int depth = 1 + static_cast<int>(seed % 3);
+        const int depth = room + static_cast<int>(seed % 3);
         audit_test::Executor executor(algo, in_place, split, depth, seed);
         executor.watch_races();
         if (executor.run() == audit_test::Outcome::right) continue;

@@ -79,6 +79,7 @@ struct Program {
   std::int64_t ranks = 0;   ///< ngpus
   bool in_place = false, out_of_place = false;
   std::int64_t min_bytes = 0, max_bytes = 0;
+  std::int64_t buffer_bytes = 0;  ///< NCCL_BUFFSIZE that it is made for; 0: the runtime's own
   std::int32_t line = 0;
   std::vector<Gpu> gpus;  ///< in the order of the file; by id once the structure is checked
 };

@@ -162,6 +162,9 @@ class Reader {
     if (window || attributes.has("maxBytes")) {
       program.max_bytes = attributes.integer("maxBytes", 0, kHuge, 0);
     }
+    if (attributes.has("buffsize")) {
+      program.buffer_bytes = attributes.integer("buffsize", 1, kInt32Max, 0);
+    }
     if (target_.reads_threads && attributes.has("nthreads")) {
       check_threads(attributes.integer("nthreads", 1, kInt32Max, 32), place);
     }

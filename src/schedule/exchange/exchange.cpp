@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/check.hpp"
 #include "forestcoll/codes.hpp"
+#include "schedule/exchange/all_pairs.hpp"
 #include "schedule/exchange/exchange_writer.hpp"
 #include "schedule/exchange/partners.hpp"
 #include "schedule/msccl/labels.hpp"
@@ -23,12 +25,16 @@ using Meetings = IdVector<Rank, std::vector<Meeting>>;
 
 constexpr const char* kTreesInstead = "use an algorithm of trees, such as two-shot";
 
-constexpr std::array<ExchangeInfo, 3> kExchanges = {{
+constexpr std::array<ExchangeInfo, 5> kExchanges = {{
     {Exchange::one_shot, "one-shot", "direct exchange in one shot",
      "AMD RCCL and Microsoft MSCCL, all-pairs schedules"},
     {Exchange::recursive_doubling, "recursive-doubling", "recursive doubling of whole buffers",
      "Thakur, Rabenseifner, Gropp, IJHPCA 2005"},
     {Exchange::swing, "swing-doubling", "Swing of whole buffers", "De Sensi et al., NSDI 2024"},
+    {Exchange::all_pairs_once, "all-pairs-once", "all pairs in one shot, sums shared out",
+     "Azure msccl-scheduler, allreduce_pairs", true},
+    {Exchange::all_pairs, "all-pairs", "all pairs in two shots, sums shared out",
+     "AMD RCCL, allreduce-allpairs", true},
 }};
 
 // What is received is added to what `from` has, into `to`.
@@ -130,6 +136,15 @@ Expected<void> refuse_exchange(const Schedule& programs, const TargetLimits& tar
                     "use fewer --instances");
 }
 
+// What fits, with the operands that steps do not use.
+Expected<Schedule> checked(Schedule result, const TargetLimits& target,
+                           const LowerOptions& options) {
+  const auto done = refuse_exchange(result, target, options.max_threadblocks);
+  if (!done) return done.errors();
+  schedule::name_senders(result.programs);
+  return result;
+}
+
 }  // namespace
 
 std::span<const ExchangeInfo> exchanges() {
@@ -153,6 +168,11 @@ Expected<Schedule> lower_exchange(Exchange exchange, std::size_t ranks,
     return make_error("T06", "exchanges of whole buffers are made for calls in place",
                       "leave --outofplace out, or use an algorithm of trees");
   }
+  if (exchange == Exchange::all_pairs || exchange == Exchange::all_pairs_once) {
+    Schedule result =
+        schedule::all_pairs(ranks, options.instances, exchange == Exchange::all_pairs, *target);
+    return checked(std::move(result), *target, options);
+  }
   const auto meetings = meetings_of(exchange, ranks);
   if (!meetings) return meetings.errors();
   Schedule result;
@@ -171,11 +191,7 @@ Expected<Schedule> lower_exchange(Exchange exchange, std::size_t ranks,
       }
     }
   }
-  schedule::name_senders(result.programs);
-  if (const auto done = refuse_exchange(result, *target, options.max_threadblocks); !done) {
-    return done.errors();
-  }
-  return result;
+  return checked(std::move(result), *target, options);
 }
 
 }  // namespace forestcoll

@@ -22,7 +22,8 @@ void add_algorithm_options(CLI::App& command, CompareArguments& options) {
   constexpr const char* kGroup = "Algorithms";
   std::string known = fmt::format("{}, {}", ours, kOursByRate);
   for (const BaselineInfo& info : baselines()) known += fmt::format(", {}", info.name);
-  known += ",\nrecursive-doubling, swing-doubling, nccl-pick, mscclpp-pick";
+  known +=
+      ",\nrecursive-doubling, swing-doubling, all-pairs-once, all-pairs, nccl-pick,\nmscclpp-pick";
   std::string of_alltoall = ours;
   for (const BaselineInfo& info : alltoall_baselines())
     of_alltoall += fmt::format(", {}", info.name);

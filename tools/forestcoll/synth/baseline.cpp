@@ -85,9 +85,8 @@ void add_baseline_options(CLI::App& command, BaselineArguments& arguments) {
                   "Whose trees: forestcoll's, the best possible, or one to compare with:\n"
                   "nccl-ring, ring, double-tree, nvls, halving-doubling, bruck, multitree, bfb,\n"
                   "hierarchical, greedy, pat, swing, bine, one-shot, two-shot, two-level,\n"
-                  "recursive-doubling, swing-doubling; of an alltoall: nccl-pairwise, nccl-pxn, "
-                  "hierarchical,\n"
-                  "bruck, direct")
+                  "recursive-doubling, swing-doubling, all-pairs-once, all-pairs; of an alltoall:\n"
+                  "nccl-pairwise, nccl-pxn, hierarchical, bruck, direct")
       ->type_name("NAME")
       ->capture_default_str()
       ->group(kGroup);

@@ -8,6 +8,7 @@
 
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/sizes.hpp"
 #include "synth/plan_module.hpp"
 #include "synth/rank_order.hpp"
 
@@ -50,8 +51,10 @@ std::string_view test_of(std::string_view collective) {
   return "";
 }
 
-// What the runtime reads: names, and values in which $here is the directory.
-std::vector<std::pair<std::string, std::string>> settings(const Deployment& deployment) {
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+// What the runtime reads to find the schedules.
+Settings loading_settings(const Deployment& deployment) {
   const CompileOptions& options = deployment.options;
   if (is_plan(options)) {
     return {{"MSCCLPP_ENABLE_NCCL_FALLBACK", "TRUE"},
@@ -73,6 +76,14 @@ std::vector<std::pair<std::string, std::string>> settings(const Deployment& depl
   }
   return {
       {"MSCCL_ALGO_DIR", "$here/algorithms"}, {"NCCL_MSCCL_ENABLE", "1"}, {"NCCL_DEBUG", "INFO"}};
+}
+
+// What the runtime reads: names, and values in which $here is the directory.
+Settings settings(const Deployment& deployment) {
+  Settings all = loading_settings(deployment);
+  const std::int64_t buffer_bytes = deployment.options.xml.buffer_bytes;
+  if (buffer_bytes > 0) all.emplace_back("NCCL_BUFFSIZE", fmt::format("{}", buffer_bytes));
+  return all;
 }
 
 std::string env_text(const Deployment& deployment) {
@@ -214,6 +225,13 @@ Expected<std::vector<NamedText>> deployment_files(const Deployment& deployment) 
   files.push_back({"hosts", hosts_text(order)});
   files.push_back({"run.sh", launch_text(deployment, order)});
   return files;
+}
+
+std::string buffers_line(std::int64_t buffer_bytes) {
+  return fmt::format(
+      "  times are with NCCL_BUFFSIZE={} in the environment of all ranks, where a pass over the "
+      "program carries {} of a chunk (--buffsize chooses)",
+      buffer_bytes, size_in_words(buffer_bytes / 2));
 }
 
 std::string next_line(const CompileOptions& options, const std::string& output,

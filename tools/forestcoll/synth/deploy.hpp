@@ -38,6 +38,10 @@ struct Deployment {
 /// them. Errors: S04 where the research runtime would load only some of the files.
 [[nodiscard]] Expected<std::vector<NamedText>> deployment_files(const Deployment& deployment);
 
+/// The line of the summary that says for what buffers of the runtime the schedule is, and the
+/// times.
+[[nodiscard]] std::string buffers_line(std::int64_t buffer_bytes);
+
 /// The line of the summary that says how to go on: with the deployment in `directory`, or where
 /// that is empty, with a file that was written alone. Empty for what no runtime loads.
 [[nodiscard]] std::string next_line(const CompileOptions& options, const std::string& output,

@@ -17,9 +17,17 @@ Json to_json(const std::vector<ConsideredTime>& considered) {
   return rows;
 }
 
+Json to_json(const TimeCosts& costs) {
+  return {{"links", costs.links},
+          {"waiting", costs.waiting},
+          {"latencies", costs.latencies},
+          {"threadblocks", costs.threadblocks}};
+}
+
 Json to_json(const FastestChoice& choice) {
   Json json = choice_json(choice);
   json["least"] = to_json(choice.least);
+  if (choice.costs) json["costs_seconds"] = to_json(*choice.costs);
   json["estimate"] = "model, not measurement";
   json["considered"] = to_json(choice.considered);
   return json;

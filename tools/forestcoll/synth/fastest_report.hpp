@@ -12,5 +12,7 @@ namespace forestcoll::cli {
 [[nodiscard]] Json to_json(const std::vector<ConsideredTime>& considered);
 /// {"seconds": 1e-05, "by": "latency"}
 [[nodiscard]] Json to_json(const LeastTime& least);
+/// Seconds: {"links": 7e-06, "waiting": 1e-06, "latencies": 2e-06, "threadblocks": 0}
+[[nodiscard]] Json to_json(const TimeCosts& costs);
 
 }  // namespace forestcoll::cli

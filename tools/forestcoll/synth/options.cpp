@@ -17,6 +17,7 @@
 #include "common/options/target_options.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/simulate.hpp"
 #include "forestcoll/sizes.hpp"
 #include "synth/refusals.hpp"
 #include "synth/trace.hpp"
@@ -30,6 +31,7 @@ constexpr std::int64_t kLongestSearch = 10'000;
 constexpr std::string_view kMaxPrefix = "max:";
 constexpr std::int32_t kMostInstances = 64;
 constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;
+constexpr std::int64_t kLeastBufferBytes = 64 << 10, kMostBufferBytes = 64 << 20;
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
   std::int64_t value = 0;
@@ -167,6 +169,14 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
       ->check(CLI::Validator(refuse_nothing, ""))
       ->type_name("SIZES")
       ->group(kGroup);
+  command
+      .add_option("--buffsize", arguments.buffers,
+                  "NCCL_BUFFSIZE that the ranks are started with, for --size and --tune; default\n"
+                  "what is fastest of the runtime's own 4M and 512K, one for all files; 4M\n"
+                  "where the environment is not yours to set")
+      ->check(CLI::Validator(refuse_nothing, ""))
+      ->type_name("SIZE")
+      ->group(kGroup);
 }
 
 // What stands in a file as maxBytes, so that a buffer of `last` bytes is in the window.
@@ -256,6 +266,24 @@ Expected<std::optional<std::int64_t>> size_to_serve(const SynthArguments& argume
   return make_error(
       "S03", fmt::format("--size: expected a size from 1 byte to 1T, found \"{}\"", arguments.size),
       "name the size of the whole buffer, such as 64K");
+}
+
+// The runtime's own size is what it has where nothing is set.
+Expected<std::optional<std::int64_t>> buffers_to_serve(const SynthArguments& arguments) {
+  if (arguments.buffers.empty()) return std::optional<std::int64_t>();
+  if (arguments.size.empty() && arguments.tune.empty()) {
+    return make_error("S04", "--buffsize is for what --size and --tune choose by time",
+                      "give one of them, or leave it out");
+  }
+  const auto bytes = read_size("--buffsize", arguments.buffers);
+  if (!bytes) return bytes.errors().front();
+  if (*bytes < kLeastBufferBytes || *bytes > kMostBufferBytes) {
+    return make_error(
+        "S03",
+        fmt::format("--buffsize: expected a size from 64K to 64M, found \"{}\"", arguments.buffers),
+        "4M is what the runtimes have by themselves");
+  }
+  return std::optional(*bytes == kDefaultBufferBytes ? 0 : *bytes);
 }
 
 Expected<void> read_lowering(const SynthArguments& arguments, LowerOptions& lowering) {
@@ -391,6 +419,9 @@ Expected<SynthRequest> resolve(const SynthArguments& arguments) {
   const auto size = size_to_serve(arguments, compile.format);
   if (!size) return size.errors();
   request.size = *size;
+  const auto buffers = buffers_to_serve(arguments);
+  if (!buffers) return buffers.errors();
+  request.buffer_bytes = *buffers;
   if (!arguments.tune.empty()) {
     if (const auto done = refuse_with_tune(arguments, compile.format); !done) return done.errors();
     auto sizes = sizes_to_tune(arguments.tune);

@@ -42,6 +42,7 @@ struct SynthArguments {
   std::string sizes;                 ///< the window in one word; empty: none
   std::string size;                  ///< to be fast for; empty: for large ones
   std::string tune;                  ///< sizes; empty: one file for all
+  std::string buffers;               ///< of --size and --tune; empty: chosen
   bool json = false;
   ReadingOptions reading;
   Failures failures;
@@ -56,10 +57,11 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments);
 
 /// As understood.
 struct SynthRequest {
-  CompileOptions compile;             ///< but for what only the fabric knows: root, previous forest
-  std::optional<std::int64_t> size;   ///< bytes; none: trees of the highest rate
-  std::vector<std::int64_t> tune;     ///< bytes, ascending; empty: one file for all
-  std::optional<std::int64_t> trace;  ///< bytes; none: what is written is no trace
+  CompileOptions compile;            ///< but for what only the fabric knows: root, previous forest
+  std::optional<std::int64_t> size;  ///< bytes; none: trees of the highest rate
+  std::vector<std::int64_t> tune;    ///< bytes, ascending; empty: one file for all
+  std::optional<std::int64_t> buffer_bytes;  ///< of NCCL_BUFFSIZE; 0: not set; none: chosen
+  std::optional<std::int64_t> trace;         ///< bytes; none: what is written is no trace
 };
 /// Errors (ErrorKind::input): S03 a value that cannot be read, S04 values that do not go together.
 [[nodiscard]] Expected<SynthRequest> resolve(const SynthArguments& arguments);

@@ -157,6 +157,7 @@ Expected<Compilation> compile_for_size(const Fabric& fabric, const SynthRequest&
   auto found = fastest_schedule(fabric, {.compile = request.compile,
                                          .sizes = {*request.size},
                                          .instances = arguments.instances,
+                                         .buffer_bytes = request.buffer_bytes,
                                          .parameters = {},
                                          .baseline = {},
                                          .algorithms = {}});
@@ -285,6 +286,7 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   }
   const std::string next = request->trace ? trace_line(arguments)
                                           : next_line(options, arguments.output, arguments.deploy);
+  if (choice && choice->buffer_bytes > 0) note(console, buffers_line(choice->buffer_bytes));
   if (!next.empty()) note(console, next);
   if (!arguments.json) return ExitCode::done;
   Json json = json_report(seconds, solved, verdict, fabric->topology);

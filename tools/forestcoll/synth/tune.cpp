@@ -34,11 +34,11 @@ std::string text_of(const TunedFile& file, const CollectiveForest& trees) {
   return fmt::format(
       "  {:>11} to {:>11}  {:<10} {:<7} {} instance{}  {} threadblocks, {} channels  "
       "{:.1f} us, {:.1f} GB/s at the first\n"
-      "      {}\n      {} on the links; usable: {}",
+      "      {}\n      the time is {}\n      {} on the links; usable: {}",
       size_in_words(file.first), size_in_words(file.last), way_of(file, trees), file.protocol,
       file.instances, file.instances == 1 ? " " : "s", file.threadblocks, file.channels,
       file.seconds * 1e6, static_cast<double>(file.first) / file.seconds * 1e-9, file.why,
-      of_optimum(trees.algbw, trees.optimum), file.verdict.usable_counts);
+      in_words(file.costs), of_optimum(trees.algbw, trees.optimum), file.verdict.usable_counts);
 }
 
 Json json_of(const TunedFile& file, const CollectiveForest& trees) {
@@ -58,6 +58,7 @@ Json json_of(const TunedFile& file, const CollectiveForest& trees) {
           {"channels", file.channels},
           {"model_seconds", file.seconds},
           {"least", to_json(file.least)},
+          {"costs_seconds", to_json(file.costs)},
           {"considered", to_json(file.considered)}};
 }
 
@@ -102,6 +103,7 @@ Json json_of(const Tuning& tuning, const Fabric& fabric, const CompileOptions& o
                {"compute_nodes", fabric.topology.ranks.size()},
                {"target", options.xml.target},
                {"sms", options.sms},
+               {"buffer_bytes", tuning.buffer_bytes},
                {"estimate", "model, not measurement"},
                {"not_served", tuning.not_served}};
   json["left_out"] = Json::array();
@@ -146,16 +148,21 @@ ExitCode tune(const Fabric& fabric, const SynthRequest& request, const SynthArgu
   if (const auto done = refuse_directory(directory, deploys ? "--deploy" : "-o"); !done) {
     return fail(done.errors(), console);
   }
-  TuneOptions options{
-      .compile = request.compile, .sizes = request.tune, .instances = arguments.instances};
+  TuneOptions options{.compile = request.compile,
+                      .sizes = request.tune,
+                      .instances = arguments.instances,
+                      .buffer_bytes = request.buffer_bytes};
   const auto tuning = under_bar(options.compile.synthesis, solver, limit, console,
                                 [&] { return forestcoll::tune(fabric, options); });
   if (!tuning) return fail(tuning.errors(), console);
   warn(*tuning, request.compile, console);
-  const auto files = texts(*tuning, fabric, request.compile, deploys);
+  CompileOptions common = request.compile;
+  common.xml.buffer_bytes = tuning->buffer_bytes;
+  const auto files = texts(*tuning, fabric, common, deploys);
   if (!files) return fail(files.errors(), console);
   if (const auto done = write_files(directory, *files); !done) return fail(done.errors(), console);
   report(*tuning, fabric, request.compile, console);
+  if (tuning->buffer_bytes > 0) note(console, buffers_line(tuning->buffer_bytes));
   note(console, next_line(request.compile, arguments.output, arguments.deploy));
   if (!arguments.json) return ExitCode::done;
   const std::string text = to_text(json_of(*tuning, fabric, request.compile));

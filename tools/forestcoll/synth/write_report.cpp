@@ -135,10 +135,13 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
   if (!notes.relays.empty()) text += notes.relays + "\n";
   text += rates_by_k_lines(synthesis);
   if (!notes.why.empty()) text += fmt::format("  {}\n", notes.why);
-  text += fmt::format("  {}, {}, height {} (mean {}; no forest is lower than {})\n",
-                      trees_text(forest, verdict),
-                      counted(static_cast<std::size_t>(shape.trees), "tree"), shape.highest,
-                      number(shape.mean_height), synthesis.least_height);
+  text += shape.trees == 0
+              ? fmt::format("  {}, no trees: whole buffers are exchanged\n",
+                            counted(static_cast<std::size_t>(verdict.chunks), "chunk"))
+              : fmt::format("  {}, {}, height {} (mean {}; no forest is lower than {})\n",
+                            trees_text(forest, verdict),
+                            counted(static_cast<std::size_t>(shape.trees), "tree"), shape.highest,
+                            number(shape.mean_height), synthesis.least_height);
   text += schedule_lines(forest.algbw, forest.collective, verdict, notes);
   if (verbose) text += statistics_line(synthesis.statistics);
   return text + seconds_line(seconds);

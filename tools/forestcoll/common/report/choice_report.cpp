@@ -5,7 +5,8 @@ namespace forestcoll::cli {
 Json choice_json(const FastestChoice& choice) {
   return {{"bytes", choice.bytes},         {"algorithm", choice.algorithm},
           {"name", choice.name},           {"protocol", choice.protocol},
-          {"instances", choice.instances}, {"seconds", choice.seconds}};
+          {"instances", choice.instances}, {"buffer_bytes", choice.buffer_bytes},
+          {"seconds", choice.seconds}};
 }
 
 const char* bounding(const LeastTime& least) {
