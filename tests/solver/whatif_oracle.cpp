@@ -10,6 +10,7 @@
 
 #include "forestcoll/failures.hpp"
 #include "forestcoll/synthesize.hpp"
+#include "forestcoll/topology_text.hpp"
 
 namespace forestcoll::testing {
 namespace {

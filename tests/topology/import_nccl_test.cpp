@@ -336,5 +336,14 @@ TEST(ImportNccl, ANicOfTwentyFiveTerabytesIsRefusedWhereItMatters) {
   EXPECT_EQ(allgather(import_fabric(kNccl, text, given)), Ratio(96));
 }
 
+TEST(ImportNccl, ABoardWhoseGpusDifferByDesignIsNoDegradedOne) {
+  const auto codes = [](const std::array<std::string, 4>& counts) {
+    return codes_of(import_valid(kNccl, NvswitchDump{.count = counts}.text()).warnings);
+  };
+  EXPECT_THAT(codes({"12", "11", "12", "11"}), IsEmpty());
+  EXPECT_THAT(codes({"11", "11", "12", "11"}), IsEmpty());
+  EXPECT_THAT(codes_of(import_valid(kNccl, rccl_dump(8, kEightDies, "910")).warnings), IsEmpty());
+}
+
 }  // namespace
 }  // namespace forestcoll::testing

@@ -48,16 +48,6 @@ TEST(ImportNcclTraps, ADeadLinkIsW05) {
       arcs, AllOf(Contains("box0/gpu2 -> box0/nvsw 220"), Contains("box0/gpu1 -> box0/nvsw 240")));
 }
 
-TEST(ImportNcclTraps, ABoardWhoseGpusDifferByDesignIsNoDegradedOne) {
-  const auto codes = [](const std::array<std::string, 4>& counts) {
-    return codes_of(import_valid(kNcclXml, NvswitchDump{.count = counts}.text()).warnings);
-  };
-  EXPECT_THAT(codes({"12", "11", "12", "11"}), IsEmpty());
-  EXPECT_THAT(codes({"11", "11", "12", "11"}), IsEmpty());
-  EXPECT_THAT(codes_of(import_valid(kNcclXml, rccl_dump(8, kEightDies, "910")).warnings),
-              IsEmpty());
-}
-
 TEST(ImportNcclTraps, DirectionsThatDifferAreKeptAndTold) {
   const std::string text = with(rccl_dump(2, {{0, 1, 4}}, "908"), "count=\"4\"", "count=\"3\"");
   const Imported imported = import_valid(kNcclXml, text);

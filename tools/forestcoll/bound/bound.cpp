@@ -15,6 +15,7 @@
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
 #include "common/options/collective_option.hpp"
+#include "common/options/file_option.hpp"
 #include "common/options/jobs_option.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
@@ -143,8 +144,7 @@ Command add_bound(CLI::App& program) {
       *command, options->collective,
       "Only this collective (default: allgather, reduce_scatter and allreduce, and alltoall where\n"
       "that is quick)");
-  command->add_option("--root", options->root, "Root of broadcast and reduce: a GPU's id or rank")
-      ->type_name("GPU");
+  add_root_option(*command, options->root);
   command->add_flag("--json", options->json, "Report as JSON (format forestcoll-bound, version 1)");
   command->add_flag("--check", options->check,
                     "Compute the rate again by bisection, in independent code; they must agree");

@@ -113,12 +113,9 @@ Expected<ParsedDemand> read_demand(const Network& network, const std::string& pa
 }
 
 void add_alltoall_options(CLI::App& command, AlltoallArguments& arguments) {
-  command
-      .add_option("--demand", arguments.demand,
+  add_file_option(command, "--demand", arguments.demand,
                   "All-to-all-v: bytes that every GPU has for every other, a row per sender, as\n"
-                  "CSV or a JSON array of arrays (with -c alltoall)")
-      ->check(CLI::Validator(refuse_no_name, ""))
-      ->type_name("FILE");
+                  "CSV or a JSON array of arrays (with -c alltoall)");
   command
       .add_option("--gap", arguments.gap,
                   "Where the optimum is not found exactly, how near the bound is near enough:\n"

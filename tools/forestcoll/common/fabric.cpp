@@ -93,13 +93,11 @@ void add_dump_options(CLI::App& command, DumpOptions& options) {
           "to the NVSwitches")
       ->type_name("nvswitch=GB/s")
       ->group(kGroup);
-  command
-      .add_option("--box", options.box,
+  add_file_option(command, "--box", options.box,
                   "Of such a file: a machine that has the links, or the GPUs too, by a name of\n"
                   "`topo gen --list`, a topology file or a dump. Of ibnetdiscover and Slurm: the\n"
-                  "dump of one machine, which every host is")
-      ->check(CLI::Validator(refuse_no_name, ""))
-      ->type_name("NAME|FILE")
+                  "dump of one machine, which every host is",
+                  "NAME|FILE")
       ->group(kGroup);
   command
       .add_flag(

@@ -43,11 +43,8 @@ void add_algorithm_options(CLI::App& command, CompareArguments& options) {
       ->allow_extra_args(false)
       ->type_name("FILE")
       ->group(kGroup);
-  command
-      .add_option("--nccl-graph", options.nccl_graph,
+  add_file_option(command, "--nccl-graph", options.nccl_graph,
                   "nccl-ring has exactly the rings of this dump (NCCL_GRAPH_DUMP_FILE)")
-      ->check(CLI::Validator(refuse_no_name, ""))
-      ->type_name("FILE")
       ->group(kGroup);
   command.add_flag("--cross-nic", options.cross_nic, "nccl-ring between boxes: mirror odd rings")
       ->group(kGroup);
@@ -78,11 +75,8 @@ void add_model_options(CLI::App& command, CompareArguments& options) {
                                           fmt::join(simulation_gpus(), ", ")))
                   ->type_name("NAME")
                   ->group(kGroup);
-  command
-      .add_option("--parameters", options.parameters,
+  add_file_option(command, "--parameters", options.parameters,
                   "Figures of a GPU from a file, as for `forestcoll simulate`")
-      ->check(CLI::Validator(refuse_no_name, ""))
-      ->type_name("FILE")
       ->excludes(gpu)
       ->group(kGroup);
   command
@@ -105,16 +99,11 @@ void add_output_options(CLI::App& command, CompareArguments& options) {
     formats[i]->group(kGroup);
     for (std::size_t j = 0; j < i; ++j) formats[i]->excludes(formats[j]);
   }
-  command.add_option("--svg", options.svg, "Draw algbw over size; - is standard output")
-      ->check(CLI::Validator(refuse_no_name, ""))
-      ->type_name("FILE")
+  add_file_option(command, "--svg", options.svg, "Draw algbw over size; - is standard output")
       ->group(kGroup);
-  command
-      .add_option("--html", options.html,
+  add_file_option(command, "--html", options.html,
                   "Write a page that needs no network: fabric, bottleneck, chart, busy links,\n"
                   "trees and tables (Graphviz draws the fabric)")
-      ->check(CLI::Validator(refuse_no_name, ""))
-      ->type_name("FILE")
       ->group(kGroup);
 }
 
@@ -126,17 +115,12 @@ void add_compare_options(CLI::App& command, CompareArguments& options) {
   add_jobs_option(command, options.threads,
                   "Algorithms, and their sizes, at a time (default: all processors)");
   add_collective_option(command, options.collective, "What to compare")->capture_default_str();
-  command
-      .add_option(
-          "--demand", options.demand,
-          "All-to-all-v: bytes that every GPU has for every other, a row per sender, as\n"
-          "CSV or a JSON array of arrays (with -c alltoall); sizes are what a GPU sends on\n"
-          "average, in the same proportions")
-      ->check(CLI::Validator(refuse_no_name, ""))
-      ->type_name("FILE");
-  command
-      .add_option("--root", options.root, "Root of broadcast and reduce: a GPU's id or its rank")
-      ->type_name("GPU");
+  add_file_option(
+      command, "--demand", options.demand,
+      "All-to-all-v: bytes that every GPU has for every other, a row per sender, as\n"
+      "CSV or a JSON array of arrays (with -c alltoall); sizes are what a GPU sends on\n"
+      "average, in the same proportions");
+  add_root_option(command, options.root);
   add_algorithm_options(command, options);
   add_model_options(command, options);
   add_output_options(command, options);

@@ -170,12 +170,7 @@ Command add_simulate(CLI::App& program) {
   auto options = std::make_shared<SimulateArguments>();
   CLI::App* command = program.add_subcommand(
       "simulate", "How long a schedule would take, by size: a model, not a measurement");
-  command
-      ->add_option(
-          "SCHEDULE", options->schedule,
-          "MSCCL XML, an MSCCL++ plan, forest or flows JSON (told apart by content), or -\n"
-          "for standard input")
-      ->required();
+  add_schedule_argument(*command, options->schedule);
   command->add_option("TOPOLOGY", options->topology, "The fabric that it runs on")->required();
   add_failure_options(*command, options->failures);
   add_dump_options(*command, options->reading.dump);
@@ -196,12 +191,9 @@ Command add_simulate(CLI::App& program) {
                                            "that the fabric names or has the links of, else a100",
                                            fmt::join(simulation_gpus(), ", ")))
                   ->type_name("NAME");
-  command
-      ->add_option("--parameters", options->parameters,
-                   "Figures of your own, from a JSON file (forestcoll-simulation-parameters)")
-      ->check(CLI::Validator(refuse_no_name, ""))
-      ->excludes(gpu)
-      ->type_name("FILE");
+  add_file_option(*command, "--parameters", options->parameters,
+                  "Figures of your own, from a JSON file (forestcoll-simulation-parameters)")
+      ->excludes(gpu);
   command->add_flag("--every-pass", options->every_pass,
                     "Simulate every pass over the program; else the time of many passes is\n"
                     "extrapolated once each takes as long as the one before");

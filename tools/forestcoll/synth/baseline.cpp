@@ -90,12 +90,9 @@ void add_baseline_options(CLI::App& command, BaselineArguments& arguments) {
       ->type_name("NAME")
       ->capture_default_str()
       ->group(kGroup);
-  command
-      .add_option("--nccl-graph", arguments.nccl_graph,
+  add_file_option(command, "--nccl-graph", arguments.nccl_graph,
                   "Take exactly the rings of this dump (NCCL_GRAPH_DUMP_FILE) for the boxes; with\n"
                   "nccl-ring, double-tree or hierarchical")
-      ->check(CLI::Validator(refuse_no_name, ""))
-      ->type_name("FILE")
       ->group(kGroup);
   command
       .add_flag("--cross-nic", arguments.cross_nic,

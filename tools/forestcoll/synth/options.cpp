@@ -323,22 +323,15 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
       .add_option("-o,--output", arguments.output,
                   "Where the schedule goes; - is standard output (default)")
       ->type_name("FILE");
-  command
-      .add_option("--deploy", arguments.deploy,
+  add_file_option(command, "--deploy", arguments.deploy,
                   "In place of -o: a directory, empty or not there, with the schedule or those of\n"
-                  "--tune, the runtime's environment, the order of ranks and a launcher line")
-      ->check(CLI::Validator(refuse_no_name, ""))
-      ->type_name("DIR");
+                  "--tune, the runtime's environment, the order of ranks and a launcher line",
+                  "DIR");
   add_collective_option(command, arguments.collective, "What to synthesise")->capture_default_str();
-  command
-      .add_option("--demand", arguments.demand,
+  add_file_option(command, "--demand", arguments.demand,
                   "All-to-all-v: bytes that every GPU has for every other, a row per sender, as\n"
-                  "CSV or a JSON array of arrays (with -c alltoall --format flows)")
-      ->check(CLI::Validator(refuse_no_name, ""))
-      ->type_name("FILE");
-  command
-      .add_option("--root", arguments.root, "Root of broadcast and reduce: a GPU's id or its rank")
-      ->type_name("GPU");
+                  "CSV or a JSON array of arrays (with -c alltoall --format flows)");
+  add_root_option(command, arguments.root);
   command
       .add_option(
           "-k", arguments.trees,

@@ -257,9 +257,7 @@ Command add_topo_show(CLI::App& program) {
         std::tuple("--png", &ShowArguments::png, "Draw it as PNG, by Graphviz"),
         std::tuple("--dot", &ShowArguments::dot,
                    "Write the picture's graph in Graphviz's language")}) {
-    command->add_option(name, (*options).*file, what)
-        ->check(CLI::Validator(refuse_no_name, ""))
-        ->type_name("FILE");
+    add_file_option(*command, name, (*options).*file, what);
   }
   command
       ->add_option("--detail", options->detail,

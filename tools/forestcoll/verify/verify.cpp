@@ -288,17 +288,9 @@ Command add_verify(CLI::App& program) {
   auto options = std::make_shared<VerifyArguments>();
   CLI::App* command = program.add_subcommand(
       "verify", "Check a schedule: right data on every rank, no deadlock, no race, within limits");
-  command
-      ->add_option(
-          "SCHEDULE", options->schedule,
-          "MSCCL XML, an MSCCL++ plan, forest or flows JSON (told apart by content), or -\n"
-          "for standard input")
-      ->required();
-  command
-      ->add_option("--topology", options->topology,
-                   "Also report link loads and the rate on this topology")
-      ->check(CLI::Validator(refuse_no_name, ""))
-      ->type_name("FILE");
+  add_schedule_argument(*command, options->schedule);
+  add_file_option(*command, "--topology", options->topology,
+                  "Also report link loads and the rate on this topology");
   command
       ->add_option(
           "--target", options->target,

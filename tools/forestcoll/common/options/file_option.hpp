@@ -1,14 +1,18 @@
-// Options that name a file.
+// Options that name a file, and others that several commands have in common.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <string>
 
 namespace forestcoll::cli {
 
-/// A check for CLI11: an empty name, as of a variable of a shell that is not set, would read as no
-/// option at all.
-[[nodiscard]] inline std::string refuse_no_name(const std::string& path) {
-  return path.empty() ? "expected the name of a file, found nothing [S03]" : "";
-}
+/// An option that names a file. Refuses an empty name, as of a variable of a shell that is not set,
+/// which would read as no option at all (S03).
+CLI::Option* add_file_option(CLI::App& command, const std::string& name, std::string& path,
+                             const std::string& what, const std::string& type = "FILE");
+/// SCHEDULE, a file of any kind.
+void add_schedule_argument(CLI::App& command, std::string& path);
+/// --root, of broadcast and reduce.
+void add_root_option(CLI::App& command, std::string& root);
 
 }  // namespace forestcoll::cli

@@ -58,12 +58,10 @@ void add_shape_options(CLI::App& command, SolverArguments& arguments) {
       ->type_name("H");
   command.add_flag("--tradeoff", arguments.tradeoff,
                    "Also say what rate lower trees, and other k, would have; solves several times");
-  command
-      .add_option("--warm", arguments.warm,
+  add_file_option(command, "--warm", arguments.warm,
                   "Forest JSON from before a failure: keep its trees where the failure, given by\n"
-                  "--drop and --derate, does not touch them, and pack the rest anew")
-      ->check(CLI::Validator(refuse_no_name, ""))
-      ->type_name("FOREST");
+                  "--drop and --derate, does not touch them, and pack the rest anew",
+                  "FOREST");
 }
 
 Expected<SolverRequest> resolve(const SolverArguments& arguments) {
