@@ -86,11 +86,11 @@ Expected<void> refuse_directory(const std::string& directory, const std::string&
   std::error_code error;
   if (!fs::exists(directory, error)) return {};
   if (!fs::is_directory(directory, error)) {
-    return usage_error("S04", fmt::format("{}: {} is no directory", option, directory),
-                       "several files are written: name a directory that is empty or not there");
+    return make_error("S04", fmt::format("{}: {} is no directory", option, directory),
+                      "several files are written: name a directory that is empty or not there");
   }
   if (!fs::is_empty(directory, error)) {
-    return usage_error(
+    return make_error(
         "S04", fmt::format("{}: the directory {} is not empty", option, directory),
         "whoever reads the directory takes all files in it: name one that is empty or not there");
   }
