@@ -103,7 +103,7 @@ TEST(Emulate, TheScaleIsMbitForAGigabyteASecond) {
 class StubbedMachine {
  public:
   StubbedMachine()
-      : path_({"env", "python3", "bash", "sh", "sed", "basename", "rm", "touch", "ls"}) {
+      : path_({"env", "python3", "bash", "sh", "sed", "basename", "rm", "touch", "ls", "sleep"}) {
     std::filesystem::create_directory(namespaces());
     path_.add_program();
     path_.add_script("tc", "while read -r line; do :; done\n");
@@ -170,6 +170,17 @@ TEST(Emulate, IsTakenDownWhenItIsKilled) {
         {"bash", "-c", fmt::format("trap '' INT; kill -{} {}; exit 0", signal, pid)});
     EXPECT_EQ(result.code, code) << signal << result.err;
     EXPECT_TRUE(machine.is_clean_soon()) << signal;
+  }
+}
+
+// A command of its own outlives it by a moment, and makes a namespace after its end.
+TEST(Emulate, IsTakenDownWhenItIsKilledWhileItSetsUp) {
+  for (const std::string what : {"netns add", "-batch -"}) {
+    const StubbedMachine machine;
+    machine.set_ip(
+        fmt::format("[[ \"$1 $2\" == \"{}\" ]] && {{ kill -KILL $PPID; sleep 0.3; }}\n", what));
+    EXPECT_EQ(machine.emulate({"true"}).code, 137) << what;
+    EXPECT_TRUE(machine.is_clean_soon()) << what;
   }
 }
 

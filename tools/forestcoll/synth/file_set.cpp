@@ -88,7 +88,7 @@ Expected<void> refuse_directory(const std::string& directory, const std::string&
   if (!fs::is_empty(directory, error)) {
     return make_error(
         "S04", fmt::format("{}: the directory {} is not empty", option, directory),
-        "runtimes load every file in such a directory: name one that is empty or not there");
+        "whoever reads the directory takes all files in it: name one that is empty or not there");
   }
   return {};
 }

@@ -15,7 +15,7 @@ struct NamedText {
 };
 
 /// Why files cannot go there: S04 where `directory` is a file, or a directory with something in it
-/// (a runtime would load that as well). `option` is what named it.
+/// (which a runtime or a simulator would take as well). `option` is what named it.
 [[nodiscard]] Expected<void> refuse_directory(const std::string& directory,
                                               const std::string& option);
 

@@ -1,9 +1,9 @@
-#include "run/program_run.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
+
+#include "run/program_run.hpp"
 
 namespace forestcoll::run {
 namespace {

@@ -1,6 +1,6 @@
-#include "run/mpi_collective.hpp"
-
 #include <array>
+
+#include "run/mpi_collective.hpp"
 
 namespace forestcoll::run {
 namespace {

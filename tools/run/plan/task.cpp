@@ -1,6 +1,5 @@
-#include "run/plan_task.hpp"
-
 #include "audit/plan/channels.hpp"
+#include "run/plan_task.hpp"
 
 namespace forestcoll::run {
 namespace {

@@ -1,9 +1,9 @@
-#include "run/plan_run.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
+
+#include "run/plan_run.hpp"
 
 namespace forestcoll::run {
 namespace {
