@@ -58,9 +58,16 @@ Expected<FastestSchedule> fastest_schedule(const Fabric& fabric, const FastestOp
   const auto winner = contest->winners().front();
   if (!winner) return nothing_served(*contest, "--size");
   FastestChoice choice = describe(*contest, *winner, options.sizes.front(), fabric);
+  const std::string why = "fastest for this size: " + in_words(choice);
+  if (contest->of_plans()) {
+    auto plan = compile_plan(*contest, winner->contender, fabric);
+    if (!plan) return plan.errors();
+    plan->chosen.why = why;
+    return FastestSchedule{std::move(choice), *std::move(plan)};
+  }
   auto lowered = lower_winner(*contest, winner->contender, fabric);
   if (!lowered) return lowered.errors();
-  lowered->chosen.why = "fastest for this size: " + in_words(choice);
+  lowered->chosen.why = why;
   auto compilation = compile_forest(fabric, std::move(lowered->chosen), lowered->options);
   if (!compilation) return compilation.errors();
   return FastestSchedule{std::move(choice), *std::move(compilation)};
