@@ -11,8 +11,8 @@
 #include <numeric>
 
 #include "choose/settle.hpp"
-#include "forestcoll/mscclpp.hpp"
 #include "forestcoll/protocol.hpp"
+#include "schedule/mscclpp/mscclpp.hpp"
 
 namespace forestcoll::fastest {
 namespace {

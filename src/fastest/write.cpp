@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "forestcoll/least_latency.hpp"
 #include "forestcoll/stopwatch.hpp"
+#include "simulate/least_latency.hpp"
 
 namespace forestcoll::fastest {
 namespace {

@@ -12,8 +12,8 @@
 #include "forest/document_nodes.hpp"
 #include "forest/parse_branching.hpp"
 #include "forest/read_symmetry.hpp"
+#include "forest/route_builder.hpp"
 #include "forestcoll/parse_forest.hpp"
-#include "forestcoll/route_builder.hpp"
 
 namespace forestcoll {
 namespace {

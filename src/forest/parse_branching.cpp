@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "forest/document_nodes.hpp"
-#include "forestcoll/route_builder.hpp"
+#include "forest/route_builder.hpp"
 
 namespace forestcoll::emit {
 namespace {

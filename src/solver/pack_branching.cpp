@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "forestcoll/congestion.hpp"
-#include "forestcoll/max_height.hpp"
+#include "forest/congestion.hpp"
+#include "forest/route_builder.hpp"
 #include "forestcoll/repack.hpp"
-#include "forestcoll/route_builder.hpp"
 #include "solver/allreduce/at_once.hpp"
 #include "solver/allreduce/split_units.hpp"
+#include "solver/pack/max_height.hpp"
 
 namespace forestcoll {
 namespace {

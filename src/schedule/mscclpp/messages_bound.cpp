@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "schedule/refusal.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::schedule {
 namespace {
@@ -32,11 +32,11 @@ std::int64_t max_bytes_of(const PlanOptions& options, const ExecutionPlan& plan)
 Expected<void> refuse_long_messages(const ExecutionPlan& plan) {
   const std::int64_t largest = largest_message(plan);
   if (plan.max_bytes <= largest) return {};
-  return refusal("T04",
-                 fmt::format("messages of up to {} bytes, but with this plan the offsets of "
-                             "MSCCL++, of 32 bits, reach {}",
-                             plan.max_bytes, largest),
-                 fmt::format("use --max-bytes {}", largest));
+  return make_error("T04",
+                    fmt::format("messages of up to {} bytes, but with this plan the offsets of "
+                                "MSCCL++, of 32 bits, reach {}",
+                                plan.max_bytes, largest),
+                    fmt::format("use --max-bytes {}", largest));
 }
 
 }  // namespace forestcoll::schedule

@@ -60,21 +60,21 @@ Expected<TreesPerRoot> parse_trees(const std::string& text, Format format) {
   if (value && *value >= 1 && (!search || *value <= kLongestSearch)) {
     return TreesPerRoot{search ? Mode::best_up_to : Mode::fixed, *value};
   }
-  return usage_error("S03", fmt::format("-k: expected a number of trees, found \"{}\"", text),
-                     fmt::format("write optimal, auto, a positive number, or max:N with N up to {}",
-                                 kLongestSearch));
+  return make_error("S03", fmt::format("-k: expected a number of trees, found \"{}\"", text),
+                    fmt::format("write optimal, auto, a positive number, or max:N with N up to {}",
+                                kLongestSearch));
 }
 
 Expected<void> refuse_combination(const SynthArguments& arguments, Format format) {
   if (const auto done = refuse_with_deploy(arguments, format); !done) return done;
   const bool on_stdout = arguments.output == "-" && arguments.deploy.empty();
   if (arguments.json && on_stdout && format != Format::none) {
-    return usage_error("S04", "--json puts the summary on standard output, where the schedule is",
-                       "name a file for the schedule with -o, or write none with --format none");
+    return make_error("S04", "--json puts the summary on standard output, where the schedule is",
+                      "name a file for the schedule with -o, or write none with --format none");
   }
   if (format == Format::none && arguments.output != "-") {
-    return usage_error("S04", "--format none writes no schedule, and -o names a file for one",
-                       "leave -o out, or choose another --format");
+    return make_error("S04", "--format none writes no schedule, and -o names a file for one",
+                      "leave -o out, or choose another --format");
   }
   const bool writes = format != Format::none;
   return refuse_clashes({{"topology file", arguments.topology},
@@ -176,7 +176,7 @@ std::int64_t end_for(const std::string& target, std::int64_t last) {
 }
 
 Diagnostic no_window(const std::string& text) {
-  return usage_error(
+  return make_error(
       "S03", fmt::format("--sizes: expected one window, MIN:MAX, or one size, found \"{}\"", text),
       "write --sizes 64K:16M; --tune 64K:16M:4 or 64K,1M makes a schedule for each of several "
       "sizes");
@@ -187,8 +187,8 @@ Expected<void> read_window(const SynthArguments& arguments, Format format, XmlOp
   std::string low = arguments.min_bytes, high = arguments.max_bytes;
   if (!arguments.sizes.empty()) {
     if (!low.empty() || !high.empty()) {
-      return usage_error("S04", "--sizes says the same as --min-bytes and --max-bytes",
-                         "give either --sizes or the other two");
+      return make_error("S04", "--sizes says the same as --min-bytes and --max-bytes",
+                        "give either --sizes or the other two");
     }
     const std::size_t end = arguments.sizes.find_first_of(":,-");
     low = arguments.sizes.substr(0, end);
@@ -205,7 +205,7 @@ Expected<void> read_window(const SynthArguments& arguments, Format format, XmlOp
     const auto bytes = read_size("--max-bytes", high);
     if (!bytes) return bytes.errors().front();
     if (*bytes == 0) {
-      return usage_error(
+      return make_error(
           "S03", fmt::format("{}: no buffer has 0 bytes", split ? "--sizes" : "--max-bytes"),
           "in a file, a largest size of 0 would mean any size: name the largest that is meant");
     }
@@ -213,14 +213,14 @@ Expected<void> read_window(const SynthArguments& arguments, Format format, XmlOp
   }
   const std::int64_t most = xml.max_bytes.value_or(find_target(xml.target)->default_max_bytes);
   if (xml.min_bytes > most && !xml.max_bytes) {
-    return usage_error("S04",
-                       fmt::format("--min-bytes {} is above {}, up to which a runtime selects the "
-                                   "schedule where --max-bytes does not say otherwise",
-                                   xml.min_bytes, most),
-                       "name a --max-bytes above it, or a smaller --min-bytes");
+    return make_error("S04",
+                      fmt::format("--min-bytes {} is above {}, up to which a runtime selects the "
+                                  "schedule where --max-bytes does not say otherwise",
+                                  xml.min_bytes, most),
+                      "name a --max-bytes above it, or a smaller --min-bytes");
   }
   if (xml.min_bytes > most) {
-    return usage_error(
+    return make_error(
         "S04",
         fmt::format("{} {} is above {} {}", split ? "--sizes: its first size" : "--min-bytes",
                     xml.min_bytes, split ? "its second" : "--max-bytes", most),
@@ -234,27 +234,27 @@ Expected<void> read_window(const SynthArguments& arguments, Format format, XmlOp
 Expected<std::vector<std::int64_t>> sizes_to_tune(const std::string& text) {
   auto sizes = read_sizes("--tune", text);
   if (!sizes || sizes->back() <= kLargestSize) return sizes;
-  return usage_error("S03", fmt::format("--tune: expected sizes up to 1T, found \"{}\"", text),
-                     "leave the larger ones out");
+  return make_error("S03", fmt::format("--tune: expected sizes up to 1T, found \"{}\"", text),
+                    "leave the larger ones out");
 }
 
 Expected<std::optional<std::int64_t>> size_to_serve(const SynthArguments& arguments,
                                                     Format format) {
   if (arguments.size.empty()) return std::optional<std::int64_t>();
   if (!is_schedule(format)) {
-    return usage_error(
+    return make_error(
         "S04",
         fmt::format("--size is for what runtimes load, not for --format {}", arguments.format),
         "leave one of the two out, or write --format msccl or mscclpp");
   }
   if (!arguments.tune.empty()) {
-    return usage_error("S04", "--tune has sizes of its own, and --size another one",
-                       "leave one of the two out");
+    return make_error("S04", "--tune has sizes of its own, and --size another one",
+                      "leave one of the two out");
   }
   const auto size = read_size("--size", arguments.size);
   if (!size) return size.errors().front();
   if (*size >= 1 && *size <= kLargestSize) return std::optional(*size);
-  return usage_error(
+  return make_error(
       "S03", fmt::format("--size: expected a size from 1 byte to 1T, found \"{}\"", arguments.size),
       "name the size of the whole buffer, such as 64K");
 }
@@ -276,11 +276,11 @@ Expected<void> read_lowering(const SynthArguments& arguments, LowerOptions& lowe
   } else {
     const auto most = parse_integer(use);
     if (!most || *most < 1) {
-      return usage_error("S03",
-                         fmt::format("--threadblocks: expected per-tree, merge or a positive "
-                                     "number, found \"{}\"",
-                                     use),
-                         "write --threadblocks merge for the fewest");
+      return make_error("S03",
+                        fmt::format("--threadblocks: expected per-tree, merge or a positive "
+                                    "number, found \"{}\"",
+                                    use),
+                        "write --threadblocks merge for the fewest");
     }
     lowering.max_threadblocks = static_cast<std::int32_t>(std::min<std::int64_t>(*most, sms));
   }
@@ -353,10 +353,10 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
 Expected<SynthArguments> with_format(SynthArguments arguments) {
   if (arguments.target != kPlanTarget) return arguments;
   if (arguments.format_given && arguments.format != kPlanTarget) {
-    return usage_error("S04",
-                       fmt::format("--target mscclpp asks for --format mscclpp, and --format is {}",
-                                   arguments.format),
-                       "leave one of the two out");
+    return make_error("S04",
+                      fmt::format("--target mscclpp asks for --format mscclpp, and --format is {}",
+                                  arguments.format),
+                      "leave one of the two out");
   }
   arguments.format = kPlanTarget;
   arguments.target = SynthArguments().target;

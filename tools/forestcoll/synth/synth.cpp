@@ -23,9 +23,9 @@
 #include "forestcoll/compile.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/fastest.hpp"
-#include "forestcoll/mscclpp.hpp"
 #include "forestcoll/protocol.hpp"
 #include "forestcoll/stopwatch.hpp"
+#include "schedule/mscclpp/mscclpp.hpp"
 #include "synth/alltoall.hpp"
 #include "synth/baseline.hpp"
 #include "synth/beside_relays.hpp"
@@ -57,7 +57,7 @@ Diagnostic empty_window(const Verdict& verdict, const XmlOptions& window) {
   const auto unit = static_cast<std::uint64_t>(
       target.selected_elements(verdict.collective, verdict.chunks, verdict.ranks));
   const auto least = static_cast<std::uint64_t>(std::max<std::int64_t>(1, window.min_bytes));
-  return usage_error(
+  return make_error(
       "S03",
       fmt::format("--min-bytes {} and --max-bytes {} leave no size at which a runtime selects the "
                   "schedule: buffers are multiples of {}",
@@ -160,7 +160,7 @@ Expected<void> keep_trees_of(const AnyForest& previous, const SynthArguments& ar
       options.format == Format::dot) {
     return {};
   }
-  return usage_error(
+  return make_error(
       "S04",
       fmt::format("the trees of the --warm file branch at switches, which --format {} cannot keep",
                   arguments.format),
