@@ -10,9 +10,11 @@
 #include "choose/branching.hpp"
 #include "choose/forest_size.hpp"
 #include "choose/settle.hpp"
+#include "choose/switch_plan.hpp"
 #include "forestcoll/boxes.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/emit_branching.hpp"
+#include "forestcoll/kept_trees.hpp"
 #include "forestcoll/large_message.hpp"
 #include "forestcoll/stopwatch.hpp"
 #include "schedule/mscclpp/mscclpp.hpp"
@@ -120,31 +122,21 @@ struct SwitchPlan {
 std::optional<SwitchPlan> write_packet_plan(const SwitchPlan& other, const Fabric& fabric,
                                             const PlanOptions& options) {
   if (!options.max_bytes) return std::nullopt;
-  const auto plan = make_packet_plan(boxes_of_ranks(fabric.topology), options);
-  if (!plan) return std::nullopt;
-  std::string text =
-      to_mscclpp_json(*plan, fmt::format("forestcoll-{}-allreduce-packets", fabric.topology.name));
+  const auto packets = choose::packet_plan(fabric, options);
+  if (!packets) return std::nullopt;
+  std::string text = to_mscclpp_json(packets->plan, packets->name);
   const auto mine = simulated_time(text, fabric, *options.max_bytes);
   const auto theirs = simulated_time(other.text, fabric, *options.max_bytes);
   if (!mine || !theirs || *theirs <= *mine) return std::nullopt;
   return SwitchPlan{std::move(text), true};
 }
 
-// Of one box what the trees say, or packets; of several a plan of its own.
 Expected<SwitchPlan> write_switch_plan(const BranchingForest& forest, const Fabric& fabric,
                                        const CompileOptions& options) {
-  const auto boxes = boxes_of_ranks(fabric.topology);
-  const bool several = std::ranges::any_of(boxes, [&](auto box) { return box != boxes[Rank(0)]; });
-  if (several && !choose::has_boxes_on_able_switches(fabric)) {
-    return make_error("T06", "not every box has a switch that combines");
-  }
   const PlanOptions asked = choose::plan_options(options);
-  const auto plan =
-      several ? make_box_plan(boxes, asked) : lower_to_switch_plan(forest, boxes, asked);
-  if (!plan) return plan.errors();
-  SwitchPlan written{
-      to_mscclpp_json(*plan, fmt::format("forestcoll-{}-allreduce-switch", fabric.topology.name))};
-  if (several) return written;
+  const auto sums = choose::switch_plan(forest, fabric, asked);
+  if (!sums) return sums.errors();
+  SwitchPlan written{to_mscclpp_json(sums->plan, sums->name)};
   auto packets = write_packet_plan(written, fabric, asked);
   return packets ? *std::move(packets) : std::move(written);
 }
@@ -166,6 +158,9 @@ Expected<Compilation> make_branching(const Fabric& fabric, ChosenForest chosen,
   result.packets = written->packets;
   if (const auto done = choose::refuse_large_text(result.text.size(), options); !done) {
     return done.errors();
+  }
+  if (options.previous_branching != nullptr) {
+    result.kept = kept_trees(*options.previous_branching, forest, fabric.network);
   }
   result.branching = std::move(forest);
   result.seconds.emit = watch.restart();
@@ -194,12 +189,16 @@ Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& option
   if (const auto done = choose::refuse_large_fabric(fabric.network, *settled); !done) {
     return done.errors();
   }
+  if (const auto done = choose::refuse_former(fabric, *settled); !done) return done.errors();
   Stopwatch watch;
   auto chosen = choose_forest(fabric, *settled);
   if (!chosen) return chosen.errors();
   const auto two_phases = chosen->synthesis.two_phases;
   const Ratio optimum = chosen->synthesis.forest.optimum;
   auto branching = choose::branching_forest(fabric, *settled, chosen->synthesis.forest);
+  if (!branching && settled->previous_branching != nullptr) {
+    chosen->why = "nothing of the former forest is kept: here no trees that branch are better";
+  }
   const double solving = watch.restart();
   auto result = branching
                     ? make_branching(fabric, *std::move(chosen), *std::move(branching), *settled)

@@ -31,6 +31,9 @@ struct CompileOptions {
   /// `choose_forest`).
   bool choose_trees = true;
   Format format = Format::msccl;
+  /// Trees that branch at switches, to keep as far as they fit. REQUIRES: the format is `forest` or
+  /// `dot`; no `synthesis.previous`, no `synthesis.max_height`.
+  const BranchingForest* previous_branching = nullptr;
   /// The boxes of nodes are taken from the fabric.
   LowerOptions lowering = {};
   /// An empty protocol: Simple, or LL where that hangs.
@@ -60,6 +63,8 @@ struct Compilation {
   ChosenForest chosen = {};
   /// What was written in place of the chosen forest: trees that branch at switches and are faster.
   std::optional<BranchingForest> branching = {};
+  /// What of `previous_branching` is in it.
+  std::optional<RepackStatistics> kept = {};
   /// What was written is a plan for small messages, with a lower rate.
   bool packets = false;
   std::string text = {};  ///< of the format that was asked for; of `forest_symmetric` for `none`
@@ -98,7 +103,7 @@ struct Compilation {
 /// another. As
 /// `Format::mscclpp`, without a given number of trees or limit of height, where its executor can
 /// run that: by packets where `xml.max_bytes` is so small that the model finds them faster. Errors:
-/// those of both.
+/// those of both; R02 (`previous_branching` does not fit the network or the collective).
 [[nodiscard]] Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& options);
 
 }  // namespace forestcoll

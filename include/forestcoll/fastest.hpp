@@ -18,7 +18,8 @@ namespace forestcoll {
 
 struct FastestOptions {
   /// What all schedules have in common; an empty protocol is chosen by size. Where a number of
-  /// trees is asked for, these trees alone are looked at. REQUIRES: the format is MSCCL XML.
+  /// trees is asked for, these trees alone are looked at. REQUIRES: the format is that of a
+  /// schedule.
   CompileOptions compile = {};
   std::vector<std::int64_t> sizes;        ///< bytes of the whole buffer, ascending, at least one
   std::optional<std::int32_t> instances;  ///< none: 1, 2, 4 or 8, by size
@@ -77,11 +78,12 @@ struct FastestChoice {
 [[nodiscard]] std::string in_words(const TimeCosts& costs);
 
 /// For every size that some schedule serves, what is fastest there, in the order of the sizes.
-/// Candidates: forests of 1, 2, 4, 8 and 16 trees per root, lower ones at lower rates, what
+/// Candidates as XML: forests of 1, 2, 4, 8 and 16 trees per root, lower ones at lower rates, what
 /// `choose_forest` takes, all of `baselines()` and `exchanges()` that the fabric has, each in
 /// 1, 2, 4 and 8 instances, and in all protocols that the runtime can run there, in Simple with
 /// buffers of 4 MiB, as the runtime has them, and of 512 KiB: passes that carry less fill
-/// and drain high trees faster. Each is lowered
+/// and drain high trees faster. As plans of MSCCL++: the same trees, and in place of exchanges what
+/// copies and combines in switches, ours and NVLS, by its operations or by packets. Each is lowered
 /// for the target, written, verified and simulated as it is written; left out at a size is only
 /// what `Simulator::least_seconds` proves to be slower than the choice. Equal input gives equal
 /// choices. Errors: those of `compile`; T01 … where no candidate fits the target; S03 where no size

@@ -19,6 +19,9 @@ struct BranchingOptions {
   std::optional<std::int64_t> chunks = {};
   /// No tree higher, edges into and out of switches counted, at whatever rate that leaves.
   std::optional<std::int32_t> max_height = {};
+  /// Trees to keep, of the same collective, root and ranks: where a class of trees branches at the
+  /// same switches, see `repack`. Not together with `max_height`.
+  const BranchingForest* previous = nullptr;
 };
 
 /// The trees of a broadcast or a reduce that branch at switches: as fast as any, since no cut gains

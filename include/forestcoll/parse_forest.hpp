@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string_view>
+#include <variant>
 
+#include "forestcoll/branching_forest.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/topology.hpp"
@@ -17,5 +19,14 @@ namespace forestcoll {
 /// images counted. Cost: linear in the text, some 30 bytes per edge.
 [[nodiscard]] Expected<CollectiveForest> parse_forest(std::string_view text, std::string_view file,
                                                       const Topology& topology);
+
+/// A forest over GPUs, or one whose trees branch at switches (version 3).
+using AnyForest = std::variant<CollectiveForest, BranchingForest>;
+
+/// The same of any version. In version 3 trees with the same branching points are together, as
+/// `BranchingTrees` has them; whether the switches can copy or combine is not looked at.
+/// Errors and cost: the same.
+[[nodiscard]] Expected<AnyForest> parse_any_forest(std::string_view text, std::string_view file,
+                                                   const Topology& topology);
 
 }  // namespace forestcoll

@@ -1,11 +1,14 @@
 #include "choose/branching.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,6 +29,11 @@ bool may_branch(const CompileOptions& options) {
   return options.format == Format::mscclpp && is_allreduce && !asked.max_height &&
          (options.choose_trees || asked.trees_per_root.mode == TreesPerRoot::Mode::optimal);
 }
+
+// Trees per root where the optimum has no numbers of its own: 16, 256, 4,096, until a ten
+// thousandth is lost.
+constexpr std::int64_t kFirstTrees = 16, kFinestTrees = 4096;
+constexpr double kNear = 0.9999;
 
 // Powers of two: each is a packing.
 std::vector<std::int64_t> up_to(std::int64_t most) {
@@ -70,10 +78,21 @@ class BranchingPacker {
   }
 
  private:
-  // Where the optimum's own numbers do not fit, nearly so.
+  // Where the optimum's own numbers do not fit, nearly so: with more and more trees, whose number
+  // costs nothing, as equal ones are one with a multiplicity.
   [[nodiscard]] std::optional<BranchingForest> optimal() const {
-    auto exact = pack_(std::nullopt);
-    return exact ? std::move(exact) : best_of(up_to(16));
+    if (auto exact = pack_(std::nullopt)) return exact;
+    std::optional<BranchingForest> best;
+    for (std::int64_t k = kFirstTrees; k <= kFinestTrees; k *= kFirstTrees) {
+      auto found = pack_(k * roots_);
+      if (found && (!best || best->algbw < found->algbw)) best = std::move(found);
+      if (best && is_near(best->algbw, best->optimum)) break;
+    }
+    return best;
+  }
+
+  static bool is_near(const Ratio& rate, const Ratio& optimum) {
+    return rate.to_double() >= optimum.to_double() * kNear;
   }
 
   // Shares can round better to fewer trees that are thicker.
@@ -106,7 +125,8 @@ std::optional<BranchingForest> branching_allreduce(const Network& network, const
   if (!optimum || !optimum->split || optimum->split->algbw <= than) return std::nullopt;
   const auto pack = [&](std::optional<std::int64_t> chunks) -> std::optional<BranchingForest> {
     auto forest =
-        pack_branching(network, roles, *optimum, {asked.packing, chunks, asked.max_height});
+        pack_branching(network, roles, *optimum,
+                       {asked.packing, chunks, asked.max_height, options.previous_branching});
     if (!forest) return std::nullopt;
     return *std::move(forest);
   };
@@ -121,8 +141,9 @@ std::optional<BranchingForest> branching_from(Rank root, const Network& network,
                                               const CollectiveForest& without) {
   const SynthesizeOptions& asked = options.synthesis;
   const auto pack = [&](std::optional<std::int64_t> chunks) {
-    return branching_from_root(network, roles, asked.collective, root,
-                               {asked.packing, chunks, asked.max_height});
+    return branching_from_root(
+        network, roles, asked.collective, root,
+        {asked.packing, chunks, asked.max_height, options.previous_branching});
   };
   auto forest = BranchingPacker(pack, 1).as_asked(options);
   if (!forest || forest->algbw < without.algbw) return std::nullopt;
@@ -161,6 +182,32 @@ bool has_boxes_on_able_switches(const Fabric& fabric) {
     if (stays && gpus.size() == sizes[box]) served.insert(box);
   }
   return served.size() == sizes.size();
+}
+
+Expected<void> refuse_former(const Fabric& fabric, const CompileOptions& options) {
+  if (options.previous_branching == nullptr) return {};
+  const BranchingForest& former = *options.previous_branching;
+  const SynthesizeOptions& asked = options.synthesis;
+  const auto misfit = [](std::string message) {
+    return Diagnostic{.code = "R02",
+                      .message = std::move(message),
+                      .remedy =
+                          "give a forest of the same collective, root and fabric, made before the "
+                          "failure, or leave it out and pack from scratch"};
+  };
+  if (former.collective != asked.collective) {
+    return misfit(fmt::format("the former forest is for {}, not for {}",
+                              to_string(former.collective), to_string(asked.collective)));
+  }
+  const std::vector<NodeId>& ranks = fabric.network.ranks;
+  for (const NodeId rank : ranks) {
+    if (std::ranges::find(former.ranks, rank) != former.ranks.end()) continue;
+    return misfit(fmt::format("{} is not in the former forest", fabric.topology.nodes[rank].id));
+  }
+  if (asked.root && former.ranks[former.root->index()] != ranks[asked.root->index()]) {
+    return misfit("the former forest has another root");
+  }
+  return {};
 }
 
 std::optional<BranchingForest> branching_forest(const Fabric& fabric, const CompileOptions& options,

@@ -5,6 +5,7 @@
 
 #include "forestcoll/branching_forest.hpp"
 #include "forestcoll/compile.hpp"
+#include "forestcoll/diagnostic.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/forest.hpp"
 
@@ -18,6 +19,9 @@ namespace forestcoll::choose {
 [[nodiscard]] std::optional<BranchingForest> branching_forest(const Fabric& fabric,
                                                               const CompileOptions& options,
                                                               const CollectiveForest& without);
+
+/// R02 where `options.previous_branching` is of another collective, root or ranks.
+[[nodiscard]] Expected<void> refuse_former(const Fabric& fabric, const CompileOptions& options);
 
 /// Whether the GPUs of every box are on a switch that copies and combines, which stays in the box.
 [[nodiscard]] bool has_boxes_on_able_switches(const Fabric& fabric);

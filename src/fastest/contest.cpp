@@ -17,6 +17,7 @@
 #include "choose/settle.hpp"
 #include "fastest/time_costs.hpp"
 #include "forestcoll/protocol.hpp"
+#include "schedule/mscclpp/mscclpp.hpp"
 
 namespace forestcoll::fastest {
 namespace {
@@ -63,7 +64,8 @@ Expected<Contest> Contest::hold(const Fabric& fabric, const FastestOptions& opti
   auto settled = choose::settle(fabric, options.compile);
   if (!settled) return settled.errors();
   Contest contest(fabric, options, *std::move(settled));
-  contest.free_ = options.compile.xml.protocol.empty() && !options.compile.force_simple;
+  contest.free_ =
+      options.compile.xml.protocol.empty() && !options.compile.force_simple && !contest.of_plans();
   auto parameters = options.parameters ? Expected<SimulationParameters>(*options.parameters)
                                        : find_simulation_parameters(fabric.gpu.name);
   if (!parameters) return parameters.errors();
@@ -73,7 +75,9 @@ Expected<Contest> Contest::hold(const Fabric& fabric, const FastestOptions& opti
   contest.ways_ = *std::move(ways);
   const Progress& progress = options.compile.synthesis.packing.progress;
   if (progress) progress("writing all that may be fastest", std::nullopt);
-  auto programs = make_programs(contest.ways_, fabric, contest.compile_, options.instances);
+  auto programs = contest.of_plans()
+                      ? make_plans(contest.ways_, fabric, contest.compile_)
+                      : make_programs(contest.ways_, fabric, contest.compile_, options.instances);
   if (!programs) return programs.errors();
   contest.programs_ = *std::move(programs);
   contest.add_contenders();
@@ -130,12 +134,14 @@ std::vector<std::string> Contest::algorithms() const {
 }
 
 std::int64_t Contest::elements(const Program& program) const {
+  if (of_plans()) return kPlanAlignment / kElementBytes * program.chunks;
   return find_target(compile_.xml.target)
       ->selected_elements(compile_.synthesis.collective, program.chunks,
                           static_cast<std::int64_t>(fabric_->topology.ranks.size()));
 }
 
 bool Contest::serves(std::size_t contender, std::int64_t bytes) const {
+  if (bytes > program(contender).max_bytes) return false;
   return options_.any_count || bytes % (kElementBytes * elements(program(contender))) == 0;
 }
 

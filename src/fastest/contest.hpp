@@ -72,6 +72,8 @@ class Contest {
   /// Of all contenders, in their order, each once.
   [[nodiscard]] std::vector<std::string> algorithms() const;
   [[nodiscard]] const CompileOptions& compile() const { return compile_; }
+  /// Of MSCCL++, in place of XML.
+  [[nodiscard]] bool of_plans() const { return compile_.format == Format::mscclpp; }
   [[nodiscard]] const SimulationParameters& parameters() const { return parameters_; }
   /// Protocols that nobody asked for and nothing is chosen in, each with the reason.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> left_out() const;

@@ -80,11 +80,19 @@ Expected<FastestSchedule> fastest_schedule(const Fabric& fabric, const FastestOp
   if (!winner) return nothing_served(*contest, "--size");
   FastestChoice choice = describe(*contest, *winner, options.sizes.front(), fabric);
   choice.costs = contest->costs(*winner, options.sizes.front());
+  const std::string why = fmt::format("fastest for this size: {}; the time is {}", in_words(choice),
+                                      in_words(*choice.costs));
+  const double choosing = stopwatch.restart();
+  if (contest->of_plans()) {
+    auto plan = compile_plan(*contest, winner->contender, fabric);
+    if (!plan) return plan.errors();
+    plan->chosen.why = why;
+    plan->seconds.choose += choosing;
+    return FastestSchedule{std::move(choice), *std::move(plan)};
+  }
   auto lowered = lower_winner(*contest, winner->contender, fabric);
   if (!lowered) return lowered.errors();
-  lowered->chosen.why = fmt::format("fastest for this size: {}; the time is {}", in_words(choice),
-                                    in_words(*choice.costs));
-  const double choosing = stopwatch.restart();
+  lowered->chosen.why = why;
   auto compilation = compile_forest(fabric, std::move(lowered->chosen), lowered->options);
   if (!compilation) return compilation.errors();
   compilation->seconds.choose += choosing;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ struct Program {
   std::int32_t threadblocks = 0, channels = 0, steps = 0;
   std::string no_ll128;     ///< why not
   bool is_ll_only = false;  ///< see ExchangeInfo
+  std::string no_ll128;     ///< why not
+  std::string plan = {};    ///< of an MSCCL++ plan, its text; XML is written once it is chosen
+  std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max();  ///< for which it is
 };
 
 /// All ways in all numbers of instances, as far as they fit the target, in that order. What the
@@ -30,5 +34,10 @@ struct Program {
                                                            const Fabric& fabric,
                                                            const CompileOptions& options,
                                                            std::optional<std::int32_t> instances);
+
+/// The same as plans of MSCCL++, each way once. Errors and cost: the same.
+[[nodiscard]] Expected<std::vector<Program>> make_plans(std::vector<Way>& ways,
+                                                        const Fabric& fabric,
+                                                        const CompileOptions& options);
 
 }  // namespace forestcoll::fastest

@@ -6,7 +6,11 @@
 #include <string_view>
 #include <utility>
 
+#include "choose/branching.hpp"
+#include "choose/settle.hpp"
+#include "choose/switch_plan.hpp"
 #include "choose/trees.hpp"
+#include "forestcoll/boxes.hpp"
 #include "forestcoll/chunks.hpp"
 #include "forestcoll/codes.hpp"
 
@@ -36,8 +40,9 @@ class WayFinder {
       return done.errors();
     }
     if (!options_.choose_trees) return std::move(ways_);
+    if (options_.format == Format::mscclpp) add_switch_plans();
     add_baselines();
-    add_exchanges();
+    if (options_.format != Format::mscclpp) add_exchanges();
     if (!ways_.empty()) return std::move(ways_);
     return make_error("B09", "none of the algorithms that are asked for has a schedule here",
                       "`forestcoll compare` says why, for each of them");
@@ -125,6 +130,7 @@ class WayFinder {
       if (!is_wanted(info.name) || is_stopped() || (is_large && is_slow)) continue;
       auto made = make_baseline(info.name, fabric_.topology, fabric_.network,
                                 options_.synthesis.collective, options_.synthesis.root, baseline_);
+      if (made && made->branching) add_nvls(info.name, *std::move(made->branching));
       if (!made || !made->forest) continue;
       Synthesis synthesis;
       synthesis.forest = *std::move(made->forest);
@@ -133,6 +139,35 @@ class WayFinder {
       if (!ways_.empty()) synthesis.least_height = ways_.front().chosen.synthesis.least_height;
       ways_.push_back({std::string(info.name), {std::move(synthesis), ""}, {}});
     }
+  }
+
+  // What XML cannot say. Of several boxes it has no plan: there it combines for one GPU alone.
+  void add_nvls(std::string_view name, BranchingForest trees) {
+    if (options_.format != Format::mscclpp || ways_.empty()) return;
+    const auto plan_options = choose::plan_options(options_);
+    auto plan = lower_to_switch_plan(trees, boxes_of_ranks(fabric_.topology), plan_options);
+    if (!plan) return;
+    trees.optimum = std::max(optimum_, trees.algbw);
+    add_switched(name, std::move(trees), {*std::move(plan), std::string(name)});
+  }
+
+  void add_switch_plans() {
+    if (ways_.empty() || options_.synthesis.collective != Collective::allreduce) return;
+    const auto trees = choose::branching_forest(fabric_, options_, ways_.front().forest());
+    if (!trees) return;
+    const auto plan_options = choose::plan_options(options_);
+    if (auto sums = choose::switch_plan(*trees, fabric_, plan_options)) {
+      add_switched("forestcoll", *trees, *std::move(sums));
+    }
+    if (auto packets = choose::packet_plan(fabric_, plan_options)) {
+      add_switched("forestcoll", *trees, *std::move(packets));
+    }
+  }
+
+  void add_switched(std::string_view name, BranchingForest trees, choose::NamedPlan plan) {
+    Way way{std::string(name), ways_.front().chosen, {}};
+    way.switched = SwitchWay{std::move(trees), std::move(plan.plan), std::move(plan.name)};
+    ways_.push_back(std::move(way));
   }
 
   // What they reach on the links the checker says, once they are written.
@@ -159,6 +194,10 @@ class WayFinder {
 
 std::string Way::in_words() const {
   if (algorithm != "forestcoll") return algorithm;
+  if (switched) {
+    return fmt::format("{}, {}", algorithm,
+                       switched->plan.packets ? "packets copied in switches" : "sums in switches");
+  }
   const std::string trees = forest().weight.empty() ? fmt::format("k {}", forest().k)
                                                     : fmt::format("{} chunks", chunks_of(forest()));
   return fmt::format("{}, {}, height {}", algorithm, trees, height_of(forest()));

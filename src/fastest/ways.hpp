@@ -9,20 +9,35 @@
 #include "forestcoll/compile.hpp"
 #include "forestcoll/exchange.hpp"
 #include "forestcoll/fabric.hpp"
+#include "schedule/mscclpp/mscclpp.hpp"
 
 namespace forestcoll::fastest {
+
+/// A plan of MSCCL++ whose switches copy, and combine where it has no packets.
+struct SwitchWay {
+  BranchingForest trees;  ///< with the rate that the plan reaches
+  ExecutionPlan plan;
+  std::string name;  ///< of the plan in its file
+};
 
 struct Way {
   std::string algorithm;             ///< "forestcoll", or the name of a baseline or an exchange
   ChosenForest chosen;               ///< of an exchange without trees
   std::optional<Exchange> exchange;  ///< whole buffers in place of trees
+  /// Switches that copy in place of trees over GPUs; `chosen` is then what it is compared with.
+  std::optional<SwitchWay> switched = {};
   [[nodiscard]] const CollectiveForest& forest() const { return chosen.synthesis.forest; }
+  /// GB/s: what the links carry.
+  [[nodiscard]] const Ratio& algbw() const {
+    return switched ? switched->trees.algbw : forest().algbw;
+  }
   /// For people: "forestcoll, k 4, height 2".
   [[nodiscard]] std::string in_words() const;
 };
 
-/// The first is what `compile` would write. Where a number of trees is asked for, that alone. Of
-/// algorithms that are named in `wanted`, if any.
+/// The first are the trees over GPUs that `compile` would write. Where a number of trees is asked
+/// for, these alone. Of algorithms that are named in `wanted`, if any. For plans of MSCCL++ there
+/// are no exchanges, and there are those that copy and combine in switches: our own and NVLS.
 /// REQUIRES: `options` are settled. Errors: those of `choose_forest` and of `bound`; B09 where none
 /// of those that are wanted exists here.
 [[nodiscard]] Expected<std::vector<Way>> find_ways(const Fabric& fabric,

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "forestcoll/codes.hpp"
+#include "forestcoll/stopwatch.hpp"
 #include "simulate/least_latency.hpp"
 
 namespace forestcoll::fastest {
@@ -20,12 +22,26 @@ const ProtocolParameters& costs_of(const SimulationParameters& parameters,
   return protocol == "LL128" ? parameters.ll128 : parameters.simple;
 }
 
+// GB/s, of trees over GPUs, and in plans of those that branch at switches.
+Ratio optimum_of(const Contest& contest) {
+  Ratio optimum = contest.ways().front().forest().optimum;
+  for (const Way& way : contest.ways()) {
+    if (way.switched) optimum = std::max(optimum, way.switched->trees.optimum);
+  }
+  return optimum;
+}
+
+// Packets cost what LL does.
+std::vector<std::string> costs_in(const Contest& contest) {
+  return contest.of_plans() ? std::vector<std::string>{"Simple", "LL"} : contest.protocols();
+}
+
 // In the protocol that is best for it; the optimum is of trees.
 LeastTime least_time(const Contest& contest, std::int64_t bytes, const Fabric& fabric) {
   LeastTime least{std::numeric_limits<double>::infinity()};
   const SynthesizeOptions& asked = contest.compile().synthesis;
-  const double optimum = contest.ways().front().forest().optimum.to_double() * 1e9;
-  for (const std::string& name : contest.protocols()) {
+  const double optimum = optimum_of(contest).to_double() * 1e9;
+  for (const std::string& name : costs_in(contest)) {
     const ProtocolParameters& costs = costs_of(contest.parameters(), name);
     const double latency =
         least_latency(fabric.topology, asked.collective, asked.root, contest.parameters(), costs);
@@ -72,7 +88,7 @@ FastestChoice describe(const Contest& contest, const Winner& winner, std::int64_
   const Program& program = contest.program(winner.contender);
   return {.bytes = bytes,
           .algorithm = way.algorithm,
-          .name = way.in_words(),
+          .name = way.in_words() + (contest.of_plans() ? ", a plan of MSCCL++" : ""),
           .protocol = contest.contenders()[winner.contender].protocol,
           .instances = program.instances,
           .buffer_bytes = contest.contenders()[winner.contender].buffer_bytes,
@@ -80,10 +96,28 @@ FastestChoice describe(const Contest& contest, const Winner& winner, std::int64_
           .threadblocks = program.threadblocks,
           .channels = program.channels,
           .steps = program.steps,
-          .algbw = way.forest().algbw,
+          .algbw = way.algbw(),
           .seconds = winner.seconds,
           .least = least_time(contest, bytes, fabric),
           .considered = winner.considered};
+}
+
+Expected<Compilation> compile_plan(const Contest& contest, std::size_t contender,
+                                   const Fabric& fabric) {
+  const Way& way = contest.way(contender);
+  Compilation result{.chosen = way.chosen, .options = contest.compile()};
+  if (way.switched) {
+    result.branching = way.switched->trees;
+    result.packets = way.switched->plan.packets;
+  }
+  result.text = contest.program(contender).plan;
+  Stopwatch watch;
+  auto verdict = verify(result.text, way.algorithm, &fabric.topology,
+                        {.target = result.options.xml.target, .sms = result.options.sms});
+  if (!verdict) return verdict.errors();
+  result.verdict = *std::move(verdict);
+  result.seconds.verify = watch.restart();
+  return result;
 }
 
 Diagnostic nothing_served(const Contest& contest, std::string_view option) {
@@ -91,6 +125,14 @@ Diagnostic nothing_served(const Contest& contest, std::string_view option) {
   const Program& fewest = *std::ranges::min_element(
       programs, {}, [&](const Program& program) { return contest.elements(program); });
   const std::int64_t elements = contest.elements(fewest);
+  if (contest.of_plans()) {
+    return make_error(
+        "S03",
+        fmt::format("{}: no plan is for any of these sizes: that of the fewest chunks is for "
+                    "multiples of {} bytes up to {}",
+                    option, kBytesOfElement * elements, fewest.max_bytes),
+        fmt::format("name multiples of {} bytes", kBytesOfElement * elements));
+  }
   return make_error(
       "S03",
       fmt::format("{}: at none of these sizes would {} select a schedule: the one with the fewest "

@@ -16,6 +16,10 @@ struct Lowered {
 [[nodiscard]] Expected<Lowered> lower_winner(const Contest& contest, std::size_t contender,
                                              const Fabric& fabric);
 
+/// What won as a plan of MSCCL++, with the checker's opinion. REQUIRES: the contest is of plans.
+[[nodiscard]] Expected<Compilation> compile_plan(const Contest& contest, std::size_t contender,
+                                                 const Fabric& fabric);
+
 /// The choice, as it is reported.
 [[nodiscard]] FastestChoice describe(const Contest& contest, const Winner& winner,
                                      std::int64_t bytes, const Fabric& fabric);

@@ -136,6 +136,8 @@ class Reader {
       document_.version = number;
     } else if (at == "/k") {
       document_.k = number;
+    } else if (at == "/chunks") {
+      document_.chunks = number;
     } else if (at == "/weights[]") {
       document_.weights.push_back(number);
     } else if (at == "/LIST[]/multiplicity") {

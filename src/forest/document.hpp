@@ -34,6 +34,7 @@ inline constexpr std::array<std::string_view, 3> kListNames = {"trees", "reduce"
 struct ForestDocument {
   std::string format, collective;
   std::int64_t version = 0, k = 0;
+  std::int64_t chunks = 0;     ///< version 3
   std::string algbw, optimum;  ///< the exact texts
   std::optional<Name> root;
   std::vector<Name> ranks;

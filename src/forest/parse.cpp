@@ -6,10 +6,11 @@
 #include <numeric>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <utility>
 
 #include "forest/document.hpp"
+#include "forest/document_nodes.hpp"
+#include "forest/parse_branching.hpp"
 #include "forest/read_symmetry.hpp"
 #include "forest/route_builder.hpp"
 #include "forestcoll/codes.hpp"
@@ -73,29 +74,14 @@ class ForestParser {
   }
 
   bool parse_ranks(CollectiveForest& forest) {
-    std::unordered_map<std::string_view, NodeId> node_of;
-    node_of.reserve(topology_.nodes.size());
-    for (std::size_t v = 0; v < topology_.nodes.size(); ++v) {
-      node_of.emplace(topology_.nodes[NodeId(v)].id, NodeId(v));
+    auto found = emit::find_nodes(document_, file_, topology_);
+    if (!found) {
+      error_ = found.errors().front();
+      return false;
     }
-    for (const std::string& name : document_.names) {
-      const auto at = node_of.find(name);
-      if (at == node_of.end()) {
-        return fail("F02", "", fmt::format("the topology has no node {}", name.substr(0, 80)));
-      }
-      nodes_.push_back(at->second);
-    }
-    rank_of_.assign(document_.names.size(), Rank());
-    for (std::size_t r = 0; r < document_.ranks.size(); ++r) {
-      const Name name = document_.ranks[r];
-      if (rank(name).valid()) return fail("F02", "/ranks", "a rank stands twice");
-      rank_of_[static_cast<std::size_t>(name)] = Rank(r);
-      ranks_.push_back(node(name));
-      if (topology_.nodes[ranks_.back()].type != NodeType::compute) {
-        return fail("F02", "/ranks", fmt::format("{} is a switch", id(name)));
-      }
-    }
-    if (ranks_.size() < 2) return fail("F02", "/ranks", "expected at least 2 ranks");
+    nodes_ = std::move(found->node);
+    rank_of_ = std::move(found->rank_of);
+    ranks_ = std::move(found->ranks);
     return parse_root(forest) && parse_weights(forest);
   }
 
@@ -242,10 +228,7 @@ class ForestParser {
   }
 
   bool fail(std::string code, std::string where, std::string message) {
-    error_ =
-        make_error(std::move(code), std::move(message),
-                   "give a forest that `forestcoll synth --format forest` wrote for this fabric",
-                   {.file = std::string(file_), .where = std::move(where)});
+    error_ = emit::flaw_of_forest(std::move(code), file_, std::move(where), std::move(message));
     return false;
   }
   std::nullopt_t failed(std::string message) {
@@ -277,6 +260,20 @@ Expected<CollectiveForest> parse_forest(std::string_view text, std::string_view 
   const auto document = emit::read_forest_document(text, file);
   if (!document) return document.errors();
   return ForestParser(*document, file, topology).parse();
+}
+
+Expected<AnyForest> parse_any_forest(std::string_view text, std::string_view file,
+                                     const Topology& topology) {
+  const auto document = emit::read_forest_document(text, file);
+  if (!document) return document.errors();
+  if (document->format == "forestcoll-forest" && document->version == emit::kBranchingVersion) {
+    auto branching = emit::parse_branching(*document, file, topology);
+    if (!branching) return branching.errors();
+    return AnyForest(*std::move(branching));
+  }
+  auto forest = ForestParser(*document, file, topology).parse();
+  if (!forest) return forest.errors();
+  return AnyForest(*std::move(forest));
 }
 
 }  // namespace forestcoll

@@ -27,6 +27,15 @@ SwitchRoles turned_round(SwitchRoles roles) {
   return roles;
 }
 
+// A reduce as the broadcast that it is, walked backwards.
+BranchingForest turned_round(BranchingForest forest) {
+  for (auto* phase : {&forest.reduce, &forest.broadcast}) {
+    for (BranchingTrees& trees : *phase) trees.forest = trees.forest.reversed();
+  }
+  std::swap(forest.reduce, forest.broadcast);
+  return forest;
+}
+
 /// Out-trees from one rank.
 class RootedTrees {
  public:
@@ -112,14 +121,17 @@ std::optional<BranchingForest> branching_from_root(const Network& network, const
   const bool inward = collective == Collective::reduce;
   const Network from_root = inward ? reversed(network) : network;
   const SwitchRoles copying = inward ? turned_round(roles) : roles;
-  auto forest = RootedTrees(from_root, copying, root, options).best();
+  BranchingOptions outward = options;
+  std::optional<BranchingForest> turned;
+  if (inward && options.previous != nullptr) {
+    turned = turned_round(*options.previous);
+    outward.previous = &*turned;
+  }
+  auto forest = RootedTrees(from_root, copying, root, outward).best();
   if (!forest) return std::nullopt;
   forest->collective = collective;
   forest->root = root;
-  if (!inward) return forest;
-  for (BranchingTrees& trees : forest->broadcast) trees.forest = trees.forest.reversed();
-  forest->reduce = std::exchange(forest->broadcast, {});
-  return forest;
+  return inward ? turned_round(*std::move(forest)) : std::move(forest);
 }
 
 }  // namespace forestcoll

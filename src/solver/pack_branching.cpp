@@ -12,6 +12,7 @@
 #include "forest/congestion.hpp"
 #include "forest/route_builder.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/repack.hpp"
 #include "solver/allreduce/at_once.hpp"
 #include "solver/allreduce/split_units.hpp"
 #include "solver/pack/max_height.hpp"
@@ -82,6 +83,11 @@ class TwinFabric {
     const std::size_t nodes = fabric_.graph.node_count();
     return v.index() < nodes ? v : trees_.switches[v.index() - nodes];
   }
+  /// Of a node at which an edge of the trees ends.
+  [[nodiscard]] NodeId vertex(NodeId v) const {
+    const auto twin = twin_of_.find(v);
+    return twin == twin_of_.end() ? v : twin->second;
+  }
 
  private:
   [[nodiscard]] NodeId end(NodeId v, bool branches) const { return branches ? twin_of_.at(v) : v; }
@@ -103,37 +109,72 @@ class TwinFabric {
   Network network_;
 };
 
-// The same trees on the fabric's own nodes: a twin is its switch.
-Forest without_twins(const Forest& packed, const TwinFabric& twins) {
-  std::vector<NodeId> ranks;
-  for (const NodeId v : packed.ranks()) ranks.push_back(twins.original(v));
+// The same trees on other nodes. `change` is given the nodes of an edge's path.
+template <class Change>
+Forest with_paths(const Forest& forest, const std::vector<NodeId>& ranks, const Change& change) {
   RouteBuilder builder(ranks);
   std::vector<Forest::Tree> trees;
   std::vector<Route> routes;
-  for (std::size_t t = 0; t < packed.tree_count(); ++t) {
-    trees.push_back(packed.tree(TreeId(t)));
+  for (std::size_t t = 0; t < forest.tree_count(); ++t) {
+    trees.push_back(forest.tree(TreeId(t)));
     for (std::size_t v = 0; v < ranks.size(); ++v) {
       if (Rank(v) == trees.back().root) {
         routes.emplace_back();
         continue;
       }
-      auto path = packed.path(TreeId(t), Rank(v));
-      for (NodeId& node : path) node = twins.original(node);
-      routes.push_back(builder.add(packed.parent(TreeId(t), Rank(v)), path));
+      auto path = forest.path(TreeId(t), Rank(v));
+      change(path);
+      routes.push_back(builder.add(forest.parent(TreeId(t), Rank(v)), path));
     }
   }
   return {builder.take(), std::move(trees), std::move(routes)};
 }
 
+// On the fabric's own nodes: a twin is its switch.
+Forest without_twins(const Forest& packed, const TwinFabric& twins) {
+  std::vector<NodeId> ranks;
+  for (const NodeId v : packed.ranks()) ranks.push_back(twins.original(v));
+  return with_paths(packed, ranks, [&](std::vector<NodeId>& path) {
+    for (NodeId& node : path) node = twins.original(node);
+  });
+}
+
+// And back again: edges end at twins, and go through switches.
+Forest with_twins(const Forest& forest, const TwinFabric& twins) {
+  std::vector<NodeId> ranks;
+  for (const NodeId v : forest.ranks()) ranks.push_back(twins.vertex(v));
+  return with_paths(forest, ranks, [&](std::vector<NodeId>& path) {
+    path.front() = twins.vertex(path.front());
+    path.back() = twins.vertex(path.back());
+  });
+}
+
+// The former trees of a phase that branch at the same switches, as out-trees.
+std::optional<Forest> former_trees(const BranchingForest* previous, bool inward,
+                                   const TwinFabric& twins, const std::vector<NodeId>& switches) {
+  if (previous == nullptr) return std::nullopt;
+  for (const BranchingTrees& trees : inward ? previous->reduce : previous->broadcast) {
+    if (trees.switches != switches) continue;
+    return with_twins(inward ? trees.forest.reversed() : trees.forest, twins);
+  }
+  return std::nullopt;
+}
+
 // As many trees as chunks: at the rate of the split where that is what the chunks are, else at the
 // highest that their rounding leaves.
-Expected<Packing> pack_twins(const Network& network, bool exact, const BranchingOptions& options) {
+Expected<Packing> pack_twins(const Network& network, const std::optional<Forest>& former,
+                             const BranchingOptions& options) {
   Scaling scaling{1, Ratio(1), network.capacity};
-  if (!exact) {
+  if (options.chunks) {
     const Rate rate = optimal_rate(network, network.weight, {}, options.packing.stop);
     auto scaled = scale_to_k(network, network.weight, rate, 1, options.packing.stop);
     if (!scaled) return scaled.errors();
     scaling = *std::move(scaled);
+  }
+  if (former) {
+    auto repacked = repack(network, network.weight, scaling, *former, options.packing);
+    if (!repacked) return repacked.errors();
+    return std::move(repacked->packing);
   }
   if (!options.max_height) return pack(network, network.weight, scaling, options.packing);
   return pack_within_height(network, network.weight, scaling, *options.max_height, options.packing);
@@ -144,7 +185,8 @@ Expected<BranchingTrees> pack_class(const Network& fabric, const AllreduceTrees&
                                     const BranchingOptions& options) {
   TwinFabric twins(fabric, trees, inward);
   if (!twins.make(units, shares)) return does_not_fit();
-  auto packed = pack_twins(twins.network(), !options.chunks, options);
+  const auto former = former_trees(options.previous, inward, twins, trees.switches);
+  auto packed = pack_twins(twins.network(), former, options);
   if (!packed) return packed.errors();
   FORESTCOLL_CHECK(packed->scaling.k == 1, "a tree is asked for per chunk");
   const Forest forest = without_twins(packed->forest, twins);

@@ -10,7 +10,6 @@ namespace forestcoll::schedule {
 namespace {
 
 constexpr std::int64_t kOffsets = UINT32_MAX;  // the executor's, in bytes of a buffer
-constexpr std::int64_t kAlignment = 16;
 constexpr std::int64_t kDefaultMaxBytes = std::int64_t{1} << 31;
 
 }  // namespace
@@ -23,7 +22,7 @@ std::int64_t largest_message(const ExecutionPlan& plan) {
     whole = std::max({whole, gpu.input_chunks, gpu.output_chunks});
     most = std::max({most, whole, room * gpu.scratch_chunks});
   }
-  return kOffsets / most / kAlignment * kAlignment * whole;
+  return kOffsets / most / kPlanAlignment * kPlanAlignment * whole;
 }
 
 std::int64_t max_bytes_of(const PlanOptions& options, const ExecutionPlan& plan) {

@@ -15,12 +15,12 @@ constexpr std::int64_t kLargestKOfTradeoff = 16;
 
 }  // namespace
 
-Expected<std::optional<CollectiveForest>> load_previous(const std::string& path,
-                                                        const Topology& topology) {
-  if (path.empty()) return std::optional<CollectiveForest>();
+Expected<std::optional<AnyForest>> load_previous(const std::string& path,
+                                                 const Topology& topology) {
+  if (path.empty()) return std::optional<AnyForest>();
   const auto text = read_input(path);
   if (!text) return text.errors();
-  auto previous = parse_forest(*text, display_name(path), topology);
+  auto previous = parse_any_forest(*text, display_name(path), topology);
   if (!previous) return previous.errors();
   return std::optional(*std::move(previous));
 }

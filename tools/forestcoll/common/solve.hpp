@@ -12,13 +12,14 @@
 #include "common/report/progress_bar.hpp"
 #include "common/report/solver_report.hpp"
 #include "forestcoll/diagnostic.hpp"
+#include "forestcoll/parse_forest.hpp"
 #include "forestcoll/synthesize.hpp"
 
 namespace forestcoll::cli {
 
 /// The forest of --warm; nothing where `path` is empty. Errors: those of reading, and F01, F02.
-[[nodiscard]] Expected<std::optional<CollectiveForest>> load_previous(const std::string& path,
-                                                                      const Topology& topology);
+[[nodiscard]] Expected<std::optional<AnyForest>> load_previous(const std::string& path,
+                                                               const Topology& topology);
 
 /// What `work` returns, done under a progress bar that `options` report to, with what `request`
 /// says of effort, threads and height; when the time is over, what stands then.

@@ -10,6 +10,7 @@
 #include "compare/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/exchange.hpp"
+#include "forestcoll/switch_roles.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -17,6 +18,8 @@ namespace {
 constexpr std::size_t kMostRanksTimed = 256;
 constexpr const char* kNcclPick = "nccl-pick";
 constexpr const char* kMscclppPick = "mscclpp-pick";
+constexpr const char* kNvls = "nvls";
+constexpr const char* kOurPlans = "forestcoll as plans";  // no row: among what ours is
 
 const AlgorithmTimes* find_times(const RowsRequest& request, const std::string& name) {
   const auto at = std::ranges::find(request.fastest, name, &AlgorithmTimes::algorithm);
@@ -50,6 +53,18 @@ std::vector<FastestChoice> best_choices(const RowsRequest& request) {
 
 std::string words_of(const FastestChoice& choice) {
   return fmt::format("{} in {}", choice.name, choice.protocol);
+}
+
+// What XML cannot say: plans of MSCCL++, of which NVLS's is a row, too.
+void add_plans(const Fabric& fabric, FastestOptions options, std::vector<AlgorithmTimes>& times) {
+  options.compile.format = Format::mscclpp;
+  options.algorithms = {ours, kNvls};
+  auto plans = fastest_of_each(fabric, options);
+  if (!plans) return;  // the executor runs none of them
+  for (AlgorithmTimes& each : *plans) {
+    if (each.algorithm == ours) each.algorithm = kOurPlans;
+    if (each.algorithm == kOurPlans || each.algorithm == kNvls) times.push_back(std::move(each));
+  }
 }
 
 // "one-shot in LL up to 4 KiB, then forestcoll, k 4, height 1 in LL128 up to …"
@@ -133,7 +148,11 @@ Expected<std::vector<AlgorithmTimes>> time_programs(const Fabric& fabric,
   synthesis.packing.progress = [&bar](std::string_view stage, std::optional<double> done) {
     bar.update(stage, done);
   };
-  return fastest_of_each(fabric, options);
+  auto times = fastest_of_each(fabric, options);
+  const bool is_allreduce = request.collective == Collective::allreduce;
+  if (!times || !is_allreduce || switch_roles(fabric.topology).empty()) return times;
+  add_plans(fabric, options, *times);
+  return times;
 }
 
 void add_program_times(ComparedRow& row, const RowsRequest& request, std::int64_t ranks) {
@@ -142,6 +161,7 @@ void add_program_times(ComparedRow& row, const RowsRequest& request, std::int64_
     return;
   }
   if (row.algorithm == ours) {
+    row.program_times_error.reset();
     auto choices = best_choices(request);
     if (!choices.empty()) {
       if (!row.note.empty()) row.note += "; ";
@@ -151,6 +171,7 @@ void add_program_times(ComparedRow& row, const RowsRequest& request, std::int64_
   }
   if (const AlgorithmTimes* times = find_times(request, row.algorithm)) {
     set_choices(row, request, ranks, choices_of(*times));
+    if (row.branching && !row.program_times.empty()) row.program_times_error.reset();
   } else if (row.program_error) {
     row.program_times_error = row.program_error;
   }

@@ -9,21 +9,66 @@
 
 #include "common/report/share.hpp"
 #include "common/report/tree_shape.hpp"
+#include "forestcoll/boxes.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
 // By id, each once.
-std::vector<std::string> switches_of(const BranchingForest& forest, const Topology& topology) {
+std::set<NodeId> switches_of(const BranchingForest& forest) {
   std::set<NodeId> switches;
   for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
     for (const BranchingTrees& trees : *phase) {
       switches.insert(trees.switches.begin(), trees.switches.end());
     }
   }
+  return switches;
+}
+
+std::vector<std::string> names_of(const std::set<NodeId>& switches, const Topology& topology) {
   std::vector<std::string> names;
   for (const NodeId w : switches) names.push_back(topology.nodes[w].id);
   return names;
+}
+
+/// Of the switches at which trees branch: those of boxes, which a plan has channels through, and
+/// those between boxes, which it has not.
+struct BranchingPoints {
+  std::vector<std::string> in_boxes, between;
+};
+
+BranchingPoints points_of(const BranchingForest& forest, const Topology& topology) {
+  const auto boxes = boxes_of_nodes(topology);
+  const bool several = has_several_boxes(topology);
+  BranchingPoints points;
+  for (const NodeId w : switches_of(forest)) {
+    auto& names = several && boxes[w] < 0 ? points.between : points.in_boxes;
+    names.push_back(topology.nodes[w].id);
+  }
+  return points;
+}
+
+std::string listed(const std::vector<std::string>& switches) {
+  return switches.size() == 1
+             ? fmt::format("the switch {}", switches.front())
+             : fmt::format("{} switches, {} first", switches.size(), switches.front());
+}
+
+// What trees do and the executor cannot.
+std::string lost_words(const BranchingForest& forest, const BranchingPoints& points) {
+  std::string text;
+  if (!points.between.empty()) {
+    text += fmt::format(
+        "  {} between boxes, which could sum and copy too: the executor has no channels there\n",
+        listed(points.between));
+  }
+  if (forest.algbw < forest.optimum) {
+    text += fmt::format(
+        "  trees reach up to {} GB/s (--format forest): the executor's switches sum for two GPUs "
+        "at least, where one is enough to go on to other boxes\n",
+        number(forest.optimum));
+  }
+  return text;
 }
 
 std::string_view words_of(Branching written) {
@@ -45,13 +90,12 @@ std::string_view words_of(Branching written) {
 std::string branching_lines(const BranchingForest& forest, const CollectiveForest& without,
                             const Topology& topology, Branching written) {
   const TreeShape shape = shape_of(forest);
-  const auto switches = switches_of(forest, topology);
+  const BranchingPoints points = points_of(forest, topology);
+  const bool is_plan = written != Branching::trees;
   std::string text = fmt::format("  algbw {} GB/s, {}\n", number(forest.algbw),
                                  of_optimum(forest.algbw, forest.optimum));
   text += words_of(written);
-  text += switches.size() == 1
-              ? fmt::format("the switch {}", switches.front())
-              : fmt::format("{} switches, {} first", switches.size(), switches.front());
+  text += listed(is_plan ? points.in_boxes : names_of(switches_of(forest), topology));
   if (forest.collective == Collective::allreduce) {
     text += fmt::format("; over GPUs alone {} GB/s\n", number(without.algbw));
   } else {
@@ -59,7 +103,8 @@ std::string branching_lines(const BranchingForest& forest, const CollectiveFores
                         counted(static_cast<std::size_t>(messages_in_turn(forest)), "message"),
                         shape_of(without).highest);
   }
-  if (written != Branching::trees) return text;
+  if (written == Branching::sums) return text + lost_words(forest, points);
+  if (is_plan) return text;
   return text + fmt::format(
                     "  {} chunks, {}, height {} (mean {}), hops into and out of switches "
                     "counted\n",
@@ -76,7 +121,7 @@ void put_branching(Json& json, const BranchingForest& forest, const CollectiveFo
   json["optimum"] = exact(forest.optimum);
   json["trees"] = shape.trees;
   json["height"] = {{"max", shape.highest}, {"mean", shape.mean_height}, {"lower_bound", 1}};
-  json["branching"] = {{"switches", switches_of(forest, topology)},
+  json["branching"] = {{"switches", names_of(switches_of(forest), topology)},
                        {"over_gpus_alone", exact(without.algbw)}};
   json.erase("trees_per_root");  // switches can be roots
   json.erase("tradeoff");

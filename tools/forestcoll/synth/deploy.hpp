@@ -12,9 +12,6 @@
 
 namespace forestcoll::cli {
 
-inline constexpr std::int64_t kPlanAlignment =
-    16;  ///< bytes of which a plan's chunks are multiples
-
 /// A schedule and the sizes that it is for.
 struct DeployedSchedule {
   NamedText file;

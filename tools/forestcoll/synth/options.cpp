@@ -154,7 +154,8 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
           "--size", arguments.size,
           "The fastest schedule for a buffer of this size, by simulation (a model, not a\n"
           "measurement): of our own trees, many and few, high and low, and of all others of\n"
-          "--algorithm, in all protocols and several numbers of instances")
+          "--algorithm, in all protocols and several numbers of instances; as mscclpp of plans,\n"
+          "those among them whose switches copy and combine")
       ->check(CLI::Validator(refuse_nothing, ""))
       ->type_name("SIZE")
       ->group(kGroup);
@@ -251,10 +252,11 @@ Expected<std::vector<std::int64_t>> sizes_to_tune(const std::string& text) {
 Expected<std::optional<std::int64_t>> size_to_serve(const SynthArguments& arguments,
                                                     Format format) {
   if (arguments.size.empty()) return std::optional<std::int64_t>();
-  if (format != Format::msccl) {
-    return make_error("S04",
-                      fmt::format("--size is for MSCCL XML, not for --format {}", arguments.format),
-                      "leave one of the two out");
+  if (!is_schedule(format)) {
+    return make_error(
+        "S04",
+        fmt::format("--size is for what runtimes load, not for --format {}", arguments.format),
+        "leave one of the two out, or write --format msccl or mscclpp");
   }
   if (!arguments.tune.empty()) {
     return make_error("S04", "--tune has sizes of its own, and --size another one",

@@ -147,7 +147,24 @@ ScheduleNotes notes_of(const Compilation& compiled, const std::optional<BesideRi
           .branching = compiled.branching ? &*compiled.branching : nullptr,
           .branching_as = options.format != Format::mscclpp ? Branching::trees
                           : compiled.packets                ? Branching::packets
-                                                            : Branching::sums};
+                                                            : Branching::sums,
+          .kept = compiled.kept};
+}
+
+// Trees that branch at switches stay trees; they are no programs.
+Expected<void> keep_trees_of(const AnyForest& previous, const SynthArguments& arguments,
+                             CompileOptions& options) {
+  options.synthesis.previous = std::get_if<CollectiveForest>(&previous);
+  options.previous_branching = std::get_if<BranchingForest>(&previous);
+  if (options.previous_branching == nullptr || options.format == Format::forest ||
+      options.format == Format::dot) {
+    return {};
+  }
+  return make_error(
+      "S04",
+      fmt::format("the trees of the --warm file branch at switches, which --format {} cannot keep",
+                  arguments.format),
+      "write --format forest or dot, or give a forest over GPUs alone");
 }
 
 // Whose choice it was is told in `choice`.
@@ -210,7 +227,11 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
     return load_previous(arguments.solver.warm, fabric->topology);
   });
   if (!previous) return fail(previous.errors(), console);
-  options.synthesis.previous = *previous ? &**previous : nullptr;
+  if (*previous) {
+    if (const auto done = keep_trees_of(**previous, arguments, options); !done) {
+      return fail(done.errors(), console);
+    }
+  }
   seconds.parse = stage.restart();
 
   // 2. The forest, its schedule, and a stranger's opinion of it.
@@ -297,6 +318,7 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   }
   if (compiled->branching) {
     put_branching(json, *compiled->branching, solved.forest, fabric->topology);
+    if (compiled->kept) json["kept"] = kept_json(*compiled->kept);
   }
   if (!compiled->chosen.why.empty()) json["chosen"] = compiled->chosen.why;
   if (options.format == Format::mscclpp) json["plan_boxes"] = names_of_boxes(fabric->topology);

@@ -125,6 +125,8 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
                                  counted(topology.ranks.size(), "GPU"));
   if (notes.branching != nullptr) {
     text += branching_lines(*notes.branching, forest, topology, notes.branching_as);
+    if (notes.kept) text += kept_line(*notes.kept);
+    if (!notes.why.empty()) text += fmt::format("  {}\n", notes.why);
     text += schedule_lines(notes.branching->algbw, forest.collective, verdict, notes);
     return text + seconds_line(seconds);
   }

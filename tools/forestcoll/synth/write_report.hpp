@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +41,7 @@ struct ScheduleNotes {
   std::string relays;            ///< a line on what GPUs outside of the group could; else empty
   const BranchingForest* branching = nullptr;  ///< written in place of the synthesis, if any
   Branching branching_as = Branching::trees;
+  std::optional<RepackStatistics> kept = {};  ///< of former trees that branched
 };
 
 /// A few lines, the last one not ended; `verbose` adds the solver's statistics.

@@ -56,8 +56,16 @@ double kept_share(const RepackStatistics& repack) {
 }
 
 std::string repack_line(const Synthesis& synthesis) {
-  if (!synthesis.repack) return {};
-  const RepackStatistics& repack = *synthesis.repack;
+  return synthesis.repack ? kept_line(*synthesis.repack) : "";
+}
+
+Json raise_json(const Raise& raise) {
+  return {{"asked", exact(raise.asked)}, {"reached", exact(raise.reached)}};
+}
+
+}  // namespace
+
+std::string kept_line(const RepackStatistics& repack) {
   return fmt::format(
       "  of the former {}: {} kept ({} % of the data), {} touched by the failure, {} gave way; {} "
       "new\n",
@@ -66,11 +74,13 @@ std::string repack_line(const Synthesis& synthesis) {
       repack.previous - repack.kept - repack.touched, repack.added);
 }
 
-Json raise_json(const Raise& raise) {
-  return {{"asked", exact(raise.asked)}, {"reached", exact(raise.reached)}};
+Json kept_json(const RepackStatistics& repack) {
+  return {{"former_trees", repack.previous},
+          {"kept_trees", repack.kept},
+          {"touched_trees", repack.touched},
+          {"new_trees", repack.added},
+          {"kept_share", kept_share(repack)}};
 }
-
-}  // namespace
 
 std::string solver_lines(const Synthesis& synthesis) {
   return at_once_line(synthesis) + raised_line(synthesis) + stopped_line(synthesis) +
@@ -107,11 +117,7 @@ void add_solver_report(Json& json, const Synthesis& synthesis) {
     json["stopped"] = {{"reason", "time limit"}, {"gap", share_lost(forest.algbw, forest.optimum)}};
   }
   if (const auto& repack = synthesis.repack) {
-    json["kept"] = {{"former_trees", repack->previous},
-                    {"kept_trees", repack->kept},
-                    {"touched_trees", repack->touched},
-                    {"new_trees", repack->added},
-                    {"kept_share", kept_share(*repack)}};
+    json["kept"] = kept_json(*repack);
   }
 }
 

@@ -1,0 +1,92 @@
+// Ways as plans of MSCCL++, which have neither protocols nor instances.
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+
+#include <optional>
+#include <utility>
+
+#include "choose/settle.hpp"
+#include "choose/switch_plan.hpp"
+#include "fastest/programs.hpp"
+#include "forestcoll/boxes.hpp"
+#include "forestcoll/verify.hpp"
+
+namespace forestcoll::fastest {
+namespace {
+
+// Of trees, so many edges in all: beyond, a plan takes too long to be simulated again and again.
+constexpr std::size_t kMostPlanEdges = 64'000;
+
+std::size_t edge_count(const CollectiveForest& forest) {
+  std::size_t edges = 0;
+  for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
+    if (*phase) edges += (*phase)->tree_count() * ((*phase)->rank_count() - 1);
+  }
+  return edges;
+}
+
+class PlanMaker {
+ public:
+  PlanMaker(std::vector<Way>& ways, const Fabric& fabric, const CompileOptions& options)
+      : ways_(ways), fabric_(fabric), options_(options) {}
+
+  [[nodiscard]] Expected<Program> make(std::size_t number) const {
+    Way& way = ways_[number];
+    const auto planned = plan_of(way);
+    if (!planned) return planned.errors();
+    std::string text = to_mscclpp_json(planned->plan, planned->name);
+    const auto verdict = verify(text, way.algorithm, &fabric_.topology,
+                                {.target = options_.xml.target, .sms = options_.sms});
+    if (!verdict) return verdict.errors();
+    if (!verdict->ok) return verdict->findings;
+    auto simulator = prepare_simulation(text, way.algorithm, fabric_.topology);
+    if (!simulator) return simulator.errors();
+    if (way.switched && verdict->algbw) way.switched->trees.algbw = *verdict->algbw;
+    return Program{.way = number,
+                   .instances = 1,
+                   .simulator = *std::move(simulator),
+                   .chunks = verdict->chunks,
+                   .threadblocks = verdict->threadblocks,
+                   .channels = verdict->channels,
+                   .steps = verdict->steps,
+                   .no_ll128 = {},
+                   .plan = std::move(text),
+                   .max_bytes = planned->plan.max_bytes};
+  }
+
+ private:
+  [[nodiscard]] Expected<choose::NamedPlan> plan_of(const Way& way) const {
+    if (way.switched) return choose::NamedPlan{way.switched->plan, way.switched->name};
+    const CollectiveForest& forest = way.forest();
+    if (edge_count(forest) > kMostPlanEdges && &way != &ways_.front()) {
+      return Diagnostic{.code = "N07", .message = "too many edges", .remedy = ""};
+    }
+    auto plan =
+        lower_to_plan(forest, boxes_of_ranks(fabric_.topology), choose::plan_options(options_));
+    if (!plan) return plan.errors();
+    return choose::NamedPlan{*std::move(plan),
+                             fmt::format("{}-{}-{}-k{}", way.algorithm, fabric_.topology.name,
+                                         to_string(forest.collective), forest.k)};
+  }
+
+  std::vector<Way>& ways_;
+  const Fabric& fabric_;
+  const CompileOptions& options_;
+};
+
+}  // namespace
+
+Expected<std::vector<Program>> make_plans(std::vector<Way>& ways, const Fabric& fabric,
+                                          const CompileOptions& options) {
+  const PlanMaker maker(ways, fabric, options);
+  std::vector<std::optional<Expected<Program>>> made(ways.size());
+  tbb::parallel_for(std::size_t{0}, ways.size(), [&](std::size_t w) { made[w] = maker.make(w); });
+  std::vector<Program> plans;
+  for (auto& each : made) {
+    if (*each) plans.push_back(**std::move(each));
+  }
+  if (plans.empty()) return made.front()->errors();
+  return plans;
+}
+
+}  // namespace forestcoll::fastest

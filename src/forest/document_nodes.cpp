@@ -1,0 +1,60 @@
+#include "forest/document_nodes.hpp"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+#include <utility>
+
+#include "forestcoll/codes.hpp"
+
+namespace forestcoll::emit {
+
+Diagnostic flaw_of_forest(std::string code, std::string_view file, std::string where,
+                          std::string message) {
+  const ErrorKind kind = kind_of(code);
+  return {.code = std::move(code),
+          .kind = kind,
+          .file = std::string(file),
+          .where = std::move(where),
+          .message = std::move(message),
+          .remedy =
+              "give a forest that `forestcoll synth --format forest` wrote for "
+              "this fabric"};
+}
+
+Expected<DocumentNodes> find_nodes(const ForestDocument& document, std::string_view file,
+                                   const Topology& topology) {
+  std::unordered_map<std::string_view, NodeId> node_of;
+  node_of.reserve(topology.nodes.size());
+  for (std::size_t v = 0; v < topology.nodes.size(); ++v) {
+    node_of.emplace(topology.nodes[NodeId(v)].id, NodeId(v));
+  }
+  DocumentNodes found;
+  for (const std::string& name : document.names) {
+    const auto at = node_of.find(name);
+    if (at == node_of.end()) {
+      return flaw_of_forest("F02", file, "",
+                            fmt::format("the topology has no node {}", name.substr(0, 80)));
+    }
+    found.node.push_back(at->second);
+  }
+  found.rank_of.assign(document.names.size(), Rank());
+  for (std::size_t r = 0; r < document.ranks.size(); ++r) {
+    const auto name = static_cast<std::size_t>(document.ranks[r]);
+    if (found.rank_of[name].valid()) {
+      return flaw_of_forest("F02", file, "/ranks", "a rank stands twice");
+    }
+    found.rank_of[name] = Rank(r);
+    found.ranks.push_back(found.node[name]);
+    if (topology.nodes[found.ranks.back()].type != NodeType::compute) {
+      return flaw_of_forest("F02", file, "/ranks",
+                            fmt::format("{} is a switch", document.names[name]));
+    }
+  }
+  if (found.ranks.size() < 2) {
+    return flaw_of_forest("F02", file, "/ranks", "expected at least 2 ranks");
+  }
+  return found;
+}
+
+}  // namespace forestcoll::emit
