@@ -7,17 +7,19 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <limits>
 #include <map>
 #include <utility>
 
 #include "forestcoll/codes.hpp"
 #include "forestcoll/version.hpp"
-#include "run/contents.hpp"
-#include "run/mpi_collective.hpp"
-#include "run/table.hpp"
+#include "run/data/contents.hpp"
+#include "run/mpi/collective.hpp"
+#include "run/report/table.hpp"
 
 namespace forestcoll::run {
 namespace {
@@ -173,10 +175,27 @@ class Harness {
   template <class Call>
   double time(Call call) {
     for (int i = 0; i < options_.warmups; ++i) call();
-    MPI_Barrier(MPI_COMM_WORLD);
+    begin_together();
     const double begin = MPI_Wtime();
     for (int i = 0; i < options_.iterations; ++i) call();
     return over_ranks((MPI_Wtime() - begin) / options_.iterations);
+  }
+
+  // Ranks leave a barrier one after the other; where they have one clock, as under SimGrid, they
+  // agree on a moment after that.
+  static void begin_together() {
+    constexpr double kAfter = 0.01;  // seconds
+    MPI_Barrier(MPI_COMM_WORLD);
+    void* is_global = nullptr;
+    int is_known = 0;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, &is_global, &is_known);
+    if (is_known == 0 || *static_cast<int*>(is_global) == 0) return;
+    const double here = MPI_Wtime();
+    double last = here;
+    MPI_Allreduce(&here, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    const double left = std::clamp(last + kAfter - MPI_Wtime(), 0.0, kAfter);
+    const timespec pause = {0, std::lround(left * 1e9)};
+    nanosleep(&pause, nullptr);
   }
 
   [[nodiscard]] double over_ranks(double seconds) const {

@@ -1,4 +1,4 @@
-#include "run/mpi_collective.hpp"
+#include "run/mpi/collective.hpp"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-#include "run/plan_task.hpp"
+#include "run/plan/task.hpp"
 
 #include "audit/plan/channels.hpp"
 
