@@ -1,5 +1,5 @@
 // What ranks put in, and whether what comes out is noticed to be wrong.
-#include "run/contents.hpp"
+#include "run/data/contents.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "run/float16.hpp"
+#include "run/data/float16.hpp"
 
 namespace forestcoll::run {
 namespace {

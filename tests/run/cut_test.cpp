@@ -1,11 +1,12 @@
 // How a call is cut, and in which order a threadblock goes over the pieces.
-#include "run/cut.hpp"
+#include "run/msccl/cut.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "run/cursor.hpp"
+#include "run/msccl/cursor.hpp"
+#include "run/schedule.hpp"
 
 namespace forestcoll::run {
 namespace {
@@ -36,6 +37,17 @@ TEST(Cut, IsTheRuntimesOwn) {
   EXPECT_LT(packets.pass, large.pass / 16);
 }
 
+// What `simulate` assumes: two operations of Simple in flight, eight of LL, each one message.
+TEST(Cut, InWholeOperations) {
+  for (const std::int64_t chunk : {1, 100, 100000, 3 << 20}) {
+    const Cut simple = in_whole_operations(cut_call("Simple", chunk, 4, kDefaultBufferBytes));
+    EXPECT_EQ(simple.slots / 2, 2);
+    const std::int64_t operation = simple.in_pass(0) * simple.op_chunks;
+    EXPECT_GE(simple.slice_of(operation), operation);  // not cut
+    EXPECT_EQ(in_whole_operations(cut_call("LL", chunk, 4, kDefaultBufferBytes)).slots / 2, 8);
+  }
+}
+
 // Every element of every step once, for any size of chunks and buffers.
 TEST(Cursor, GoesOverEveryElementOnce) {
   audit::Threadblock block;
@@ -44,6 +56,8 @@ TEST(Cursor, GoesOverEveryElementOnce) {
     for (const std::int64_t buffer : {1024, 4096, 65536}) {
       for (const char* protocol : {"Simple", "LL", "LL128"}) {
         const Cut cut = cut_call(protocol, chunk, 4, buffer);
+        const Cut whole = in_whole_operations(cut);
+        ASSERT_GE(whole.largest_slice(), whole.in_pass(0) * whole.op_chunks);
         std::vector<int> seen(static_cast<std::size_t>(75 * chunk));
         for (Cursor at(block, cut, Cursor::Over::all_steps); !at.at_end(); at.next()) {
           if (at.step().operation->is_nop()) continue;

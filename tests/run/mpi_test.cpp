@@ -53,11 +53,11 @@ TEST(RunProgram, OutOfPlaceAndBesideMpi) {
   EXPECT_EQ(rows_of(run.out).all, 1);
 }
 
-// Asleep between looks for messages, or held until they are taken; told on what it runs.
-TEST(RunProgram, NapsHoldsAndSaysItsOrigin) {
+// Asleep between looks for messages, or in whole operations; told on what it runs.
+TEST(RunProgram, NapsHoldsWholeOperationsAndSaysItsOrigin) {
   const std::string xml = schedule_of("dgx-a100-x1", options_for(Collective::allreduce));
   for (const std::vector<std::string>& more :
-       {std::vector<std::string>{"--nap", "200"}, {"--hold"}}) {
+       {std::vector<std::string>{"--nap", "200"}, {"--whole"}, {"--whole", "--hold"}}) {
     std::vector<std::string> arguments = {"-b", "64K", "-n", "1", "-w", "0"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const Result run = mpirun(8, xml, arguments);
@@ -152,6 +152,29 @@ TEST(RunProgram, WrongDataIsFoundAndNamesTheRank) {
   EXPECT_EQ(run.code, 1) << run.out << run.err;
   EXPECT_EQ(rows_of(run.out).wrong, 1) << run.out;
   EXPECT_THAT(run.out, AllOf(HasSubstr("FAILED"), HasSubstr("#   wrong: rank ")));
+}
+
+// Each has its table or its refusal, whatever became of those before it.
+TEST(RunProgram, SeveralSchedulesOneAfterTheOther) {
+  const std::string right = schedule_of("dgx-a100-x1", options_for(Collective::allgather));
+  const Scratch scratch;
+  const std::string wrong = scratch.write("wrong.xml", with(right, "dstoff=\"1\"", "dstoff=\"2\"")),
+                    foreign = scratch.write("foreign", "size 4"),
+                    last = scratch.write("last.xml", right);
+  const std::vector<std::string> more = {"-b", "8K", "-n", "1", "-w", "0"};
+  const auto run_files = [&](std::vector<std::string> files) {
+    files.insert(files.end(), more.begin(), more.end());
+    return mpirun(8, right, files);
+  };
+  const Result run = run_files({wrong, foreign, last});
+  EXPECT_EQ(run.code, 2) << run.out << run.err;
+  EXPECT_EQ(rows_of(run.out).all, 3) << run.out;
+  EXPECT_EQ(rows_of(run.out).wrong, 1) << run.out;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("# schedule: " + wrong + "\n"),
+                             HasSubstr("# schedule: " + last + "\n")));
+  EXPECT_THAT(run.err, HasSubstr(foreign + ": 1:1: not a schedule that can be run"));
+  EXPECT_EQ(run_files({wrong, last}).code, 1);
+  EXPECT_EQ(run_files({last}).code, 0);
 }
 
 // Two threadblocks of one rank that wait for each other: nobody can see it without running it.

@@ -63,14 +63,15 @@ Loaded load_everywhere(const std::string& file) {
     }
   }
   MPI_Bcast(&bytes, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
-  if (is_loaded_everywhere(of_process)) return of_process;
+  const Loaded here = of_process;  // rank 0 may go on to the next file before others return
+  if (is_loaded_everywhere(here)) return here;
   if (bytes < 0) {
-    if (rank == 0) return of_process;
+    if (rank == 0) return here;
     return std::make_shared<const Expected<LoadedFile>>(unreadable(file));
   }
   text.resize(static_cast<std::size_t>(bytes));
   MPI_Bcast(text.data(), static_cast<int>(bytes), MPI_BYTE, 0, MPI_COMM_WORLD);
-  if (rank == 0) return of_process;
+  if (rank == 0) return here;
   return std::make_shared<const Expected<LoadedFile>>(load(text, name));
 }
 

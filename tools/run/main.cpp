@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <string>
 
 #include "command.hpp"
+#include "common/files/io.hpp"
 #include "common/report/report.hpp"
 #include "run/harness.hpp"
 #include "run/loaded_file.hpp"
@@ -23,9 +26,31 @@ int rank_here() {
 }
 
 // All ranks come to the same errors from the same text; one tells them, all end with their code.
-ExitCode fail(const Diagnostics& errors) {
+ExitCode fail(Diagnostics errors, const std::string& file = {}) {
+  for (Diagnostic& error : errors) {
+    if (error.file.empty()) error.file = file;
+  }
   if (rank_here() == 0) cli::print(errors, cli::Console{});
   return cli::exit_code(errors);
+}
+
+ExitCode run_file(const std::string& name, const Options& options) {
+  if (options.files.size() > 1 && rank_here() == 0) {
+    fmt::print("# schedule: {}\n", name);
+    std::fflush(stdout);
+  }
+  const auto loaded = load_everywhere(name);
+  if (!*loaded) return fail(loaded->errors());
+  const LoadedFile& file = **loaded;
+  if (file.schedule->facts().is_refused_by_runtimes && rank_here() == 0) {
+    cli::say(
+        fmt::format("forestcoll-run: a runtime may not take this file; `forestcoll verify {}` "
+                    "says why\n",
+                    name));
+  }
+  const auto is_wrong = run_all(*file.schedule, options, options.root.value_or(file.root));
+  if (!is_wrong) return fail(is_wrong.errors(), cli::display_name(name));
+  return *is_wrong ? ExitCode::answer_is_no : ExitCode::done;
 }
 
 ExitCode run(int argc, char** argv) {
@@ -35,20 +60,11 @@ ExitCode run(int argc, char** argv) {
     if (rank_here() == 0) std::fputs(request->text.c_str(), stdout);
     return ExitCode::done;
   }
-  const Options& options = *request->options;
-  const auto loaded = load_everywhere(options.file);
-  if (!*loaded) return fail(loaded->errors());
-  const LoadedFile& file = **loaded;
-  const ScheduleFacts& facts = file.schedule->facts();
-  if (facts.is_refused_by_runtimes && rank_here() == 0) {
-    cli::say(
-        fmt::format("forestcoll-run: a runtime may not take this file; `forestcoll verify {}` "
-                    "says why\n",
-                    options.file));
+  ExitCode code = ExitCode::done;
+  for (const std::string& name : request->options->files) {
+    code = std::max(code, run_file(name, *request->options));
   }
-  const auto is_wrong = run_all(*file.schedule, options, options.root.value_or(file.root));
-  if (!is_wrong) return fail(is_wrong.errors());
-  return *is_wrong ? ExitCode::answer_is_no : ExitCode::done;
+  return code;
 }
 
 }  // namespace

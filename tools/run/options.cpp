@@ -19,7 +19,9 @@ constexpr const char* kFooter =
     "Example:\n"
     "  mpirun -np 16 forestcoll-run allreduce.xml -b 1K -e 1M -f 4 -n 5 -w 1 -d float -o sum\n"
     "\n"
-    "Exit codes: 0 all right; 1 wrong data, or stuck; 2 usage, or a wrong file; 4 cannot read.";
+    "Exit codes: 0 all right; 1 wrong data, or stuck; 2 usage, or a wrong file; 3 too large; 4 "
+    "cannot\n"
+    "read. Of several files the largest; a run that is stuck ends all.";
 
 /// As written; what they mean is settled afterwards.
 struct Words {
@@ -116,8 +118,9 @@ Expected<Options> settle(const Words& words, Options options) {
 }
 
 void add_options(CLI::App& app, Words& words, Options& options) {
-  app.add_option("SCHEDULE", options.file,
-                 "MSCCL XML, an MSCCL++ plan, or flows of an all-to-all; - for standard input")
+  app.add_option("SCHEDULE", options.files,
+                 "MSCCL XML, an MSCCL++ plan, or flows of an all-to-all; - for standard input.\n"
+                 "Several are run one after the other, each with its table")
       ->required();
   app.add_option("-b,--minbytes", words.min_bytes, "Smallest size [1M]");
   app.add_option("-e,--maxbytes", words.max_bytes, "Largest size [that of -b]");
@@ -139,9 +142,14 @@ void add_options(CLI::App& app, Words& words, Options& options) {
   app.add_option("-t,--nthreads", words.threads, "1");
   app.add_option("-g,--ngpus", words.gpus, "1");
   app.add_option("--buffsize", words.buffer, "As NCCL_BUFFSIZE: the less, the more passes [4M]");
-  app.add_flag("--hold", options.connections.hold,
-               "A threadblock goes on once its message has been taken, not once it lies in the\n"
-               "connection's buffer: as our simulator has it");
+  app.add_flag(
+      "--whole", options.connections.whole,
+      "Hand on whole operations, as `forestcoll simulate` has it, not slices of them as the\n"
+      "runtimes do");
+  app.add_flag(
+      "--hold", options.connections.hold,
+      "An operation ends once its message has been taken, as `forestcoll simulate` has it,\n"
+      "not once that lies in the connection's buffer");
   app.add_flag("--vs-mpi", options.vs_mpi, "Time MPI's own collective beside it");
   app.add_option("--nap", options.nap,
                  "Microseconds of sleep between looks for messages, where more ranks than\n"

@@ -1,4 +1,4 @@
-// The command line: nccl-tests' options, and a schedule.
+// The command line: nccl-tests' options, and schedules.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "forestcoll/diagnostic.hpp"
-#include "run/element.hpp"
+#include "run/data/element.hpp"
 #include "run/schedule.hpp"
 
 namespace forestcoll::run {
@@ -16,7 +16,7 @@ namespace forestcoll::run {
 enum class Average : std::uint8_t { rank0, mean, least, most };
 
 struct Options {
-  std::string file;
+  std::vector<std::string> files;
   std::vector<std::int64_t> sizes;
   std::vector<ElementType> types;
   std::vector<ReduceOp> ops;

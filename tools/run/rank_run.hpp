@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "run/element.hpp"
-#include "run/memory.hpp"
+#include "run/data/element.hpp"
+#include "run/data/memory.hpp"
 
 namespace forestcoll::run {
 

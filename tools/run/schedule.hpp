@@ -8,10 +8,9 @@
 #include <string_view>
 
 #include "forestcoll/diagnostic.hpp"
-#include "run/cut.hpp"
-#include "run/memory.hpp"
+#include "run/data/memory.hpp"
+#include "run/mpi/watchdog.hpp"
 #include "run/rank_run.hpp"
-#include "run/watchdog.hpp"
 
 namespace forestcoll::run {
 
@@ -29,11 +28,17 @@ struct ScheduleFacts {
   bool is_refused_by_runtimes = false;  ///< for limits or its form; it still does what it says
 };
 
+inline constexpr std::int64_t kDefaultBufferBytes = std::int64_t{4} << 20;
+inline constexpr std::int64_t kLeastBufferBytes = 1024, kMostBufferBytes = std::int64_t{1} << 30;
+
 /// How threadblocks of XML and flows send; plans say that themselves.
 struct Connections {
   std::int64_t buffer_bytes = kDefaultBufferBytes;  ///< NCCL_BUFFSIZE
-  /// A threadblock goes on once its message has been taken, as one that writes over NVLink itself;
-  /// else once it lies in the connection's buffer, as with a NIC's proxy.
+  /// An operation is one message, of which a connection has as many at either end; else slices are
+  /// handed on one by one, as in the runtimes.
+  bool whole = false;
+  /// An operation that sends has ended, for its threadblock and for those that wait for it, once
+  /// its message has been taken; else once that lies in the connection's buffer.
   bool hold = false;
 };
 

@@ -1,11 +1,11 @@
-#include "run/contents.hpp"
+#include "run/data/contents.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <limits>
 
 #include "base/mix.hpp"
-#include "run/with_type.hpp"
+#include "run/data/with_type.hpp"
 
 namespace forestcoll::run {
 namespace {

@@ -1,9 +1,9 @@
-#include "run/element.hpp"
+#include "run/data/element.hpp"
 
 #include <array>
 #include <cstring>
 
-#include "run/with_type.hpp"
+#include "run/data/with_type.hpp"
 
 namespace forestcoll::run {
 namespace {

@@ -1,4 +1,4 @@
-#include "run/memory.hpp"
+#include "run/data/memory.hpp"
 
 #include <algorithm>
 

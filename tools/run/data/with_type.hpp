@@ -5,8 +5,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "run/element.hpp"
-#include "run/float16.hpp"
+#include "run/data/element.hpp"
+#include "run/data/float16.hpp"
 
 namespace forestcoll::run {
 

@@ -12,7 +12,7 @@
 #include "audit/flows/file.hpp"
 #include "forestcoll/ratio.hpp"
 #include "forestcoll/verify.hpp"
-#include "run/program_schedule.hpp"
+#include "run/msccl/schedule.hpp"
 
 namespace forestcoll::run {
 namespace {

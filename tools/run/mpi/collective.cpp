@@ -1,6 +1,6 @@
-#include <array>
+#include "run/mpi/collective.hpp"
 
-#include "run/mpi_collective.hpp"
+#include <array>
 
 namespace forestcoll::run {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <mpi.h>
 
-#include "run/element.hpp"
-#include "run/memory.hpp"
+#include "run/data/element.hpp"
+#include "run/data/memory.hpp"
 
 namespace forestcoll::run {
 

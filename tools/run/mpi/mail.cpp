@@ -1,4 +1,4 @@
-#include "run/mail.hpp"
+#include "run/mpi/mail.hpp"
 
 #include <cstring>
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "run/wait_set.hpp"
+#include "run/mpi/wait_set.hpp"
 
 namespace forestcoll::run {
 

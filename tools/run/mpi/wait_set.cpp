@@ -1,4 +1,4 @@
-#include "run/wait_set.hpp"
+#include "run/mpi/wait_set.hpp"
 
 #include <thread>
 

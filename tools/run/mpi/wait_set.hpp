@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "run/watchdog.hpp"
+#include "run/mpi/watchdog.hpp"
 
 namespace forestcoll::run {
 

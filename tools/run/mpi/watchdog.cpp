@@ -1,4 +1,4 @@
-#include "run/watchdog.hpp"
+#include "run/mpi/watchdog.hpp"
 
 #include <chrono>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "run/cursor.hpp"
+#include "run/msccl/cursor.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "audit/common/program.hpp"
-#include "run/cut.hpp"
+#include "run/msccl/cut.hpp"
 
 namespace forestcoll::run {
 

@@ -1,9 +1,10 @@
 // Sources: NCCL's prims_simple.h (slices), MSCCL's interpreter (passes, maxAllowedCount).
-#include "run/cut.hpp"
+#include "run/msccl/cut.hpp"
 
 #include <algorithm>
 
 #include "audit/msccl/target_rules.hpp"
+#include "run/schedule.hpp"
 
 namespace forestcoll::run {
 namespace {
@@ -43,6 +44,14 @@ Cut cut_call(std::string_view protocol, std::int64_t chunk, std::size_t element_
   cut.slots = is_simple ? 4 : 8;
   cut.slot = divide_up(cut.pass, cut.op_slices);
   cut.least_slice = std::max(std::int64_t{1}, cut.slot / kLeastOfASlot);
+  return cut;
+}
+
+Cut in_whole_operations(Cut cut) {
+  const std::int32_t operations = cut.slots / cut.op_slices;
+  cut.slots = 2 * operations;
+  cut.op_slices = 1;
+  cut.slot = cut.pass;
   return cut;
 }
 

@@ -32,12 +32,12 @@ struct Cut {
 };
 
 /// Of the runtimes' FIFO of eight steps a Simple operation takes four, in two slices; one of LL or
-/// LL128 takes one. `buffer_bytes` is NCCL_BUFFSIZE, of which the default is 4 MiB; what one
-/// operation of LL and LL128 carries is scaled with it. REQUIRES: chunk > 0.
+/// LL128 takes one. `buffer_bytes` is NCCL_BUFFSIZE, with which what one operation of LL and LL128
+/// carries is scaled, too. REQUIRES: chunk > 0.
 [[nodiscard]] Cut cut_call(std::string_view protocol, std::int64_t chunk, std::size_t element_bytes,
                            std::int64_t buffer_bytes);
 
-inline constexpr std::int64_t kDefaultBufferBytes = std::int64_t{4} << 20;
-inline constexpr std::int64_t kLeastBufferBytes = 1024, kMostBufferBytes = std::int64_t{1} << 30;
+/// The same with every operation one slice, and at either end as many as all slots held before.
+[[nodiscard]] Cut in_whole_operations(Cut cut);
 
 }  // namespace forestcoll::run

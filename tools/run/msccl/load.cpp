@@ -10,7 +10,7 @@
 #include "audit/msccl/target_rules.hpp"
 #include "audit/msccl/xml_reader.hpp"
 #include "forestcoll/verify.hpp"
-#include "run/program_schedule.hpp"
+#include "run/msccl/schedule.hpp"
 
 namespace forestcoll::run {
 namespace {

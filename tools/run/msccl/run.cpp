@@ -1,9 +1,9 @@
+#include "run/msccl/run.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
-
-#include "run/program_run.hpp"
 
 namespace forestcoll::run {
 namespace {
@@ -19,12 +19,12 @@ std::int64_t steps_ended(const audit::Threadblock& block, std::int64_t pass, std
 
 }  // namespace
 
-ProgramRun::ProgramRun(const audit::Gpu& gpu, const Cut& cut, ElementType type, bool hold,
+ProgramRun::ProgramRun(const audit::Gpu& gpu, const Cut& cut, ElementType type, bool holds,
                        Watchdog& watchdog)
     : gpu_(gpu),
       cut_(cut),
       type_(type),
-      hold_(hold),
+      holds_(holds),
       element_bytes_(static_cast<std::int64_t>(size_of(type))),
       watchdog_(watchdog) {
   for (const audit::Threadblock& tb : gpu_.threadblocks) {
@@ -108,14 +108,23 @@ bool ProgramRun::has_message(const Block& block) const {
 }
 
 bool ProgramRun::has_room(const Block& block) const {
-  if (hold_) return std::ranges::find(block.is_leaving, true) == block.is_leaving.end();
   return !block.at.step().operation->sends ||
          !block.is_leaving[static_cast<std::size_t>(block.sends % slots())];
+}
+
+bool ProgramRun::is_leaving(const Block& block) const {
+  return std::ranges::find(block.is_leaving, true) != block.is_leaving.end();
 }
 
 void ProgramRun::advance(std::int32_t b) {
   Block& block = blocks_[static_cast<std::size_t>(b)];
   while (!block.at.at_end()) {
+    if (block.is_held) {
+      if (is_leaving(block)) return;
+      block.is_held = false;
+      end_slice(b);
+      continue;
+    }
     if (!has_flag(block)) {
       const std::int32_t other = block.at.step().depends_threadblock;
       blocks_[static_cast<std::size_t>(other)].waiters.push_back(b);
@@ -124,7 +133,8 @@ void ProgramRun::advance(std::int32_t b) {
     if (!has_message(block) || !has_room(block)) return;
     const std::byte* message = work(block);
     if (message != nullptr) send(b, message);
-    end_slice(b);
+    block.is_held = holds_ && message != nullptr;
+    if (!block.is_held) end_slice(b);
   }
 }
 
@@ -191,11 +201,11 @@ std::string ProgramRun::describe(const Block& block) const {
       fmt::format("rank {}, threadblock {}, step {} ({}, line {}), pass {} of {}: waits for ",
                   gpu_.id, block.program->id, block.at.step_index(), step.operation->name,
                   step.line, block.at.pass() + 1, cut_.passes);
-  if (!has_flag(block)) {
+  if (!block.is_held && !has_flag(block)) {
     return where + fmt::format("threadblock {} to end its step {}\n", step.depends_threadblock,
                                step.depends_step);
   }
-  if (!has_message(block)) {
+  if (!block.is_held && !has_message(block)) {
     return where + fmt::format("a message of rank {} on channel {}\n", block.program->recv_peer,
                                block.program->channel);
   }

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "audit/common/program.hpp"
-#include "run/cursor.hpp"
-#include "run/cut.hpp"
-#include "run/element.hpp"
+#include "run/data/element.hpp"
+#include "run/mpi/wait_set.hpp"
+#include "run/mpi/watchdog.hpp"
+#include "run/msccl/cursor.hpp"
+#include "run/msccl/cut.hpp"
 #include "run/rank_run.hpp"
-#include "run/wait_set.hpp"
-#include "run/watchdog.hpp"
 
 namespace forestcoll::run {
 
@@ -28,8 +28,8 @@ namespace forestcoll::run {
 class ProgramRun : public RankRun {
  public:
   /// REQUIRES: check_structure and build_step_graph found nothing; both references outlive it.
-  /// `hold`: see Connections.
-  ProgramRun(const audit::Gpu& gpu, const Cut& cut, ElementType type, bool hold,
+  /// `holds`: see Connections::hold.
+  ProgramRun(const audit::Gpu& gpu, const Cut& cut, ElementType type, bool holds,
              Watchdog& watchdog);
 
   void call(Memory& memory, ReduceOp op) override;
@@ -46,6 +46,7 @@ class ProgramRun : public RankRun {
     Cursor at, to_post;
     std::vector<bool> has_arrived;      // by slot
     std::vector<bool> is_leaving;       // by slot of the sender
+    bool is_held = false;               // by the message of its slice
     std::int64_t sends = 0;             // messages so far
     std::int64_t flag = 0;              // steps ended, as others see it
     std::vector<std::int32_t> waiters;  // of its flag
@@ -58,6 +59,7 @@ class ProgramRun : public RankRun {
   [[nodiscard]] bool has_flag(const Block& block) const;
   [[nodiscard]] bool has_message(const Block& block) const;
   [[nodiscard]] bool has_room(const Block& block) const;
+  [[nodiscard]] bool is_leaving(const Block& block) const;
   // Moves and adds the slice's data; what is to be sent, or null.
   const std::byte* work(Block& block);
   void send(std::int32_t block, const std::byte* message);
@@ -72,7 +74,7 @@ class ProgramRun : public RankRun {
   const audit::Gpu& gpu_;
   Cut cut_;
   ElementType type_;
-  bool hold_;
+  bool holds_;
   std::int64_t element_bytes_;
   Watchdog& watchdog_;
   Memory* memory_ = nullptr;  // of the call

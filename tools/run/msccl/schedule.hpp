@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "run/program_run.hpp"
+#include "run/msccl/run.hpp"
 #include "run/schedule.hpp"
 
 namespace forestcoll::run {
@@ -23,7 +23,9 @@ class ProgramSchedule : public Schedule {
                                                  Watchdog& watchdog) const override {
     const Cut cut = cut_call(program_.protocol, shape.whole / program_.chunks, size_of(type),
                              connections.buffer_bytes);
-    return std::make_unique<ProgramRun>(gpu(rank), cut, type, connections.hold, watchdog);
+    return std::make_unique<ProgramRun>(gpu(rank),
+                                        connections.whole ? in_whole_operations(cut) : cut, type,
+                                        connections.hold, watchdog);
   }
 
  private:

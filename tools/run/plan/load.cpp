@@ -8,7 +8,7 @@
 #include "audit/plan/groups.hpp"
 #include "audit/plan/structure.hpp"
 #include "forestcoll/verify.hpp"
-#include "run/plan_run.hpp"
+#include "run/plan/run.hpp"
 #include "run/schedule.hpp"
 
 namespace forestcoll::run {

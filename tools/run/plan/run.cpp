@@ -1,9 +1,9 @@
+#include "run/plan/run.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
-
-#include "run/plan_run.hpp"
 
 namespace forestcoll::run {
 namespace {
@@ -14,10 +14,6 @@ using audit::PlanKind;
 constexpr std::int64_t kProxy = -1, kNobody = -2;    // owners of letters that no threadblock sent
 constexpr std::int64_t kEnd = Mail::kLastToken + 1;  // the token of the barrier after a call
 constexpr std::int64_t kMostInALetter = std::int64_t{1} << 20;
-
-std::int64_t channel_number(const PlanEnd& end) {
-  return end.ordinal * 2 + (end.kind == ChannelKind::port ? 1 : 0);
-}
 
 // The largest operand of a rank, up to what a letter holds.
 std::int64_t letter_bytes(const std::vector<std::vector<PlanTask>>& tasks, const PlanCut& cut) {
@@ -37,22 +33,20 @@ PlanRun::PlanRun(int rank, std::vector<std::vector<PlanTask>> tasks,
                  Watchdog& watchdog)
     : rank_(rank),
       tasks_(std::move(tasks)),
-      cut_(cut),
+      chunk_bytes_(cut.chunk_bytes),
       type_(type),
       watchdog_(watchdog),
       mail_(letter_bytes(tasks_, cut), waits_),
-      semaphores_(std::move(semaphores)),
-      packets_(static_cast<std::size_t>(cut.scratch_bytes)),
-      flags_(static_cast<std::size_t>((cut.scratch_bytes + cut.grain - 1) / cut.grain)) {}
+      buffers_(cut),
+      meetings_(std::move(semaphores)) {}
 
 void PlanRun::call(Memory& memory, ReduceOp op) {
   Watchdog::Guard guard(watchdog_, [this] { return describe(); });
-  memory_ = &memory;
   op_ = op;
-  ++call_;
-  blocks_.assign(tasks_.size(), Block{});
-  for (std::size_t b = 0; b < blocks_.size(); ++b) blocks_[b].tasks = &tasks_[b];
-  barriers_.clear();
+  buffers_.begin_call(memory, buffers_.call() + 1);
+  meetings_.begin_call();
+  blocks_.clear();
+  for (const auto& tasks : tasks_) blocks_.push_back({PlanPlace(tasks, chunk_bytes_)});
   const auto early = std::exchange(stashed_, {});
   for (const Stashed& letter : early) obey(letter.from, letter.letter, letter.data.data());
   settle(guard);
@@ -82,7 +76,7 @@ void PlanRun::settle(Watchdog::Guard& guard) {
 
 bool PlanRun::is_over() const {
   return errands_.empty() && std::ranges::all_of(blocks_, [](const Block& block) {
-           return block.is_done() && block.letters == 0;
+           return block.place.is_done() && block.letters == 0;
          });
 }
 
@@ -93,7 +87,7 @@ void PlanRun::receive(const WaitSet::Done& done) {
     const Letter letter = mail_.open(done.token);
     const std::byte* data = mail_.data(done.token);
     const auto from = static_cast<int>(done.token);
-    if (letter.call == call_) {
+    if (letter.call == buffers_.call()) {
       obey(from, letter, data);
     } else {
       const std::int64_t bytes = letter.kind == Letter::Kind::request ? 0 : letter.bytes;
@@ -114,19 +108,18 @@ void PlanRun::obey(int from, const Letter& letter, const std::byte* data) {
   const auto bytes = static_cast<std::size_t>(letter.bytes);
   switch (letter.kind) {
     case Letter::Kind::put:
-      std::memcpy(memory_->at(static_cast<Buffer>(letter.buffer), 0) + letter.begin, data, bytes);
+      std::memcpy(buffers_.at(static_cast<Buffer>(letter.buffer), letter.begin), data, bytes);
       return;
     case Letter::Kind::put_packets:
-      std::memcpy(packets_.data() + letter.begin, data, bytes);
-      set_flags(letter.begin, letter.bytes, letter.operand);
+      buffers_.put_packets(letter.begin, letter.bytes, data, letter.operand);
       return;
     case Letter::Kind::signal:
-      ++signals_[{from, letter.buffer}];
+      meetings_.note_signal(from, letter.buffer);
       return;
     case Letter::Kind::request: {
       Letter reply = letter;
       reply.kind = Letter::Kind::reply;
-      mail_.send(from, reply, memory_->at(static_cast<Buffer>(letter.buffer), 0) + letter.begin,
+      mail_.send(from, reply, buffers_.at(static_cast<Buffer>(letter.buffer), letter.begin),
                  kNobody);
       return;
     }
@@ -145,83 +138,38 @@ void PlanRun::obey(int from, const Letter& letter, const std::byte* data) {
 bool PlanRun::advance(std::int64_t b) {
   Block& block = blocks_[static_cast<std::size_t>(b)];
   bool moved = false;
-  while (!block.is_done() && execute(b)) {
-    next(block);
+  while (!block.place.is_done() && execute(b)) {
+    block.phase = Phase::begin;
+    block.place.next();
     moved = true;
   }
   return moved;
 }
 
-void PlanRun::next(Block& block) const {
-  const std::int32_t loop = block.task().op->loop;
-  block.phase = Phase::begin;
-  const bool ends_round = loop >= 0 && (block.at + 1 == block.tasks->size() ||
-                                        (*block.tasks)[block.at + 1].op->loop != loop);
-  if (ends_round && block.round + 1 < rounds_of(block)) {
-    ++block.round;
-    block.at = static_cast<std::size_t>(loop) + 1;
-    return;
-  }
-  if (ends_round) block.round = 0;
-  ++block.at;
-}
-
-// A round moves `unit_size` bytes of every chunk.
-std::int64_t PlanRun::rounds_of(const Block& block) const {
-  const std::int32_t loop = block.task().op->loop;
-  const std::int64_t unit = (*block.tasks)[static_cast<std::size_t>(loop)].op->unit_size;
-  return (cut_.chunk_bytes + unit - 1) / unit;
-}
-
-PlanRun::Extent PlanRun::extent_of(const Block& block) const {
-  const PlanTask& task = block.task();
-  const std::int64_t all = task.chunks * cut_.chunk_bytes;
-  if (task.op->loop < 0) return {0, all};
-  const auto loop = static_cast<std::size_t>(task.op->loop);
-  const std::int64_t unit = (*block.tasks)[loop].op->unit_size * task.chunks;
-  const std::int64_t begin = block.round * unit;
-  return {begin, std::min(unit, all - begin)};
-}
-
 bool PlanRun::execute(std::int64_t b) {
   Block& block = blocks_[static_cast<std::size_t>(b)];
-  switch (block.task().op->kind) {
+  const PlanTask& task = block.task();
+  switch (task.op->kind) {
     case PlanKind::nop:
     case PlanKind::pipeline:
     case PlanKind::other:
       return true;
     case PlanKind::barrier:
-      return arrive(block);
+      return meetings_.arrive(*task.op, block.arrival);
     case PlanKind::signal:
       return signal(b);
     case PlanKind::wait:
-      return wait(block);
+      return meetings_.wait(task.ends);
     case PlanKind::flush:
       return block.errands == 0;
     case PlanKind::acquire:
-      return acquire(block);
+      return meetings_.acquire(task.op->semaphores);
     case PlanKind::release:
-      release(block);
+      meetings_.release(task.op->semaphores);
       return true;
     default:
       return move_data(b);
   }
-}
-
-bool PlanRun::arrive(Block& block) {
-  const audit::PlanOp& op = *block.task().op;
-  Barrier& barrier = barriers_[op.barrier];
-  if (!block.has_arrived) {
-    block.has_arrived = true;
-    block.arrival = barrier.passed;
-    if (++barrier.here == op.participants) {
-      barrier.here = 0;
-      ++barrier.passed;
-    }
-  }
-  if (barrier.passed == block.arrival) return false;
-  block.has_arrived = false;
-  return true;
 }
 
 bool PlanRun::signal(std::int64_t b) {
@@ -244,60 +192,20 @@ bool PlanRun::signal(std::int64_t b) {
 void PlanRun::send_signal(const PlanEnd& end, std::int64_t owner) {
   Letter letter;
   letter.kind = Letter::Kind::signal;
-  letter.call = call_;
-  letter.buffer = channel_number(end);
+  letter.call = buffers_.call();
+  letter.buffer = PlanMeetings::channel_number(end);
   mail_.send(end.rank, letter, nullptr, owner);
-}
-
-bool PlanRun::wait(const Block& block) {
-  const auto count = [&](const PlanEnd& end) -> std::int64_t& {
-    return signals_[{end.rank, channel_number(end)}];
-  };
-  const auto& ends = block.task().ends;
-  if (!std::ranges::all_of(ends, [&](const PlanEnd& end) { return count(end) > 0; })) return false;
-  for (const PlanEnd& end : ends) --count(end);
-  return true;
-}
-
-bool PlanRun::acquire(const Block& block) {
-  const auto& ids = block.task().op->semaphores;
-  const auto count = [&](std::int64_t id) -> std::int64_t& {
-    return semaphores_[static_cast<std::size_t>(id)];
-  };
-  if (!std::ranges::all_of(ids, [&](std::int64_t id) { return count(id) > 0; })) return false;
-  for (const std::int64_t id : ids) --count(id);
-  return true;
-}
-
-void PlanRun::release(const Block& block) {
-  for (const std::int64_t id : block.task().op->semaphores) {
-    ++semaphores_[static_cast<std::size_t>(id)];
-  }
 }
 
 // ---- data
 
-bool PlanRun::has_packets(const PlanSpan& span, const Extent& extent) const {
-  const std::int64_t begin = span.chunk * cut_.chunk_bytes + extent.begin;
-  for (std::int64_t at = begin / cut_.grain; at * cut_.grain < begin + extent.bytes; ++at) {
-    if (flags_[static_cast<std::size_t>(at)] != call_) return false;
-  }
-  return true;
-}
-
-void PlanRun::set_flags(std::int64_t begin, std::int64_t bytes, std::int64_t flag) {
-  for (std::int64_t at = begin / cut_.grain; at * cut_.grain < begin + bytes; ++at) {
-    flags_[static_cast<std::size_t>(at)] = flag;
-  }
-}
-
 bool PlanRun::move_data(std::int64_t b) {
   Block& block = blocks_[static_cast<std::size_t>(b)];
   const PlanTask& task = block.task();
-  const Extent extent = extent_of(block);
+  const PlanExtent extent = block.place.extent();
   if (block.phase == Phase::begin) {
     if (task.waits_for_packets && !std::ranges::all_of(task.reads, [&](const PlanSpan& span) {
-          return !span.packets || has_packets(span, extent);
+          return !span.packets || buffers_.has_packets(span, extent);
         })) {
       return false;
     }
@@ -320,7 +228,7 @@ bool PlanRun::hand_to_proxy(std::int64_t b) {
   const bool signals = kind == PlanKind::put_signal || kind == PlanKind::put_signal_flush;
   for (std::size_t i = 0; i < task.writes.size(); ++i) {
     const std::size_t source = task.is_pairwise ? i : 0;
-    errands_.push_back({b, false, task.reads[source], task.writes[i], extent_of(block), {}});
+    errands_.push_back({b, false, task.reads[source], task.writes[i], block.place.extent(), {}});
     ++block.errands;
     if (!signals) continue;
     errands_.push_back({b, true, {}, {}, {}, task.ends[i]});
@@ -331,7 +239,7 @@ bool PlanRun::hand_to_proxy(std::int64_t b) {
   return block.errands == 0;
 }
 
-void PlanRun::ask_for_operands(std::int64_t b, const Extent& extent) {
+void PlanRun::ask_for_operands(std::int64_t b, const PlanExtent& extent) {
   Block& block = blocks_[static_cast<std::size_t>(b)];
   const PlanTask& task = block.task();
   block.operands.resize(std::max(block.operands.size(), task.reads.size()));
@@ -342,9 +250,9 @@ void PlanRun::ask_for_operands(std::int64_t b, const Extent& extent) {
     for (std::int64_t part = 0; part < extent.bytes; part += mail_.most()) {
       Letter letter;
       letter.kind = Letter::Kind::request;
-      letter.call = call_;
+      letter.call = buffers_.call();
       letter.buffer = static_cast<std::int64_t>(span.buffer);
-      letter.begin = span.chunk * cut_.chunk_bytes + extent.begin + part;
+      letter.begin = buffers_.begin_of(span, extent) + part;
       letter.bytes = std::min(mail_.most(), extent.bytes - part);
       letter.block = b;
       letter.operand = static_cast<std::int64_t>(i);
@@ -355,22 +263,17 @@ void PlanRun::ask_for_operands(std::int64_t b, const Extent& extent) {
   }
 }
 
-std::byte* PlanRun::local(const PlanSpan& span, const Extent& extent) {
-  if (span.packets) return packets_.data() + span.chunk * cut_.chunk_bytes + extent.begin;
-  return memory_->at(span.buffer, span.chunk * cut_.chunk_elements) + extent.begin;
-}
-
-const std::byte* PlanRun::operand(Block& block, std::size_t i, const Extent& extent) {
+const std::byte* PlanRun::operand(Block& block, std::size_t i, const PlanExtent& extent) {
   const PlanSpan& span = block.task().reads[i];
-  return span.rank == rank_ ? local(span, extent) : block.operands[i].data();
+  return span.rank == rank_ ? buffers_.at(span, extent) : block.operands[i].data();
 }
 
-void PlanRun::write_results(std::int64_t b, const Extent& extent) {
+void PlanRun::write_results(std::int64_t b, const PlanExtent& extent) {
   Block& block = blocks_[static_cast<std::size_t>(b)];
   const PlanTask& task = block.task();
   if (task.is_pairwise) {
     for (std::size_t i = 0; i < task.writes.size(); ++i) {
-      write(task.writes[i], extent, operand(block, i, extent), call_, b);
+      write(task.writes[i], extent, operand(block, i, extent), buffers_.call(), b);
     }
     return;
   }
@@ -380,22 +283,22 @@ void PlanRun::write_results(std::int64_t b, const Extent& extent) {
   for (std::size_t i = 1; i < task.reads.size(); ++i) {
     reduce(type_, op_, sum.data(), operand(block, i, extent), elements);
   }
-  for (const PlanSpan& span : task.writes) write(span, extent, sum.data(), call_, b);
+  for (const PlanSpan& span : task.writes) write(span, extent, sum.data(), buffers_.call(), b);
 }
 
 // Here at once, elsewhere by letters of `owner`.
-void PlanRun::write(const PlanSpan& span, const Extent& extent, const std::byte* data,
+void PlanRun::write(const PlanSpan& span, const PlanExtent& extent, const std::byte* data,
                     std::int64_t flag, std::int64_t owner) {
-  const std::int64_t begin = span.chunk * cut_.chunk_bytes + extent.begin;
+  const std::int64_t begin = buffers_.begin_of(span, extent);
   if (span.rank == rank_) {
-    std::memmove(local(span, extent), data, static_cast<std::size_t>(extent.bytes));
-    if (span.packets) set_flags(begin, extent.bytes, flag);
+    if (span.packets) return buffers_.put_packets(begin, extent.bytes, data, flag);
+    std::memmove(buffers_.at(span, extent), data, static_cast<std::size_t>(extent.bytes));
     return;
   }
   for (std::int64_t part = 0; part < extent.bytes; part += mail_.most()) {
     Letter letter;
     letter.kind = span.packets ? Letter::Kind::put_packets : Letter::Kind::put;
-    letter.call = call_;
+    letter.call = buffers_.call();
     letter.buffer = static_cast<std::int64_t>(span.buffer);
     letter.begin = begin + part;
     letter.bytes = std::min(mail_.most(), extent.bytes - part);
@@ -423,8 +326,9 @@ bool PlanRun::run_proxy() {
     return true;
   }
   // Packets are sent as they lie, with the flags that they have.
-  const bool are_there = !errand.from.packets || has_packets(errand.from, errand.extent);
-  write(errand.to, errand.extent, local(errand.from, errand.extent), are_there ? call_ : 0, kProxy);
+  const bool are_there = !errand.from.packets || buffers_.has_packets(errand.from, errand.extent);
+  write(errand.to, errand.extent, buffers_.at(errand.from, errand.extent),
+        are_there ? buffers_.call() : 0, kProxy);
   return true;
 }
 
@@ -433,14 +337,12 @@ bool PlanRun::run_proxy() {
 std::string PlanRun::describe(const Block& block) const {
   const PlanTask& task = block.task();
   std::string text = fmt::format("rank {}, threadblock {}, operation {} ({}): waits for ", rank_,
-                                 &block - blocks_.data(), block.at, task.op->name);
+                                 &block - blocks_.data(), block.place.index(), task.op->name);
   switch (task.op->kind) {
     case PlanKind::wait:
-      for (const PlanEnd& end : task.ends) {
-        const auto found = signals_.find({end.rank, channel_number(end)});
-        if (found != signals_.end() && found->second > 0) continue;
-        return text + fmt::format("a signal of rank {} on {} channel {} between them\n", end.rank,
-                                  to_string(end.kind), end.ordinal);
+      if (const auto end = meetings_.missing(task.ends)) {
+        return text + fmt::format("a signal of rank {} on {} channel {} between them\n", end->rank,
+                                  to_string(end->kind), end->ordinal);
       }
       return text + "its turn\n";
     case PlanKind::barrier:
@@ -458,7 +360,7 @@ std::string PlanRun::describe(const Block& block) const {
 std::string PlanRun::describe() const {
   std::string text;
   for (const Block& block : blocks_) {
-    if (!block.is_done()) text += describe(block);
+    if (!block.place.is_done()) text += describe(block);
   }
   return text.empty() ? fmt::format("rank {} has done its part\n", rank_) : text;
 }

@@ -1,5 +1,6 @@
+#include "run/plan/task.hpp"
+
 #include "audit/plan/channels.hpp"
-#include "run/plan_task.hpp"
 
 namespace forestcoll::run {
 namespace {

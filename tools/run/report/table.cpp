@@ -1,5 +1,5 @@
 // Widths and notation: common.cu of nccl-tests.
-#include "run/table.hpp"
+#include "run/report/table.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "run/memory.hpp"
+#include "run/data/memory.hpp"
 
 namespace forestcoll::run {
 
