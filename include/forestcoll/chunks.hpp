@@ -10,6 +10,9 @@
 
 namespace forestcoll {
 
+/// Bytes of which the chunks of an MSCCL++ plan are multiples.
+inline constexpr std::int64_t kPlanAlignment = 16;
+
 /// The fewest and the most trees of a root.
 [[nodiscard]] inline std::pair<std::int64_t, std::int64_t> range_of_trees(
     const CollectiveForest& forest) {

@@ -16,6 +16,7 @@
 
 #include "choose/settle.hpp"
 #include "fastest/time_costs.hpp"
+#include "forestcoll/chunks.hpp"
 #include "forestcoll/protocol.hpp"
 #include "schedule/mscclpp/mscclpp.hpp"
 

@@ -21,7 +21,6 @@ struct Program {
   std::int32_t threadblocks = 0, channels = 0, steps = 0;
   std::string no_ll128;     ///< why not
   bool is_ll_only = false;  ///< see ExchangeInfo
-  std::string no_ll128;     ///< why not
   std::string plan = {};    ///< of an MSCCL++ plan, its text; XML is written once it is chosen
   std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max();  ///< for which it is
 };

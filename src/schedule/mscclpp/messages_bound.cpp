@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "forestcoll/chunks.hpp"
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll::schedule {

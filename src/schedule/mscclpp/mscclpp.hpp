@@ -22,8 +22,6 @@ namespace forestcoll {
 enum class PlanChannel : std::uint8_t { memory, port };
 inline constexpr std::size_t kPlanChannels = 2;
 
-inline constexpr std::int64_t kPlanAlignment = 16;  ///< bytes of which chunks are multiples
-
 /// Chunks of a local buffer, or of one of the threadblock's remote buffers.
 struct PlanSlice {
   Buffer buffer = Buffer::input;

@@ -20,6 +20,7 @@
 #include "common/report/warnings.hpp"
 #include "common/solve.hpp"
 #include "forestcoll/boxes.hpp"
+#include "forestcoll/chunks.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/failures.hpp"
