@@ -17,7 +17,7 @@ namespace {
 Expected<std::size_t> boxes_of(const ClusterRequest& request, const ClusterBox& box) {
   const std::size_t boxes = request.gpus / box.gpus;
   if (request.gpus % box.gpus == 0 && boxes >= 2) return boxes;
-  return usage_error(
+  return make_error(
       "K04", fmt::format("{} GPUs are not two or more whole boxes of {}", request.gpus, box.gpus),
       fmt::format("ask for a multiple of {}", box.gpus));
 }
@@ -66,11 +66,11 @@ Expected<std::vector<ClusterOffer>> offers_of(const ClusterRequest& request,
   if (!boxes) return boxes.errors();
   const auto kinds = kinds_of(costs, box->nic_bandwidth);
   if (kinds.empty()) {
-    return usage_error("K03",
-                       fmt::format("no switch of the costs has ports of {} GB/s, which a NIC of {} "
-                                   "brings",
-                                   number(box->nic_bandwidth), request.box),
-                       "add one, or choose another --box");
+    return make_error("K03",
+                      fmt::format("no switch of the costs has ports of {} GB/s, which a NIC of {} "
+                                  "brings",
+                                  number(box->nic_bandwidth), request.box),
+                      "add one, or choose another --box");
   }
   std::vector<ClusterOffer> offers;
   for (const SwitchKinds& pair : kinds) {
@@ -82,11 +82,11 @@ Expected<std::vector<ClusterOffer>> offers_of(const ClusterRequest& request,
     }
   }
   if (offers.empty()) {
-    return usage_error("K04",
-                       fmt::format("no fabric of at most three levels joins {} boxes with these "
-                                   "switches",
-                                   *boxes),
-                       "add a switch with more ports");
+    return make_error("K04",
+                      fmt::format("no fabric of at most three levels joins {} boxes with these "
+                                  "switches",
+                                  *boxes),
+                      "add a switch with more ports");
   }
   return offers;
 }

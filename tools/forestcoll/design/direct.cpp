@@ -39,8 +39,8 @@ Expected<DirectAim> aim_of(const std::string& collective) {
   if (collective == "allgather" || collective == "reduce_scatter" || collective == "allreduce") {
     return DirectAim::allgather;
   }
-  return usage_error("S04", fmt::format("a wiring is not chosen by {}", collective),
-                     "choose allgather, reduce_scatter, allreduce or alltoall, or leave it out");
+  return make_error("S04", fmt::format("a wiring is not chosen by {}", collective),
+                    "choose allgather, reduce_scatter, allreduce or alltoall, or leave it out");
 }
 
 // "01-L2-diamond-2.json": the place in the table, and the expression in letters that any file
@@ -100,8 +100,8 @@ Expected<DirectAim> check(const DirectArguments& options) {
     return done.errors();
   }
   if (!parse_bandwidth(options.bandwidth)) {
-    return usage_error("S03", fmt::format("--bandwidth: \"{}\" is no bandwidth", options.bandwidth),
-                       "give a positive one, such as 25 or \"200 Gb/s\"");
+    return make_error("S03", fmt::format("--bandwidth: \"{}\" is no bandwidth", options.bandwidth),
+                      "give a positive one, such as 25 or \"200 Gb/s\"");
   }
   return aim_of(options.collective);
 }

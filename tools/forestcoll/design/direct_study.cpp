@@ -32,10 +32,10 @@ Expected<std::vector<std::string>> all_names(const DirectRequest& request,
     const auto wiring = make_wiring(expression);
     if (!wiring) return wiring.errors();
     if (wiring->nodes != request.nodes || wiring->ports != request.ports) {
-      return usage_error("K01",
-                         fmt::format("--also {}: {} nodes of {} ports, not {} of {}", expression,
-                                     wiring->nodes, wiring->ports, request.nodes, request.ports),
-                         "leave it out, or ask for its nodes and ports");
+      return make_error("K01",
+                        fmt::format("--also {}: {} nodes of {} ports, not {} of {}", expression,
+                                    wiring->nodes, wiring->ports, request.nodes, request.ports),
+                        "leave it out, or ask for its nodes and ports");
     }
     if (std::ranges::find(*names, wiring->name) == names->end()) names->push_back(wiring->name);
   }

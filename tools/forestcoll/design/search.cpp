@@ -80,8 +80,8 @@ Json search_json(const SearchReport& report, std::uint64_t seed) {
 ExitCode run_search(const SearchArguments& options, const Console& console) {
   if (!parse_bandwidth(options.bandwidth)) {
     return fail(
-        {usage_error("S03", fmt::format("--bandwidth: \"{}\" is no bandwidth", options.bandwidth),
-                     "give a positive one, such as 25 or \"200 Gb/s\"")},
+        {make_error("S03", fmt::format("--bandwidth: \"{}\" is no bandwidth", options.bandwidth),
+                    "give a positive one, such as 25 or \"200 Gb/s\"")},
         console);
   }
   const auto start = make_wiring(options.start);
