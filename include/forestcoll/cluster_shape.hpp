@@ -21,7 +21,8 @@ enum class ClusterLayout {
 };
 [[nodiscard]] std::string_view to_string(ClusterLayout layout);
 
-/// One fabric for so many boxes. Everything divides evenly, so that all boxes are alike.
+/// One fabric for so many boxes. Of leaves, pods and groups only the last may be less full than the
+/// others.
 struct ClusterShape {
   std::string box;  ///< a name of `topo gen`: "dgx-h100"
   std::size_t boxes = 0;
@@ -39,11 +40,13 @@ struct ClusterShape {
 
 /// What is to be bought, without the boxes.
 struct ClusterParts {
-  std::size_t switches = 0;     ///< of all levels
-  std::size_t widest = 0;       ///< the most ports that one of them has in use
-  std::size_t box_cables = 0;   ///< from NICs to leaves
-  std::size_t row_cables = 0;   ///< from leaves to the next level, or within groups
-  std::size_t hall_cables = 0;  ///< above, or between groups
+  std::size_t leaves = 0;        ///< switches with boxes; routers of a dragonfly
+  std::size_t above = 0;         ///< all other switches
+  std::size_t widest_leaf = 0;   ///< the most ports that one of them has in use
+  std::size_t widest_above = 0;  ///< likewise
+  std::size_t box_cables = 0;    ///< from NICs to leaves
+  std::size_t row_cables = 0;    ///< from leaves to the next level, or within groups
+  std::size_t hall_cables = 0;   ///< above, or between groups
 };
 
 /// How many GPUs and NICs a box has, and what a NIC brings.
@@ -54,19 +57,23 @@ struct ClusterBox {
 /// Errors: G01 where no generator makes clusters of such boxes.
 [[nodiscard]] Expected<ClusterBox> cluster_box(std::string_view name);
 
-/// All shapes of so many boxes whose switches have at most `ports` ports in use: every layout, 1 to
-/// 3 levels, oversubscribed 1, 2 and 4 times at the leaves and in the middle; of each the one with
-/// the largest leaves and the fewest switches above. REQUIRES: `cluster_box` has such boxes; at
-/// least two.
+/// How many ports the switches have that there are to build of.
+struct ClusterPorts {
+  std::size_t leaf = 0;   ///< of leaves and routers
+  std::size_t above = 0;  ///< of the levels above leaves
+};
+
+/// Shapes of so many boxes on such switches: every layout, 1 to 3 levels, oversubscribed 1, 1.5, 2,
+/// 3 and 4 times at the leaves and in the middle, dragonflies with groups of three sizes. Leaves
+/// and pods are as large as that allows and divide evenly, or, where they would be less than half
+/// as large, have a smaller last one; of switches above there are as few as there can be.
+/// REQUIRES: `cluster_box` has such boxes; at least two.
 [[nodiscard]] std::vector<ClusterShape> cluster_shapes(std::string_view box, std::size_t boxes,
-                                                       std::size_t ports);
+                                                       const ClusterPorts& ports);
 
 /// "rail, 2 levels, 32 boxes per leaf, 2:1": tells shapes of the same boxes apart.
 [[nodiscard]] std::string in_words(const ClusterShape& shape);
 [[nodiscard]] ClusterParts parts_of(const ClusterShape& shape);
-/// Ids of one switch of each level, the leaves' first, in `to_document`.
-[[nodiscard]] std::vector<std::string> switches_of(const ClusterShape& shape);
-
 /// The topology file, cables of the NICs' bandwidth.
 [[nodiscard]] TopologyDocument to_document(const ClusterShape& shape);
 

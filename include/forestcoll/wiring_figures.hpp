@@ -47,7 +47,7 @@ struct WiringFigures {
 struct WiringFiguresOptions {
   /// Beyond so many sources times arcs, after symmetry, all-to-all is an interval by shortest paths
   /// alone.
-  std::size_t alltoall_flows = 40'000;
+  std::size_t alltoall_flows = 600'000;
 };
 
 /// The wiring as a network, links of 1 GB/s. REQUIRES: at most 2^20 links.
@@ -60,6 +60,10 @@ struct WiringDistances {
 };
 /// Cost: O(nodes · links).
 [[nodiscard]] std::optional<WiringDistances> distances_of(const Wiring& wiring);
+
+/// Allgather by the optimal forest, in units of M/B. REQUIRES: at least two nodes, all of which
+/// reach one another. Cost: that of `optimal_rate`.
+[[nodiscard]] Ratio allgather_time(const Wiring& wiring);
 
 /// Every figure. Allgather and reduce-scatter are `optimal_rate`'s. The worst failure is exact
 /// where the narrowest cut is as narrow as the bottleneck's: one cable takes at most one link from

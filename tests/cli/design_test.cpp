@@ -119,6 +119,68 @@ TEST(DesignSearch, ReportsBothAndWritesTheWiring) {
       HasSubstr("the time was over"));
 }
 
+TEST(DesignSearch, ReportsBothAsJson) {
+  const std::vector<std::string> asked = {"design", "search", "torus(4,6)", "--moves",
+                                          "60",     "--seed", "5",          "--json"};
+  const auto result = run(asked);
+  ASSERT_EQ(result.code, 0) << result.err;
+  const auto report = json::parse(result.out);
+  expect_valid(report, "forestcoll-design-search.schema.json");
+  EXPECT_EQ(report["start"], "torus(4,6)");
+  EXPECT_EQ(report["moves"], 60);
+  EXPECT_EQ(report["seed"], 5);
+  EXPECT_FALSE(report["stopped"]);
+  EXPECT_EQ(report["before"]["allgather"]["exact"], "23/24");
+  EXPECT_LT(report["after"]["mean_distance"]["value"], report["before"]["mean_distance"]["value"]);
+  EXPECT_EQ(run(asked).out, result.out);
+}
+
+json formulas_json(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"design", "formulas", "--json"});
+  const auto result = run(arguments);
+  EXPECT_EQ(result.code, 0) << result.err;
+  auto report = json::parse(result.out);
+  expect_valid(report, "forestcoll-design-formulas.schema.json");
+  return report;
+}
+
+TEST(DesignFormulas, CountsAndListsTheDifferences) {
+  const auto report = formulas_json({"-n", "18", "--ports", "4"});
+  std::size_t wirings = 0, differing = 0;
+  for (const auto& of : report["constructions"]) {
+    wirings += of["wirings"].get<std::size_t>();
+    for (const char* what : {"steps", "time"}) {
+      std::size_t sum = 0;
+      for (const auto& count : of[what]) sum += count.get<std::size_t>();
+      EXPECT_EQ(sum, of["wirings"]) << of;
+    }
+    if (of["construction"] == "hypercube") {
+      EXPECT_EQ(of["time"]["equal"], 1);
+    }
+  }
+  EXPECT_EQ(wirings, report["wirings"]);
+  for (const auto& one : report["differences"]) {
+    differing += one["of_time"] == "impossible" ? 1 : 0;
+    if (one["wiring"] != "uniring(3,2) x uniring(1,8)") continue;
+    EXPECT_EQ(one["of_time"], "impossible");
+    EXPECT_EQ(one["allgather"]["exact"], "7/4");
+  }
+  EXPECT_GT(differing, 0U);
+}
+
+TEST(DesignFormulas, WritesATableAndEveryFigure) {
+  const Scratch scratch;
+  const auto result =
+      run({"design", "formulas", "-n", "12", "--degree", "3", "--csv", scratch / "a.csv"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, StartsWith("up to 12 nodes of 3 ports: formulas of "));
+  EXPECT_THAT(result.out, HasSubstr("\ncomplete "));
+  EXPECT_THAT(read_file(scratch / "a.csv"),
+              HasSubstr("\"complete(4)\",complete,4,1,1,equal,3/4,3/4,equal,3/4\n"));
+  EXPECT_THAT(run({"design", "formulas", "-n", "4", "--degree", "9"}).err, HasSubstr("[K01]"));
+  EXPECT_THAT(run({"design", "formulas", "-n", "9000", "--degree", "3"}).err, HasSubstr("[K01]"));
+}
+
 const char* const kCosts = R"({"format": "forestcoll-costs", "version": 1, "currency": "units",
   "note": "Made up.", "switches": [
     {"name": "small", "ports": 16, "bandwidth": "400 Gb/s", "price": 10},
@@ -131,8 +193,8 @@ TEST(DesignCluster, EveryFileIsWhatTheReportSays) {
   const std::vector<std::string> asked = {
       "design", "cluster", "--gpus", "64", "--costs", costs, "--json", "--kept", scratch / "kept"};
   auto all = asked;
-  all.insert(all.end(), {"--csv", scratch / "a.csv", "--svg", scratch / "a.svg", "--write",
-                         scratch / "files"});
+  all.insert(all.end(), {"--csv", scratch / "a.csv", "--svg", scratch / "a.svg", "--html",
+                         scratch / "a.html", "--write", scratch / "files"});
   const auto result = run(all);
   ASSERT_EQ(result.code, 0) << result.err;
   const auto report = json::parse(result.out);
@@ -147,6 +209,13 @@ TEST(DesignCluster, EveryFileIsWhatTheReportSays) {
     return offer["levels"] == 1 && offer["layout"] == "fat-tree" &&
            offer["cost"]["exact"] == "249/2" && offer["after_failure"]["exact"] == "0";
   }));
+  // Two kinds of switches: leaves of the one, and the other above.
+  EXPECT_TRUE(std::ranges::any_of(report["offers"], [](const json& offer) {
+    return offer["leaf_switch"] == "small" && offer["upper_switch"] == "large";
+  }));
+  for (const json& offer : report["offers"]) {
+    EXPECT_EQ(offer["upper_switch"].is_null(), offer["switches"]["above"] == 0) << offer;
+  }
   std::vector<std::string> files;
   for (const auto& file : std::filesystem::directory_iterator(scratch / "files")) {
     files.push_back(file.path().string());
@@ -165,8 +234,9 @@ TEST(DesignCluster, EveryFileIsWhatTheReportSays) {
       EXPECT_EQ(json::parse(less.out)["algbw"]["allgather"], front[i]["after_failure"]);
     }
   }
-  EXPECT_THAT(read_file(scratch / "a.csv"), StartsWith("fabric,switch,"));
+  EXPECT_THAT(read_file(scratch / "a.csv"), StartsWith("fabric,leaf_switch,upper_switch,"));
   EXPECT_THAT(read_file(scratch / "a.svg"), HasSubstr("<circle"));
+  EXPECT_THAT(read_file(scratch / "a.html"), HasSubstr("<td>rail-only, "));
   // Again, from what was kept.
   EXPECT_EQ(run(asked).out, result.out);
   auto table = asked;
@@ -202,7 +272,9 @@ TEST(DesignCluster, RefusesInWords) {
   refused(bad.dump(), "64", "/switches/0/price: expected a price");
   refused(kCosts, "65", "65 GPUs are not two or more whole boxes of 8 [K04]");
   refused(kCosts, "8", "[K04]");
-  refused(kCosts, "8072", "no fabric of at most three levels joins 1009 boxes");
+  auto small = json::parse(kCosts);
+  small["switches"].erase(1);
+  refused(small.dump(), "65536", "no fabric of at most three levels joins 8192 boxes");
   refused(kCosts, "64", "no switch of the costs has ports of 25 GB/s", "dgx-a100");
   refused(kCosts, "64", "no box is called \"dgx-9\" [G01]", "dgx-9");
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "forestcoll/design_direct.hpp"
+#include "forestcoll/design_formulas.hpp"
 #include "forestcoll/design_search.hpp"
 #include "forestcoll/wiring.hpp"
 #include "forestcoll/wiring_figures.hpp"
@@ -155,6 +156,7 @@ TEST(ClosedForm, IsWhatIsComputed) {
                                  "kautz(2,3)",
                                  "kautz(3,2)",
                                  "diamond",
+                                 "diamond(2)",
                                  "dicirculant(6,1,2,3,4)",
                                  "distance-regular(14)",
                                  "distance-regular(32)",
@@ -166,14 +168,55 @@ TEST(ClosedForm, IsWhatIsComputed) {
                                  "ring(5)^2",
                                  "diamond^2",
                                  "ring(4) x ring(5)"}) {
-    const ClosedForm form = closed_form(expression);
-    const auto figures = figures_of(wired_as(expression));
-    EXPECT_EQ(form.steps.value_or(figures.steps), figures.steps) << expression;
-    ASSERT_TRUE(form.bfb) << expression;
-    EXPECT_EQ(*form.bfb, figures.bfb) << expression;
+    const FormulaCheck check = check_formula(expression);
+    EXPECT_EQ(check.published.steps.value_or(check.steps), check.steps) << expression;
+    ASSERT_TRUE(check.published.bfb) << expression;
+    EXPECT_EQ(check.published.bfb, check.bfb) << expression;
   }
   EXPECT_FALSE(closed_form("genkautz(2,7)").bfb);
   EXPECT_FALSE(closed_form("L(genkautz(2,7))").bfb);  // not regular
+}
+
+// A formula is wrong where it says less than a cut or the diameter allows.
+TEST(CheckFormula, SaysWhichIsRight) {
+  const auto of = [](const char* expression) { return check_formula(expression); };
+  EXPECT_EQ(of("hypercube(4)").of_steps, FormulaVerdict::equal);
+  EXPECT_EQ(of("hypercube(4)").of_time, FormulaVerdict::equal);
+  EXPECT_EQ(of("L(diamond)").of_time, FormulaVerdict::bound);
+  EXPECT_EQ(of("ring(8)*2").of_steps, FormulaVerdict::bound);
+  EXPECT_EQ(of("ring(2) x diamond").of_time, FormulaVerdict::other);
+  EXPECT_EQ(of("uniring(3,2) x uniring(1,8)").of_time, FormulaVerdict::impossible);
+  EXPECT_EQ(of("L(complete(4))").construction, "L(g)");
+  // Tabulated: not of BFB, and not impossible.
+  EXPECT_EQ(of("debruijn(2,4)").of_steps, FormulaVerdict::bound);
+  EXPECT_EQ(of("debruijn(2,4)").of_time, FormulaVerdict::other);
+  EXPECT_EQ(of("debruijn(2,4)").allgather, of("debruijn(2,4)").published.bfb);
+}
+
+// Every construction of every size that has a formula, to the size that a test has time for.
+TEST(CheckFormula, OfEveryConstructionUpToTwentyNodes) {
+  for (const std::size_t ports : {1, 2, 3, 4, 8}) {
+    const auto names = formula_candidates({.most_nodes = 20, .ports = ports});
+    ASSERT_TRUE(names);
+    std::set<std::size_t> sizes;
+    for (const std::string& name : *names) {
+      const FormulaCheck check = check_formula(name);
+      sizes.insert(check.nodes);
+      EXPECT_EQ(check.ports, ports) << name;
+      EXPECT_GE(check.bfb, check.allgather) << name;
+      // No base graph has a formula that is wrong; expansions may.
+      const bool base = check.construction.find('g') != 0 && check.construction != "L(g)";
+      if (!base) continue;
+      if (check.construction == "debruijn") continue;  // tabulated of another schedule
+      EXPECT_TRUE(check.of_time == FormulaVerdict::equal || check.of_time == FormulaVerdict::none)
+          << name << ": " << to_string(check.of_time);
+      EXPECT_TRUE(check.of_steps == FormulaVerdict::equal ||
+                  check.of_steps == FormulaVerdict::none || check.construction == "genkautz")
+          << name << ": " << to_string(check.of_steps);
+    }
+    EXPECT_EQ(sizes.size(), 20 - ports) << ports;
+  }
+  EXPECT_EQ(formula_candidates({.most_nodes = 3, .ports = 4}).errors().front().code, "K01");
 }
 
 // The theorem's schedule of a line digraph is not breadth-first: that one can be faster.

@@ -92,6 +92,7 @@ TEST(Wiring, ConstructionsHaveTheirNodesPortsAndDiameter) {
                           {"circulant(8,1,4)", 8, 3, 2},
                           {"dicirculant(5,1,2,3)", 5, 3, 2},
                           {"diamond", 8, 2, 3},
+                          {"diamond(2)", 8, 2, 3},
                           {"L(complete(3))", 6, 2, 2},
                           {"L2(diamond)", 32, 2, 5},
                           {"diamond*3", 24, 6, 4},
@@ -232,7 +233,8 @@ TEST(Wiring, WhatCannotBeReadIsRefusedWithItsColumn) {
 TEST(Wiring, WhatCannotBeIsRefusedInWords) {
   const std::pair<const char*, const char*> refusals[] = {
       {"kautz(2)", "kautz(2): 1 numbers"},
-      {"diamond(3)", "1 numbers"},
+      {"diamond(3)", "no number 3"},
+      {"diamond(1,2)", "2 numbers"},
       {"complete(1)", "fewer than two"},
       {"bipartite(0)", "a side without nodes"},
       {"complete(2000)", "more than 1000000 links"},

@@ -63,6 +63,7 @@ struct Command {
 
 [[nodiscard]] Command add_design_direct(CLI::App& program);
 [[nodiscard]] Command add_design_search(CLI::App& program);
+[[nodiscard]] Command add_design_formulas(CLI::App& program);
 [[nodiscard]] Command add_design_cluster(CLI::App& program);
 
 /// `forestcoll topo`, where the commands on topology files are added; made by the first.

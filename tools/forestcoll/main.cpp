@@ -98,13 +98,25 @@ ExitCode run(int argc, char** argv) {
   program.add_flag("-v,--verbose", console.verbose, "Say more")->excludes(quiet);
   program.add_flag("--no-color", no_color, "No colour on standard error (also: NO_COLOR)");
 
-  const std::vector<Command> commands = {
-      add_synth(program),          add_batch(program),         add_batch_worker(program),
-      add_bound(program),          add_verify(program),        add_simulate(program),
-      add_compare(program),        add_explain(program),       add_topo_check(program),
-      add_topo_gen(program),       add_topo_show(program),     add_topo_convert(program),
-      add_topo_import(program),    add_design_direct(program), add_design_search(program),
-      add_design_cluster(program), add_completion(program),    add_man(program)};
+  const std::vector<Command> commands = {add_synth(program),
+                                         add_batch(program),
+                                         add_batch_worker(program),
+                                         add_bound(program),
+                                         add_verify(program),
+                                         add_simulate(program),
+                                         add_compare(program),
+                                         add_explain(program),
+                                         add_topo_check(program),
+                                         add_topo_gen(program),
+                                         add_topo_show(program),
+                                         add_topo_convert(program),
+                                         add_topo_import(program),
+                                         add_design_direct(program),
+                                         add_design_search(program),
+                                         add_design_formulas(program),
+                                         add_design_cluster(program),
+                                         add_completion(program),
+                                         add_man(program)};
   program.footer(kFooter);  // only now: commands inherit what is set before them
   console.terminal = isatty(STDERR_FILENO) == 1;
   try {

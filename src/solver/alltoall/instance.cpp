@@ -47,7 +47,7 @@ bool keeps(const NodeImage& image, const Network& network, const Demand& demand)
 
 std::vector<NodeImage> symmetries_of(const Network& network, const Demand& demand) {
   std::vector<NodeImage> images;
-  for (const Symmetry& group : find_symmetries(network, uniform_weights(network))) {
+  for (const Symmetry& group : find_symmetries_by_class(network, uniform_weights(network))) {
     for (const Symmetry::Generator& generator : group.generators()) {
       images.push_back(generator.nodes);
     }

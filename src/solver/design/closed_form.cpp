@@ -1,5 +1,6 @@
 // T_L and T_B as published, to be held against what is computed.
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/check.hpp"
@@ -43,6 +44,28 @@ bool is_full_dicirculant(const std::vector<std::int64_t>& a) {
   return a[0] == static_cast<std::int64_t>(a.size()) + 1;
 }
 
+// Of offsets m and m + 1, the smallest m with 2m(m + 1) + 1 ≥ n: m (Boesch, Wang 1985).
+std::optional<std::size_t> consecutive_steps(const std::vector<std::int64_t>& a) {
+  const std::int64_t m = a[1];
+  const bool enough = 2 * m * (m + 1) + 1 >= a[0], fewest = 2 * m * (m - 1) + 1 < a[0];
+  if (a[2] != m + 1 || !enough || !fewest) return std::nullopt;
+  return static_cast<std::size_t>(m);
+}
+
+// Those that tables of base graphs have, with one step more than the diameter: of a schedule that
+// is not breadth-first.
+bool is_tabulated_de_bruijn(const std::vector<std::int64_t>& a) {
+  static const std::set<std::vector<std::int64_t>> tabulated = {{2, 3}, {2, 4}, {3, 2}, {4, 2}};
+  return tabulated.contains(a);
+}
+
+// The least D with d^D ≥ n.
+std::size_t ceil_log(std::int64_t n, std::int64_t d) {
+  std::size_t power = 0;
+  for (std::int64_t reached = 1; reached < n; reached *= d) ++power;
+  return power;
+}
+
 ClosedForm of_base(const WiringExpression& e, std::int64_t nodes) {
   static const std::map<std::int64_t, std::int64_t> diameters = {
       {6, 2},  {10, 3}, {14, 3}, {15, 3}, {21, 3},  {26, 3}, {32, 4},
@@ -55,10 +78,12 @@ ClosedForm of_base(const WiringExpression& e, std::int64_t nodes) {
   if (e.base == "uniring") return optimal(nodes - 1, nodes);
   if (e.base == "torus") return optimal(half_sides(a), nodes);
   if (e.base == "diamond") return optimal(3, nodes);
+  if (e.base == "debruijn" && is_tabulated_de_bruijn(a)) return optimal(a[1] + 1, nodes);
   if (e.base == "distance-regular") return optimal(diameters.at(a[0]), nodes);
   if (e.base == "circulant" && a.size() == 3 && 2 * a[2] != a[0]) {
-    return {std::nullopt, least_time(nodes)};
+    return {consecutive_steps(a), least_time(nodes)};
   }
+  if (e.base == "genkautz") return {ceil_log(nodes, a[0]), std::nullopt};  // Imase, Itoh 1983
   if (e.base == "dicirculant" && is_full_dicirculant(a)) return optimal(2, nodes);
   if (e.base == "kautz" && a[0] > 1) {
     // It is a line digraph of the complete graph of d + 1 nodes.

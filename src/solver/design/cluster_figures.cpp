@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/codes.hpp"
@@ -11,6 +13,7 @@
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
 #include "forestcoll/topology.hpp"
+#include "solver/symmetry/symmetry.hpp"
 
 namespace forestcoll {
 namespace {
@@ -26,6 +29,30 @@ std::optional<Ratio> allgather_of(const Network& network) {
   const auto per_root = checked_div(network.unit, inverse);
   const auto ranks = static_cast<std::int64_t>(network.ranks.size());
   return per_root ? checked_mul(*per_root, Ratio(ranks)) : std::nullopt;
+}
+
+// Does every link carry as much either way?
+bool same_both_ways(const Network& network) {
+  const Digraph& graph = network.graph;
+  for (std::size_t a = 0; a < graph.arc_count(); ++a) {
+    const ArcId back = graph.find(graph.head(ArcId(a)), graph.tail(ArcId(a)));
+    if (!back.valid() || network.capacity[back] != network.capacity[ArcId(a)]) return false;
+  }
+  return true;
+}
+
+// Of the switches outside of boxes, one of each kind that looks alike from all sides.
+std::vector<std::string> switches_that_fail(const Topology& topology, const Network& network) {
+  const auto colours =
+      solver::refined(network, solver::colours_by_weight(network, uniform_weights(network)));
+  std::set<std::uint64_t> met;
+  std::vector<std::string> ids;
+  for (std::size_t v = 0; v < colours.size(); ++v) {
+    const std::string& id = topology.nodes[NodeId(v)].id;
+    const bool in_box = network.is_compute(NodeId(v)) || id.find('/') != std::string::npos;
+    if (!in_box && met.insert(colours[NodeId(v)]).second) ids.push_back(id);
+  }
+  return ids;
 }
 
 // Without one switch; 0 where that cuts GPUs off.
@@ -51,7 +78,8 @@ Expected<ClusterFigures> cluster_figures(const ClusterShape& shape) {
   const auto network = to_digraph(parsed->topology);
   if (!network) return network.errors();
   const auto allgather = allgather_of(*network);
-  const auto reduce_scatter = allgather_of(reversed(*network));
+  const auto reduce_scatter =
+      same_both_ways(*network) ? allgather : allgather_of(reversed(*network));
   if (!allgather || !reduce_scatter) return beyond_arithmetic();
   // Two phases after one another: the harmonic sum.
   const Ratio both = Ratio(1) / *allgather + Ratio(1) / *reduce_scatter;
@@ -67,7 +95,7 @@ Expected<ClusterFigures> cluster_figures(const ClusterShape& shape) {
   if (!least || !most) return beyond_arithmetic();
   figures.alltoall = {*least, *most};
   figures.after_failure = *allgather;
-  for (const std::string& id : switches_of(shape)) {
+  for (const std::string& id : switches_that_fail(parsed->topology, *network)) {
     const auto left = without(parsed->topology, id);
     if (!left) return left.errors();
     if (*left < figures.after_failure || figures.failed.empty()) {

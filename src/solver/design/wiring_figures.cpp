@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kMostLinks = std::size_t{1} << 20;
 // Linear programs of allreduce beyond so many arcs take longer than the rest together.
 constexpr std::size_t kMostAllreduceArcs = 256;
-constexpr std::size_t kMostAlltoallVariables = 3'000;
+constexpr std::size_t kMostAlltoallVariables = 9'000;
 
 std::int64_t signed_count(std::size_t count) {
   return static_cast<std::int64_t>(count);
@@ -161,6 +161,12 @@ Network network_of(const Wiring& wiring) {
     network.rank_of.push_back(Rank(v));
   }
   return network;
+}
+
+Ratio allgather_time(const Wiring& wiring) {
+  const Network network = network_of(wiring);
+  const Ratio per_link = optimal_rate(network, uniform_weights(network)).inverse / network.unit;
+  return of(wiring.ports) / of(wiring.nodes) * per_link;
 }
 
 Expected<WiringFigures> wiring_figures(const Wiring& wiring, const WiringFiguresOptions& options) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
-#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -24,11 +24,16 @@ constexpr int kMaxRounds = 64;
 // Ranks of the longest run that is compared with others: of a box, or some boxes.
 constexpr std::size_t kMaxRun = 256;
 
+// Classes of ranks whose symmetries are looked for apart.
+constexpr int kMaxClasses = 64;
+
+// Ranks whose switches are looked at before all are.
+constexpr std::size_t kLookedAt = 64;
+
 using base::mix;
 
 // A colour for `v` that tells its own colour and its neighbours'.
-std::uint64_t seen_from(const Network& network, const IdVector<NodeId, std::uint64_t>& colours,
-                        NodeId v) {
+std::uint64_t seen_from(const Network& network, const NodeColours& colours, NodeId v) {
   const Digraph& graph = network.graph;
   std::uint64_t sum = mix(colours[v]);
   for (ArcId a = graph.first_out(v); a != graph.last_out(v); ++a.value) {
@@ -54,9 +59,7 @@ class Extension {
     for (std::size_t r = 0; r < ranks.size(); ++r) {
       image[network_.ranks[r]] = network_.ranks[ranks[Rank(r)].index()];
     }
-    if (!maps_direct_arcs(image) || !match_switches(ranks, image) || !maps_arcs(image)) {
-      return std::nullopt;
-    }
+    if (!maps_direct_arcs(image) || !match_switches(ranks, image)) return std::nullopt;
     return image;
   }
 
@@ -87,7 +90,7 @@ class Extension {
   }
 
   // Colours two copies of the fabric, in the second of which rank π(r) bears the name r: switches
-  // that play the same part get the same colour.
+  // that play the same part get the same colour. True where all arcs are mapped.
   bool match_switches(const RankImage& ranks, NodeImage& image) {
     if (switches_.empty()) return true;
     const std::size_t n = network_.graph.node_count();
@@ -98,62 +101,99 @@ class Extension {
       from_[network_.ranks[r]] = name;
       to_[network_.ranks[ranks[Rank(r)].index()]] = name;
     }
+    if (!look_alike(ranks)) return false;
     for (int choice = 0; choice < kMaxChoices; ++choice) {
       if (!refine()) return false;
       std::size_t tied = switches_.size();
       for (std::size_t i = 0; i < switches_.size(); ++i) {
-        image[by_from_[i]] = by_to_[i];
-        if (tied == switches_.size() && i > 0 && from_[by_from_[i]] == from_[by_from_[i - 1]]) {
+        image[by_from_[i].node] = by_to_[i].node;
+        if (tied == switches_.size() && i > 0 && by_from_[i].colour == by_from_[i - 1].colour) {
           tied = i - 1;
         }
       }
-      if (tied == switches_.size()) return true;
+      // Ties are matched in the order of ids, which is what telling them apart one class after the
+      // other comes to where it is an automorphism as it is.
+      if (maps_arcs(image)) return true;
+      if (tied == switches_.size()) return false;
       // Interchangeable for all that is known so far: told apart in the order of their ids.
-      const std::uint64_t colour = from_[by_from_[tied]];
-      for (std::size_t i = tied; i < switches_.size() && from_[by_from_[i]] == colour; ++i) {
-        from_[by_from_[i]] = to_[by_to_[i]] = mix(colour + i + 1);
+      const std::uint64_t colour = by_from_[tied].colour;
+      for (std::size_t i = tied; i < switches_.size() && by_from_[i].colour == colour; ++i) {
+        from_[by_from_[i].node] = to_[by_to_[i].node] = mix(colour + i + 1);
       }
     }
     return false;
   }
 
+  // Do the switches beside some ranks look like those beside their images? Most shifts are given
+  // up here, before all switches are looked at.
+  [[nodiscard]] bool look_alike(const RankImage& ranks) const {
+    const std::size_t step = std::max<std::size_t>(1, ranks.size() / kLookedAt);
+    for (std::size_t r = 0; r < ranks.size(); r += step) {
+      const NodeId image = network_.ranks[ranks[Rank(r)].index()];
+      if (beside(network_.ranks[r], from_) != beside(image, to_)) return false;
+    }
+    return true;
+  }
+
+  // The switches beside `v`, each as it looks from one hop around it.
+  [[nodiscard]] std::uint64_t beside(NodeId v, const NodeColours& colours) const {
+    const Digraph& graph = network_.graph;
+    std::uint64_t sum = 0;
+    const auto add = [&](NodeId w) {
+      if (!network_.is_compute(w)) sum += seen_from(network_, colours, w);
+    };
+    for (ArcId a = graph.first_out(v); a != graph.last_out(v); ++a.value) add(graph.head(a));
+    for (const ArcId a : graph.in(v)) add(graph.tail(a));
+    return sum;
+  }
+
   // Colours switches by their neighbours until no class splits; false where the copies differ.
   bool refine() {
     for (std::size_t classes = 0;;) {
-      recolour(from_);
-      recolour(to_);
+      if (recolour(from_) != recolour(to_)) return false;
       by_from_ = sorted(from_);
-      by_to_ = sorted(to_);
       std::size_t now = 0;
-      for (std::size_t i = 0; i < switches_.size(); ++i) {
-        if (from_[by_from_[i]] != to_[by_to_[i]]) return false;
-        now += i == 0 || from_[by_from_[i]] != from_[by_from_[i - 1]];
+      for (std::size_t i = 0; i < by_from_.size(); ++i) {
+        now += i == 0 || by_from_[i].colour != by_from_[i - 1].colour;
       }
-      if (now == classes) return true;
+      if (now == classes) break;
       classes = now;
     }
+    by_to_ = sorted(to_);
+    return std::ranges::equal(by_from_, by_to_, {}, &Coloured::colour, &Coloured::colour);
   }
 
-  void recolour(IdVector<NodeId, std::uint64_t>& colours) {
+  // Returns a number that is the same where the colours are, whoever has them.
+  std::uint64_t recolour(NodeColours& colours) {
     next_.clear();
-    for (const NodeId v : switches_) {
-      next_.push_back(seen_from(network_, colours, v));
+    for (const NodeId v : switches_) next_.push_back(seen_from(network_, colours, v));
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < switches_.size(); ++i) {
+      colours[switches_[i]] = next_[i];
+      sum += mix(next_[i]);
     }
-    for (std::size_t i = 0; i < switches_.size(); ++i) colours[switches_[i]] = next_[i];
+    return sum;
   }
 
-  [[nodiscard]] std::vector<NodeId> sorted(const IdVector<NodeId, std::uint64_t>& colours) const {
-    std::vector<NodeId> order = switches_;
-    std::stable_sort(order.begin(), order.end(),
-                     [&](NodeId a, NodeId b) { return colours[a] < colours[b]; });
+  struct Coloured {
+    std::uint64_t colour;
+    NodeId node;
+    auto operator<=>(const Coloured&) const = default;
+  };
+
+  [[nodiscard]] std::vector<Coloured> sorted(const NodeColours& colours) const {
+    std::vector<Coloured> order;
+    order.reserve(switches_.size());
+    for (const NodeId v : switches_) order.push_back({colours[v], v});
+    std::ranges::sort(order);
     return order;
   }
 
   const Network& network_;
   std::vector<NodeId> switches_;
-  IdVector<NodeId, std::uint64_t> from_, to_;
+  NodeColours from_, to_;
   std::vector<std::uint64_t> next_;
-  std::vector<NodeId> by_from_, by_to_;
+  std::vector<Coloured> by_from_, by_to_;
 };
 
 // Turns the digit of weight `stride` and base `side` of everyone's place in `moved` by one.
@@ -229,25 +269,9 @@ std::vector<Symmetry::Generator> find_digits(const Network& network, const Weigh
   return found;
 }
 
-// What a node looks like from a few hops around it.
-IdVector<NodeId, std::uint64_t> colours_of(const Network& network, const Weights& weights) {
-  const Digraph& graph = network.graph;
-  IdVector<NodeId, std::uint64_t> colours(graph.node_count(), 1);
-  for (std::size_t r = 0; r < network.ranks.size(); ++r) {
-    colours[network.ranks[r]] = mix(static_cast<std::uint64_t>(weights[Rank(r)]) + 2);
-  }
-  std::size_t classes = 0;
-  for (int round = 0; round < kMaxRounds; ++round) {
-    IdVector<NodeId, std::uint64_t> next(graph.node_count());
-    for (std::size_t v = 0; v < next.size(); ++v) {
-      next[NodeId(v)] = seen_from(network, colours, NodeId(v));
-    }
-    colours = std::move(next);
-    const std::size_t now = std::set<std::uint64_t>(colours.begin(), colours.end()).size();
-    if (now == classes) break;
-    classes = now;
-  }
-  return colours;
+std::size_t count_different(std::vector<std::uint64_t> numbers) {
+  std::ranges::sort(numbers);
+  return numbers.size() - std::ranges::unique(numbers).size();
 }
 
 // Names of all runs of `size` ranks, by their first: runs that look alike have the same.
@@ -265,14 +289,14 @@ std::vector<std::uint64_t> name_runs(const std::vector<std::uint64_t>& colours, 
   return names;
 }
 
-// The ranks of the most common kind of run in rank order: boxes, racks. Runs need not begin at
-// multiples of their size, as a rank may be missing.
-std::vector<Rank> largest_class(const Network& network, const Weights& weights) {
-  const std::size_t ranks = network.ranks.size();
-  const auto node_colours = colours_of(network, weights);
+// Of these ranks, those of the most common kind of run: boxes, racks. Runs need not begin at
+// multiples of their size, as a rank may be missing. None where no two look alike.
+std::vector<Rank> largest_class(const Network& network, const NodeColours& node_colours,
+                                const std::vector<Rank>& among) {
+  const std::size_t ranks = among.size();
   std::vector<std::uint64_t> colours;
-  for (const NodeId v : network.ranks) colours.push_back(mix(node_colours[v]));
-  if (std::set<std::uint64_t>(colours.begin(), colours.end()).size() == ranks) return {};
+  for (const Rank r : among) colours.push_back(mix(node_colours[network.ranks[r.index()]]));
+  if (count_different(colours) == ranks) return {};
 
   struct Runs {
     std::size_t count = 0, end = 0;  ///< disjoint ones, and where the last one ends
@@ -296,7 +320,7 @@ std::vector<Rank> largest_class(const Network& network, const Weights& weights) 
         ++first;
         continue;
       }
-      for (std::size_t i = 0; i < size; ++i, ++first) best.emplace_back(first);
+      for (std::size_t i = 0; i < size; ++i, ++first) best.push_back(among[first]);
     }
   }
   return best;
@@ -309,6 +333,12 @@ void add_groups(const std::vector<Symmetry::Generator>& digits, std::vector<Symm
   }
 }
 
+std::vector<Rank> ranks_of(const Network& network) {
+  std::vector<Rank> all;
+  for (std::size_t r = 0; r < network.ranks.size(); ++r) all.emplace_back(r);
+  return all;
+}
+
 std::size_t orbits(const Symmetry& group, std::size_t ranks) {
   std::size_t moved = 0;
   const auto& image = group.generators().front().ranks;
@@ -318,17 +348,55 @@ std::size_t orbits(const Symmetry& group, std::size_t ranks) {
 
 }  // namespace
 
+NodeColours colours_by_weight(const Network& network, const Weights& weights) {
+  NodeColours colours(network.graph.node_count(), 1);
+  for (std::size_t r = 0; r < network.ranks.size(); ++r) {
+    colours[network.ranks[r]] = mix(static_cast<std::uint64_t>(weights[Rank(r)]) + 2);
+  }
+  return colours;
+}
+
+NodeColours refined(const Network& network, NodeColours colours) {
+  std::size_t classes = 0;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    NodeColours next(colours.size());
+    for (std::size_t v = 0; v < next.size(); ++v) {
+      next[NodeId(v)] = seen_from(network, colours, NodeId(v));
+    }
+    colours = std::move(next);
+    const std::size_t now = count_different({colours.begin(), colours.end()});
+    if (now == classes) break;
+    classes = now;
+  }
+  return colours;
+}
+
 std::vector<Symmetry> find_symmetries(const Network& network, const Weights& weights) {
-  const std::size_t ranks = network.ranks.size();
-  std::vector<Rank> all;
-  for (std::size_t r = 0; r < ranks; ++r) all.emplace_back(r);
+  const std::vector<Rank> all = ranks_of(network);
   std::vector<Symmetry> groups;
   add_groups(find_digits(network, weights, all), groups);
-  const std::vector<Rank> alike = largest_class(network, weights);
-  if (alike.size() < ranks) add_groups(find_digits(network, weights, alike), groups);
+  const auto colours = refined(network, colours_by_weight(network, weights));
+  const std::vector<Rank> alike = largest_class(network, colours, all);
+  if (alike.size() < all.size()) add_groups(find_digits(network, weights, alike), groups);
   std::stable_sort(groups.begin(), groups.end(), [&](const Symmetry& a, const Symmetry& b) {
-    return orbits(a, ranks) < orbits(b, ranks);
+    return orbits(a, all.size()) < orbits(b, all.size());
   });
+  return groups;
+}
+
+std::vector<Symmetry> find_symmetries_by_class(const Network& network, const Weights& weights) {
+  std::vector<Symmetry> groups = find_symmetries(network, weights);
+  const auto colours = refined(network, colours_by_weight(network, weights));
+  std::vector<Rank> rest = ranks_of(network);
+  for (int classes = 0; classes < kMaxClasses; ++classes) {
+    const std::vector<Rank> alike = largest_class(network, colours, rest);
+    // The largest class of all ranks is among the groups.
+    if (classes > 0) add_groups(find_digits(network, weights, alike), groups);
+    std::vector<Rank> others;
+    std::ranges::set_difference(rest, alike, std::back_inserter(others));
+    if (alike.empty() || others.empty()) break;
+    rest = std::move(others);
+  }
   return groups;
 }
 

@@ -1,6 +1,7 @@
 // Finding automorphisms of a fabric.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "forestcoll/network.hpp"
@@ -21,5 +22,21 @@ namespace forestcoll::solver {
 /// returned is proved. Cost: O(divisors of N · m log n) at worst; most candidates fall at the first
 /// arc.
 [[nodiscard]] std::vector<Symmetry> find_symmetries(const Network& network, const Weights& weights);
+
+/// The same, and groups that turn the other ranks too, class by class of what looks alike, the
+/// largest first, so that together they leave fewer orbits: a cluster whose last leaf is less full
+/// has one class of boxes on it, and one on the others. Cost: that times the classes.
+[[nodiscard]] std::vector<Symmetry> find_symmetries_by_class(const Network& network,
+                                                             const Weights& weights);
+
+using NodeColours = IdVector<NodeId, std::uint64_t>;
+
+/// Compute nodes by their weight, all switches alike.
+[[nodiscard]] NodeColours colours_by_weight(const Network& network, const Weights& weights);
+
+/// What every node looks like from all hops around it, given these colours, by colour refinement
+/// (Weisfeiler, Leman 1968): nodes that an automorphism exchanges which keeps the given colours
+/// have the same. Cost: O(rounds · m), and a sort in each round.
+[[nodiscard]] NodeColours refined(const Network& network, NodeColours colours);
 
 }  // namespace forestcoll::solver

@@ -28,12 +28,10 @@ Expected<Links> base_links(const WiringExpression& expression) {
   FORESTCOLL_CHECK(graph != graphs.end(), "an expression names constructions only");
   const std::size_t given = expression.arguments.size();
   if (given < graph->least || given > graph->most) {
-    const std::string usage = graph->most == 0
-                                  ? std::string(graph->info.name)
-                                  : fmt::format("{}({})", graph->info.name, graph->info.arguments);
-    return in_part({no_such_graph(fmt::format("{} numbers are given", given),
-                                  fmt::format("Write {}.", usage))},
-                   expression);
+    return in_part(
+        {no_such_graph(fmt::format("{} numbers are given", given),
+                       fmt::format("Write {}({}).", graph->info.name, graph->info.arguments))},
+        expression);
   }
   auto links = graph->make(expression.arguments);
   if (!links) return in_part(links.errors(), expression);

@@ -19,7 +19,7 @@ namespace {
 
 struct ClusterArguments {
   ClusterRequest request;
-  std::string costs, csv, svg, directory;
+  std::string costs, csv, svg, html, directory;
   bool json = false, front = false;
 };
 
@@ -48,6 +48,9 @@ Expected<void> write_study(const ClusterStudy& study, const ClusterArguments& op
   if (!options.svg.empty()) {
     if (auto done = write_output(options.svg, chart_of(study)); !done) return done;
   }
+  if (!options.html.empty()) {
+    if (auto done = write_output(options.html, page_of(study)); !done) return done;
+  }
   if (!options.directory.empty()) {
     if (auto done = write_fabrics(study, options.directory, console); !done) return done;
   }
@@ -56,8 +59,10 @@ Expected<void> write_study(const ClusterStudy& study, const ClusterArguments& op
 
 ExitCode run_cluster(const ClusterArguments& options, const Console& console) {
   if (const auto done =
-          refuse_clashes({{"--costs file", options.costs}},
-                         {{"the report", "-"}, {"--csv", options.csv}, {"--svg", options.svg}});
+          refuse_clashes({{"--costs file", options.costs}}, {{"the report", "-"},
+                                                             {"--csv", options.csv},
+                                                             {"--svg", options.svg},
+                                                             {"--html", options.html}});
       !done) {
     return fail(done.errors(), console);
   }
@@ -95,14 +100,17 @@ Command add_design_cluster(CLI::App& program) {
   command->add_flag("--front", options->front, "List the front only");
   command->add_option("--csv", options->csv, "Write all figures, exactly")->type_name("FILE");
   command->add_option("--svg", options->svg, "Draw allgather over cost")->type_name("FILE");
+  command->add_option("--html", options->html, "Write a page with chart and table")
+      ->type_name("FILE");
   command->add_option("--write", options->directory, "Write the front as topology files")
       ->type_name("DIR");
   add_jobs_option(*command, options->request.threads,
                   "Fabrics at a time (default: all processors)");
   command->footer(
       "Fabrics are fat-trees, rails that are joined above or not, of one to three levels,\n"
-      "oversubscribed 1:1, 2:1 and 4:1 at each, and a dragonfly, of every switch that has ports\n"
-      "of the NICs' bandwidth. On the front are those that no other beats by cost and all rates.\n"
+      "oversubscribed 1, 1.5, 2, 3 and 4 times at each, and dragonflies, of every switch that has\n"
+      "ports of the NICs' bandwidth, with the same or wider ones above it. On the front are those\n"
+      "that no other beats by cost and all rates.\n"
       "docs/costs-example.json shows the format, with made-up prices.\n"
       "\n"
       "Examples:\n"

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "design/cluster_study.hpp"
+#include "design/page.hpp"
 #include "design/scatter.hpp"
 
 namespace forestcoll::cli {
@@ -18,26 +19,39 @@ std::string gigabytes(const Ratio& value) {
 
 Row row_of(const ClusterOffer& offer) {
   const ClusterFigures& f = offer.figures;
-  return {offer.on_front ? "*" : "",
-          fmt::format("{:.0f}", offer.cost.to_double()),
-          gigabytes(f.allgather),
-          gigabytes(f.allreduce),
-          (f.alltoall.is_exact() ? "" : ">= ") + gigabytes(f.alltoall.least),
-          f.after_failure == Ratio(0) ? "cut off" : gigabytes(f.after_failure),
-          std::to_string(offer.parts.switches),
-          std::to_string(offer.parts.box_cables + offer.parts.row_cables + offer.parts.hall_cables),
-          offer.switch_name,
-          in_words(offer.shape)};
+  return {
+      offer.on_front ? "*" : "",
+      fmt::format("{:.0f}", offer.cost.to_double()),
+      gigabytes(f.allgather),
+      gigabytes(f.allreduce),
+      (f.alltoall.is_exact() ? "" : ">= ") + gigabytes(f.alltoall.least),
+      f.after_failure == Ratio(0) ? "cut off" : gigabytes(f.after_failure),
+      std::to_string(offer.parts.leaves + offer.parts.above),
+      std::to_string(offer.parts.box_cables + offer.parts.row_cables + offer.parts.hall_cables),
+      offer.upper_switch.empty() ? offer.leaf_switch : offer.leaf_switch + "/" + offer.upper_switch,
+      in_words(offer.shape)};
 }
 
-}  // namespace
-
-std::string table_of(const ClusterStudy& study, bool front_only) {
+std::vector<Row> offer_rows(const ClusterStudy& study, bool front_only) {
   std::vector<Row> rows = {{"front", "cost", "allgather", "allreduce", "all-to-all",
                             "a switch less", "switches", "cables", "of", "fabric"}};
   for (const ClusterOffer& offer : study.offers) {
     if (!front_only || offer.on_front) rows.push_back(row_of(offer));
   }
+  return rows;
+}
+
+std::string offer_legend(const ClusterStudy& study) {
+  return fmt::format(
+      "Rates are exact optima, GB/s of algbw; \"a switch less\" is allgather after the dearest\n"
+      "failure of one switch outside of boxes. Costs are in {}, without the boxes. {}\n",
+      study.currency, study.note);
+}
+
+}  // namespace
+
+std::string table_of(const ClusterStudy& study, bool front_only) {
+  const std::vector<Row> rows = offer_rows(study, front_only);
   std::vector<std::size_t> widths(rows.front().size(), 0);
   for (const Row& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
@@ -51,11 +65,7 @@ std::string table_of(const ClusterStudy& study, bool front_only) {
     }
     text += row.back() + "\n";
   }
-  return text + fmt::format(
-                    "Rates are exact optima, GB/s of algbw; \"a switch less\" is allgather after "
-                    "the dearest\nfailure of one switch outside of boxes. Costs are in {}, without "
-                    "the boxes. {}\n",
-                    study.currency, study.note);
+  return text + offer_legend(study);
 }
 
 Json to_json(const ClusterStudy& study) {
@@ -66,10 +76,11 @@ Json to_json(const ClusterStudy& study) {
         {{"fabric", in_words(offer.shape)},
          {"layout", to_string(offer.shape.layout)},
          {"levels", offer.shape.levels},
-         {"switch", offer.switch_name},
+         {"leaf_switch", offer.leaf_switch},
+         {"upper_switch", offer.upper_switch.empty() ? Json() : Json(offer.upper_switch)},
          {"front", offer.on_front},
          {"cost", exact(offer.cost)},
-         {"switches", offer.parts.switches},
+         {"switches", {{"leaves", offer.parts.leaves}, {"above", offer.parts.above}}},
          {"cables",
           {{"box", offer.parts.box_cables},
            {"row", offer.parts.row_cables},
@@ -91,21 +102,24 @@ Json to_json(const ClusterStudy& study) {
 
 std::string to_csv(const ClusterStudy& study) {
   std::string text =
-      "fabric,switch,front,cost,switches,box_cables,row_cables,hall_cables,allgather,allreduce,"
+      "fabric,leaf_switch,upper_switch,front,cost,leaves,above,box_cables,row_cables,hall_cables,"
+      "allgather,allreduce,"
       "alltoall_least,alltoall_most,after_failure,failed\n";
   for (const ClusterOffer& o : study.offers) {
     const ClusterFigures& f = o.figures;
-    text +=
-        fmt::format("\"{}\",\"{}\",{},{},{},{},{},{},{},{},{},{},{},{}\n", in_words(o.shape),
-                    o.switch_name, o.on_front, o.cost.to_string(), o.parts.switches,
-                    o.parts.box_cables, o.parts.row_cables, o.parts.hall_cables,
-                    f.allgather.to_string(), f.allreduce.to_string(), f.alltoall.least.to_string(),
-                    f.alltoall.most.to_string(), f.after_failure.to_string(), f.failed);
+    text += fmt::format("\"{}\",\"{}\",\"{}\",{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+                        in_words(o.shape), o.leaf_switch, o.upper_switch, o.on_front,
+                        o.cost.to_string(), o.parts.leaves, o.parts.above, o.parts.box_cables,
+                        o.parts.row_cables, o.parts.hall_cables, f.allgather.to_string(),
+                        f.allreduce.to_string(), f.alltoall.least.to_string(),
+                        f.alltoall.most.to_string(), f.after_failure.to_string(), f.failed);
   }
   return text;
 }
 
-std::string chart_of(const ClusterStudy& study) {
+namespace {
+
+Scatter offer_scatter(const ClusterStudy& study) {
   Scatter scatter{.title = fmt::format("{} GPUs in boxes of {}", study.gpus, study.box),
                   .x_title = "cost, " + study.currency,
                   .y_title = "allgather, GB/s",
@@ -116,7 +130,21 @@ std::string chart_of(const ClusterStudy& study) {
                               .name = in_words(offer.shape),
                               .marked = offer.on_front});
   }
-  return to_svg(scatter);
+  return scatter;
+}
+
+}  // namespace
+
+std::string chart_of(const ClusterStudy& study) {
+  return to_svg(offer_scatter(study));
+}
+
+std::string page_of(const ClusterStudy& study) {
+  const Scatter scatter = offer_scatter(study);
+  return to_html({.title = "Clusters: " + scatter.title,
+                  .scatter = scatter,
+                  .rows = offer_rows(study, false),
+                  .legend = offer_legend(study)});
 }
 
 }  // namespace forestcoll::cli

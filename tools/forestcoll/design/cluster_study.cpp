@@ -27,45 +27,67 @@ Ratio times(std::size_t count, const Ratio& price) {
   return Ratio(static_cast<std::int64_t>(count)) * price;
 }
 
-Ratio cost_of(const ClusterParts& parts, const SwitchPrice& kind, const ClusterCosts& costs) {
-  return times(parts.switches, kind.price) + times(parts.box_cables, costs.box_cable) +
-         times(parts.row_cables, costs.row_cable) + times(parts.hall_cables, costs.hall_cable);
+// Leaves, and the levels above them.
+struct SwitchKinds {
+  const SwitchPrice& leaf;
+  const SwitchPrice& upper;
+};
+
+ClusterOffer offer_of(ClusterShape shape, const SwitchKinds& kinds, const ClusterCosts& costs) {
+  const ClusterParts parts = parts_of(shape);
+  ClusterOffer offer;
+  offer.shape = std::move(shape);
+  offer.leaf_switch = kinds.leaf.name;
+  if (parts.above > 0) offer.upper_switch = kinds.upper.name;
+  offer.parts = parts;
+  offer.cost = times(parts.leaves, kinds.leaf.price) + times(parts.above, kinds.upper.price) +
+               times(parts.box_cables, costs.box_cable) + times(parts.row_cables, costs.row_cable) +
+               times(parts.hall_cables, costs.hall_cable);
+  return offer;
 }
 
-// Every shape with every switch that it fits.
+// Leaves of each kind, with each kind above that has at least as many ports.
+std::vector<SwitchKinds> kinds_of(const ClusterCosts& costs, const Ratio& bandwidth) {
+  std::vector<SwitchKinds> all;
+  for (const SwitchPrice& leaf : costs.switches) {
+    for (const SwitchPrice& upper : costs.switches) {
+      const bool fit = leaf.bandwidth == bandwidth && upper.bandwidth == bandwidth;
+      if (fit && (&leaf == &upper || upper.ports > leaf.ports)) all.push_back({leaf, upper});
+    }
+  }
+  return all;
+}
+
+// Every shape with every pair of kinds that it fits.
 Expected<std::vector<ClusterOffer>> offers_of(const ClusterRequest& request,
                                               const ClusterCosts& costs) {
   const auto box = cluster_box(request.box);
   if (!box) return box.errors();
   const auto boxes = boxes_of(request, *box);
   if (!boxes) return boxes.errors();
-  std::vector<ClusterOffer> offers;
-  bool any_fits = false;
-  for (const SwitchPrice& kind : costs.switches) {
-    if (kind.bandwidth != box->nic_bandwidth) continue;
-    any_fits = true;
-    for (ClusterShape& shape : cluster_shapes(request.box, *boxes, kind.ports)) {
-      ClusterOffer offer;
-      offer.shape = std::move(shape);
-      offer.switch_name = kind.name;
-      offer.parts = parts_of(offer.shape);
-      offer.cost = cost_of(offer.parts, kind, costs);
-      offers.push_back(std::move(offer));
-    }
-  }
-  if (!any_fits) {
+  const auto kinds = kinds_of(costs, box->nic_bandwidth);
+  if (kinds.empty()) {
     return make_error("K03",
                       fmt::format("no switch of the costs has ports of {} GB/s, which a NIC of {} "
                                   "brings",
                                   number(box->nic_bandwidth), request.box),
                       "add one, or choose another --box");
   }
+  std::vector<ClusterOffer> offers;
+  for (const SwitchKinds& pair : kinds) {
+    const ClusterPorts ports{pair.leaf.ports, pair.upper.ports};
+    for (ClusterShape& shape : cluster_shapes(request.box, *boxes, ports)) {
+      ClusterOffer offer = offer_of(std::move(shape), pair, costs);
+      // What has no level above does not differ by it.
+      if (offer.parts.above > 0 || &pair.leaf == &pair.upper) offers.push_back(std::move(offer));
+    }
+  }
   if (offers.empty()) {
     return make_error("K04",
                       fmt::format("no fabric of at most three levels joins {} boxes with these "
                                   "switches",
                                   *boxes),
-                      "add a switch with more ports, or ask for a number of boxes with divisors");
+                      "add a switch with more ports");
   }
   return offers;
 }

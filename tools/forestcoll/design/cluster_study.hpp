@@ -13,10 +13,11 @@
 
 namespace forestcoll::cli {
 
-/// A shape built of one kind of switch.
+/// A shape built of one kind of switch, or of two.
 struct ClusterOffer {
   ClusterShape shape;
-  std::string switch_name;
+  std::string leaf_switch;
+  std::string upper_switch;  ///< of the levels above; empty where there are none
   ClusterParts parts;
   Ratio cost;
   ClusterFigures figures;
@@ -52,5 +53,7 @@ struct ClusterRequest {
 [[nodiscard]] std::string to_csv(const ClusterStudy& study);
 /// Allgather over cost, as SVG.
 [[nodiscard]] std::string chart_of(const ClusterStudy& study);
+/// A page of HTML that needs nothing else: the chart and the table.
+[[nodiscard]] std::string page_of(const ClusterStudy& study);
 
 }  // namespace forestcoll::cli

@@ -34,9 +34,6 @@ struct DirectArguments {
   int threads = 0;
 };
 
-// All-to-all is solved whatever its size.
-constexpr std::size_t kThoroughFlows = std::size_t{1} << 40;
-
 Expected<DirectAim> aim_of(const std::string& collective) {
   if (collective.empty()) return DirectAim::all;
   if (collective == "alltoall") return DirectAim::alltoall;
@@ -113,10 +110,8 @@ Expected<DirectAim> check(const DirectArguments& options) {
 ExitCode run_direct(const DirectArguments& options, const Console& console) {
   const auto aim = check(options);
   if (!aim) return fail(aim.errors(), console);
-  WiringFiguresOptions figures;
-  if (options.thorough) figures.alltoall_flows = kThoroughFlows;
   const auto study =
-      study_direct(options.request, options.also, *aim, figures, options.threads, console);
+      study_direct(options.request, options.also, *aim, options.thorough, options.threads, console);
   if (!study) return fail(study.errors(), console);
   return finish(write_all(*study, options, console), console);
 }
@@ -164,8 +159,9 @@ Command add_design_direct(CLI::App& program) {
       ->check(CLI::Range(1, 100).description(""))
       ->capture_default_str()
       ->type_name("N");
-  command->add_flag("--thorough", options->thorough,
-                    "Solve all-to-all of large irregular wirings too, which takes long");
+  command->add_flag(
+      "--thorough", options->thorough,
+      "Solve all-to-all of large irregular wirings on the front too, which\ntakes long");
   add_outputs(*command, *options);
   add_jobs_option(*command, options->threads, "Wirings at a time (default: all processors)");
   command->footer(

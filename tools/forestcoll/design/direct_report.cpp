@@ -86,7 +86,7 @@ constexpr const char* kLegend =
     "aim,\n"
     "b by steps and BFB's time.\n";
 
-Json to_json(const ProvedInterval& interval) {
+Json interval_json(const ProvedInterval& interval) {
   Json json = {{"least", exact(interval.least)}, {"most", exact(interval.most)}};
   return json;
 }
@@ -135,24 +135,28 @@ std::string table_of(const DirectStudy& study, bool front_only) {
   return text + kLegend;
 }
 
+Json to_json(const WiringFigures& f) {
+  return {{"links", f.links},
+          {"steps", f.steps},
+          {"mean_distance", exact(f.mean_distance)},
+          {"allgather", exact(f.allgather)},
+          {"reduce_scatter", exact(f.reduce_scatter)},
+          {"allreduce", interval_json(f.allreduce)},
+          {"bfb", f.bfb ? exact(*f.bfb) : Json()},
+          {"alltoall", interval_json(f.alltoall)},
+          {"bisection", interval_json(f.bisection)},
+          {"after_failure", f.after_failure ? interval_json(*f.after_failure) : Json()}};
+}
+
 Json to_json(const DirectStudy& study) {
   Json wirings = Json::array();
   for (const StudiedWiring& wiring : study.wirings) {
-    const WiringFigures& f = wiring.figures;
-    wirings.push_back({{"wiring", wiring.expression},
-                       {"front", wiring.on_front},
-                       {"bfb_front", wiring.on_bfb_front},
-                       {"links", f.links},
-                       {"steps", f.steps},
-                       {"mean_distance", exact(f.mean_distance)},
-                       {"allgather", exact(f.allgather)},
-                       {"reduce_scatter", exact(f.reduce_scatter)},
-                       {"allreduce", to_json(f.allreduce)},
-                       {"bfb", f.bfb ? exact(*f.bfb) : Json()},
-                       {"alltoall", to_json(f.alltoall)},
-                       {"bisection", to_json(f.bisection)},
-                       {"after_failure", f.after_failure ? to_json(*f.after_failure) : Json()},
-                       {"published", published_json(wiring.published)}});
+    Json one = {{"wiring", wiring.expression},
+                {"front", wiring.on_front},
+                {"bfb_front", wiring.on_bfb_front}};
+    one.update(to_json(wiring.figures));
+    one["published"] = published_json(wiring.published);
+    wirings.push_back(std::move(one));
   }
   return {{"format", "forestcoll-design-direct"},
           {"version", 1},

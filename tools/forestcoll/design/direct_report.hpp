@@ -21,5 +21,7 @@ namespace forestcoll::cli {
 
 /// The figures of one wiring, in words.
 [[nodiscard]] std::string in_words(const WiringFigures& figures);
+/// The same, exactly, as a wiring of that format has them.
+[[nodiscard]] Json to_json(const WiringFigures& figures);
 
 }  // namespace forestcoll::cli

@@ -54,22 +54,49 @@ void mark_fronts(DirectStudy& study) {
   }
 }
 
+// All-to-all is solved whatever its size.
+constexpr WiringFiguresOptions kWhateverSize{.alltoall_flows = std::size_t{1} << 40};
+
+// Better figures change who is on the front, which is asked again until all who are have them.
+Expected<void> solve_front(DirectStudy& study, int threads, const Console& console) {
+  std::vector<bool> solved(study.wirings.size(), false);
+  while (true) {
+    mark_fronts(study);
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; i < solved.size(); ++i) {
+      if (study.wirings[i].on_front && !solved[i]) open.push_back(i);
+    }
+    if (open.empty()) return {};
+    std::vector<std::optional<Expected<StudiedWiring>>> found(open.size());
+    each_at_once(open.size(), threads, "solving the front", console, [&](std::size_t i) {
+      found[i] = studied(study.wirings[open[i]].expression, kWhateverSize);
+    });
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      if (!*found[i]) return found[i]->errors();
+      study.wirings[open[i]] = std::move(**found[i]);
+      solved[open[i]] = true;
+    }
+  }
+}
+
 }  // namespace
 
 Expected<DirectStudy> study_direct(const DirectRequest& request,
                                    const std::vector<std::string>& also, DirectAim aim,
-                                   const WiringFiguresOptions& options, int threads,
-                                   const Console& console) {
+                                   bool thorough, int threads, const Console& console) {
   const auto names =
       at_work("listing the wirings", console, [&] { return all_names(request, also); });
   if (!names) return names.errors();
   std::vector<std::optional<Expected<StudiedWiring>>> found(names->size());
   each_at_once(names->size(), threads, "solving", console,
-               [&](std::size_t i) { found[i] = studied((*names)[i], options); });
+               [&](std::size_t i) { found[i] = studied((*names)[i], {}); });
   DirectStudy study{request.nodes, request.ports, aim, {}};
   for (auto& one : found) {
     if (!*one) return one->errors();
     study.wirings.push_back(std::move(**one));
+  }
+  if (thorough) {
+    if (const auto done = solve_front(study, threads, console); !done) return done.errors();
   }
   std::ranges::stable_sort(study.wirings, {}, [](const StudiedWiring& w) {
     return std::tuple(w.figures.steps, w.figures.allgather, w.figures.alltoall.most);

@@ -31,6 +31,14 @@ struct SearchArguments {
   std::size_t moves = 1'000;
   std::uint64_t seed = 1;
   std::optional<double> seconds;
+  bool json = false;
+};
+
+// What was there before, and what was found.
+struct SearchReport {
+  std::string start;
+  WiringFigures before, after;
+  WiringSearch found;
 };
 
 Expected<WiringSearch> searched(const Wiring& start, const SearchArguments& options,
@@ -44,6 +52,30 @@ Expected<WiringSearch> searched(const Wiring& start, const SearchArguments& opti
               .progress = [&](std::size_t tried) {
                 bar.update(static_cast<double>(tried) / static_cast<double>(options.moves));
               }});
+}
+
+std::string search_text(const SearchReport& report, std::uint64_t seed) {
+  return fmt::format(
+      "{}: {}\nafter {} ({} kept{}), seed {}: {}"
+      "Times are in units of M/B: see `forestcoll design direct --help`.\n",
+      report.start, in_words(report.before), counted(report.found.tried, "move"),
+      report.found.accepted, report.found.stopped ? "; the time was over" : "", seed,
+      in_words(report.after));
+}
+
+Json search_json(const SearchReport& report, std::uint64_t seed) {
+  const Wiring& wiring = report.found.wiring;
+  return {{"format", "forestcoll-design-search"},
+          {"version", 1},
+          {"start", report.start},
+          {"nodes", wiring.nodes},
+          {"ports", wiring.ports},
+          {"seed", seed},
+          {"moves", report.found.tried},
+          {"kept", report.found.accepted},
+          {"stopped", report.found.stopped},
+          {"before", to_json(report.before)},
+          {"after", to_json(report.after)}};
 }
 
 ExitCode run_search(const SearchArguments& options, const Console& console) {
@@ -61,10 +93,7 @@ ExitCode run_search(const SearchArguments& options, const Console& console) {
   if (!found) return fail(found.errors(), console);
   const auto after = wiring_figures(found->wiring);
   if (!after) return fail(after.errors(), console);
-  std::string text =
-      fmt::format("{}: {}\nafter {} ({} kept{}), seed {}: {}", start->name, in_words(*before),
-                  counted(found->tried, "move"), found->accepted,
-                  found->stopped ? "; the time was over" : "", options.seed, in_words(*after));
+  const SearchReport report{start->name, *before, *after, *found};
   if (!options.out.empty()) {
     const std::string file = to_topology_json(to_document(found->wiring, options.bandwidth));
     if (const auto done = write_output(options.out, file); !done) {
@@ -72,7 +101,8 @@ ExitCode run_search(const SearchArguments& options, const Console& console) {
     }
     if (options.out == "-") return ExitCode::done;
   }
-  text += "Times are in units of M/B: see `forestcoll design direct --help`.\n";
+  const std::string text =
+      options.json ? to_text(search_json(report, options.seed)) : search_text(report, options.seed);
   return finish(write_output("-", text), console);
 }
 
@@ -102,6 +132,8 @@ Command add_design_search(CLI::App& program) {
   command->add_option("--bandwidth", options->bandwidth, "Of each link in this file")
       ->capture_default_str()
       ->type_name("BANDWIDTH");
+  command->add_flag("--json", options->json,
+                    "Report as JSON (format forestcoll-design-search, version 1)");
   add_jobs_option(*command);
   command->footer(
       "A move stays where it makes nothing worse: first the exact time of allgather, then the\n"
