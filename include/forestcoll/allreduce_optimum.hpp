@@ -52,6 +52,9 @@ struct AllreduceOptimum {
   /// one, else what the linear program is worth. None where it was not solved: then the optimum is
   /// between reduce-scatter, then allgather, and `upper`.
   std::optional<double> value = {};
+  /// GB/s, proved like `upper`: no trees that branch at most once at each switch are faster. None
+  /// where not all sets of switches were looked at; then more of them might be.
+  std::optional<Ratio> of_trees = {};
   AllreduceStatistics statistics;
 
   [[nodiscard]] bool is_exact() const { return split && split->algbw == upper; }
@@ -110,7 +113,9 @@ struct AllreduceLimits {
 ///
 /// Programs are solved in floating point, without the part of an arc's capacity that no trees can
 /// use; both answers are then rounded to simple fractions and proved in exact arithmetic, each by
-/// itself. Where the second proof fails, the bound is the narrowest cut if that is less. Where the
+/// itself. Where the first is more than the second, and all sets of switches are among the classes,
+/// the program of classes is bounded in the same way, which says whether trees could do better.
+/// Where the second proof fails, the bound is the narrowest cut if that is less. Where the
 /// program is beyond `limits`, the bound is what it was worth so far, or the narrowest cut.
 /// REQUIRES: at least two compute nodes, all of which reach one another; roles as `switch_roles`
 /// gives them.

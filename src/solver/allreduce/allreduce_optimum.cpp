@@ -129,6 +129,11 @@ Expected<AllreduceOptimum> allreduce_optimum(const Network& network, const Switc
   if (search.found()) {
     const CutGeneration& found = search.generation();
     add_reached(network, search.program(), found, upper, optimum);
+    if (!optimum.is_exact() && search.has_all_classes()) {
+      const auto of_classes =
+          solver::prove_upper(search.program().program(), found.cuts(), found.prices());
+      if (of_classes) optimum.of_trees = checked_mul(of_classes->bound, network.unit);
+    }
     optimum.statistics = {search.program().program().variables, found.cuts().size(),
                           generation.rounds() + search.rounds()};
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "solver/allreduce/branching.hpp"
+#include "solver/allreduce/twin_graph.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -93,6 +94,17 @@ bool ClassSearch::solve() {
   if (outcome != CutGeneration::Outcome::complete) return false;
   best_ = std::move(next);
   return true;
+}
+
+bool ClassSearch::has_all_classes() const {
+  constexpr std::size_t kMostSwitches = 16;
+  std::size_t all = 0;
+  for (const TreePhases phases : fabric_.kinds()) {
+    const auto able = able_switches(fabric_.roles, phases == TreePhases::reduce).size();
+    if (able > kMostSwitches) return false;
+    all += std::size_t{1} << able;
+  }
+  return found() && program().phases().size() == classes_.size() && known_.size() == all;
 }
 
 void ClassSearch::run(IdVector<ArcId, double> prices, double most) {

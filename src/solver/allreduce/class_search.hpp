@@ -33,6 +33,8 @@ class ClassSearch {
   [[nodiscard]] const AllreduceProgram& program() const { return *best_.program; }
   [[nodiscard]] const CutGeneration& generation() const { return *best_.generation; }
   [[nodiscard]] int rounds() const { return rounds_; }
+  /// Whether trees that branch at any set of switches are in the program.
+  [[nodiscard]] bool has_all_classes() const;
 
  private:
   struct Solved {

@@ -39,6 +39,16 @@ std::string between(const AllreduceOptimum& optimum, const Ratio& least,
                      better ? "trees reach" : least_by + " reaches", number(optimum.upper));
 }
 
+// Whether the rest of the gap is closed to trees.
+std::string best_of_trees(const AllreduceOptimum& optimum) {
+  if (!optimum.of_trees || !optimum.split) return "";
+  if (*optimum.of_trees == optimum.split->algbw) {
+    return "; no trees that branch once at most at each switch are faster";
+  }
+  return fmt::format("; trees that branch once at most at each switch have no more than {} GB/s",
+                     number(*optimum.of_trees));
+}
+
 std::string not_computed(const Diagnostic& error) {
   return fmt::format("not computed: {} [{}]", error.message, error.code);
 }
@@ -59,6 +69,7 @@ Json to_json(const Expected<AllreduceOptimum>& optimum, const Ratio& two_phases)
   Json json = {{"at_most", exact(optimum->upper)}};
   if (optimum->split) json["reached"] = exact(optimum->split->algbw);
   if (optimum->is_exact()) json["exact"] = optimum->upper.to_string();
+  if (optimum->of_trees) json["trees_at_most"] = exact(*optimum->of_trees);
   if (optimum->value) {
     json["value"] = *optimum->value;
     json["gap"] = gap(*optimum->value, two_phases);
@@ -92,7 +103,8 @@ std::string in_network_in_words(const Expected<AllreduceOptimum>& optimum,
   if (!optimum) return line(kSubject, not_computed(optimum.errors().front()));
   const Ratio without = known_of_ranks(of_ranks, two_phases);
   if (has_gap(*optimum)) {
-    return line(kSubject, between(*optimum, without, "the best without them"));
+    return line(kSubject,
+                between(*optimum, without, "the best without them") + best_of_trees(*optimum));
   }
   const std::string more =
       fmt::format("{} more than without them", gain(*optimum->value, without.to_double()));
