@@ -128,10 +128,9 @@ class Simulator {
   /// link and its last one. The amounts of an all-to-all-v grow and shrink with the size.
   ///
   /// Where a message needs more than 32 passes, T(P) of P passes is T(Q) plus (P − Q) times what a
-  /// pass adds in the course of Q, between its Q/4th and 7Q/8th end everywhere. Q, from 32 on, is
-  /// doubled until what a pass adds is the same from Q/8 to Q/4, Q/2 and 7Q/8, within 0.3 %, or
-  /// 0.75 % from 64 passes on, and no less than the busiest link needs for it. No time is below
-  /// `least_seconds`.
+  /// pass adds between Q/4 and Q. Q, from 32 on, is doubled until what a pass adds is the same over
+  /// the last three doublings, within 0.3 %, or 0.75 % from 64 passes on, and no less than the
+  /// busiest link needs for it. No time is below `least_seconds`.
   ///
   /// `sizes` are bytes of the whole buffer. Errors: M01 where a size is not positive, M05 where
   /// the schedule gets stuck with so few slots, M06 beyond max_events, R01 where it was asked to

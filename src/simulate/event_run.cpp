@@ -1,7 +1,6 @@
 #include "simulate/event_run.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <set>
 #include <utility>
@@ -64,8 +63,6 @@ class EventRun {
     std::int32_t queue = -1;   // of its fixed time; −1: none
     bool busy = false;
     bool flows = false, lasts = false;  // has a flow; its effect comes later
-    std::size_t mark = 0;               // the next one
-    std::int64_t left_at_mark = -1;
   };
   struct Tokens {
     std::int64_t here = 0, produced = 1, consumed = 1;
@@ -81,8 +78,6 @@ class EventRun {
       return delay > 0 ? static_cast<std::int32_t>(found - delays.begin()) : -1;
     };
     const std::size_t n = graph.activities.size();
-    result_.marks.resize(options.marks.size());
-    before_mark_.assign(options.marks.size(), n);
     states_.resize(n);
     in_begin_.assign(n + 1, 0);
     out_begin_.assign(n + 1, 0);
@@ -92,7 +87,6 @@ class EventRun {
       states_[a].queue = queue(activity.seconds);
       states_[a].flows = activity.kind >= 0 && activity.bytes > 0;
       states_[a].lasts = activity.after > 0;
-      states_[a].left_at_mark = left_at(activity.repeats, 0);
     }
     for (const Wait& wait : graph.waits) {
       if (never_lacks(wait)) continue;
@@ -119,12 +113,6 @@ class EventRun {
   // Whether all that will be needed is there from the beginning.
   [[nodiscard]] bool never_lacks(const Wait& wait) const {
     return wait.initial / wait.consumed >= activity(wait.to).repeats;
-  }
-
-  // Rounds that are left at the mark; −1: there is no such mark.
-  [[nodiscard]] std::int64_t left_at(std::int64_t repeats, std::size_t mark) const {
-    if (mark == options_.marks.size()) return -1;
-    return repeats - std::llround(std::ceil(static_cast<double>(repeats) * options_.marks[mark]));
   }
 
   static std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
@@ -191,10 +179,6 @@ class EventRun {
     State& state = states_[index(a)];
     if (state.lasts) last_effect_ = std::max(last_effect_, now_ + activity(a).after);
     state.busy = false;
-    while (state.left == state.left_at_mark) {
-      if (--before_mark_[state.mark] == 0) result_.marks[state.mark] = now_;
-      state.left_at_mark = left_at(activity(a).repeats, ++state.mark);
-    }
     for (std::int32_t w = out_begin_[index(a)]; w < out_begin_[index(a) + 1]; ++w) {
       Tokens& tokens = out_[index(w)];
       if (tokens.queue >= 0) {
@@ -223,7 +207,6 @@ class EventRun {
   std::vector<std::int32_t> in_, in_begin_;  // which of out_, by activity that needs them
   EventQueue events_;                        // activities, and ~ of tokens that arrive
   std::vector<std::int32_t> ended_, batch_;
-  std::vector<std::size_t> before_mark_;  // activities, by mark
   double now_ = 0, last_effect_ = 0;
   std::int64_t looked_ = 0;
   EventRunResult result_;

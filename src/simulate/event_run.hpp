@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <stop_token>
-#include <vector>
 
 #include "simulate/event_graph.hpp"
 
@@ -16,18 +15,16 @@ namespace forestcoll::audit {
 struct EventRunOptions {
   double tolerance = 0;
   double most_seconds = std::numeric_limits<double>::infinity();  ///< gives up beyond
-  std::span<const double> marks = {};  ///< parts of the rounds of each activity, ascending
   std::stop_token stop = {};
   std::function<void(std::int64_t)> progress = {};  ///< activities ended so far, now and then
 };
 
 struct EventRunResult {
   double seconds = 0;
-  std::int64_t ended = 0;          ///< activities, each time counted
-  bool complete = false;           ///< false: stopped, late, or stuck
-  bool late = false;               ///< takes longer than `most_seconds`
-  std::vector<double> marks = {};  ///< when all activities had done that part; 0: not reached
-  std::int32_t stuck = -1;         ///< an activity that never began as often as it should
+  std::int64_t ended = 0;   ///< activities, each time counted
+  bool complete = false;    ///< false: stopped, late, or stuck
+  bool late = false;        ///< takes longer than `most_seconds`
+  std::int32_t stuck = -1;  ///< an activity that never began as often as it should
 };
 
 /// Every activity begins as soon as all that it waits for is there and its previous round has

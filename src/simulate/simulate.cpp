@@ -36,9 +36,11 @@ double Simulator::Model::least_seconds(const SimulationParameters& parameters, d
 
 namespace {
 
-constexpr double kAllPasses = 32;  // so many are simulated without more ado
-// How much what a pass adds may change between the marks of a run, relatively. Some schedules never
-// come to take the same time for each pass; they are content with less after many.
+constexpr double kFirstRung = 4;        // passes
+constexpr std::size_t kLeastRungs = 4;  // usually enough
+constexpr double kAllPasses = 32;       // the last of them: so many are simulated without more ado
+// How much what a pass adds may change over three doublings, relatively. Some schedules never come
+// to take the same time for each pass; they are content with less after many.
 constexpr double kSteady = 3e-3;
 constexpr double kManyPasses = 64, kSteadyEnough = 7.5e-3;
 
@@ -72,6 +74,11 @@ class Sweep {
   }
 
  private:
+  // The time for as much as this many passes carry.
+  struct Rung {
+    double bytes, seconds;
+  };
+
   [[nodiscard]] Simulation describe() const {
     const auto& description = model_.description();
     Simulation simulation;
@@ -91,38 +98,49 @@ class Sweep {
     std::set<double> runs;
     for (const std::int64_t size : sizes) {
       const auto bytes = static_cast<double>(size);
-      runs.insert(is_short(bytes) ? bytes : kAllPasses * runs_.full_pass());
+      if (is_short(bytes)) {
+        runs.insert(bytes);
+      } else {
+        for (std::size_t i = 0; i < kLeastRungs; ++i) runs.insert(rung(i));
+      }
     }
     return {runs.begin(), runs.end()};
   }
 
-  std::optional<double> time_of(double bytes) {
-    if (is_short(bytes)) return seconds(bytes);
-    for (double run = kAllPasses * runs_.full_pass(); run <= bytes; run *= 2) {
-      const auto taken = seconds(run);
-      if (!taken || *taken > options_.most_seconds) return taken;
-      const auto more = slope(run);
-      if (!more) continue;
-      return std::max(*taken + (bytes - run) * *more, model_.least_seconds(parameters_, bytes));
-    }
-    return seconds(bytes);
+  // Bytes.
+  [[nodiscard]] double rung(std::size_t i) const {
+    return std::ldexp(kFirstRung * runs_.full_pass(), static_cast<int>(i));
   }
 
-  // Seconds that another byte takes, once that no longer changes in the course of this run. While
-  // passes still fill gaps that the first ones left, they add less than their links need, and do so
-  // steadily.
-  [[nodiscard]] std::optional<double> slope(double bytes) {
-    const std::vector<double>& times = runs_.at(bytes).marks;
-    const auto between = [&](std::size_t from, std::size_t to) {
-      return (times[to] - times[from]) / ((audit::kMarks[to] - audit::kMarks[from]) * bytes);
+  std::optional<double> time_of(double bytes) {
+    if (is_short(bytes)) return seconds(bytes);
+    while (!slope()) {
+      const double next = rung(ladder_.size());
+      if (next > bytes) return seconds(bytes);
+      const auto taken = seconds(next);
+      if (!taken || *taken > options_.most_seconds) return taken;
+      ladder_.push_back({next, *taken});
+    }
+    const double told = ladder_.back().seconds + (bytes - ladder_.back().bytes) * *slope();
+    return std::max(told, model_.least_seconds(parameters_, bytes));
+  }
+
+  // Seconds that another byte takes, once that no longer changes. While passes still fill gaps that
+  // the first ones left, they add less than their links need, and do so steadily.
+  [[nodiscard]] std::optional<double> slope() const {
+    if (ladder_.size() < kLeastRungs) return std::nullopt;
+    const auto between = [](const Rung& a, const Rung& b) {
+      return (b.seconds - a.seconds) / (b.bytes - a.bytes);
     };
-    const std::array<double, 3> slopes = {between(0, 1), between(1, 2), between(2, 3)};
+    const Rung* last = &ladder_.back();
+    const std::array<double, 3> slopes = {between(last[-3], last[-2]), between(last[-2], last[-1]),
+                                          between(last[-1], last[0])};
     const auto [least, most] = std::minmax_element(slopes.begin(), slopes.end());
-    const bool many = bytes >= kManyPasses * runs_.full_pass();
+    const bool many = last->bytes >= kManyPasses * runs_.full_pass();
     if (*most - *least > (many ? kSteadyEnough : kSteady) * *most) return std::nullopt;
     const double rounding = 2 * options_.tolerance;  // of the times at both ends
     if (slopes.back() < link_seconds_ * (1 - kSteady - rounding)) return std::nullopt;
-    return std::max(between(1, 3), link_seconds_);
+    return std::max(between(last[-2], last[0]), link_seconds_);
   }
 
   // No transfer is faster than its links, whatever the tolerance.
@@ -182,6 +200,7 @@ class Sweep {
   const SimulationParameters& parameters_;
   const SimulationOptions& options_;
   audit::SizeRuns runs_;
+  std::vector<Rung> ladder_;
   double largest_ = 0;  // bytes of the run that link_bytes_ is from
   std::vector<double> link_bytes_;
   double link_seconds_ = 0;  // of the busiest link, for each byte of the buffer

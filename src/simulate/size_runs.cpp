@@ -67,15 +67,13 @@ SizeRun SizeRuns::simulate(double bytes) {
   EventRunOptions options;
   options.tolerance = options_.tolerance;
   options.most_seconds = options_.most_seconds;
-  options.marks = kMarks;
   options.stop = options_.stop;
   options.progress = [&](std::int64_t ended) {
     report(static_cast<double>(ended - std::exchange(told, ended)) * passes_each);
   };
-  EventRunResult result = run_events(graph, capacity, options);
+  const EventRunResult result = run_events(graph, capacity, options);
   options.progress(result.ended);
   run.seconds = result.seconds;
-  run.marks = std::move(result.marks);
   run.end = result.complete     ? SizeRun::End::complete
             : result.late       ? SizeRun::End::late
             : result.stuck >= 0 ? SizeRun::End::stuck

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -20,11 +19,7 @@ struct SizeRun {
   End end = End::stopped;
   double seconds = 0;
   std::vector<double> link_bytes;  ///< by link, for each byte of the buffer
-  std::vector<double> marks;       ///< when all had done these parts: see `kMarks`
 };
-
-/// Of all that a run does: where it is looked at for steadiness.
-inline constexpr std::array<double, 4> kMarks = {0.125, 0.25, 0.5, 0.875};
 
 class SizeRuns {
  public:

@@ -52,7 +52,9 @@ std::vector<FastestChoice> best_choices(const RowsRequest& request) {
 }
 
 std::string words_of(const FastestChoice& choice) {
-  return fmt::format("{} in {}", choice.name, choice.protocol);
+  if (choice.buffer_bytes == 0) return fmt::format("{} in {}", choice.name, choice.protocol);
+  return fmt::format("{} in {} with NCCL_BUFFSIZE={}", choice.name, choice.protocol,
+                     choice.buffer_bytes);
 }
 
 // What XML cannot say: plans of MSCCL++, of which NVLS's is a row, too.
