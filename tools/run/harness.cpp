@@ -24,7 +24,7 @@
 namespace forestcoll::run {
 namespace {
 
-Diagnostic refusal(std::string code, std::string message, std::string remedy) {
+Diagnostic make_error(std::string code, std::string message, std::string remedy) {
   Diagnostic error;
   error.code = std::move(code);
   error.kind = kind_of(error.code);
@@ -66,21 +66,21 @@ class Harness {
  private:
   [[nodiscard]] Expected<void> check_processes() const {
     if (processes_ != facts_.ranks) {
-      return refusal("X03",
-                     fmt::format("the schedule is for {} GPUs; {} processes were started",
-                                 facts_.ranks, processes_),
-                     fmt::format("start it with mpirun -np {}", facts_.ranks));
+      return make_error("X03",
+                        fmt::format("the schedule is for {} GPUs; {} processes were started",
+                                    facts_.ranks, processes_),
+                        fmt::format("start it with mpirun -np {}", facts_.ranks));
     }
     if (facts_.only_sums && reduces() &&
         std::ranges::find(options_.ops, ReduceOp::sum) == options_.ops.end()) {
-      return refusal("X02",
-                     fmt::format("-o {}: MSCCL++ adds up and does nothing else",
-                                 to_string(options_.ops.front())),
-                     "give -o sum");
+      return make_error("X02",
+                        fmt::format("-o {}: MSCCL++ adds up and does nothing else",
+                                    to_string(options_.ops.front())),
+                        "give -o sum");
     }
     if (root_ < 0 || root_ >= facts_.ranks) {
-      return refusal("X05", fmt::format("root {} of {} ranks", root_, facts_.ranks),
-                     fmt::format("give -r 0 to {}", facts_.ranks - 1));
+      return make_error("X05", fmt::format("root {} of {} ranks", root_, facts_.ranks),
+                        fmt::format("give -r 0 to {}", facts_.ranks - 1));
     }
     return {};
   }
@@ -88,8 +88,8 @@ class Harness {
   // MPI counts the elements of a call in 32 bits.
   [[nodiscard]] Expected<void> check_size(std::int64_t bytes) const {
     if (bytes <= std::numeric_limits<std::int32_t>::max()) return {};
-    return refusal("X06", fmt::format("{} bytes in one process; at most 2 GiB are run", bytes),
-                   "give smaller sizes with -b and -e");
+    return make_error("X06", fmt::format("{} bytes in one process; at most 2 GiB are run", bytes),
+                      "give smaller sizes with -b and -e");
   }
 
   [[nodiscard]] bool reduces() const {
@@ -264,10 +264,10 @@ class Harness {
   }
 
   [[nodiscard]] Diagnostic no_size() const {
-    return refusal("X04",
-                   fmt::format("no size to run: the file takes {} to {} bytes, in {} chunks",
-                               facts_.min_bytes, facts_.max_bytes, facts_.chunks),
-                   "give others with -b and -e");
+    return make_error("X04",
+                      fmt::format("no size to run: the file takes {} to {} bytes, in {} chunks",
+                                  facts_.min_bytes, facts_.max_bytes, facts_.chunks),
+                      "give others with -b and -e");
   }
 
   void print(const std::string& text) const {
