@@ -217,16 +217,16 @@ class Harness {
     return result;
   }
 
-  // Over all ranks; a remark on which of them.
+  // Over all ranks; a remark on which of them, at rank 0, which prints it.
   std::int64_t count_wrong(std::int64_t here, std::string& remarks) const {
     constexpr std::size_t kNamed = 8;
     std::vector<std::int64_t> wrong(static_cast<std::size_t>(processes_));
-    MPI_Allgather(&here, 1, MPI_INT64_T, wrong.data(), 1, MPI_INT64_T, MPI_COMM_WORLD);
+    MPI_Gather(&here, 1, MPI_INT64_T, wrong.data(), 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
     std::int64_t sum = 0;
+    MPI_Allreduce(&here, &sum, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     std::string named;
     std::size_t ranks = 0;
     for (std::size_t rank = 0; rank < wrong.size(); ++rank) {
-      sum += wrong[rank];
       if (wrong[rank] == 0 || ++ranks > kNamed) continue;
       named += fmt::format("{}rank {} ({})", named.empty() ? "" : ", ", rank, wrong[rank]);
     }

@@ -1,6 +1,7 @@
 // How a call's data is cut: passes over the program, operations, slices.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -25,8 +26,10 @@ struct Cut {
 
   /// Elements of each chunk in a pass.
   [[nodiscard]] std::int64_t in_pass(std::int64_t pass_number) const;
-  /// Elements of the largest message.
-  [[nodiscard]] std::int64_t largest_slice() const { return slice_of(in_pass(0) * op_chunks); }
+  /// Elements of the largest message of a step of so many chunks.
+  [[nodiscard]] std::int64_t largest_slice(std::int32_t count) const {
+    return slice_of(in_pass(0) * std::min(op_chunks, count));
+  }
   /// Elements of a slice of an operation of so many.
   [[nodiscard]] std::int64_t slice_of(std::int64_t elements) const;
 };

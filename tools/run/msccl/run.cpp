@@ -28,7 +28,7 @@ ProgramRun::ProgramRun(const audit::Gpu& gpu, const Cut& cut, ElementType type, 
       element_bytes_(static_cast<std::int64_t>(size_of(type))),
       watchdog_(watchdog) {
   for (const audit::Threadblock& tb : gpu_.threadblocks) {
-    const auto bytes = static_cast<std::size_t>(slots() * slot_bytes());
+    const auto bytes = static_cast<std::size_t>(slots() * slot_bytes(tb));
     const bool receives = std::ranges::any_of(
         tb.steps, [](const audit::Step& step) { return step.operation->receives; });
     const bool sends = std::ranges::any_of(
@@ -38,10 +38,17 @@ ProgramRun::ProgramRun(const audit::Gpu& gpu, const Cut& cut, ElementType type, 
   }
 }
 
+// Both ends of a message have as many chunks, so this holds for what is received, too.
+std::int64_t ProgramRun::slot_bytes(const audit::Threadblock& threadblock) const {
+  std::int32_t most = 0;
+  for (const audit::Step& step : threadblock.steps) most = std::max(most, step.count);
+  return cut_.largest_slice(most) * element_bytes_;
+}
+
 void ProgramRun::begin() {
   blocks_.clear();
   for (const audit::Threadblock& tb : gpu_.threadblocks) {
-    blocks_.emplace_back(tb, cut_);
+    blocks_.emplace_back(tb, cut_, slot_bytes(tb));
   }
   for (std::int32_t b = 0; b < static_cast<std::int32_t>(blocks_.size()); ++b) {
     post_receives(b);
@@ -67,7 +74,7 @@ void ProgramRun::call(Memory& memory, ReduceOp op) {
 
 std::byte* ProgramRun::slot(const Block& block, std::int64_t position) {
   std::vector<std::byte>& of_block = slots_[static_cast<std::size_t>(block.program->id)];
-  return of_block.data() + position % slots() * slot_bytes();
+  return of_block.data() + position % slots() * block.slot_bytes;
 }
 
 void ProgramRun::post_receives(std::int32_t b) {
@@ -76,7 +83,7 @@ void ProgramRun::post_receives(std::int32_t b) {
          block.to_post.receive_position() < block.at.receive_position() + slots()) {
     const std::int64_t position = block.to_post.receive_position();
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Irecv(slot(block, position), static_cast<int>(slot_bytes()), MPI_BYTE,
+    MPI_Irecv(slot(block, position), static_cast<int>(block.slot_bytes), MPI_BYTE,
               block.program->recv_peer, block.program->channel, MPI_COMM_WORLD, &request);
     waits_.add(request, b * kTokens + position % slots());
     block.to_post.next();
@@ -142,7 +149,7 @@ void ProgramRun::send(std::int32_t b, const std::byte* message) {
   Block& block = blocks_[static_cast<std::size_t>(b)];
   const std::int64_t slot = block.sends++ % slots();
   const std::int64_t bytes = block.at.elements() * element_bytes_;
-  std::byte* copy = leaving_[static_cast<std::size_t>(b)].data() + slot * slot_bytes();
+  std::byte* copy = leaving_[static_cast<std::size_t>(b)].data() + slot * block.slot_bytes;
   std::memcpy(copy, message, static_cast<std::size_t>(bytes));
   block.is_leaving[static_cast<std::size_t>(slot)] = true;
   MPI_Request request = MPI_REQUEST_NULL;

@@ -36,13 +36,15 @@ class ProgramRun : public RankRun {
 
  private:
   struct Block {
-    Block(const audit::Threadblock& threadblock, const Cut& cut)
+    Block(const audit::Threadblock& threadblock, const Cut& cut, std::int64_t most_bytes)
         : program(&threadblock),
+          slot_bytes(most_bytes),
           at(threadblock, cut, Cursor::Over::all_steps),
           to_post(threadblock, cut, Cursor::Over::receives),
           has_arrived(static_cast<std::size_t>(cut.slots / 2), false),
           is_leaving(static_cast<std::size_t>(cut.slots / 2), false) {}
     const audit::Threadblock* program;
+    std::int64_t slot_bytes;  // that one holds
     Cursor at, to_post;
     std::vector<bool> has_arrived;      // by slot
     std::vector<bool> is_leaving;       // by slot of the sender
@@ -67,7 +69,7 @@ class ProgramRun : public RankRun {
   void note(const WaitSet::Done& done);
   [[nodiscard]] std::byte* slot(const Block& block, std::int64_t position);
   [[nodiscard]] std::int32_t slots() const { return cut_.slots / 2; }
-  [[nodiscard]] std::int64_t slot_bytes() const { return cut_.largest_slice() * element_bytes_; }
+  [[nodiscard]] std::int64_t slot_bytes(const audit::Threadblock& threadblock) const;
   [[nodiscard]] std::string describe() const;
   [[nodiscard]] std::string describe(const Block& block) const;
 
