@@ -49,7 +49,7 @@ TEST(SimulateBuffers, AreOfSimpleAlone) {
 
 TEST(SimulateBuffers, HaveAPositiveSize) {
   for (const char* size : {"0", "-1", "much"}) {
-    const auto named = with_attribute(chain("Simple"), std::stchain("buffsize=\"") + size + "\"");
+    const auto named = with_attribute(chain("Simple"), std::string("buffsize=\"") + size + "\"");
     const auto verdict = forestcoll::verify(named, "named.xml", nullptr, {});
     ASSERT_TRUE(verdict);
     EXPECT_FALSE(verdict->ok);
