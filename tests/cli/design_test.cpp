@@ -52,6 +52,10 @@ TEST(DesignDirect, DoesNotDependOnThreads) {
   one.insert(one.end(), {"-j", "1"});
   four.insert(four.end(), {"-j", "4"});
   EXPECT_EQ(run(one).out, run(four).out);
+  // Small ones are exact as it is.
+  auto thorough = asked;
+  thorough.emplace_back("--thorough");
+  EXPECT_EQ(run(thorough).out, run(asked).out);
 }
 
 TEST(DesignDirect, WritesTablesPicturesAndFiles) {
