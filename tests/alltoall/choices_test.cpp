@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "forestcoll/alltoall_optimum.hpp"
-#include "forestcoll/alltoall_routing.hpp"
 #include "forestcoll/compile_alltoall.hpp"
 #include "forestcoll/simulate.hpp"
+#include "solver/alltoall/route_alltoall.hpp"
 #include "support/fabrics.hpp"
 #include "support/files.hpp"
 

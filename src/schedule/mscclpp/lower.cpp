@@ -12,18 +12,17 @@
 
 #include "base/check.hpp"
 #include "forestcoll/chunks.hpp"
-#include "forestcoll/mscclpp.hpp"
+#include "forestcoll/codes.hpp"
 #include "schedule/equal_shares.hpp"
 #include "schedule/mscclpp/blocks.hpp"
 #include "schedule/mscclpp/messages_bound.hpp"
+#include "schedule/mscclpp/mscclpp.hpp"
 #include "schedule/mscclpp/plan_limits.hpp"
 #include "schedule/mscclpp/segments.hpp"
-#include "schedule/refusal.hpp"
 
 namespace forestcoll {
 namespace {
 
-using schedule::refusal;
 using schedule::Segment;
 
 constexpr const char* kSmaller = "use a smaller -k, or write the forest with --format forest";
@@ -71,7 +70,7 @@ Expected<void> refuse_wide_trees(const schedule::PlanContext& context) {
     for (const auto& [end, joined] : peers) {
       const std::size_t most = std::max(joined.size(), buffers[end]);
       if (most <= schedule::kMaxBlockChannels) continue;
-      return refusal(
+      return make_error(
           "T03",
           fmt::format("a tree of rank {} joins rank {} to {} others {}, which takes {} channels or "
                       "remote buffers in one threadblock, but MSCCL++ holds {}",
@@ -118,8 +117,8 @@ Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
     if (const auto done = schedule::refuse_unequal_shares(forest); !done) return done.errors();
   }
   if (forest.collective == Collective::reduce) {
-    return refusal("T06", "MSCCL++ has no collective reduce",
-                   "use reduce_scatter or allreduce, or another --format");
+    return make_error("T06", "MSCCL++ has no collective reduce",
+                      "use reduce_scatter or allreduce, or another --format");
   }
   const std::vector<Segment> segments = schedule::cut_into_segments(forest);
   const schedule::PlanContext context{forest, segments, box_of, options.in_place};
@@ -130,11 +129,12 @@ Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
   for (std::size_t threadblocks = most; threadblocks > 0; threadblocks /= 2) {
     const auto groups = deal(segments, threadblocks);
     if (groups.size() > static_cast<std::size_t>(options.max_threadblocks)) {
-      return refusal("T01",
-                     fmt::format("trees of {} different multiplicities need as many threadblocks, "
-                                 "but {} are allowed",
-                                 groups.size(), options.max_threadblocks),
-                     "allow more threadblocks, or use a smaller -k");
+      return make_error(
+          "T01",
+          fmt::format("trees of {} different multiplicities need as many threadblocks, "
+                      "but {} are allowed",
+                      groups.size(), options.max_threadblocks),
+          "allow more threadblocks, or use a smaller -k");
     }
     ExecutionPlan plan = build(context, options, groups);
     const auto done = schedule::refuse_plan(plan, kSmaller);

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "forestcoll/codes.hpp"
 #include "schedule/mscclpp/blocks.hpp"
 #include "schedule/mscclpp/messages_bound.hpp"
-#include "schedule/refusal.hpp"
 
 namespace forestcoll::schedule {
 namespace {
@@ -24,29 +24,30 @@ Expected<void> refuse_plan(const ExecutionPlan& plan, const std::string& remedy)
     for (std::size_t t = 0; t < gpu.threadblocks.size(); ++t) {
       const PlanThreadblock& block = gpu.threadblocks[t];
       if (operations(block) > kMaxPlanOperations) {
-        return refusal("T02",
-                       fmt::format("threadblock {} of rank {} needs {} operations, but MSCCL++ "
-                                   "holds {}",
-                                   t, r, operations(block), kMaxPlanOperations),
-                       "allow more threadblocks, or use a smaller -k");
+        return make_error("T02",
+                          fmt::format("threadblock {} of rank {} needs {} operations, but MSCCL++ "
+                                      "holds {}",
+                                      t, r, operations(block), kMaxPlanOperations),
+                          "allow more threadblocks, or use a smaller -k");
       }
       for (std::size_t kind = 0; kind < kPlanChannels; ++kind) {
         const std::size_t most =
             std::max(block.channels[kind].size(), block.remote_buffers[kind].size());
         if (most <= kMaxBlockChannels) continue;
-        return refusal("T03",
-                       fmt::format("threadblock {} of rank {} needs {} channels or remote buffers "
-                                   "of one kind, but MSCCL++ holds {}",
-                                   t, r, most, kMaxBlockChannels),
-                       "allow more threadblocks, or use a smaller -k");
+        return make_error(
+            "T03",
+            fmt::format("threadblock {} of rank {} needs {} channels or remote buffers "
+                        "of one kind, but MSCCL++ holds {}",
+                        t, r, most, kMaxBlockChannels),
+            "allow more threadblocks, or use a smaller -k");
       }
     }
     const std::size_t ports = gpu.peers[static_cast<std::size_t>(PlanChannel::port)].size();
     if (ports > kMaxPortChannels) {
-      return refusal("T03",
-                     fmt::format("rank {} needs {} port channels, but a proxy serves {}", r, ports,
-                                 kMaxPortChannels),
-                     remedy);
+      return make_error("T03",
+                        fmt::format("rank {} needs {} port channels, but a proxy serves {}", r,
+                                    ports, kMaxPortChannels),
+                        remedy);
     }
   }
   return {};

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "forestcoll/alltoall_routing.hpp"
 #include "solver/alltoall/hops.hpp"
 #include "solver/alltoall/part_search.hpp"
 #include "solver/alltoall/rounds.hpp"
+#include "solver/alltoall/route_alltoall.hpp"
 
 namespace forestcoll {
 namespace {

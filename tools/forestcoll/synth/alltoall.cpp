@@ -45,11 +45,11 @@ Expected<void> refuse_tree_options(const SynthArguments& arguments) {
         std::pair("--tradeoff", arguments.solver.tradeoff),
         std::pair("--warm", !arguments.solver.warm.empty())}) {
     if (!given) continue;
-    return usage_error("S04", fmt::format("{} is about trees, and an alltoall has none", option),
-                       fmt::format("leave {} out", option));
+    return make_error("S04", fmt::format("{} is about trees, and an alltoall has none", option),
+                      fmt::format("leave {} out", option));
   }
   if (arguments.root.empty()) return {};
-  return usage_error("S02", "an alltoall has no root", "leave --root out");
+  return make_error("S02", "an alltoall has no root", "leave --root out");
 }
 
 Expected<void> refuse_format(const SynthArguments& arguments) {
@@ -58,9 +58,9 @@ Expected<void> refuse_format(const SynthArguments& arguments) {
     if (format == known) return {};
   }
   if (is_trace(format)) return {};
-  return usage_error("S04",
-                     fmt::format("--format {} is for trees, and an alltoall has none", format),
-                     "write --format msccl, mscclpp, flows or none");
+  return make_error("S04",
+                    fmt::format("--format {} is for trees, and an alltoall has none", format),
+                    "write --format msccl, mscclpp, flows or none");
 }
 
 // RCCL's interface says that it does not support an alltoall in place; NCCL has none of its own.
@@ -85,11 +85,10 @@ Expected<void> refuse_deployed_plan(const SynthArguments& arguments) {
 }
 
 Diagnostic no_parts(const std::string& text) {
-  return usage_error(
-      "S03", fmt::format("-k: expected a number of parts, found \"{}\"", text),
-      fmt::format("write auto, N or max:N, with N from 1 to {}; the exact optimum of "
-                  "an alltoall may need any number of parts",
-                  kMaxParts));
+  return make_error("S03", fmt::format("-k: expected a number of parts, found \"{}\"", text),
+                    fmt::format("write auto, N or max:N, with N from 1 to {}; the exact optimum of "
+                                "an alltoall may need any number of parts",
+                                kMaxParts));
 }
 
 Expected<void> read_parts(const std::string& text, AlltoallCompileOptions& options) {
@@ -116,7 +115,7 @@ Expected<void> read_largest_size(const std::string& sizes, AlltoallCompileOption
       read_size("--sizes", last == std::string::npos ? sizes : sizes.substr(last + 1));
   if (!bytes) return bytes.errors();
   if (*bytes == 0) {
-    return usage_error("S03", "--sizes: no buffer has 0 bytes", "name the size of a buffer");
+    return make_error("S03", "--sizes: no buffer has 0 bytes", "name the size of a buffer");
   }
   options.bytes = *bytes;
   return {};
@@ -217,11 +216,11 @@ Expected<void> write_alltoall(const AlltoallCompilation& made, const Fabric& fab
 
 ExitCode refuse_verdict(const Verdict& verdict, const Console& console) {
   if (verdict.finding_count == 1 && verdict.faults == std::vector{Fault::unused}) {
-    return fail({usage_error("S03",
-                             "the sizes of the request leave none at which a runtime selects the "
-                             "schedule: " +
-                                 verdict.findings.front().message,
-                             "name a larger --max-bytes, or a smaller -k")},
+    return fail({make_error("S03",
+                            "the sizes of the request leave none at which a runtime selects the "
+                            "schedule: " +
+                                verdict.findings.front().message,
+                            "name a larger --max-bytes, or a smaller -k")},
                 console);
   }
   print(verdict.findings, console);
@@ -234,12 +233,12 @@ ExitCode refuse_verdict(const Verdict& verdict, const Console& console) {
 
 Expected<void> refuse_alltoall_options(const SynthArguments& arguments) {
   if (arguments.format == "flows") {
-    return usage_error("S04", "--format flows is for -c alltoall",
-                       "write --format forest: other collectives have trees");
+    return make_error("S04", "--format flows is for -c alltoall",
+                      "write --format forest: other collectives have trees");
   }
   if (arguments.demand.empty()) return {};
-  return usage_error("S04", "--demand is for -c alltoall",
-                     "leave --demand out; the weights of nodes say what they own");
+  return make_error("S04", "--demand is for -c alltoall",
+                    "leave --demand out; the weights of nodes say what they own");
 }
 
 Expected<void> check_alltoall(const SynthArguments& arguments) {
