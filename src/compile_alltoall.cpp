@@ -1,5 +1,7 @@
 #include "forestcoll/compile_alltoall.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -7,10 +9,12 @@
 #include "choose/settle.hpp"
 #include "emit/alltoall.hpp"
 #include "forestcoll/alltoall_baseline.hpp"
+#include "forestcoll/boxes.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/simulate.hpp"
 #include "forestcoll/stopwatch.hpp"
+#include "schedule/mscclpp/mscclpp.hpp"
 #include "solver/alltoall/route_alltoall.hpp"
 
 namespace forestcoll {
@@ -24,7 +28,7 @@ constexpr std::int64_t kMostPathsCompared = std::int64_t{1} << 15;
 constexpr std::int64_t kMostEvents = 5'000'000;
 
 Diagnostic unequal_amounts() {
-  return make_error("T09", "MSCCL XML cannot say that pairs have unequal amounts",
+  return make_error("T09", "MSCCL XML and plans cannot say that pairs have unequal amounts",
                     "write the paths with --format flows");
 }
 
@@ -54,6 +58,11 @@ std::int64_t crossing_bytes(const Demand& demand) {
   return sum;
 }
 
+// What runs on GPUs, which choose the links.
+bool is_program(AlltoallFormat format) {
+  return format == AlltoallFormat::msccl || format == AlltoallFormat::mscclpp;
+}
+
 class AlltoallCompiler {
  public:
   AlltoallCompiler(const Fabric& fabric, const ParsedDemand& demand,
@@ -61,6 +70,41 @@ class AlltoallCompiler {
       : fabric_(fabric), demand_(demand), options_(options) {}
 
   Expected<AlltoallCompilation> run() {
+    auto result = make_first();
+    if (!result) return result;
+    // 3. Other paths, and other rounds, that may take less time.
+    if (is_ours() && options_.bytes) {
+      take_fastest(*result);
+    } else if (is_ours()) {
+      shorten_rounds(*result);
+    }
+    finish(*result);
+    return result;
+  }
+
+  Expected<std::vector<AlltoallCompilation>> run_all() {
+    auto first = make_first();
+    if (!first) return first.errors();
+    std::vector<AlltoallCompilation> all = {*first};
+    if (is_ours()) {
+      for (AlltoallCompilation& other : others_of(*first)) all.push_back(std::move(other));
+      shorten_rounds(*first);
+      if (first->text != all.front().text) all.insert(all.begin(), *first);
+    }
+    finish(all.front());
+    return all;
+  }
+
+ private:
+  // Of a rate per unit of demand.
+  [[nodiscard]] std::optional<Ratio> in_algbw(const Ratio& rate) const {
+    const auto ranks = static_cast<std::int64_t>(demand_.demand.ranks());
+    return checked_mul(rate, Ratio(demand_.total, ranks));
+  }
+
+  [[nodiscard]] bool is_ours() const { return options_.algorithm.empty(); }
+
+  Expected<AlltoallCompilation> make_first() {
     if (by_peers() && has_relays(fabric_.topology)) return choose::relays_in_schedule();
     // 1. What is the best possible?
     if (options_.proof == nullptr) {
@@ -75,26 +119,17 @@ class AlltoallCompiler {
     most_ = *most;
     seconds_.optimum = watch_.restart();
     // 2. The schedule for one k, or for the best of several.
-    const bool is_ours = options_.algorithm.empty();
-    auto result = options_.k || !is_ours ? make(options_.k.value_or(1)) : best_of_several();
-    if (!result) return result.errors();
-    // 3. Other paths, and other rounds, that may take less time.
-    if (is_ours) consider_others(*result);
-    if (is_ours && by_peers() && result->algbw < most_) {
-      result->algbw_by_links = rate_by_links(result->routes.k);
-    }
-    if (tried_.empty()) tried_.push_back({result->routes.k, result->algbw});
-    result->tried = std::move(tried_);
-    result->seconds = seconds_;
-    result->proof = std::move(proof_);
-    return result;
+    return options_.k || !is_ours() ? make(options_.k.value_or(1)) : best_of_several();
   }
 
- private:
-  // Of a rate per unit of demand.
-  [[nodiscard]] std::optional<Ratio> in_algbw(const Ratio& rate) const {
-    const auto ranks = static_cast<std::int64_t>(demand_.demand.ranks());
-    return checked_mul(rate, Ratio(demand_.total, ranks));
+  void finish(AlltoallCompilation& result) {
+    if (is_ours() && by_peers() && result.algbw < most_) {
+      result.algbw_by_links = rate_by_links(result.routes.k);
+    }
+    if (tried_.empty()) tried_.push_back({result.routes.k, result.algbw});
+    result.tried = std::move(tried_);
+    result.seconds = seconds_;
+    result.proof = std::move(proof_);
   }
 
   // What does not fit any more ends the search: larger k fit even less.
@@ -104,7 +139,7 @@ class AlltoallCompiler {
     if (!best) return best;
     tried_.push_back({1, best->algbw});
     for (std::int64_t k = 2; k <= options_.max_k; k *= 2) {
-      const bool is_enough = best->algbw >= most_ || options_.solver.stop.stop_requested();
+      const bool is_enough = best->algbw >= most_ || is_stopped();
       if (is_enough || pairs * static_cast<std::size_t>(k) > kPartsTried) break;
       auto next = make(k);
       if (!next) break;
@@ -115,70 +150,98 @@ class AlltoallCompiler {
     return best;
   }
 
-  [[nodiscard]] bool by_peers() const { return options_.format == AlltoallFormat::msccl; }
+  [[nodiscard]] bool by_peers() const { return is_program(options_.format); }
 
   Expected<AlltoallCompilation> make(std::int64_t k) {
     watch_.restart();
-    auto routes = options_.algorithm.empty()
-                      ? our_routes(k, by_peers() ? AlltoallHops::peers : AlltoallHops::links)
-                      : baseline_routes(options_.algorithm, k);
+    auto routes = is_ours() ? our_routes(k, by_peers() ? AlltoallHops::peers : AlltoallHops::links)
+                            : baseline_routes(options_.algorithm, k);
     seconds_.route += watch_.restart();
     if (!routes) return routes.errors();
     return write(*std::move(routes));
   }
 
-  void consider_others(AlltoallCompilation& best) {
-    if (options_.bytes) best.seconds_at_bytes = seconds_of(best);
-    const bool is_perfect = best.routes.rate_in_rounds >= best.routes.rate;
-    if (!options_.bytes && (by_peers() || is_perfect)) return;
-    if (std::ssize(best.routes.paths) > kMostPathsCompared) return;
-    if (options_.bytes && !by_peers()) {
-      replace_if_better(best, in_few_rounds(best.routes), {.combined = true});
-    }
-    const std::int64_t k = best.routes.k;
+  // Of what stops where baselines do, what leaves more of the same rate in rounds.
+  void shorten_rounds(AlltoallCompilation& best) {
+    if (by_peers() || !may_compare(best.routes)) return;
     for (const BaselineInfo& info : alltoall_baselines()) {
-      if (options_.solver.stop.stop_requested()) return;
-      const Origin origin{.stops = std::string(info.name)};
-      if (!by_peers()) replace_if_better(best, with_stops_of(origin.stops, best), origin);
-      if (!options_.bytes) continue;
-      replace_if_better(best, baseline_routes(origin.stops, k), origin);
-      if (k > 1) replace_if_better(best, baseline_routes(origin.stops, 1), origin);
+      if (best.routes.rate_in_rounds >= best.routes.rate || is_stopped()) return;
+      const std::string name(info.name);
+      auto routes = with_stops_of(name, best.routes);
+      if (!routes || routes->rate < best.routes.rate) continue;
+      if (routes->rate_in_rounds <= best.routes.rate_in_rounds) continue;
+      auto other = write(*std::move(routes));
+      if (!other || !other->verdict.ok) continue;
+      best = *std::move(other);
+      best.stops = name;
     }
   }
 
-  // What is said of a replacement.
-  struct Origin {
-    std::string stops = {};
-    bool combined = false;
-  };
-
-  // In time, or else by what rounds leave of an equal rate.
-  void replace_if_better(AlltoallCompilation& best, Expected<AlltoallRoutes> routes,
-                         const Origin& origin) {
-    if (!routes) return;
-    const bool is_less =
-        routes->rate < best.routes.rate || routes->rate_in_rounds <= best.routes.rate_in_rounds;
-    if (!options_.bytes && is_less) return;
-    auto other = write(*std::move(routes));
-    if (!other || !other->verdict.ok) return;
-    if (options_.bytes) {
-      other->seconds_at_bytes = seconds_of(*other);
-      if (!other->seconds_at_bytes || !best.seconds_at_bytes) return;
-      if (*other->seconds_at_bytes >= *best.seconds_at_bytes) return;
+  void take_fastest(AlltoallCompilation& best) {
+    best.seconds_at_bytes = seconds_of(best);
+    if (!best.seconds_at_bytes) return;
+    for (AlltoallCompilation& other : others_of(best)) {
+      other.seconds_at_bytes = seconds_of(other);
+      if (!other.seconds_at_bytes || *other.seconds_at_bytes >= *best.seconds_at_bytes) continue;
+      best = std::move(other);
     }
-    best = *std::move(other);
-    best.stops = origin.stops;
-    best.combined = origin.combined;
   }
 
-  // In rounds as short as ours, where links carry as much; nothing where they do not.
+  // What may take less time than the first: the same paths in few rounds, the stops of baselines,
+  // and baselines themselves. No two are the same.
+  std::vector<AlltoallCompilation> others_of(const AlltoallCompilation& first) {
+    std::vector<AlltoallCompilation> others;
+    if (!may_compare(first.routes)) return others;
+    const auto add = [&](Expected<AlltoallRoutes> routes, const std::string& stops, bool combined) {
+      if (!routes || is_stopped()) return;
+      auto other = write(*std::move(routes));
+      if (!other || !other->verdict.ok) return;
+      const auto is_same = [&](const AlltoallCompilation& known) {
+        return known.text == other->text;
+      };
+      if (is_same(first) || std::ranges::any_of(others, is_same)) return;
+      other->stops = stops;
+      other->combined = combined;
+      others.push_back(*std::move(other));
+    };
+    const std::int64_t k = first.routes.k;
+    if (!by_peers()) add(in_few_rounds(first.routes), first.stops, true);
+    for (const BaselineInfo& info : alltoall_baselines()) {
+      const std::string name(info.name);
+      if (!by_peers()) add(with_stops_of(name, first.routes), name, false);
+      add(baseline_routes(name, k), name, false);
+      if (k > 1) add(baseline_routes(name, 1), name, false);
+    }
+    return others;
+  }
+
+  [[nodiscard]] static bool may_compare(const AlltoallRoutes& routes) {
+    return std::ssize(routes.paths) <= kMostPathsCompared;
+  }
+  [[nodiscard]] bool is_stopped() const { return options_.solver.stop.stop_requested(); }
+
+  // In rounds as short as ours, where links carry as much; nothing where they do not. What half as
+  // many parts reach stays.
   [[nodiscard]] Expected<AlltoallRoutes> with_stops_of(const std::string& name,
-                                                       const AlltoallCompilation& best) const {
-    auto routes = make_alltoall_baseline(name, fabric_.topology, fabric_.network, demand_.demand,
-                                         best.routes.k, kMaxAlltoallParts);
+                                                       const AlltoallRoutes& best) const {
+    std::int64_t k = best.k;
+    while (k % 2 == 0) k /= 2;
+    auto result = with_stops_in(k, name, best.rate);
+    while (k < best.k && result) {
+      k *= 2;
+      result =
+          better_routes(in_finer_parts(*std::move(result), 2), with_stops_in(k, name, best.rate));
+    }
+    return result;
+  }
+
+  [[nodiscard]] Expected<AlltoallRoutes> with_stops_in(std::int64_t k, const std::string& name,
+                                                       const Ratio& rate) const {
+    auto routes = make_alltoall_baseline(name, fabric_.topology, fabric_.network, demand_.demand, k,
+                                         kMaxAlltoallParts);
     if (!routes) return routes;
-    const auto rate = in_few_rounds(*routes);
-    if (!rate || rate->rate < best.routes.rate) return rate;
+    auto combined = in_few_rounds(*routes);
+    if (!combined || combined->rate < rate) return combined;
     routes->rounds = 0;  // of our own making
     return complete_routes(fabric_.network, demand_.demand, *std::move(routes));
   }
@@ -214,7 +277,9 @@ class AlltoallCompiler {
     AlltoallCompilation result;
     result.optimum = most_;
     result.routes = std::move(routes);
-    const auto done = by_peers() ? write_xml(result) : write_flows(result);
+    const auto done = options_.format == AlltoallFormat::msccl     ? write_xml(result)
+                      : options_.format == AlltoallFormat::mscclpp ? write_plan(result)
+                                                                   : write_flows(result);
     if (!done) return done.errors();
     auto verdict = verify(result.text, "<schedule>", &fabric_.topology,
                           {.target = options_.xml.target, .sms = options_.sms});
@@ -256,6 +321,25 @@ class AlltoallCompiler {
     return {};
   }
 
+  Expected<void> write_plan(AlltoallCompilation& result) {
+    PlanOptions options;
+    options.in_place = options_.in_place;
+    options.max_threadblocks = options_.lowering.max_threadblocks;
+    options.min_bytes = options_.xml.min_bytes;
+    options.max_bytes = options_.xml.max_bytes;
+    const auto plan = lower_alltoall_to_plan(result.routes, fabric_.network.rank_of,
+                                             boxes_of_ranks(fabric_.topology), options);
+    if (!plan) return plan.errors();
+    for (const PlanGpu& gpu : plan->gpus) {
+      result.scratch = std::max(result.scratch, gpu.scratch_chunks);
+    }
+    seconds_.lower += watch_.restart();
+    result.text = to_mscclpp_json(
+        *plan, fmt::format("forestcoll-{}-alltoall-k{}", fabric_.topology.name, result.routes.k));
+    seconds_.emit += watch_.restart();
+    return {};
+  }
+
   Expected<void> write_flows(AlltoallCompilation& result) {
     const auto algbw = in_algbw(result.routes.rate);
     if (!algbw) return rate_too_large();
@@ -282,15 +366,30 @@ class AlltoallCompiler {
   std::vector<AlltoallAtK> tried_;
 };
 
+// With one block for every pair, where programs ask for it.
+template <class Run>
+auto with_demand_for(const ParsedDemand& demand, AlltoallFormat format, const Run& run)
+    -> decltype(run(demand)) {
+  if (!is_program(format) || demand.demand.is_uniform()) return run(demand);
+  const auto equal = equal_blocks(demand.demand);
+  if (!equal) return unequal_amounts();
+  return run(*equal);
+}
+
 }  // namespace
 
 Expected<AlltoallCompilation> compile_alltoall(const Fabric& fabric, const ParsedDemand& demand,
                                                const AlltoallCompileOptions& options) {
-  const bool is_xml = options.format == AlltoallFormat::msccl;
-  if (!is_xml || demand.demand.is_uniform()) return AlltoallCompiler(fabric, demand, options).run();
-  const auto equal = equal_blocks(demand.demand);
-  if (!equal) return unequal_amounts();
-  return AlltoallCompiler(fabric, *equal, options).run();
+  return with_demand_for(demand, options.format, [&](const ParsedDemand& used) {
+    return AlltoallCompiler(fabric, used, options).run();
+  });
+}
+
+Expected<std::vector<AlltoallCompilation>> compile_alltoalls(
+    const Fabric& fabric, const ParsedDemand& demand, const AlltoallCompileOptions& options) {
+  return with_demand_for(demand, options.format, [&](const ParsedDemand& used) {
+    return AlltoallCompiler(fabric, used, options).run_all();
+  });
 }
 
 }  // namespace forestcoll

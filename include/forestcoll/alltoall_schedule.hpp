@@ -8,6 +8,7 @@
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/schedule.hpp"
+#include "schedule/mscclpp/mscclpp.hpp"
 
 namespace forestcoll {
 
@@ -44,5 +45,15 @@ struct AlltoallLowerOptions {
 [[nodiscard]] Expected<AlltoallSchedule> lower_alltoall(const AlltoallRoutes& routes,
                                                         const IdVector<NodeId, Rank>& rank_of,
                                                         const AlltoallLowerOptions& options);
+
+/// Turns paths into an execution plan of MSCCL++, whose executor takes an alltoall in both
+/// placements. `box_of` as for `lower_to_plan`. Relays keep data in scratch of its own, and so does
+/// a rank that is called in place all that it has for others. REQUIRES: a path for all chunks of
+/// every pair of different ranks. Errors, all ErrorKind::limit: T02 operations of a threadblock,
+/// T03 channels, T04 messages of which a buffer has 4 GiB or more. Cost: O(M log M) for M legs, a
+/// few times where it does not fit at first.
+[[nodiscard]] Expected<ExecutionPlan> lower_alltoall_to_plan(
+    const AlltoallRoutes& routes, const IdVector<NodeId, Rank>& rank_of,
+    const IdVector<Rank, std::int32_t>& box_of, const PlanOptions& options);
 
 }  // namespace forestcoll

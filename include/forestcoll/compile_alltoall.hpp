@@ -18,7 +18,7 @@
 namespace forestcoll {
 
 /// What an all-to-all is written as; `none`: it is solved and verified, and not for writing.
-enum class AlltoallFormat { msccl, flows, none };
+enum class AlltoallFormat { msccl, mscclpp, flows, none };
 
 struct AlltoallCompileOptions {
   AlltoallOptions solver = {};
@@ -35,6 +35,7 @@ struct AlltoallCompileOptions {
   std::optional<std::int64_t> bytes = {};
   AlltoallFormat format = AlltoallFormat::msccl;
   AlltoallLowerOptions lowering = {};
+  bool in_place = false;  ///< for calls in place: plans of MSCCL++ alone
   XmlOptions xml = {};
   std::int32_t sms = 108;  ///< threadblocks that a GPU holds at once
 };
@@ -52,18 +53,18 @@ struct AlltoallSeconds {
 
 struct AlltoallCompilation {
   AlltoallProof proof;
-  /// Paths by links for flows, by peers for MSCCL XML, where the runtime chooses the links.
+  /// Paths by links for flows, by peers for programs, where the runtime chooses the links.
   AlltoallRoutes routes;
   Ratio optimum;  ///< GB/s of algbw that no schedule exceeds
   Ratio algbw;    ///< GB/s that the artefact reaches, by the checker's addition
   std::optional<Ratio> algbw_in_rounds;  ///< of flows, where every round waits for the one before
-  /// Of ours as MSCCL XML, where it is below `optimum`: GB/s of paths that name links, in as many
+  /// Of our programs, where it is below `optimum`: GB/s of paths that name links, in as many
   /// parts.
   std::optional<Ratio> algbw_by_links;
   std::string stops;      ///< of ours: the baseline whose GPUs paths stop at; empty: searched for
   bool combined = false;  ///< of ours: few rounds, in which messages over the same links are one
   std::optional<double> seconds_at_bytes;  ///< by simulation, with the figures of the fabric's GPU
-  std::int64_t scratch = 0;                ///< of MSCCL XML: the most of any rank, in chunks
+  std::int64_t scratch = 0;                ///< of programs: the most of any rank, in chunks
   std::string text;                        ///< of the format asked for; of flows for `none`
   /// The opinion of a checker that shares no code with what made it. What is not `ok` must not be
   /// used: either a runtime selects it for no size (V19 alone), or it is a bug of ours.
@@ -80,11 +81,18 @@ struct AlltoallCompilation {
 /// do and whose rounds are shorter. For `options.bytes`, they are the fastest of all of these and
 /// of the searched ones in as few rounds as there are legs on a path, so that small messages for
 /// the next hop are one. A demand whose amounts are equal after all fits MSCCL XML. Errors: those
-/// of `alltoall_optimum`, `route_alltoall`, `make_alltoall_baseline` and `lower_alltoall`; T09
-/// unequal amounts as MSCCL XML. Cost: that of `alltoall_optimum` and of `route_alltoall` for each
-/// k.
+/// of `alltoall_optimum`, `route_alltoall`, `make_alltoall_baseline`, `lower_alltoall` and
+/// `lower_alltoall_to_plan`; T09 unequal amounts as MSCCL XML or a plan. Cost: that of
+/// `alltoall_optimum` and of `route_alltoall` for each k.
 [[nodiscard]] Expected<AlltoallCompilation> compile_alltoall(const Fabric& fabric,
                                                              const ParsedDemand& demand,
                                                              const AlltoallCompileOptions& options);
+
+/// What competes for a size, each of them made once: first what `compile_alltoall` makes without
+/// `options.bytes`, which alone has the proof; then, of ours, what may take less time for small
+/// messages, in the order in which the first of equally fast ones is taken. None fails its
+/// verification, but the first may. Errors and cost: likewise.
+[[nodiscard]] Expected<std::vector<AlltoallCompilation>> compile_alltoalls(
+    const Fabric& fabric, const ParsedDemand& demand, const AlltoallCompileOptions& options);
 
 }  // namespace forestcoll

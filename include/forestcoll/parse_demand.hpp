@@ -19,7 +19,7 @@ struct ParsedDemand {
 /// do not count) or a JSON array of arrays. Rows may be all 0. `file` is the name that diagnostics
 /// carry. All errors of a file are reported together: E01 not JSON, A03 no such matrix, A04 rows or
 /// columns more or less than ranks, A05 an amount that is no whole number of bytes, A06 (limit)
-/// more than 2^56 bytes together. Cost: linear in the text.
+/// 2^40 bytes or more together. Cost: linear in the text.
 [[nodiscard]] Expected<ParsedDemand> parse_demand(std::string_view text, std::string_view file,
                                                   std::size_t ranks);
 

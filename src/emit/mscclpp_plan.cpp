@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,8 +25,9 @@ constexpr const char* kComment =
     " \"comment\":\"Only for input and output that begin their allocations: port channels send "
     "from there.\",\n";
 
-std::string_view name_of(Collective collective) {
-  return collective == Collective::reduce_scatter ? "reducescatter" : to_string(collective);
+std::string_view name_of(const std::optional<Collective>& collective) {
+  if (!collective) return "alltoall";
+  return collective == Collective::reduce_scatter ? "reducescatter" : to_string(*collective);
 }
 
 std::string_view name_of(PlanChannel channel) {

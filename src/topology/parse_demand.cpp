@@ -22,14 +22,20 @@ using topology::quote;
 
 constexpr std::int64_t kMaxTotal = kMaxDemand;
 
-// An amount as it is written, and where.
-struct Cell {
-  std::string text, where;
-};
+// Amounts as they are written.
 struct Row {
-  std::vector<Cell> cells;
-  std::string where;
+  std::vector<std::string> cells;
+  std::size_t line = 0;  // of CSV, from 1; 0: of JSON
 };
+
+// There are many cells, and few that errors speak of.
+std::string place(const Row& row, std::size_t number) {
+  return row.line > 0 ? fmt::format("line {}", row.line) : fmt::format("/{}", number);
+}
+std::string place(const Row& row, std::size_t number, std::size_t column) {
+  return row.line > 0 ? fmt::format("{}, column {}", place(row, number), column + 1)
+                      : fmt::format("{}/{}", place(row, number), column);
+}
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r";
@@ -45,12 +51,11 @@ std::vector<Row> rows_of_csv(std::string_view text) {
     std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (trimmed(line).empty() || trimmed(line).front() == '#') continue;
-    Row& row = rows.emplace_back(Row{{}, fmt::format("line {}", number)});
+    Row& row = rows.emplace_back(Row{{}, number});
     for (bool more = true; more;) {
       const std::size_t comma = line.find(',');
       more = comma != std::string_view::npos;
-      row.cells.push_back({std::string(trimmed(line.substr(0, comma))),
-                           fmt::format("line {}, column {}", number, row.cells.size() + 1)});
+      row.cells.emplace_back(trimmed(line.substr(0, comma)));
       line.remove_prefix(more ? comma + 1 : line.size());
     }
   }
@@ -68,16 +73,15 @@ std::vector<Row> rows_of_json(std::string_view text, Findings& findings) {
   std::vector<Row> rows;
   for (std::size_t r = 0; r < document->items.size(); ++r) {
     const JsonValue& of_file = document->items[r];
-    Row& row = rows.emplace_back(Row{{}, fmt::format("/{}", r)});
+    Row& row = rows.emplace_back();
     if (of_file.kind != JsonValue::Kind::array) {
-      findings.error("A03", row.where, "expected an array of amounts, found " + describe(of_file),
-                     kRemedy);
+      findings.error("A03", place(row, r),
+                     "expected an array of amounts, found " + describe(of_file), kRemedy);
       continue;
     }
     for (const JsonValue& amount : of_file.items) {
       const bool number = amount.kind == JsonValue::Kind::number;
-      row.cells.push_back(
-          {number ? amount.text : describe(amount), fmt::format("/{}/{}", r, row.cells.size())});
+      row.cells.push_back(number ? amount.text : describe(amount));
     }
   }
   return rows;
@@ -90,10 +94,11 @@ void check_shape(const std::vector<Row>& rows, std::size_t ranks, Findings& find
     findings.error("A04", "", fmt::format("expected {} rows, found {}", ranks, rows.size()),
                    remedy);
   }
-  for (const Row& row : rows) {
-    if (row.cells.size() == ranks) continue;
-    findings.error("A04", row.where,
-                   fmt::format("expected {} amounts, found {}", ranks, row.cells.size()), remedy);
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    if (rows[r].cells.size() == ranks) continue;
+    findings.error("A04", place(rows[r], r),
+                   fmt::format("expected {} amounts, found {}", ranks, rows[r].cells.size()),
+                   remedy);
   }
 }
 
@@ -121,18 +126,19 @@ Expected<ParsedDemand> parse_demand(std::string_view text, std::string_view file
   if (!findings.has_errors()) check_shape(rows, ranks, findings);
   std::vector<std::int64_t> amounts;
   std::int64_t total = 0;
-  for (const Row& row : rows) {
-    for (const Cell& cell : row.cells) {
-      const auto amount = parse_amount(cell.text);
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    for (std::size_t c = 0; c < rows[r].cells.size(); ++c) {
+      const std::string& cell = rows[r].cells[c];
+      const auto amount = parse_amount(cell);
       if (!amount) {
-        findings.error("A05", cell.where,
-                       "expected a whole number of bytes, 0 or more, found " + quote(cell.text));
+        findings.error("A05", place(rows[r], r, c),
+                       "expected a whole number of bytes, 0 or more, found " + quote(cell));
       }
       amounts.push_back(amount.value_or(0));
       if (amounts.back() > kMaxTotal - total) {
         Diagnostic error = make_error("A06", "all amounts together are 2^40 bytes or more",
                                       "give amounts in a larger unit; rates scale with it",
-                                      {.file = std::string(file), .where = cell.where});
+                                      {.file = std::string(file), .where = place(rows[r], r, c)});
         return error;
       }
       total += amounts.back();

@@ -2,8 +2,11 @@
 // there is no time for the best paths.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "forestcoll/alltoall_optimum.hpp"
@@ -44,7 +47,8 @@ TEST(AlltoallRounds, AreAsFewAsTheBusiestLinkNeeds) {
   };
   for (const auto& [name, rounds] :
        {Known{"dgx-a100-x2", 8}, Known{"torus-4x4", 8}, Known{"hypercube-16", 8},
-        Known{"dgx-a100-x1", 7}, Known{"dgx-h100-x4-rail", 24}, Known{"fat-tree-4", 15}}) {
+        Known{"dgx-a100-x1", 7}, Known{"dgx-h100-x4-rail", 24}, Known{"fat-tree-4", 15},
+        Known{"mi250-x2", 16}}) {
     const AlltoallCompilation made =
         compiled(bundled(name), {.k = 1, .format = AlltoallFormat::flows});
     EXPECT_EQ(made.routes.rounds, rounds) << name;
@@ -99,6 +103,25 @@ TEST(AlltoallRounds, PartsOfOnePathGoOneByOneWhereThatIsFaster) {
   EXPECT_EQ(parts, 6);
 }
 
+// Twice as many parts can do what half as many do, in rounds too.
+TEST(AlltoallRounds, TwiceAsManyPartsLeaveNoLess) {
+  for (const std::string name : {"fat-tree-4", "mi250-x1", "dgx-a100-x2-degraded"}) {
+    const Fabric fabric = bundled(name);
+    const auto optimum = alltoall_optimum(fabric.network, blocks(fabric).demand);
+    ASSERT_TRUE(optimum);
+    std::pair<Ratio, Ratio> known(Ratio(0), Ratio(0));
+    for (const std::int64_t k : {1, 2, 4, 8}) {
+      const auto made =
+          route_alltoall(fabric.network, blocks(fabric).demand, optimum->proof.at_most, {.k = k});
+      ASSERT_TRUE(made);
+      EXPECT_EQ(made->k, k);
+      const std::pair rates(made->rate, made->rate_in_rounds);
+      EXPECT_GE(rates, known) << name << " " << k;
+      known = rates;
+    }
+  }
+}
+
 double simulated_seconds(const AlltoallCompilation& made, const Fabric& fabric,
                          std::int64_t bytes) {
   const auto simulator = prepare_simulation(made.text, "flows", fabric.topology);
@@ -129,6 +152,31 @@ TEST(AlltoallChoices, AreTheFastestForTheSize) {
         EXPECT_LT(made.routes.rounds, any.routes.rounds);
       }
     }
+  }
+}
+
+// All that competes, made once: no two are the same, and among them is what is made for any size.
+TEST(AlltoallChoices, AreAmongAllThatCompete) {
+  const Fabric fabric = bundled("dgx-a100-x2");
+  AlltoallCompileOptions options;
+  options.k = 1;
+  options.format = AlltoallFormat::flows;
+  const auto all = compile_alltoalls(fabric, blocks(fabric), options);
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->front().text, compiled(fabric, options).text);
+  EXPECT_GT(all->front().proof.at_most, Ratio(0));
+  std::set<std::string> texts;
+  for (const AlltoallCompilation& each : *all) {
+    EXPECT_TRUE(each.verdict.ok);
+    EXPECT_TRUE(texts.insert(each.text).second);
+  }
+  EXPECT_GT(texts.size(), 4U);
+  for (const std::int64_t bytes : {4 << 10, 1 << 20, 1 << 28}) {
+    double least = 1;
+    for (const auto& each : *all) least = std::min(least, simulated_seconds(each, fabric, bytes));
+    const AlltoallCompilation made =
+        compiled(fabric, {.k = 1, .bytes = bytes, .format = AlltoallFormat::flows});
+    EXPECT_DOUBLE_EQ(*made.seconds_at_bytes, least) << bytes;
   }
 }
 

@@ -304,6 +304,29 @@ TEST(AlltoallOptimum, SkewedClustersNeedNoIterations) {
   EXPECT_FALSE(proof.cut.empty());
 }
 
+// Eight boxes on rails with amounts that differ by chance: the NICs are what all wait for, and one
+// tree for all that a GPU sends would leave by one of them.
+TEST(AlltoallOptimum, AmountsByChanceNeedNoIterations) {
+  const Network network = test::h100_rails(8, 1);
+  const std::size_t ranks = network.ranks.size();
+  std::mt19937_64 random(11);
+  std::vector<std::int64_t> amounts, hot;
+  for (std::size_t i = 0; i < ranks * ranks; ++i) {
+    amounts.push_back(1'000 + static_cast<std::int64_t>(random() % 100'000));
+    hot.push_back(amounts.back() * (i % 8 == 3 ? 5 : 1));  // a rail of receivers
+    if (i / ranks % 5 == 0) amounts.back() = 0;            // rows of nothing
+  }
+  for (const auto& each : {amounts, hot}) {
+    const Demand demand = Demand::matrix(ranks, each);
+    const AlltoallOptions options{.gap = 0.08, .variables = 0};
+    const auto optimum = alltoall_optimum(network, demand, options);
+    ASSERT_TRUE(optimum);
+    EXPECT_EQ(optimum->statistics.iterations, 0);
+    const AlltoallProof proof = proof_of(network, demand, options);
+    EXPECT_GE(proof.reached.to_double(), proof.at_most.to_double() * 0.92);
+  }
+}
+
 TEST(AlltoallOptimum, ThreadsChangeNothing) {
   const Network network = test::random_regular(80, 6, 3);
   AlltoallOptions options = first_order(0.005);

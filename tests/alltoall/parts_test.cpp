@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "alltoall/oracle.hpp"
+#include "solver/alltoall/answer.hpp"
+#include "solver/alltoall/cut.hpp"
 #include "solver/alltoall/folded.hpp"
 #include "solver/alltoall/halpern.hpp"
 #include "solver/alltoall/instance.hpp"
@@ -105,6 +107,19 @@ TEST(Refinement, MergesSourcesThatNoSymmetryWasFoundFor) {
   EXPECT_LT(classes->flows.count, 10U);  // diameter 2, all ranks alike
 }
 
+TEST(Refinement, GivesUpAboveAsManyClassesAsThereAre) {
+  const Network network = test::torus({3, 3});
+  std::vector<std::int64_t> amounts(81);
+  std::iota(amounts.begin(), amounts.end(), 1);
+  const Demand demand = Demand::matrix(9, amounts);
+  const Instance instance = make_instance(network, demand);
+  const auto all = refine(instance, 1'000);
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->flows.count, 9U * network.graph.arc_count());  // no two are alike
+  EXPECT_TRUE(refine(instance, all->flows.count));
+  EXPECT_FALSE(refine(instance, all->flows.count - 1));
+}
+
 TEST(Program, CountsWhatOrbitsCarry) {
   const Network network = test::dgx_a100(2);
   const Demand demand = Demand::uniform(16);
@@ -184,6 +199,24 @@ TEST(Proof, OfFlowsThatAreNoneIsNone) {
   auto lost = flows;
   --lost[0][network.graph.find(NodeId(5), NodeId(6))];
   EXPECT_FALSE(prove_reached(instance, lost, 10));
+}
+
+TEST(Answer, BetterLengthsTakeThePlaceOfACut) {
+  const Network network = two_switches();
+  const Demand demand = Demand::uniform(5);
+  const Instance instance = make_instance(network, demand);
+  Answer answer;
+  const std::vector<bool> first_gpu = {true, false, false, false, false, false, false, false};
+  answer.at_most = prove_by_cut(instance, first_gpu);
+  take_cut(instance, first_gpu, answer);
+  EXPECT_EQ(answer.at_most, Ratio(5, 2));
+  EXPECT_THAT(answer.cut, ElementsAre(NodeId(0)));
+  EXPECT_EQ(prove_at_most(instance, answer.lengths), answer.at_most);
+  ArcLengths lengths(network.graph.arc_count(), 0);
+  lengths[network.graph.find(NodeId(5), NodeId(6))] = 7;
+  answer.consider(instance, lengths);
+  EXPECT_EQ(answer.at_most, Ratio(1, 3));
+  EXPECT_TRUE(answer.cut.empty());
 }
 
 // Rates that do not fit are rounded to the safe side.

@@ -37,6 +37,27 @@ TEST(SynthAlltoall, WritesXmlThatVerifyTakes) {
   EXPECT_THAT(verdict.out, HasSubstr("algbw on the topology: 50 GB/s"));
 }
 
+TEST(SynthAlltoall, WritesPlansThatVerifyTakes) {
+  const Scratch scratch;
+  const std::string fabric = topology("dgx-a100-x2"), file = scratch / "plan.json";
+  for (const bool in_place : {false, true}) {
+    Words words = {fabric, "-o", file, "--target", "mscclpp"};
+    if (in_place) words.emplace_back("--inplace");
+    const auto made = synth(words);
+    ASSERT_EQ(made.code, 0) << made.err;
+    EXPECT_THAT(made.err, AllOf(HasSubstr("as a plan, which names no routes"),
+                                HasSubstr("algbw 50 GB/s, 100 % of the optimum 50 GB/s")));
+    const auto plan = nlohmann::json::parse(read_file(file));
+    EXPECT_EQ(plan["collective"], "alltoall");
+    EXPECT_EQ(plan["inplace"], in_place);
+    const auto verdict = run({"verify", file, "--topology", fabric, "--json"});
+    EXPECT_EQ(verdict.code, 0) << verdict.out;
+    EXPECT_EQ(nlohmann::json::parse(verdict.out)["algbw"]["exact"], "50");
+    const auto times = run({"simulate", file, fabric, "--sizes", "1M"});
+    EXPECT_EQ(times.code, 0) << times.err;
+  }
+}
+
 TEST(SynthAlltoall, WritesFlowsThatFollowTheirSchema) {
   const Scratch scratch;
   const auto made = synth({topology("mi250-x1"), "--format", "flows", "-k", "4"});
@@ -173,8 +194,8 @@ TEST(SynthAlltoall, RefusesInWords) {
   const std::string pair = scratch.write("pair.json", small_topology());
   const std::vector<std::tuple<Words, int, std::string>> refused = {
       {{"--inplace"}, 3, "no alltoall in place [T06]"},
-      {{"--format", "mscclpp"}, 3, "no plans of MSCCL++ for an alltoall [T06]"},
-      {{"--target", "mscclpp"}, 3, "[T06]"},
+      {{"--format", "mscclpp", "--deploy", scratch / "here"}, 3, "for callers of its executor"},
+      {{"--format", "mscclpp", "--proto", "LL"}, 2, "--proto is for MSCCL XML"},
       {{"--format", "forest"}, 2, "--format forest is for trees"},
       {{"--format", "dot"}, 2, "--format dot is for trees"},
       {{"--root", "0"}, 2, "an alltoall has no root [S02]"},

@@ -19,12 +19,6 @@ namespace {
 
 using Kind = PlanOperation::Kind;
 
-// A place in some rank's memory.
-struct Location {
-  Buffer buffer = Buffer::input;
-  std::int64_t index = 0;
-};
-
 // Where data of a segment lies on a rank, as the collective has it.
 class Addresses {
  public:
@@ -62,16 +56,17 @@ class Addresses {
   bool in_place_;
 };
 
-// A channel of a rank's threadblock: its kind, and its number among those of the kind.
-using Channel = std::pair<PlanChannel, std::int32_t>;
-
 // Writes one rank's threadblock.
 class BlockWriter {
  public:
   BlockWriter(const PlanContext& context, const Addresses& addresses, Rank rank, PlanGpu& gpu)
-      : context_(context), addresses_(addresses), rank_(rank), gpu_(gpu) {}
+      : context_(context),
+        addresses_(addresses),
+        rank_(rank),
+        gpu_(gpu),
+        builder_(context.box_of, rank, gpu) {}
 
-  void begin(std::int64_t count) { block_.count = count; }
+  void begin(std::int64_t count) { builder_.block.count = count; }
   void send(const Transfer& transfer, Location to) { sends_.push_back({transfer, to}); }
   // `slot`: of the scratch, where it arrives to be added.
   void receive(const Transfer& transfer, std::int64_t slot) {
@@ -82,7 +77,7 @@ class BlockWriter {
   void finish() {
     write_loop();
     write_handshakes();
-    gpu_.threadblocks.push_back(std::move(block_));
+    gpu_.threadblocks.push_back(std::move(builder_.block));
   }
 
  private:
@@ -93,39 +88,6 @@ class BlockWriter {
 
   [[nodiscard]] const Segment& segment(std::int32_t number) const {
     return context_.segments[static_cast<std::size_t>(number)];
-  }
-  [[nodiscard]] PlanChannel kind_to(Rank peer) const {
-    return kind_between(context_.box_of, rank_, peer);
-  }
-
-  Channel channel_to(Rank peer) {
-    const PlanChannel kind = kind_to(peer);
-    const auto [known, added] = channels_.try_emplace(peer, Channel(kind, 0));
-    if (added) {
-      auto& peers = gpu_.peers[static_cast<std::size_t>(kind)];
-      auto& own = block_.channels[static_cast<std::size_t>(kind)];
-      known->second.second = static_cast<std::int32_t>(own.size());
-      own.push_back(static_cast<std::int32_t>(peers.size()));
-      peers.push_back(peer);
-    }
-    return known->second;
-  }
-
-  // The remote buffer's number in this threadblock's list.
-  std::int32_t remote(Rank peer, Buffer buffer) {
-    const PlanChannel kind = kind_to(peer);
-    auto& own = block_.remote_buffers[static_cast<std::size_t>(kind)];
-    const auto [known, added] = remotes_.try_emplace({peer, buffer}, 0);
-    if (!added) return known->second;
-    const auto same = [&](const PlanRemoteBuffer& each) {
-      return each.rank == peer && each.buffer == buffer;
-    };
-    auto& all = gpu_.remote_buffers;
-    auto at = std::find_if(all.begin(), all.end(), same);
-    if (at == all.end()) at = all.insert(all.end(), {peer, buffer, kind});
-    known->second = static_cast<std::int32_t>(own.size());
-    own.push_back(static_cast<std::int32_t>(at - all.begin()));
-    return known->second;
   }
 
   // Where this rank's data of a segment is at the moment.
@@ -166,7 +128,7 @@ class BlockWriter {
     return (to.index() + ranks - rank_.index()) % ranks;
   }
 
-  void add(PlanOperation operation) { block_.loop.push_back(std::move(operation)); }
+  void add(PlanOperation operation) { builder_.block.loop.push_back(std::move(operation)); }
 
   // Threads must be in step before what follows, if they may not be.
   void in_step() {
@@ -179,50 +141,29 @@ class BlockWriter {
     for (const std::int32_t number : owned_) {
       PlanOperation copy;
       copy.kind = Kind::copy;
-      copy.sources.push_back(local(addresses_.source(segment(number))));
-      copy.destinations.push_back(local(addresses_.result(segment(number))));
+      copy.sources.push_back(local_slice(addresses_.source(segment(number))));
+      copy.destinations.push_back(local_slice(addresses_.result(segment(number))));
       add(std::move(copy));
     }
     in_step_ = true;  // nothing here reads what was copied
   }
 
-  static PlanSlice local(Location at) { return {at.buffer, -1, at.index}; }
-
   void send_all(std::span<const Due> due) {
     if (due.empty()) return;
     in_step();
-    // A put takes its sources from one buffer, and goes through one kind of channel.
-    std::map<std::pair<PlanChannel, Buffer>, PlanOperation> puts;
-    std::vector<Channel> told;
+    std::vector<Shipment> shipments;
     for (const Due& each : due) {
-      const Rank to = each.transfer.dst;
-      const Location from = current(each.transfer.segment);
-      const Channel via = channel_to(to);
-      PlanOperation& put = puts[{via.first, from.buffer}];
-      put.kind = Kind::put;
-      put.channel = via.first;
-      if (via.first == PlanChannel::port) put.channels.push_back(via.second);
-      put.sources.push_back(local(from));
-      put.destinations.push_back({each.at.buffer, remote(to, each.at.buffer), each.at.index});
-      told.push_back(via);
-      if (put.sources.size() == kMaxOperationChannels) {
-        add(std::move(put));
-        put = {};
-      }
+      shipments.push_back({each.transfer.dst, current(each.transfer.segment), each.at});
     }
-    for (auto& [key, put] : puts) {
-      if (!put.sources.empty()) add(std::move(put));
-    }
-    add({});
-    on_channels(Kind::signal, std::move(told), block_.loop);
+    builder_.send(shipments);
     in_step_ = true;  // what was told of is not touched again before more arrives
   }
 
   void receive_all(std::span<const Due> due) {
     if (due.empty()) return;
-    std::vector<Channel> heard;
-    for (const Due& each : due) heard.push_back(channel_to(each.transfer.src));
-    on_channels(Kind::wait, std::move(heard), block_.loop);
+    std::vector<BlockChannel> heard;
+    for (const Due& each : due) heard.push_back(builder_.channel_to(each.transfer.src));
+    append_on_channels(Kind::wait, std::move(heard), builder_.block.loop);
     in_step_ = false;
     std::map<std::int32_t, std::vector<std::int64_t>> slots;  // by segment
     for (const Due& each : due) {
@@ -245,32 +186,15 @@ class BlockWriter {
       sum.kind = Kind::reduce;
       if (i > 0) add({});  // the sum so far is read again
       const Location from = current(number);
-      sum.sources.push_back(local(from));
+      sum.sources.push_back(local_slice(from));
       const bool begun = held_.contains(number);
       const Location to = begun ? from : addresses_.sum(segment(number), rank_, slots[i]);
       held_[number] = to;
       for (; i < slots.size() && sum.sources.size() < kMaxOperationChannels; ++i) {
         sum.sources.push_back({Buffer::scratch, -1, slots[i]});
       }
-      sum.destinations.push_back(local(to));
+      sum.destinations.push_back(local_slice(to));
       add(std::move(sum));
-    }
-  }
-
-  // One operation on each of these channels, once, by kind of channel.
-  static void on_channels(Kind kind, std::vector<Channel> channels,
-                          std::vector<PlanOperation>& out) {
-    std::sort(channels.begin(), channels.end());
-    channels.erase(std::unique(channels.begin(), channels.end()), channels.end());
-    for (std::size_t i = 0; i < channels.size(); ++i) {
-      const bool fits = i > 0 && channels[i].first == channels[i - 1].first &&
-                        out.back().channels.size() < kMaxOperationChannels;
-      if (!fits) {
-        PlanOperation& next = out.emplace_back();
-        next.kind = kind;
-        next.channel = channels[i].first;
-      }
-      out.back().channels.push_back(channels[i].second);
     }
   }
 
@@ -281,35 +205,30 @@ class BlockWriter {
     const bool reduces = context_.forest.reduce.has_value();
     const bool spreads = context_.forest.broadcast.has_value();
     const auto channels_of = [&](const std::vector<Due>& list, bool of_reduce, bool to) {
-      std::vector<Channel> channels;
+      std::vector<BlockChannel> channels;
       for (const Due& each : list) {
         if (each.transfer.reduces != of_reduce) continue;
-        channels.push_back(channel_to(to ? each.transfer.dst : each.transfer.src));
+        channels.push_back(builder_.channel_to(to ? each.transfer.dst : each.transfer.src));
       }
       return channels;
     };
-    const auto ports = [](std::vector<Channel> channels) {
-      std::erase_if(channels, [](const Channel& each) { return each.first != PlanChannel::port; });
-      return channels;
-    };
-    on_channels(Kind::signal, channels_of(receives_, reduces, false), block_.before);
-    on_channels(Kind::wait, channels_of(sends_, reduces, true), block_.before);
-    if (!block_.before.empty()) block_.before.emplace_back();
-    const auto arrived = ports(channels_of(receives_, !spreads, false));
-    if (!arrived.empty()) block_.after.emplace_back();
-    on_channels(Kind::signal, arrived, block_.after);
-    on_channels(Kind::wait, ports(channels_of(sends_, !spreads, true)), block_.after);
+    PlanThreadblock& block = builder_.block;
+    append_on_channels(Kind::signal, channels_of(receives_, reduces, false), block.before);
+    append_on_channels(Kind::wait, channels_of(sends_, reduces, true), block.before);
+    if (!block.before.empty()) block.before.emplace_back();
+    const auto arrived = ports_among(channels_of(receives_, !spreads, false));
+    if (!arrived.empty()) block.after.emplace_back();
+    append_on_channels(Kind::signal, arrived, block.after);
+    append_on_channels(Kind::wait, ports_among(channels_of(sends_, !spreads, true)), block.after);
   }
 
   const PlanContext& context_;
   const Addresses& addresses_;
   Rank rank_;
   PlanGpu& gpu_;
-  PlanThreadblock block_;
+  BlockBuilder builder_;
   std::vector<Due> sends_, receives_;
   std::vector<std::int32_t> owned_;
-  std::map<Rank, Channel> channels_;
-  std::map<std::pair<Rank, Buffer>, std::int32_t> remotes_;
   std::map<std::int32_t, Location> held_;  // of each segment, once something has arrived
   bool in_step_ = true;
 };

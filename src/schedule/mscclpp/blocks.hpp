@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "forestcoll/forest.hpp"
+#include "schedule/mscclpp/block_builder.hpp"
 #include "schedule/mscclpp/mscclpp.hpp"
 #include "schedule/mscclpp/segments.hpp"
 
@@ -23,12 +24,6 @@ struct PlanContext {
   const IdVector<Rank, std::int32_t>& box_of;
   bool in_place = true;
 };
-
-/// Memory channels within a box, port channels between two, and between ranks of no box.
-[[nodiscard]] inline PlanChannel kind_between(const IdVector<Rank, std::int32_t>& box_of, Rank a,
-                                              Rank b) {
-  return box_of[a] >= 0 && box_of[a] == box_of[b] ? PlanChannel::memory : PlanChannel::port;
-}
 
 /// Appends to every GPU of `plan` the threadblock that serves these segments, which are all of
 /// `count` chunks. Cost: O(segments · ranks · log).

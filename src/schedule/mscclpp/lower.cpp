@@ -17,6 +17,7 @@
 #include "schedule/mscclpp/blocks.hpp"
 #include "schedule/mscclpp/messages_bound.hpp"
 #include "schedule/mscclpp/mscclpp.hpp"
+#include "schedule/mscclpp/plan_limits.hpp"
 #include "schedule/mscclpp/segments.hpp"
 
 namespace forestcoll {
@@ -51,10 +52,6 @@ std::vector<std::vector<std::int32_t>> deal(const std::vector<Segment>& segments
   return groups;
 }
 
-std::size_t operations(const PlanThreadblock& block) {
-  return block.before.size() + 1 + block.loop.size() + block.after.size();
-}
-
 // A threadblock takes part in a tree with all that its rank receives and sends there. What one tree
 // alone has too much of, no dealing helps.
 Expected<void> refuse_wide_trees(const schedule::PlanContext& context) {
@@ -81,43 +78,6 @@ Expected<void> refuse_wide_trees(const schedule::PlanContext& context) {
                       end.second == PlanChannel::memory ? "of its box" : "of other boxes", most,
                       schedule::kMaxBlockChannels),
           "write MSCCL XML, or the forest with --format forest");
-    }
-  }
-  return {};
-}
-
-// What the executor's arrays and offsets do not hold.
-Expected<void> refuse(const ExecutionPlan& plan) {
-  if (auto done = schedule::refuse_long_messages(plan); !done) return done;
-  for (std::size_t r = 0; r < plan.gpus.size(); ++r) {
-    const PlanGpu& gpu = plan.gpus[Rank(r)];
-    for (std::size_t t = 0; t < gpu.threadblocks.size(); ++t) {
-      const PlanThreadblock& block = gpu.threadblocks[t];
-      if (operations(block) > schedule::kMaxPlanOperations) {
-        return make_error("T02",
-                          fmt::format("threadblock {} of rank {} needs {} operations, but MSCCL++ "
-                                      "holds {}",
-                                      t, r, operations(block), schedule::kMaxPlanOperations),
-                          "allow more threadblocks, or use a smaller -k");
-      }
-      for (std::size_t kind = 0; kind < kPlanChannels; ++kind) {
-        const std::size_t most =
-            std::max(block.channels[kind].size(), block.remote_buffers[kind].size());
-        if (most <= schedule::kMaxBlockChannels) continue;
-        return make_error(
-            "T03",
-            fmt::format("threadblock {} of rank {} needs {} channels or remote buffers "
-                        "of one kind, but MSCCL++ holds {}",
-                        t, r, most, schedule::kMaxBlockChannels),
-            "allow more threadblocks, or use a smaller -k");
-      }
-    }
-    const std::size_t ports = gpu.peers[static_cast<std::size_t>(PlanChannel::port)].size();
-    if (ports > schedule::kMaxPortChannels) {
-      return make_error("T03",
-                        fmt::format("rank {} needs {} port channels, but a proxy serves {}", r,
-                                    ports, schedule::kMaxPortChannels),
-                        kSmaller);
     }
   }
   return {};
@@ -177,7 +137,7 @@ Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
           "allow more threadblocks, or use a smaller -k");
     }
     ExecutionPlan plan = build(context, options, groups);
-    const auto done = refuse(plan);
+    const auto done = schedule::refuse_plan(plan, kSmaller);
     if (done) return plan;
     if (errors.empty()) errors = done.errors();
   }

@@ -88,7 +88,7 @@ struct PlanGpu {
 };
 
 struct ExecutionPlan {
-  Collective collective = Collective::allgather;
+  std::optional<Collective> collective = Collective::allgather;  ///< none: an alltoall
   bool in_place = true;
   bool packets = false;         ///< what scratch holds
   std::int64_t unit_bytes = 0;  ///< of each chunk, moved in one round

@@ -36,6 +36,7 @@ struct Answer {
     if (!rate || (at_most && *rate >= *at_most)) return;
     at_most = rate;
     lengths = std::move(candidate);
+    cut.clear();
   }
   /// Keeps the flows if they reach more than those so far.
   void consider(const Instance& instance, Flows candidate, std::int64_t in_parts) {

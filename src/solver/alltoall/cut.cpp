@@ -77,18 +77,18 @@ class CutFinder {
   Turned turned_;
 };
 
+}  // namespace
+
 void take_cut(const Instance& instance, const std::vector<bool>& sends, Answer& answer) {
   answer.cut.clear();
   for (std::size_t v = 0; v < sends.size(); ++v) {
     if (sends[v]) answer.cut.emplace_back(v);
   }
-  for (std::size_t a = 0; a < answer.lengths.size(); ++a) {
-    const Arc& arc = instance.network.graph.arcs()[a];
-    answer.lengths[ArcId(a)] = sends[arc.tail.index()] && !sends[arc.head.index()] ? 1 : 0;
+  answer.lengths = {};
+  for (const Arc& arc : instance.network.graph.arcs()) {
+    answer.lengths.push_back(sends[arc.tail.index()] && !sends[arc.head.index()] ? 1 : 0);
   }
 }
-
-}  // namespace
 
 void prefer_cut(const Instance& instance, Answer& answer) {
   if (!answer.at_most) return;

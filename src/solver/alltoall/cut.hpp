@@ -1,10 +1,15 @@
 // Cuts that prove as much as lengths do.
 #pragma once
 
+#include <vector>
+
 #include "solver/alltoall/answer.hpp"
 #include "solver/alltoall/instance.hpp"
 
 namespace forestcoll::solver::alltoall {
+
+/// Makes the arcs that leave these nodes the answer's lengths, and names the nodes.
+void take_cut(const Instance& instance, const std::vector<bool>& sends, Answer& answer);
 
 /// Puts a cut in place of the lengths where one proves no less: people can read it. Lengths that
 /// are averages over symmetries often stand for many cuts that are alike, and each arc that is long

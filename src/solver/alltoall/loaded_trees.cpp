@@ -8,10 +8,18 @@
 #include <utility>
 #include <vector>
 
+#include "solver/alltoall/cut.hpp"
+
 namespace forestcoll::solver::alltoall {
 namespace {
 
-constexpr double kExponents[] = {8, 16};
+// At first what a source sends is one piece; then it is halved so many times, and the halves that
+// come last find their ways beside those of all others.
+struct Pass {
+  double exponent;
+  int halvings;
+};
+constexpr Pass kPasses[] = {{8, 0}, {16, 4}};
 constexpr std::size_t kMostCapacities = 8;  // beyond, islands say little
 constexpr double kLargestExponent = 300;
 
@@ -22,7 +30,7 @@ class LoadedTrees {
         graph_(instance.network.graph),
         load_(graph_.arc_count(), 0),
         price_(load_.size(), 0),
-        trees_(instance.sources.size(), IdVector<ArcId, std::int64_t>(load_.size(), 0)),
+        flows_(instance.sources.size(), IdVector<ArcId, std::int64_t>(load_.size(), 0)),
         at_most_(at_most.to_double()),
         cost_(graph_.node_count(), 0) {
     for (const Source& source : instance.sources) needs_.push_back(instance.needs(source.rank));
@@ -33,16 +41,32 @@ class LoadedTrees {
 
   // Until that is near enough.
   void consider(double gap, Answer& answer) {
-    for (const double exponent : kExponents) {
-      exponent_ = exponent;
-      for (std::size_t a = 0; a < load_.size(); ++a) reprice(a);
-      for (std::size_t i = 0; i < trees_.size(); ++i) grow(i);
-      answer.consider(instance_, trees_, 1);
+    for (const Pass& pass : kPasses) {
+      begin(pass.exponent);
+      const std::int64_t all = std::int64_t{1} << pass.halvings;
+      for (int half = 0; half <= pass.halvings; ++half) {
+        const bool is_last = half == pass.halvings;
+        const Piece piece{all - (all >> half), is_last ? all : all - (all >> (half + 1)), all};
+        for (std::size_t i = 0; i < flows_.size(); ++i) grow(i, piece);
+      }
+      answer.consider(instance_, flows_, 1);
       if (answer.is_near(gap)) return;
     }
   }
 
  private:
+  // From this part to that, of so many.
+  struct Piece {
+    std::int64_t first, last, all;
+  };
+
+  void begin(double exponent) {
+    exponent_ = exponent;
+    std::ranges::fill(load_, 0.0);
+    for (std::size_t a = 0; a < load_.size(); ++a) reprice(a);
+    for (auto& flow : flows_) std::ranges::fill(flow, 0);
+  }
+
   void reprice(std::size_t a) {
     const double share = load_[a] * per_unit_[a] * at_most_;
     price_[a] = std::exp(std::min(exponent_ * (share - 1), kLargestExponent)) * per_unit_[a];
@@ -53,24 +77,29 @@ class LoadedTrees {
     reprice(a);
   }
 
-  // The tree of a source anew, with what the other sources load.
-  void grow(std::size_t i) {
-    IdVector<ArcId, std::int64_t>& tree = trees_[i];
-    for (std::size_t a = 0; a < load_.size(); ++a) {
-      if (tree[ArcId(a)] > 0) add(a, -static_cast<double>(tree[ArcId(a)]));
-      tree[ArcId(a)] = 0;
-    }
-    const NodeId root = instance_.network.ranks[instance_.sources[i].rank.index()];
-    search(root);
+  // A tree for a piece of what a source sends.
+  void grow(std::size_t i, const Piece& piece) {
+    search(instance_.network.ranks[instance_.sources[i].rank.index()]);
     IdVector<NodeId, std::int64_t> behind = needs_[i];
+    for (std::size_t v = 0; v < behind.size(); ++v) cut(behind[NodeId(v)], v, piece);
     for (std::size_t at = settled_.size(); at-- > 1;) {
       const NodeId v = settled_[at];
       if (behind[v] == 0) continue;
       const ArcId by = by_[v];
-      tree[by] = behind[v];
+      flows_[i][by] += behind[v];
       behind[graph_.tail(by)] += behind[v];
       add(by.index(), static_cast<double>(behind[v]));
     }
+  }
+
+  // The piece of an amount. Of small ones, which have no such parts, some nodes' are in each piece.
+  static void cut(std::int64_t& amount, std::size_t node, const Piece& piece) {
+    const auto up_to = [&](std::int64_t part) {
+      return static_cast<std::int64_t>(
+          (static_cast<Int128>(amount) * part + static_cast<std::int64_t>(node) % piece.all) /
+          piece.all);
+    };
+    if (amount > 0) amount = up_to(piece.last) - up_to(piece.first);
   }
 
   // Dijkstra's; of equal ones the arc of lower number.
@@ -104,7 +133,7 @@ class LoadedTrees {
   const Digraph& graph_;
   std::vector<double> load_, price_, per_unit_;        // by arc
   std::vector<IdVector<NodeId, std::int64_t>> needs_;  // by source
-  Flows trees_;
+  Flows flows_;
   double exponent_ = 0;
   double at_most_;  // the rate that is proved: at which no link carries more than it can
   // Of the search for one tree.
@@ -146,7 +175,8 @@ std::vector<std::vector<bool>> islands(const Network& network, Capacity slow) {
   return islands;
 }
 
-// The cut around an island that proves most, as lengths.
+}  // namespace
+
 void consider_islands(const Instance& instance, Answer& answer) {
   const Network& network = instance.network;
   std::vector<Capacity> capacities(network.capacity.begin(), network.capacity.end());
@@ -168,19 +198,11 @@ void consider_islands(const Instance& instance, Answer& answer) {
     }
   }
   if (!least || (answer.at_most && *least >= *answer.at_most)) return;
-  ArcLengths lengths(network.graph.arc_count(), 0);
-  for (std::size_t a = 0; a < lengths.size(); ++a) {
-    const NodeId tail = network.graph.tail(ArcId(a)), head = network.graph.head(ArcId(a));
-    lengths[ArcId(a)] = best[tail.index()] && !best[head.index()] ? 1 : 0;
-  }
-  answer.consider(instance, std::move(lengths));
+  answer.at_most = least;
+  take_cut(instance, best, answer);
 }
 
-}  // namespace
-
 void consider_trees(const Instance& instance, double gap, Answer& answer) {
-  if (!instance.symmetries.empty()) return;
-  consider_islands(instance, answer);
   if (answer.at_most && !answer.is_near(gap)) {
     LoadedTrees(instance, *answer.at_most).consider(gap, answer);
   }

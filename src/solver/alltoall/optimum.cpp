@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "base/check.hpp"
@@ -37,9 +38,8 @@ Diagnostic too_large() {
 
 // Shortest paths, and the links that have no choice: a bound and flows to begin with, whatever
 // fails later.
-Answer first_answer(const Instance& instance, const Folded& folded) {
+void consider_shortest_paths(const Instance& instance, const Folded& folded, Answer& answer) {
   const ArcLengths alike(instance.network.graph.arc_count(), 1);
-  Answer answer;
   answer.consider(instance, alike);
   if (folded.fixed_load > 0) {
     ArcLengths fixed;
@@ -53,7 +53,6 @@ Answer first_answer(const Instance& instance, const Folded& folded) {
                   routed(
                       instance, alike, [](std::size_t, ArcId) { return 0.0; }, parts),
                   parts);
-  return answer;
 }
 
 // What ranks have for themselves too, as sizes of buffers count it.
@@ -102,9 +101,19 @@ Expected<AlltoallOptimum> alltoall_optimum(const Network& network, const Demand&
   if (instance.unit == 0) return nothing_to_send();
   AlltoallStatistics statistics{.sources = instance.sources.size()};
   const Folded folded = fold(instance);
-  Answer answer = first_answer(instance, folded);
+  Answer answer;
+  std::optional<Program> program;
+  // Where every rank is a source of its own, shortest paths from all of them take longer than cuts.
+  const bool has_symmetries = !instance.symmetries.empty();
+  if (!has_symmetries) {
+    program = make_program(instance, options.variables);
+    if (!program) consider_islands(instance, answer);
+  }
+  if (!answer.at_most) consider_shortest_paths(instance, folded, answer);
+  if (has_symmetries && !answer.is_exact()) program = make_program(instance, options.variables);
+  if (!has_symmetries && !program) consider_trees(instance, options.gap, answer);
+  if (!answer.reached) consider_shortest_paths(instance, folded, answer);
   FirstOrderLimits limits{.gap = 0, .threads = options.threads, .stop = options.stop};
-  const auto program = answer.is_exact() ? std::nullopt : make_program(instance, options.variables);
   if (program) {
     statistics.variables = program->variables();
     if (program->variables() > kManyVariables) {
@@ -113,7 +122,6 @@ Expected<AlltoallOptimum> alltoall_optimum(const Network& network, const Demand&
     }
     if (!answer.is_exact()) solve_by_simplex(instance, *program, answer);
   }
-  if (!program && !answer.is_exact()) consider_trees(instance, options.gap, answer);
   limits = {.gap = options.gap, .threads = options.threads, .stop = options.stop};
   statistics.iterations += improve(instance, folded, limits, answer);
   prefer_cut(instance, answer);

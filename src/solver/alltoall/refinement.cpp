@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -42,16 +43,31 @@ class Refiner {
   }
 
   std::optional<Refinement> run(std::size_t max_classes) {
+    if (begins_with_more_than(max_classes)) return std::nullopt;
     for (std::size_t known = 0;;) {
       for (int round = 0; round < kRoundsBetweenCounts; ++round) recolour();
-      const std::size_t now = count(flow_) + count(node_) + count(capacity_);
-      if (count(flow_) > max_classes) return std::nullopt;
+      const std::size_t flows = count(flow_);
+      if (flows > max_classes) return std::nullopt;
+      const std::size_t now = flows + count(node_) + count(capacity_);
       if (now == known) return Refinement{classes(flow_), classes(node_), classes(capacity_)};
       known = now;
     }
   }
 
  private:
+  // Classes are only ever divided: flows that look different at once are so in the end. Where all
+  // demands differ, a few sources show it.
+  bool begins_with_more_than(std::size_t max_classes) {
+    std::unordered_set<std::uint64_t> seen;
+    for (std::size_t i = 0; i < instance_.sources.size(); ++i) {
+      recolour_flows(i);
+      const auto first = flow_.begin() + static_cast<std::ptrdiff_t>(i * arcs_);
+      seen.insert(first, first + static_cast<std::ptrdiff_t>(arcs_));
+      if (seen.size() > max_classes) return true;
+    }
+    return false;
+  }
+
   void recolour() {
     for (std::size_t i = 0; i < instance_.sources.size(); ++i) recolour_flows(i);
     for (std::uint64_t& colour : node_) colour = colour == 0 ? 0 : mix(colour);

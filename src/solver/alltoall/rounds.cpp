@@ -7,21 +7,18 @@
 #include <utility>
 #include <vector>
 
+#include "solver/alltoall/fewer_rounds.hpp"
+#include "solver/alltoall/travellers.hpp"
+
 namespace forestcoll::solver::alltoall {
 namespace {
 
-constexpr int kTries = 200;                             // orders at most
-constexpr std::int64_t kLooks = std::int64_t{1} << 25;  // at a link in a round, over all of them
-
-// Part of a path: its links carry the path's amount (parts · demand) at a time.
-struct Leg {
-  std::vector<ArcId> links;
-};
-
-struct Traveller {
-  std::vector<Leg> legs;
-  Int128 amount = 0;
-};
+constexpr int kTries = 20;  // orders at most
+// At a link in a round, over all orders, and then over all that are pushed out.
+constexpr std::int64_t kLooks = std::int64_t{1} << 22;
+constexpr std::int64_t kMendingLooks = std::int64_t{1} << 24;
+// Links times rounds: beyond, there is no time for much of it.
+constexpr std::int64_t kMostMended = std::int64_t{1} << 20;
 
 std::vector<Leg> legs_of(const Network& network, const AlltoallPath& path) {
   std::vector<Leg> legs;
@@ -86,6 +83,12 @@ class RoundsMaker {
   }
 
   void run() {
+    make();
+    mend();
+  }
+
+ private:
+  void make() {
     std::int64_t looks = 0;
     for (int i = 0; i < kTries && looks < kLooks; ++i) {
       Timetable timetable(room_);
@@ -97,7 +100,18 @@ class RoundsMaker {
     }
   }
 
- private:
+  // One round less, and again, as long as that is found.
+  void mend() {
+    if (routes_.rounds * std::ssize(room_) > kMostMended) return;
+    std::int64_t looks = kMendingLooks;
+    for (std::size_t i = 0; i < rounds_.size(); ++i) rounds_[i] = routes_.paths[i].rounds;
+    while (routes_.rounds > least_) {
+      const std::int32_t fewer = routes_.rounds - 1;
+      if (!fit_into_rounds(travellers_, room_, fewer, rounds_, looks)) return;
+      keep(fewer);
+    }
+  }
+
   // A round lasts as long as the slowest leg takes alone; there are at least as many as the link
   // that is busiest needs.
   void measure(const Network& network) {
@@ -170,7 +184,7 @@ class RoundsMaker {
   std::int32_t least_ = 1;             // no fewer rounds
   std::vector<std::size_t> order_;
   std::vector<std::int64_t> blame_;
-  std::vector<std::vector<std::int32_t>> rounds_;
+  LegRounds rounds_;
 };
 
 }  // namespace

@@ -41,6 +41,14 @@ inline constexpr std::int64_t kMaxAlltoallParts = std::int64_t{1} << 22;
                                                       const Ratio& at_most,
                                                       const AlltoallRoutingOptions& options = {});
 
+/// The same paths in so many times as many parts, those of one stay together: the same rates.
+[[nodiscard]] AlltoallRoutes in_finer_parts(AlltoallRoutes routes, std::int64_t times);
+
+/// The one that links let reach more; of equal rates, the one whose rounds leave more of it. An
+/// error only where both are one.
+[[nodiscard]] Expected<AlltoallRoutes> better_routes(Expected<AlltoallRoutes> a,
+                                                     Expected<AlltoallRoutes> b);
+
 /// Puts every leg into a round where `rounds` is 0, parts of one path in rounds of their own where
 /// that is faster, and adds up what the links then carry: `rate`
 /// and `rate_in_rounds`. REQUIRES: paths follow links of `network`; legs of all paths have rounds,

@@ -40,14 +40,17 @@ Int128 count_parts(const Demand& demand, std::int64_t k) {
   return pairs * k;
 }
 
-// Twice as many parts never reach less.
-std::vector<RoutedPair> search_by_halves(PartSearch search) {
-  if (search.k % 2 != 0) return search_paths(search);
-  PartSearch half = search;
-  half.k /= 2;
-  const std::vector<RoutedPair> halves = search_by_halves(half);
-  search.halves = &halves;
-  return search_paths(search);
+// Paths for k parts, and before them for as many as halving k leads to, fewest first: twice as many
+// parts never reach less.
+std::vector<std::vector<RoutedPair>> search_by_halves(PartSearch search) {
+  const std::int64_t k = search.k;
+  while (search.k % 2 == 0) search.k /= 2;
+  std::vector<std::vector<RoutedPair>> found;
+  for (; search.k <= k; search.k *= 2) {
+    search.halves = found.empty() ? nullptr : &found.back();
+    found.push_back(search_paths(search));
+  }
+  return found;
 }
 
 // Parts of a pair on the same path are one path with several parts.
@@ -145,18 +148,43 @@ Expected<AlltoallRoutes> route_alltoall(const Network& network, const Demand& de
   if (parts > kMaxAlltoallParts) return too_many_parts(parts);
   const bool by_links = options.hops == AlltoallHops::links;
   const Hops hops = by_links ? link_hops(network) : peer_hops(network);
-  const auto pairs = search_by_halves({.network = network,
+  const auto found = search_by_halves({.network = network,
                                        .hops = hops,
                                        .demand = demand,
                                        .k = options.k,
                                        .at_most = at_most.to_double() / network.unit.to_double(),
                                        .halves = nullptr,
                                        .stop = options.stop});
-  AlltoallRoutes routes;
-  routes.k = options.k;
-  for (const RoutedPair& pair : pairs) append_paths(pair, network, hops, routes.paths);
-  if (!by_links) return routes;
-  return complete_routes(network, demand, std::move(routes));
+  const auto routes_in = [&](std::int64_t k, const std::vector<RoutedPair>& pairs) {
+    AlltoallRoutes routes;
+    routes.k = k;
+    for (const RoutedPair& pair : pairs) append_paths(pair, network, hops, routes.paths);
+    return routes;
+  };
+  if (!by_links) return routes_in(options.k, found.back());
+  // What fewer parts reach, these do, too: in rounds they may have less luck.
+  std::int64_t k = options.k >> (found.size() - 1);
+  auto best = complete_routes(network, demand, routes_in(k, found.front()));
+  for (std::size_t i = 1; i < found.size(); ++i) {
+    k *= 2;
+    if (best) best = in_finer_parts(*std::move(best), 2);
+    best = better_routes(std::move(best), complete_routes(network, demand, routes_in(k, found[i])));
+  }
+  return best;
+}
+
+AlltoallRoutes in_finer_parts(AlltoallRoutes routes, std::int64_t times) {
+  routes.k *= times;
+  for (AlltoallPath& path : routes.paths) path.parts *= times;
+  return routes;
+}
+
+Expected<AlltoallRoutes> better_routes(Expected<AlltoallRoutes> a, Expected<AlltoallRoutes> b) {
+  if (!a || !b) return a ? std::move(a) : std::move(b);
+  const auto rates = [](const AlltoallRoutes& routes) {
+    return std::pair(routes.rate, routes.rate_in_rounds);
+  };
+  return rates(*b) > rates(*a) ? std::move(b) : std::move(a);
 }
 
 Expected<AlltoallRoutes> complete_routes(const Network& network, const Demand& demand,

@@ -11,14 +11,14 @@ namespace {
 
 constexpr const char* kOurAlltoall = "paths near the optimum, this program";
 
-Expected<AlltoallCompilation> compile_row(const Fabric& fabric, const RowsRequest& request,
-                                          const std::string& name, AlltoallCompileOptions options) {
+AlltoallCompileOptions options_of_row(const RowsRequest& request, const std::string& name,
+                                      AlltoallFormat format) {
+  AlltoallCompileOptions options;
   if (name != ours) options.algorithm = name;
+  options.format = format;
   options.proof = request.alltoall_proof;
   options.xml.protocol = "Simple";
-  auto made = compile_alltoall(fabric, *request.demand, options);
-  if (!made || made->verdict.ok) return made;
-  return made->verdict.findings.front();
+  return options;
 }
 
 }  // namespace
@@ -45,20 +45,22 @@ void describe_alltoall(const std::string& name, ComparedRow& row) {
   row.source = info.source;
 }
 
-Expected<AlltoallCompilation> alltoall_flows(const Fabric& fabric, const RowsRequest& request,
-                                             const std::string& name) {
-  return compile_row(fabric, request, name, {.format = AlltoallFormat::flows});
-}
-
-Expected<AlltoallCompilation> alltoall_flows_for(const Fabric& fabric, const RowsRequest& request,
-                                                 std::int64_t bytes, std::int64_t k) {
-  return compile_row(fabric, request, ours,
-                     {.k = k, .bytes = bytes, .format = AlltoallFormat::flows});
+Expected<std::vector<AlltoallCompilation>> alltoall_flows(const Fabric& fabric,
+                                                          const RowsRequest& request,
+                                                          const std::string& name) {
+  auto made = compile_alltoalls(fabric, *request.demand,
+                                options_of_row(request, name, AlltoallFormat::flows));
+  if (!made || made->front().verdict.ok) return made;
+  return made->front().verdict.findings.front();
 }
 
 Expected<AlltoallCompilation> alltoall_program(const Fabric& fabric, const RowsRequest& request,
                                                const std::string& name, std::int64_t k) {
-  return compile_row(fabric, request, name, {.k = k, .format = AlltoallFormat::msccl});
+  auto options = options_of_row(request, name, AlltoallFormat::msccl);
+  options.k = k;
+  auto made = compile_alltoall(fabric, *request.demand, options);
+  if (!made || made->verdict.ok) return made;
+  return made->verdict.findings.front();
 }
 
 }  // namespace forestcoll::cli

@@ -1,7 +1,9 @@
 // All-to-alls in a comparison: ours and others', as flows and as programs.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "common/fabric.hpp"
 #include "compare/comparison.hpp"
@@ -17,15 +19,11 @@ namespace forestcoll::cli {
 
 /// Whose row it is.
 void describe_alltoall(const std::string& name, ComparedRow& row);
-/// One of `alltoall_baselines`, or `ours`, as flows, verified. Errors: those of `compile_alltoall`.
-[[nodiscard]] Expected<AlltoallCompilation> alltoall_flows(const Fabric& fabric,
-                                                           const RowsRequest& request,
-                                                           const std::string& name);
-/// Ours that is fastest for what a rank sends, in bytes, in so many parts per pair; also paths of
-/// others, where these are.
-[[nodiscard]] Expected<AlltoallCompilation> alltoall_flows_for(const Fabric& fabric,
-                                                               const RowsRequest& request,
-                                                               std::int64_t bytes, std::int64_t k);
+/// One of `alltoall_baselines`, or `ours`, as flows, verified; after ours, what may be faster for
+/// small messages, paths of others among them. Errors: those of `compile_alltoalls`.
+[[nodiscard]] Expected<std::vector<AlltoallCompilation>> alltoall_flows(const Fabric& fabric,
+                                                                        const RowsRequest& request,
+                                                                        const std::string& name);
 /// What is asked for by name as MSCCL XML of the default target, in so many parts per pair.
 [[nodiscard]] Expected<AlltoallCompilation> alltoall_program(const Fabric& fabric,
                                                              const RowsRequest& request,

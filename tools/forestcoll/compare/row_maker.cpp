@@ -167,34 +167,38 @@ class RowMaker {
   void make_alltoall(ComparedRow& row) {
     describe_alltoall(row.algorithm, row);
     Stopwatch watch;
-    const auto made = alltoall_flows(fabric_, request_, row.algorithm);
+    const auto all = alltoall_flows(fabric_, request_, row.algorithm);
     row.seconds = watch.restart();
-    if (!made) {
-      row.error = made.errors().front();
+    if (!all) {
+      row.error = all.errors().front();
       return;
     }
-    set_rate(row, made->algbw);
+    const AlltoallCompilation& made = all->front();
+    set_rate(row, made.algbw);
     if (row.error) return;
-    row.parts = made->routes.k;
-    set_links(row, loads_of(made->verdict));
+    row.parts = made.routes.k;
+    set_links(row, loads_of(made.verdict));
     set_alltoall_program(row);
-    simulate(row, made->text);
-    if (row.algorithm != ours) return;
-    choose_alltoall_by_size(row.times, row);
-    choose_alltoall_by_size(row.at_measured, row);
+    simulate(row, made.text);
+    for (std::size_t i = 1; i < all->size(); ++i) take_faster_times(row, (*all)[i].text);
   }
 
   // What `synth --sizes` writes for each size: in few rounds, or with the stops of others, where
   // that is faster.
-  void choose_alltoall_by_size(std::vector<SimulatedTime>& times, const ComparedRow& row) const {
-    for (SimulatedTime& time : times) {
-      const auto bytes = static_cast<std::int64_t>(time.bytes);
-      const auto made = alltoall_flows_for(fabric_, request_, bytes, *row.parts);
-      if (!made) continue;
-      const auto simulator = prepare_simulation(made->text, row.algorithm, fabric_.topology);
-      if (!simulator) continue;
-      const auto by_size = times_at(*simulator, {bytes});
-      if (by_size && by_size->front().seconds < time.seconds) time = by_size->front();
+  void take_faster_times(ComparedRow& row, const std::string& text) const {
+    if (row.times.empty() && row.at_measured.empty()) return;
+    const auto simulator = prepare_simulation(text, row.algorithm, fabric_.topology);
+    if (!simulator) return;
+    for (auto* times : {&row.times, &row.at_measured}) {
+      std::vector<std::int64_t> sizes;
+      for (const SimulatedTime& time : *times) {
+        sizes.push_back(static_cast<std::int64_t>(time.bytes));
+      }
+      const auto others = times_at(*simulator, sizes);
+      if (!others) continue;
+      for (std::size_t i = 0; i < sizes.size(); ++i) {
+        if ((*others)[i].seconds < (*times)[i].seconds) (*times)[i] = (*others)[i];
+      }
     }
   }
 

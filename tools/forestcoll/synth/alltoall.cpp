@@ -55,23 +55,41 @@ Expected<void> refuse_tree_options(const SynthArguments& arguments) {
 
 Expected<void> refuse_format(const SynthArguments& arguments) {
   const std::string& format = arguments.format;
-  if (format == "mscclpp") {
-    return make_error("T06", "this program makes no plans of MSCCL++ for an alltoall",
-                      "write --format msccl or flows");
+  for (const char* known : {"msccl", kPlanTarget, "flows", "none"}) {
+    if (format == known) return {};
   }
-  if (format == "msccl" || format == "flows" || format == "none" || is_trace(format)) {
-    return {};
-  }
+  if (is_trace(format)) return {};
   return make_error("S04",
                     fmt::format("--format {} is for trees, and an alltoall has none", format),
-                    "write --format msccl, flows or none");
+                    "write --format msccl, mscclpp, flows or none");
 }
 
 // RCCL's interface says that it does not support an alltoall in place; NCCL has none of its own.
+// The executor of MSCCL++ takes plans for both.
 Expected<void> refuse_in_place(const SynthArguments& arguments) {
-  if (!arguments.in_place) return {};
+  if (!arguments.in_place || arguments.format == kPlanTarget) return {};
   return make_error("T06", "the runtimes have no alltoall in place",
                     "leave --inplace out: the schedule is for calls out of place");
+}
+
+// Its NCCL interface answers an alltoall with an error before it looks for a plan.
+Expected<void> refuse_deployed_plan(const SynthArguments& arguments) {
+  if (arguments.deploy.empty() || arguments.format != kPlanTarget) return {};
+  return make_error("T06",
+                    "MSCCL++ runs plans of an alltoall for callers of its executor alone, not "
+                    "behind NCCL's calls",
+                    "write the plan with -o, and give it to mscclpp.Executor");
+}
+
+// Its NCCL interface answers an alltoall with an error before it looks for a plan.
+Expected<void> refuse_deployed_plan(const SynthArguments& arguments) {
+  if (arguments.deploy.empty() || arguments.format != kPlanTarget) return {};
+  return Diagnostic{.code = "T06",
+                    .kind = ErrorKind::limit,
+                    .message =
+                        "MSCCL++ runs plans of an alltoall for callers of its executor "
+                        "alone, not behind NCCL's calls",
+                    .remedy = "write the plan with -o, and give it to mscclpp.Executor"};
 }
 
 Diagnostic no_parts(const std::string& text) {
@@ -124,8 +142,8 @@ Expected<std::string> read_algorithm(const SynthArguments& arguments) {
 
 // What schedules of all collectives have in common is read as for an allgather.
 Expected<AlltoallCompileOptions> resolve_alltoall(const SynthArguments& arguments) {
-  for (const auto& done :
-       {refuse_tree_options(arguments), refuse_format(arguments), refuse_in_place(arguments)}) {
+  for (const auto& done : {refuse_tree_options(arguments), refuse_format(arguments),
+                           refuse_in_place(arguments), refuse_deployed_plan(arguments)}) {
     if (!done) return done.errors();
   }
   const auto options_of_baseline = read_algorithm(arguments);
@@ -134,7 +152,7 @@ Expected<AlltoallCompileOptions> resolve_alltoall(const SynthArguments& argument
   common.collective = to_string(Collective::allgather);
   common.baseline = {};
   // No window: what is made is for a size.
-  if (arguments.format != "msccl" && !is_trace(arguments.format)) common.sizes.clear();
+  if (arguments.format == "flows" || arguments.format == "none") common.sizes.clear();
   common.trees.clear();
   const auto request = resolve(common);
   if (!request) return request.errors();
@@ -142,9 +160,11 @@ Expected<AlltoallCompileOptions> resolve_alltoall(const SynthArguments& argument
   options.algorithm = *options_of_baseline;
   if (const auto done = read_largest_size(arguments.sizes, options); !done) return done.errors();
   if (const auto done = read_parts(arguments.trees, options); !done) return done.errors();
-  options.format = arguments.format == "none"    ? AlltoallFormat::none
-                   : arguments.format == "flows" ? AlltoallFormat::flows
-                                                 : AlltoallFormat::msccl;
+  options.format = arguments.format == "none"        ? AlltoallFormat::none
+                   : arguments.format == "flows"     ? AlltoallFormat::flows
+                   : arguments.format == kPlanTarget ? AlltoallFormat::mscclpp
+                                                     : AlltoallFormat::msccl;
+  options.in_place = arguments.in_place;
   options.xml = request->compile.xml;
   if (options.xml.protocol.empty()) options.xml.protocol = "Simple";
   options.sms = request->compile.sms;
@@ -249,7 +269,9 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
   options->solver.stop = limit.token();
   options->solver.threads = solver->threads;
   auto fabric = load_fabric(arguments.topology, arguments.reading, arguments.failures, console);
-  if (fabric && options->format == AlltoallFormat::msccl && has_relays(fabric->topology)) {
+  const bool is_program =
+      options->format == AlltoallFormat::msccl || options->format == AlltoallFormat::mscclpp;
+  if (fabric && is_program && has_relays(fabric->topology)) {
     fabric = members_alone(*std::move(fabric));
   }
   if (!fabric) return fail(fabric.errors(), console);

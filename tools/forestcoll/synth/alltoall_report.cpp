@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/report/share.hpp"
+#include "common/report/warnings.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -77,7 +78,8 @@ std::string rounds_line(const AlltoallCompilation& made) {
 std::string programs_lines(const AlltoallCompilation& made, std::int32_t sms) {
   const Verdict& verdict = made.verdict;
   if (verdict.threadblocks == 0) return {};
-  std::string text = "  as XML, which names no routes: each hop by the fewest links\n";
+  std::string text = fmt::format("  as {}, which names no routes: each hop by the fewest links\n",
+                                 verdict.format == "msccl-xml" ? "XML" : "a plan");
   text += fmt::format("  {} per GPU of {}, {}, {} at most\n",
                       counted(static_cast<std::size_t>(verdict.threadblocks), "threadblock"), sms,
                       counted(static_cast<std::size_t>(verdict.channels), "channel"),
@@ -88,6 +90,7 @@ std::string programs_lines(const AlltoallCompilation& made, std::int32_t sms) {
               : fmt::format("  scratch: {} of {} chunks, {} times the send buffer\n", made.scratch,
                             verdict.chunks, number(scratch.to_double()));
   if (!verdict.free_at_one_in_flight) text += deadlock_line();
+  text += condition_lines(verdict);
   return text + fmt::format("  usable: {}\n", verdict.usable_counts);
 }
 
