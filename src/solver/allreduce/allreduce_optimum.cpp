@@ -1,9 +1,10 @@
 // The programs are solved by cut generation in floating point, and what that finds is proved.
+#include "forestcoll/allreduce_optimum.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "forestcoll/allreduce_optimum.hpp"
 #include "forestcoll/rate.hpp"
 #include "solver/allreduce/allreduce_program.hpp"
 #include "solver/allreduce/class_search.hpp"
