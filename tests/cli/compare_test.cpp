@@ -90,7 +90,8 @@ TEST(Compare, OursBranchesAtSwitchesAsNvlsDoes) {
               HasSubstr("with switches that copy and combine: 400 GB/s, 55.56 % more"));
 }
 
-// On every kind of box whose switch can do it, one or several, with SHARP between them and without.
+// On every kind of box whose switch can do it, one or several, with SHARP between them and without:
+// by rate, and at no size by more than what `compare` calls level.
 TEST(Compare, OursIsNoSlowerThanNvlsAnywhere) {
   const Scratch scratch;
   const std::string file = scratch / "t.json";
@@ -105,13 +106,14 @@ TEST(Compare, OursIsNoSlowerThanNvlsAnywhere) {
            {"dgx-h100", "--boxes", "8"},
            {"dgx-b200", "--boxes", "2", "--sharp", "yes"},
            {"dgx-h100", "--boxes", "3", "--sharp", "yes"},
+           {"dgx-h100", "--boxes", "4", "--fabric", "odd-even", "--sharp", "yes"},
            {"gb200-nvl72", "--boxes", "2"}}) {
     std::vector<std::string> generate = {"topo", "gen"};
     generate.insert(generate.end(), fabric.begin(), fabric.end());
     generate.insert(generate.end(), {"-o", file});
     ASSERT_EQ(run(generate).code, 0) << ::testing::PrintToString(fabric);
-    const auto result = run(
-        {"compare", file, "--trees", "--json", "--sizes", "1M", "--algorithms", "forestcoll,nvls"});
+    const auto result = run({"compare", file, "--trees", "--json", "--sizes", "1K,1M,64M,1G",
+                             "--algorithms", "forestcoll,nvls"});
     ASSERT_EQ(result.code, 0) << result.err;
     const auto report = nlohmann::json::parse(result.out);
     const auto ours = row(report, "forestcoll"), theirs = row(report, "nvls");
@@ -120,6 +122,12 @@ TEST(Compare, OursIsNoSlowerThanNvlsAnywhere) {
     EXPECT_GE(ours["algbw"]["value"].get<double>(), theirs["algbw"]["value"].get<double>()) << what;
     EXPECT_NEAR(ours["optimum_fraction"], 1, 1e-12) << what;
     EXPECT_LE(theirs["optimum_fraction"], 1 + 1e-12) << what;
+    ASSERT_EQ(theirs["times"].size(), 4U) << what;
+    for (std::size_t i = 0; i < theirs["times"].size(); ++i) {
+      EXPECT_LE(ours["times"][i]["seconds"].get<double>(),
+                theirs["times"][i]["seconds"].get<double>() * 1.005)
+          << what << ours["times"][i]["bytes"];
+    }
   }
 }
 

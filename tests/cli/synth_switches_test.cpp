@@ -4,6 +4,9 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "cli/program.hpp"
 
@@ -161,9 +164,148 @@ TEST(SynthInNetwork, ForestsThatBranchAreTimed) {
   const auto simulated = run({"simulate", forest, file});
   EXPECT_EQ(simulated.code, 0) << simulated.err;
   EXPECT_THAT(simulated.out, HasSubstr("allreduce over 8 ranks"));
-  const auto warm = run({"synth", file, "--format", "forest", "--warm", forest, "-o", "-"});
-  EXPECT_EQ(warm.code, 2);
-  EXPECT_THAT(warm.err, HasSubstr("version 1 or 2"));
+}
+
+/// The summary of a forest that keeps the trees of `forest`.
+nlohmann::json warm(const std::string& file, const std::string& forest,
+                    const std::vector<std::string>& more, const std::string& output) {
+  std::vector<std::string> arguments = {"synth", file,     "--format", "forest", "--warm",
+                                        forest,  "--json", "-o",       output};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const auto result = run(arguments);
+  EXPECT_EQ(result.code, 0) << result.err;
+  if (result.code != 0) return {};
+  auto report = nlohmann::json::parse(result.out);
+  expect_valid(report, "forestcoll-synth.schema.json");
+  return report;
+}
+
+// Nothing failed: all trees stand.
+TEST(SynthInNetwork, FormerTreesAreKept) {
+  const Scratch scratch;
+  const std::string file = scratch / "h100.json", forest = scratch / "forest.json";
+  const std::string after = scratch / "after.json";
+  ASSERT_EQ(run({"topo", "gen", "dgx-h100", "--boxes", "2", "-o", file}).code, 0);
+  for (const auto& collective :
+       std::vector<std::vector<std::string>>{{},
+                                             {"-c", "broadcast", "--root", "box1/gpu2"},
+                                             {"-c", "reduce", "--root", "box1/gpu2"}}) {
+    std::vector<std::string> arguments = {"synth", file, "--format", "forest", "-o", forest};
+    arguments.insert(arguments.end(), collective.begin(), collective.end());
+    ASSERT_EQ(run(arguments).code, 0);
+    const auto same = warm(file, forest, collective, after);
+    EXPECT_EQ(same["kept"]["kept_trees"], same["kept"]["former_trees"]);
+    EXPECT_EQ(same["kept"]["new_trees"], 0);
+    EXPECT_EQ(same["kept"]["kept_share"], 1);
+    EXPECT_EQ(read_file(after), read_file(forest));
+  }
+}
+
+// With a NIC gone, those stand that do not use it and fit.
+TEST(SynthInNetwork, FormerTreesThatStandAreKept) {
+  const Scratch scratch;
+  const std::string file = scratch / "h100.json", forest = scratch / "forest.json";
+  const std::string after = scratch / "after.json";
+  ASSERT_EQ(run({"topo", "gen", "dgx-h100", "--boxes", "2", "-o", file}).code, 0);
+  ASSERT_EQ(run({"synth", file, "--format", "forest", "-o", forest}).code, 0);
+  const auto less = warm(file, forest, {"--drop", "box0/nic0"}, after);
+  ASSERT_TRUE(less.contains("branching"));
+  EXPECT_EQ(less["algbw"], less["optimum"]);
+  EXPECT_GT(less["kept"]["touched_trees"], 0);
+  EXPECT_GT(less["kept"]["kept_trees"], 0);
+  EXPECT_LT(less["kept"]["kept_trees"], less["kept"]["former_trees"]);
+  const auto verify = run({"verify", after, "--topology", file, "--drop", "box0/nic0"});
+  EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
+}
+
+TEST(SynthInNetwork, FormerTreesThatCannotBeKeptAreNamed) {
+  const Scratch scratch;
+  const std::string file = scratch / "h100.json", forest = scratch / "forest.json";
+  ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
+  ASSERT_EQ(run({"synth", file, "--format", "forest", "-o", forest}).code, 0);
+  for (const std::string format : {"msccl", "mscclpp", "forest-xml"}) {
+    const auto refused = run({"synth", file, "--format", format, "--warm", forest, "-o", "-"});
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("[S04]"));
+    EXPECT_THAT(refused.err, HasSubstr("branch at switches, which --format " + format));
+  }
+  const auto other = run({"synth", file, "-c", "broadcast", "--root", "0", "--format", "forest",
+                          "--warm", forest, "-o", "-"});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, HasSubstr("the former forest is for allreduce, not for broadcast"));
+  // The switch does not combine any more.
+  const auto gone = run({"synth", file, "--format", "forest", "--drop", "nvsw:reduce", "--warm",
+                         forest, "-o", scratch / "after.json"});
+  EXPECT_EQ(gone.code, 0) << gone.err;
+  EXPECT_THAT(gone.err, HasSubstr("nothing of the former forest is kept"));
+  // A rank more than there was.
+  ASSERT_EQ(run({"synth", file, "--ranks", "0-6", "--format", "forest", "-o", forest}).code, 0);
+  const auto more = run({"synth", file, "--format", "forest", "--warm", forest, "-o", "-"});
+  EXPECT_EQ(more.code, 2);
+  EXPECT_THAT(more.err, HasSubstr("gpu7 is not in the former forest"));
+  EXPECT_THAT(more.err, HasSubstr("[R02]"));
+}
+
+// For one size: packets for few bytes, sums in the switch for many, and the plan is what was timed.
+TEST(SynthInNetwork, PlansAreChosenBySize) {
+  const Scratch scratch;
+  const std::string file = scratch / "h100.json", plan = scratch / "plan.json";
+  ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
+  for (const auto& [size, operation, name] :
+       {std::tuple("16K", "\"gstorepkt\"", "forestcoll, packets copied in switches"),
+        std::tuple("256M", "\"glres\"", "forestcoll, sums in switches")}) {
+    const auto synth =
+        run({"synth", file, "--format", "mscclpp", "--size", size, "--json", "-o", plan});
+    ASSERT_EQ(synth.code, 0) << synth.err;
+    const auto report = nlohmann::json::parse(synth.out);
+    expect_valid(report, "forestcoll-synth.schema.json");
+    EXPECT_THAT(report["fastest"]["name"].get<std::string>(), HasSubstr(name));
+    EXPECT_THAT(synth.err, HasSubstr("fastest for this size: " + std::string(name)));
+    EXPECT_THAT(read_file(plan), HasSubstr(operation)) << size;
+    EXPECT_GE(report["fastest"]["seconds"].get<double>(),
+              report["fastest"]["least"]["seconds"].get<double>());
+    EXPECT_EQ(run({"verify", plan, "--topology", file}).code, 0);
+    const auto timed = run({"simulate", plan, file, "--sizes", size, "--json"});
+    EXPECT_DOUBLE_EQ(nlohmann::json::parse(timed.out)["times"][0]["seconds"].get<double>(),
+                     report["fastest"]["seconds"].get<double>());
+  }
+  const auto odd = run({"synth", file, "--format", "mscclpp", "--size", "24", "-o", plan});
+  EXPECT_EQ(odd.code, 2);
+  EXPECT_THAT(odd.err, HasSubstr("no plan is for any of these sizes"));
+  EXPECT_THAT(odd.err, HasSubstr("[S03]"));
+}
+
+// Plans without switches, too: of our trees and of others'.
+TEST(SynthInNetwork, PlansOverGpusAreChosenBySize) {
+  const Scratch scratch;
+  const std::string plan = scratch / "plan.json";
+  const auto synth = run({"synth", topology("dgx-a100-x1"), "-c", "allgather", "--format",
+                          "mscclpp", "--size", "1M", "--json", "-o", plan});
+  ASSERT_EQ(synth.code, 0) << synth.err;
+  const auto report = nlohmann::json::parse(synth.out);
+  expect_valid(report, "forestcoll-synth.schema.json");
+  EXPECT_GT(report["fastest"]["considered"].size(), 4U);
+  EXPECT_EQ(run({"verify", plan, "--topology", topology("dgx-a100-x1")}).code, 0);
+}
+
+// What a plan of several boxes lacks is said, and what switches between boxes could do.
+TEST(SynthInNetwork, PlansSayWhatTheExecutorCannot) {
+  const Scratch scratch;
+  const std::string file = scratch / "h100.json", plan = scratch / "plan.json";
+  ASSERT_EQ(run({"topo", "gen", "dgx-h100", "--boxes", "2", "--fabric", "odd-even", "--sharp",
+                 "yes", "-o", file})
+                .code,
+            0);
+  const auto synth = run({"synth", file, "--format", "mscclpp", "-o", plan});
+  ASSERT_EQ(synth.code, 0) << synth.err;
+  EXPECT_THAT(synth.err, HasSubstr("sums and copies in 2 switches, box0/nvsw first"));
+  EXPECT_THAT(synth.err, HasSubstr("between boxes, which could sum and copy too: the executor "
+                                   "has no channels there"));
+  EXPECT_THAT(synth.err, HasSubstr("trees reach up to 400 GB/s (--format forest): the executor's "
+                                   "switches sum for two GPUs at least"));
+  ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
+  const auto box = run({"synth", file, "--format", "mscclpp", "-o", plan});
+  EXPECT_THAT(box.err, Not(HasSubstr("executor")));
 }
 
 }  // namespace

@@ -157,6 +157,18 @@ TEST(Branching, TreesAreNoHigherThanAskedFor) {
   }
 }
 
+// What is between what trees reach and the bound is no gap of the search: no trees are there.
+TEST(Branching, WhereTheBoundIsOutOfReachTreesAreAtTheirBest) {
+  const Cluster racks = h100(2, 72, 900);
+  const auto sharp = allreduce_optimum(racks.network, racks.roles(kEchoing, kSharp));
+  ASSERT_TRUE(sharp && sharp->split);
+  EXPECT_EQ(sharp->split->algbw, Ratio(972000, 1051));
+  EXPECT_EQ(sharp->upper, Ratio(145200, 157));
+  ASSERT_TRUE(sharp->of_trees);
+  EXPECT_GE(*sharp->of_trees, sharp->split->algbw);
+  EXPECT_LT(sharp->of_trees->to_double(), sharp->split->algbw.to_double() * (1 + 1e-6));
+}
+
 TEST(Branching, NoTreesOfSmallFabricsReachMore) {
   int fabrics = 0;
   for (std::uint64_t seed = 2000; seed < 2060; ++seed) {

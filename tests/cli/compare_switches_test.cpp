@@ -1,0 +1,68 @@
+// `forestcoll compare` where switches copy and combine: ours beside NVLS.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/compare.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+nlohmann::json compared(const std::string& file, const std::vector<std::string>& more) {
+  std::vector<std::string> arguments = {"compare", file, "--json"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const auto result = run(arguments);
+  EXPECT_EQ(result.code, 0) << result.err;
+  auto report = nlohmann::json::parse(result.out);
+  expect_valid(report, "forestcoll-compare.schema.json");
+  return report;
+}
+
+// Trees that branch lose to those over GPUs at one size, which is said.
+TEST(CompareSwitches, TreesOverGpusAreTakenWhereTheyAreFaster) {
+  const Scratch scratch;
+  const std::string file = scratch / "fabric.json";
+  ASSERT_EQ(run({"topo", "gen", "dgx-h100", "--boxes", "4", "--fabric", "odd-even", "--sharp",
+                 "yes", "-o", file})
+                .code,
+            0);
+  const auto report =
+      compared(file, {"--trees", "--algorithms", "forestcoll", "--sizes", "1K,64M,1G"});
+  EXPECT_THAT(row(report, "forestcoll")["note"].get<std::string>(),
+              HasSubstr("times over GPUs alone, which are less, at 1 KiB, 64 MiB"));
+}
+
+// As programs: NVLS is a plan of MSCCL++, and so is ours where that is fastest.
+TEST(CompareSwitches, PlansAreAmongTheProgramsOfABox) {
+  const Scratch scratch;
+  const std::string file = scratch / "fabric.json";
+  ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
+  const auto report = compared(file, {"--sizes", "1K,4M,256M"});
+  const auto ours = row(report, "forestcoll")["program_times"];
+  std::size_t others = 0;
+  for (const auto& each : report["rows"]) {
+    const auto key = each.contains("program_times") ? "program_times" : "times";
+    if (!each.contains(key)) continue;
+    for (std::size_t i = 0; i < each[key].size(); ++i) {
+      EXPECT_GE(each[key][i]["seconds"].get<double>(), ours[i]["seconds"].get<double>())
+          << each["algorithm"] << i;
+      ++others;
+    }
+  }
+  EXPECT_GT(others, 40U);
+  ASSERT_EQ(row(report, "nvls")["program_times"].size(), 3U);
+  const auto choices = row(report, "forestcoll")["choices"];
+  EXPECT_EQ(choices[0]["name"], "forestcoll, packets copied in switches, a plan of MSCCL++");
+  EXPECT_EQ(choices[2]["name"], "forestcoll, sums in switches, a plan of MSCCL++");
+  for (const auto& choice : choices) {
+    EXPECT_GE(choice["seconds"].get<double>(), choice["least_seconds"].get<double>());
+  }
+}
+
+}  // namespace
+}  // namespace forestcoll::testing
