@@ -6,6 +6,7 @@
 #include "solver/rate/scale.hpp"
 
 namespace forestcoll::solver {
+
 bool is_copied_exactly(const Scaling& scaling, std::int64_t times) {
   constexpr Int128 kMost = Int128{1} << 62;
   Int128 sum = 0;
