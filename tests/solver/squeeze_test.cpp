@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "forestcoll/max_height.hpp"
 #include "forestcoll/synthesize.hpp"
+#include "solver/pack/max_height.hpp"
 #include "support/fabrics.hpp"
 #include "support/oracles.hpp"
 

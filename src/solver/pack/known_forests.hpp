@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "forestcoll/max_height.hpp"
 #include "forestcoll/pack.hpp"
+#include "solver/pack/max_height.hpp"
 #include "solver/rate/choose_scale.hpp"
 
 namespace forestcoll::solver {

@@ -1,5 +1,5 @@
 // Lower trees at lower rates: what is found at a height, and at all lower ones.
-#include "forestcoll/max_height.hpp"
+#include "solver/pack/max_height.hpp"
 
 #include <limits>
 #include <string>
