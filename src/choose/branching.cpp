@@ -14,6 +14,7 @@
 
 #include "forestcoll/allreduce_optimum.hpp"
 #include "forestcoll/boxes.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/pack_branching.hpp"
 #include "forestcoll/switch_roles.hpp"
 
@@ -189,11 +190,9 @@ Expected<void> refuse_former(const Fabric& fabric, const CompileOptions& options
   const BranchingForest& former = *options.previous_branching;
   const SynthesizeOptions& asked = options.synthesis;
   const auto misfit = [](std::string message) {
-    return Diagnostic{.code = "R02",
-                      .message = std::move(message),
-                      .remedy =
-                          "give a forest of the same collective, root and fabric, made before the "
-                          "failure, or leave it out and pack from scratch"};
+    return make_error("R02", std::move(message),
+                      "give a forest of the same collective, root and fabric, made before the "
+                      "failure, or leave it out and pack from scratch");
   };
   if (former.collective != asked.collective) {
     return misfit(fmt::format("the former forest is for {}, not for {}",

@@ -7,6 +7,7 @@
 
 #include "choose/branching.hpp"
 #include "forestcoll/boxes.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::choose {
 
@@ -15,10 +16,8 @@ Expected<NamedPlan> switch_plan(const BranchingForest& trees, const Fabric& fabr
   const auto boxes = boxes_of_ranks(fabric.topology);
   const bool several = std::ranges::any_of(boxes, [&](auto box) { return box != boxes[Rank(0)]; });
   if (several && !has_boxes_on_able_switches(fabric)) {
-    return Diagnostic{.code = "T06",
-                      .kind = ErrorKind::limit,
-                      .message = "not every box has a switch that combines",
-                      .remedy = "write the forest with --format forest"};
+    return make_error("T06", "not every box has a switch that combines",
+                      "write the forest with --format forest");
   }
   auto plan = several ? make_box_plan(boxes, options) : lower_to_switch_plan(trees, boxes, options);
   if (!plan) return plan.errors();

@@ -9,6 +9,7 @@
 #include "choose/settle.hpp"
 #include "fastest/selectors.hpp"
 #include "fastest/write.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/stopwatch.hpp"
 
 namespace forestcoll {
@@ -19,11 +20,11 @@ using fastest::Contest;
 constexpr std::size_t kNamed = 4;  // algorithms after the fastest, in words
 
 Diagnostic no_simple(const ExchangeInfo& exchange) {
-  return {.code = "T08",
-          .message = fmt::format("{} has more operations in flight on a connection than Simple has "
-                                 "room for",
-                                 exchange.name),
-          .remedy = "leave the protocol out, or choose LL"};
+  return make_error("T08",
+                    fmt::format("{} has more operations in flight on a connection than Simple has "
+                                "room for",
+                                exchange.name),
+                    "leave the protocol out, or choose LL");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "choose/switch_plan.hpp"
 #include "fastest/programs.hpp"
 #include "forestcoll/boxes.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/verify.hpp"
 
 namespace forestcoll::fastest {
@@ -60,7 +61,7 @@ class PlanMaker {
     if (way.switched) return choose::NamedPlan{way.switched->plan, way.switched->name};
     const CollectiveForest& forest = way.forest();
     if (edge_count(forest) > kMostPlanEdges && &way != &ways_.front()) {
-      return Diagnostic{.code = "N07", .message = "too many edges", .remedy = ""};
+      return make_error("N07", "too many edges");
     }
     auto plan =
         lower_to_plan(forest, boxes_of_ranks(fabric_.topology), choose::plan_options(options_));

@@ -20,7 +20,8 @@ struct Spelling {
 constexpr Spelling kSpellings[] = {
     {"a", "b", "c", "s"},
     {"box0/gpu0", "box0/gpu1", "box0/gpu2", ""},
-    {R"(a\\b)", R"(a\b)", R"(\")", R"(\u0041)"},
+    {R"(a\\b)", R"(a\b)", "c", "s"},
+    {"a", R"(\")", R"(\u0041)", R"(\\)"},
     {"\xC3\xA9", R"(\u00e8)", "\xE2\x82\xAC", "A"},
 };
 

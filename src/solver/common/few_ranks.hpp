@@ -9,8 +9,4 @@ namespace forestcoll::solver {
 /// looked for, too: with other numbers of trees, lower, or with less effort.
 inline constexpr std::size_t kFewRanks = 64;
 
-/// Ranks up to which each search goes on for itself, whatever others found: so none finds less
-/// among others than alone. Up to `kFewRanks` only those of little effort do.
-inline constexpr std::size_t kThoroughRanks = 16;
-
 }  // namespace forestcoll::solver

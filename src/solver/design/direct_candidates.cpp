@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "forestcoll/codes.hpp"
 #include "forestcoll/design_direct.hpp"
 #include "solver/design/candidates.hpp"
 #include "solver/design/request.hpp"
@@ -14,7 +15,7 @@ namespace {
 constexpr std::size_t kMostPorts = 16;
 
 Diagnostic no_wiring(std::string problem, std::string remedy) {
-  return {.code = "K01", .message = std::move(problem), .remedy = std::move(remedy)};
+  return make_error("K01", std::move(problem), std::move(remedy));
 }
 
 }  // namespace

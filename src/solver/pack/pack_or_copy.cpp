@@ -2,17 +2,10 @@
 
 #include <utility>
 
-#include "solver/rate/choose_scale.hpp"
+#include "solver/pack/known_forests.hpp"
 #include "solver/rate/scale.hpp"
 
 namespace forestcoll::solver {
-namespace {
-
-bool is_faster(const Scaling& a, const Scaling& b) {
-  return solver::is_faster({a.scale, a.k}, {b.scale, b.k});
-}
-
-}  // namespace
 
 bool is_copied_exactly(const Scaling& scaling, std::int64_t times) {
   constexpr Int128 kMost = Int128{1} << 62;

@@ -50,7 +50,6 @@ std::vector<RateAtK> other_numbers(const Problem& problem, const SynthesizeOptio
 bool is_searched_by_phase(const Problem& problem, const SynthesizeOptions& options) {
   using Mode = TreesPerRoot::Mode;
   const Mode mode = options.trees_per_root.mode;
-  if (problem.network.ranks.size() <= kThoroughRanks) return false;
   return mode == Mode::optimal || (mode != Mode::fixed && problem.phases.size() == 1);
 }
 

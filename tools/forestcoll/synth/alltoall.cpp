@@ -84,12 +84,10 @@ Expected<void> refuse_deployed_plan(const SynthArguments& arguments) {
 // Its NCCL interface answers an alltoall with an error before it looks for a plan.
 Expected<void> refuse_deployed_plan(const SynthArguments& arguments) {
   if (arguments.deploy.empty() || arguments.format != kPlanTarget) return {};
-  return Diagnostic{.code = "T06",
-                    .kind = ErrorKind::limit,
-                    .message =
-                        "MSCCL++ runs plans of an alltoall for callers of its executor "
-                        "alone, not behind NCCL's calls",
-                    .remedy = "write the plan with -o, and give it to mscclpp.Executor"};
+  return make_error("T06",
+                    "MSCCL++ runs plans of an alltoall for callers of its executor "
+                    "alone, not behind NCCL's calls",
+                    "write the plan with -o, and give it to mscclpp.Executor");
 }
 
 Diagnostic no_parts(const std::string& text) {
