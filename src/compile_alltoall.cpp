@@ -7,14 +7,14 @@
 #include <utility>
 
 #include "choose/settle.hpp"
+#include "emit/alltoall.hpp"
 #include "forestcoll/alltoall_baseline.hpp"
-#include "forestcoll/alltoall_routing.hpp"
 #include "forestcoll/boxes.hpp"
-#include "forestcoll/emit_alltoall.hpp"
 #include "forestcoll/failures.hpp"
-#include "forestcoll/mscclpp.hpp"
 #include "forestcoll/simulate.hpp"
 #include "forestcoll/stopwatch.hpp"
+#include "schedule/mscclpp/mscclpp.hpp"
+#include "solver/alltoall/route_alltoall.hpp"
 
 namespace forestcoll {
 namespace {

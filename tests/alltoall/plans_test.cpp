@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "forestcoll/alltoall_routing.hpp"
 #include "forestcoll/alltoall_schedule.hpp"
 #include "forestcoll/compile_alltoall.hpp"
+#include "solver/alltoall/route_alltoall.hpp"
 #include "support/fabrics.hpp"
 #include "support/files.hpp"
 
