@@ -16,8 +16,8 @@
 #include "forestcoll/emit_branching.hpp"
 #include "forestcoll/kept_trees.hpp"
 #include "forestcoll/large_message.hpp"
+#include "forestcoll/mscclpp.hpp"
 #include "forestcoll/stopwatch.hpp"
-#include "schedule/mscclpp/mscclpp.hpp"
 
 namespace forestcoll {
 namespace {

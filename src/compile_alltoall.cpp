@@ -12,9 +12,9 @@
 #include "forestcoll/boxes.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/failures.hpp"
+#include "forestcoll/mscclpp.hpp"
 #include "forestcoll/simulate.hpp"
 #include "forestcoll/stopwatch.hpp"
-#include "schedule/mscclpp/mscclpp.hpp"
 #include "solver/alltoall/route_alltoall.hpp"
 
 namespace forestcoll {
@@ -26,6 +26,9 @@ const Ratio kGain(101, 100);
 // Where other paths are compared: paths at most, and operations of a simulation.
 constexpr std::int64_t kMostPathsCompared = std::int64_t{1} << 15;
 constexpr std::int64_t kMostEvents = 5'000'000;
+// Of a plan, so that copying within a box does not hold up its links: in the model, eight A100
+// need a quarter of the time that they do with as few as they have pairs of neighbours.
+constexpr std::int32_t kPlanThreadblocks = 32;
 
 Diagnostic unequal_amounts() {
   return make_error("T09", "MSCCL XML and plans cannot say that pairs have unequal amounts",
@@ -220,8 +223,8 @@ class AlltoallCompiler {
   }
   [[nodiscard]] bool is_stopped() const { return options_.solver.stop.stop_requested(); }
 
-  // In rounds as short as ours, where links carry as much; nothing where they do not. What half as
-  // many parts reach stays.
+  // In rounds as short as ours, where links carry as much; nothing where they do not. What half
+  // as many parts reach stays.
   [[nodiscard]] Expected<AlltoallRoutes> with_stops_of(const std::string& name,
                                                        const AlltoallRoutes& best) const {
     std::int64_t k = best.k;
@@ -321,14 +324,32 @@ class AlltoallCompiler {
     return {};
   }
 
+  // Where k is left open, in as many more parts as give enough threadblocks something to do; not
+  // where that does not fit.
+  [[nodiscard]] Expected<ExecutionPlan> plan_of(const AlltoallRoutes& routes,
+                                                const PlanOptions& options) const {
+    const auto lowered = [&](const AlltoallRoutes& in_parts) {
+      return lower_alltoall_to_plan(in_parts, fabric_.network.rank_of,
+                                    boxes_of_ranks(fabric_.topology), options);
+    };
+    const std::int64_t enough = std::min(kPlanThreadblocks, options.max_threadblocks);
+    const auto pairs = static_cast<std::int64_t>(demand_.demand.ranks()) / 2;
+    std::int64_t times = 1;
+    while (!options_.k && pairs * routes.k * times < enough) times *= 2;
+    if (times > 1) {
+      auto plan = lowered(in_finer_parts(routes, times));
+      if (plan) return plan;
+    }
+    return lowered(routes);
+  }
+
   Expected<void> write_plan(AlltoallCompilation& result) {
     PlanOptions options;
     options.in_place = options_.in_place;
     options.max_threadblocks = options_.lowering.max_threadblocks;
     options.min_bytes = options_.xml.min_bytes;
     options.max_bytes = options_.xml.max_bytes;
-    const auto plan = lower_alltoall_to_plan(result.routes, fabric_.network.rank_of,
-                                             boxes_of_ranks(fabric_.topology), options);
+    const auto plan = plan_of(result.routes, options);
     if (!plan) return plan.errors();
     for (const PlanGpu& gpu : plan->gpus) {
       result.scratch = std::max(result.scratch, gpu.scratch_chunks);

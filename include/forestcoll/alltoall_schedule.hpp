@@ -7,8 +7,8 @@
 #include "forestcoll/alltoall_routes.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/id.hpp"
+#include "forestcoll/mscclpp.hpp"
 #include "forestcoll/schedule.hpp"
-#include "schedule/mscclpp/mscclpp.hpp"
 
 namespace forestcoll {
 

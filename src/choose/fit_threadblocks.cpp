@@ -8,7 +8,7 @@
 
 #include "choose/settle.hpp"
 #include "forestcoll/boxes.hpp"
-#include "schedule/mscclpp/mscclpp.hpp"
+#include "forestcoll/mscclpp.hpp"
 #include "solver/symmetry/fewer_peers.hpp"
 
 namespace forestcoll::choose {

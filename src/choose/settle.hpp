@@ -2,7 +2,7 @@
 #pragma once
 
 #include "forestcoll/compile.hpp"
-#include "schedule/mscclpp/mscclpp.hpp"
+#include "forestcoll/mscclpp.hpp"
 
 namespace forestcoll::choose {
 

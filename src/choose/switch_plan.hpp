@@ -6,7 +6,7 @@
 #include "forestcoll/branching_forest.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/fabric.hpp"
-#include "schedule/mscclpp/mscclpp.hpp"
+#include "forestcoll/mscclpp.hpp"
 
 namespace forestcoll::choose {
 

@@ -11,7 +11,7 @@
 
 #include "base/check.hpp"
 #include "emit/text.hpp"
-#include "schedule/mscclpp/mscclpp.hpp"
+#include "forestcoll/mscclpp.hpp"
 
 namespace forestcoll {
 namespace {

@@ -17,8 +17,8 @@
 #include "choose/settle.hpp"
 #include "fastest/time_costs.hpp"
 #include "forestcoll/chunks.hpp"
+#include "forestcoll/mscclpp.hpp"
 #include "forestcoll/protocol.hpp"
-#include "schedule/mscclpp/mscclpp.hpp"
 
 namespace forestcoll::fastest {
 namespace {

@@ -9,7 +9,7 @@
 #include "forestcoll/compile.hpp"
 #include "forestcoll/exchange.hpp"
 #include "forestcoll/fabric.hpp"
-#include "schedule/mscclpp/mscclpp.hpp"
+#include "forestcoll/mscclpp.hpp"
 
 namespace forestcoll::fastest {
 

@@ -112,6 +112,20 @@ TEST(AlltoallPlan, TakesTheThreadblocksThatItMay) {
   EXPECT_TRUE(verdict->ok) << to_string(verdict->findings.front());
 }
 
+// Where k is left open, a box of eight has more threadblocks than pairs equally far apart.
+TEST(AlltoallPlan, HasEnoughThreadblocks) {
+  const Fabric fabric = fabric_named("dgx-a100-x1");
+  AlltoallCompileOptions options;
+  options.format = AlltoallFormat::mscclpp;
+  const auto made = compile_alltoall(fabric, {Demand::uniform(8), 64}, options);
+  ASSERT_TRUE(made);
+  ASSERT_TRUE(made->verdict.ok) << to_string(made->verdict.findings.front());
+  EXPECT_EQ(made->routes.k, 1);
+  EXPECT_EQ(made->verdict.threadblocks, 32);
+  EXPECT_EQ(made->verdict.chunks, 64);
+  EXPECT_EQ(made->algbw, made->optimum);
+}
+
 // Between boxes a proxy sends: what lies in the caller's buffer has to begin its allocation, and
 // what lies in scratch does not.
 TEST(AlltoallPlan, InPlaceSendsFromScratch) {

@@ -1,6 +1,6 @@
 // Execution plans of MSCCL++ from forests of any shape: the verifier accepts them, an executor in
 // miniature gets the right numbers, and what does not fit is refused with the limit.
-#include "schedule/mscclpp/mscclpp.hpp"
+#include "forestcoll/mscclpp.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,9 +9,9 @@
 
 #include "audit/plan_executor.hpp"
 #include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/mscclpp.hpp"
 #include "forestcoll/pack_branching.hpp"
 #include "forestcoll/verify.hpp"
-#include "schedule/mscclpp/mscclpp.hpp"
 #include "solver/in_network_fabrics.hpp"
 
 namespace forestcoll::testing {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "forestcoll/id.hpp"
-#include "schedule/mscclpp/mscclpp.hpp"
+#include "forestcoll/mscclpp.hpp"
 
 namespace forestcoll::schedule {
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "forestcoll/diagnostic.hpp"
-#include "schedule/mscclpp/mscclpp.hpp"
+#include "forestcoll/mscclpp.hpp"
 
 namespace forestcoll::schedule {
 

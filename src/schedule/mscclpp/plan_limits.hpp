@@ -4,7 +4,7 @@
 #include <string>
 
 #include "forestcoll/diagnostic.hpp"
-#include "schedule/mscclpp/mscclpp.hpp"
+#include "forestcoll/mscclpp.hpp"
 
 namespace forestcoll::schedule {
 
