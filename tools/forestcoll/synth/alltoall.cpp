@@ -81,15 +81,6 @@ Expected<void> refuse_deployed_plan(const SynthArguments& arguments) {
                     "write the plan with -o, and give it to mscclpp.Executor");
 }
 
-// Its NCCL interface answers an alltoall with an error before it looks for a plan.
-Expected<void> refuse_deployed_plan(const SynthArguments& arguments) {
-  if (arguments.deploy.empty() || arguments.format != kPlanTarget) return {};
-  return make_error("T06",
-                    "MSCCL++ runs plans of an alltoall for callers of its executor "
-                    "alone, not behind NCCL's calls",
-                    "write the plan with -o, and give it to mscclpp.Executor");
-}
-
 Diagnostic no_parts(const std::string& text) {
   return make_error("S03", fmt::format("-k: expected a number of parts, found \"{}\"", text),
                     fmt::format("write auto, N or max:N, with N from 1 to {}; the exact optimum of "
