@@ -112,7 +112,10 @@ Expected<AlltoallOptimum> alltoall_optimum(const Network& network, const Demand&
   if (!answer.at_most) consider_shortest_paths(instance, folded, answer);
   if (has_symmetries && !answer.is_exact()) program = make_program(instance, options.variables);
   if (!has_symmetries && !program) consider_trees(instance, options.gap, answer);
-  if (!answer.reached) consider_shortest_paths(instance, folded, answer);
+  // Links without a choice are theirs to prove, and iterations do not know them.
+  if (!answer.reached || !answer.is_near(options.gap)) {
+    consider_shortest_paths(instance, folded, answer);
+  }
   FirstOrderLimits limits{.gap = 0, .threads = options.threads, .stop = options.stop};
   if (program) {
     statistics.variables = program->variables();
