@@ -111,6 +111,9 @@ struct AllreduceLimits {
 /// a variable, classes that they exchange are one, and where both directions of all links are
 /// alike, so are reduce and broadcast.
 ///
+/// Where the directions of links differ, the part of the fabric that has both of all is tried
+/// first, for its program is smaller.
+///
 /// Programs are solved in floating point, without the part of an arc's capacity that no trees can
 /// use; both answers are then rounded to simple fractions and proved in exact arithmetic, each by
 /// itself. Where the first is more than the second, and all sets of switches are among the classes,

@@ -9,6 +9,7 @@
 #include "forestcoll/rate.hpp"
 #include "solver/allreduce/allreduce_program.hpp"
 #include "solver/allreduce/class_search.hpp"
+#include "solver/allreduce/part_both_ways.hpp"
 #include "solver/allreduce/split.hpp"
 #include "solver/linear/cut_generation.hpp"
 #include "solver/linear/cut_proof.hpp"
@@ -94,8 +95,11 @@ void add_reached(const Network& network, const AllreduceProgram& program,
                                          upper.bound);
   }
   const auto algbw = reached ? checked_mul(reached->worth, network.unit) : std::nullopt;
-  optimum.value = worth * network.unit.to_double();
-  if (!algbw || algbw->to_double() < *optimum.value * (1 - kAgreement)) return;
+  const double value = worth * network.unit.to_double();
+  if (optimum.value && value < *optimum.value) return;  // others reach more
+  optimum.value = value;
+  if (!algbw || algbw->to_double() < value * (1 - kAgreement)) return;
+  if (optimum.split && *algbw <= optimum.split->algbw) return;
   optimum.split = solver::split_of(network, program, reached->solution);
   optimum.split->algbw = *algbw;
   optimum.value = algbw->to_double();
@@ -123,6 +127,14 @@ Expected<AllreduceOptimum> allreduce_optimum(const Network& network, const Switc
   if (roles.empty()) {
     add_reached(network, relaxed, generation, upper, optimum);
     return optimum;
+  }
+  if (const auto part = solver::part_both_ways(network)) {
+    const auto of_part = allreduce_optimum(*part, roles, limits);
+    if (of_part && of_part->split) {
+      optimum.split = solver::on_whole(*of_part->split, *part, network);
+      optimum.value = optimum.split->algbw.to_double();
+    }
+    if (optimum.is_exact()) return optimum;
   }
   solver::ClassSearch search(fabric, limits);
   search.run(relaxed.arc_prices(generation.prices()), upper.bound.to_double());

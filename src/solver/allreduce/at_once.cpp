@@ -107,8 +107,11 @@ std::optional<AllreduceParts> parts_of(const AllreduceFabric& fabric,
     auto part =
         part_of(network, program.phases()[p], program.program().phases[p], solution, parts.shares);
     if (!part) return std::nullopt;
-    if (p == 0) parts.broadcast = *std::move(part);
-    if (p > 0) parts.reduce = std::move(part);
+    if (p == 0) {
+      parts.broadcast = *std::move(part);
+    } else {
+      parts.reduce = std::move(part);
+    }
   }
   return parts;
 }
