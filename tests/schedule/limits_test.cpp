@@ -195,6 +195,21 @@ TEST(Limits, Gpus) {
   EXPECT_THAT(error.message, HasSubstr("1025 GPUs"));
 }
 
+TEST(Limits, OfElementsWhatIsAdvisedIsWhatHelps) {
+  const int n = 1024;
+  std::vector<ParentTree> trees;
+  for (int r = 0; r < n; ++r) trees.push_back(star(n, r));
+  const Forest forest = make_forest(n, trees);
+  const auto allreduce = collective_of(Collective::allreduce, 1, forest, forest);
+  LowerOptions options{"azure", 1024};
+  options.forward = false;
+  const Diagnostic error = refused(allreduce, options);
+  EXPECT_EQ(error.code, "T05");
+  EXPECT_THAT(error.remedy, HasSubstr("take fewer of them")) << "no -k is smaller";
+  options.instances = 2;
+  EXPECT_THAT(refused(allreduce, options).remedy, HasSubstr("fewer --instances"));
+}
+
 TEST(Limits, RefusesTheHugeQuickly) {
   const int n = 1024;
   std::vector<ParentTree> trees;
@@ -204,7 +219,9 @@ TEST(Limits, RefusesTheHugeQuickly) {
   const Forest forest = make_forest(n, trees);
   const auto allreduce = collective_of(Collective::allreduce, 2, forest, forest);
   const auto start = std::chrono::steady_clock::now();
-  EXPECT_EQ(refused(allreduce).code, "T05");
+  const Diagnostic error = refused(allreduce);
+  EXPECT_EQ(error.code, "T05");
+  EXPECT_THAT(error.remedy, HasSubstr("smaller -k"));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   EXPECT_LT(seconds.count(), 0.5);
 }

@@ -24,6 +24,11 @@ namespace {
 
 constexpr std::int32_t kPartsOfWideTrees = 4;
 constexpr const char* kSmaller = "use a smaller -k, or write the forest with --format forest";
+constexpr const char* kFewerInstances =
+    "use fewer --instances, or write the forest with --format forest";
+constexpr const char* kFewerGpus =
+    "one tree per root is too many for so many GPUs: take fewer of them, or write the "
+    "forest with --format forest";
 
 std::size_t rank_count(const CollectiveForest& forest) {
   return forest.reduce ? forest.reduce->rank_count() : forest.broadcast->rank_count();
@@ -62,11 +67,17 @@ std::int64_t fewest_steps(const CollectiveForest& forest, const TargetLimits& ta
   return (ends * messages * options.instances + ranks - 1) / ranks;
 }
 
-Diagnostic too_many_elements(std::int64_t rank, std::int64_t elements, const TargetLimits& target) {
+const char* with_fewer_elements(const CollectiveForest& forest, const LowerOptions& options) {
+  if (forest.k > 1) return kSmaller;
+  return options.instances > 1 ? kFewerInstances : kFewerGpus;
+}
+
+Diagnostic too_many_elements(std::int64_t rank, std::int64_t elements, const TargetLimits& target,
+                             const char* remedy) {
   return make_error("T05",
                     fmt::format("rank {} would load {} XML elements, but {} loads at most {}", rank,
                                 elements, target.name, target.max_elements),
-                    kSmaller);
+                    remedy);
 }
 
 // What can be refused before anything of the schedule's size is built.
@@ -99,7 +110,7 @@ Expected<void> refuse_early(const CollectiveForest& forest, const TargetLimits& 
                     forest.k, instances, most, target.name),
         largest > 0
             ? fmt::format("use -k {} or smaller, or write the forest with --format forest", largest)
-            : "use fewer --instances, or write the forest with --format forest");
+            : kFewerInstances);
   }
   // The algorithm, the GPUs, and the steps of the busiest rank in one threadblock or more.
   const std::int64_t elements = 1 + ranks + fewest_steps(forest, target, options);
@@ -108,14 +119,14 @@ Expected<void> refuse_early(const CollectiveForest& forest, const TargetLimits& 
         "T05",
         fmt::format("a rank would load at least {} XML elements, but {} loads at most {}", elements,
                     target.name, target.max_elements),
-        kSmaller);
+        with_fewer_elements(forest, options));
   }
   return {};
 }
 
 // What only the finished programs show.
 Expected<void> refuse_finished(const Schedule& schedule, const TargetLimits& target,
-                               std::int64_t max_threadblocks) {
+                               std::int64_t max_threadblocks, const char* remedy) {
   for (std::size_t r = 0; r < schedule.programs.size(); ++r) {
     const auto& blocks = schedule.programs[Rank(r)].threadblocks;
     auto elements = static_cast<std::int64_t>(1 + schedule.programs.size() + blocks.size());
@@ -144,7 +155,7 @@ Expected<void> refuse_finished(const Schedule& schedule, const TargetLimits& tar
           kSmaller);
     }
     if (elements > target.max_elements) {
-      return too_many_elements(static_cast<std::int64_t>(r), elements, target);
+      return too_many_elements(static_cast<std::int64_t>(r), elements, target, remedy);
     }
     if (depended > target.max_depended) {
       return make_error(
@@ -239,7 +250,10 @@ Expected<Schedule> lower_in_parts(const CollectiveForest& forest, const LowerOpt
       result.channels = std::max(result.channels, block.channel + 1);
     }
   }
-  if (const auto done = refuse_finished(result, target, limit); !done) return done.errors();
+  if (const auto done =
+          refuse_finished(result, target, limit, with_fewer_elements(forest, options));
+      !done)
+    return done.errors();
   return result;
 }
 
