@@ -271,7 +271,7 @@ std::vector<Symmetry::Generator> find_digits(const Network& network, const Weigh
 
 std::size_t count_different(std::vector<std::uint64_t> numbers) {
   std::ranges::sort(numbers);
-  return numbers.size() - std::ranges::unique(numbers).size();
+  return static_cast<std::size_t>(std::unique(numbers.begin(), numbers.end()) - numbers.begin());
 }
 
 // Names of all runs of `size` ranks, by their first: runs that look alike have the same.
