@@ -46,7 +46,7 @@ TEST(TopoImport, EveryCommandSaysWhatIsLeftOut) {
                                      "target=\"" + bus_id(2) + "\"", "target=\"0000:ee:00.0\""));
   const std::string said = "left out: 1 xgmi link to GPUs that the file does not have";
   const std::vector<std::vector<std::string>> commands = {{"bound"},
-                                                          {"compare"},
+                                                          {"compare", "--sizes", "1M"},
                                                           {"synth", "-o", scratch / "x"},
                                                           {"topo", "import", "auto"},
                                                           {"topo", "show"},
@@ -224,7 +224,7 @@ TEST(TopoImport, EveryCommandTakesPcieWhereNothingElseJoinsTheGpus) {
       "no NVLink or xGMI joins any two of the 4 GPUs: PCIe and the CPUs are the way between them. "
       "By these bandwidths an allgather over them moves 20 GB/s at best (the 2 GPUs";
   const std::vector<std::vector<std::string>> commands = {{"bound"},
-                                                          {"compare"},
+                                                          {"compare", "--sizes", "1M"},
                                                           {"synth", "-o", scratch / "x.xml"},
                                                           {"topo", "import", "auto"},
                                                           {"topo", "show"},
@@ -320,7 +320,7 @@ TEST(TopoImport, WhatCloudsLeaveToNcclIsGivenToEveryCommand) {
   EXPECT_EQ(algbw({"--pcie-p2p"}), "192/7");
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"synth", "-o", scratch / "x.xml"},
-        {"compare"},
+        {"compare", "--sizes", "1M"},
         {"topo", "show"},
         {"topo", "check"},
         {"topo", "import", "auto"},
