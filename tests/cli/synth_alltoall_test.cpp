@@ -231,5 +231,23 @@ TEST(SynthAlltoall, RefusesInWords) {
   EXPECT_THAT(demand.err, HasSubstr("--demand is for -c alltoall"));
 }
 
+TEST(SynthAlltoall, OneSizeIsHeededAsSeveralAre) {
+  const Scratch scratch;
+  const std::string fabric = topology("dgx-a100-x2");
+  const auto made = [&](const std::string& option, const std::string& size) {
+    return run({"synth", fabric, "-c", "alltoall", option, size, "-o", scratch / "x.xml"});
+  };
+  const auto one = made("--size", "4K");
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_THAT(one.out + one.err, HasSubstr("at the size asked for"));
+  const auto none = made("--size", "0");
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("--size"));
+  const auto both = run({"synth", fabric, "-c", "alltoall", "--size", "4K", "--sizes", "4K", "-o",
+                         scratch / "x.xml"});
+  EXPECT_EQ(both.code, 2);
+  EXPECT_THAT(both.err, HasSubstr("[S04]"));
+}
+
 }  // namespace
 }  // namespace forestcoll::testing

@@ -105,14 +105,19 @@ Expected<void> read_parts(const std::string& text, AlltoallCompileOptions& optio
 }
 
 // What is made for sizes is the fastest for the largest of them.
-Expected<void> read_largest_size(const std::string& sizes, AlltoallCompileOptions& options) {
+Expected<void> read_largest_size(const SynthArguments& arguments, AlltoallCompileOptions& options) {
+  const bool is_one = !arguments.size.empty();
+  if (is_one && !arguments.sizes.empty()) {
+    return make_error("S04", "--size and --sizes both say for what size", "leave one of them out");
+  }
+  const std::string& sizes = is_one ? arguments.size : arguments.sizes;
+  const std::string option = is_one ? "--size" : "--sizes";
   if (sizes.empty()) return {};
-  const std::size_t last = sizes.find_last_of(":,-");
-  const auto bytes =
-      read_size("--sizes", last == std::string::npos ? sizes : sizes.substr(last + 1));
+  const std::size_t last = is_one ? std::string::npos : sizes.find_last_of(":,-");
+  const auto bytes = read_size(option, last == std::string::npos ? sizes : sizes.substr(last + 1));
   if (!bytes) return bytes.errors();
   if (*bytes == 0) {
-    return make_error("S03", "--sizes: no buffer has 0 bytes", "name the size of a buffer");
+    return make_error("S03", option + ": no buffer has 0 bytes", "name the size of a buffer");
   }
   options.bytes = *bytes;
   return {};
@@ -147,7 +152,7 @@ Expected<AlltoallCompileOptions> resolve_alltoall(const SynthArguments& argument
   if (!request) return request.errors();
   AlltoallCompileOptions options;
   options.algorithm = *options_of_baseline;
-  if (const auto done = read_largest_size(arguments.sizes, options); !done) return done.errors();
+  if (const auto done = read_largest_size(arguments, options); !done) return done.errors();
   if (const auto done = read_parts(arguments.trees, options); !done) return done.errors();
   options.format = arguments.format == "none"        ? AlltoallFormat::none
                    : arguments.format == "flows"     ? AlltoallFormat::flows
