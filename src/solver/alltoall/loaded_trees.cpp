@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "solver/alltoall/cut.hpp"
@@ -21,7 +19,7 @@ struct Pass {
 };
 constexpr Pass kPasses[] = {{8, 0}, {16, 4}};
 constexpr std::size_t kMostCapacities = 8;  // beyond, islands say little
-constexpr double kLargestExponent = 300;
+constexpr double kLargestExponent = 60;     // sums of such prices still fit single precision
 
 class LoadedTrees {
  public:
@@ -29,13 +27,16 @@ class LoadedTrees {
       : instance_(instance),
         graph_(instance.network.graph),
         load_(graph_.arc_count(), 0),
-        price_(load_.size(), 0),
         flows_(instance.sources.size(), IdVector<ArcId, std::int64_t>(load_.size(), 0)),
         at_most_(at_most.to_double()),
         cost_(graph_.node_count(), 0) {
     for (const Source& source : instance.sources) needs_.push_back(instance.needs(source.rank));
+    const auto& capacity = instance.network.capacity;
+    const auto least = static_cast<double>(*std::ranges::min_element(capacity));
     for (std::size_t a = 0; a < load_.size(); ++a) {
-      per_unit_.push_back(1 / static_cast<double>(instance.network.capacity[ArcId(a)]));
+      links_.push_back({.price = 0, .head = graph_.head(ArcId(a))});
+      share_.push_back(at_most_ / static_cast<double>(capacity[ArcId(a)]));
+      width_.push_back(least / static_cast<double>(capacity[ArcId(a)]));
     }
   }
 
@@ -46,7 +47,9 @@ class LoadedTrees {
       const std::int64_t all = std::int64_t{1} << pass.halvings;
       for (int half = 0; half <= pass.halvings; ++half) {
         const bool is_last = half == pass.halvings;
-        const Piece piece{all - (all >> half), is_last ? all : all - (all >> (half + 1)), all};
+        const Piece piece{.first = all - (all >> half),
+                          .last = is_last ? all : all - (all >> (half + 1)),
+                          .halvings = pass.halvings};
         for (std::size_t i = 0; i < flows_.size(); ++i) grow(i, piece);
       }
       answer.consider(instance_, flows_, 1);
@@ -55,9 +58,15 @@ class LoadedTrees {
   }
 
  private:
-  // From this part to that, of so many.
+  // From this part to that, of 2^halvings.
   struct Piece {
-    std::int64_t first, last, all;
+    std::int64_t first, last;
+    int halvings;
+  };
+
+  struct Link {
+    float price;
+    NodeId head;
   };
 
   void begin(double exponent) {
@@ -68,8 +77,9 @@ class LoadedTrees {
   }
 
   void reprice(std::size_t a) {
-    const double share = load_[a] * per_unit_[a] * at_most_;
-    price_[a] = std::exp(std::min(exponent_ * (share - 1), kLargestExponent)) * per_unit_[a];
+    const double over = load_[a] * share_[a] - 1;
+    links_[a].price =
+        static_cast<float>(std::exp(std::min(exponent_ * over, kLargestExponent)) * width_[a]);
   }
 
   void add(std::size_t a, double amount) {
@@ -82,8 +92,7 @@ class LoadedTrees {
     search(instance_.network.ranks[instance_.sources[i].rank.index()]);
     IdVector<NodeId, std::int64_t> behind = needs_[i];
     for (std::size_t v = 0; v < behind.size(); ++v) cut(behind[NodeId(v)], v, piece);
-    for (std::size_t at = settled_.size(); at-- > 1;) {
-      const NodeId v = settled_[at];
+    for (const NodeId v : order_) {
       if (behind[v] == 0) continue;
       const ArcId by = by_[v];
       flows_[i][by] += behind[v];
@@ -94,54 +103,71 @@ class LoadedTrees {
 
   // The piece of an amount. Of small ones, which have no such parts, some nodes' are in each piece.
   static void cut(std::int64_t& amount, std::size_t node, const Piece& piece) {
+    const std::int64_t first = static_cast<std::int64_t>(node) & ((1 << piece.halvings) - 1);
     const auto up_to = [&](std::int64_t part) {
-      return static_cast<std::int64_t>(
-          (static_cast<Int128>(amount) * part + static_cast<std::int64_t>(node) % piece.all) /
-          piece.all);
+      return static_cast<std::int64_t>((static_cast<Int128>(amount) * part + first) >>
+                                       piece.halvings);
     };
     if (amount > 0) amount = up_to(piece.last) - up_to(piece.first);
   }
 
-  // Dijkstra's; of equal ones the arc of lower number.
+  // Bellman's and Ford's, with a queue: with few hops between any two nodes it looks at a node
+  // hardly more than once, and pays for no heap. Of equal paths the first found.
   void search(NodeId root) {
-    cost_.assign(cost_.size(), std::numeric_limits<double>::infinity());
+    cost_.assign(cost_.size(), std::numeric_limits<float>::infinity());
     by_.assign(cost_.size(), ArcId());
-    is_settled_.assign(cost_.size(), false);
-    settled_.clear();
-    queue_.assign(1, {0, root});
+    is_waiting_.assign(cost_.size(), 0);
+    queue_.assign(1, root);
     cost_[root] = 0;
-    while (!queue_.empty()) {
-      std::pop_heap(queue_.begin(), queue_.end(), std::greater<>());
-      const NodeId v = queue_.back().second;
-      queue_.pop_back();
-      if (is_settled_[v]) continue;
-      is_settled_[v] = true;
-      settled_.push_back(v);
+    for (std::size_t at = 0; at < queue_.size(); ++at) {
+      const NodeId v = queue_[at];
+      is_waiting_[v] = 0;
       for (ArcId a = graph_.first_out(v); a != graph_.last_out(v); ++a.value) {
-        const NodeId w = graph_.head(a);
-        const double cost = cost_[v] + price_[a.index()];
-        if (cost >= cost_[w]) continue;
-        cost_[w] = cost;
-        by_[w] = a;
-        queue_.emplace_back(cost, w);
-        std::push_heap(queue_.begin(), queue_.end(), std::greater<>());
+        const Link& link = links_[a.index()];
+        const float cost = cost_[v] + link.price;
+        if (cost >= cost_[link.head]) continue;
+        cost_[link.head] = cost;
+        by_[link.head] = a;
+        if (is_waiting_[link.head] != 0) continue;
+        is_waiting_[link.head] = 1;
+        queue_.push_back(link.head);
       }
+    }
+    order_by_children();
+  }
+
+  // Every node of the tree after all that are behind it.
+  void order_by_children() {
+    children_.assign(cost_.size(), 0);
+    for (const ArcId by : by_) {
+      if (by.valid()) ++children_[graph_.tail(by)];
+    }
+    order_.clear();
+    for (std::size_t v = 0; v < by_.size(); ++v) {
+      if (by_[NodeId(v)].valid() && children_[NodeId(v)] == 0) order_.push_back(NodeId(v));
+    }
+    for (std::size_t at = 0; at < order_.size(); ++at) {
+      const NodeId before = graph_.tail(by_[order_[at]]);
+      if (--children_[before] == 0 && by_[before].valid()) order_.push_back(before);
     }
   }
 
   const Instance& instance_;
   const Digraph& graph_;
-  std::vector<double> load_, price_, per_unit_;        // by arc
+  // By arc: what it carries; what a unit is of what it can carry at the rate that is proved; how
+  // narrow it is beside the narrowest.
+  std::vector<double> load_, share_, width_;
+  std::vector<Link> links_;
   std::vector<IdVector<NodeId, std::int64_t>> needs_;  // by source
   Flows flows_;
   double exponent_ = 0;
   double at_most_;  // the rate that is proved: at which no link carries more than it can
   // Of the search for one tree.
-  IdVector<NodeId, double> cost_;
+  IdVector<NodeId, float> cost_;
   IdVector<NodeId, ArcId> by_;
-  IdVector<NodeId, bool> is_settled_;
-  std::vector<NodeId> settled_;
-  std::vector<std::pair<double, NodeId>> queue_;
+  IdVector<NodeId, char> is_waiting_;
+  IdVector<NodeId, std::int32_t> children_;
+  std::vector<NodeId> queue_, order_;
 };
 
 // What links faster than some capacity join: boxes, where the network between them is slower.
