@@ -17,7 +17,7 @@ struct Pass {
   double exponent;
   int halvings;
 };
-constexpr Pass kPasses[] = {{8, 0}, {16, 4}};
+constexpr Pass kPasses[] = {{8, 0}, {16, 4}, {16, 6}};
 constexpr std::size_t kMostCapacities = 8;  // beyond, islands say little
 constexpr double kLargestExponent = 60;     // sums of such prices still fit single precision
 
