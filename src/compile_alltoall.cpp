@@ -1,18 +1,14 @@
 #include "forestcoll/compile_alltoall.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
+#include "choose/alltoall_artefact.hpp"
 #include "choose/settle.hpp"
-#include "emit/alltoall.hpp"
+#include "fastest/alltoall_rivals.hpp"
 #include "forestcoll/alltoall_baseline.hpp"
-#include "forestcoll/boxes.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/failures.hpp"
-#include "forestcoll/mscclpp.hpp"
 #include "forestcoll/simulate.hpp"
 #include "forestcoll/stopwatch.hpp"
 #include "solver/alltoall/route_alltoall.hpp"
@@ -26,19 +22,10 @@ const Ratio kGain(101, 100);
 // Where other paths are compared: paths at most, and operations of a simulation.
 constexpr std::int64_t kMostPathsCompared = std::int64_t{1} << 15;
 constexpr std::int64_t kMostEvents = 5'000'000;
-// Of a plan, so that copying within a box does not hold up its links: in the model, eight A100
-// need a quarter of the time that they do with as few as they have pairs of neighbours.
-constexpr std::int32_t kPlanThreadblocks = 32;
 
 Diagnostic unequal_amounts() {
   return make_error("T09", "MSCCL XML and plans cannot say that pairs have unequal amounts",
                     "write the paths with --format flows");
-}
-
-Diagnostic rate_too_large() {
-  return make_error("E14", "the exact algbw of this all-to-all does not fit 64 bits",
-                    "give the demand in a larger unit, or round the bandwidths to a coarser grid "
-                    "with --quantize");
 }
 
 // One block for every pair, where all have as much.
@@ -51,14 +38,6 @@ std::optional<ParsedDemand> equal_blocks(const Demand& demand) {
     }
   }
   return ParsedDemand{Demand::uniform(demand.ranks()), ranks * ranks};
-}
-
-std::int64_t crossing_bytes(const Demand& demand) {
-  std::int64_t sum = 0;
-  for (std::size_t s = 0; s < demand.ranks(); ++s) {
-    for (std::size_t t = 0; t < demand.ranks(); ++t) sum += demand(Rank(s), Rank(t));
-  }
-  return sum;
 }
 
 // What runs on GPUs, which choose the links.
@@ -99,12 +78,6 @@ class AlltoallCompiler {
   }
 
  private:
-  // Of a rate per unit of demand.
-  [[nodiscard]] std::optional<Ratio> in_algbw(const Ratio& rate) const {
-    const auto ranks = static_cast<std::int64_t>(demand_.demand.ranks());
-    return checked_mul(rate, Ratio(demand_.total, ranks));
-  }
-
   [[nodiscard]] bool is_ours() const { return options_.algorithm.empty(); }
 
   Expected<AlltoallCompilation> make_first() {
@@ -117,8 +90,8 @@ class AlltoallCompiler {
     } else {
       proof_ = *options_.proof;
     }
-    const auto most = in_algbw(proof_.at_most);
-    if (!most) return rate_too_large();
+    const auto most = choose::alltoall_algbw(demand_, proof_.at_most);
+    if (!most) return most.errors();
     most_ = *most;
     seconds_.optimum = watch_.restart();
     // 2. The schedule for one k, or for the best of several.
@@ -170,7 +143,7 @@ class AlltoallCompiler {
     for (const BaselineInfo& info : alltoall_baselines()) {
       if (best.routes.rate_in_rounds >= best.routes.rate || is_stopped()) return;
       const std::string name(info.name);
-      auto routes = with_stops_of(name, best.routes);
+      auto routes = fastest::with_stops_of(fabric_, demand_.demand, name, best.routes);
       if (!routes || routes->rate < best.routes.rate) continue;
       if (routes->rate_in_rounds <= best.routes.rate_in_rounds) continue;
       auto other = write(*std::move(routes));
@@ -208,10 +181,13 @@ class AlltoallCompiler {
       others.push_back(*std::move(other));
     };
     const std::int64_t k = first.routes.k;
-    if (!by_peers()) add(in_few_rounds(first.routes), first.stops, true);
+    if (!by_peers())
+      add(fastest::in_few_rounds(fabric_, demand_.demand, first.routes), first.stops, true);
     for (const BaselineInfo& info : alltoall_baselines()) {
       const std::string name(info.name);
-      if (!by_peers()) add(with_stops_of(name, first.routes), name, false);
+      if (!by_peers()) {
+        add(fastest::with_stops_of(fabric_, demand_.demand, name, first.routes), name, false);
+      }
       add(baseline_routes(name, k), name, false);
       if (k > 1) add(baseline_routes(name, 1), name, false);
     }
@@ -222,45 +198,6 @@ class AlltoallCompiler {
     return std::ssize(routes.paths) <= kMostPathsCompared;
   }
   [[nodiscard]] bool is_stopped() const { return options_.solver.stop.stop_requested(); }
-
-  // In rounds as short as ours, where links carry as much; nothing where they do not. What half
-  // as many parts reach stays.
-  [[nodiscard]] Expected<AlltoallRoutes> with_stops_of(const std::string& name,
-                                                       const AlltoallRoutes& best) const {
-    std::int64_t k = best.k;
-    while (k % 2 == 0) k /= 2;
-    auto result = with_stops_in(k, name, best.rate);
-    while (k < best.k && result) {
-      k *= 2;
-      result =
-          better_routes(in_finer_parts(*std::move(result), 2), with_stops_in(k, name, best.rate));
-    }
-    return result;
-  }
-
-  [[nodiscard]] Expected<AlltoallRoutes> with_stops_in(std::int64_t k, const std::string& name,
-                                                       const Ratio& rate) const {
-    auto routes = make_alltoall_baseline(name, fabric_.topology, fabric_.network, demand_.demand, k,
-                                         kMaxAlltoallParts);
-    if (!routes) return routes;
-    auto combined = in_few_rounds(*routes);
-    if (!combined || combined->rate < rate) return combined;
-    routes->rounds = 0;  // of our own making
-    return complete_routes(fabric_.network, demand_.demand, *std::move(routes));
-  }
-
-  // Every leg as soon as its data can be there, and what takes the same links together.
-  [[nodiscard]] Expected<AlltoallRoutes> in_few_rounds(AlltoallRoutes routes) const {
-    routes.rounds = 0;
-    for (AlltoallPath& path : routes.paths) {
-      const auto stops = std::ranges::count_if(
-          path.nodes, [&](NodeId v) { return fabric_.network.is_compute(v); });
-      path.rounds.resize(static_cast<std::size_t>(stops) - 1);
-      std::iota(path.rounds.begin(), path.rounds.end(), 0);
-      routes.rounds = std::max(routes.rounds, static_cast<std::int32_t>(path.rounds.size()));
-    }
-    return complete_routes(fabric_.network, demand_.demand, std::move(routes));
-  }
 
   [[nodiscard]] std::optional<double> seconds_of(const AlltoallCompilation& made) const {
     const auto parameters = find_simulation_parameters(fabric_.gpu.name);
@@ -276,24 +213,7 @@ class AlltoallCompiler {
   }
 
   Expected<AlltoallCompilation> write(AlltoallRoutes routes) {
-    watch_.restart();
-    AlltoallCompilation result;
-    result.optimum = most_;
-    result.routes = std::move(routes);
-    const auto done = options_.format == AlltoallFormat::msccl     ? write_xml(result)
-                      : options_.format == AlltoallFormat::mscclpp ? write_plan(result)
-                                                                   : write_flows(result);
-    if (!done) return done.errors();
-    auto verdict = verify(result.text, "<schedule>", &fabric_.topology,
-                          {.target = options_.xml.target, .sms = options_.sms});
-    seconds_.verify += watch_.restart();
-    if (!verdict) {
-      result.verdict.findings = verdict.errors();
-      return result;
-    }
-    result.verdict = *std::move(verdict);
-    result.algbw = result.verdict.algbw.value_or(Ratio(0));
-    return result;
+    return choose::write_alltoall(fabric_, demand_, options_, most_, std::move(routes), seconds_);
   }
 
   [[nodiscard]] Expected<AlltoallRoutes> our_routes(std::int64_t k, AlltoallHops hops) const {
@@ -303,78 +223,14 @@ class AlltoallCompiler {
 
   [[nodiscard]] std::optional<Ratio> rate_by_links(std::int64_t k) const {
     const auto routes = our_routes(k, AlltoallHops::links);
-    return routes ? in_algbw(routes->rate) : std::nullopt;
+    if (!routes) return std::nullopt;
+    const auto algbw = choose::alltoall_algbw(demand_, routes->rate);
+    return algbw ? std::optional(*algbw) : std::nullopt;
   }
 
   [[nodiscard]] Expected<AlltoallRoutes> baseline_routes(const std::string& name,
                                                          std::int64_t k) const {
-    auto routes = make_alltoall_baseline(name, fabric_.topology, fabric_.network, demand_.demand, k,
-                                         kMaxAlltoallParts);
-    if (!routes) return routes;
-    return complete_routes(fabric_.network, demand_.demand, *std::move(routes));
-  }
-
-  Expected<void> write_xml(AlltoallCompilation& result) {
-    const auto schedule = lower_alltoall(result.routes, fabric_.network.rank_of, options_.lowering);
-    if (!schedule) return schedule.errors();
-    result.scratch = schedule->max_scratch();
-    seconds_.lower += watch_.restart();
-    result.text = to_alltoall_xml(*schedule, most_, fabric_.topology, options_.xml);
-    seconds_.emit += watch_.restart();
-    return {};
-  }
-
-  // Where k is left open, in as many more parts as give enough threadblocks something to do; not
-  // where that does not fit.
-  [[nodiscard]] Expected<ExecutionPlan> plan_of(const AlltoallRoutes& routes,
-                                                const PlanOptions& options) const {
-    const auto lowered = [&](const AlltoallRoutes& in_parts) {
-      return lower_alltoall_to_plan(in_parts, fabric_.network.rank_of,
-                                    boxes_of_ranks(fabric_.topology), options);
-    };
-    const std::int64_t enough = std::min(kPlanThreadblocks, options.max_threadblocks);
-    const auto pairs = static_cast<std::int64_t>(demand_.demand.ranks()) / 2;
-    std::int64_t times = 1;
-    while (!options_.k && pairs * routes.k * times < enough) times *= 2;
-    if (times > 1) {
-      auto plan = lowered(in_finer_parts(routes, times));
-      if (plan) return plan;
-    }
-    return lowered(routes);
-  }
-
-  Expected<void> write_plan(AlltoallCompilation& result) {
-    PlanOptions options;
-    options.in_place = options_.in_place;
-    options.max_threadblocks = options_.lowering.max_threadblocks;
-    options.min_bytes = options_.xml.min_bytes;
-    options.max_bytes = options_.xml.max_bytes;
-    const auto plan = plan_of(result.routes, options);
-    if (!plan) return plan.errors();
-    for (const PlanGpu& gpu : plan->gpus) {
-      result.scratch = std::max(result.scratch, gpu.scratch_chunks);
-    }
-    seconds_.lower += watch_.restart();
-    result.text = to_mscclpp_json(
-        *plan, fmt::format("forestcoll-{}-alltoall-k{}", fabric_.topology.name, result.routes.k));
-    seconds_.emit += watch_.restart();
-    return {};
-  }
-
-  Expected<void> write_flows(AlltoallCompilation& result) {
-    const auto algbw = in_algbw(result.routes.rate);
-    if (!algbw) return rate_too_large();
-    result.algbw_in_rounds = in_algbw(result.routes.rate_in_rounds);
-    const bool is_uniform = demand_.demand.is_uniform();
-    result.text =
-        to_flows_json(result.routes, demand_.demand,
-                      {.own_bytes = is_uniform ? 0 : demand_.total - crossing_bytes(demand_.demand),
-                       .algbw = *algbw,
-                       .algbw_in_rounds = result.algbw_in_rounds.value_or(Ratio(0)),
-                       .optimum = most_},
-                      fabric_.topology);
-    seconds_.emit += watch_.restart();
-    return {};
+    return fastest::alltoall_baseline_routes(fabric_, demand_.demand, name, k);
   }
 
   const Fabric& fabric_;

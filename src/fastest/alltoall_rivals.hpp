@@ -1,0 +1,32 @@
+// Routes of an all-to-all that may take less time than those of the highest rate.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "forestcoll/alltoall.hpp"
+#include "forestcoll/alltoall_routes.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/fabric.hpp"
+
+namespace forestcoll::fastest {
+
+/// A baseline's own, complete. Errors: those of `make_alltoall_baseline` and `complete_routes`.
+[[nodiscard]] Expected<AlltoallRoutes> alltoall_baseline_routes(const Fabric& fabric,
+                                                                const Demand& demand,
+                                                                std::string_view name,
+                                                                std::int64_t k);
+
+/// Routes that stop where those of a baseline do, in as many parts as `best`, in rounds as short as
+/// ours where links carry as much as of `best`; in few rounds where they do not. What half as many
+/// parts reach stays. Errors: likewise.
+[[nodiscard]] Expected<AlltoallRoutes> with_stops_of(const Fabric& fabric, const Demand& demand,
+                                                     std::string_view name,
+                                                     const AlltoallRoutes& best);
+
+/// Every leg as soon as its data can be there, and what takes the same links together: messages for
+/// the same next hop are one. Errors: those of `complete_routes`.
+[[nodiscard]] Expected<AlltoallRoutes> in_few_rounds(const Fabric& fabric, const Demand& demand,
+                                                     AlltoallRoutes routes);
+
+}  // namespace forestcoll::fastest
