@@ -22,14 +22,24 @@ struct TuneOptions {
   std::optional<std::int64_t> buffer_bytes = {};
 };
 
+/// What switches do in a plan of MSCCL++.
+enum class SwitchUse {
+  none,     ///< data goes along the trees, from GPU to GPU
+  sums,     ///< they combine and copy
+  packets,  ///< they copy packets, which GPUs add up
+};
+
 /// One schedule, for the sizes from `first` to `last` (both included).
 struct TunedFile {
-  std::string name;  ///< "allreduce-16gpus-0000000065536-LL-k1x1.xml": sorted as the sizes are
+  std::string name;  ///< "allreduce-16gpus-0000000065536-LL-k1x1.xml": sorted as the sizes are;
+                     ///< of a plan of MSCCL++ "allreduce-16gpus-0000000065536-k1.json"
   std::string text;
   std::int64_t first = 0, last = 0;  ///< bytes
   double seconds = 0;                ///< at `first`, as simulated
   std::string algorithm;             ///< "forestcoll", or the name of a baseline or an exchange
-  std::string why;                   ///< what else was considered at `first`, in words
+  SwitchUse switches = SwitchUse::none;
+  Ratio algbw, optimum;  ///< GB/s on the links, and what nothing exceeds that the format can say
+  std::string why;       ///< what else was considered at `first`, in words
   std::string protocol;
   std::int32_t instances = 1;
   std::int64_t chunks = 0;
@@ -58,7 +68,8 @@ struct Tuning {
 /// moved down as far as the simulation has it ahead and a runtime selects it; the last one ends at
 /// the last size. The runtime reads the size of its buffers once for all files: it is that by which
 /// the times of all sizes have the least product. Sizes in between are served where a runtime
-/// selects the file for them. Errors: those of `fastest_choices`. Cost: that, and of `verify` for
+/// selects the file for them. For `Format::mscclpp` they are plans, with their ranges of sizes.
+/// Errors: those of `fastest_choices`. Cost: that, and of `verify` for
 /// each file.
 [[nodiscard]] Expected<Tuning> tune(const Fabric& fabric, const TuneOptions& options);
 

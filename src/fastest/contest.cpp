@@ -106,7 +106,7 @@ std::vector<std::int64_t> Contest::buffers() const {
 }
 
 std::vector<std::int64_t> Contest::buffers_for(const std::string& protocol) const {
-  if (protocol != "Simple") return {0};
+  if (of_plans() || protocol != "Simple") return {0};
   if (options_.buffer_bytes) return {*options_.buffer_bytes};
   return {kBuffers.begin(), kBuffers.end()};
 }

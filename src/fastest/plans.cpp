@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "choose/settle.hpp"
-#include "choose/switch_plan.hpp"
 #include "fastest/programs.hpp"
 #include "forestcoll/boxes.hpp"
 #include "forestcoll/codes.hpp"
@@ -33,7 +32,11 @@ class PlanMaker {
 
   [[nodiscard]] Expected<Program> make(std::size_t number) const {
     Way& way = ways_[number];
-    const auto planned = plan_of(way);
+    const bool is_first = number == 0;
+    if (!is_first && !way.switched && edge_count(way.forest()) > kMostPlanEdges) {
+      return make_error("N07", "too many edges");
+    }
+    const auto planned = plan_of(way, fabric_, options_);
     if (!planned) return planned.errors();
     std::string text = to_mscclpp_json(planned->plan, planned->name);
     const auto verdict = verify(text, way.algorithm, &fabric_.topology,
@@ -57,26 +60,23 @@ class PlanMaker {
   }
 
  private:
-  [[nodiscard]] Expected<choose::NamedPlan> plan_of(const Way& way) const {
-    if (way.switched) return choose::NamedPlan{way.switched->plan, way.switched->name};
-    const CollectiveForest& forest = way.forest();
-    if (edge_count(forest) > kMostPlanEdges && &way != &ways_.front()) {
-      return make_error("N07", "too many edges");
-    }
-    auto plan =
-        lower_to_plan(forest, boxes_of_ranks(fabric_.topology), choose::plan_options(options_));
-    if (!plan) return plan.errors();
-    return choose::NamedPlan{*std::move(plan),
-                             fmt::format("{}-{}-{}-k{}", way.algorithm, fabric_.topology.name,
-                                         to_string(forest.collective), forest.k)};
-  }
-
   std::vector<Way>& ways_;
   const Fabric& fabric_;
   const CompileOptions& options_;
 };
 
 }  // namespace
+
+Expected<choose::NamedPlan> plan_of(const Way& way, const Fabric& fabric,
+                                    const CompileOptions& options) {
+  if (way.switched) return choose::NamedPlan{way.switched->plan, way.switched->name};
+  const CollectiveForest& forest = way.forest();
+  auto plan = lower_to_plan(forest, boxes_of_ranks(fabric.topology), choose::plan_options(options));
+  if (!plan) return plan.errors();
+  return choose::NamedPlan{*std::move(plan),
+                           fmt::format("{}-{}-{}-k{}", way.algorithm, fabric.topology.name,
+                                       to_string(forest.collective), forest.k)};
+}
 
 Expected<std::vector<Program>> make_plans(std::vector<Way>& ways, const Fabric& fabric,
                                           const CompileOptions& options) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "choose/switch_plan.hpp"
 #include "fastest/ways.hpp"
 #include "forestcoll/ratio.hpp"
 #include "forestcoll/simulate.hpp"
@@ -33,6 +34,10 @@ struct Program {
                                                            const Fabric& fabric,
                                                            const CompileOptions& options,
                                                            std::optional<std::int32_t> instances);
+
+/// A way as a plan of MSCCL++, for all sizes that it can be for. Errors: those of `lower_to_plan`.
+[[nodiscard]] Expected<choose::NamedPlan> plan_of(const Way& way, const Fabric& fabric,
+                                                  const CompileOptions& options);
 
 /// The same as plans of MSCCL++, each way once. Errors and cost: the same.
 [[nodiscard]] Expected<std::vector<Program>> make_plans(std::vector<Way>& ways,

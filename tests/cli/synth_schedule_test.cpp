@@ -355,6 +355,8 @@ TEST(SynthSchedule, UsageErrors) {
       {{"--tune", "1M", "-o", scratch / "d", "--warm", file}, "--warm is about one forest"},
       {{"--tune", "1M", "-o", scratch / "d", "--sizes", "1M"}, "its own window"},
       {{"--tune", "1M", "-o", scratch / "d", "--format", "dot"}, "schedules, not forests"},
+      {{"--tune", "1M", "-o", scratch / "d", "--format", "mscclpp", "--buffsize", "4M"},
+       "--buffsize is for MSCCL XML"},
   };
   for (const Misuse& misuse : misuses) {
     std::vector<std::string> arguments = {"synth", file};

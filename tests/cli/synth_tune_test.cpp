@@ -54,6 +54,66 @@ TEST(SynthTune, WritesOneFilePerRange) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch / "algorithms"), {}), count);
 }
 
+// Packets for small messages, sums in the switch for large ones; every plan says for what sizes it
+// is.
+TEST(SynthTune, WritesPlansForRangesOfSizes) {
+  const Scratch scratch;
+  const std::string fabric = scratch / "h100.json";
+  ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", fabric}).code, 0);
+  const auto tuned = run({"synth", fabric, "-c", "allreduce", "--format", "mscclpp", "--tune",
+                          "1K:64M:16", "-o", scratch / "plans", "--json"});
+  ASSERT_EQ(tuned.code, 0) << tuned.err;
+  EXPECT_THAT(tuned.err, HasSubstr("packets    plan  "));
+  EXPECT_THAT(tuned.err, HasSubstr("only if all ranks run the same plans in the same order"));
+  EXPECT_THAT(tuned.err, Not(HasSubstr("W11")));  // packets load switches, not the trees' links
+  const auto json = nlohmann::json::parse(tuned.out);
+  expect_valid(json, "forestcoll-tune.schema.json");
+  EXPECT_EQ(json["target"], "mscclpp");
+  EXPECT_EQ(json["buffer_bytes"], 0);
+  ASSERT_GE(json["files"].size(), 2U);
+  EXPECT_EQ(json["files"].front()["switches"], "packets");
+  EXPECT_EQ(json["files"].back()["switches"], "sums");
+  EXPECT_EQ(json["files"].back()["algbw"]["exact"], "400");
+  std::int64_t next = 1024;
+  for (const auto& file : json["files"]) {
+    EXPECT_EQ(file["min_bytes"], next);
+    next = file["max_bytes"].get<std::int64_t>() + 1;
+    const std::string name = file["file"];
+    EXPECT_THAT(name, HasSubstr(".json"));
+    const std::string path = scratch / ("plans/" + name);
+    EXPECT_EQ(run({"verify", path, "--topology", fabric}).code, 0);
+    const auto plan = nlohmann::json::parse(read_file(path));
+    EXPECT_EQ(plan["name"].get<std::string>() + ".json", name);
+    EXPECT_EQ(plan["min_message_size"], file["min_bytes"]);
+    EXPECT_EQ(plan["max_message_size"], file["max_bytes"]);
+  }
+  EXPECT_EQ(next, (std::int64_t{64} << 20) + 1);
+}
+
+// On a fabric without such switches: trees of several kinds, each for its range, registered by
+// size.
+TEST(SynthTune, DeploysPlansWithTheirRanges) {
+  const Scratch scratch;
+  const auto tuned = run({"synth", topology("mi250-x1"), "-c", "allgather", "--format", "mscclpp",
+                          "--tune", "16K,64M", "--deploy", scratch / "run", "--json"});
+  ASSERT_EQ(tuned.code, 0) << tuned.err;
+  const auto json = nlohmann::json::parse(tuned.out);
+  expect_valid(json, "forestcoll-tune.schema.json");
+  const std::string module = read_file(scratch / "run/forestcoll_plans.py");
+  for (const auto& file : json["files"]) {
+    const std::string name = file["file"];
+    EXPECT_EQ(run({"verify", scratch / ("run/plans/" + name)}).code, 0);
+    EXPECT_THAT(module, HasSubstr("\"file\": \"plans/" + name + "\""));
+    const std::string chunks = std::to_string(16 * file["chunks"].get<std::int64_t>());
+    EXPECT_THAT(
+        module,
+        HasSubstr(
+            "\"min_bytes\": " + std::to_string(file["min_bytes"].get<std::int64_t>()) +
+            ",\n        \"max_bytes\": " + std::to_string(file["max_bytes"].get<std::int64_t>()) +
+            ",\n        \"unit_bytes\": " + chunks));
+  }
+}
+
 // There maxBytes is left out of the window.
 TEST(SynthTune, WindowsOfTheResearchRuntimeMeet) {
   const Scratch scratch;

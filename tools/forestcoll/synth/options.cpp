@@ -165,7 +165,8 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
           fmt::format(
               "The same for each of these sizes, one file per range, into the directory -o, which\n"
               "must be empty or not there: {}. A\n"
-              "size whose elements of 4 bytes no file's chunks divide is named as not served",
+              "size whose elements of 4 bytes no file's chunks divide is named as not served;\n"
+              "as mscclpp they are plans, each for its range of sizes",
               kSizesInWords))
       ->check(CLI::Validator(refuse_nothing, ""))
       ->type_name("SIZES")

@@ -21,6 +21,9 @@ Expected<void> refuse_with_plan(const SynthArguments& arguments) {
   if (!arguments.protocol.empty()) return refuse("--proto", "leave it out: plans are Simple");
   if (arguments.force_simple) return refuse("--force-simple", "leave it out: plans are Simple");
   if (arguments.instances) return refuse("--instances", "use a larger -k");
+  if (!arguments.buffers.empty()) {
+    return refuse("--buffsize", "leave it out: plans bring buffers of their own");
+  }
   if (arguments.unfused) return refuse("--unfused", "leave it out");
   if (arguments.threadblocks == "per-tree" || arguments.threadblocks == "merge") {
     return refuse("--threadblocks merge or per-tree", "name a number");
@@ -76,8 +79,9 @@ Expected<void> refuse_with_deploy(const SynthArguments& arguments, Format format
 }
 
 Expected<void> refuse_with_tune(const SynthArguments& arguments, Format format) {
-  if (format != Format::msccl) {
-    return make_error("S04", "--tune writes schedules, not forests", "leave --format out");
+  if (!is_schedule(format)) {
+    return make_error("S04", "--tune writes schedules, not forests",
+                      "write --format msccl or mscclpp");
   }
   const bool has_directory =
       !arguments.deploy.empty() || (arguments.output != "-" && !arguments.output.empty());

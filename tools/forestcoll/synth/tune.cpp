@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,48 +25,81 @@
 namespace forestcoll::cli {
 namespace {
 
+bool is_plan(const CompileOptions& options) {
+  return options.format == Format::mscclpp;
+}
+
+// The runtime that the files are for.
+std::string_view target_of(const CompileOptions& options) {
+  return is_plan(options) ? "mscclpp" : std::string_view(options.xml.target);
+}
+
 std::string way_of(const TunedFile& file, const CollectiveForest& trees) {
   if (file.algorithm != "forestcoll") return file.algorithm;
+  if (file.switches == SwitchUse::sums) return "switches";
+  if (file.switches == SwitchUse::packets) return "packets";
   return trees.weight.empty() ? fmt::format("k {}", trees.k)
                               : fmt::format("{} chunks", chunks_of(trees));
 }
 
+// Plans have neither protocols nor instances.
+std::string program_of(const TunedFile& file) {
+  if (file.name.ends_with(".json")) return "plan";
+  return fmt::format("{:<7} {} instance{}", file.protocol, file.instances,
+                     file.instances == 1 ? " " : "s");
+}
+
 std::string text_of(const TunedFile& file, const CollectiveForest& trees) {
-  return fmt::format(
-      "  {:>11} to {:>11}  {:<10} {:<7} {} instance{}  {} threadblocks, {} channels  "
+  std::string text = fmt::format(
+      "  {:>11} to {:>11}  {:<10} {}  {} threadblocks, {} channels  "
       "{:.1f} us, {:.1f} GB/s at the first\n"
       "      {}\n      the time is {}\n      {} on the links; usable: {}",
-      size_in_words(file.first), size_in_words(file.last), way_of(file, trees), file.protocol,
-      file.instances, file.instances == 1 ? " " : "s", file.threadblocks, file.channels,
-      file.seconds * 1e6, static_cast<double>(file.first) / file.seconds * 1e-9, file.why,
-      in_words(file.costs), of_optimum(trees.algbw, trees.optimum), file.verdict.usable_counts);
+      size_in_words(file.first), size_in_words(file.last), way_of(file, trees), program_of(file),
+      file.threadblocks, file.channels, file.seconds * 1e6,
+      static_cast<double>(file.first) / file.seconds * 1e-9, file.why, in_words(file.costs),
+      of_optimum(file.algbw, file.optimum), file.verdict.usable_counts);
+  for (const std::string& condition : file.verdict.conditions) {
+    text += fmt::format("\n      only if {}", condition);
+  }
+  return text;
+}
+
+std::string_view name_of(SwitchUse use) {
+  return use == SwitchUse::packets ? "packets" : "sums";
 }
 
 Json json_of(const TunedFile& file, const CollectiveForest& trees) {
-  return {{"file", file.name},
-          {"min_bytes", file.first},
-          {"max_bytes", file.last},
-          {"algorithm", file.algorithm},
-          {"k", trees.k},
-          {"trees_per_root", trees_per_root(trees)},
-          {"chunks", file.chunks},
-          {"usable_counts", file.verdict.usable_counts},
-          {"algbw", exact(trees.algbw)},
-          {"optimum", exact(trees.optimum)},
-          {"protocol", file.protocol},
-          {"instances", file.instances},
-          {"threadblocks", file.threadblocks},
-          {"channels", file.channels},
-          {"model_seconds", file.seconds},
-          {"least", to_json(file.least)},
-          {"costs_seconds", to_json(file.costs)},
-          {"considered", to_json(file.considered)}};
+  Json json = {{"file", file.name},
+               {"min_bytes", file.first},
+               {"max_bytes", file.last},
+               {"algorithm", file.algorithm},
+               {"chunks", file.chunks},
+               {"usable_counts", file.verdict.usable_counts},
+               {"algbw", exact(file.algbw)},
+               {"optimum", exact(file.optimum)},
+               {"protocol", file.protocol},
+               {"instances", file.instances},
+               {"threadblocks", file.threadblocks},
+               {"channels", file.channels},
+               {"model_seconds", file.seconds},
+               {"least", to_json(file.least)},
+               {"costs_seconds", to_json(file.costs)},
+               {"considered", to_json(file.considered)}};
+  if (file.switches == SwitchUse::none) {
+    json["k"] = trees.k;
+    json["trees_per_root"] = trees_per_root(trees);
+  } else {
+    json["switches"] = name_of(file.switches);
+  }
+  if (!file.verdict.conditions.empty()) json["conditions"] = file.verdict.conditions;
+  return json;
 }
 
 void warn(const Tuning& tuning, const CompileOptions& options, const Console& console) {
   const Collective collective = options.synthesis.collective;
   if (is_rooted(collective)) warn_of_root("one root", console);
   for (const TunedFile& file : tuning.files) {
+    if (file.switches != SwitchUse::none) continue;
     warn_of_routes(tuning.forests[file.forest], file.verdict, console);
   }
   if (options.force_simple) warn_of_simple(collective, console);
@@ -91,7 +125,7 @@ void report(const Tuning& tuning, const Fabric& fabric, const CompileOptions& op
   if (tuning.not_served.empty()) return;
   std::vector<std::string> sizes;
   for (const std::int64_t size : tuning.not_served) sizes.push_back(size_in_words(size));
-  note(console, fmt::format("  not served, as {} would not select a file: {}", options.xml.target,
+  note(console, fmt::format("  not served, as {} would not select a file: {}", target_of(options),
                             fmt::join(sizes, ", ")));
 }
 
@@ -101,7 +135,7 @@ Json json_of(const Tuning& tuning, const Fabric& fabric, const CompileOptions& o
                {"topology", fabric.topology.name},
                {"collective", to_string(options.synthesis.collective)},
                {"compute_nodes", fabric.topology.ranks.size()},
-               {"target", options.xml.target},
+               {"target", target_of(options)},
                {"sms", options.sms},
                {"buffer_bytes", tuning.buffer_bytes},
                {"estimate", "model, not measurement"},
@@ -121,13 +155,13 @@ Expected<std::vector<NamedText>> texts(const Tuning& tuning, const Fabric& fabri
                                        const CompileOptions& options, bool deploys) {
   std::vector<DeployedSchedule> schedules;
   const TargetLimits& target = *find_target(options.xml.target);
+  const auto ranks = static_cast<std::int64_t>(fabric.topology.ranks.size());
   for (const TunedFile& file : tuning.files) {
-    schedules.push_back(
-        {{file.name, file.text},
-         file.first,
-         file.last,
-         target.selected_elements(options.synthesis.collective, file.chunks,
-                                  static_cast<std::int64_t>(fabric.topology.ranks.size()))});
+    const std::int64_t unit =
+        is_plan(options)
+            ? kPlanAlignment * file.chunks
+            : target.selected_elements(options.synthesis.collective, file.chunks, ranks);
+    schedules.push_back({{file.name, file.text}, file.first, file.last, unit});
   }
   if (deploys) {
     return deployment_files({fabric.topology, options,

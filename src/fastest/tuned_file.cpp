@@ -1,0 +1,128 @@
+#include "fastest/tuned_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "fastest/write.hpp"
+#include "forestcoll/chunks.hpp"
+
+namespace forestcoll::fastest {
+namespace {
+
+class FileMaker {
+ public:
+  FileMaker(const Contest& contest, const SizeRange& range, const Fabric& fabric)
+      : contest_(contest),
+        range_(range),
+        fabric_(fabric),
+        choice_(describe(contest, range.winner, range.first, fabric)) {}
+
+  [[nodiscard]] Expected<TunedFile> make(std::vector<CollectiveForest>& forests) {
+    CollectiveForest trees;
+    auto result = contest_.of_plans() ? plan(trees) : xml(trees);
+    if (!result) return result;
+    const CompileOptions& options = contest_.compile();
+    auto verdict = verify(result->text, result->name, &fabric_.topology,
+                          {.target = options.xml.target, .sms = options.sms});
+    if (!verdict) return verdict.errors();
+    if (!verdict->ok) return verdict->findings;
+    result->threadblocks = verdict->threadblocks;
+    result->channels = verdict->channels;
+    result->chunks = verdict->chunks;
+    result->verdict = *std::move(verdict);
+    result->forest = forests.size();
+    forests.push_back(std::move(trees));
+    return result;
+  }
+
+ private:
+  [[nodiscard]] const Way& way() const { return contest_.way(range_.winner.contender); }
+
+  [[nodiscard]] TunedFile described(const CollectiveForest& trees,
+                                    std::string_view extension) const {
+    return {.name = name_of(trees, extension),
+            .text = {},
+            .first = range_.first,
+            .last = range_.last,
+            .seconds = range_.winner.seconds,
+            .algorithm = choice_.algorithm,
+            .algbw = trees.algbw,
+            .optimum = trees.optimum,
+            .why = in_words(choice_),
+            .protocol = choice_.protocol,
+            .instances = choice_.instances,
+            .considered = choice_.considered,
+            .least = choice_.least,
+            .costs = contest_.costs(range_.winner, range_.first),
+            .no_ll128 = {},
+            .verdict = {}};
+  }
+
+  [[nodiscard]] Expected<TunedFile> xml(CollectiveForest& trees) const {
+    auto lowered = lower_winner(contest_, range_.winner.contender, fabric_);
+    if (!lowered) return lowered.errors();
+    trees = std::move(lowered->chosen.synthesis.forest);
+    TunedFile result = described(trees, "xml");
+    XmlOptions xml = lowered->options.xml;
+    xml.min_bytes = range_.first;
+    // The research runtime leaves the upper end out.
+    xml.max_bytes = find_target(xml.target)->both_placements ? range_.last : range_.last + 1;
+    result.text = to_msccl_xml(*lowered->chosen.schedule, trees, fabric_.topology, xml);
+    if (xml.protocol == "LL128") {
+      result.no_ll128 = contest_.program(range_.winner.contender).no_ll128;
+    }
+    return result;
+  }
+
+  [[nodiscard]] Expected<TunedFile> plan(CollectiveForest& trees) const {
+    trees = way().forest();
+    TunedFile result = described(trees, "json");
+    if (way().switched) {
+      result.switches = way().switched->plan.packets ? SwitchUse::packets : SwitchUse::sums;
+      result.algbw = way().switched->trees.algbw;
+      result.optimum = way().switched->trees.optimum;
+    }
+    auto planned = plan_of(way(), fabric_, contest_.compile());
+    if (!planned) return planned.errors();
+    result.last = std::min(result.last, planned->plan.max_bytes);
+    planned->plan.min_bytes = result.first;
+    planned->plan.max_bytes = result.last;
+    result.text = to_mscclpp_json(planned->plan, result.name.substr(0, result.name.rfind('.')));
+    return result;
+  }
+
+  [[nodiscard]] std::string label(const CollectiveForest& trees) const {
+    if (way().switched && way().algorithm == "forestcoll") {
+      return way().switched->plan.packets ? "packets" : "sums";
+    }
+    if (way().algorithm != "forestcoll") return way().algorithm;
+    return trees.weight.empty() ? fmt::format("k{}", trees.k)
+                                : fmt::format("c{}", chunks_of(trees));
+  }
+
+  [[nodiscard]] std::string name_of(const CollectiveForest& trees,
+                                    std::string_view extension) const {
+    const std::string program = contest_.of_plans() ? label(trees)
+                                                    : fmt::format("{}-{}x{}", choice_.protocol,
+                                                                  label(trees), choice_.instances);
+    return fmt::format("{}-{}gpus-{:013}-{}.{}", to_string(trees.collective),
+                       fabric_.topology.ranks.size(), range_.first, program, extension);
+  }
+
+  const Contest& contest_;
+  const SizeRange& range_;
+  const Fabric& fabric_;
+  FastestChoice choice_;
+};
+
+}  // namespace
+
+Expected<TunedFile> tuned_file(const Contest& contest, const SizeRange& range, const Fabric& fabric,
+                               std::vector<CollectiveForest>& forests) {
+  return FileMaker(contest, range, fabric).make(forests);
+}
+
+}  // namespace forestcoll::fastest
