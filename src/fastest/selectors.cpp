@@ -7,6 +7,7 @@
 #include <set>
 
 #include "forestcoll/boxes.hpp"
+#include "forestcoll/switch_roles.hpp"
 
 namespace forestcoll::fastest {
 namespace {
@@ -93,6 +94,23 @@ std::string shots(double ranks, std::int64_t bytes) {
   return is_one ? "one-shot" : "two-shot";
 }
 
+// What one of today's boxes has; larger fabrics that NVLink joins are none of its rule's.
+constexpr double kMostRanksOfNvls = 8;
+
+bool has_nvls(const Fabric& fabric, const Size& size) {
+  const SwitchRoles roles = switch_roles(fabric.topology);
+  return size.boxes == 1 && size.ranks <= kMostRanksOfNvls &&
+         std::ranges::any_of(roles,
+                             [](const SwitchRole& role) { return role.copies && role.combines; });
+}
+
+Pick with_nvls(std::int64_t bytes) {
+  if (bytes <= 16 * kKibibyte) return {"all-pairs-once", "LL"};
+  if (bytes <= 32 * kKibibyte) return {"forestcoll", "", true};
+  if (bytes <= 64 * kKibibyte) return {"all-pairs", "LL"};
+  return {"nvls", ""};
+}
+
 }  // namespace
 
 std::vector<Selector> selectors(const Contest& contest, const Fabric& fabric) {
@@ -105,9 +123,10 @@ std::vector<Selector> selectors(const Contest& contest, const Fabric& fabric) {
   }
   const Size size = size_of(fabric);
   if (contest.compile().synthesis.collective == Collective::allreduce && size.boxes == 1) {
-    result.push_back({"mscclpp-pick", [ranks = size.ranks](std::int64_t bytes) {
-                        return Pick{shots(ranks, bytes), ""};
-                      }});
+    result.push_back(
+        {"mscclpp-pick", [ranks = size.ranks, nvls = has_nvls(fabric, size)](std::int64_t bytes) {
+           return nvls ? with_nvls(bytes) : Pick{shots(ranks, bytes), ""};
+         }});
   }
   return result;
 }
@@ -120,7 +139,10 @@ std::vector<std::optional<Winner>> picks(Contest& contest, const Selector& selec
     result.push_back(contest.winner(bytes, [&](std::size_t c) {
       const bool is_protocol =
           pick.protocol.empty() || contest.contenders()[c].protocol == pick.protocol;
-      return contest.way(c).algorithm == pick.algorithm && is_protocol;
+      const auto& switched = contest.way(c).switched;
+      const bool has_packets = switched && switched->plan.packets;
+      return contest.way(c).algorithm == pick.algorithm && is_protocol &&
+             has_packets == pick.packets_in_switches;
     }));
   }
   return result;

@@ -14,7 +14,8 @@ namespace forestcoll::fastest {
 
 struct Pick {
   std::string algorithm;
-  std::string protocol;  ///< empty: the fastest
+  std::string protocol;              ///< empty: the fastest
+  bool packets_in_switches = false;  ///< a plan whose switches copy packets
 };
 
 struct Selector {
@@ -31,8 +32,11 @@ struct Selector {
 /// Simple; of a network hop 2.7 and 14 for rings, 5 and 14 for trees); the bandwidth is what the
 /// links allow the algorithm, half of it in LL. Differs: no channels are counted, and NVLS has no
 /// program here.
-/// MSCCL++: one-shot for two ranks, for up to four below 512 KiB, for up to eight below 256 KiB,
-/// else two-shot; its NVLS kernels have no program here.
+/// MSCCL++ on one box of up to eight GPUs whose switch copies and combines: to 16 KiB every rank's
+/// packets to all, to 32 KiB packets that the switch copies, to 64 KiB packets in two steps, then
+/// NVLS. Programs and plans are in contests of their own: each has the sizes of its kind.
+/// Elsewhere, as vLLM: one-shot for two ranks, for up to four below 512 KiB, for up to eight below
+/// 256 KiB, else two-shot.
 [[nodiscard]] std::vector<Selector> selectors(const Contest& contest, const Fabric& fabric);
 
 /// By size; none where the contest has no such contender.

@@ -37,6 +37,20 @@ TEST(CompareSwitches, TreesOverGpusAreTakenWhereTheyAreFaster) {
               HasSubstr("times over GPUs alone, which are less, at 1 KiB, 64 MiB"));
 }
 
+// MSCCL++'s rule takes programs up to one size and plans from another; its row has both.
+TEST(CompareSwitches, TheSelectorOfMscclppTakesProgramsAndPlans) {
+  const Scratch scratch;
+  const std::string file = scratch / "fabric.json";
+  ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
+  const auto report = compared(file, {"--algorithms", "mscclpp-pick", "--sizes", "16K,32K,64K,1M"});
+  std::vector<std::string> names;
+  for (const auto& choice : row(report, "mscclpp-pick")["choices"]) names.push_back(choice["name"]);
+  EXPECT_THAT(names,
+              ::testing::ElementsAre("all-pairs-once",
+                                     "forestcoll, packets copied in switches, a plan of MSCCL++",
+                                     "all-pairs", "nvls, a plan of MSCCL++"));
+}
+
 // As programs: NVLS is a plan of MSCCL++, and so is ours where that is fastest.
 TEST(CompareSwitches, PlansAreAmongTheProgramsOfABox) {
   const Scratch scratch;

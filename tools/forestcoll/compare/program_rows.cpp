@@ -57,6 +57,15 @@ std::string words_of(const FastestChoice& choice) {
                      choice.buffer_bytes);
 }
 
+// A selector that takes programs at some sizes has plans at others.
+void complete(std::vector<AlgorithmTimes>& times, const AlgorithmTimes& plans) {
+  const auto at = std::ranges::find(times, plans.algorithm, &AlgorithmTimes::algorithm);
+  if (at == times.end()) return;
+  for (std::size_t i = 0; i < plans.by_size.size(); ++i) {
+    if (!at->by_size[i]) at->by_size[i] = plans.by_size[i];
+  }
+}
+
 // What XML cannot say: plans of MSCCL++, of which NVLS's is a row, too.
 void add_plans(const Fabric& fabric, FastestOptions options, std::vector<AlgorithmTimes>& times) {
   options.compile.format = Format::mscclpp;
@@ -66,6 +75,7 @@ void add_plans(const Fabric& fabric, FastestOptions options, std::vector<Algorit
   for (AlgorithmTimes& each : *plans) {
     if (each.algorithm == ours) each.algorithm = kOurPlans;
     if (each.algorithm == kOurPlans || each.algorithm == kNvls) times.push_back(std::move(each));
+    if (each.algorithm == kMscclppPick) complete(times, each);
   }
 }
 
@@ -100,7 +110,8 @@ std::vector<std::string> algorithms_to_time(const RowsRequest& request) {
   std::vector<std::string> names = request.algorithms;
   if (std::ranges::find(names, ours) != names.end()) return {};
   if (std::ranges::any_of(names, is_selector)) {
-    names.insert(names.end(), {"nccl-ring", "double-tree", "one-shot", "two-shot"});
+    names.insert(names.end(), {"nccl-ring", "double-tree", "one-shot", "two-shot", "all-pairs-once",
+                               "all-pairs"});
   }
   return names;
 }
@@ -185,8 +196,9 @@ void make_from_programs(ComparedRow& row, const RowsRequest& request, std::int64
     row.source = info->source;
   } else {
     row.title = row.algorithm == kNcclPick ? "what NCCL would pick" : "what MSCCL++ would pick";
-    row.source =
-        row.algorithm == kNcclPick ? "NVIDIA NCCL, src/graph/tuning.cc" : "vLLM, custom all-reduce";
+    row.source = row.algorithm == kNcclPick
+                     ? "NVIDIA NCCL, src/graph/tuning.cc"
+                     : "MSCCL++'s selector for a box with NVLS; elsewhere vLLM, custom all-reduce";
   }
   const AlgorithmTimes* times = find_times(request, row.algorithm);
   auto choices = times == nullptr ? std::vector<FastestChoice>() : choices_of(*times);
