@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -87,6 +88,16 @@ struct Simulation {
   std::int64_t events = 0;           ///< operations that were simulated, over all sizes
 };
 
+/// Passes that were simulated from beginning to end, by their bytes: what further sizes are
+/// extrapolated from. Of one simulator, one set of parameters and one tolerance.
+struct KnownRuns {
+  struct Run {
+    double seconds = 0;
+    std::vector<double> link_bytes;  ///< by link, for each byte of the buffer
+  };
+  std::map<double, Run> by_bytes;
+};
+
 struct SimulationOptions {
   /// Fraction of the work done, 0 … 1; called by one thread at a time.
   std::function<void(double)> progress = {};
@@ -98,9 +109,13 @@ struct SimulationOptions {
   /// extrapolated once further passes are found to take the same time each.
   bool every_pass = false;
   /// Of every size; where it takes longer nobody wants to know how long, and its time is infinite.
+  /// Where that is extrapolated, it is also given up when a tenth less than what passes have added
+  /// so far is too long (a quarter less, before there are three numbers of passes to compare).
   double most_seconds = std::numeric_limits<double>::infinity();
   std::int64_t max_events = 200'000'000;  ///< over all sizes; M06 beyond
   int threads = 0;                        ///< sizes at a time; 0: as many as there are processors
+  /// Of earlier calls, and to be added to; may be null. Times do not depend on it.
+  KnownRuns* known = nullptr;
 };
 
 /// A schedule on a fabric, read and verified, ready to be simulated again and again.
@@ -138,9 +153,6 @@ class Simulator {
   [[nodiscard]] Expected<Simulation> run(const std::vector<std::int64_t>& sizes,
                                          const SimulationParameters& parameters,
                                          const SimulationOptions& options = {}) const;
-
-  /// Whether `run` would not simulate every pass of so many bytes.
-  [[nodiscard]] bool extrapolates(std::int64_t bytes, const SimulationParameters& parameters) const;
 
   /// Seconds that `run` never says less than, with the tolerance that it has by default: what the
   /// busiest link needs, the longest chain of first operations, and all that one threadblock does

@@ -197,25 +197,16 @@ std::optional<double> Contest::seconds(std::size_t contender, std::int64_t bytes
   }
   const Simulator& simulator = program(contender).simulator;
   const SimulationParameters parameters = parameters_for(contenders_[contender]);
-  std::vector<std::int64_t> sizes = {bytes};
-  // What is extrapolated comes from the same passes at all such sizes.
-  const bool is_for_all = simulator.extrapolates(bytes, parameters);
-  if (is_for_all) {
-    most = kForever;
-    std::ranges::copy_if(options_.sizes, std::back_inserter(sizes),
-                         [&](std::int64_t size) { return size > bytes; });
-  }
-  const auto run = simulator.run(sizes, parameters,
+  const auto run = simulator.run({bytes}, parameters,
                                  {.stop = compile_.synthesis.packing.stop,
                                   .most_seconds = most,
                                   .max_events = kMostEvents,
-                                  .threads = 1});
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    Time& time = times.by_size[sizes[i]];
-    time = {std::nullopt, most};
-    if (run) time.seconds = run->times[i].seconds;
-  }
-  return times.by_size.at(bytes).seconds;
+                                  .threads = 1,
+                                  .known = &times.runs});
+  Time& time = times.by_size[bytes];
+  time = {std::nullopt, most};
+  if (run) time.seconds = run->times.front().seconds;
+  return time.seconds;
 }
 
 TimeCosts Contest::costs(const Winner& winner, std::int64_t bytes) const {
@@ -256,7 +247,7 @@ std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes) {
     const double most = best ? best->seconds : std::numeric_limits<double>::infinity();
     const auto taken = seconds(c, bytes, most);
     if (!taken) continue;
-    const bool is_late = std::isinf(*taken);
+    const bool is_late = *taken > most;  // or infinite: what is known of other sizes says nothing
     considered.push_back({way(c).algorithm, is_late ? most : *taken, is_late});
     const bool is_better =
         !best || std::pair(*taken, c) < std::pair(best->seconds, best->contender);

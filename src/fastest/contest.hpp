@@ -91,6 +91,7 @@ class Contest {
   struct Times {
     std::mutex mutex;
     std::map<std::int64_t, Time> by_size;
+    KnownRuns runs;
     std::map<std::int64_t, double> least;
     std::optional<std::pair<double, double>> line;  // seconds at least, and for each byte
   };

@@ -68,7 +68,7 @@ class ProgramMaker {
     const std::string text = to_msccl_xml(schedule, way.forest(), fabric_.topology, xml);
     auto simulator = prepare_simulation(text, way.algorithm, fabric_.topology);
     if (!simulator) return std::nullopt;
-    if (way.exchange) note_rate(number, text);
+    if (way.exchange && !note_rate(number, text)) return std::nullopt;
     return Program{.way = number,
                    .instances = instances,
                    .simulator = *std::move(simulator),
@@ -80,12 +80,14 @@ class ProgramMaker {
                    .is_ll_only = is_ll_only};
   }
 
-  // What an exchange reaches on the links only the checker knows.
-  void note_rate(std::size_t number, const std::string& text) const {
+  // What an exchange reaches on the links only the checker knows. False: it is wrong.
+  [[nodiscard]] bool note_rate(std::size_t number, const std::string& text) const {
     Way& way = ways_[number];
     const auto verdict = verify(text, way.algorithm, &fabric_.topology,
                                 {.target = options_.xml.target, .sms = options_.sms});
-    if (verdict && verdict->algbw) way.chosen.synthesis.forest.algbw = *verdict->algbw;
+    if (!verdict || !verdict->ok) return false;
+    if (verdict->algbw) way.chosen.synthesis.forest.algbw = *verdict->algbw;
+    return true;
   }
 
   // Which links exchanges take only their programs say; they are for sizes that LL is for.

@@ -12,8 +12,9 @@
 namespace forestcoll::audit {
 namespace {
 
-constexpr double kSameMoment = 1 + 1e-12;  // times that only rounding tells apart
-constexpr std::int64_t kLookUp = 1 << 14;  // activities between two looks at the outside world
+constexpr double kSameMoment = 1 + 1e-12;     // times that only rounding tells apart
+constexpr std::int64_t kLookUp = 1 << 14;     // activities between two looks at the outside world
+constexpr std::int64_t kLookAhead = 1 << 10;  // and between two looks at what is left to do
 
 // The times that activities and waits take, each once, ascending: one queue of the events for each.
 std::vector<double> delays_of(const EventGraph& graph) {
@@ -37,7 +38,7 @@ class EventRun {
     for (std::size_t a = 0; a < states_.size(); ++a) try_begin(static_cast<std::int32_t>(a));
     settle();
     while (advance()) {
-      if (now_ > options_.most_seconds) {
+      if (now_ > options_.most_seconds || will_be_late()) {
         result_.late = true;
         return result_;
       }
@@ -72,7 +73,13 @@ class EventRun {
 
   EventRun(const EventGraph& graph, std::span<const double> capacity,
            const EventRunOptions& options, const std::vector<double>& delays)
-      : graph_(graph), options_(options), links_(capacity, graph.kinds), events_(delays) {
+      : graph_(graph),
+        capacity_(capacity),
+        options_(options),
+        may_give_up_(options.most_seconds < std::numeric_limits<double>::infinity()),
+        links_(capacity, graph.kinds),
+        events_(delays) {
+    if (may_give_up_) add_all_work();
     const auto queue = [&](double delay) {
       const auto found = std::lower_bound(delays.begin(), delays.end(), delay);
       return delay > 0 ? static_cast<std::int32_t>(found - delays.begin()) : -1;
@@ -118,6 +125,33 @@ class EventRun {
   static std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
   [[nodiscard]] const Activity& activity(std::int32_t a) const {
     return graph_.activities[index(a)];
+  }
+
+  // What no flow has begun to carry, from here on and with all links to itself.
+  bool will_be_late() {
+    if (!may_give_up_ || result_.ended < looked_ahead_ + kLookAhead) return false;
+    looked_ahead_ = result_.ended;
+    double longest = 0;
+    for (const double seconds : left_) longest = std::max(longest, seconds);
+    return (now_ + longest) * (1 - options_.tolerance) > options_.most_seconds;
+  }
+
+  void note_begun(const Activity& activity) {
+    const double bytes = activity.bytes * activity.weight;
+    for (const LinkPart& part : graph_.kinds[index(activity.kind)].route) {
+      left_[index(part.link)] -= bytes * part.part / capacity_[index(part.link)];
+    }
+  }
+
+  void add_all_work() {
+    left_.assign(capacity_.size(), 0);
+    for (const Activity& activity : graph_.activities) {
+      if (activity.kind < 0) continue;
+      const double bytes = activity.bytes * activity.weight * static_cast<double>(activity.repeats);
+      for (const LinkPart& part : graph_.kinds[index(activity.kind)].route) {
+        left_[index(part.link)] += bytes * part.part / capacity_[index(part.link)];
+      }
+    }
   }
 
   // The next moment at which something happens; false where there is none.
@@ -169,6 +203,7 @@ class EventRun {
   void after_fixed_time(std::int32_t a) {
     if (states_[index(a)].flows) {
       links_.begin(activity(a), a, now_);
+      if (may_give_up_) note_begun(activity(a));
     } else {
       ended_.push_back(a);
     }
@@ -199,7 +234,9 @@ class EventRun {
   }
 
   const EventGraph& graph_;
+  std::span<const double> capacity_;
   const EventRunOptions& options_;
+  bool may_give_up_;
   SharedLinks links_;
   std::vector<State> states_;
   std::vector<Tokens> out_;                  // by the activity that they come from
@@ -208,7 +245,8 @@ class EventRun {
   EventQueue events_;                        // activities, and ~ of tokens that arrive
   std::vector<std::int32_t> ended_, batch_;
   double now_ = 0, last_effect_ = 0;
-  std::int64_t looked_ = 0;
+  std::int64_t looked_ = 0, looked_ahead_ = 0;
+  std::vector<double> left_;  // by link: seconds of what has not begun
   EventRunResult result_;
 };
 

@@ -14,7 +14,8 @@ namespace forestcoll::audit {
 
 struct EventRunOptions {
   double tolerance = 0;
-  double most_seconds = std::numeric_limits<double>::infinity();  ///< gives up beyond
+  /// Gives up beyond, and as soon as what has not begun takes its links that long.
+  double most_seconds = std::numeric_limits<double>::infinity();
   std::stop_token stop = {};
   std::function<void(std::int64_t)> progress = {};  ///< activities ended so far, now and then
 };

@@ -42,6 +42,8 @@ constexpr double kAllPasses = 32;       // the last of them: so many are simulat
 // How much what a pass adds may change over three doublings, relatively. Some schedules never come
 // to take the same time for each pass; they are content with less after many.
 constexpr double kSteady = 3e-3;
+// So much less than passes have added is nothing that they will add.
+constexpr double kClearly = 0.9, kClearlyAtFirst = 0.75;
 constexpr double kManyPasses = 64, kSteadyEnough = 7.5e-3;
 
 class Sweep {
@@ -100,7 +102,7 @@ class Sweep {
       const auto bytes = static_cast<double>(size);
       if (is_short(bytes)) {
         runs.insert(bytes);
-      } else {
+      } else if (options_.known == nullptr && !may_give_up()) {
         for (std::size_t i = 0; i < kLeastRungs; ++i) runs.insert(rung(i));
       }
     }
@@ -117,30 +119,62 @@ class Sweep {
     while (!slope()) {
       const double next = rung(ladder_.size());
       if (next > bytes) return seconds(bytes);
-      const auto taken = seconds(next);
+      const auto taken = seconds_of_rung(next);
       if (!taken || *taken > options_.most_seconds) return taken;
       ladder_.push_back({next, *taken});
+      if (may_give_up() && is_too_long(bytes)) return std::numeric_limits<double>::infinity();
     }
     const double told = ladder_.back().seconds + (bytes - ladder_.back().bytes) * *slope();
     return std::max(told, model_.least_seconds(parameters_, bytes));
+  }
+
+  [[nodiscard]] bool may_give_up() const {
+    return options_.most_seconds < std::numeric_limits<double>::infinity();
+  }
+
+  // Even if further passes add clearly less than any has until now.
+  [[nodiscard]] bool is_too_long(double bytes) const {
+    if (ladder_.size() < 2) return false;
+    const Rung* last = &ladder_.back();
+    double least = slope_between(last[-1], last[0]);
+    const bool has_two = ladder_.size() > 2;
+    if (has_two) least = std::min(least, slope_between(last[-2], last[-1]));
+    const double rest = (has_two ? kClearly : kClearlyAtFirst) * least * (bytes - last->bytes);
+    return last->seconds + rest > options_.most_seconds;
+  }
+
+  static double slope_between(const Rung& a, const Rung& b) {
+    return (b.seconds - a.seconds) / (b.bytes - a.bytes);
+  }
+
+  std::optional<double> seconds_of_rung(double bytes) {
+    if (options_.known == nullptr) return seconds(bytes);
+    auto& known = options_.known->by_bytes;
+    if (const auto found = known.find(bytes); found != known.end()) {
+      if (bytes > largest_) note_links(bytes, found->second.link_bytes);
+      return found->second.seconds;
+    }
+    const auto taken = seconds(bytes);
+    if (taken && *taken < std::numeric_limits<double>::infinity()) {
+      known.emplace(bytes, KnownRuns::Run{*taken, runs_.at(bytes).link_bytes});
+    }
+    return taken;
   }
 
   // Seconds that another byte takes, once that no longer changes. While passes still fill gaps that
   // the first ones left, they add less than their links need, and do so steadily.
   [[nodiscard]] std::optional<double> slope() const {
     if (ladder_.size() < kLeastRungs) return std::nullopt;
-    const auto between = [](const Rung& a, const Rung& b) {
-      return (b.seconds - a.seconds) / (b.bytes - a.bytes);
-    };
     const Rung* last = &ladder_.back();
-    const std::array<double, 3> slopes = {between(last[-3], last[-2]), between(last[-2], last[-1]),
-                                          between(last[-1], last[0])};
+    const std::array<double, 3> slopes = {slope_between(last[-3], last[-2]),
+                                          slope_between(last[-2], last[-1]),
+                                          slope_between(last[-1], last[0])};
     const auto [least, most] = std::minmax_element(slopes.begin(), slopes.end());
     const bool many = last->bytes >= kManyPasses * runs_.full_pass();
     if (*most - *least > (many ? kSteadyEnough : kSteady) * *most) return std::nullopt;
     const double rounding = 2 * options_.tolerance;  // of the times at both ends
     if (slopes.back() < link_seconds_ * (1 - kSteady - rounding)) return std::nullopt;
-    return std::max(between(last[-2], last[0]), link_seconds_);
+    return std::max(slope_between(last[-2], last[0]), link_seconds_);
   }
 
   // No transfer is faster than its links, whatever the tolerance.
@@ -220,10 +254,6 @@ Expected<Simulation> Simulator::run(const std::vector<std::int64_t>& sizes,
                                     const SimulationParameters& parameters,
                                     const SimulationOptions& options) const {
   return Sweep(*model_, parameters, options).run(sizes);
-}
-
-bool Simulator::extrapolates(std::int64_t bytes, const SimulationParameters& parameters) const {
-  return static_cast<double>(bytes) > kAllPasses * model_->full_pass(parameters);
 }
 
 double Simulator::least_seconds(std::int64_t bytes, const SimulationParameters& parameters) const {

@@ -2,6 +2,9 @@
 // links.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "audit/bundled_fabrics.hpp"
 
 namespace audit_test {
@@ -35,6 +38,38 @@ TEST_P(SimulateSteady, IsWhatEveryPassTakes) {
   ASSERT_EQ(quick.times.size(), 2U);
   EXPECT_NEAR(quick.times[0].seconds, whole, 0.01 * whole);
   for (const auto& link : quick.links) EXPECT_LE(link.busy, 1) << link.src << " " << link.dst;
+  // What is known already, and a limit that is not reached, change nothing.
+  const double taken = quick.times[1].seconds;
+  forestcoll::KnownRuns known;
+  SimulationOptions limited;
+  limited.known = &known;
+  limited.most_seconds = 1.001 * taken;
+  EXPECT_EQ(seconds_for(xml, topology, 64 * size, parameters, limited), taken);
+  EXPECT_EQ(seconds_for(xml, topology, 64 * size, parameters, limited), taken);
+  EXPECT_FALSE(known.by_bytes.empty());
+  limited.most_seconds = 0.6 * taken;
+  EXPECT_TRUE(std::isinf(seconds_for(xml, topology, 64 * size, parameters, limited)));
+}
+
+// No limit that is above the time of one that is not extrapolated gives it up, and those that are
+// given up are early: what is left to do is known.
+TEST(SimulateMost, LooksAhead) {
+  const Topology topology = bundled("torus-4x4");
+  const auto forest = forest_by("multitree", topology, Collective::allreduce);
+  ASSERT_TRUE(forest);
+  const std::string xml = xml_of(*forest, topology);
+  const auto parameters = *forestcoll::find_simulation_parameters("ideal");
+  const auto at = [&](double most) {
+    SimulationOptions options;
+    options.most_seconds = most;
+    return simulated(xml, topology, {1 << 28}, parameters, options);
+  };
+  const auto whole = at(std::numeric_limits<double>::infinity());
+  const double taken = whole.times[0].seconds;
+  EXPECT_EQ(at(taken).times[0].seconds, taken);
+  const auto late = at(0.8 * taken);
+  EXPECT_TRUE(std::isinf(late.times[0].seconds));
+  EXPECT_LT(late.events, whole.events * 3 / 4);
 }
 
 // The first passes fill gaps that schedules leave at the beginning; they may do so for long, and

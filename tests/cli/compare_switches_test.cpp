@@ -44,7 +44,8 @@ TEST(CompareSwitches, TheSelectorOfMscclppTakesProgramsAndPlans) {
   ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
   const auto report = compared(file, {"--algorithms", "mscclpp-pick", "--sizes", "16K,32K,64K,1M"});
   std::vector<std::string> names;
-  for (const auto& choice : row(report, "mscclpp-pick")["choices"]) names.push_back(choice["name"]);
+  const auto choices = row(report, "mscclpp-pick")["choices"];
+  for (const auto& choice : choices) names.push_back(choice["name"]);
   EXPECT_THAT(names,
               ::testing::ElementsAre("all-pairs-once",
                                      "forestcoll, packets copied in switches, a plan of MSCCL++",

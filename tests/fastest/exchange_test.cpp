@@ -52,6 +52,13 @@ TEST(Exchange, IsRightOnAnyNumberOfRanks) {
   }
 }
 
+// Runtimes make additions in a row into one place one, and hold sixteen of them.
+TEST(Exchange, RowsOfAdditionsEndInTime) {
+  for (const std::size_t ranks : {17, 18, 19, 33}) {
+    expect_right(Exchange::all_pairs_once, ranks, in_instances(1));
+  }
+}
+
 TEST(Exchange, IsRightForAllRuntimes) {
   for (const std::string target : {"azure", "msccl", "rccl-5.7", "rccl-6", "rccl-6.3"}) {
     for (const ExchangeInfo& info : exchanges()) {

@@ -10,6 +10,8 @@ namespace forestcoll::schedule {
 namespace {
 
 constexpr std::int64_t kMostSlices = 8;  // as many operations in flight as LL has room for
+// Additions in a row into one place that runtimes make one, of which they hold so many.
+constexpr std::size_t kMostFused = 16;
 
 // What all ranks have in common.
 struct Layout {
@@ -116,9 +118,23 @@ class ChannelWriter {
     for (std::int32_t p = 1; p < before; ++p) add(received(p, slice), received(0, slice));
     if (before > 0) add(received(0, slice), own);
     for (std::int32_t p = before; p < partner_count(); ++p) add(received(p, slice), own);
+    end_long_rows(additions);
     push_after(slice, arrived_, additions.front());
     for (std::size_t i = 1; i < additions.size(); ++i) steps(slice).push_back(additions[i]);
     summed_.push_back(static_cast<std::int32_t>(steps(slice).size()) - 1);
+  }
+
+  // A step that says that others wait for it ends a row, whether or not they do.
+  static void end_long_rows(std::vector<Step>& additions) {
+    std::size_t in_row = 0;
+    for (std::size_t i = 0; i < additions.size(); ++i) {
+      const auto place = [&](std::size_t at) {
+        return std::pair(additions[at].dst.buffer, additions[at].dst.offset);
+      };
+      const bool goes_on = i > 0 && place(i) == place(i - 1);
+      in_row = goes_on && in_row < kMostFused ? in_row + 1 : 1;
+      additions[i].has_dependent = in_row == kMostFused;
+    }
   }
 
   void hand_over(std::int32_t p) {

@@ -42,6 +42,7 @@ std::vector<FastestChoice> best_choices(const RowsRequest& request) {
   for (std::size_t i = 0; i < request.sizes.size(); ++i) {
     std::optional<FastestChoice> fastest;
     for (const AlgorithmTimes& times : request.fastest) {
+      if (is_selector(times.algorithm)) continue;
       const auto& choice = times.by_size[i];
       if (choice && (!fastest || choice->seconds < fastest->seconds)) fastest = choice;
     }
