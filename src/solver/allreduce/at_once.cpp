@@ -10,6 +10,7 @@
 #include "solver/allreduce/allreduce_program.hpp"
 #include "solver/linear/cut_generation.hpp"
 #include "solver/linear/cut_proof.hpp"
+#include "solver/symmetry/automorphisms.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -180,14 +181,8 @@ std::int64_t take_common_factor(Weights& shares) {
 }
 
 bool keeps_fabric(const Symmetry& symmetry, const Network& network) {
-  const Digraph& graph = network.graph;
   return std::ranges::all_of(symmetry.generators(), [&](const Symmetry::Generator& generator) {
-    for (std::size_t i = 0; i < graph.arc_count(); ++i) {
-      const Arc& arc = graph.arcs()[i];
-      const ArcId image = graph.find(generator.nodes[arc.tail], generator.nodes[arc.head]);
-      if (!image.valid() || network.capacity[image] != network.capacity[ArcId(i)]) return false;
-    }
-    return true;
+    return is_automorphism(network, generator.nodes);
   });
 }
 
