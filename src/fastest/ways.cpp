@@ -153,7 +153,7 @@ class WayFinder {
 
   void add_switch_plans() {
     if (ways_.empty() || options_.synthesis.collective != Collective::allreduce) return;
-    const auto trees = choose::branching_forest(fabric_, options_, ways_.front().forest());
+    const auto trees = choose::branching_forest(fabric_, options_, ways_.front().forest()).forest;
     if (!trees) return;
     const auto plan_options = choose::plan_options(options_);
     if (auto sums = choose::switch_plan(*trees, fabric_, plan_options)) {
