@@ -70,6 +70,19 @@ TEST(CompareSwitches, PlansAreAmongTheProgramsOfABox) {
   }
 }
 
+TEST(CompareSwitches, WhyNvlsBetweenBoxesHasNoTimeIsSaid) {
+  const Scratch scratch;
+  const std::string file = scratch / "fabric.json";
+  for (const std::string boxes : {"1", "2"}) {
+    ASSERT_EQ(run({"topo", "gen", "dgx-h100", "--boxes", boxes, "-o", file}).code, 0);
+    const auto nvls = row(compared(file, {"--algorithms", "nvls", "--sizes", "1M"}), "nvls");
+    const bool is_said = nvls["note"].get<std::string>().find(
+                             "no executor runs it between boxes") != std::string::npos;
+    EXPECT_EQ(is_said, boxes == "2");
+    EXPECT_EQ(nvls.contains("program_times"), boxes == "1");
+  }
+}
+
 // Of plans those that are asked for: ours alone needs both, as it is the fastest of all.
 TEST(CompareSwitches, PlansOfOthersAreNotMadeInVain) {
   const auto document = generate("dgx-h100", {});
