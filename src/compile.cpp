@@ -107,6 +107,7 @@ Expected<Compilation> make(const Topology& topology, ChosenForest chosen,
   result.seconds.lower = written->seconds_to_lower;
   result.seconds.emit = watch.restart() - written->seconds_to_lower;
   result.text = std::move(written->text);
+  result.optimum_at_least = result.chosen.synthesis.optimum_at_least;
   result.options = options;
   const bool drawing = options.format == Format::forest_xml || options.format == Format::dot;
   check(drawing ? to_symmetric_forest_json(forest, topology) : result.text, topology, result);
@@ -145,9 +146,11 @@ Expected<SwitchPlan> write_switch_plan(const BranchingForest& forest, const Fabr
 // what it reaches the checker says, and where that is no more than the chosen forest has, or the
 // executor cannot run it, that is written.
 Expected<Compilation> make_branching(const Fabric& fabric, ChosenForest chosen,
-                                     BranchingForest forest, const CompileOptions& options) {
+                                     choose::InNetwork in_network, const CompileOptions& options) {
   const bool is_plan = options.format == Format::mscclpp;
+  BranchingForest& forest = *in_network.forest;
   Compilation result{.chosen = std::move(chosen), .options = options};
+  if (in_network.reached < in_network.at_most) result.optimum_at_least = in_network.reached;
   Stopwatch watch;
   const std::string json = to_forest_json(forest, fabric.topology);
   const bool drawing = options.format == Format::dot;
@@ -174,6 +177,19 @@ Expected<Compilation> make_branching(const Fabric& fabric, ChosenForest chosen,
   return result;
 }
 
+// Where trees that branch may be faster than the chosen ones, but none that are were made. XML and
+// plans have an optimum of their own, of what they can say.
+void heed_switches(const choose::InNetwork& in_network, const CompileOptions& options,
+                   Synthesis& chosen) {
+  if (options.format == Format::mscclpp) return;
+  const Ratio known = chosen.optimum_at_least.value_or(chosen.forest.optimum);
+  if (!in_network.at_most || *in_network.at_most <= chosen.forest.optimum) return;
+  chosen.forest.optimum = *in_network.at_most;
+  const Ratio least = in_network.reached ? std::max(known, *in_network.reached) : known;
+  chosen.optimum_at_least.reset();
+  if (least < chosen.forest.optimum) chosen.optimum_at_least = least;
+}
+
 }  // namespace
 
 Expected<Compilation> compile_forest(const Fabric& fabric, ChosenForest chosen,
@@ -194,14 +210,18 @@ Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& option
   auto chosen = choose_forest(fabric, *settled);
   if (!chosen) return chosen.errors();
   const auto two_phases = chosen->synthesis.two_phases;
-  const Ratio optimum = chosen->synthesis.forest.optimum;
-  auto branching = choose::branching_forest(fabric, *settled, chosen->synthesis.forest);
-  if (!branching && settled->previous_branching != nullptr) {
-    chosen->why = "nothing of the former forest is kept: here no trees that branch are better";
+  auto in_network = choose::branching_forest(fabric, *settled, chosen->synthesis.forest);
+  if (!in_network.forest) {
+    heed_switches(in_network, *settled, chosen->synthesis);
+    if (settled->previous_branching != nullptr) {
+      chosen->why = "nothing of the former forest is kept: here no trees that branch are better";
+    }
   }
+  const Ratio optimum = chosen->synthesis.forest.optimum;
+  const auto optimum_at_least = chosen->synthesis.optimum_at_least;
   const double solving = watch.restart();
-  auto result = branching
-                    ? make_branching(fabric, *std::move(chosen), *std::move(branching), *settled)
+  auto result = in_network.forest
+                    ? make_branching(fabric, *std::move(chosen), std::move(in_network), *settled)
                     : make(fabric.topology, *std::move(chosen), *settled);
   if (!result && two_phases && settled->synthesis.at_once) {
     // Trees of both phases at once differ more, and take more of what a target holds.
@@ -211,6 +231,7 @@ Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& option
     if (!in_turn) return result.errors();
     in_turn->chosen.synthesis.two_phases = two_phases;
     in_turn->chosen.synthesis.forest.optimum = optimum;
+    in_turn->optimum_at_least = optimum_at_least;
     in_turn->chosen.why = "both phases at once do not fit the target";
     return in_turn;
   }

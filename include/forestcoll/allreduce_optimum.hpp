@@ -25,6 +25,10 @@ struct AllreduceArc {
 
 /// The trees of one phase that branch at the same switches: out-trees, or in-trees.
 struct AllreduceTrees {
+  /// Trees of one kind are what the fabric's symmetries make of each other; in-trees may be of the
+  /// kind of the out-trees that they are, turned round.
+  std::size_t kind = 0;
+  IdVector<NodeId, NodeId> image;   ///< the symmetry that makes these of the first of the kind
   std::vector<NodeId> switches;     ///< where they branch: every tree spans all of them
   IdVector<NodeId, Ratio> root;     ///< what is broadcast from a node, or reduced at it; 0 for most
   std::vector<AllreduceArc> taken;  ///< positive amounts, without what echoes take

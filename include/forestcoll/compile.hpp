@@ -63,6 +63,9 @@ struct Compilation {
   ChosenForest chosen = {};
   /// What was written in place of the chosen forest: trees that branch at switches and are faster.
   std::optional<BranchingForest> branching = {};
+  /// GB/s: where the optimum of what was written is not known, what it is at least; nothing exceeds
+  /// the `optimum` of its trees.
+  std::optional<Ratio> optimum_at_least = {};
   /// What of `previous_branching` is in it.
   std::optional<RepackStatistics> kept = {};
   /// What was written is a plan for small messages, with a lower rate.

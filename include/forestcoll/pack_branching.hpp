@@ -43,7 +43,8 @@ struct BranchingOptions {
 /// added up from the trees, echoes included. REQUIRES: `optimum` is of this network with these
 /// roles, and has a split; `chunks` is positive. Errors: E14 where the split's common denominator
 /// is too large and no chunks are given; those of `scale_to_k`, `pack` and `pack_within_height`.
-/// Cost: a packing per class of trees and phase.
+/// Cost: a packing per class of trees and phase, but for those that the fabric's symmetries make of
+/// others, and in-trees that are out-trees turned round: their trees are moved there.
 [[nodiscard]] Expected<BranchingForest> pack_branching(const Network& network,
                                                        const SwitchRoles& roles,
                                                        const AllreduceOptimum& optimum,

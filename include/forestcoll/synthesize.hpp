@@ -53,6 +53,9 @@ struct Synthesis {
   /// GB/s: the optimum of reduce-scatter, then allgather, where an allreduce is better with both at
   /// once. `forest.optimum` is then that of both at once.
   std::optional<Ratio> two_phases = {};
+  /// GB/s: where the optimum is not known, what it is at least; `forest.optimum` is then what
+  /// nothing exceeds.
+  std::optional<Ratio> optimum_at_least = {};
   /// The scale asked for could not be packed, because switches' two sides differ (by themselves
   /// or after rounding to k trees) or because trees had to be lower (`max_height`): U was raised,
   /// and `forest.algbw` is what that left of `allowed`.

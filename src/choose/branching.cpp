@@ -118,12 +118,15 @@ class BranchingPacker {
   std::int64_t roots_;
 };
 
-std::optional<BranchingForest> branching_allreduce(const Network& network, const SwitchRoles& roles,
-                                                   const CompileOptions& options,
-                                                   const Ratio& than) {
+InNetwork branching_allreduce(const Network& network, const SwitchRoles& roles,
+                              const CompileOptions& options, const Ratio& than) {
   const SynthesizeOptions& asked = options.synthesis;
   const auto optimum = allreduce_optimum(network, roles, {.stop = asked.packing.stop});
-  if (!optimum || !optimum->split || optimum->split->algbw <= than) return std::nullopt;
+  if (!optimum) return {};
+  InNetwork known{{}, optimum->upper, {}};
+  if (!optimum->split) return known;
+  known.reached = optimum->split->algbw;
+  if (*known.reached <= than) return known;
   const auto pack = [&](std::optional<std::int64_t> chunks) -> std::optional<BranchingForest> {
     auto forest =
         pack_branching(network, roles, *optimum,
@@ -132,7 +135,8 @@ std::optional<BranchingForest> branching_allreduce(const Network& network, const
     return *std::move(forest);
   };
   auto forest = BranchingPacker(pack, network.ranks.size()).as_asked(options);
-  return forest && than < forest->algbw ? std::move(forest) : std::nullopt;
+  if (forest && than < forest->algbw) known.forest = std::move(forest);
+  return known;
 }
 
 // As fast, with fewer messages in turn.
@@ -209,13 +213,13 @@ Expected<void> refuse_former(const Fabric& fabric, const CompileOptions& options
   return {};
 }
 
-std::optional<BranchingForest> branching_forest(const Fabric& fabric, const CompileOptions& options,
-                                                const CollectiveForest& without) {
-  if (!may_branch(options)) return std::nullopt;
+InNetwork branching_forest(const Fabric& fabric, const CompileOptions& options,
+                           const CollectiveForest& without) {
+  if (!may_branch(options)) return {};
   const SwitchRoles roles = switch_roles(fabric.topology);
-  if (roles.empty()) return std::nullopt;
+  if (roles.empty()) return {};
   if (!without.root) return branching_allreduce(fabric.network, roles, options, without.algbw);
-  return branching_from(*without.root, fabric.network, roles, options, without);
+  return {branching_from(*without.root, fabric.network, roles, options, without)};
 }
 
 }  // namespace forestcoll::choose

@@ -8,17 +8,25 @@
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/forest.hpp"
+#include "forestcoll/ratio.hpp"
 
 namespace forestcoll::choose {
 
+/// Trees that branch at switches, and what is known of all that do.
+struct InNetwork {
+  std::optional<BranchingForest> forest;
+  /// GB/s, of an allreduce: what nothing exceeds, and what trees reach. None where nothing
+  /// branches.
+  std::optional<Ratio> at_most = {}, reached = {};
+};
+
 /// The best trees that branch at switches, where they may be written as `compile` has it, the
 /// fabric has such switches, and they are better than those of `without`: faster, or of a broadcast
-/// or reduce as fast with fewer messages in turn. Nothing also where the optimum is not known
-/// exactly, or there was no time: then `without` stands. Cost: that of `allreduce_optimum` and
+/// or reduce as fast with fewer messages in turn. No trees also where it is not known what they
+/// reach, or there was no time: then `without` stands. Cost: that of `allreduce_optimum` and
 /// `pack_branching`, or `branching_from_root`.
-[[nodiscard]] std::optional<BranchingForest> branching_forest(const Fabric& fabric,
-                                                              const CompileOptions& options,
-                                                              const CollectiveForest& without);
+[[nodiscard]] InNetwork branching_forest(const Fabric& fabric, const CompileOptions& options,
+                                         const CollectiveForest& without);
 
 /// R02 where `options.previous_branching` is of another collective, root or ranks.
 [[nodiscard]] Expected<void> refuse_former(const Fabric& fabric, const CompileOptions& options);

@@ -48,6 +48,7 @@ Expected<ChosenForest> choose_forest(const Fabric& fabric, const CompileOptions&
   if (!at_once_time || !in_turn_time || *at_once_time <= *in_turn_time) return best;
   in_turn->synthesis.two_phases = best->synthesis.two_phases;
   in_turn->synthesis.forest.optimum = best->synthesis.forest.optimum;
+  in_turn->synthesis.optimum_at_least = best->synthesis.optimum_at_least;
   in_turn->why = fmt::format(
       "one phase after the other is faster for 1 GiB (model, not "
       "measurement): {:.2f} ms, both at once {:.2f} ms",

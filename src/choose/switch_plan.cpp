@@ -3,13 +3,56 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <utility>
+#include <vector>
 
 #include "choose/branching.hpp"
 #include "forestcoll/boxes.hpp"
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll::choose {
+namespace {
+
+// The ranks that `from` has routes to through switches alone.
+std::vector<bool> reached_from(Rank from, const Network& network) {
+  std::vector<bool> seen(network.graph.node_count(), false), reached(network.ranks.size(), false);
+  std::vector<NodeId> pending = {network.ranks[from.index()]};
+  seen[pending.front().index()] = true;
+  while (!pending.empty()) {
+    const NodeId v = pending.back();
+    pending.pop_back();
+    for (ArcId a = network.graph.first_out(v); a != network.graph.last_out(v); ++a.value) {
+      const NodeId next = network.graph.head(a);
+      if (seen[next.index()]) continue;
+      seen[next.index()] = true;
+      if (network.is_compute(next)) {
+        reached[network.rank_of[next].index()] = true;
+      } else {
+        pending.push_back(next);
+      }
+    }
+  }
+  return reached;
+}
+
+// GPUs of the same place in their boxes exchange sums.
+bool has_routes_of_sums(const Network& network, const IdVector<Rank, std::int32_t>& boxes) {
+  std::map<std::int32_t, std::int32_t> filled;
+  std::vector<std::int32_t> place;
+  for (const std::int32_t box : boxes) place.push_back(filled[box]++);
+  for (std::size_t r = 0; r < place.size(); ++r) {
+    const auto reached = reached_from(Rank(r), network);
+    for (std::size_t other = 0; other < place.size(); ++other) {
+      if (other != r && place[other] == place[r] && !reached[other]) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
 
 Expected<NamedPlan> switch_plan(const BranchingForest& trees, const Fabric& fabric,
                                 const PlanOptions& options) {
@@ -21,6 +64,10 @@ Expected<NamedPlan> switch_plan(const BranchingForest& trees, const Fabric& fabr
   }
   auto plan = several ? make_box_plan(boxes, options) : lower_to_switch_plan(trees, boxes, options);
   if (!plan) return plan.errors();
+  if (several && !has_routes_of_sums(fabric.network, boxes)) {
+    return make_error("T06", "not every GPU has a route to those of its place in other boxes",
+                      "write the forest with --format forest");
+  }
   return NamedPlan{*std::move(plan),
                    fmt::format("forestcoll-{}-allreduce-switch", fabric.topology.name)};
 }

@@ -17,7 +17,8 @@ struct NamedPlan {
 };
 
 /// Of one box what the trees say, of several a plan of its own: what that reaches, `verify` says.
-/// Errors: T06 where not every box has a switch that its GPUs hang on and that combines; those of
+/// Errors: T06 where not every box has a switch that its GPUs hang on and that combines, or a GPU
+/// has no route through switches alone to the one of its place in another box; those of
 /// `lower_to_switch_plan` and `make_box_plan`.
 [[nodiscard]] Expected<NamedPlan> switch_plan(const BranchingForest& trees, const Fabric& fabric,
                                               const PlanOptions& options);

@@ -192,6 +192,7 @@ Expected<ChosenForest> choose::choose_trees(const Fabric& fabric, const CompileO
     // Its own bound is one for these shares; what counts is the one for equal shares, which it can
     // be above.
     each.forest.optimum = highest.forest.optimum;
+    each.optimum_at_least = highest.optimum_at_least;
     each.tradeoff = highest.tradeoff;
     even.push_back(fit_threadblocks(std::move(each), fabric, options));
   }

@@ -143,7 +143,7 @@ class WayFinder {
 
   // What XML cannot say. Of several boxes it has no plan: there it combines for one GPU alone.
   void add_nvls(std::string_view name, BranchingForest trees) {
-    if (options_.format != Format::mscclpp || ways_.empty()) return;
+    if (options_.format != Format::mscclpp) return;
     const auto plan_options = choose::plan_options(options_);
     auto plan = lower_to_switch_plan(trees, boxes_of_ranks(fabric_.topology), plan_options);
     if (!plan) return;
@@ -153,7 +153,7 @@ class WayFinder {
 
   void add_switch_plans() {
     if (ways_.empty() || options_.synthesis.collective != Collective::allreduce) return;
-    const auto trees = choose::branching_forest(fabric_, options_, ways_.front().forest());
+    const auto trees = choose::branching_forest(fabric_, options_, ways_.front().forest()).forest;
     if (!trees) return;
     const auto plan_options = choose::plan_options(options_);
     if (auto sums = choose::switch_plan(*trees, fabric_, plan_options)) {
@@ -165,9 +165,18 @@ class WayFinder {
   }
 
   void add_switched(std::string_view name, BranchingForest trees, choose::NamedPlan plan) {
-    Way way{std::string(name), ways_.front().chosen, {}};
+    Way way{std::string(name), over_gpus(), {}};
     way.switched = SwitchWay{std::move(trees), std::move(plan.plan), std::move(plan.name)};
     ways_.push_back(std::move(way));
+  }
+
+  // What plans that copy in switches are compared with: where our trees are not wanted, their rate.
+  [[nodiscard]] ChosenForest over_gpus() const {
+    if (!ways_.empty()) return ways_.front().chosen;
+    Synthesis synthesis;
+    synthesis.forest.collective = Collective::allreduce;
+    synthesis.forest.algbw = synthesis.forest.optimum = synthesis.allowed = optimum_;
+    return {std::move(synthesis), ""};
   }
 
   // What they reach on the links the checker says, once they are written.

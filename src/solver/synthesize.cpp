@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "forestcoll/allreduce_optimum.hpp"
 #include "forestcoll/codes.hpp"
 #include "solver/allreduce/at_once.hpp"
 #include "solver/pack/problem.hpp"
@@ -42,6 +43,21 @@ Expected<void> refuse_previous(const CollectiveForest& previous, const Network& 
     return previous_misfit("the former forest has another root");
   }
   return {};
+}
+
+// Between what some trees reach and what a bound says that none exceed.
+void name_interval(const Network& network, const std::optional<solver::AllreduceParts>& parts,
+                   const Ratio& two_phases, const std::stop_token& stop, Synthesis& synthesis) {
+  Ratio least = std::max(two_phases, synthesis.forest.algbw);
+  if (parts) {
+    least = std::max(least, parts->algbw);
+  } else {
+    const auto proved = allreduce_optimum(network, {}, {.stop = stop});
+    if (!proved || proved->upper <= two_phases) return;
+    synthesis.forest.optimum = proved->upper;
+    if (proved->split) least = std::max(least, proved->split->algbw);
+  }
+  if (least < synthesis.forest.optimum) synthesis.optimum_at_least = least;
 }
 
 }  // namespace
@@ -82,16 +98,20 @@ Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& 
   auto optimum = solver::optimum_of(problem);
   if (!optimum) return optimum.errors();
   forest.optimum = *optimum;
-  std::optional<solver::AllreduceParts> parts;
+  solver::BothAtOnce both;
   if (options.collective == Collective::allreduce && options.at_once) {
-    parts = solver::parts_at_once(network, problem.weights, *optimum, options.packing.stop);
+    both = solver::parts_at_once(network, problem.weights, *optimum, options.packing.stop);
   }
   begun.seconds.rate =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   // 2. The trees: of both phases at once where that is better, else of one after the other.
-  return parts ? solver::pack_both_ways(problem, *parts, options, std::move(begun))
-               : solver::plan_and_pack(problem, options, std::move(begun));
+  auto packed = both.parts ? solver::pack_both_ways(problem, *both.parts, options, std::move(begun))
+                           : solver::plan_and_pack(problem, options, std::move(begun));
+  if (packed && both.is_open) {
+    name_interval(network, both.parts, *optimum, options.packing.stop, *packed);
+  }
+  return packed;
 }
 
 }  // namespace forestcoll

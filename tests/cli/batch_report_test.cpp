@@ -44,7 +44,7 @@ TEST_F(BatchReport, CsvHasARecordPerItem) {
   ASSERT_EQ(batch_.run().code, 1);
   const std::string csv = read_file(batch_.out() + "/report.csv");
   EXPECT_THAT(csv, StartsWith("input,collective,target,k,status,output,hash,algbw,algbw_exact,"
-                              "optimum_fraction,height,seconds,code,where,message\r\n"
+                              "optimum_fraction,height,seconds,code,where,message,optimum_range\r\n"
                               "\"b|a<d>,\n\"\"x\"\".json\",allreduce,azure,auto,failed,,,,,,,"));
   EXPECT_THAT(csv, HasSubstr(",E05,/links/0/bandwidth,"));
   EXPECT_THAT(csv, HasSubstr("\r\ngood.json,allreduce,azure,auto,ok,good.json/allreduce.xml,"));

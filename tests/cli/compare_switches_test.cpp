@@ -4,13 +4,19 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/compare.hpp"
+#include "compare/program_rows.hpp"
+#include "forestcoll/fabric.hpp"
+#include "forestcoll/generate.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::testing {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 nlohmann::json compared(const std::string& file, const std::vector<std::string>& more) {
@@ -77,6 +83,47 @@ TEST(CompareSwitches, PlansAreAmongTheProgramsOfABox) {
   for (const auto& choice : choices) {
     EXPECT_GE(choice["seconds"].get<double>(), choice["least_seconds"].get<double>());
   }
+}
+
+TEST(CompareSwitches, WhyNvlsBetweenBoxesHasNoTimeIsSaid) {
+  const Scratch scratch;
+  const std::string file = scratch / "fabric.json";
+  for (const std::string boxes : {"1", "2"}) {
+    ASSERT_EQ(run({"topo", "gen", "dgx-h100", "--boxes", boxes, "-o", file}).code, 0);
+    const auto nvls = row(compared(file, {"--algorithms", "nvls", "--sizes", "1M"}), "nvls");
+    const bool is_said = nvls["note"].get<std::string>().find(
+                             "no executor runs it between boxes") != std::string::npos;
+    EXPECT_EQ(is_said, boxes == "2");
+    EXPECT_EQ(nvls.contains("program_times"), boxes == "1");
+  }
+}
+
+// Of plans those that are asked for: ours alone needs both, as it is the fastest of all.
+TEST(CompareSwitches, PlansOfOthersAreNotMadeInVain) {
+  const auto document = generate("dgx-h100", {});
+  ASSERT_TRUE(document);
+  auto made = make_fabric(parse_topology(to_topology_json(*document), "box")->topology);
+  ASSERT_TRUE(made);
+  cli::Fabric box;
+  static_cast<Fabric&>(box) = *std::move(made);
+  cli::RowsRequest request;
+  request.sizes = {1 << 20};
+  const auto plans = [&](const std::vector<std::string>& algorithms) {
+    request.algorithms = algorithms;
+    const auto times = cli::time_programs(box, request, cli::Console{.quiet = true});
+    std::vector<std::string> names;
+    if (!times) return names;
+    for (const AlgorithmTimes& each : *times) {
+      const auto& choice = each.by_size.front();
+      if (choice && choice->name.find("MSCCL++") != std::string::npos) {
+        names.push_back(each.algorithm);
+      }
+    }
+    return names;
+  };
+  EXPECT_THAT(plans({"nvls"}), ElementsAre("nvls"));
+  EXPECT_THAT(plans({"double-tree"}), ElementsAre());
+  EXPECT_THAT(plans({"forestcoll"}), ElementsAre("forestcoll as plans", "nvls"));
 }
 
 }  // namespace

@@ -96,11 +96,12 @@ TEST(Branching, RandomFabricsReachWhatTheProgramSays) {
     ASSERT_TRUE(optimum && optimum->split) << "seed " << seed;
     if (are_too_long(network, roles, *optimum)) {
       ++too_long;
-      const auto chunks = 64 * static_cast<std::int64_t>(network.ranks.size());
+      const auto chunks = 4096 * static_cast<std::int64_t>(network.ranks.size());
       const Ratio near =
           packed(network, roles, *optimum, "seed " + std::to_string(seed), {.chunks = chunks});
       EXPECT_LE(near, optimum->split->algbw) << "seed " << seed;
-      EXPECT_GE(near, optimum->split->algbw * Ratio(4, 5)) << "seed " << seed;
+      const double gap = 1 - near.to_double() / optimum->split->algbw.to_double();
+      EXPECT_LT(gap, 1e-4) << "seed " << seed;
       continue;
     }
     const Ratio reached = packed(network, roles, *optimum, "seed " + std::to_string(seed));

@@ -85,5 +85,29 @@ TEST(PartBothWays, AnAllreduceWithoutOneDirectionOfANicIsExact) {
   }
 }
 
+// Likewise where each GPU has a rail of its own and rails can sum: the other rails are alike.
+TEST(PartBothWays, AnAllreduceOverRailsThatSumIsExactToo) {
+  for (const std::size_t boxes : {2, 3}) {
+    test::FabricBuilder fabric(boxes * 8, boxes + 8);
+    const auto rail = [&](std::size_t gpu) { return boxes * 9 + gpu; };
+    for (std::size_t box = 0; box < boxes; ++box) {
+      for (std::size_t gpu = 0; gpu < 8; ++gpu) {
+        fabric.link(box * 8 + gpu, boxes * 8 + box, 450);
+        fabric.link(box * 8 + gpu, rail(gpu), 50);
+      }
+    }
+    const Network network = without(fabric.build(), NodeId(0), NodeId(rail(0)));
+    SwitchRoles roles(network.graph.node_count());
+    for (std::size_t w = boxes * 8; w < roles.size(); ++w) {
+      roles[NodeId(w)] = w < rail(0) ? kEchoing : testing::kSharp;
+    }
+    const auto optimum = allreduce_optimum(network, roles);
+    ASSERT_TRUE(optimum && optimum->split) << boxes;
+    EXPECT_EQ(optimum->upper, 350) << boxes;
+    EXPECT_TRUE(optimum->is_exact()) << boxes;
+    EXPECT_LT(optimum->statistics.variables, 200U) << boxes;  // by symmetry
+  }
+}
+
 }  // namespace
 }  // namespace forestcoll

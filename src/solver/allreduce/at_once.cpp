@@ -10,6 +10,7 @@
 #include "solver/allreduce/allreduce_program.hpp"
 #include "solver/linear/cut_generation.hpp"
 #include "solver/linear/cut_proof.hpp"
+#include "solver/symmetry/automorphisms.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -138,22 +139,27 @@ std::optional<AllreduceParts> parts_of_any_shares(const AllreduceFabric& fabric,
 
 }  // namespace
 
-std::optional<AllreduceParts> parts_at_once(const Network& network, const Weights& weights,
-                                            const Ratio& two_phases, const std::stop_token& stop) {
+BothAtOnce parts_at_once(const Network& network, const Weights& weights, const Ratio& two_phases,
+                         const std::stop_token& stop) {
   const auto allowed = allowed_by_ranks(network);
-  if (!allowed || *allowed <= two_phases) return std::nullopt;
+  if (allowed && *allowed <= two_phases) return {};
   const AllreduceFabric fabric(network, {});
-  if (are_alike(fabric, weights)) return std::nullopt;
+  if (are_alike(fabric, weights)) return {};
   std::optional<AllreduceParts> best;
   if (!fabric.reversible) {
     best = parts_of_any_shares(fabric, stop);
-    if (!best || best->upper <= two_phases) return std::nullopt;
+    if (best && best->upper <= two_phases) return {};
   }
-  auto as_owned = parts_as_owned(network, weights, stop);
-  if (as_owned && best) as_owned->upper = best->upper;
-  if (as_owned && (!best || best->algbw <= as_owned->algbw)) best = std::move(as_owned);
-  if (!best || best->algbw <= two_phases) return std::nullopt;
-  return best;
+  if (best || fabric.reversible) {
+    auto as_owned = parts_as_owned(network, weights, stop);
+    if (as_owned && best) as_owned->upper = best->upper;
+    if (as_owned && (!best || best->algbw <= as_owned->algbw)) best = std::move(as_owned);
+  }
+  if (!best) return {std::nullopt, true};
+  const Ratio reached = std::max(best->algbw, two_phases);
+  const bool is_open = reached < best->upper;
+  if (best->algbw <= two_phases) best.reset();
+  return {std::move(best), is_open};
 }
 
 Weights rounded_shares(const Weights& shares, std::int64_t total) {
@@ -180,14 +186,8 @@ std::int64_t take_common_factor(Weights& shares) {
 }
 
 bool keeps_fabric(const Symmetry& symmetry, const Network& network) {
-  const Digraph& graph = network.graph;
   return std::ranges::all_of(symmetry.generators(), [&](const Symmetry::Generator& generator) {
-    for (std::size_t i = 0; i < graph.arc_count(); ++i) {
-      const Arc& arc = graph.arcs()[i];
-      const ArcId image = graph.find(generator.nodes[arc.tail], generator.nodes[arc.head]);
-      if (!image.valid() || network.capacity[image] != network.capacity[ArcId(i)]) return false;
-    }
-    return true;
+    return is_automorphism(network, generator.nodes);
   });
 }
 

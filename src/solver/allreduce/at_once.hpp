@@ -24,11 +24,19 @@ struct AllreduceParts {
   std::optional<Network> reduce = {};
 };
 
+/// What was found out about both phases at the same time.
+struct BothAtOnce {
+  std::optional<AllreduceParts> parts;  ///< none: one after the other is as good, or stays
+  /// Whether trees may be faster than what `parts` reach, or one phase after the other: nothing
+  /// rules it out.
+  bool is_open = false;
+};
+
 /// The best division where that is better than one phase after the other, which reach `two_phases`
-/// (GB/s). Nothing where it is not, or where exact arithmetic does not prove it, or the linear
-/// program is too large, or `stop` asks to give up. Roots have what the ranks own, by `weights`,
-/// unless other shares are better: they are not where both directions of every link are alike, for
-/// there a tree serves any root.
+/// (GB/s). None where it is not; and none, but open, where exact arithmetic does not prove it, or
+/// the linear program is too large, or `stop` asks to give up. Roots have what the ranks own, by
+/// `weights`, unless other shares are better: they are not where both directions of every link are
+/// alike, for there a tree serves any root.
 ///
 /// Where some group of automorphisms takes each rank to each other one and all own the same, it is
 /// never better: the average of a best solution's images has as much entering every rank as leaves
@@ -36,10 +44,8 @@ struct AllreduceParts {
 /// capacities serve the other, and half of both together serves both. The solution is not looked
 /// for there, nor where what enters all ranks together allows no more: X(N − 1) edges enter them in
 /// either phase. Cost: that of `allreduce_optimum`, twice where directions differ.
-[[nodiscard]] std::optional<AllreduceParts> parts_at_once(const Network& network,
-                                                          const Weights& weights,
-                                                          const Ratio& two_phases,
-                                                          const std::stop_token& stop = {});
+[[nodiscard]] BothAtOnce parts_at_once(const Network& network, const Weights& weights,
+                                       const Ratio& two_phases, const std::stop_token& stop = {});
 
 /// Whole shares that sum to `total`, each less than one from its part of it (largest remainders
 /// first, then by rank). REQUIRES: some share is positive; sums of shares times `total` fit 127

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "solver/symmetry/automorphisms.hpp"
 #include "solver/symmetry/symmetry.hpp"
 
 namespace forestcoll::solver {
@@ -92,12 +93,17 @@ std::vector<NodeImage> find_fabric_group(const Network& network, const SwitchRol
   std::vector<NodeImage> generators;
   const std::size_t nodes = network.graph.node_count();
   const Network marked = with_marks(network, roles);
+  std::vector<NodeImage> known;
   for (const Symmetry& group : find_symmetries(marked, weights)) {
     for (const Symmetry::Generator& generator : group.generators()) {
-      if (auto image = without_marks(generator.nodes, nodes)) {
-        generators.push_back(*std::move(image));
-      }
+      known.push_back(generator.nodes);
     }
+  }
+  for (const NodeImage& other : find_other_automorphisms(marked, weights, known)) {
+    known.push_back(other);
+  }
+  for (const NodeImage& image : known) {
+    if (auto part = without_marks(image, nodes)) generators.push_back(*std::move(part));
   }
   add_exchanges(network, roles, generators);
   return generators;

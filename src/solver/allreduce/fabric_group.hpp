@@ -11,8 +11,8 @@
 namespace forestcoll::solver {
 
 /// Generators of a group of automorphisms that keep capacities, weights and what switches can do:
-/// those of `find_symmetries`, and the exchanges of switches with the same neighbours.
-/// Cost: that of `find_symmetries`, and O(m log m).
+/// those of `find_symmetries` and `find_other_automorphisms`, and the exchanges of switches with
+/// the same neighbours. Cost: that of the two, and O(m log m).
 [[nodiscard]] std::vector<NodeImage> find_fabric_group(const Network& network,
                                                        const SwitchRoles& roles,
                                                        const Weights& weights);

@@ -22,8 +22,11 @@ class SplitPhase {
   }
 
   // Of an image, as out-trees or turned round.
-  [[nodiscard]] AllreduceTrees trees(const NodeImage& image, bool in_trees) const {
+  [[nodiscard]] AllreduceTrees trees(std::size_t kind, const NodeImage& image,
+                                     bool in_trees) const {
     AllreduceTrees trees;
+    trees.kind = kind;
+    trees.image = image;
     for (const NodeId w : phase_.twins.spanned) trees.switches.push_back(image[w]);
     std::ranges::sort(trees.switches);
     const std::size_t nodes = network_.graph.node_count();
@@ -74,9 +77,9 @@ AllreduceSplit split_of(const Network& network, const AllreduceProgram& program,
     const SplitPhase part(network, phase, program.program().phases[p], solution);
     if (!part.has_trees()) continue;
     for (const NodeImage& image : phase.trees.images) {
-      if (!phase.turned) split.broadcast.push_back(part.trees(image, false));
+      if (!phase.turned) split.broadcast.push_back(part.trees(p, image, false));
       if (phase.trees.phases != TreePhases::broadcast) {
-        split.reduce.push_back(part.trees(image, true));
+        split.reduce.push_back(part.trees(p, image, true));
       }
     }
   }

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "base/check.hpp"
+#include "solver/symmetry/joined_items.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -33,38 +33,6 @@ NodeImage inverse(const NodeImage& image) {
   for (std::size_t v = 0; v < image.size(); ++v) back[image[NodeId(v)]] = NodeId(v);
   return back;
 }
-
-// Items that permutations join, more and more.
-class JoinedItems {
- public:
-  explicit JoinedItems(std::size_t items) : above_(items) {
-    std::iota(above_.begin(), above_.end(), std::size_t{0});
-  }
-
-  void join(std::size_t a, std::size_t b) {
-    a = find(a);
-    b = find(b);
-    above_[std::max(a, b)] = std::min(a, b);
-  }
-
-  // Classes are numbered by their first items.
-  [[nodiscard]] Partition partition() {
-    Partition classes{std::vector<std::size_t>(above_.size())};
-    for (std::size_t i = 0; i < above_.size(); ++i) {
-      const std::size_t first = find(i);
-      classes.of[i] = first == i ? classes.count++ : classes.of[first];
-    }
-    return classes;
-  }
-
- private:
-  std::size_t find(std::size_t item) {
-    while (above_[item] != item) item = above_[item] = above_[above_[item]];
-    return item;
-  }
-
-  std::vector<std::size_t> above_;
-};
 
 // The orbits of what has been added.
 class GrowingOrbits {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/mix.hpp"
+#include "solver/symmetry/automorphisms.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -82,13 +83,6 @@ class Extension {
     return true;
   }
 
-  [[nodiscard]] bool maps_arcs(const NodeImage& image) const {
-    for (std::size_t i = 0; i < network_.graph.arc_count(); ++i) {
-      if (!maps(ArcId(i), image)) return false;
-    }
-    return true;
-  }
-
   // Colours two copies of the fabric, in the second of which rank π(r) bears the name r: switches
   // that play the same part get the same colour. True where all arcs are mapped.
   bool match_switches(const RankImage& ranks, NodeImage& image) {
@@ -113,7 +107,7 @@ class Extension {
       }
       // Ties are matched in the order of ids, which is what telling them apart one class after the
       // other comes to where it is an automorphism as it is.
-      if (maps_arcs(image)) return true;
+      if (is_automorphism(network_, image)) return true;
       if (tied == switches_.size()) return false;
       // Interchangeable for all that is known so far: told apart in the order of their ids.
       const std::uint64_t colour = by_from_[tied].colour;

@@ -67,17 +67,31 @@ void complete(std::vector<AlgorithmTimes>& times, const AlgorithmTimes& plans) {
   }
 }
 
-// What XML cannot say: plans of MSCCL++, of which NVLS's is a row, too.
-void add_plans(const Fabric& fabric, FastestOptions options, std::vector<AlgorithmTimes>& times) {
+// Among what ours is there is all that others have; MSCCL++'s rule picks among both.
+std::vector<std::string> plans_to_time(const RowsRequest& request) {
+  const auto is_asked = [&](const char* name) {
+    return std::ranges::find(request.algorithms, name) != request.algorithms.end();
+  };
+  if (is_asked(ours) || is_asked(kMscclppPick)) return {ours, kNvls};
+  if (is_asked(kNvls)) return {kNvls};
+  return {};
+}
+
+// What XML cannot say: plans of MSCCL++, of which NVLS's is a row, too. None where none is asked
+// for, or the executor runs none of them.
+std::vector<AlgorithmTimes> time_plans(const Fabric& fabric, const RowsRequest& request,
+                                       FastestOptions options) {
+  std::vector<AlgorithmTimes> times;
   options.compile.format = Format::mscclpp;
-  options.algorithms = {ours, kNvls};
+  options.algorithms = plans_to_time(request);
+  if (options.algorithms.empty()) return times;
   auto plans = fastest_of_each(fabric, options);
-  if (!plans) return;  // the executor runs none of them
+  if (!plans) return times;
   for (AlgorithmTimes& each : *plans) {
     if (each.algorithm == ours) each.algorithm = kOurPlans;
-    if (each.algorithm == kOurPlans || each.algorithm == kNvls) times.push_back(std::move(each));
-    if (each.algorithm == kMscclppPick) complete(times, each);
+    if (each.algorithm != kNcclPick) times.push_back(std::move(each));
   }
+  return times;
 }
 
 // "one-shot in LL up to 4 KiB, then forestcoll, k 4, height 1 in LL128 up to …"
@@ -164,8 +178,16 @@ Expected<std::vector<AlgorithmTimes>> time_programs(const Fabric& fabric,
   };
   auto times = fastest_of_each(fabric, options);
   const bool is_allreduce = request.collective == Collective::allreduce;
-  if (!times || !is_allreduce || switch_roles(fabric.topology).empty()) return times;
-  add_plans(fabric, options, *times);
+  if (!is_allreduce || switch_roles(fabric.topology).empty()) return times;
+  auto plans = time_plans(fabric, request, options);
+  if (!times) return plans.empty() ? std::move(times) : std::move(plans);
+  for (AlgorithmTimes& each : plans) {
+    if (is_selector(each.algorithm)) {
+      complete(*times, each);
+    } else {
+      times->push_back(std::move(each));
+    }
+  }
   return times;
 }
 

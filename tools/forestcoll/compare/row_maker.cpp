@@ -39,6 +39,12 @@ constexpr const char* kOurSource =
     "Zhao et al., \"ForestColl: Throughput-Optimal Collective Communications on Heterogeneous "
     "Network Fabrics\", NSDI 2026";
 
+// Of NVLSTree.
+constexpr const char* kNoExecutor =
+    "; no time as a program: no executor runs it between boxes, as that of MSCCL++ combines for "
+    "two "
+    "GPUs at least, not for the one that goes on";
+
 std::size_t edge_count(const CollectiveForest& forest) {
   std::size_t edges = 0;
   for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
@@ -234,6 +240,7 @@ class RowMaker {
       describe_forest(row, link_loads(*row.forest, fabric_.network));
     } else if (made->branching) {
       describe_branching(row, *std::move(made->branching));
+      if (!request_.trees && has_several_boxes(fabric_.topology)) row.note += kNoExecutor;
     } else {
       row.times_error = make_error("N06", "no trees describe it", "");
     }

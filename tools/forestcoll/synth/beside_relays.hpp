@@ -10,8 +10,9 @@
 
 namespace forestcoll::cli {
 
-/// GB/s: the optimum of the forest's collective on the fabric with relays, where that is higher
-/// than without. Cost: that of `bound`.
+/// GB/s: what trees of the forest's collective reach on the fabric with relays, both phases of an
+/// allreduce at the same time, where that is more than the optimum without. Cost: that of `bound`,
+/// and of `allreduce_optimum`.
 [[nodiscard]] std::optional<Ratio> beside_relays(const Network& with_relays,
                                                  const CollectiveForest& forest);
 

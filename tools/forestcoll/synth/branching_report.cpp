@@ -55,18 +55,19 @@ std::string listed(const std::vector<std::string>& switches) {
 }
 
 // What trees do and the executor cannot.
-std::string lost_words(const BranchingForest& forest, const BranchingPoints& points) {
+std::string lost_words(const BranchingForest& forest, const BranchingPoints& points,
+                       const Ratio& reached_by_trees) {
   std::string text;
   if (!points.between.empty()) {
     text += fmt::format(
         "  {} between boxes, which could sum and copy too: the executor has no channels there\n",
         listed(points.between));
   }
-  if (forest.algbw < forest.optimum) {
+  if (forest.algbw < reached_by_trees) {
     text += fmt::format(
         "  trees reach up to {} GB/s (--format forest): the executor's switches sum for two GPUs "
         "at least, where one is enough to go on to other boxes\n",
-        number(forest.optimum));
+        number(reached_by_trees));
   }
   return text;
 }
@@ -88,12 +89,13 @@ std::string_view words_of(Branching written) {
 }  // namespace
 
 std::string branching_lines(const BranchingForest& forest, const CollectiveForest& without,
-                            const Topology& topology, Branching written) {
+                            const Topology& topology, Branching written,
+                            const std::optional<Ratio>& at_least) {
   const TreeShape shape = shape_of(forest);
   const BranchingPoints points = points_of(forest, topology);
   const bool is_plan = written != Branching::trees;
   std::string text = fmt::format("  algbw {} GB/s, {}\n", number(forest.algbw),
-                                 of_optimum(forest.algbw, forest.optimum));
+                                 of_optimum(forest.algbw, forest.optimum, at_least));
   text += words_of(written);
   text += listed(is_plan ? points.in_boxes : names_of(switches_of(forest), topology));
   if (forest.collective == Collective::allreduce) {
@@ -103,7 +105,8 @@ std::string branching_lines(const BranchingForest& forest, const CollectiveFores
                         counted(static_cast<std::size_t>(messages_in_turn(forest)), "message"),
                         shape_of(without).highest);
   }
-  if (written == Branching::sums) return text + lost_words(forest, points);
+  if (written == Branching::sums)
+    return text + lost_words(forest, points, at_least.value_or(forest.optimum));
   if (is_plan) return text;
   return text + fmt::format(
                     "  {} chunks, {}, height {} (mean {}), hops into and out of switches "

@@ -1,11 +1,13 @@
 // What `synth` says of trees that branch at switches.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "common/report/report.hpp"
 #include "forestcoll/branching_forest.hpp"
 #include "forestcoll/forest.hpp"
+#include "forestcoll/ratio.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {
@@ -13,10 +15,11 @@ namespace forestcoll::cli {
 /// What was written: the trees, or a plan that sums up in switches, or one that stores packets.
 enum class Branching { trees, sums, packets };
 
-/// The lines of the summary below its head. `without`: the best that was found over GPUs alone.
+/// The lines of the summary below its head. `without`: the best that was found over GPUs alone;
+/// `at_least`: of the optimum, where that is not known.
 [[nodiscard]] std::string branching_lines(const BranchingForest& forest,
                                           const CollectiveForest& without, const Topology& topology,
-                                          Branching written);
+                                          Branching written, const std::optional<Ratio>& at_least);
 
 /// Puts what was written in place of what `json` says of `without`.
 void put_branching(Json& json, const BranchingForest& forest, const CollectiveForest& without,

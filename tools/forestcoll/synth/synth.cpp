@@ -130,8 +130,9 @@ Expected<void> write_schedule(const Compilation& compiled, const Fabric& fabric,
 }
 
 ScheduleNotes notes_of(const Compilation& compiled, const std::optional<BesideRings>& beside,
-                       const std::optional<Ratio>& in_network, const std::optional<Ratio>& relayed,
-                       const Topology& topology, const SynthArguments& arguments) {
+                       const std::optional<BesideSwitches>& in_network,
+                       const std::optional<Ratio>& relayed, const Topology& topology,
+                       const SynthArguments& arguments) {
   const CompileOptions& options = compiled.options;
   const Collective collective = options.synthesis.collective;
   const bool is_ll_for_safety = options.format == Format::msccl && arguments.protocol.empty() &&
@@ -149,7 +150,8 @@ ScheduleNotes notes_of(const Compilation& compiled, const std::optional<BesideRi
           .branching_as = options.format != Format::mscclpp ? Branching::trees
                           : compiled.packets                ? Branching::packets
                                                             : Branching::sums,
-          .kept = compiled.kept};
+          .kept = compiled.kept,
+          .optimum_at_least = compiled.optimum_at_least};
 }
 
 // Trees that branch at switches stay trees; they are no programs.
@@ -326,7 +328,8 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   if (baseline) json["algorithm"] = baseline_json(arguments.baseline, *baseline);
   if (choice) json["fastest"] = to_json(*choice);
   if (beside) json["beside_rings"] = to_json(*beside);
-  if (in_network) json["in_network"] = exact(*in_network);
+  if (compiled->optimum_at_least) json["optimum_at_least"] = exact(*compiled->optimum_at_least);
+  if (in_network) put_switches(json, *in_network);
   if (relayed) json["with_relays"] = exact(*relayed);
   if (tradeoff) json["tradeoff_by"] = tradeoff_json(*tradeoff);
   if (!fabric->changes.empty()) json["changes"] = fabric->changes;

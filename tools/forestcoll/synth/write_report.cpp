@@ -124,14 +124,15 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
   std::string text = fmt::format("{}: {} over {}\n", topology.name, to_string(forest.collective),
                                  counted(topology.ranks.size(), "GPU"));
   if (notes.branching != nullptr) {
-    text += branching_lines(*notes.branching, forest, topology, notes.branching_as);
+    text += branching_lines(*notes.branching, forest, topology, notes.branching_as,
+                            notes.optimum_at_least);
     if (notes.kept) text += kept_line(*notes.kept);
     if (!notes.why.empty()) text += fmt::format("  {}\n", notes.why);
     text += schedule_lines(notes.branching->algbw, forest.collective, verdict, notes);
     return text + seconds_line(seconds);
   }
   text += fmt::format("  algbw {} GB/s, {}\n", number(forest.algbw),
-                      of_optimum(forest.algbw, forest.optimum));
+                      of_optimum(forest.algbw, forest.optimum, notes.optimum_at_least));
   text += solver_lines(synthesis);
   if (!notes.in_network.empty()) text += notes.in_network + "\n";
   if (!notes.relays.empty()) text += notes.relays + "\n";

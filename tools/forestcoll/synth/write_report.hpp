@@ -41,7 +41,8 @@ struct ScheduleNotes {
   std::string relays;            ///< a line on what GPUs outside of the group could; else empty
   const BranchingForest* branching = nullptr;  ///< written in place of the synthesis, if any
   Branching branching_as = Branching::trees;
-  std::optional<RepackStatistics> kept = {};  ///< of former trees that branched
+  std::optional<RepackStatistics> kept = {};   ///< of former trees that branched
+  std::optional<Ratio> optimum_at_least = {};  ///< where it is not known
 };
 
 /// A few lines, the last one not ended; `verbose` adds the solver's statistics.

@@ -169,6 +169,13 @@ void add_figures(Json& json, const Figures& figures) {
   json["optimum_fraction"] =
       figures.optimum_fraction ? Json(*figures.optimum_fraction) : Json(nullptr);
   json["height"] = figures.height ? Json(*figures.height) : Json(nullptr);
+  if (const auto& range = figures.optimum_range) {
+    json["optimum_range"] = {{"at_least", exact(range->first)}, {"at_most", exact(range->second)}};
+  }
+}
+
+std::string range_text(const std::pair<Ratio, Ratio>& range) {
+  return fmt::format("{} to {}", number(range.first), number(range.second));
 }
 
 std::optional<Figures> parse_figures(const Json& json) {
@@ -185,6 +192,13 @@ std::optional<Figures> parse_figures(const Json& json) {
   if (part->is_number()) share = part->get<double>();
   Figures figures{*rate, share};
   if (height->is_number_integer()) figures.height = height->get<std::int64_t>();
+  if (const auto range = json.find("optimum_range"); range != json.end()) {
+    if (!range->is_object()) return std::nullopt;
+    const auto least = parse_exact(range->value("at_least", Json())),
+               most = parse_exact(range->value("at_most", Json()));
+    if (!least || !most) return std::nullopt;
+    figures.optimum_range = {*least, *most};
+  }
   return figures;
 }
 
@@ -195,6 +209,11 @@ std::optional<Figures> figures_of_summary(const Json& summary) {
   const auto algbw = parse_exact(summary["algbw"]), optimum = parse_exact(summary["optimum"]);
   if (!algbw || !optimum) return std::nullopt;
   Figures figures{*algbw, fraction(*algbw, *optimum)};
+  if (const auto least = summary.find("optimum_at_least"); least != summary.end()) {
+    const auto known = parse_exact(*least);
+    if (!known) return std::nullopt;
+    figures.optimum_range = {*known, *optimum};
+  }
   if (summary.contains("paths")) return figures;  // of an all-to-all
   const Json height = summary.value("height", Json::object()).value("max", Json());
   if (!height.is_number_integer()) return std::nullopt;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/report/report.hpp"
@@ -59,6 +60,8 @@ struct Figures {
   /// 1 only where algbw is the optimum; none where it is above it.
   std::optional<double> optimum_fraction = {};
   std::optional<std::int64_t> height = {};  ///< none: an all-to-all has no trees
+  /// Where the optimum is not known, the GB/s between which it is; the fraction is of the upper.
+  std::optional<std::pair<Ratio, Ratio>> optimum_range = {};
 };
 
 /// A line of the report.
@@ -87,9 +90,12 @@ struct ItemResult {
 [[nodiscard]] std::optional<OutputFile> parse_output_file(const Json& json);
 [[nodiscard]] std::optional<ItemResult> parse_result(const Json& json);
 
-/// `algbw`, `optimum_fraction` and `height`, into an object and out of one.
+/// `algbw`, `optimum_fraction`, `height` and where it is there `optimum_range`, into an object and
+/// out of one.
 void add_figures(Json& json, const Figures& figures);
 [[nodiscard]] std::optional<Figures> parse_figures(const Json& json);
+/// "390 to 400".
+[[nodiscard]] std::string range_text(const std::pair<Ratio, Ratio>& range);
 /// From the report of `synth --json`.
 [[nodiscard]] std::optional<Figures> figures_of_summary(const Json& summary);
 

@@ -104,6 +104,9 @@ std::string items_markdown(const Results& results) {
       rate = number(item.figures->algbw);
       const auto& fraction = item.figures->optimum_fraction;
       part = fraction ? percent(*fraction) : "above";
+      if (const auto& range = item.figures->optimum_range) {
+        part += fmt::format(" at least of {}", range_text(*range));
+      }
       height = height_text(*item.figures);
     }
     text += row({item.input, item.variant.collective, item.variant.target, item.variant.trees,
@@ -165,9 +168,9 @@ std::string to_markdown(const Results& results) {
 }
 
 std::string to_csv(const Results& results) {
-  std::string text =
-      record({"input", "collective", "target", "k", "status", "output", "hash", "algbw",
-              "algbw_exact", "optimum_fraction", "height", "seconds", "code", "where", "message"});
+  std::string text = record({"input", "collective", "target", "k", "status", "output", "hash",
+                             "algbw", "algbw_exact", "optimum_fraction", "height", "seconds",
+                             "code", "where", "message", "optimum_range"});
   for (const ItemResult& item : results.items) {
     const OutputFile output = item.outputs.empty() ? OutputFile() : item.outputs.front();
     std::vector<std::string> fields = {
@@ -186,6 +189,8 @@ std::string to_csv(const Results& results) {
     fields.push_back(fmt::format("{:.3f}", item.seconds));
     const ItemError error = item.error.value_or(ItemError());
     fields.insert(fields.end(), {error.code, error.where, error.message});
+    const bool is_open = item.figures && item.figures->optimum_range;
+    fields.push_back(is_open ? range_text(*item.figures->optimum_range) : "");
     text += record(fields);
   }
   return text;

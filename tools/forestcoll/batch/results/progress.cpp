@@ -75,6 +75,9 @@ std::string line_of(const ItemResult& result) {
     const auto& fraction = result.figures->optimum_fraction;
     line += fmt::format(": {} GB/s, {}", number(result.figures->algbw),
                         fraction ? percent(*fraction) : "above the optimum");
+    if (const auto& range = result.figures->optimum_range) {
+      line += fmt::format(" at least (the optimum is {} GB/s)", range_text(*range));
+    }
     if (const auto& height = result.figures->height) line += fmt::format(", height {}", *height);
   }
   if (result.status == Status::ok) line += fmt::format(", {:.3f} s", result.seconds);

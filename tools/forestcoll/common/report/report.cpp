@@ -97,6 +97,15 @@ std::string of_optimum(const Ratio& algbw, const Ratio& optimum) {
       number(optimum));
 }
 
+std::string of_optimum(const Ratio& algbw, const Ratio& optimum,
+                       const std::optional<Ratio>& at_least) {
+  if (!at_least) return of_optimum(algbw, optimum);
+  return fmt::format(
+      "{} of {} GB/s, which nothing exceeds; the optimum is at least {} GB/s (a gap of {:.2g} %)",
+      percent(algbw, optimum), number(optimum), number(*at_least),
+      100 * share_lost(*at_least, optimum));
+}
+
 std::string deadlock_line() {
   return "  not free of deadlock with one operation in flight on a connection: it relies on the "
          "runtime's FIFO, which holds 2 in Simple, 8 in LL and LL128\n";

@@ -1,0 +1,119 @@
+// Where trees do not reach what nothing exceeds: every command names both figures.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/program.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Four GPUs of three boxes, whose trees through able switches and relays do not reach a cut.
+class OpenOptimum : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directory(scratch_ / "in");
+    const auto made = run({"topo", "convert", bundled_path("dgx-h100-x4-rail"), "--to", "topology",
+                           "--members", "box[0-1]/gpu0,box2/gpu[0-1]", "-o", file_});
+    ASSERT_EQ(made.code, 0) << made.err;
+  }
+  // Of `bound --json`.
+  [[nodiscard]] json bound(const char* what) const {
+    const auto result = run({"bound", file_, "-c", "allreduce", "--json"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    return json::parse(result.out)[what];
+  }
+
+  Scratch scratch_;
+  std::string file_ = scratch_ / "in/group.json";
+};
+
+TEST_F(OpenOptimum, SynthNamesWhatBoundNames) {
+  const json known = bound("allreduce_in_network");
+  ASSERT_FALSE(known.contains("exact"));
+  const auto synth = run({"synth", file_, "-c", "allreduce", "--format", "forest", "--json", "-o",
+                          scratch_ / "forest.json"});
+  ASSERT_EQ(synth.code, 0) << synth.err;
+  const json report = json::parse(synth.out);
+  expect_valid(report, "forestcoll-synth.schema.json");
+  EXPECT_EQ(report["optimum"], known["at_most"]);
+  EXPECT_EQ(report["optimum_at_least"], known["reached"]);
+  EXPECT_EQ(report["algbw"], known["reached"]);
+  EXPECT_THAT(synth.err,
+              HasSubstr("algbw 333.333 (1000/3) GB/s, 83.33 % of 400 GB/s, which nothing "
+                        "exceeds; the optimum is at least 333.333 (1000/3) GB/s (a gap "
+                        "of 17 %)"));
+  EXPECT_THAT(synth.err, Not(HasSubstr("of the optimum")));
+}
+
+// Of XML that is not what was written, but what is beside it; and the relays' figure is that of
+// both phases at the same time, which is above that of one after the other.
+TEST_F(OpenOptimum, XmlSaysWhatSwitchesAndRelaysAdd) {
+  const auto synth =
+      run({"synth", file_, "-c", "allreduce", "--json", "-o", scratch_ / "group.xml"});
+  ASSERT_EQ(synth.code, 0) << synth.err;
+  const json report = json::parse(synth.out);
+  expect_valid(report, "forestcoll-synth.schema.json");
+  const json of_ranks = bound("allreduce_optimum");
+  EXPECT_EQ(report["with_relays"], of_ranks["reached"]);
+  EXPECT_EQ(report["with_relays"]["exact"], "300");
+  EXPECT_THAT(synth.err, HasSubstr("if the other GPUs relayed, which forests can say, 300 GB/s"));
+}
+
+TEST_F(OpenOptimum, ABatchNamesBoth) {
+  const std::string out = scratch_ / "out";
+  const std::vector<std::string> words = {"batch", scratch_ / "in", "-o",       out,
+                                          "-c",    "allreduce",     "--format", "forest"};
+  const auto batch = run(words);
+  ASSERT_EQ(batch.code, 0) << batch.err;
+  EXPECT_THAT(batch.err,
+              HasSubstr("83.33 % at least (the optimum is 333.333 (1000/3) to 400 GB/s)"));
+  const json report = json::parse(read_file(out + "/report.json"));
+  expect_valid(report, "forestcoll-batch.schema.json");
+  const json range = report["items"][0]["optimum_range"];
+  EXPECT_EQ(range["at_least"]["exact"], "1000/3");
+  EXPECT_EQ(range["at_most"]["exact"], "400");
+  EXPECT_THAT(read_file(out + "/report.csv"), HasSubstr("333.333 (1000/3) to 400"));
+  EXPECT_THAT(read_file(out + "/report.md"), HasSubstr("at least of 333.333 (1000/3) to 400"));
+  // What is kept of a former run says the same.
+  ASSERT_EQ(run(words).code, 0);
+  const json again = json::parse(read_file(out + "/report.json"));
+  EXPECT_EQ(again["items"][0]["status"], "cached");
+  EXPECT_EQ(again["items"][0]["optimum_range"], range);
+}
+
+// A plan has the GPUs of one place in their boxes exchange sums, for which there must be routes.
+TEST(SwitchPlans, AreNotMadeWhereANicOnlyReceives) {
+  const Scratch scratch;
+  const std::string file = scratch / "boxes.json", plan = scratch / "plan.json";
+  ASSERT_EQ(run({"topo", "gen", "dgx-h100", "--boxes", "2", "-o", file}).code, 0);
+  const auto synth = run({"synth", file, "-c", "allreduce", "--format", "mscclpp", "--drop",
+                          "box0/gpu0->box0/nic0", "-o", plan});
+  ASSERT_EQ(synth.code, 0) << synth.err;
+  EXPECT_THAT(synth.err, HasSubstr("without copies and sums in switches; with them trees reach 350 "
+                                   "GB/s"));
+  const auto verified = run({"verify", plan, "--topology", file, "--drop", "box0/gpu0->box0/nic0"});
+  EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
+}
+
+TEST(KnownOptimum, HasNoRange) {
+  const Scratch scratch;
+  const std::string file = scratch / "box.json";
+  ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
+  const auto synth = run({"synth", file, "-c", "allreduce", "--format", "forest", "--json", "-o",
+                          scratch / "forest.json"});
+  ASSERT_EQ(synth.code, 0) << synth.err;
+  EXPECT_FALSE(json::parse(synth.out).contains("optimum_at_least"));
+  EXPECT_THAT(synth.err, HasSubstr("100 % of the optimum 400 GB/s"));
+}
+
+}  // namespace
+}  // namespace forestcoll::testing
