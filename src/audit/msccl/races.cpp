@@ -17,7 +17,8 @@
 //
 // Which pairs to ask about: with the accesses to a chunk in a linear order of happens-before, each
 // read must come after the last write, each write after the last write and all reads since. All
-// other pairs then follow. Clocks are swept for a block of threadblocks at a time, to bound memory.
+// other pairs then follow. Most are answered among the few steps of the same data (data_order.hpp).
+// For the others clocks are swept, a block of threadblocks at a time to bound memory.
 #include "audit/msccl/races.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +28,7 @@
 #include <tuple>
 #include <vector>
 
-#include "audit/msccl/data_paths.hpp"
+#include "audit/msccl/data_order.hpp"
 
 namespace forestcoll::audit {
 namespace {
@@ -172,18 +173,21 @@ class RaceCheck {
     last_write_[at] = access;
   }
 
+  // Leaves those that the way of the data does not answer.
   void answer_along_the_data() {
-    DataPaths paths(graph_, order_);
-    std::stable_sort(queries_.begin(), queries_.end(), [&](const Query& a, const Query& b) {
-      return paths.pivot(a.after) < paths.pivot(b.after);
-    });
-    std::int32_t marked = -1;
-    std::erase_if(queries_, [&](const Query& query) {
-      const std::int32_t pivot = paths.pivot(query.after);
-      if (pivot < 0) return false;
-      if (pivot != marked) paths.mark(marked = pivot);
-      return paths.is_ordered(query.before, query.after);
-    });
+    std::vector<AccessPair> pairs;
+    pairs.reserve(queries_.size());
+    for (const Query& query : queries_) {
+      const std::int32_t rank = graph_.block_of(query.after).rank;
+      pairs.push_back(
+          {query.before, query.after, memory_.locate(rank, query.buffer, query.offset)});
+    }
+    const std::vector<bool> ordered = ordered_by_data(graph_, memory_, order_, pairs);
+    std::size_t left = 0;
+    for (std::size_t q = 0; q < queries_.size(); ++q) {
+      if (!ordered[q]) queries_[left++] = queries_[q];
+    }
+    queries_.resize(left);
   }
 
   void sort_queries() {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/check.hpp"
@@ -13,6 +15,7 @@
 #include "schedule/msccl/addressing.hpp"
 #include "schedule/msccl/fusion.hpp"
 #include "schedule/msccl/lanes.hpp"
+#include "schedule/msccl/merge.hpp"
 #include "schedule/msccl/messages.hpp"
 #include "schedule/msccl/programs.hpp"
 #include "schedule/msccl/step_bounds.hpp"
@@ -23,6 +26,10 @@ namespace forestcoll {
 namespace {
 
 constexpr std::int32_t kPartsOfWideTrees = 4;
+
+// Where fewer than one in so many messages were saved, what was refused would be refused again.
+constexpr std::size_t kLeastMerged = 10;
+
 constexpr const char* kSmaller = "use a smaller -k, or write the forest with --format forest";
 constexpr const char* kFewerInstances =
     "use fewer --instances, or write the forest with --format forest";
@@ -72,10 +79,11 @@ const char* with_fewer_elements(const CollectiveForest& forest, const LowerOptio
   return options.instances > 1 ? kFewerInstances : kFewerGpus;
 }
 
-Diagnostic too_many_elements(std::int64_t rank, std::int64_t elements, const TargetLimits& target,
-                             const char* remedy) {
+// `elements`: how many, in words.
+Diagnostic too_many_elements(std::string_view rank, std::string_view elements,
+                             const TargetLimits& target, const char* remedy) {
   return make_error("T05",
-                    fmt::format("rank {} would load {} XML elements, but {} loads at most {}", rank,
+                    fmt::format("{} would load {} XML elements, but {} loads at most {}", rank,
                                 elements, target.name, target.max_elements),
                     remedy);
 }
@@ -115,11 +123,8 @@ Expected<void> refuse_early(const CollectiveForest& forest, const TargetLimits& 
   // The algorithm, the GPUs, and the steps of the busiest rank in one threadblock or more.
   const std::int64_t elements = 1 + ranks + fewest_steps(forest, target, options);
   if (elements > target.max_elements) {
-    return make_error(
-        "T05",
-        fmt::format("a rank would load at least {} XML elements, but {} loads at most {}", elements,
-                    target.name, target.max_elements),
-        with_fewer_elements(forest, options));
+    return too_many_elements("a rank", fmt::format("at least {}", elements), target,
+                             with_fewer_elements(forest, options));
   }
   return {};
 }
@@ -155,7 +160,7 @@ Expected<void> refuse_finished(const Schedule& schedule, const TargetLimits& tar
           kSmaller);
     }
     if (elements > target.max_elements) {
-      return too_many_elements(static_cast<std::int64_t>(r), elements, target, remedy);
+      return too_many_elements(fmt::format("rank {}", r), std::to_string(elements), target, remedy);
     }
     if (depended > target.max_depended) {
       return make_error(
@@ -183,6 +188,15 @@ schedule::Addition addition_for(const TargetLimits& target, Placement placement)
   return placement == Placement::both ? schedule::Addition::aliased : schedule::Addition::apart;
 }
 
+// Messages of several trees need their chunks side by side at both ends. What is kept in scratch
+// memory is not.
+bool may_merge(const CollectiveForest& forest, const LowerOptions& options) {
+  const bool is_in_place = options.placement == Placement::in_place;
+  const bool gathers =
+      forest.collective == Collective::reduce_scatter || forest.collective == Collective::reduce;
+  return options.threadblocks != ThreadblockUse::per_tree && (is_in_place || !gathers);
+}
+
 // Does some tree carry so many chunks that it can be cut into parts?
 bool has_wide_trees(const CollectiveForest& forest, std::int64_t instances) {
   for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
@@ -193,18 +207,42 @@ bool has_wide_trees(const CollectiveForest& forest, std::int64_t instances) {
   return false;
 }
 
-// With every wide tree in so many parts.
-Expected<Schedule> lower_in_parts(const CollectiveForest& forest, const LowerOptions& options,
-                                  const TargetLimits& target, std::int32_t parts) {
-  // 1. All tree edges as messages in one order, and what each must wait for.
-  const bool per_tree = options.threadblocks == ThreadblockUse::per_tree;
+using Messages = IdVector<schedule::MessageId, schedule::Message>;
+
+// All tree edges as messages in one order, with every wide tree in so many parts.
+Messages order_messages(const CollectiveForest& forest, const LowerOptions& options,
+                        const TargetLimits& target, std::int32_t parts,
+                        std::vector<Rank> roots = {}) {
+  return schedule::order_messages(forest,
+                                  {.max_count = target.max_count,
+                                   .parts = parts,
+                                   .instances = options.instances,
+                                   .per_tree = options.threadblocks == ThreadblockUse::per_tree,
+                                   .roots = std::move(roots)},
+                                  schedule::Rails(forest, options.boxes));
+}
+
+// Before programs are written: each message is a step at either end, but where it goes on in the
+// step that receives it.
+Expected<void> refuse_many_messages(const Messages& messages, const schedule::Fusion& fusion,
+                                    std::size_t ranks, const TargetLimits& target,
+                                    const char* remedy) {
+  IdVector<Rank, std::int64_t> elements(ranks, 1 + static_cast<std::int64_t>(ranks));
+  for (std::size_t m = 0; m < messages.size(); ++m) {
+    const schedule::MessageId id(m);
+    ++elements[messages[id].dst];
+    if (!fusion.received_as[id].valid()) ++elements[messages[id].src];
+  }
+  const auto most = std::max_element(elements.begin(), elements.end());
+  if (*most <= target.max_elements) return {};
+  return too_many_elements(fmt::format("rank {}", most - elements.begin()),
+                           fmt::format("at least {}", *most), target, remedy);
+}
+
+Expected<Schedule> lower_messages(const CollectiveForest& forest, const LowerOptions& options,
+                                  const TargetLimits& target, const Messages& messages) {
+  // 1. What each message must wait for.
   const std::size_t ranks = rank_count(forest);
-  const auto messages = schedule::order_messages(forest,
-                                                 {.max_count = target.max_count,
-                                                  .parts = parts,
-                                                  .instances = options.instances,
-                                                  .per_tree = per_tree},
-                                                 schedule::Rails(forest, options.boxes));
   const schedule::Waits waits(messages, ranks);
   const schedule::Addition addition = addition_for(target, options.placement);
   // 2. Channels and threadblocks: as parallel as fits.
@@ -225,6 +263,10 @@ Expected<Schedule> lower_in_parts(const CollectiveForest& forest, const LowerOpt
                                         static_cast<std::int64_t>(ranks), forest.k,
                                         shares(forest) * forest.k);
   const schedule::Fusion fusion = schedule::fuse(messages, waits, threadblocks->relays);
+  const char* remedy = with_fewer_elements(forest, options);
+  if (auto done = refuse_many_messages(messages, fusion, ranks, target, remedy); !done) {
+    return done.errors();
+  }
   Schedule result;
   result.collective = forest.collective;
   result.root = forest.root;
@@ -250,11 +292,33 @@ Expected<Schedule> lower_in_parts(const CollectiveForest& forest, const LowerOpt
       result.channels = std::max(result.channels, block.channel + 1);
     }
   }
-  if (const auto done =
-          refuse_finished(result, target, limit, with_fewer_elements(forest, options));
-      !done)
-    return done.errors();
+  if (auto done = refuse_finished(result, target, limit, remedy); !done) return done.errors();
   return result;
+}
+
+// Steps, elements, or channels of so many steps each.
+bool is_for_many_messages(const Diagnostic& refusal) {
+  return refusal.code == "T02" || refusal.code == "T03" || refusal.code == "T05";
+}
+
+// Where there are too many messages, fewer and larger ones; `whole` is refused. Those of an
+// allreduce can be of any roots, as no rank owns any part of the data.
+Expected<Schedule> lower_merged(const CollectiveForest& forest, const LowerOptions& options,
+                                const TargetLimits& target, Messages whole, Diagnostics refusal) {
+  if (forest.collective == Collective::allreduce && !options.boxes.empty()) {
+    whole = order_messages(forest, options, target, 1,
+                           schedule::roots_by_place(*forest.broadcast, options.boxes));
+  }
+  std::size_t refused = whole.size();
+  for (std::int32_t most = 2; most <= target.max_count; most *= 4) {
+    const Messages merged =
+        schedule::merge_messages(whole, most, target.max_count, rank_count(forest));
+    if (merged.size() > refused - refused / kLeastMerged) continue;
+    auto schedule = lower_messages(forest, options, target, merged);
+    if (schedule || !is_for_many_messages(schedule.errors().front())) return schedule;
+    refused = merged.size();
+  }
+  return refusal;
 }
 
 }  // namespace
@@ -275,10 +339,16 @@ Expected<Schedule> lower(const CollectiveForest& asked, const LowerOptions& opti
   const CollectiveForest forest = in_instances(asked, options.instances);
   // In parts if these fit. The fewest threadblocks have no steps to spare.
   if (options.threadblocks != ThreadblockUse::merge && has_wide_trees(forest, options.instances)) {
-    auto schedule = lower_in_parts(forest, options, target, kPartsOfWideTrees);
+    auto schedule = lower_messages(forest, options, target,
+                                   order_messages(forest, options, target, kPartsOfWideTrees));
     if (schedule) return schedule;
   }
-  return lower_in_parts(forest, options, target, 1);
+  Messages messages = order_messages(forest, options, target, 1);
+  auto schedule = lower_messages(forest, options, target, messages);
+  if (schedule || !may_merge(forest, options) || !is_for_many_messages(schedule.errors().front())) {
+    return schedule;
+  }
+  return lower_merged(forest, options, target, std::move(messages), schedule.errors());
 }
 
 bool sends(Operation operation) {

@@ -24,23 +24,26 @@
 namespace forestcoll::schedule {
 namespace {
 
-// The chunks of every root, one root after the other.
-IdVector<Rank, ChunkRange> root_chunks(const CollectiveForest& whole, std::size_t ranks) {
-  IdVector<Rank, ChunkRange> ranges;
+// The chunks of every root, one root after the other, in this order or in that of the ranks.
+IdVector<Rank, ChunkRange> root_chunks(const CollectiveForest& whole, std::size_t ranks,
+                                       const std::vector<Rank>& order) {
+  IdVector<Rank, ChunkRange> ranges(ranks);
   std::int64_t begin = 0;
-  for (std::size_t r = 0; r < ranks; ++r) {
-    const bool is_root = !whole.root || *whole.root == Rank(r);
-    const std::int64_t weight = whole.weight.empty() ? 1 : whole.weight[Rank(r)];
+  for (std::size_t i = 0; i < ranks; ++i) {
+    const Rank root = order.empty() ? Rank(i) : order[i];
+    const bool is_root = !whole.root || *whole.root == root;
+    const std::int64_t weight = whole.weight.empty() ? 1 : whole.weight[root];
     const std::int64_t end = begin + (is_root ? whole.k * weight : 0);
-    ranges.push_back({begin, end});
+    ranges[root] = {begin, end};
     begin = end;
   }
   return ranges;
 }
 
 // The chunks of each tree.
-std::vector<ChunkRange> tree_chunks(const Forest& forest, const CollectiveForest& whole) {
-  IdVector<Rank, ChunkRange> left = root_chunks(whole, forest.rank_count());
+std::vector<ChunkRange> tree_chunks(const Forest& forest, const CollectiveForest& whole,
+                                    const std::vector<Rank>& order) {
+  IdVector<Rank, ChunkRange> left = root_chunks(whole, forest.rank_count(), order);
   std::vector<ChunkRange> ranges;
   ranges.reserve(forest.tree_count());
   for (std::size_t t = 0; t < forest.tree_count(); ++t) {
@@ -61,7 +64,7 @@ class Builder {
       : whole_(whole), cutting_(cutting), rails_(rails) {}
 
   void add_reduce(const Forest& forest) {
-    const auto ranges = tree_chunks(forest, whole_);
+    const auto ranges = tree_chunks(forest, whole_, cutting_.roots);
     for (std::size_t t = 0; t < forest.tree_count(); ++t) {
       const auto heights = subtree_heights(forest, TreeId(t));
       for (std::size_t v = 0; v < forest.rank_count(); ++v) {
@@ -78,7 +81,7 @@ class Builder {
   }
 
   void add_broadcast(const Forest& forest) {
-    const auto ranges = tree_chunks(forest, whole_);
+    const auto ranges = tree_chunks(forest, whole_, cutting_.roots);
     for (std::size_t t = 0; t < forest.tree_count(); ++t) {
       const std::int32_t start = level_when_reduced(ranges[t]);
       const auto depths = sender_depths(forest, TreeId(t));
@@ -167,7 +170,7 @@ class Builder {
   }
 
   const CollectiveForest& whole_;
-  Cutting cutting_;
+  const Cutting& cutting_;
   const Rails& rails_;
   std::size_t trees_before_ = 0;  // of the phase before
   std::vector<Reduced> reduced_;

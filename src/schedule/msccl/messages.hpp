@@ -35,6 +35,9 @@ struct Cutting {
   std::int32_t parts = 1;
   std::int32_t instances = 1;  ///< parts of each tree's chunks, each a stream of its own
   bool per_tree = false;       ///< every tree is a stream of its own
+  /// Whose chunks come first; empty: those of rank 0. REQUIRES: for allreduce only, where no rank
+  /// owns any.
+  std::vector<Rank> roots = {};
 };
 
 /// The messages of both phases in an order in which every message follows those whose data it

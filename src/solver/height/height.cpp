@@ -15,6 +15,9 @@ namespace {
 // Edges that are no matter for memory: 256 MB.
 constexpr std::size_t kSmallForest = std::size_t{1} << 25;
 
+// Of a descent, in the time of one proposal of an exchange.
+constexpr std::int64_t kStepsOfProposal = 16;
+
 // How many pieces the trees of a root come to, at first.
 constexpr std::int64_t kPieces = 8;
 
@@ -86,6 +89,7 @@ class Rounds {
         orbits_(orbits),
         bound_(goal.height),
         is_asked_(goal.is_asked),
+        descents_(goal.descents),
         effort_(effort),
         cost_(cost),
         stop_(stop),
@@ -93,18 +97,18 @@ class Rounds {
 
   void run() {
     if (rows_.routes.size() > cost_.annealed) {
-      descend();
+      descend(0);
       return;
     }
     const State packed = state();
     std::int64_t piece = std::max<std::int64_t>(trees_per_root(rows_) / kPieces, 1);
-    descend();
+    descend(0);
     State best = state();
     if (!is_good(best, 0)) restore(packed);
     for (int round = 0; round < cost_.rounds && !is_good(best, round); ++round) {
       anneal_heights(rows_, orbits_, bound_, cost_.most_trees, piece, cost_.proposals << round,
                      stop_, [&](double part) { report(round, part); });
-      descend();
+      descend(round);
       if (State now = state(); now.measure < best.measure) best = std::move(now);
       piece = std::max<std::int64_t>(piece / 2, 1);
     }
@@ -148,9 +152,12 @@ class Rounds {
     return !is_asked_ && effort_ != Effort::max && round > 0 && 2 * height <= 3 * bound_;
   }
 
-  void descend() {
-    descend_heights(rows_, resources_, bound_, {cost_.most_trees, cost_.steps, cost_.limits},
-                    stop_);
+  void descend(int round) {
+    std::int64_t steps = cost_.steps;
+    if (descents_ == Descents::as_long) {
+      steps = std::max(steps, kStepsOfProposal * (cost_.proposals << round));
+    }
+    descend_heights(rows_, resources_, bound_, {cost_.most_trees, steps, cost_.limits}, stop_);
   }
 
   const TreeRows& rows_;
@@ -158,6 +165,7 @@ class Rounds {
   const Orbits& orbits_;
   std::int32_t bound_;
   bool is_asked_;
+  Descents descents_;
   Effort effort_;
   const SearchCost& cost_;
   const std::stop_token& stop_;

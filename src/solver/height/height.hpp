@@ -39,12 +39,16 @@ struct Resources {
 /// Every arc its own resource, `residual` units of it left.
 [[nodiscard]] Resources plain_resources(const IdVector<ArcId, Capacity>& residual);
 
+/// How long a descent may take around random exchanges: a tenth of their time or less, or as long.
+enum class Descents { brief, as_long };
+
 /// How low trees are to be.
 struct HeightGoal {
   std::int32_t height = 1;
   /// Somebody asked for it: higher trees are worth nothing. Otherwise no forest is lower, and the
   /// search for one this low ends where trees are near it.
   bool is_asked = false;
+  Descents descents = Descents::brief;
 };
 
 /// Makes the trees lower where they are higher than the goal. First by whole forests of stars, of

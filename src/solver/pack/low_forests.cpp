@@ -12,8 +12,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "solver/pack/pack_so_far.hpp"
 #include "solver/pack/scale_search.hpp"
 #include "solver/pack/squeeze.hpp"
+#include "solver/rate/scale.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -144,6 +146,7 @@ Expected<void> LowForests::find_fastest(std::int32_t height) {
   if (!packing) return was_stopped(packing.errors()) ? packing.errors() : Expected<void>();
   known_.offer(*std::move(packing));
   if (!may_win(fastest, height)) return {};
+  if (auto found = find_fastest_with_longer_descents(height); !found) return found;
   PackOptions options = options_;
   options.enough_height = height;
   auto done =
@@ -152,6 +155,24 @@ Expected<void> LowForests::find_fastest(std::int32_t height) {
   if (const Packing* best = known_.best_within(height)) {
     known_.offer(squeeze(network_, *best, 1, fastest.scale, height, options_.stop));
   }
+  return {};
+}
+
+// Once, at the rate that cannot be beaten: where it succeeds, none of the searches that lose some
+// of it is needed.
+Expected<void> LowForests::find_fastest_with_longer_descents(std::int32_t height) {
+  const Scaling& fastest = fastest_.front();
+  const Scaling whole{fastest.k, fastest.scale, floor_capacities(network_, fastest.scale)};
+  if (options_.effort == Effort::fast || height_lower_bound(network_, weights_, whole) > height) {
+    return {};
+  }
+  PackOptions options = options_;
+  options.enough_height = height;
+  options.effort = Effort::normal;
+  auto found =
+      pack_so_far(network_, weights_, fastest, options, IfStopped::give_up, Descents::as_long);
+  if (!found) return was_stopped(found.errors()) ? found.errors() : Expected<void>();
+  known_.offer(std::move(found->packing));
   return {};
 }
 

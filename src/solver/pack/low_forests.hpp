@@ -61,6 +61,7 @@ class LowForests {
   [[nodiscard]] bool may_win(const Scaling& scaling, std::int32_t rival_height) const;
   [[nodiscard]] std::optional<Ratio> best_rate(std::int32_t height) const;
   Expected<void> find_fastest(std::int32_t height);
+  Expected<void> find_fastest_with_longer_descents(std::int32_t height);
   Expected<void> search(const Scaling& scaling, const PackOptions& options,
                         std::int32_t rival_height);
   void note(const Packing& packing);

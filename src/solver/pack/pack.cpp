@@ -83,7 +83,7 @@ class Attempts {
   Attempts(const Attempts&) = delete;
   Attempts& operator=(const Attempts&) = delete;
   Attempts(const Network& network, const Weights& weights, const Scaling& scaling,
-           const PackOptions& options, solver::IfStopped if_stopped)
+           const PackOptions& options, solver::IfStopped if_stopped, solver::Descents descents)
       : network_(network),
         options_(options),
         if_stopped_(if_stopped),
@@ -98,7 +98,7 @@ class Attempts {
                         }
                         return *exact_height_;
                       },
-                      options.enough_height > 1} {
+                      options.enough_height > 1, descents} {
     for (auto& trees : owed_) trees *= scaling.k;
     if (options.symmetry) groups_ = symmetries_of(network, weights, scaling);
   }
@@ -198,8 +198,8 @@ namespace solver {
 
 Expected<PackingSoFar> pack_so_far(const Network& network, const Weights& weights,
                                    const Scaling& scaling, const PackOptions& options,
-                                   IfStopped if_stopped) {
-  Attempts attempts(network, weights, scaling, options, if_stopped);
+                                   IfStopped if_stopped, Descents descents) {
+  Attempts attempts(network, weights, scaling, options, if_stopped, descents);
   if (auto packed = attempts.pack_at(scaling.capacity)) {
     return PackingSoFar{{std::move(packed->forest), attempts.of_fabric(scaling), packed->statistics,
                          attempts.exact_height()}};

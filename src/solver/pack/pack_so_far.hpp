@@ -2,6 +2,7 @@
 #pragma once
 
 #include "forestcoll/pack.hpp"
+#include "solver/height/height.hpp"
 
 namespace forestcoll::solver {
 
@@ -23,6 +24,7 @@ struct PackingSoFar {
 /// much still to be done.
 [[nodiscard]] Expected<PackingSoFar> pack_so_far(const Network& network, const Weights& weights,
                                                  const Scaling& scaling, const PackOptions& options,
-                                                 IfStopped if_stopped);
+                                                 IfStopped if_stopped,
+                                                 Descents descents = Descents::brief);
 
 }  // namespace forestcoll::solver

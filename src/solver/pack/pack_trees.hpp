@@ -22,8 +22,9 @@ struct LeastHeight {
   std::int32_t distance = 0;            ///< a bound that is cheap to have
   std::function<std::int32_t()> exact;  ///< a better one, which takes a while
   bool is_asked = false;                ///< not that none is lower, but what somebody asked for
+  Descents descents = Descents::brief;
 
-  [[nodiscard]] HeightGoal goal() const { return {exact(), is_asked}; }
+  [[nodiscard]] HeightGoal goal() const { return {exact(), is_asked, descents}; }
 };
 
 /// In which order roots get their trees. It matters where the theorem is silent.

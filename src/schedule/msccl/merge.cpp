@@ -1,0 +1,83 @@
+// Trees of different roots often share edges: in a cluster of boxes that are alike, what one GPU of
+// a box got from all its peers elsewhere goes on to the same neighbours. Chunks that lie next to
+// one another and go over the same edge at the same level can be one message.
+//
+// Levels strictly increase along every chain of data, so any order within a level is a topological
+// one. Sorted by edges, what can be one message stands together, and no message moves past another:
+// whether a message brings the first part of a sum is as it was with the messages one by one. That
+// must be the same for all chunks of one message, as it decides where they are read.
+#include "schedule/msccl/merge.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "schedule/msccl/waits.hpp"
+
+namespace forestcoll::schedule {
+namespace {
+
+auto edge_of(const Message& message) {
+  return std::tuple(message.level, !message.reduces, message.src, message.dst, message.rail.number,
+                    message.rail.count, message.stream);
+}
+
+bool follows(const Message& before, const Message& after) {
+  return edge_of(before) == edge_of(after) && before.end_chunk() == after.first_chunk;
+}
+
+IdVector<MessageId, Message> by_edges(const IdVector<MessageId, Message>& messages) {
+  std::vector<Message> sorted(messages.begin(), messages.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Message& a, const Message& b) {
+    return std::tuple(edge_of(a), a.first_chunk) < std::tuple(edge_of(b), b.first_chunk);
+  });
+  IdVector<MessageId, Message> result;
+  result.reserve(sorted.size());
+  for (const Message& each : sorted) result.push_back(each);
+  return result;
+}
+
+}  // namespace
+
+std::vector<Rank> roots_by_place(const Forest& forest,
+                                 const IdVector<NodeId, std::int32_t>& boxes) {
+  std::map<std::int32_t, std::size_t> met;  // ranks so far, by box
+  std::vector<std::size_t> place;
+  for (const NodeId node : forest.ranks()) {
+    place.push_back(met[boxes.empty() ? -1 : boxes[node]]++);
+  }
+  std::vector<Rank> order;
+  for (std::size_t r = 0; r < place.size(); ++r) order.emplace_back(r);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Rank a, Rank b) { return place[a.index()] < place[b.index()]; });
+  return order;
+}
+
+IdVector<MessageId, Message> merge_messages(const IdVector<MessageId, Message>& messages,
+                                            std::int32_t most, std::int32_t max_count,
+                                            std::size_t ranks) {
+  const IdVector<MessageId, Message> sorted = by_edges(messages);
+  const Waits waits(sorted, ranks);
+  const auto may_join = [&](MessageId a, MessageId b) {
+    return waits.at_sender(a).empty() && waits.at_sender(b).empty() &&
+           waits.at_receiver(a).empty() == waits.at_receiver(b).empty();
+  };
+  IdVector<MessageId, Message> result;
+  std::int32_t merged = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const Message& next = sorted[MessageId(i)];
+    if (merged > 0 && merged < most && follows(sorted[MessageId(i - 1)], next) &&
+        may_join(MessageId(i - 1), MessageId(i)) &&
+        result[MessageId(result.size() - 1)].count + next.count <= max_count) {
+      result[MessageId(result.size() - 1)].count += next.count;
+      ++merged;
+    } else {
+      result.push_back(next);
+      merged = 1;
+    }
+  }
+  return result;
+}
+
+}  // namespace forestcoll::schedule
