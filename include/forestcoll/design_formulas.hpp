@@ -35,8 +35,6 @@ struct FormulaCheck {
 struct FormulaRequest {
   std::size_t most_nodes = 0;  ///< all sizes up to this
   std::size_t ports = 0;
-  std::size_t smaller = 6;  ///< so many wirings of each smaller size are expanded, as in
-                            ///< `DirectRequest`
 };
 
 /// The expressions of all wirings of any size up to `most_nodes` about which a formula says

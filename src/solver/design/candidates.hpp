@@ -15,9 +15,8 @@ namespace forestcoll::solver {
 /// larger sizes are asked for.
 class Candidates {
  public:
-  /// `randoms` random regular graphs of every size; `smaller` wirings of each smaller size are
-  /// expanded.
-  Candidates(std::size_t randoms, std::size_t smaller) : randoms_(randoms), smaller_(smaller) {}
+  /// With so many random regular graphs of every size, which are not expanded.
+  explicit Candidates(std::size_t randoms) : randoms_(randoms) {}
 
   /// Base graphs first. The same wiring may be there under several names.
   /// Cost: that of BFB on all smaller candidates that were not met before.
@@ -25,13 +24,12 @@ class Candidates {
 
  private:
   const Expressions& best(std::int64_t nodes, std::int64_t ports);
-  [[nodiscard]] Expressions chosen(Expressions from, std::vector<WiringFigures> figures) const;
   void lines(std::int64_t nodes, std::int64_t ports, Expressions& found);
   void degrees(std::int64_t nodes, std::int64_t ports, Expressions& found);
   void powers(std::int64_t nodes, std::int64_t ports, Expressions& found);
   void products(std::int64_t nodes, std::int64_t ports, Expressions& found);
 
-  std::size_t randoms_, smaller_;
+  std::size_t randoms_;
   std::map<std::pair<std::int64_t, std::int64_t>, Expressions> best_;
 };
 
