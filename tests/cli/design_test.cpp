@@ -295,6 +295,31 @@ TEST(DesignCluster, KeptFiguresAreChecked) {
   EXPECT_THAT(run(asked).err, HasSubstr("no kept figures of this cluster [K05]"));
 }
 
+// What another program kept is computed again; what was kept of another fabric is refused.
+TEST(DesignCluster, KeptFiguresAreThoseOfThisProgramAndFabric) {
+  const Scratch scratch;
+  const auto costs = scratch.write("costs.json", kCosts);
+  const std::vector<std::string> asked = {
+      "design", "cluster", "--gpus", "64", "--json", "--costs", costs, "--kept", scratch / "kept"};
+  const auto first = run(asked);
+  ASSERT_EQ(first.code, 0) << first.err;
+  const auto file = std::filesystem::directory_iterator(scratch / "kept")->path();
+  auto kept = json::parse(read_file(file.string()));
+  const auto write = [&] { scratch.write("kept/" + file.filename().string(), kept.dump()); };
+  kept["allgather"] = "1";
+  write();
+  EXPECT_NE(run(asked).out, first.out);  // they are believed
+  kept["program"] = "another";
+  write();
+  EXPECT_EQ(run(asked).out, first.out);
+  EXPECT_EQ(json::parse(read_file(file.string()))["program"].get<std::string>().find("another"),
+            std::string::npos);
+  kept = json::parse(read_file(file.string()));
+  kept["cluster"] = "another";
+  write();
+  EXPECT_THAT(run(asked).err, HasSubstr("[K05]"));
+}
+
 TEST(TopoGen, TakesExpressions) {
   const auto made = run({"topo", "gen", "L2(diamond^2)", "--bandwidth", "50"});
   EXPECT_EQ(made.code, 0) << made.err;
