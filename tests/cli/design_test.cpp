@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -246,6 +248,68 @@ TEST(DesignCluster, EveryFileIsWhatTheReportSays) {
   auto table = asked;
   table.erase(table.begin() + 6);
   EXPECT_THAT(run(table).out, Not(HasSubstr(" 0 kept")));
+}
+
+// By the prices of the file, from the numbers of parts in the report.
+TEST(DesignCluster, EveryOfferCostsWhatItsPartsDo) {
+  const Scratch scratch;
+  const auto result = run({"design", "cluster", "--gpus", "128", "--json", "--costs",
+                           scratch.write("costs.json", kCosts)});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const std::map<std::string, double> prices = {{"small", 10}, {"large", 60.5}};
+  const auto report = json::parse(result.out);
+  std::set<std::string> pairs;
+  double hall_cables = 0;
+  for (const json& offer : report["offers"]) {
+    const std::string leaf = offer["leaf_switch"];
+    const std::string above =
+        offer["upper_switch"].is_null() ? leaf : offer["upper_switch"].get<std::string>();
+    pairs.insert(leaf + "/" + above);
+    const json &of = offer["switches"], &cables = offer["cables"];
+    const double cost = of["leaves"].get<double>() * prices.at(leaf) +
+                        of["above"].get<double>() * prices.at(above) + cables["box"].get<double>() +
+                        cables["row"].get<double>() * (2 + 3) + cables["hall"].get<double>() * 4;
+    EXPECT_EQ(offer["cost"]["value"], cost) << offer;
+    hall_cables += cables["hall"].get<double>();
+  }
+  // Never a switch of fewer ports above one of more.
+  EXPECT_EQ(pairs, (std::set<std::string>{"small/small", "small/large", "large/large"}));
+  EXPECT_GT(hall_cables, 0);
+}
+
+// On the front is what no other beats by cost and all rates, and nothing else.
+TEST(DesignCluster, TheFrontIsWhatNothingBeats) {
+  const Scratch scratch;
+  std::size_t worth_its_failures = 0;
+  for (const std::string gpus : {"64", "128"}) {
+    const auto result = run({"design", "cluster", "--gpus", gpus, "--json", "--costs",
+                             scratch.write("costs.json", kCosts)});
+    ASSERT_EQ(result.code, 0) << result.err;
+    const auto report = json::parse(result.out);
+    std::vector<std::vector<double>> all;
+    std::vector<bool> front;
+    for (const json& offer : report["offers"]) {
+      all.push_back({-offer["cost"]["value"].get<double>(), offer["allgather"]["value"],
+                     offer["allreduce"]["value"], offer["alltoall"]["least"]["value"],
+                     offer["after_failure"]["value"]});
+      front.push_back(offer["front"]);
+    }
+    const auto is_beaten = [&](const std::vector<double>& mine, std::size_t objectives) {
+      return std::ranges::any_of(all, [&](const std::vector<double>& other) {
+        bool as_good = true, better = false;
+        for (std::size_t i = 0; i < objectives; ++i) {
+          as_good = as_good && other[i] >= mine[i];
+          better = better || other[i] > mine[i];
+        }
+        return as_good && better;
+      });
+    };
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      EXPECT_EQ(front[i], !is_beaten(all[i], 5)) << gpus << " " << i;
+      worth_its_failures += front[i] && is_beaten(all[i], 4) ? 1 : 0;
+    }
+  }
+  EXPECT_GT(worth_its_failures, 0U);
 }
 
 TEST(DesignCluster, RefusesInWords) {

@@ -74,10 +74,29 @@ TEST(WiringFigures, AllgatherIsThatOfTheNarrowestCut) {
   }
 }
 
+// Five nodes have three links to three others, which have five back and four to enter each: the
+// narrowest cut is not the bottleneck's, and only one of its sides has the first node.
+Wiring lopsided() {
+  Wiring wiring{.name = "lopsided", .nodes = 8, .ports = 5};
+  const std::pair<int, int> links[] = {
+      {0, 1}, {0, 1}, {0, 2}, {1, 0}, {1, 0}, {1, 2}, {1, 2}, {2, 0}, {2, 1},  // among the three
+      {3, 0}, {4, 1}, {5, 2}, {0, 3}, {0, 4}, {1, 5}, {2, 6}, {2, 7}};
+  for (const auto& [from, to] : links) wiring.links.push_back({NodeId(from), NodeId(to)});
+  for (int from = 3; from < 8; ++from) {
+    for (int to = 3; to < 8; ++to) {
+      if (from != to) wiring.links.push_back({NodeId(from), NodeId(to)});
+    }
+  }
+  std::ranges::sort(wiring.links, {}, [](const Arc& a) { return std::pair(a.tail, a.head); });
+  return wiring;
+}
+
 // Every cable fails once.
 TEST(WiringFigures, TheWorstFailureIsTheWorst) {
-  for (const char* expression : kSmall) {
-    const Wiring wiring = wired_as(expression);
+  std::vector<Wiring> wirings = {lopsided()};
+  for (const char* expression : kSmall) wirings.push_back(wired_as(expression));
+  for (const Wiring& wiring : wirings) {
+    const std::string& expression = wiring.name;
     const bool both = is_two_way(wiring);
     Ratio worst;
     bool cut_off = false;
@@ -218,13 +237,14 @@ TEST(CheckFormula, OfEveryConstructionUpToTwentyNodes) {
       EXPECT_EQ(check.ports, ports) << name;
       EXPECT_GE(check.bfb, check.allgather) << name;
       // No base graph has a formula that is wrong; expansions may.
-      const bool base = check.construction.find('g') != 0 && check.construction != "L(g)";
-      if (!base) continue;
+      if (topology::parse_expression(name)->kind != topology::WiringExpression::Kind::base)
+        continue;
       if (check.construction == "debruijn") continue;  // tabulated of another schedule
       EXPECT_TRUE(check.of_time == FormulaVerdict::equal || check.of_time == FormulaVerdict::none)
           << name << ": " << to_string(check.of_time);
       EXPECT_TRUE(check.of_steps == FormulaVerdict::equal ||
-                  check.of_steps == FormulaVerdict::none || check.construction == "genkautz")
+                  check.of_steps == FormulaVerdict::none ||
+                  (check.construction == "genkautz" && check.of_steps == FormulaVerdict::bound))
           << name << ": " << to_string(check.of_steps);
     }
     EXPECT_EQ(sizes.size(), 20 - ports) << ports;
@@ -360,7 +380,8 @@ TEST(ParetoFront, MayHoldWhatNothingBeatsForSure) {
 }
 
 TEST(WiringSearch, IsReproducibleAndNeverWorse) {
-  for (const char* expression : {"torus(4,6)", "genkautz(2,11)", "uniring(2,9)"}) {
+  for (const char* expression :
+       {"torus(4,6)", "genkautz(2,11)", "uniring(2,9)", "uniring(3,2) x uniring(1,8)"}) {
     const Wiring start = wired_as(expression);
     const auto first = search_wiring(start, {.moves = 150, .seed = 5});
     const auto again = search_wiring(start, {.moves = 150, .seed = 5});
@@ -381,6 +402,22 @@ TEST(WiringSearch, IsReproducibleAndNeverWorse) {
     const auto before = figures_of(start), after = figures_of(first->wiring);
     EXPECT_LE(std::pair(after.allgather, after.steps), std::pair(before.allgather, before.steps));
     EXPECT_LE(after.mean_distance, before.mean_distance) << expression;
+  }
+}
+
+// Not even for a while: after every move it is as good as before.
+TEST(WiringSearch, NoMoveMakesItWorse) {
+  const Wiring start = wired_as("uniring(3,2) x uniring(1,8)");
+  auto before = figures_of(start);
+  ASSERT_GT(before.allgather, Ratio(15, 16));
+  for (std::size_t moves = 1; moves <= 25; ++moves) {
+    const auto found = search_wiring(start, {.moves = moves, .seed = 3});
+    ASSERT_TRUE(found);
+    const auto after = figures_of(found->wiring);
+    EXPECT_LE(std::tuple(after.allgather, after.steps, after.mean_distance),
+              std::tuple(before.allgather, before.steps, before.mean_distance))
+        << moves;
+    before = after;
   }
 }
 
