@@ -27,6 +27,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 
 Wiring wired_as(const std::string& expression) {
   const auto wiring = make_wiring(expression);
@@ -249,6 +250,9 @@ TEST(CheckFormula, OfEveryConstructionUpToTwentyNodes) {
     }
     EXPECT_EQ(sizes.size(), 20 - ports) << ports;
   }
+  // Neither is on the front of its size.
+  EXPECT_THAT(*formula_candidates({.most_nodes = 16, .ports = 2}),
+              IsSupersetOf({"L(uniring(2,7))", "uniring(1,3) x uniring(1,5)"}));
   EXPECT_EQ(formula_candidates({.most_nodes = 3, .ports = 4}).errors().front().code, "K01");
 }
 

@@ -42,9 +42,9 @@ Expressions Candidates::all(std::int64_t nodes, std::int64_t ports) {
   return found;
 }
 
-// The best ones of a smaller size: those that no other beats by steps, BFB's time and distances,
-// which bound all-to-all. All that are alike stay: what they are expanded to may differ.
-const Expressions& Candidates::best(std::int64_t nodes, std::int64_t ports) {
+// The best ones are those that no other beats by steps, BFB's time and distances, which bound
+// all-to-all. All that are alike stay: what they are expanded to may differ.
+const Expressions& Candidates::to_expand(std::int64_t nodes, std::int64_t ports) {
   const auto [at, is_new] = best_.try_emplace({nodes, ports});
   if (!is_new || ports < 1 || nodes < 2) return at->second;
   Expressions usable;
@@ -62,7 +62,8 @@ const Expressions& Candidates::best(std::int64_t nodes, std::int64_t ports) {
   }
   const auto front = pareto_front(worth);
   for (std::size_t i = 0; i < usable.size(); ++i) {
-    if (front[i]) at->second.push_back(std::move(usable[i]));
+    const bool too = expanded_ == Expanded::base_graphs_too && usable[i].kind == Kind::base;
+    if (front[i] || too) at->second.push_back(std::move(usable[i]));
   }
   return at->second;
 }
@@ -72,7 +73,7 @@ void Candidates::lines(std::int64_t nodes, std::int64_t ports, Expressions& foun
   std::int64_t smaller = nodes;
   for (std::int64_t times = 1; smaller % ports == 0 && smaller / ports > 1; ++times) {
     smaller /= ports;
-    for (const WiringExpression& of : best(smaller, ports)) {
+    for (const WiringExpression& of : to_expand(smaller, ports)) {
       // L(L(g)) is L2(g), and a Kautz digraph is a line digraph of another.
       if (of.kind == Kind::line || of.base == "kautz") continue;
       found.push_back(topology::line_graph(of, times));
@@ -83,7 +84,7 @@ void Candidates::lines(std::int64_t nodes, std::int64_t ports, Expressions& foun
 void Candidates::degrees(std::int64_t nodes, std::int64_t ports, Expressions& found) {
   for (std::int64_t times = 2; times <= ports; ++times) {
     if (ports % times != 0 || nodes % times != 0) continue;
-    for (const WiringExpression& of : best(nodes / times, ports / times)) {
+    for (const WiringExpression& of : to_expand(nodes / times, ports / times)) {
       if (of.kind != Kind::degree) found.push_back(topology::degree_expansion(of, times));
     }
   }
@@ -93,7 +94,7 @@ void Candidates::powers(std::int64_t nodes, std::int64_t ports, Expressions& fou
   for (std::int64_t times = 2; times <= ports; ++times) {
     const std::int64_t factor = root_of(nodes, times);
     if (ports % times != 0 || factor < 2) continue;
-    for (const WiringExpression& of : best(factor, ports / times)) {
+    for (const WiringExpression& of : to_expand(factor, ports / times)) {
       if (of.kind != Kind::power && !is_grid(of)) found.push_back(topology::power(of, times));
     }
   }
@@ -106,8 +107,8 @@ void Candidates::products(std::int64_t nodes, std::int64_t ports, Expressions& f
     for (std::int64_t of_first = 1; of_first < ports; ++of_first) {
       const std::pair a(first, of_first), b(nodes / first, ports - of_first);
       if (b < a) continue;
-      const Expressions left = best(a.first, a.second);
-      const Expressions right = best(b.first, b.second);
+      const Expressions left = to_expand(a.first, a.second);
+      const Expressions right = to_expand(b.first, b.second);
       for (const WiringExpression& x : left) {
         for (const WiringExpression& y : right) {
           const std::string of_x = to_string(x), of_y = to_string(y);
