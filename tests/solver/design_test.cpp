@@ -144,6 +144,10 @@ TEST(WiringFigures, AlltoallAndBisectionOfTori) {
   EXPECT_EQ(torus.bisection, (ProvedInterval{16, 16}));
   EXPECT_EQ(torus.allreduce, (ProvedInterval{{63, 32}, {63, 32}}));
   EXPECT_EQ(figures_of(wired_as("hypercube(5)")).bisection, (ProvedInterval{16, 16}));
+  // One-way rings: across the longest, one link of every ring; as many lead back.
+  EXPECT_EQ(figures_of(wired_as("uniring(1,4) x uniring(1,8)")).bisection, (ProvedInterval{4, 4}));
+  EXPECT_EQ(figures_of(wired_as("(uniring(1,4) x uniring(1,6))^2")).bisection,
+            (ProvedInterval{96, 96}));
   // Distance-regular: Σ of distances over N.
   EXPECT_EQ(figures_of(wired_as("distance-regular(35)")).alltoall,
             (ProvedInterval{{82, 35}, {82, 35}}));
@@ -167,6 +171,27 @@ TEST(WiringFigures, HalvesAreNoNarrowerThanTheNarrowest) {
   }
   EXPECT_EQ(solver::narrowest_halves(solver::Neighbours(wired_as("ring(7)"))), 2);
   EXPECT_EQ(solver::narrow_halves(solver::Neighbours(wired_as("torus(16,4)"))), 8);
+}
+
+// Of wirings too large to try all halves: no more than some halves have, in either direction.
+TEST(WiringFigures, BisectionIsAnInterval) {
+  for (const char* expression : {"genkautz(2,24)", "debruijn(2,5)", "L2(diamond)", "uniring(2,30)",
+                                 "L(genkautz-joined(2,15))", "genkautz(3,27)"}) {
+    const ProvedInterval halves = figures_of(wired_as(expression)).bisection;
+    EXPECT_GT(halves.least, Ratio(0)) << expression;
+    EXPECT_LE(halves.least, halves.most) << expression;
+  }
+  // Two dozens with a link there and five back: both ways would say three.
+  Wiring two{.name = "two", .nodes = 24, .ports = 16};
+  for (int from = 0; from < 24; ++from) {
+    for (int to = 0; to < 24; ++to) {
+      const bool joins = (from == 0 && to == 23) || (from > 18 && to == from - 18);
+      if (from != to && (from / 12 == to / 12 || joins)) {
+        two.links.push_back({NodeId(from), NodeId(to)});
+      }
+    }
+  }
+  EXPECT_EQ(figures_of(two).bisection, (ProvedInterval{1, 1}));
 }
 
 TEST(WiringFigures, RefusesWhatIsNoWiring) {
