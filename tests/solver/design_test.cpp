@@ -171,6 +171,9 @@ TEST(WiringFigures, HalvesAreNoNarrowerThanTheNarrowest) {
   }
   EXPECT_EQ(solver::narrowest_halves(solver::Neighbours(wired_as("ring(7)"))), 2);
   EXPECT_EQ(solver::narrow_halves(solver::Neighbours(wired_as("torus(16,4)"))), 8);
+  // Exchanges alone find 160.
+  const Wiring rings = wired_as("(uniring(1,4) x uniring(1,8))^2");
+  EXPECT_EQ(solver::narrow_halves(solver::Neighbours(rings)), 128);
 }
 
 // Of wirings too large to try all halves: no more than some halves have, in either direction.
