@@ -20,14 +20,13 @@ struct DirectRequest {
   std::size_t ports = 0;
   bool two_way = false;     ///< cables both ways only
   std::size_t randoms = 2;  ///< so many random regular graphs, of seeds 1, 2, …
-  std::size_t smaller = 6;  ///< so many wirings of each smaller size are expanded, the best ones
 };
 
 /// The expressions of all wirings that have exactly so many nodes and ports, base graphs first,
-/// each once: every base graph, and line digraphs, degree expansions, powers and products of the
-/// best smaller ones by steps and BFB's time. Circulants are those of fewest steps among offsets
-/// 1 and b, of consecutive offsets, and of powers of a number.
-/// Errors: K01 where nothing has so many, in words that say why. Cost: that of BFB on all smaller
+/// each once: every base graph, and line digraphs, degree expansions, powers and products of those
+/// smaller ones that no other beats by steps, BFB's time and mean distance. Circulants are those of
+/// fewest steps among offsets 1 and b, of consecutive offsets, and of powers of a number. Errors:
+/// K01 where nothing has so many, in words that say why. Cost: that of BFB on all smaller
 /// candidates.
 [[nodiscard]] Expected<std::vector<std::string>> direct_candidates(const DirectRequest& request);
 
@@ -51,5 +50,10 @@ enum class DirectAim {
 /// By position: is there no other that is as good in all and better in one? Of proved intervals the
 /// larger end counts.
 [[nodiscard]] std::vector<bool> pareto_front(std::span<const WiringFigures> figures, DirectAim aim);
+
+/// By position: is it on the front, or would it be if all-to-all took it as little as its interval
+/// says, and the others as much? Cost: that of a front for each.
+[[nodiscard]] std::vector<bool> perhaps_on_front(std::span<const WiringFigures> figures,
+                                                 DirectAim aim);
 
 }  // namespace forestcoll

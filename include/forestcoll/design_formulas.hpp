@@ -35,13 +35,12 @@ struct FormulaCheck {
 struct FormulaRequest {
   std::size_t most_nodes = 0;  ///< all sizes up to this
   std::size_t ports = 0;
-  std::size_t smaller = 6;  ///< so many wirings of each smaller size are expanded, as in
-                            ///< `DirectRequest`
 };
 
 /// The expressions of all wirings of any size up to `most_nodes` about which a formula says
-/// something, the smallest first. The same wiring may be there under several names: each has its
-/// formula. Errors: K01. Cost: that of BFB on all candidates that are expanded.
+/// something, the smallest first: base graphs, and expansions of all base graphs and of those
+/// wirings that `direct_candidates` expands. The same wiring may be there under several names: each
+/// has its formula. Errors: K01. Cost: that of BFB on all candidates that are expanded.
 [[nodiscard]] Expected<std::vector<std::string>> formula_candidates(const FormulaRequest& request);
 
 /// REQUIRES: one of `formula_candidates`. Cost: that of BFB and of a rate.

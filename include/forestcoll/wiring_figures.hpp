@@ -70,9 +70,10 @@ struct WiringDistances {
 /// any cut, so the rate falls by one part in the links of the narrowest cut at most, and does fall
 /// so in the bottleneck. The bisection is exact up to 20 nodes, and where flows of all-to-all and
 /// the best halves found meet: all-to-all at a rate θ sends θ from each node of a half to each of
-/// the other. Errors: K01 where the nodes do not all reach one another, or the wiring has more
-/// than `kMostStudiedNodes`; E14. Cost: that of the rates and of all-to-all, and O(nodes · (links +
-/// nodes)).
+/// the other, also where links are taken both ways, if as many enter each node as leave it: half as
+/// many lead out of a half then as lead out and in. Errors: K01 where the nodes do not all reach
+/// one another, or the wiring has more than `kMostStudiedNodes`; E14. Cost: that of the rates and
+/// of all-to-all, and O(nodes · (links + nodes)).
 [[nodiscard]] Expected<WiringFigures> wiring_figures(const Wiring& wiring,
                                                      const WiringFiguresOptions& options = {});
 

@@ -84,6 +84,29 @@ TEST(Folded, DemandsAddUp) {
   EXPECT_EQ(folded.fixed_load, 10);  // out of GPU 1
 }
 
+// A cut that is known does not end the search for a narrower one, unless as much is reached.
+TEST(PreferCut, FindsTheNarrowestOfThoseThatLengthsShow) {
+  FabricBuilder b(6, 2);
+  for (std::size_t i = 0; i < 6; ++i) b.link(i, 6 + i / 3, 10);
+  b.link(6, 7, 3);
+  const Network network = b.build();
+  const Demand demand = Demand::uniform(6);
+  const Instance instance = make_instance(network, demand);
+  const std::vector<bool> first = {true, false, false, false, false, false, false, false};
+  Answer answer;
+  take_cut(instance, first, answer);
+  answer.lengths = ArcLengths(network.graph.arc_count(), 1);
+  answer.at_most = prove_by_cut(instance, first);
+  EXPECT_EQ(answer.at_most, Ratio(10, 5));
+  Answer exact = answer;
+  prefer_cut(instance, answer);
+  EXPECT_EQ(answer.at_most, Ratio(3, 9));
+  EXPECT_EQ(answer.cut.size(), 4U);
+  exact.reached = exact.at_most;
+  prefer_cut(instance, exact);
+  EXPECT_THAT(exact.cut, ElementsAre(NodeId(0)));
+}
+
 TEST(Refinement, OfATorusIsThatOfItsReflections) {
   const Network network = test::torus({8, 8});
   const Demand demand = Demand::uniform(64);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -248,6 +250,68 @@ TEST(DesignCluster, EveryFileIsWhatTheReportSays) {
   EXPECT_THAT(run(table).out, Not(HasSubstr(" 0 kept")));
 }
 
+// By the prices of the file, from the numbers of parts in the report.
+TEST(DesignCluster, EveryOfferCostsWhatItsPartsDo) {
+  const Scratch scratch;
+  const auto result = run({"design", "cluster", "--gpus", "128", "--json", "--costs",
+                           scratch.write("costs.json", kCosts)});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const std::map<std::string, double> prices = {{"small", 10}, {"large", 60.5}};
+  const auto report = json::parse(result.out);
+  std::set<std::string> pairs;
+  double hall_cables = 0;
+  for (const json& offer : report["offers"]) {
+    const std::string leaf = offer["leaf_switch"];
+    const std::string above =
+        offer["upper_switch"].is_null() ? leaf : offer["upper_switch"].get<std::string>();
+    pairs.insert(leaf + "/" + above);
+    const json &of = offer["switches"], &cables = offer["cables"];
+    const double cost = of["leaves"].get<double>() * prices.at(leaf) +
+                        of["above"].get<double>() * prices.at(above) + cables["box"].get<double>() +
+                        cables["row"].get<double>() * (2 + 3) + cables["hall"].get<double>() * 4;
+    EXPECT_EQ(offer["cost"]["value"], cost) << offer;
+    hall_cables += cables["hall"].get<double>();
+  }
+  // Never a switch of fewer ports above one of more.
+  EXPECT_EQ(pairs, (std::set<std::string>{"small/small", "small/large", "large/large"}));
+  EXPECT_GT(hall_cables, 0);
+}
+
+// On the front is what no other beats by cost and all rates, and nothing else.
+TEST(DesignCluster, TheFrontIsWhatNothingBeats) {
+  const Scratch scratch;
+  std::size_t worth_its_failures = 0;
+  for (const std::string gpus : {"64", "128"}) {
+    const auto result = run({"design", "cluster", "--gpus", gpus, "--json", "--costs",
+                             scratch.write("costs.json", kCosts)});
+    ASSERT_EQ(result.code, 0) << result.err;
+    const auto report = json::parse(result.out);
+    std::vector<std::vector<double>> all;
+    std::vector<bool> front;
+    for (const json& offer : report["offers"]) {
+      all.push_back({-offer["cost"]["value"].get<double>(), offer["allgather"]["value"],
+                     offer["allreduce"]["value"], offer["alltoall"]["least"]["value"],
+                     offer["after_failure"]["value"]});
+      front.push_back(offer["front"]);
+    }
+    const auto is_beaten = [&](const std::vector<double>& mine, std::size_t objectives) {
+      return std::ranges::any_of(all, [&](const std::vector<double>& other) {
+        bool as_good = true, better = false;
+        for (std::size_t i = 0; i < objectives; ++i) {
+          as_good = as_good && other[i] >= mine[i];
+          better = better || other[i] > mine[i];
+        }
+        return as_good && better;
+      });
+    };
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      EXPECT_EQ(front[i], !is_beaten(all[i], 5)) << gpus << " " << i;
+      worth_its_failures += front[i] && is_beaten(all[i], 4) ? 1 : 0;
+    }
+  }
+  EXPECT_GT(worth_its_failures, 0U);
+}
+
 TEST(DesignCluster, RefusesInWords) {
   const Scratch scratch;
   const auto refused = [&](const std::string& costs, const std::string& gpus,
@@ -293,6 +357,31 @@ TEST(DesignCluster, KeptFiguresAreChecked) {
     scratch.write("kept/" + file.path().filename().string(), "{}");
   }
   EXPECT_THAT(run(asked).err, HasSubstr("no kept figures of this cluster [K05]"));
+}
+
+// What another program kept is computed again; what was kept of another fabric is refused.
+TEST(DesignCluster, KeptFiguresAreThoseOfThisProgramAndFabric) {
+  const Scratch scratch;
+  const auto costs = scratch.write("costs.json", kCosts);
+  const std::vector<std::string> asked = {
+      "design", "cluster", "--gpus", "64", "--json", "--costs", costs, "--kept", scratch / "kept"};
+  const auto first = run(asked);
+  ASSERT_EQ(first.code, 0) << first.err;
+  const auto file = std::filesystem::directory_iterator(scratch / "kept")->path();
+  auto kept = json::parse(read_file(file.string()));
+  const auto write = [&] { scratch.write("kept/" + file.filename().string(), kept.dump()); };
+  kept["allgather"] = "1";
+  write();
+  EXPECT_NE(run(asked).out, first.out);  // they are believed
+  kept["program"] = "another";
+  write();
+  EXPECT_EQ(run(asked).out, first.out);
+  EXPECT_EQ(json::parse(read_file(file.string()))["program"].get<std::string>().find("another"),
+            std::string::npos);
+  kept = json::parse(read_file(file.string()));
+  kept["cluster"] = "another";
+  write();
+  EXPECT_THAT(run(asked).err, HasSubstr("[K05]"));
 }
 
 TEST(TopoGen, TakesExpressions) {

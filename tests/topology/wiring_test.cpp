@@ -110,16 +110,102 @@ TEST(Wiring, ConstructionsHaveTheirNodesPortsAndDiameter) {
   }
 }
 
-TEST(Wiring, KautzIsTheLineDigraphOfTheCompleteOne) {
-  // As many walks of two links join two nodes of one as of the other, over all pairs.
-  const auto profile = [](const Wiring& wiring) {
-    std::map<int, int> pairs;
-    for (const auto& row : distances_of(wiring)) {
-      for (const int d : row) ++pairs[d];
+// How many ordered pairs of different nodes are how far apart.
+std::map<int, int> profile_of(const Wiring& wiring) {
+  std::map<int, int> pairs;
+  const Distances distances = distances_of(wiring);
+  for (std::size_t u = 0; u < wiring.nodes; ++u) {
+    for (std::size_t v = 0; v < wiring.nodes; ++v) pairs[distances[u][v]] += u == v ? 0 : 1;
+  }
+  std::erase_if(pairs, [](const auto& of) { return of.second == 0; });
+  return pairs;
+}
+
+const char* const kFactors[] = {"complete(4)",       "ring(5)", "uniring(2,4)",
+                                "genkautz(2,7)",     "diamond", "debruijn(2,3)",
+                                "dicirculant(7,1,3)"};
+
+// From a link to another: one step, and those from the end of the one to the beginning of the
+// other.
+TEST(Wiring, LineDigraphsHaveTheDistancesOfLinks) {
+  for (const std::string factor : kFactors) {
+    const Wiring wiring = wire(factor);
+    const Distances distances = distances_of(wiring);
+    std::map<int, int> expected;
+    for (std::size_t i = 0; i < wiring.links.size(); ++i) {
+      for (std::size_t j = 0; j < wiring.links.size(); ++j) {
+        if (i == j) continue;
+        ++expected[1 + distances[wiring.links[i].head.index()][wiring.links[j].tail.index()]];
+      }
     }
-    return pairs;
-  };
-  EXPECT_EQ(profile(wire("kautz(3,3)")), profile(wire("L2(complete(4))")));
+    EXPECT_EQ(profile_of(wire("L(" + factor + ")")), expected) << factor;
+    EXPECT_EQ(wire("L2(" + factor + ")").links, wire("L(L(" + factor + "))").links) << factor;
+  }
+}
+
+// Copies of different nodes are as far apart as these, copies of one as its shortest cycle is long.
+TEST(Wiring, DegreeExpansionsHaveTheDistancesOfTheirNodes) {
+  constexpr int kTimes = 3;
+  for (const std::string factor : kFactors) {
+    const Wiring wiring = wire(factor);
+    const Distances distances = distances_of(wiring);
+    std::map<int, int> expected;
+    for (std::size_t u = 0; u < wiring.nodes; ++u) {
+      int cycle = static_cast<int>(wiring.nodes);
+      for (const Arc& link : wiring.links) {
+        if (link.tail.index() == u) cycle = std::min(cycle, 1 + distances[link.head.index()][u]);
+      }
+      expected[cycle] += kTimes * (kTimes - 1);
+      for (std::size_t v = 0; v < wiring.nodes; ++v) {
+        if (u != v) expected[distances[u][v]] += kTimes * kTimes;
+      }
+    }
+    const Wiring expansion = wire(factor + "*3");
+    EXPECT_EQ(profile_of(expansion), expected) << factor;
+    EXPECT_EQ(expansion.links.size(), wiring.links.size() * kTimes * kTimes) << factor;
+  }
+}
+
+// The distances of both parts add up.
+TEST(Wiring, ProductsHaveTheDistancesOfBothParts) {
+  for (const std::string one : kFactors) {
+    for (const std::string other : {"uniring(1,3)", "genkautz(2,5)"}) {
+      std::map<int, int> expected;
+      const Distances of_one = distances_of(wire(one)), of_other = distances_of(wire(other));
+      for (const auto& row : of_one) {
+        for (const auto& column : of_other) {
+          for (const int a : row) {
+            for (const int b : column) ++expected[a + b];
+          }
+        }
+      }
+      expected.erase(0);
+      EXPECT_EQ(profile_of(wire(one + " x " + other)), expected) << one << " x " << other;
+    }
+    EXPECT_EQ(profile_of(wire(one + "^2")), profile_of(wire(one + " x (" + one + ")"))) << one;
+  }
+}
+
+// Links of the definition, i → −(d·i + q) mod N for q = 1 … d, but loops.
+TEST(Wiring, GeneralizedKautzDigraphsAreByTheirFormula) {
+  for (const auto& [ports, nodes] : {std::pair(2, 7), {3, 10}, {4, 64}, {4, 20}}) {
+    std::vector<std::pair<int, int>> expected, found;
+    for (int i = 0; i < nodes; ++i) {
+      for (int q = 1; q <= ports; ++q) {
+        const int to = (nodes - (ports * i + q) % nodes) % nodes;
+        if (to != i) expected.emplace_back(i, to);
+      }
+    }
+    const auto wiring =
+        wire("genkautz(" + std::to_string(ports) + "," + std::to_string(nodes) + ")");
+    for (const Arc& link : wiring.links) found.emplace_back(link.tail.value, link.head.value);
+    std::ranges::sort(expected);
+    EXPECT_EQ(found, expected) << wiring.name;
+  }
+}
+
+TEST(Wiring, KautzIsTheLineDigraphOfTheCompleteOne) {
+  EXPECT_EQ(profile_of(wire("kautz(3,3)")), profile_of(wire("L2(complete(4))")));
 }
 
 // The number of neighbours nearer to and farther from a node depends on the distance alone.

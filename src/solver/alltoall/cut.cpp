@@ -95,6 +95,8 @@ void prefer_cut(const Instance& instance, Answer& answer) {
   const ArcLengths lengths = answer.lengths;
   const CutFinder finder(instance, lengths);
   for (const ArcId a : long_arcs(instance, lengths)) {
+    // Of what is reached no cut is narrower.
+    if (answer.is_exact() && !answer.cut.empty()) return;
     for (const auto& sends : finder.sides(a)) {
       const auto rate = prove_by_cut(instance, sends);
       if (!rate || *rate > *answer.at_most || (!answer.cut.empty() && rate == answer.at_most)) {

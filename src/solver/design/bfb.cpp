@@ -36,11 +36,12 @@ Ratio busiest(std::vector<std::int64_t> blocks, const std::vector<std::int64_t>&
       if ((set & bit) != 0) blocks[set] += blocks[set ^ bit];
     }
   }
-  Ratio most;
-  for (std::size_t set = 1; set < blocks.size(); ++set) {
-    most = std::max(most, Ratio(blocks[set], width[set]));
+  // Both are below 2^31: products fit, and most sets need no fraction in lowest terms.
+  std::size_t most = 1;
+  for (std::size_t set = 2; set < blocks.size(); ++set) {
+    if (blocks[set] * width[most] > blocks[most] * width[set]) most = set;
   }
-  return most;
+  return {blocks[most], width[most]};
 }
 
 }  // namespace

@@ -35,6 +35,26 @@ Side first_half_of(const std::vector<std::size_t>& order) {
   return side;
 }
 
+// Nodes of products are numbered like digits, one for each part: of all digits that there could be,
+// the halves of the one that cuts the fewest links.
+std::vector<std::size_t> best_digit_order(const Neighbours& neighbours) {
+  const std::size_t n = neighbours.nodes();
+  std::vector<std::size_t> order(n), best;
+  std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t below = 1; below < n; ++below) {
+    for (std::size_t values = 2; below * values <= n; ++values) {
+      if (n % (below * values) != 0) continue;
+      std::iota(order.begin(), order.end(), 0);
+      std::ranges::stable_sort(order, {}, [&](std::size_t v) { return v / below % values; });
+      const std::int64_t cut = leaving(neighbours, first_half_of(order));
+      if (cut >= fewest) continue;
+      fewest = cut;
+      best = order;
+    }
+  }
+  return best;
+}
+
 // Exchanges pairs until no series of exchanges gains any more.
 class Exchange {
  public:
@@ -137,6 +157,7 @@ std::int64_t narrow_halves(const Neighbours& neighbours) {
   for (std::size_t i = 2; i < orders.size(); ++i) {
     std::ranges::sort(orders[i], {}, [&](std::size_t v) { return base::mix(i * n + v); });
   }
+  orders.push_back(best_digit_order(neighbours));
   std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
   for (const auto& order : orders) {
     const Side side = Exchange(neighbours, first_half_of(order)).run();

@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "forestcoll/codes.hpp"
-#include "forestcoll/design_direct.hpp"
 #include "solver/design/bfb.hpp"
+#include "solver/design/front.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -17,6 +16,9 @@ using Kind = WiringExpression::Kind;
 bool is_grid(const WiringExpression& e) {
   return e.kind == Kind::base &&
          (e.base == "ring" || e.base == "torus" || e.base == "hypercube" || e.base == "hamming");
+}
+bool is_random(const WiringExpression& e) {
+  return e.kind == Kind::base && e.base == "random";
 }
 bool is_product(const WiringExpression& e) {
   return e.kind == Kind::product || e.kind == Kind::power;
@@ -40,48 +42,30 @@ Expressions Candidates::all(std::int64_t nodes, std::int64_t ports) {
   return found;
 }
 
-// The best ones of a smaller size: by steps and BFB's time, those that no other beats, then the
-// next ones.
-const Expressions& Candidates::best(std::int64_t nodes, std::int64_t ports) {
+// The best ones are those that no other beats by steps, BFB's time and distances, which bound
+// all-to-all. All that are alike stay: what they are expanded to may differ.
+const Expressions& Candidates::to_expand(std::int64_t nodes, std::int64_t ports) {
   const auto [at, is_new] = best_.try_emplace({nodes, ports});
   if (!is_new || ports < 1 || nodes < 2) return at->second;
-  Expressions found = all(nodes, ports);
-  std::erase_if(found, [](const auto& e) { return e.kind == Kind::base && e.base == "random"; });
-  std::vector<WiringFigures> figures;
   Expressions usable;
+  std::vector<Objectives> worth;
   std::set<std::vector<std::pair<NodeId, NodeId>>> met;
-  for (WiringExpression& expression : found) {
+  for (WiringExpression& expression : all(nodes, ports)) {
+    if (is_random(expression)) continue;
     const auto wiring = topology::build(expression);
-    if (wiring && !met.insert(links_of(*wiring)).second) continue;
-    const auto distances = wiring ? distances_of(*wiring) : std::nullopt;
-    if (!distances) continue;
-    auto& of = figures.emplace_back();
-    of.steps = distances->steps;
-    of.bfb = bfb_time(Neighbours(*wiring), wiring->ports);
+    if (!wiring || !met.insert(links_of(*wiring)).second) continue;
+    const auto distances = distances_of(*wiring);
+    const auto bfb = distances ? bfb_time(Neighbours(*wiring), wiring->ports) : std::nullopt;
+    if (!bfb) continue;
+    worth.push_back({Ratio(static_cast<std::int64_t>(distances->steps)), *bfb, distances->sum});
     usable.push_back(std::move(expression));
   }
-  best_[{nodes, ports}] = chosen(std::move(usable), std::move(figures));
-  return best_[{nodes, ports}];
-}
-
-Expressions Candidates::chosen(Expressions from, std::vector<WiringFigures> figures) const {
-  Expressions best;
-  while (!from.empty() && best.size() < smaller_) {
-    const auto front = pareto_front(figures, DirectAim::bfb);
-    Expressions rest;
-    std::vector<WiringFigures> rest_figures;
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      if (front[i] && best.size() < smaller_) {
-        best.push_back(std::move(from[i]));
-      } else if (!front[i]) {
-        rest.push_back(std::move(from[i]));
-        rest_figures.push_back(figures[i]);
-      }
-    }
-    from = std::move(rest);
-    figures = std::move(rest_figures);
+  const auto front = pareto_front(worth);
+  for (std::size_t i = 0; i < usable.size(); ++i) {
+    const bool too = expanded_ == Expanded::base_graphs_too && usable[i].kind == Kind::base;
+    if (front[i] || too) at->second.push_back(std::move(usable[i]));
   }
-  return best;
+  return at->second;
 }
 
 void Candidates::lines(std::int64_t nodes, std::int64_t ports, Expressions& found) {
@@ -89,7 +73,7 @@ void Candidates::lines(std::int64_t nodes, std::int64_t ports, Expressions& foun
   std::int64_t smaller = nodes;
   for (std::int64_t times = 1; smaller % ports == 0 && smaller / ports > 1; ++times) {
     smaller /= ports;
-    for (const WiringExpression& of : best(smaller, ports)) {
+    for (const WiringExpression& of : to_expand(smaller, ports)) {
       // L(L(g)) is L2(g), and a Kautz digraph is a line digraph of another.
       if (of.kind == Kind::line || of.base == "kautz") continue;
       found.push_back(topology::line_graph(of, times));
@@ -100,7 +84,7 @@ void Candidates::lines(std::int64_t nodes, std::int64_t ports, Expressions& foun
 void Candidates::degrees(std::int64_t nodes, std::int64_t ports, Expressions& found) {
   for (std::int64_t times = 2; times <= ports; ++times) {
     if (ports % times != 0 || nodes % times != 0) continue;
-    for (const WiringExpression& of : best(nodes / times, ports / times)) {
+    for (const WiringExpression& of : to_expand(nodes / times, ports / times)) {
       if (of.kind != Kind::degree) found.push_back(topology::degree_expansion(of, times));
     }
   }
@@ -110,7 +94,7 @@ void Candidates::powers(std::int64_t nodes, std::int64_t ports, Expressions& fou
   for (std::int64_t times = 2; times <= ports; ++times) {
     const std::int64_t factor = root_of(nodes, times);
     if (ports % times != 0 || factor < 2) continue;
-    for (const WiringExpression& of : best(factor, ports / times)) {
+    for (const WiringExpression& of : to_expand(factor, ports / times)) {
       if (of.kind != Kind::power && !is_grid(of)) found.push_back(topology::power(of, times));
     }
   }
@@ -123,8 +107,8 @@ void Candidates::products(std::int64_t nodes, std::int64_t ports, Expressions& f
     for (std::int64_t of_first = 1; of_first < ports; ++of_first) {
       const std::pair a(first, of_first), b(nodes / first, ports - of_first);
       if (b < a) continue;
-      const Expressions left = best(a.first, a.second);
-      const Expressions right = best(b.first, b.second);
+      const Expressions left = to_expand(a.first, a.second);
+      const Expressions right = to_expand(b.first, b.second);
       for (const WiringExpression& x : left) {
         for (const WiringExpression& y : right) {
           const std::string of_x = to_string(x), of_y = to_string(y);

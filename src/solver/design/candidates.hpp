@@ -11,27 +11,32 @@
 
 namespace forestcoll::solver {
 
+/// Which wirings of smaller sizes are expanded.
+enum class Expanded {
+  best,             ///< those that no other beats by steps, BFB's time and mean distance
+  base_graphs_too,  ///< these, and all base graphs
+};
+
 /// Base graphs and expansions, by size. The best ones of smaller sizes are found once, however many
 /// larger sizes are asked for.
 class Candidates {
  public:
-  /// `randoms` random regular graphs of every size; `smaller` wirings of each smaller size are
-  /// expanded.
-  Candidates(std::size_t randoms, std::size_t smaller) : randoms_(randoms), smaller_(smaller) {}
+  /// With so many random regular graphs of every size, which are not expanded.
+  Candidates(std::size_t randoms, Expanded expanded) : randoms_(randoms), expanded_(expanded) {}
 
   /// Base graphs first. The same wiring may be there under several names.
   /// Cost: that of BFB on all smaller candidates that were not met before.
   [[nodiscard]] Expressions all(std::int64_t nodes, std::int64_t ports);
 
  private:
-  const Expressions& best(std::int64_t nodes, std::int64_t ports);
-  [[nodiscard]] Expressions chosen(Expressions from, std::vector<WiringFigures> figures) const;
+  const Expressions& to_expand(std::int64_t nodes, std::int64_t ports);
   void lines(std::int64_t nodes, std::int64_t ports, Expressions& found);
   void degrees(std::int64_t nodes, std::int64_t ports, Expressions& found);
   void powers(std::int64_t nodes, std::int64_t ports, Expressions& found);
   void products(std::int64_t nodes, std::int64_t ports, Expressions& found);
 
-  std::size_t randoms_, smaller_;
+  std::size_t randoms_;
+  Expanded expanded_;
   std::map<std::pair<std::int64_t, std::int64_t>, Expressions> best_;
 };
 

@@ -53,7 +53,7 @@ Expected<std::vector<std::string>> direct_candidates(const DirectRequest& reques
   if (const auto possible = solver::check_request(request); !possible) return possible.errors();
   std::set<std::vector<std::pair<NodeId, NodeId>>> met;
   std::vector<std::string> names;
-  solver::Candidates candidates(request.randoms, request.smaller);
+  solver::Candidates candidates(request.randoms, solver::Expanded::best);
   for (const auto& expression : candidates.all(static_cast<std::int64_t>(request.nodes),
                                                static_cast<std::int64_t>(request.ports))) {
     const auto wiring = topology::build(expression);

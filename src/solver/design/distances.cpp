@@ -34,6 +34,16 @@ std::vector<std::int32_t> Neighbours::distances(std::size_t root) const {
   return distance;
 }
 
+bool is_balanced(const Neighbours& neighbours) {
+  for (std::size_t v = 0; v < neighbours.nodes(); ++v) {
+    std::int64_t more = 0;
+    for (const auto& link : neighbours.out(v)) more += link.count;
+    for (const auto& link : neighbours.in(v)) more -= link.count;
+    if (more != 0) return false;
+  }
+  return true;
+}
+
 }  // namespace solver
 
 std::optional<WiringDistances> distances_of(const Wiring& wiring) {

@@ -29,4 +29,7 @@ class Neighbours {
   std::vector<std::vector<Link>> out_, in_;
 };
 
+/// Whether as many links enter every node as leave it. Cost: O(links).
+[[nodiscard]] bool is_balanced(const Neighbours& neighbours);
+
 }  // namespace forestcoll::solver

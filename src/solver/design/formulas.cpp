@@ -73,7 +73,7 @@ Expected<std::vector<std::string>> formula_candidates(const FormulaRequest& requ
   const DirectRequest largest{.nodes = request.most_nodes, .ports = request.ports};
   if (const auto possible = solver::check_request(largest); !possible) return possible.errors();
   constexpr std::size_t kNoRandoms = 0;  // nothing is published about them
-  solver::Candidates candidates(kNoRandoms, request.smaller);
+  solver::Candidates candidates(kNoRandoms, solver::Expanded::base_graphs_too);
   std::vector<std::string> names;
   std::set<std::string> met;
   for (std::size_t nodes = request.ports + 1; nodes <= request.most_nodes; ++nodes) {

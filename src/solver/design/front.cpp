@@ -1,3 +1,5 @@
+#include "solver/design/front.hpp"
+
 #include <algorithm>
 #include <limits>
 
@@ -6,7 +8,7 @@
 namespace forestcoll {
 namespace {
 
-using Objectives = std::vector<Ratio>;
+using solver::Objectives;
 
 Objectives objectives_of(const WiringFigures& f, DirectAim aim) {
   const Ratio steps(static_cast<std::int64_t>(f.steps));
@@ -29,15 +31,35 @@ bool dominates(const Objectives& a, const Objectives& b) {
 
 }  // namespace
 
-std::vector<bool> pareto_front(std::span<const WiringFigures> figures, DirectAim aim) {
-  std::vector<Objectives> all;
-  for (const WiringFigures& one : figures) all.push_back(objectives_of(one, aim));
+std::vector<bool> solver::pareto_front(const std::vector<Objectives>& all) {
   std::vector<bool> front;
   for (const Objectives& mine : all) {
     front.push_back(
         std::ranges::none_of(all, [&](const Objectives& other) { return dominates(other, mine); }));
   }
   return front;
+}
+
+std::vector<bool> pareto_front(std::span<const WiringFigures> figures, DirectAim aim) {
+  std::vector<Objectives> all;
+  for (const WiringFigures& one : figures) all.push_back(objectives_of(one, aim));
+  return solver::pareto_front(all);
+}
+
+std::vector<bool> perhaps_on_front(std::span<const WiringFigures> figures, DirectAim aim) {
+  const std::vector<bool> front = pareto_front(figures, aim);
+  std::vector<WiringFigures> rivals;
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    if (front[i]) rivals.push_back(figures[i]);
+  }
+  std::vector<bool> perhaps;
+  for (const WiringFigures& one : figures) {
+    rivals.push_back(one);
+    rivals.back().alltoall.most = one.alltoall.least;
+    perhaps.push_back(pareto_front(rivals, aim).back());
+    rivals.pop_back();
+  }
+  return perhaps;
 }
 
 }  // namespace forestcoll

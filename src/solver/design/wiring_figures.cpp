@@ -23,6 +23,8 @@ constexpr std::size_t kMostLinks = std::size_t{1} << 20;
 // Linear programs of allreduce beyond so many arcs take longer than the rest together.
 constexpr std::size_t kMostAllreduceArcs = 256;
 constexpr std::size_t kMostAlltoallVariables = 9'000;
+// Of all-to-all both ways, which bounds the bisection alone.
+constexpr std::size_t kMostBisectionFlows = 600'000;
 
 std::int64_t signed_count(std::size_t count) {
   return static_cast<std::int64_t>(count);
@@ -30,6 +32,26 @@ std::int64_t signed_count(std::size_t count) {
 
 Ratio of(std::size_t count) {
   return Ratio(signed_count(count));
+}
+
+// As exactly as the size allows: never by a clock, so that the answer is always the same.
+Expected<AlltoallOptimum> solved_alltoall(const Network& network, std::size_t most_flows) {
+  AlltoallOptions options{.variables = kMostAlltoallVariables};
+  const std::size_t sources = solver::find_node_orbits(network, uniform_weights(network)).count;
+  std::stop_source stopped;
+  if (sources * network.graph.arc_count() > most_flows) stopped.request_stop();
+  options.stop = stopped.get_token();
+  return alltoall_optimum(network, Demand::uniform(network.ranks.size()), options);
+}
+
+// With every link turned around besides.
+Wiring both_ways(Wiring wiring) {
+  for (std::size_t i = 0, count = wiring.links.size(); i < count; ++i) {
+    const Arc link = wiring.links[i];
+    wiring.links.push_back({link.head, link.tail});
+  }
+  std::ranges::sort(wiring.links, {}, [](const Arc& a) { return std::pair(a.tail, a.head); });
+  return wiring;
 }
 
 class Study {
@@ -96,15 +118,10 @@ class Study {
     }
   }
 
-  // As exactly as the size allows: never by a clock, so that the answer is always the same.
   Expected<void> alltoall() {
-    AlltoallOptions options{.variables = kMostAlltoallVariables};
-    const std::size_t sources = solver::find_node_orbits(network_, uniform_weights(network_)).count;
-    std::stop_source stopped;
-    if (sources * network_.graph.arc_count() > options_.alltoall_flows) stopped.request_stop();
-    options.stop = stopped.get_token();
-    const auto best = alltoall_optimum(network_, Demand::uniform(wiring_.nodes), options);
+    const auto best = solved_alltoall(network_, options_.alltoall_flows);
     if (!best) return best.errors();
+    across_ = best->proof.reached;
     const auto least = checked_div(second_, best->proof.at_most);
     const auto most = checked_div(second_, best->proof.reached);
     if (!least || !most) {
@@ -122,10 +139,18 @@ class Study {
       return;
     }
     const std::size_t half = wiring_.nodes / 2;
-    const Ratio pairs = of(half) * of(wiring_.nodes - half);
-    const auto across = checked_div(second_ * pairs, figures_.alltoall.most);
+    const auto across = checked_mul(links_per_pair(), of(half) * of(wiring_.nodes - half));
     const Ratio least = across ? Ratio((across->num() - 1) / across->den() + 1) : Ratio(1);
     figures_.bisection = {least, Ratio(solver::narrow_halves(neighbours_))};
+  }
+
+  // At least so many links lead from a set of nodes to the rest for every pair of one of it and one
+  // of the rest. Where as many links enter each node as leave it, as many enter a set as leave it:
+  // then what flows have both ways counts half, and their ways are shorter.
+  [[nodiscard]] Ratio links_per_pair() const {
+    if (is_two_way(wiring_) || !solver::is_balanced(neighbours_)) return across_;
+    const auto best = solved_alltoall(network_of(both_ways(wiring_)), kMostBisectionFlows);
+    return best ? std::max(across_, best->proof.reached / Ratio(2)) : across_;
   }
 
   const Wiring& wiring_;
@@ -133,6 +158,7 @@ class Study {
   solver::Neighbours neighbours_;
   Network network_;
   Ratio second_;
+  Ratio across_;  ///< links that every pair has for itself in an all-to-all
   WiringFigures figures_;
 };
 

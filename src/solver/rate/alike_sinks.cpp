@@ -1,5 +1,7 @@
 #include "solver/rate/alike_sinks.hpp"
 
+#include <utility>
+
 namespace forestcoll::solver {
 namespace {
 
@@ -15,7 +17,8 @@ void AlikeSinks::find_orbits() {
 }
 
 void AlikeSinks::merge_orbit(graph::SinkFlow& flow, NodeId sink) {
-  for (const NodeId v : members_[orbits_->of[sink.index()]]) {
+  // Once is enough: what is merged stays so.
+  for (const NodeId v : std::exchange(members_[orbits_->of[sink.index()]], {})) {
     if (flow.is_merged(v)) continue;
     flow.merge(v);
     merged_.push_back(v);

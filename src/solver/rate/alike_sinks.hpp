@@ -37,7 +37,7 @@ class AlikeSinks {
   const Weights& weights_;
   std::vector<NodeId> merged_;
   std::optional<Partition> orbits_;
-  std::vector<std::vector<NodeId>> members_;  ///< the compute nodes of each orbit
+  std::vector<std::vector<NodeId>> members_;  ///< the compute nodes of each orbit until merged
 };
 
 }  // namespace forestcoll::solver

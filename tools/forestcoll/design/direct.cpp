@@ -154,20 +154,17 @@ Command add_design_direct(CLI::App& program) {
       ->check(CLI::Range(0, 100).description(""))
       ->capture_default_str()
       ->type_name("N");
-  command
-      ->add_option("--smaller", options->request.smaller, "Wirings of each smaller size to expand")
-      ->check(CLI::Range(1, 100).description(""))
-      ->capture_default_str()
-      ->type_name("N");
   command->add_flag(
       "--thorough", options->thorough,
-      "Solve all-to-all of large irregular wirings on the front too, which\ntakes long");
+      "Solve all-to-all of large irregular wirings too, of --also and of all that may be on the\n"
+      "front, which takes long");
   add_outputs(*command, *options);
   add_jobs_option(*command, options->threads, "Wirings at a time (default: all processors)");
   command->footer(
       "Candidates are all base graphs of the size (see `topo gen --list`), and line digraphs,\n"
-      "degree expansions, powers and products of the best smaller ones. Rates are exact; of\n"
-      "bisection and all-to-all a proved interval is shown where they are not.\n"
+      "degree expansions, powers and products of those smaller ones that no other beats by steps,\n"
+      "BFB's time and mean distance. Rates are exact; of bisection and all-to-all a proved\n"
+      "interval is shown where they are not.\n"
       "\n"
       "Times are in M/B, M the whole buffer and B what all ports of a node send together. No\n"
       "allgather takes less than (N-1)/N.\n"

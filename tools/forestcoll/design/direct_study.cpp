@@ -24,11 +24,10 @@ Expected<StudiedWiring> studied(const std::string& expression,
   return StudiedWiring{expression, *std::move(figures), closed_form(expression)};
 }
 
-// The candidates, and `also` those that the user names.
-Expected<std::vector<std::string>> all_names(const DirectRequest& request,
-                                             const std::vector<std::string>& also) {
-  auto names = direct_candidates(request);
-  if (!names) return names;
+// What the user names, as wirings are called.
+Expected<std::vector<std::string>> names_of(const std::vector<std::string>& also,
+                                            const DirectRequest& request) {
+  std::vector<std::string> names;
   for (const std::string& expression : also) {
     const auto wiring = make_wiring(expression);
     if (!wiring) return wiring.errors();
@@ -38,14 +37,23 @@ Expected<std::vector<std::string>> all_names(const DirectRequest& request,
                                     wiring->nodes, wiring->ports, request.nodes, request.ports),
                         "leave it out, or ask for its nodes and ports");
     }
-    if (std::ranges::find(*names, wiring->name) == names->end()) names->push_back(wiring->name);
+    names.push_back(wiring->name);
   }
   return names;
 }
 
-void mark_fronts(DirectStudy& study) {
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+std::vector<WiringFigures> figures_of(const DirectStudy& study) {
   std::vector<WiringFigures> figures;
   for (const StudiedWiring& wiring : study.wirings) figures.push_back(wiring.figures);
+  return figures;
+}
+
+void mark_fronts(DirectStudy& study) {
+  const std::vector<WiringFigures> figures = figures_of(study);
   const auto front = pareto_front(figures, study.aim);
   const auto bfb = pareto_front(figures, DirectAim::bfb);
   for (std::size_t i = 0; i < figures.size(); ++i) {
@@ -57,14 +65,18 @@ void mark_fronts(DirectStudy& study) {
 // All-to-all is solved whatever its size.
 constexpr WiringFiguresOptions kWhateverSize{.alltoall_flows = std::size_t{1} << 40};
 
-// Better figures change who is on the front, which is asked again until all who are have them.
-Expected<void> solve_front(DirectStudy& study, int threads, const Console& console) {
+// Better figures change who may be on the front, which is asked again until all of those have them.
+// `also` are solved in any case.
+Expected<void> solve_front(DirectStudy& study, const std::vector<std::string>& also, int threads,
+                           const Console& console) {
   std::vector<bool> solved(study.wirings.size(), false);
   while (true) {
-    mark_fronts(study);
+    const std::vector<bool> perhaps = perhaps_on_front(figures_of(study), study.aim);
     std::vector<std::size_t> open;
     for (std::size_t i = 0; i < solved.size(); ++i) {
-      if (study.wirings[i].on_front && !solved[i]) open.push_back(i);
+      const StudiedWiring& wiring = study.wirings[i];
+      const bool asked = perhaps[i] || contains(also, wiring.expression);
+      if (asked && !solved[i] && !wiring.figures.alltoall.is_exact()) open.push_back(i);
     }
     if (open.empty()) return {};
     std::vector<std::optional<Expected<StudiedWiring>>> found(open.size());
@@ -84,9 +96,13 @@ Expected<void> solve_front(DirectStudy& study, int threads, const Console& conso
 Expected<DirectStudy> study_direct(const DirectRequest& request,
                                    const std::vector<std::string>& also, DirectAim aim,
                                    bool thorough, int threads, const Console& console) {
-  const auto names =
-      at_work("listing the wirings", console, [&] { return all_names(request, also); });
+  const auto named = names_of(also, request);
+  if (!named) return named.errors();
+  auto names = at_work("listing the wirings", console, [&] { return direct_candidates(request); });
   if (!names) return names.errors();
+  for (const std::string& name : *named) {
+    if (!contains(*names, name)) names->push_back(name);
+  }
   std::vector<std::optional<Expected<StudiedWiring>>> found(names->size());
   each_at_once(names->size(), threads, "solving", console,
                [&](std::size_t i) { found[i] = studied((*names)[i], {}); });
@@ -96,7 +112,7 @@ Expected<DirectStudy> study_direct(const DirectRequest& request,
     study.wirings.push_back(std::move(**one));
   }
   if (thorough) {
-    if (const auto done = solve_front(study, threads, console); !done) return done.errors();
+    if (const auto done = solve_front(study, *named, threads, console); !done) return done.errors();
   }
   std::ranges::stable_sort(study.wirings, {}, [](const StudiedWiring& w) {
     return std::tuple(w.figures.steps, w.figures.allgather, w.figures.alltoall.most);

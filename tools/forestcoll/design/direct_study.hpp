@@ -26,8 +26,9 @@ struct DirectStudy {
   std::vector<StudiedWiring> wirings;  ///< by steps, then by the times
 };
 
-/// `also` are further expressions to study. Where `thorough`, all-to-all of those on the front is
-/// solved whatever their size, again and again until all on the front are. Works on `threads`
+/// `also` are further expressions to study. Where `thorough`, all-to-all of `also` and of those
+/// that may be on the front is solved whatever their size, until nothing that is left can be on it.
+/// Works on `threads`
 /// candidates at a time under a progress bar; the result does not depend on them. Errors: those of
 /// `make_wiring`, K01, also where one of `also` has other nodes or ports, E14.
 [[nodiscard]] Expected<DirectStudy> study_direct(const DirectRequest& request,

@@ -60,11 +60,6 @@ Command add_design_formulas(CLI::App& program) {
   command->add_option("--ports,--degree", options->request.ports, "Of each node")
       ->required()
       ->type_name("D");
-  command
-      ->add_option("--smaller", options->request.smaller, "Wirings of each smaller size to expand")
-      ->check(CLI::Range(1, 100).description(""))
-      ->capture_default_str()
-      ->type_name("N");
   command->add_flag("--json", options->json,
                     "Report as JSON (format forestcoll-design-formulas, version 1)");
   command->add_option("--csv", options->csv, "Write all figures, exactly")->type_name("FILE");
