@@ -67,13 +67,14 @@ void complete(std::vector<AlgorithmTimes>& times, const AlgorithmTimes& plans) {
   }
 }
 
+bool is_asked(const RowsRequest& request, const char* name) {
+  return std::ranges::find(request.algorithms, name) != request.algorithms.end();
+}
+
 // Among what ours is there is all that others have; MSCCL++'s rule picks among both.
 std::vector<std::string> plans_to_time(const RowsRequest& request) {
-  const auto is_asked = [&](const char* name) {
-    return std::ranges::find(request.algorithms, name) != request.algorithms.end();
-  };
-  if (is_asked(ours) || is_asked(kMscclppPick)) return {ours, kNvls};
-  if (is_asked(kNvls)) return {kNvls};
+  if (is_asked(request, ours) || is_asked(request, kMscclppPick)) return {ours, kNvls};
+  if (is_asked(request, kNvls)) return {kNvls};
   return {};
 }
 
@@ -89,7 +90,8 @@ std::vector<AlgorithmTimes> time_plans(const Fabric& fabric, const RowsRequest& 
   if (!plans) return times;
   for (AlgorithmTimes& each : *plans) {
     if (each.algorithm == ours) each.algorithm = kOurPlans;
-    if (each.algorithm != kNcclPick) times.push_back(std::move(each));
+    const bool is_taken = each.algorithm != kNcclPick;  // it knows no plans
+    if (is_taken) times.push_back(std::move(each));
   }
   return times;
 }
@@ -183,7 +185,7 @@ Expected<std::vector<AlgorithmTimes>> time_programs(const Fabric& fabric,
   if (!times) return plans.empty() ? std::move(times) : std::move(plans);
   for (AlgorithmTimes& each : plans) {
     if (is_selector(each.algorithm)) {
-      complete(*times, each);
+      if (is_asked(request, kMscclppPick)) complete(*times, each);
     } else {
       times->push_back(std::move(each));
     }
