@@ -90,8 +90,8 @@ std::vector<AlgorithmTimes> time_plans(const Fabric& fabric, const RowsRequest& 
   if (!plans) return times;
   for (AlgorithmTimes& each : *plans) {
     if (each.algorithm == ours) each.algorithm = kOurPlans;
-    const bool is_taken = each.algorithm != kNcclPick;  // it knows no plans
-    if (is_taken) times.push_back(std::move(each));
+    if (is_selector(each.algorithm) && !is_asked(request, each.algorithm.c_str())) continue;
+    if (each.algorithm != kNcclPick) times.push_back(std::move(each));  // that knows no plans
   }
   return times;
 }
@@ -185,7 +185,7 @@ Expected<std::vector<AlgorithmTimes>> time_programs(const Fabric& fabric,
   if (!times) return plans.empty() ? std::move(times) : std::move(plans);
   for (AlgorithmTimes& each : plans) {
     if (is_selector(each.algorithm)) {
-      if (is_asked(request, kMscclppPick)) complete(*times, each);
+      complete(*times, each);
     } else {
       times->push_back(std::move(each));
     }
