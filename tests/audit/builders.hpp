@@ -248,6 +248,35 @@ inline Algo star_allreduce(int n, int chunks) {
   return finished(algo);
 }
 
+/// All ranks send to rank 0, two chunks at a time; its answers go chunk by chunk, and only the
+/// first to a rank waits, for the last of all sums: what went up and what comes down are ordered by
+/// flags of other chunks. In place.
+inline Algo merged_star_allreduce(int n, int pairs) {
+  Algo algo = empty_algo("allreduce", n, 2 * pairs, true);
+  Gpu& hub = algo.gpus[0];
+  for (int r = 1; r < n; ++r) {
+    Tb up{0, -1, 0, {}}, sum{-1, r, 0, {}};
+    for (int p = 0; p < pairs; ++p) {
+      up.steps.push_back(send('o', 2 * p, 2));
+      const Step add{"rrc", 'o', 2 * p, 'o', 2 * p, 2};
+      sum.steps.push_back(r == 1 ? add : after(add, r - 2, p));
+    }
+    hub.tbs.push_back(sum);
+    algo.gpus[static_cast<std::size_t>(r)].tbs.push_back(up);
+  }
+  for (int r = 1; r < n; ++r) {
+    Tb answer{r, -1, 0, {}}, down{-1, 0, 0, {}};
+    for (int c = 0; c < 2 * pairs; ++c) {
+      answer.steps.push_back(send('o', c, 1));
+      down.steps.push_back(recv('o', c, 1));
+    }
+    answer.steps[0] = after(answer.steps[0], n - 2, pairs - 1);
+    hub.tbs.push_back(answer);
+    algo.gpus[static_cast<std::size_t>(r)].tbs.push_back(down);
+  }
+  return finished(algo);
+}
+
 /// Every rank sends its part for each other straight to it, all at once. Out of place.
 inline Algo direct_alltoall(int n, int cnt) {
   Algo algo = empty_algo("alltoall", n, n * cnt, false);

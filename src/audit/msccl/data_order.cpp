@@ -19,7 +19,7 @@ namespace {
 
 // Of rows of bits, for one datum at a time.
 constexpr std::size_t kRowBytes = std::size_t{1} << 26;
-constexpr std::size_t kMostWords = 64;
+constexpr std::size_t kMostWords = 16;
 
 // Steps before one of a datum whose flags are looked at.
 constexpr std::int32_t kFlagsBack = 32;
@@ -206,7 +206,7 @@ class DataOrder {
       std::int32_t& number = number_[data_.of(pair.location)];
       if (number < 0) number = count_++;
     }
-    positions_.resize(order.size());
+    positions_.resize(graph.steps.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
       positions_[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
     }
