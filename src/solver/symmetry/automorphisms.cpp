@@ -19,7 +19,7 @@ namespace {
 constexpr int kMostBroken = 64;
 
 // Arcs that are looked at, over all pairs that are tried.
-constexpr std::size_t kMostArcs = std::size_t{1} << 22;
+constexpr std::size_t kMostArcs = std::size_t{1} << 20;
 
 // A colour that nothing else has.
 constexpr std::uint64_t kApart = 0xA5A5'5A5A'C3C3'3C3CU;

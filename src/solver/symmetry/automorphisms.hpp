@@ -19,7 +19,7 @@ namespace forestcoll::solver {
 /// colours are refined, and what is still tied stays where it is if it can, and else changes
 /// places in the order of ids; a class is broken up only where that is no automorphism. There is no
 /// way back from a choice: not all are found, and what is returned is checked on every arc. Cost:
-/// O(m log n) per pair that is tried, for as many pairs as take a second or so.
+/// O(m log n) per pair that is tried, for as many pairs as take a fifth of a second or so.
 [[nodiscard]] std::vector<NodeImage> find_other_automorphisms(const Network& network,
                                                               const Weights& weights,
                                                               std::span<const NodeImage> known);
