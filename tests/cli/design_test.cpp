@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/program.hpp"
+#include "cli/stub_path.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -382,6 +383,28 @@ TEST(DesignCluster, KeptFiguresAreThoseOfThisProgramAndFabric) {
   kept["cluster"] = "another";
   write();
   EXPECT_THAT(run(asked).err, HasSubstr("[K05]"));
+}
+
+// docs/design.md is made of these.
+TEST(DesignTable, MakesTablesOfReports) {
+  const Scratch scratch;
+  const auto table = [&](const std::string& kind, std::vector<std::string> asked) {
+    asked.insert(asked.begin(), "design");
+    asked.emplace_back("--json");
+    const auto report = scratch.write(kind + ".json", run(asked).out);
+    const auto made =
+        run({tool("scripts/design-table"), kind, report}, {.program = "/usr/bin/python3"});
+    EXPECT_EQ(made.code, 0) << made.err;
+    return made.out;
+  };
+  EXPECT_THAT(table("front", {"direct", "-n", "16", "--ports", "4"}),
+              HasSubstr("\n| `debruijn(4,2)` | 2 | 0.9375 | 1.2500 | 1.8000 |"));
+  EXPECT_THAT(table("formulas", {"formulas", "-n", "12", "--ports", "3"}),
+              HasSubstr("\n| `complete` | 1 | 1 | 0 | 0 | 1 | 0 | 0 | 0 |"));
+  const auto costs = scratch.write("costs.json", kCosts);
+  const auto clusters = table("cluster", {"cluster", "--gpus", "64", "--costs", costs});
+  EXPECT_THAT(clusters, StartsWith("64 GPUs in boxes of dgx-h100, "));
+  EXPECT_THAT(clusters, HasSubstr("\n| rail-only, 8 boxes per switch | small | 144 |"));
 }
 
 TEST(TopoGen, TakesExpressions) {
