@@ -53,6 +53,13 @@ LeastTime least_time(const Contest& contest, std::int64_t bytes, const Fabric& f
   return least;
 }
 
+// Of those that reach farthest, the one that most sizes are multiples for.
+const Program& widest(const Contest& contest) {
+  return *std::ranges::max_element(contest.programs(), {}, [&](const Program& program) {
+    return std::pair(program.max_bytes, -contest.elements(program));
+  });
+}
+
 }  // namespace
 
 Expected<Lowered> lower_as_written(const Way& way, const Fabric& fabric, CompileOptions options) {
@@ -121,27 +128,25 @@ Expected<Compilation> compile_plan(const Contest& contest, std::size_t contender
 }
 
 Diagnostic nothing_served(const Contest& contest, std::string_view option) {
-  const auto& programs = contest.programs();
-  const Program& fewest = *std::ranges::min_element(
-      programs, {}, [&](const Program& program) { return contest.elements(program); });
-  const std::int64_t elements = contest.elements(fewest);
+  const Program& program = widest(contest);
+  const std::int64_t elements = contest.elements(program);
   if (contest.of_plans()) {
     return make_error(
         "S03",
-        fmt::format("{}: no plan is for any of these sizes: that of the fewest chunks is for "
-                    "multiples of {} bytes up to {}",
-                    option, kBytesOfElement * elements, fewest.max_bytes),
+        fmt::format("{}: no plan is for any of these sizes: the one that is for most of them is "
+                    "for multiples of {} bytes up to {}",
+                    option, kBytesOfElement * elements, program.max_bytes),
         fmt::format("name multiples of {} bytes", kBytesOfElement * elements));
   }
   return make_error(
       "S03",
       fmt::format("{}: at none of these sizes would {} select a schedule: the one with the fewest "
                   "chunks has {}, and its buffers are multiples of {} elements",
-                  option, contest.compile().xml.target, fewest.chunks, elements),
+                  option, contest.compile().xml.target, program.chunks, elements),
       fmt::format(
           "name multiples of {} bytes (elements of {} bytes){}", kBytesOfElement * elements,
           kBytesOfElement,
-          elements == fewest.chunks
+          elements == program.chunks
               ? ""
               : ", or use RCCL 6.3 and --target rccl-6.3, which take multiples of the chunks"));
 }
