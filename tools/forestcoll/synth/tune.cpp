@@ -43,19 +43,20 @@ std::string way_of(const TunedFile& file, const CollectiveForest& trees) {
 }
 
 // Plans have neither protocols nor instances.
-std::string program_of(const TunedFile& file) {
-  if (file.name.ends_with(".json")) return "plan";
+std::string program_of(const TunedFile& file, const CompileOptions& options) {
+  if (is_plan(options)) return "plan";
   return fmt::format("{:<7} {} instance{}", file.protocol, file.instances,
                      file.instances == 1 ? " " : "s");
 }
 
-std::string text_of(const TunedFile& file, const CollectiveForest& trees) {
+std::string text_of(const TunedFile& file, const CollectiveForest& trees,
+                    const CompileOptions& options) {
   std::string text = fmt::format(
       "  {:>11} to {:>11}  {:<10} {}  {} threadblocks, {} channels  "
       "{:.1f} us, {:.1f} GB/s at the first\n"
       "      {}\n      the time is {}\n      {} on the links; usable: {}",
-      size_in_words(file.first), size_in_words(file.last), way_of(file, trees), program_of(file),
-      file.threadblocks, file.channels, file.seconds * 1e6,
+      size_in_words(file.first), size_in_words(file.last), way_of(file, trees),
+      program_of(file, options), file.threadblocks, file.channels, file.seconds * 1e6,
       static_cast<double>(file.first) / file.seconds * 1e-9, file.why, in_words(file.costs),
       of_optimum(file.algbw, file.optimum), file.verdict.usable_counts);
   for (const std::string& condition : file.verdict.conditions) {
@@ -117,7 +118,7 @@ void report(const Tuning& tuning, const Fabric& fabric, const CompileOptions& op
                    counted(tuning.files.size(), "file"),
                    counted(static_cast<std::size_t>(options.sms), "SM")));
   for (const TunedFile& file : tuning.files) {
-    note(console, text_of(file, tuning.forests[file.forest]));
+    note(console, text_of(file, tuning.forests[file.forest], options));
   }
   for (const auto& [protocol, why] : tuning.left_out) {
     note(console, fmt::format("  {} left out: {}", protocol, why));
