@@ -4,28 +4,9 @@
 #include <cstddef>
 #include <vector>
 
+#include "solver/common/reaches_all.hpp"
+
 namespace forestcoll::solver {
-namespace {
-
-// Whether all ranks reach one another, where every arc has one back.
-bool is_connected(const Network& network) {
-  std::vector<bool> seen(network.graph.node_count(), false);
-  std::vector<NodeId> pending = {network.ranks.front()};
-  seen[pending.front().index()] = true;
-  while (!pending.empty()) {
-    const NodeId v = pending.back();
-    pending.pop_back();
-    for (ArcId a = network.graph.first_out(v); a != network.graph.last_out(v); ++a.value) {
-      const NodeId next = network.graph.head(a);
-      if (seen[next.index()]) continue;
-      seen[next.index()] = true;
-      pending.push_back(next);
-    }
-  }
-  return std::ranges::all_of(network.ranks, [&](NodeId v) { return seen[v.index()]; });
-}
-
-}  // namespace
 
 std::optional<Network> part_both_ways(const Network& network) {
   Network part = network;
@@ -41,7 +22,7 @@ std::optional<Network> part_both_ways(const Network& network) {
   part.graph = Digraph(network.graph.node_count(), arcs);
   const bool is_whole =
       arcs.size() == network.graph.arc_count() && part.capacity == network.capacity;
-  if (is_whole || !is_connected(part)) return std::nullopt;
+  if (is_whole || !reaches_all(part)) return std::nullopt;  // both ways, as all its links lead
   return part;
 }
 

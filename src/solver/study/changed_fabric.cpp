@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "forestcoll/codes.hpp"
+#include "solver/common/reaches_all.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -27,23 +28,6 @@ bool has_reduce(Collective c) {
 }
 bool has_broadcast(Collective c) {
   return c == Collective::allgather || c == Collective::broadcast || c == Collective::allreduce;
-}
-
-// True where every compute node is reached from `start`.
-bool reaches_all(const Network& network) {
-  std::vector<bool> met(network.graph.node_count(), false);
-  std::vector<NodeId> stack = {network.ranks.front()};
-  met[stack.front().index()] = true;
-  while (!stack.empty()) {
-    const NodeId v = stack.back();
-    stack.pop_back();
-    for (ArcId a = network.graph.first_out(v); a != network.graph.last_out(v); ++a.value) {
-      const NodeId w = network.graph.head(a);
-      if (!met[w.index()]) stack.push_back(w);
-      met[w.index()] = true;
-    }
-  }
-  return std::ranges::all_of(network.ranks, [&](NodeId v) { return met[v.index()]; });
 }
 
 }  // namespace
