@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "forestcoll/cluster_shape.hpp"
 #include "forestcoll/diagnostic.hpp"
+#include "forestcoll/generate.hpp"
 #include "forestcoll/ratio.hpp"
 #include "forestcoll/wiring_figures.hpp"
 

@@ -7,8 +7,8 @@
 #include <stop_token>
 
 #include "forestcoll/diagnostic.hpp"
+#include "forestcoll/generate.hpp"
 #include "forestcoll/ratio.hpp"
-#include "forestcoll/wiring.hpp"
 
 namespace forestcoll {
 

@@ -3,9 +3,9 @@
 
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/gpu.hpp"
-#include "forestcoll/metadata.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
+#include "forestcoll/topology_text.hpp"
 
 namespace forestcoll {
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "forestcoll/metadata.hpp"
 #include "forestcoll/topology.hpp"
+#include "forestcoll/topology_text.hpp"
 
 namespace forestcoll {
 

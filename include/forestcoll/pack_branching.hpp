@@ -9,7 +9,7 @@
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/pack.hpp"
-#include "forestcoll/switch_roles.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll {
 

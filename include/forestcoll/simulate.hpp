@@ -14,7 +14,7 @@
 
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
-#include "forestcoll/sizes.hpp"
+#include "forestcoll/text.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll {

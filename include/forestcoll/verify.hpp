@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "forestcoll/balanced_part.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/network.hpp"

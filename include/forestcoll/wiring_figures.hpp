@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "forestcoll/diagnostic.hpp"
+#include "forestcoll/generate.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/ratio.hpp"
-#include "forestcoll/wiring.hpp"
 
 namespace forestcoll {
 

@@ -14,7 +14,7 @@
 #include "forest/congestion.hpp"
 #include "forest/route_builder.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/switch_roles.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::baseline {
 namespace {

@@ -13,10 +13,9 @@
 #include <vector>
 
 #include "forestcoll/allreduce_optimum.hpp"
-#include "forestcoll/boxes.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/pack_branching.hpp"
-#include "forestcoll/switch_roles.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::choose {
 namespace {

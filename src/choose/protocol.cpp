@@ -10,8 +10,8 @@
 #include <set>
 #include <utility>
 
-#include "forestcoll/boxes.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll {
 namespace {

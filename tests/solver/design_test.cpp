@@ -15,7 +15,7 @@
 #include "forestcoll/design_direct.hpp"
 #include "forestcoll/design_formulas.hpp"
 #include "forestcoll/design_search.hpp"
-#include "forestcoll/wiring.hpp"
+#include "forestcoll/generate.hpp"
 #include "forestcoll/wiring_figures.hpp"
 #include "solver/design/candidates.hpp"
 #include "solver/design_testing.hpp"

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "forestcoll/wiring.hpp"
+#include "forestcoll/generate.hpp"
 #include "forestcoll/wiring_figures.hpp"
 
 namespace forestcoll::test {

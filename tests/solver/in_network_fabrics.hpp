@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "forestcoll/network.hpp"
-#include "forestcoll/switch_roles.hpp"
+#include "forestcoll/topology.hpp"
 #include "support/fabrics.hpp"
 
 namespace forestcoll::testing {

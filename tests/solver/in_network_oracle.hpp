@@ -6,7 +6,7 @@
 
 #include "forestcoll/allreduce_optimum.hpp"
 #include "forestcoll/network.hpp"
-#include "forestcoll/switch_roles.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::testing {
 

@@ -13,7 +13,6 @@
 
 #include "forestcoll/allreduce_optimum.hpp"
 #include "forestcoll/generate.hpp"
-#include "forestcoll/switch_roles.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/topology_text.hpp"
 #include "in_network_fabrics.hpp"

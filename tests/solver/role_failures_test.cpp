@@ -13,7 +13,7 @@
 #include "forestcoll/failures.hpp"
 #include "forestcoll/generate.hpp"
 #include "forestcoll/network.hpp"
-#include "forestcoll/switch_roles.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::testing {
 namespace {

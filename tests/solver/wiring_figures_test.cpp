@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "forestcoll/wiring.hpp"
+#include "forestcoll/generate.hpp"
 #include "solver/design/bisection.hpp"
 #include "solver/design_testing.hpp"
 

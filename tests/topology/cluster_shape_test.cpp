@@ -1,6 +1,4 @@
 // Clusters as they are bought: what is counted is what is built.
-#include "forestcoll/cluster_shape.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "forestcoll/generate.hpp"
 #include "topology/topology_testing.hpp"
 
 namespace forestcoll::testing {

@@ -1,6 +1,4 @@
 // Pictures: what is in them. How they look was looked at.
-#include "forestcoll/draw.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "forestcoll/convert.hpp"
 #include "forestcoll/generate.hpp"
 #include "topology/draw/picture.hpp"
 #include "topology/topology_testing.hpp"

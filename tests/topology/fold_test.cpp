@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "forestcoll/draw.hpp"
+#include "forestcoll/convert.hpp"
 #include "forestcoll/generate.hpp"
 #include "topology/draw/circles.hpp"
 #include "topology/draw/labels.hpp"

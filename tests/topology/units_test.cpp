@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "forestcoll/bandwidth.hpp"
+#include "forestcoll/topology_text.hpp"
 
 namespace forestcoll::topology {
 namespace {

@@ -1,6 +1,4 @@
 // Wirings: every construction is what its definition says, and expressions make them larger.
-#include "forestcoll/wiring.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

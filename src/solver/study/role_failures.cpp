@@ -6,8 +6,8 @@
 #include "forestcoll/allreduce_optimum.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
-#include "forestcoll/switch_roles.hpp"
 #include "forestcoll/synthesize.hpp"
+#include "forestcoll/topology.hpp"
 #include "solver/symmetry/alike.hpp"
 
 namespace forestcoll {

@@ -7,7 +7,7 @@
 #include "forestcoll/allreduce_optimum.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/pack_branching.hpp"
-#include "forestcoll/switch_roles.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {
 

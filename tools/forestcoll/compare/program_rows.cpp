@@ -10,7 +10,7 @@
 #include "compare/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/exchange.hpp"
-#include "forestcoll/switch_roles.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -14,7 +14,6 @@
 #include "compare/link_loads.hpp"
 #include "compare/program_rows.hpp"
 #include "compare/words.hpp"
-#include "forestcoll/boxes.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/emit_branching.hpp"
@@ -24,6 +23,7 @@
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/stopwatch.hpp"
 #include "forestcoll/synthesize.hpp"
+#include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
 
 namespace forestcoll::cli {

@@ -9,7 +9,7 @@
 #include "common/report/report.hpp"
 #include "design/costs.hpp"
 #include "forestcoll/cluster_figures.hpp"
-#include "forestcoll/cluster_shape.hpp"
+#include "forestcoll/generate.hpp"
 
 namespace forestcoll::cli {
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "forestcoll/cluster_figures.hpp"
-#include "forestcoll/cluster_shape.hpp"
 #include "forestcoll/diagnostic.hpp"
+#include "forestcoll/generate.hpp"
 
 namespace forestcoll::cli {
 

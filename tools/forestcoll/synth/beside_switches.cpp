@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "forestcoll/allreduce_optimum.hpp"
-#include "forestcoll/switch_roles.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {
 

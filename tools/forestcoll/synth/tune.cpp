@@ -15,7 +15,7 @@
 #include "common/report/warnings.hpp"
 #include "common/solve.hpp"
 #include "forestcoll/chunks.hpp"
-#include "forestcoll/sizes.hpp"
+#include "forestcoll/text.hpp"
 #include "forestcoll/tune.hpp"
 #include "synth/deploy.hpp"
 #include "synth/fastest_report.hpp"

@@ -1,6 +1,4 @@
 // Sizes in bytes. What is refused, and how, stands in tests/audit beside the simulator's input.
-#include "forestcoll/sizes.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -9,6 +7,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "forestcoll/text.hpp"
 
 namespace forestcoll {
 namespace {

@@ -1,4 +1,4 @@
-// Sizes in bytes, as people write them.
+// Text: sizes in bytes as people write them, and what is safe in XML and HTML.
 #pragma once
 
 #include <cstdint>
@@ -24,5 +24,10 @@ namespace forestcoll {
 [[nodiscard]] std::string size_in_words(std::int64_t bytes);
 /// The same as `parse_size` reads it: "64K", "131071".
 [[nodiscard]] std::string size_as_option(std::int64_t bytes);
+
+// Text made safe for XML and HTML.
+
+/// For contents and attribute values: & < > " escaped, control characters replaced by '?'.
+[[nodiscard]] std::string xml_escaped(std::string_view text);
 
 }  // namespace forestcoll

@@ -1,4 +1,4 @@
-#include "forestcoll/sizes.hpp"
+#include "forestcoll/text.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -158,6 +158,30 @@ std::string size_as_option(std::int64_t bytes) {
   std::string text = std::to_string(count);
   if (power > 0) text += upper(kLetters[power - 1]);
   return text;
+}
+
+std::string xml_escaped(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        escaped += byte < 0x20 || byte == 0x7f ? '?' : c;
+    }
+  }
+  return escaped;
 }
 
 }  // namespace forestcoll
