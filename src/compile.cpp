@@ -13,11 +13,11 @@
 #include "choose/switch_plan.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/emit_branching.hpp"
-#include "forestcoll/kept_trees.hpp"
 #include "forestcoll/large_message.hpp"
 #include "forestcoll/mscclpp.hpp"
 #include "forestcoll/stopwatch.hpp"
 #include "forestcoll/topology.hpp"
+#include "solver/kept_trees.hpp"
 
 namespace forestcoll {
 namespace {

@@ -12,9 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/pack_branching.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::choose {

@@ -9,7 +9,7 @@
 
 #include "baseline/baseline_testing.hpp"
 #include "forest/congestion.hpp"
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/emit_branching.hpp"
 #include "forestcoll/synthesize.hpp"

@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "audit/plan_executor.hpp"
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/mscclpp.hpp"
-#include "forestcoll/pack_branching.hpp"
 #include "forestcoll/verify.hpp"
 #include "solver/in_network_fabrics.hpp"
 

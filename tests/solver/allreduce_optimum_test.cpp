@@ -1,6 +1,4 @@
 // The allreduce optimum against the program with all its cuts, closed forms, and packed forests.
-#include "forestcoll/allreduce_optimum.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "allreduce_oracle.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/pack.hpp"
 #include "forestcoll/rate.hpp"
 #include "forestcoll/synthesize.hpp"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/network.hpp"
 
 namespace forestcoll::testing {

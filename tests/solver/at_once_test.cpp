@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "forest/congestion.hpp"
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/generate.hpp"
 #include "forestcoll/synthesize.hpp"

@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "forest/congestion.hpp"
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/emit_branching.hpp"
-#include "forestcoll/pack_branching.hpp"
 #include "forestcoll/verify.hpp"
 #include "in_network_fabrics.hpp"
 #include "support/topology_of.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/emit_branching.hpp"
-#include "forestcoll/pack_branching.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/verify.hpp"
 #include "in_network_fabrics.hpp"

@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/emit_branching.hpp"
-#include "forestcoll/pack_branching.hpp"
 #include "forestcoll/verify.hpp"
 #include "in_network_fabrics.hpp"
 #include "in_network_oracle.hpp"

@@ -6,12 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/emit_branching.hpp"
-#include "forestcoll/kept_trees.hpp"
-#include "forestcoll/pack_branching.hpp"
 #include "forestcoll/verify.hpp"
 #include "in_network_fabrics.hpp"
+#include "solver/kept_trees.hpp"
 #include "support/topology_of.hpp"
 
 namespace forestcoll::testing {

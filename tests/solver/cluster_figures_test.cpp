@@ -1,6 +1,4 @@
 // Clusters' figures against every single failure, tried one by one.
-#include "forestcoll/cluster_figures.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
 #include "forestcoll/topology.hpp"
+#include "forestcoll/wiring_figures.hpp"
 
 namespace forestcoll::testing {
 namespace {

@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "solver/allreduce/allreduce_program.hpp"
 #include "solver/linear/linear_program.hpp"
 #include "solver/linear/simple_fractions.hpp"

@@ -1,4 +1,6 @@
 // Published formulas, what the study of wirings lists, fronts and searches.
+#include "forestcoll/design.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,9 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "forestcoll/design_direct.hpp"
-#include "forestcoll/design_formulas.hpp"
-#include "forestcoll/design_search.hpp"
 #include "forestcoll/generate.hpp"
 #include "forestcoll/wiring_figures.hpp"
 #include "solver/design/candidates.hpp"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
 

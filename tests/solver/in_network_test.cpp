@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/generate.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/topology_text.hpp"

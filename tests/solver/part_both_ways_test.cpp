@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "forestcoll/pack_branching.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "in_network_fabrics.hpp"
 
 namespace forestcoll {

@@ -1,12 +1,11 @@
 // Packing around previous trees: the rate is that from scratch, whatever is kept.
-#include "forestcoll/repack.hpp"
-
 #include <gtest/gtest.h>
 
 #include <random>
 #include <set>
 #include <vector>
 
+#include "forestcoll/pack.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "support/fabrics.hpp"
 #include "support/oracles.hpp"

@@ -1,6 +1,4 @@
 // What an allreduce loses with a switch's role, against solving every changed fabric by itself.
-#include "forestcoll/role_failures.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,11 +7,12 @@
 #include <string>
 #include <utility>
 
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/generate.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
+#include "forestcoll/whatif.hpp"
 
 namespace forestcoll::testing {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "forestcoll/pack_branching.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "in_network_fabrics.hpp"
 
 namespace forestcoll::testing {

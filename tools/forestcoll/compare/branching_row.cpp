@@ -4,9 +4,8 @@
 
 #include "common/report/report.hpp"
 #include "common/report/tree_shape.hpp"
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/pack_branching.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {

@@ -15,7 +15,7 @@
 #include "common/report/report.hpp"
 #include "design/direct_report.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/design_search.hpp"
+#include "forestcoll/design.hpp"
 #include "forestcoll/generate.hpp"
 #include "forestcoll/topology_text.hpp"
 #include "forestcoll/wiring_figures.hpp"

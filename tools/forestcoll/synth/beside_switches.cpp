@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {

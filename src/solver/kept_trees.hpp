@@ -3,7 +3,7 @@
 
 #include "forestcoll/branching_forest.hpp"
 #include "forestcoll/network.hpp"
-#include "forestcoll/repack.hpp"
+#include "forestcoll/pack.hpp"
 
 namespace forestcoll {
 
