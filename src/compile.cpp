@@ -12,11 +12,11 @@
 #include "choose/settle.hpp"
 #include "choose/switch_plan.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/emit_branching.hpp"
-#include "forestcoll/large_message.hpp"
-#include "forestcoll/mscclpp.hpp"
+#include "forestcoll/emit.hpp"
+#include "forestcoll/fabric.hpp"
 #include "forestcoll/stopwatch.hpp"
 #include "forestcoll/topology.hpp"
+#include "schedule/mscclpp/plan.hpp"
 #include "solver/kept_trees.hpp"
 
 namespace forestcoll {

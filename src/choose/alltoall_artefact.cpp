@@ -7,9 +7,9 @@
 
 #include "emit/alltoall.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/mscclpp.hpp"
 #include "forestcoll/stopwatch.hpp"
 #include "forestcoll/topology.hpp"
+#include "schedule/mscclpp/plan.hpp"
 #include "solver/alltoall/route_alltoall.hpp"
 
 namespace forestcoll::choose {

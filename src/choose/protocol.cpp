@@ -1,5 +1,3 @@
-#include "forestcoll/protocol.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "forestcoll/codes.hpp"
+#include "forestcoll/fabric.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll {

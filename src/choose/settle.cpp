@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "forestcoll/codes.hpp"
+#include "forestcoll/fabric.hpp"
 #include "forestcoll/failures.hpp"
-#include "forestcoll/protocol.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::choose {

@@ -11,8 +11,8 @@
 #include "audit/plan_executor.hpp"
 #include "audit/random_forest.hpp"
 #include "audit/shared_builders.hpp"
-#include "forestcoll/mscclpp.hpp"
 #include "forestcoll/verify.hpp"
+#include "schedule/mscclpp/plan.hpp"
 
 namespace audit_test {
 namespace {

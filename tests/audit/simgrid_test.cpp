@@ -1,6 +1,4 @@
 // Platforms for SimGrid: what a message loads every link with is what our simulator has it load.
-#include "forestcoll/simgrid.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "audit/common/fabric_load.hpp"
+#include "forestcoll/simulate.hpp"
 #include "support/files.hpp"
 
 namespace forestcoll {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "audit/bundled_fabrics.hpp"
-#include "forestcoll/mscclpp.hpp"
 #include "forestcoll/verify.hpp"
+#include "schedule/mscclpp/plan.hpp"
 
 namespace audit_test {
 namespace {

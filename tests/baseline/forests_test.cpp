@@ -11,7 +11,6 @@
 #include "forest/congestion.hpp"
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/emit.hpp"
-#include "forestcoll/emit_branching.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"

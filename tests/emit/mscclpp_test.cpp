@@ -1,7 +1,5 @@
 // Execution plans of MSCCL++ from forests of any shape: the verifier accepts them, an executor in
 // miniature gets the right numbers, and what does not fit is refused with the limit.
-#include "forestcoll/mscclpp.hpp"
-
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -11,6 +9,7 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/verify.hpp"
 #include "schedule/forests.hpp"
+#include "schedule/mscclpp/plan.hpp"
 
 namespace forestcoll {
 namespace {

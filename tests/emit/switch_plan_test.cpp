@@ -9,8 +9,8 @@
 
 #include "audit/plan_executor.hpp"
 #include "forestcoll/allreduce.hpp"
-#include "forestcoll/mscclpp.hpp"
 #include "forestcoll/verify.hpp"
+#include "schedule/mscclpp/plan.hpp"
 #include "solver/in_network_fabrics.hpp"
 
 namespace forestcoll::testing {

@@ -9,7 +9,7 @@
 
 #include "forest/congestion.hpp"
 #include "forestcoll/allreduce.hpp"
-#include "forestcoll/emit_branching.hpp"
+#include "forestcoll/emit.hpp"
 #include "forestcoll/verify.hpp"
 #include "in_network_fabrics.hpp"
 #include "support/topology_of.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "forestcoll/allreduce.hpp"
-#include "forestcoll/emit_branching.hpp"
+#include "forestcoll/emit.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/verify.hpp"
 #include "in_network_fabrics.hpp"

@@ -9,7 +9,7 @@
 #include "common/report/report.hpp"
 #include "compare/words.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/exchange.hpp"
+#include "forestcoll/schedule.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <string>
 
-#include "forestcoll/alltoall_routes.hpp"
+#include "forestcoll/alltoall.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/id.hpp"
-#include "forestcoll/mscclpp.hpp"
 #include "forestcoll/schedule.hpp"
+#include "schedule/mscclpp/plan.hpp"
 
 namespace forestcoll {
 
@@ -22,14 +22,6 @@ struct AlltoallSchedule {
 
   /// The most scratch of any rank, in chunks: what it relays and has not sent on.
   [[nodiscard]] std::int64_t max_scratch() const;
-};
-
-struct AlltoallLowerOptions {
-  std::string target = "azure";
-  /// Threadblocks per GPU at most: all of them must be resident at once, one per SM.
-  std::int32_t max_threadblocks = 108;
-  /// One threadblock for both directions between two ranks, even where two would fit.
-  bool merge = false;
 };
 
 /// Turns paths into per-rank programs. What a rank has for itself is copied; everything else goes
