@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "audit/plan_executor.hpp"
+#include "audit/plan/plan_executor.hpp"
 #include "audit/random_forest.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/verify.hpp"

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "audit/plan_executor.hpp"
+#include "audit/plan/plan_executor.hpp"
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/verify.hpp"
 #include "schedule/mscclpp/plan.hpp"
-#include "solver/in_network_fabrics.hpp"
+#include "solver/allreduce/in_network_fabrics.hpp"
 
 namespace forestcoll::testing {
 namespace {
