@@ -11,13 +11,13 @@
 #include "choose/forest_size.hpp"
 #include "choose/settle.hpp"
 #include "choose/switch_plan.hpp"
-#include "forestcoll/boxes.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/emit_branching.hpp"
-#include "forestcoll/kept_trees.hpp"
-#include "forestcoll/large_message.hpp"
-#include "forestcoll/mscclpp.hpp"
+#include "forestcoll/emit.hpp"
+#include "forestcoll/fabric.hpp"
 #include "forestcoll/stopwatch.hpp"
+#include "forestcoll/topology.hpp"
+#include "schedule/mscclpp/plan.hpp"
+#include "solver/kept_trees.hpp"
 
 namespace forestcoll {
 namespace {

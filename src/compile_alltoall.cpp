@@ -1,13 +1,12 @@
-#include "forestcoll/compile_alltoall.hpp"
-
 #include <algorithm>
 #include <utility>
 
 #include "choose/alltoall_artefact.hpp"
 #include "choose/settle.hpp"
 #include "fastest/alltoall_rivals.hpp"
-#include "forestcoll/alltoall_baseline.hpp"
+#include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/compile.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/simulate.hpp"
 #include "forestcoll/stopwatch.hpp"

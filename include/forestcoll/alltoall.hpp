@@ -1,11 +1,14 @@
-// All-to-all: what every rank has for every other, and what proves how fast it can be moved.
+// All-to-all: what every rank has for every other, what proves how fast it can be moved, and ways
+// for all of it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "forestcoll/diagnostic.hpp"
 #include "forestcoll/digraph.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/ratio.hpp"
@@ -77,6 +80,44 @@ struct AlltoallProof {
   std::vector<NodeId> cut = {};
 
   [[nodiscard]] bool is_exact() const { return reached == at_most; }
+};
+
+// The matrix of an all-to-all-v, from a file.
+
+struct ParsedDemand {
+  Demand demand;
+  std::int64_t total = 0;  ///< bytes, what ranks have for themselves included
+};
+
+/// Reads a matrix of bytes, one row per sending rank: CSV (blank lines and lines that begin with #
+/// do not count) or a JSON array of arrays. Rows may be all 0. `file` is the name that diagnostics
+/// carry. All errors of a file are reported together: E01 not JSON, A03 no such matrix, A04 rows or
+/// columns more or less than ranks, A05 an amount that is no whole number of bytes, A06 (limit)
+/// 2^40 bytes or more together. Cost: linear in the text.
+[[nodiscard]] Expected<ParsedDemand> parse_demand(std::string_view text, std::string_view file,
+                                                  std::size_t ranks);
+
+// All-to-all as a schedule before any format: which way every part of the data takes, and when.
+
+/// A way for some of the parts that a rank's data for another is cut into. Between two compute
+/// nodes that follow one another on it is a leg: the first sends, the second receives, and keeps
+/// the data until the next leg.
+struct AlltoallPath {
+  Rank src, dst;
+  std::int64_t parts = 1;                 ///< of the pair's k
+  std::vector<NodeId> nodes = {};         ///< in order, both ends included
+  std::vector<std::int32_t> rounds = {};  ///< by leg, ascending; empty where none were made
+};
+
+/// Ways for all of a demand. INVARIANT: the paths of a pair follow one another, and have k parts
+/// together; pairs are in the order of (src, dst), without those that have nothing to send.
+struct AlltoallRoutes {
+  std::int64_t k = 1;
+  std::vector<AlltoallPath> paths;
+  /// Rounds, numbered from 0: what all legs of one take together is what its busiest link takes.
+  std::int32_t rounds = 0;
+  Ratio rate;            ///< GB/s per unit of demand: all links at once, held up by the busiest
+  Ratio rate_in_rounds;  ///< the same where every round waits for the one before; 0: no rounds
 };
 
 }  // namespace forestcoll

@@ -1,13 +1,20 @@
-// Topologies in the formats of other tools.
+// Topologies for others: in the formats of other tools, as pictures, in a few numbers.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "forestcoll/metadata.hpp"
+#include "forestcoll/id.hpp"
+#include "forestcoll/network.hpp"
+#include "forestcoll/ratio.hpp"
 #include "forestcoll/topology.hpp"
+#include "forestcoll/topology_text.hpp"
 
 namespace forestcoll {
 
@@ -44,5 +51,64 @@ struct Converted {
 /// level, the others have no place for them, and none has one for notes within. Cost: linear.
 [[nodiscard]] Converted convert(const Topology& topology, GraphFormat format,
                                 const Metadata& metadata = {});
+
+// Pictures of fabrics, in Graphviz's language.
+
+struct DrawOptions {
+  std::vector<NodeId> sending = {};  ///< the side of a cut that sends; empty: no cut is shown
+  std::string caption = {};          ///< below the picture
+  /// With more nodes than this, boxes are drawn as one node each, and what is linked alike as one;
+  /// up to four boxes that the cut divides are still drawn whole.
+  std::size_t detail = 150;
+  /// In pixels. Where rows would be wider, so that their text could not be read, what is linked
+  /// alike is drawn as one inside boxes too, and rows that are still too wide are broken.
+  std::size_t width = 1600;
+};
+
+struct Drawing {
+  std::string dot;        ///< a graph with the layout program of its own
+  std::size_t items = 0;  ///< nodes drawn
+};
+
+/// Boxes as clusters, width by bandwidth, colour by kind of link, the sending side filled and the
+/// links of the cut in red. Disabled parts are left out. Same input, same bytes.
+/// Cost: O((nodes + links) log links), times a few rounds where boxes are drawn as one.
+[[nodiscard]] Drawing draw(const Topology& topology, const DrawOptions& options = {});
+
+// A fabric in a few numbers.
+
+/// Boxes with equally many GPUs and switches.
+struct BoxSummary {
+  std::vector<std::string> names;
+  std::size_t gpus = 0, switches = 0;  ///< in each
+};
+
+/// Links of one kind, bandwidth and number of cables.
+struct LinkSummary {
+  std::string kind;
+  Ratio bandwidth;          ///< GB/s of each, per direction
+  std::int64_t cables = 1;  ///< in each
+  std::size_t count = 0;
+  std::size_t one_way = 0;  ///< of these
+};
+
+struct TopologySummary {
+  std::size_t gpus = 0, switches = 0;  ///< enabled
+  std::size_t relays = 0;              ///< GPUs outside of the process group
+  std::size_t disabled_nodes = 0, disabled_links = 0;
+  std::size_t multicast = 0, reduce = 0;  ///< switches that copy, that aggregate
+  std::vector<BoxSummary> boxes;          ///< in order of the first box of each
+  std::size_t gpus_without_box = 0;
+  std::vector<LinkSummary> links;  ///< enabled ones, by kind, then from wide to narrow
+  /// GPUs that links of this kind join, directly or over switches, fall into so many groups:
+  /// NVLink islands. Kinds that join no two GPUs by themselves are left out.
+  std::map<std::string, std::size_t> islands;
+};
+[[nodiscard]] TopologySummary summarize(const Topology& topology);
+
+/// The most that can flow at once from the first to the second set of nodes, GB/s: the capacity of
+/// the narrowest cut between them. REQUIRES: both are not empty and have no node in common.
+[[nodiscard]] Ratio bandwidth_between(const Network& network, std::span<const NodeId> from,
+                                      std::span<const NodeId> to);
 
 }  // namespace forestcoll

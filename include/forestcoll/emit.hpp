@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "forestcoll/branching_forest.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/topology.hpp"
@@ -43,5 +44,16 @@ struct XmlOptions {
 /// Graphviz: every tree is a cluster, its edges labelled with the switches that they pass. Draws
 /// all trees: meant for fabrics of up to some dozens of ranks.
 [[nodiscard]] std::string to_dot(const CollectiveForest& forest, const Topology& topology);
+
+// Forest JSON and pictures of trees that branch at switches.
+
+/// {"format":"forestcoll-forest","version":3,…}: as version 1, but a switch that copies or combines
+/// stands as an end of edges, or of an allreduce as a root; and instead of k and weights there is
+/// the number of `chunks` that the data is cut into. The schema is
+/// tools/schema/forestcoll-forest.schema.json. Cost: linear in the text.
+[[nodiscard]] std::string to_forest_json(const BranchingForest& forest, const Topology& topology);
+/// Graphviz, one cluster per tree; switches at which it branches are ellipses. Cost: linear in the
+/// text.
+[[nodiscard]] std::string to_dot(const BranchingForest& forest, const Topology& topology);
 
 }  // namespace forestcoll

@@ -1,13 +1,31 @@
 // A topology with what is derived from it once: what schedules are compiled for.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
-#include "forestcoll/gpu.hpp"
-#include "forestcoll/metadata.hpp"
+#include "forestcoll/forest.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
+#include "forestcoll/topology_text.hpp"
 
 namespace forestcoll {
+
+struct ChosenGpu {
+  std::string name;    ///< one of `simulation_gpus()`
+  std::string reason;  ///< in words: "named by the fabric", "by its links", "assumed: …"
+};
+
+/// The one GPU with figures that the fabric's name has in it ("DGX A100", "MI250"), or else its
+/// metadata, its description, the names of its templates; else the one whose NVLink or xGMI the
+/// GPUs have, by bandwidth. "a100" where there is none, or where more than one is named.
+/// Cost: O(n + m) and the length of the texts.
+[[nodiscard]] ChosenGpu choose_gpu(const Topology& topology, const Metadata& metadata);
 
 struct Fabric {
   Topology topology;
@@ -19,5 +37,38 @@ struct Fabric {
 [[nodiscard]] Expected<Fabric> make_fabric(Topology topology, const Metadata& metadata = {});
 /// For a GPU that is known already.
 [[nodiscard]] Expected<Fabric> make_fabric(Topology topology, ChosenGpu gpu);
+
+// Which of MSCCL's three protocols a runtime can run a schedule in.
+
+/// Whether a schedule in Simple hangs: a broadcast or reduce whose messages leave a box.
+[[nodiscard]] bool hangs_in_simple(Collective collective, const Topology& topology);
+/// "in Simple, a broadcast …": the reason.
+[[nodiscard]] std::string why_it_hangs_in_simple(Collective collective);
+
+/// `asked`, or where that is empty Simple, or LL where Simple hangs. Error T08: Simple is asked for
+/// where it hangs, and not forced.
+[[nodiscard]] Expected<std::string> choose_protocol(std::string_view asked, bool force_simple,
+                                                    Collective collective,
+                                                    const Topology& topology);
+
+/// Why the runtime does not itself use LL128 for what the forest sends; empty where it does.
+/// RCCL: on machines of 16 gfx90a (MI200 series), for which alone its tuning tables enable it. The
+/// others: where every route is NVLink, on GPUs before Blackwell.
+/// Cost: linear in the trees' edges and their routes.
+[[nodiscard]] std::string why_no_ll128(const CollectiveForest& forest, const Topology& topology,
+                                       std::string_view target);
+
+// How long a schedule takes for a message.
+
+/// Seconds for 1 GiB, as `simulate` has it, with the figures of the fabric's GPU: a model, not a
+/// measurement. Nothing where the schedule cannot be simulated within 5 million operations, or
+/// `stop` asks to give up before the end. Cost: of `verify`, and of those operations.
+[[nodiscard]] std::optional<double> large_message_time(std::string_view schedule,
+                                                       const Fabric& fabric,
+                                                       const std::stop_token& stop = {});
+/// The same for so many bytes of the whole buffer.
+[[nodiscard]] std::optional<double> simulated_time(std::string_view schedule, const Fabric& fabric,
+                                                   std::int64_t bytes,
+                                                   const std::stop_token& stop = {});
 
 }  // namespace forestcoll

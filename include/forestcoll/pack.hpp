@@ -1,4 +1,4 @@
-// Integers for the packing, and the packing itself.
+// Integers for the packing, the packing itself, and packing again after a failure.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,26 @@
 #include "forestcoll/ratio.hpp"
 
 namespace forestcoll {
+
+/// How many trees per root (and unit of its weight).
+struct TreesPerRoot {
+  enum class Mode {
+    optimal,       ///< the least k that reaches the optimum
+    fixed,         ///< exactly `value`
+    power_of_two,  ///< the best power of two up to `value`; the smallest of equals
+    best_up_to,    ///< the best k up to `value`; the smallest of equals
+  };
+  Mode mode = Mode::optimal;
+  std::int64_t value = 0;
+};
+
+/// One k and what it reaches: a row of the trade-off that a search over k reports.
+struct RateAtK {
+  std::int64_t k;
+  Ratio algbw;  ///< GB/s
+};
+
+// Integers for the packing, and the packing itself.
 
 /// Capacities of at most U·b_e that carry k trees per unit of weight; each tree has bandwidth 1/U.
 struct Scaling {
@@ -86,5 +106,39 @@ struct PackOptions {
 /// Errors: E14 where numbers grow too large on the way, R01 where it was asked to stop.
 [[nodiscard]] Expected<Packing> pack(const Network& network, const Weights& weights,
                                      const Scaling& scaling, const PackOptions& options = {});
+
+// Packing again after a failure, around the trees that it did not touch.
+
+/// How much of a previous forest is left. Trees are counted without their multiplicities: a kept
+/// tree has the edges and paths that it had, and may have another multiplicity.
+struct RepackStatistics {
+  std::int64_t previous = 0;  ///< trees of the previous forest
+  std::int64_t kept = 0;      ///< of those, in the new one
+  std::int64_t touched = 0;   ///< not kept: a link that they use is gone
+  std::int64_t added = 0;     ///< trees of the new forest that the previous one has not
+  std::int64_t kept_multiplicity = 0, total_multiplicity = 0;  ///< of the new forest
+};
+
+struct Repacking {
+  Packing packing;
+  RepackStatistics repack;
+};
+
+/// Packs k·weight trees per rank into the scaled capacities, as `pack` does, and keeps as many of
+/// the trees of `previous` as the capacities and the demand of all other trees allow: trees whose
+/// links all exist are placed first, in proportion to what they had; where a cut then lacks room
+/// for what is still owed, they give way. What is left is packed as ever. The rate is that of
+/// `scaling`, just as from scratch. On fabrics with unbalanced switches, of which no theorem
+/// speaks, the rest may not work out: then the rate is what packing from scratch reaches, and half
+/// of all data stays on kept trees, a quarter and so on, or none.
+///
+/// A rank that `previous` has and `network` has not is cut off where it is a leaf.
+/// REQUIRES: out-trees on nodes with the same NodeIds; every rank of `network` is one of
+/// `previous`. Errors: those of `pack`. Cost: a pass over the previous forest, a flow per rank and
+/// released tree at most, and the packing of the rest; up to six times that, and a packing from
+/// scratch, where the rest does not work out.
+[[nodiscard]] Expected<Repacking> repack(const Network& network, const Weights& weights,
+                                         const Scaling& scaling, const Forest& previous,
+                                         const PackOptions& options = {});
 
 }  // namespace forestcoll

@@ -7,7 +7,6 @@
 #include <stop_token>
 #include <vector>
 
-#include "forestcoll/balanced_part.hpp"
 #include "forestcoll/digraph.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/network.hpp"

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "forestcoll/collective.hpp"
@@ -136,6 +138,15 @@ struct LowerOptions {
   IdVector<NodeId, std::int32_t> boxes = {};
 };
 
+/// The same for all-to-all, which is out of place.
+struct AlltoallLowerOptions {
+  std::string target = "azure";
+  /// Threadblocks per GPU at most: all of them must be resident at once, one per SM.
+  std::int32_t max_threadblocks = 108;
+  /// One threadblock for both directions between two ranks, even where two would fit.
+  bool merge = false;
+};
+
 /// Turns a forest into per-rank programs. Messages follow one global order (a topological order of
 /// all tree edges), so the result is free of deadlock at one operation in flight (D = 1), with
 /// every protocol. Sums are formed in one fixed order at each tree's root and handed out from
@@ -149,5 +160,43 @@ struct LowerOptions {
 /// anything of its size is built. Cost: O(E log E) for E messages, plus overlaps of the two forests
 /// of allreduce.
 [[nodiscard]] Expected<Schedule> lower(const CollectiveForest& forest, const LowerOptions& options);
+
+// Allreduces that no trees describe: whole buffers are exchanged, and every rank adds up for
+// itself.
+
+enum class Exchange {
+  one_shot,            ///< everybody sends everything to everybody
+  recursive_doubling,  ///< with a partner 1, 2, 4, … ranks away in every step
+  swing,               ///< with one 1, -1, 3, -5, 11, … ranks away
+  all_pairs_once,      ///< one shot into scratch, which all threadblocks sum
+  all_pairs,           ///< the same with a part for everybody, whose sum is handed to all
+};
+
+struct ExchangeInfo {
+  Exchange exchange;
+  std::string_view name;    ///< for the command line: "one-shot"
+  std::string_view title;   ///< for people
+  std::string_view source;  ///< where it was published
+  /// Several operations are in flight on a connection at once, which Simple has no room for.
+  bool is_ll_only = false;
+};
+/// one-shot, recursive-doubling, swing-doubling, all-pairs-once, all-pairs.
+[[nodiscard]] std::span<const ExchangeInfo> exchanges();
+/// Null where there is no exchange of this name.
+[[nodiscard]] const ExchangeInfo* find_exchange(std::string_view name);
+
+/// The programs of an allreduce in place over `ranks` ranks, of `options.instances` chunks, each
+/// with a channel of its own. A rank has one threadblock for each partner and chunk, which sends
+/// before it receives, one chunk at a time: free of deadlock with one operation in flight. One shot
+/// adds in the order of the ranks, and partners add the same two sums, so all ranks get the same
+/// bits. Beyond the largest power of two, ranks hand their data to a neighbour first and get the
+/// result from it at the end; the partners of Swing are pairs of an even number of ranks whose
+/// steps reach all. All pairs: see `schedule::all_pairs`; a chunk is cut into up to eight slices,
+/// which are in flight at once, so it is free of deadlock in LL and LL128 alone.
+/// REQUIRES: two ranks or more. Errors: T07 (unknown target, ErrorKind::input); B02 a number of
+/// ranks that Swing cannot serve; ErrorKind::limit: T01 threadblocks, T02 steps, T03 channels, T06
+/// calls out of place. Cost: linear in the programs.
+[[nodiscard]] Expected<Schedule> lower_exchange(Exchange exchange, std::size_t ranks,
+                                                const LowerOptions& options);
 
 }  // namespace forestcoll

@@ -12,9 +12,7 @@
 #include "forestcoll/network.hpp"
 #include "forestcoll/pack.hpp"
 #include "forestcoll/rate.hpp"
-#include "forestcoll/repack.hpp"
 #include "forestcoll/topology.hpp"
-#include "forestcoll/trees_per_root.hpp"
 
 namespace forestcoll {
 

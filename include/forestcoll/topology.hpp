@@ -73,4 +73,40 @@ struct ParsedTopology {
 [[nodiscard]] Expected<ParsedTopology> parse_topology(std::string_view text, std::string_view file,
                                                       const TopologyOptions& options = {});
 
+// What switches can do with data that passes through them.
+
+struct SwitchRole {
+  bool copies = false;    ///< repeats what comes in on any of its links
+  bool combines = false;  ///< adds up what comes in
+  /// What a GPU on it sends to be copied comes back to the GPU as well; what a GPU on it reads
+  /// combined takes the GPU's own part over its link, too.
+  bool echoes = false;
+
+  /// Where a sum may be completed and spread again without a GPU. A switch that echoes cannot:
+  /// there it is a GPU that reads the sum, or stores what is copied.
+  [[nodiscard]] bool is_root() const { return copies && combines && !echoes; }
+  bool operator==(const SwitchRole&) const = default;
+};
+
+/// By node; empty where no switch does either.
+using SwitchRoles = IdVector<NodeId, SwitchRole>;
+
+/// Of the enabled switches, as the topology has them. Cost: O(nodes).
+[[nodiscard]] SwitchRoles switch_roles(const Topology& topology);
+
+// Which box each node is in.
+
+/// Nodes of the same box have the same number, from 0 on; those of no box have −1.
+[[nodiscard]] IdVector<NodeId, std::int32_t> boxes_of_nodes(const Topology& topology);
+
+/// The same by rank. A fabric whose GPUs name no box at all is one.
+[[nodiscard]] IdVector<Rank, std::int32_t> boxes_of_ranks(const Topology& topology);
+
+/// The names of the boxes that GPUs are in, sorted.
+[[nodiscard]] std::vector<std::string> names_of_boxes(const Topology& topology);
+
+/// Whether GPUs are in different boxes: then messages among all of them leave a box. A GPU of no
+/// box is outside those that others are in.
+[[nodiscard]] bool has_several_boxes(const Topology& topology);
+
 }  // namespace forestcoll

@@ -1,9 +1,10 @@
-// Topology files to be written: the entries of a file, with ranges, templates and boxes as a person
-// would write them, and their text.
+// Topology files as text: the entries of a file to be written, with ranges, templates and boxes as
+// a person would write them, and what a file says beside the fabric.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -83,5 +84,26 @@ struct TopologyDocument {
 
 /// "gpu[0-7]", or "gpu0" where `count` is 1. REQUIRES: count ≥ 1.
 [[nodiscard]] std::string id_range(std::string_view prefix, std::size_t count);
+
+// What a topology file says beside the fabric.
+
+/// What no solver reads of a topology file: notes, as JSON, every number as it is written.
+struct Metadata {
+  std::string metadata;                                    ///< the value of `metadata`; empty: none
+  std::vector<std::string> templates = {};                 ///< the names of `templates`
+  std::vector<std::pair<std::string, std::string>> notes;  ///< the top level's keys x-…, and values
+  std::vector<std::string>
+      inner_notes;  ///< JSON pointers of the keys x-… of nodes, links and so on
+};
+
+/// The notes of a topology file, in its order. A `metadata` object has a line per key, indented as
+/// in the file's top level. Empty where the text is not JSON. Cost: O(text).
+[[nodiscard]] Metadata metadata_of(std::string_view topology_file);
+
+// Bandwidths as people write them.
+
+/// GB/s of "25", "1000/3", "200 Gb/s" or "200Gbps"; nothing where it is no positive bandwidth, or
+/// its exact value does not fit.
+[[nodiscard]] std::optional<Ratio> parse_bandwidth(std::string_view text);
 
 }  // namespace forestcoll

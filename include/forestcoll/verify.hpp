@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "forestcoll/balanced_part.hpp"
+#include "forestcoll/alltoall.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/network.hpp"
@@ -107,5 +107,16 @@ inline constexpr std::size_t kMaxForestBytes = std::size_t{2} << 30;
 [[nodiscard]] std::optional<Ratio> rate_by_prices(const Network& network,
                                                   const IdVector<Rank, std::int64_t>& weights,
                                                   const BalanceProof& proof);
+
+// The proof of an all-to-all's rate, checked by a stranger.
+
+/// Whether a proof holds, by definition and in exact arithmetic of any size: symmetries map the
+/// fabric and the demand onto themselves; flows start and end where the demand says, and their
+/// average over the symmetries keeps every capacity at the rate that they are to reach; the
+/// lengths, by shortest paths, or the cut allow no more than what they are to prove. Shares nothing
+/// with what finds proofs. Empty where all holds, else what does not. Cost: O(sources · m log n)
+/// for the sources that the flows are of.
+[[nodiscard]] std::string find_alltoall_flaw(const Network& network, const Demand& demand,
+                                             const AlltoallProof& proof);
 
 }  // namespace forestcoll

@@ -1,5 +1,3 @@
-#include "forestcoll/alltoall_check.hpp"
-
 #include <fmt/format.h>
 
 #include <boost/graph/adjacency_list.hpp>
@@ -12,6 +10,8 @@
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include "forestcoll/verify.hpp"
 
 namespace forestcoll {
 namespace {

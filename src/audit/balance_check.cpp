@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "forestcoll/balanced_part.hpp"
+#include "forestcoll/network.hpp"
 #include "forestcoll/verify.hpp"
 
 namespace forestcoll {

@@ -34,7 +34,7 @@
 #include "audit/plan_run/check.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/failures.hpp"
-#include "forestcoll/switch_roles.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll {
 namespace audit {

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "emit/alltoall.hpp"
-#include "forestcoll/boxes.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/mscclpp.hpp"
 #include "forestcoll/stopwatch.hpp"
+#include "forestcoll/topology.hpp"
+#include "schedule/mscclpp/plan.hpp"
 #include "solver/alltoall/route_alltoall.hpp"
 
 namespace forestcoll::choose {

@@ -1,7 +1,7 @@
 // Routes of an all-to-all as what is asked for: lowered, emitted and verified.
 #pragma once
 
-#include "forestcoll/compile_alltoall.hpp"
+#include "forestcoll/compile.hpp"
 
 namespace forestcoll::choose {
 

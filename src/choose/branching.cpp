@@ -12,11 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "forestcoll/allreduce_optimum.hpp"
-#include "forestcoll/boxes.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/pack_branching.hpp"
-#include "forestcoll/switch_roles.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::choose {
 namespace {

@@ -1,6 +1,6 @@
 #include "choose/candidate_times.hpp"
 
-#include "forestcoll/large_message.hpp"
+#include "forestcoll/fabric.hpp"
 
 namespace forestcoll::choose {
 

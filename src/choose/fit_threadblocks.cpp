@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "choose/settle.hpp"
-#include "forestcoll/boxes.hpp"
-#include "forestcoll/mscclpp.hpp"
+#include "forestcoll/topology.hpp"
+#include "schedule/mscclpp/plan.hpp"
 #include "solver/symmetry/fewer_peers.hpp"
 
 namespace forestcoll::choose {

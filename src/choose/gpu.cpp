@@ -1,5 +1,3 @@
-#include "forestcoll/gpu.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,6 +9,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "forestcoll/fabric.hpp"
 
 namespace forestcoll {
 namespace {

@@ -8,7 +8,7 @@
 #include "choose/settle.hpp"
 #include "choose/trees.hpp"
 #include "forestcoll/compile.hpp"
-#include "forestcoll/large_message.hpp"
+#include "forestcoll/fabric.hpp"
 
 namespace forestcoll {
 namespace {

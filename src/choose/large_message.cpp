@@ -1,8 +1,7 @@
-#include "forestcoll/large_message.hpp"
-
 #include <cstdint>
 
 #include "choose/candidate_times.hpp"
+#include "forestcoll/fabric.hpp"
 #include "forestcoll/simulate.hpp"
 
 namespace forestcoll {

@@ -1,5 +1,3 @@
-#include "forestcoll/protocol.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,8 +8,9 @@
 #include <set>
 #include <utility>
 
-#include "forestcoll/boxes.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/fabric.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll {
 namespace {

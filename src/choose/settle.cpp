@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "forestcoll/boxes.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/fabric.hpp"
 #include "forestcoll/failures.hpp"
-#include "forestcoll/protocol.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::choose {
 

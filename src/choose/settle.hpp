@@ -2,7 +2,7 @@
 #pragma once
 
 #include "forestcoll/compile.hpp"
-#include "forestcoll/mscclpp.hpp"
+#include "schedule/mscclpp/plan.hpp"
 
 namespace forestcoll::choose {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "choose/branching.hpp"
-#include "forestcoll/boxes.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::choose {
 namespace {

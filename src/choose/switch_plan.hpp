@@ -6,7 +6,7 @@
 #include "forestcoll/branching_forest.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/fabric.hpp"
-#include "forestcoll/mscclpp.hpp"
+#include "schedule/mscclpp/plan.hpp"
 
 namespace forestcoll::choose {
 

@@ -22,7 +22,7 @@
 #include "choose/candidate_times.hpp"
 #include "choose/fit_threadblocks.hpp"
 #include "choose/settle.hpp"
-#include "forestcoll/chunks.hpp"
+#include "forestcoll/forest.hpp"
 
 namespace forestcoll {
 namespace {

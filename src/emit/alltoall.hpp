@@ -5,11 +5,10 @@
 #include <string>
 
 #include "forestcoll/alltoall.hpp"
-#include "forestcoll/alltoall_routes.hpp"
-#include "forestcoll/alltoall_schedule.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/ratio.hpp"
 #include "forestcoll/topology.hpp"
+#include "schedule/alltoall/alltoall_schedule.hpp"
 
 namespace forestcoll {
 

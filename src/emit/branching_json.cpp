@@ -5,7 +5,7 @@
 
 #include "emit/forest_text.hpp"
 #include "emit/text.hpp"
-#include "forestcoll/emit_branching.hpp"
+#include "forestcoll/emit.hpp"
 
 namespace forestcoll {
 namespace {

@@ -9,7 +9,6 @@
 #include "emit/phases.hpp"
 #include "emit/text.hpp"
 #include "forestcoll/emit.hpp"
-#include "forestcoll/emit_branching.hpp"
 
 namespace forestcoll {
 namespace {

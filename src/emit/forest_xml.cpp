@@ -9,7 +9,7 @@
 #include "emit/phases.hpp"
 #include "emit/text.hpp"
 #include "forestcoll/emit.hpp"
-#include "forestcoll/xml_text.hpp"
+#include "forestcoll/text.hpp"
 
 namespace forestcoll {
 namespace {

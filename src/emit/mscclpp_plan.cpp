@@ -11,7 +11,7 @@
 
 #include "base/check.hpp"
 #include "emit/text.hpp"
-#include "forestcoll/mscclpp.hpp"
+#include "schedule/mscclpp/plan.hpp"
 
 namespace forestcoll {
 namespace {

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "forestcoll/alltoall_baseline.hpp"
+#include "forestcoll/baseline.hpp"
 #include "solver/alltoall/route_alltoall.hpp"
 
 namespace forestcoll::fastest {

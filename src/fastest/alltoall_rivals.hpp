@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "forestcoll/alltoall.hpp"
-#include "forestcoll/alltoall_routes.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/fabric.hpp"
 

@@ -16,9 +16,9 @@
 
 #include "choose/settle.hpp"
 #include "fastest/time_costs.hpp"
-#include "forestcoll/chunks.hpp"
-#include "forestcoll/mscclpp.hpp"
-#include "forestcoll/protocol.hpp"
+#include "forestcoll/fabric.hpp"
+#include "forestcoll/forest.hpp"
+#include "schedule/mscclpp/plan.hpp"
 
 namespace forestcoll::fastest {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "choose/settle.hpp"
 #include "fastest/programs.hpp"
-#include "forestcoll/boxes.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
 
 namespace forestcoll::fastest {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "choose/fit_threadblocks.hpp"
-#include "forestcoll/protocol.hpp"
+#include "forestcoll/fabric.hpp"
 #include "forestcoll/verify.hpp"
 
 namespace forestcoll::fastest {

@@ -6,8 +6,7 @@
 #include <limits>
 #include <set>
 
-#include "forestcoll/boxes.hpp"
-#include "forestcoll/switch_roles.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::fastest {
 namespace {

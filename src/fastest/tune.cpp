@@ -1,5 +1,3 @@
-#include "forestcoll/tune.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,6 +5,7 @@
 
 #include "fastest/tuned_file.hpp"
 #include "fastest/write.hpp"
+#include "forestcoll/fastest.hpp"
 
 namespace forestcoll {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "fastest/write.hpp"
-#include "forestcoll/chunks.hpp"
+#include "forestcoll/forest.hpp"
 
 namespace forestcoll::fastest {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "fastest/contest.hpp"
-#include "forestcoll/tune.hpp"
+#include "forestcoll/fastest.hpp"
 
 namespace forestcoll::fastest {
 

@@ -11,9 +11,9 @@
 #include "choose/settle.hpp"
 #include "choose/switch_plan.hpp"
 #include "choose/trees.hpp"
-#include "forestcoll/boxes.hpp"
-#include "forestcoll/chunks.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/forest.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::fastest {
 namespace {

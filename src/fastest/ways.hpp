@@ -7,9 +7,9 @@
 
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/compile.hpp"
-#include "forestcoll/exchange.hpp"
 #include "forestcoll/fabric.hpp"
-#include "forestcoll/mscclpp.hpp"
+#include "forestcoll/schedule.hpp"
+#include "schedule/mscclpp/plan.hpp"
 
 namespace forestcoll::fastest {
 

@@ -7,7 +7,7 @@
 #include "forestcoll/forest.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/ratio.hpp"
-#include "forestcoll/switch_roles.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll {
 

@@ -13,8 +13,8 @@
 #include "forest/parse_branching.hpp"
 #include "forest/read_symmetry.hpp"
 #include "forest/route_builder.hpp"
+#include "forestcoll/branching_forest.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/parse_forest.hpp"
 
 namespace forestcoll {
 namespace {

@@ -11,7 +11,6 @@
 #include "audit/common/group_load.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/network.hpp"
-#include "forestcoll/switch_roles.hpp"
 #include "forestcoll/topology.hpp"
 #include "simulate/event_graph.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "forestcoll/boxes.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll {
 namespace {

@@ -1,5 +1,3 @@
-#include "forestcoll/simgrid.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "audit/common/findings.hpp"
+#include "forestcoll/simulate.hpp"
 #include "simulate/fabric.hpp"
 
 namespace forestcoll {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "forestcoll/pack_branching.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/rate.hpp"
 #include "solver/allreduce/allreduce_program.hpp"
 #include "solver/allreduce/branching.hpp"

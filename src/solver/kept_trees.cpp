@@ -1,4 +1,4 @@
-#include "forestcoll/kept_trees.hpp"
+#include "solver/kept_trees.hpp"
 
 #include <algorithm>
 #include <map>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "forest/congestion.hpp"
-#include "forestcoll/trees_per_root.hpp"
+#include "forestcoll/pack.hpp"
 #include "solver/portfolio/best_forest.hpp"
 
 namespace forestcoll::solver {

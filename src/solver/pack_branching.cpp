@@ -1,5 +1,3 @@
-#include "forestcoll/pack_branching.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +8,9 @@
 
 #include "base/check.hpp"
 #include "forest/congestion.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/repack.hpp"
+#include "forestcoll/pack.hpp"
 #include "solver/allreduce/at_once.hpp"
 #include "solver/allreduce/split_units.hpp"
 #include "solver/allreduce/twin_fabric.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/codes.hpp"
 #include "solver/allreduce/at_once.hpp"
 #include "solver/pack/problem.hpp"

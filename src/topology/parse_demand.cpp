@@ -1,5 +1,3 @@
-#include "forestcoll/parse_demand.hpp"
-
 #include <fmt/format.h>
 
 #include <charconv>
@@ -9,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "forestcoll/alltoall.hpp"
 #include "forestcoll/codes.hpp"
 #include "topology/format/json_value.hpp"
 #include "topology/model/findings.hpp"

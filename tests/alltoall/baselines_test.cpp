@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "forestcoll/alltoall_baseline.hpp"
+#include "forestcoll/baseline.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
 #include "solver/alltoall/route_alltoall.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "forestcoll/alltoall_check.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
+#include "forestcoll/verify.hpp"
 #include "support/fabrics.hpp"
 
 namespace forestcoll::testing {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "forestcoll/alltoall_optimum.hpp"
-#include "forestcoll/compile_alltoall.hpp"
+#include "forestcoll/compile.hpp"
 #include "forestcoll/simulate.hpp"
 #include "solver/alltoall/route_alltoall.hpp"
 #include "support/fabrics.hpp"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "forestcoll/alltoall_baseline.hpp"
-#include "forestcoll/compile_alltoall.hpp"
+#include "forestcoll/baseline.hpp"
+#include "forestcoll/compile.hpp"
 #include "forestcoll/simulate.hpp"
 #include "forestcoll/topology.hpp"
 #include "support/files.hpp"

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "alltoall/oracle.hpp"
-#include "forestcoll/alltoall_check.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/topology.hpp"
+#include "forestcoll/verify.hpp"
 #include "support/fabrics.hpp"
 #include "support/files.hpp"
 

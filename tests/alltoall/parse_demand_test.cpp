@@ -1,10 +1,10 @@
 // Matrices of an all-to-all-v: what is read, and one error of each kind.
-#include "forestcoll/parse_demand.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "forestcoll/alltoall.hpp"
 
 namespace forestcoll::testing {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "forestcoll/alltoall_schedule.hpp"
-#include "forestcoll/compile_alltoall.hpp"
+#include "forestcoll/compile.hpp"
+#include "schedule/alltoall/alltoall_schedule.hpp"
 #include "solver/alltoall/route_alltoall.hpp"
 #include "support/fabrics.hpp"
 #include "support/files.hpp"

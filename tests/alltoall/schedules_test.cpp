@@ -10,7 +10,7 @@
 
 #include "alltoall/oracle.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/compile_alltoall.hpp"
+#include "forestcoll/compile.hpp"
 #include "solver/alltoall/route_alltoall.hpp"
 #include "support/fabrics.hpp"
 #include "support/files.hpp"

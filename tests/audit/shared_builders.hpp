@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "audit/plan_builders.hpp"
+#include "audit/plan/plan_builders.hpp"
 
 namespace audit_test {
 

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "audit/plan_checking.hpp"
+#include "audit/plan/plan_checking.hpp"
 #include "audit/shared_builders.hpp"
-#include "audit/simulate_testing.hpp"
 #include "forestcoll/verify.hpp"
+#include "simulate/simulate_testing.hpp"
 
 namespace audit_test {
 namespace {

@@ -6,9 +6,9 @@
 #include <bit>
 #include <random>
 
-#include "baseline/balance_parts.hpp"
 #include "baseline/baseline_testing.hpp"
-#include "baseline/free_links.hpp"
+#include "baseline/trees/balance_parts.hpp"
+#include "baseline/trees/free_links.hpp"
 
 namespace forestcoll {
 namespace {

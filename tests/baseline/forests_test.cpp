@@ -9,11 +9,10 @@
 
 #include "baseline/baseline_testing.hpp"
 #include "forest/congestion.hpp"
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/emit.hpp"
-#include "forestcoll/emit_branching.hpp"
-#include "forestcoll/switch_roles.hpp"
 #include "forestcoll/synthesize.hpp"
+#include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
 #include "support/fabrics.hpp"
 #include "support/topology_of.hpp"

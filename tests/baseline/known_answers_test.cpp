@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "baseline/baseline_testing.hpp"
-#include "forestcoll/emit_branching.hpp"
+#include "forestcoll/emit.hpp"
 #include "forestcoll/verify.hpp"
 
 namespace forestcoll {

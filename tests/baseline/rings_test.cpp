@@ -8,7 +8,7 @@
 #include "baseline/baseline_testing.hpp"
 #include "baseline/boxes.hpp"
 #include "baseline/path_finder.hpp"
-#include "baseline/ring_search.hpp"
+#include "baseline/rings/ring_search.hpp"
 
 namespace forestcoll {
 namespace {

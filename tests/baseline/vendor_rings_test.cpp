@@ -1,5 +1,5 @@
 // Rings that the vendor's library has for a box, recognised by its links.
-#include "baseline/vendor_rings.hpp"
+#include "baseline/rings/vendor_rings.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

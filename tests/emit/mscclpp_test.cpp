@@ -1,16 +1,15 @@
 // Execution plans of MSCCL++ from forests of any shape: the verifier accepts them, an executor in
 // miniature gets the right numbers, and what does not fit is refused with the limit.
-#include "forestcoll/mscclpp.hpp"
-
 #include <gtest/gtest.h>
 
 #include <fstream>
 
-#include "audit/plan_executor.hpp"
+#include "audit/plan/plan_executor.hpp"
 #include "audit/random_forest.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/verify.hpp"
 #include "schedule/forests.hpp"
+#include "schedule/mscclpp/plan.hpp"
 
 namespace forestcoll {
 namespace {

@@ -8,9 +8,8 @@
 #include <variant>
 
 #include "emit/fabric.hpp"
+#include "forestcoll/branching_forest.hpp"
 #include "forestcoll/emit.hpp"
-#include "forestcoll/emit_branching.hpp"
-#include "forestcoll/parse_forest.hpp"
 
 namespace forestcoll::testing {
 namespace {

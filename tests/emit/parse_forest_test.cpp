@@ -1,6 +1,4 @@
 // Forest JSON read back: the same text again, and every error.
-#include "forestcoll/parse_forest.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "emit/fabric.hpp"
+#include "forestcoll/branching_forest.hpp"
 #include "forestcoll/emit.hpp"
 #include "schedule/forests.hpp"
 

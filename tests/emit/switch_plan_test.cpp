@@ -7,12 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "audit/plan_executor.hpp"
-#include "forestcoll/allreduce_optimum.hpp"
-#include "forestcoll/mscclpp.hpp"
-#include "forestcoll/pack_branching.hpp"
+#include "audit/plan/plan_executor.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/verify.hpp"
-#include "solver/in_network_fabrics.hpp"
+#include "schedule/mscclpp/plan.hpp"
+#include "solver/allreduce/in_network_fabrics.hpp"
 
 namespace forestcoll::testing {
 namespace {

@@ -1,6 +1,4 @@
 // Exchanges of whole buffers, on any number of ranks and for all runtimes.
-#include "forestcoll/exchange.hpp"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include "fastest/fabrics.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/fastest.hpp"
+#include "forestcoll/schedule.hpp"
 #include "forestcoll/verify.hpp"
 #include "schedule/run.hpp"
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "forestcoll/fabric.hpp"
-#include "forestcoll/metadata.hpp"
 #include "forestcoll/topology_text.hpp"
 #include "support/files.hpp"
 

@@ -9,7 +9,6 @@
 
 #include "fastest/contest.hpp"
 #include "fastest/fabrics.hpp"
-#include "forestcoll/tune.hpp"
 #include "simulate/least_latency.hpp"
 
 namespace forestcoll {

@@ -8,7 +8,7 @@
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
-#include "topology/fitting_options.hpp"
+#include "topology/import/fitting_options.hpp"
 
 namespace fuzz {
 namespace {

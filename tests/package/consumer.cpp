@@ -1,8 +1,8 @@
 // Uses the whole library from outside: from a topology's text to the schedule that the program
 // makes.
 #include <forestcoll/compile.hpp>
-#include <forestcoll/metadata.hpp>
 #include <forestcoll/topology.hpp>
+#include <forestcoll/topology_text.hpp>
 #include <fstream>
 #include <iostream>
 #include <iterator>

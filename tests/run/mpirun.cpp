@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "forestcoll/fabric.hpp"
-#include "forestcoll/metadata.hpp"
 #include "forestcoll/topology.hpp"
+#include "forestcoll/topology_text.hpp"
 
 namespace forestcoll::testing {
 

@@ -6,7 +6,6 @@
 
 #include "cli/program.hpp"
 #include "forestcoll/compile.hpp"
-#include "forestcoll/compile_alltoall.hpp"
 
 namespace forestcoll::testing {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "forestcoll/compile.hpp"
-#include "forestcoll/metadata.hpp"
+#include "forestcoll/topology_text.hpp"
 #include "support/files.hpp"
 
 namespace forestcoll {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "support/fabrics.hpp"
 #include "support/oracles.hpp"
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "forestcoll/network.hpp"
-#include "forestcoll/switch_roles.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::test {

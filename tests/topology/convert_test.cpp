@@ -16,8 +16,8 @@
 
 #include "forestcoll/generate.hpp"
 #include "forestcoll/import.hpp"
-#include "forestcoll/metadata.hpp"
 #include "forestcoll/network.hpp"
+#include "forestcoll/topology_text.hpp"
 #include "topology/format/quote_dot.hpp"
 #include "topology/topology_testing.hpp"
 

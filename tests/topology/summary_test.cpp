@@ -1,5 +1,3 @@
-#include "forestcoll/summary.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "forestcoll/convert.hpp"
 #include "forestcoll/generate.hpp"
 #include "forestcoll/network.hpp"
 #include "topology/topology_testing.hpp"

@@ -12,10 +12,9 @@
 #include <set>
 #include <tuple>
 
+#include "forestcoll/alltoall.hpp"
 #include "forestcoll/compile.hpp"
-#include "forestcoll/compile_alltoall.hpp"
 #include "forestcoll/fabric.hpp"
-#include "forestcoll/parse_demand.hpp"
 #include "support/files.hpp"
 #include "trace/readers.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "forestcoll/sizes.hpp"
+#include "forestcoll/text.hpp"
 #include "forestcoll/version.hpp"
 
 namespace forestcoll::run {

@@ -11,7 +11,7 @@
 #include "forestcoll/id.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/ratio.hpp"
-#include "forestcoll/switch_roles.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::audit {
 

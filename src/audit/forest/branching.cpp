@@ -18,7 +18,7 @@
 
 #include "audit/forest/claim.hpp"
 #include "audit/forest/tree_shape.hpp"
-#include "forestcoll/switch_roles.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::audit {
 namespace {

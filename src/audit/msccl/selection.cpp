@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "forestcoll/ratio.hpp"
-#include "forestcoll/sizes.hpp"
+#include "forestcoll/text.hpp"
 
 namespace forestcoll::audit {
 namespace {

@@ -1,6 +1,4 @@
 // From stops to links: the table of algorithms, and the paths of their hops.
-#include "forestcoll/alltoall_baseline.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "baseline/alltoall/itinerary.hpp"
 #include "baseline/implicit_forest.hpp"
 #include "baseline/path_finder.hpp"
+#include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "forestcoll/alltoall_schedule.hpp"
 #include "forestcoll/codes.hpp"
+#include "schedule/alltoall/alltoall_schedule.hpp"
 #include "schedule/alltoall/messages.hpp"
 #include "schedule/alltoall/programs.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "forestcoll/alltoall_routes.hpp"
+#include "forestcoll/alltoall.hpp"
 #include "forestcoll/id.hpp"
 
 namespace forestcoll::schedule {

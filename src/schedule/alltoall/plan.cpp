@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "forestcoll/alltoall_schedule.hpp"
+#include "schedule/alltoall/alltoall_schedule.hpp"
 #include "schedule/alltoall/messages.hpp"
 #include "schedule/mscclpp/block_builder.hpp"
 #include "schedule/mscclpp/messages_bound.hpp"

@@ -1,8 +1,6 @@
 // Whole buffers, not parts of them: the data of everybody crosses every rank's links again and
 // again, but there are as few messages one after the other as there can be, one for a single shot
 // and log N for doubling. So this is for small buffers.
-#include "forestcoll/exchange.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 
 #include "base/check.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/schedule.hpp"
 #include "schedule/exchange/all_pairs.hpp"
 #include "schedule/exchange/exchange_writer.hpp"
 #include "schedule/exchange/partners.hpp"

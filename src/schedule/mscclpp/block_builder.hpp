@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "forestcoll/id.hpp"
-#include "forestcoll/mscclpp.hpp"
+#include "schedule/mscclpp/plan.hpp"
 
 namespace forestcoll::schedule {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "forestcoll/forest.hpp"
-#include "forestcoll/mscclpp.hpp"
 #include "schedule/mscclpp/block_builder.hpp"
+#include "schedule/mscclpp/plan.hpp"
 #include "schedule/mscclpp/segments.hpp"
 
 namespace forestcoll::schedule {

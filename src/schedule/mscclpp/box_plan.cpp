@@ -17,10 +17,10 @@
 
 #include "base/check.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/mscclpp.hpp"
 #include "schedule/mscclpp/barrier.hpp"
 #include "schedule/mscclpp/blocks.hpp"
 #include "schedule/mscclpp/messages_bound.hpp"
+#include "schedule/mscclpp/plan.hpp"
 
 namespace forestcoll {
 namespace {

@@ -11,12 +11,12 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "forestcoll/chunks.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/mscclpp.hpp"
+#include "forestcoll/forest.hpp"
 #include "schedule/equal_shares.hpp"
 #include "schedule/mscclpp/blocks.hpp"
 #include "schedule/mscclpp/messages_bound.hpp"
+#include "schedule/mscclpp/plan.hpp"
 #include "schedule/mscclpp/plan_limits.hpp"
 #include "schedule/mscclpp/segments.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "forestcoll/chunks.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/forest.hpp"
 
 namespace forestcoll::schedule {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "forestcoll/diagnostic.hpp"
-#include "forestcoll/mscclpp.hpp"
+#include "schedule/mscclpp/plan.hpp"
 
 namespace forestcoll::schedule {
 

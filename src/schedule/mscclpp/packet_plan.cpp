@@ -8,8 +8,8 @@
 
 #include "base/check.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/mscclpp.hpp"
 #include "schedule/mscclpp/messages_bound.hpp"
+#include "schedule/mscclpp/plan.hpp"
 
 namespace forestcoll {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "forestcoll/diagnostic.hpp"
-#include "forestcoll/mscclpp.hpp"
+#include "schedule/mscclpp/plan.hpp"
 
 namespace forestcoll::schedule {
 

@@ -1,10 +1,9 @@
 // The programs are solved by cut generation in floating point, and what that finds is proved.
-#include "forestcoll/allreduce_optimum.hpp"
-
 #include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/rate.hpp"
 #include "solver/allreduce/allreduce_program.hpp"

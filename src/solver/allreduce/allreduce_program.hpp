@@ -11,7 +11,7 @@
 
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
-#include "forestcoll/switch_roles.hpp"
+#include "forestcoll/topology.hpp"
 #include "solver/allreduce/tree_class.hpp"
 #include "solver/allreduce/twin_graph.hpp"
 #include "solver/linear/cut_program.hpp"

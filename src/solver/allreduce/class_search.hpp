@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/id.hpp"
 #include "solver/allreduce/allreduce_program.hpp"
 #include "solver/allreduce/tree_class.hpp"

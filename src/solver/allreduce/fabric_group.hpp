@@ -5,7 +5,7 @@
 
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
-#include "forestcoll/switch_roles.hpp"
+#include "forestcoll/topology.hpp"
 #include "solver/symmetry/network_orbits.hpp"
 
 namespace forestcoll::solver {

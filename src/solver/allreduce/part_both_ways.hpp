@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/network.hpp"
 
 namespace forestcoll::solver {

@@ -1,7 +1,7 @@
 // What a solution of the allreduce program says that trees take.
 #pragma once
 
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/network.hpp"
 #include "solver/allreduce/allreduce_program.hpp"
 #include "solver/linear/cut_proof.hpp"

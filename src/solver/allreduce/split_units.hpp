@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/ratio.hpp"
 
 namespace forestcoll::solver {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/network.hpp"
 #include "solver/allreduce/split_units.hpp"

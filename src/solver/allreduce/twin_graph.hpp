@@ -8,7 +8,7 @@
 #include "forestcoll/digraph.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/network.hpp"
-#include "forestcoll/switch_roles.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::solver {
 

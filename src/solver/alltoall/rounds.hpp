@@ -2,7 +2,6 @@
 #pragma once
 
 #include "forestcoll/alltoall.hpp"
-#include "forestcoll/alltoall_routes.hpp"
 #include "forestcoll/network.hpp"
 
 namespace forestcoll::solver::alltoall {

@@ -5,7 +5,6 @@
 #include <stop_token>
 
 #include "forestcoll/alltoall.hpp"
-#include "forestcoll/alltoall_routes.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/network.hpp"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "forestcoll/design_direct.hpp"
+#include "forestcoll/design.hpp"
 #include "solver/design/bfb.hpp"
 #include "topology/wiring/expression.hpp"
 

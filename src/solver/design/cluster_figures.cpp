@@ -1,5 +1,3 @@
-#include "forestcoll/cluster_figures.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
 #include "forestcoll/topology.hpp"
+#include "forestcoll/wiring_figures.hpp"
 #include "solver/symmetry/symmetry.hpp"
 
 namespace forestcoll {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "forestcoll/codes.hpp"
-#include "forestcoll/design_direct.hpp"
+#include "forestcoll/design.hpp"
 #include "solver/design/candidates.hpp"
 #include "solver/design/request.hpp"
 

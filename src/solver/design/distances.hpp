@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "forestcoll/wiring.hpp"
+#include "forestcoll/generate.hpp"
 
 namespace forestcoll::solver {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "forestcoll/design_formulas.hpp"
+#include "forestcoll/design.hpp"
 #include "forestcoll/rate.hpp"
 #include "forestcoll/wiring_figures.hpp"
 #include "solver/design/bfb.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "forestcoll/design_direct.hpp"
+#include "forestcoll/design.hpp"
 
 namespace forestcoll {
 namespace {

@@ -1,7 +1,7 @@
 // What wirings can be asked for.
 #pragma once
 
-#include "forestcoll/design_direct.hpp"
+#include "forestcoll/design.hpp"
 #include "forestcoll/diagnostic.hpp"
 
 namespace forestcoll::solver {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "forestcoll/codes.hpp"
-#include "forestcoll/design_search.hpp"
+#include "forestcoll/design.hpp"
 #include "forestcoll/rate.hpp"
 #include "forestcoll/wiring_figures.hpp"
 

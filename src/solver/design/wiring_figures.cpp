@@ -7,7 +7,7 @@
 #include <stop_token>
 #include <utility>
 
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/rate.hpp"

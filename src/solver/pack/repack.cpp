@@ -8,8 +8,6 @@
 // that enter X more often than their root's place demands. Each of them taken back frees more than
 // is owed again, and without any of them the cut holds by the choice of the scale, so this ends.
 // Capacities and supplies only grow meanwhile, so the sinks that hold stay merged.
-#include "forestcoll/repack.hpp"
-
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -19,6 +17,7 @@
 
 #include "base/check.hpp"
 #include "forest/route_builder.hpp"
+#include "forestcoll/pack.hpp"
 #include "graph/sink_flow.hpp"
 #include "solver/common/demand_check.hpp"
 #include "solver/common/join_trees.hpp"

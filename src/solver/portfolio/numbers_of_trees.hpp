@@ -6,7 +6,6 @@
 
 #include "forestcoll/pack.hpp"
 #include "forestcoll/synthesize.hpp"
-#include "forestcoll/trees_per_root.hpp"
 #include "solver/pack/problem.hpp"
 #include "solver/rate/choose_scale.hpp"
 

@@ -11,7 +11,6 @@
 #include "forestcoll/pack.hpp"
 #include "forestcoll/rate.hpp"
 #include "forestcoll/ratio.hpp"
-#include "forestcoll/trees_per_root.hpp"
 
 namespace forestcoll::solver {
 

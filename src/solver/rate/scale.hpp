@@ -3,7 +3,6 @@
 
 #include <optional>
 
-#include "forestcoll/balanced_part.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/pack.hpp"

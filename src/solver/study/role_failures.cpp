@@ -1,13 +1,12 @@
-#include "forestcoll/role_failures.hpp"
-
 #include <algorithm>
 #include <utility>
 
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
-#include "forestcoll/switch_roles.hpp"
 #include "forestcoll/synthesize.hpp"
+#include "forestcoll/topology.hpp"
+#include "forestcoll/whatif.hpp"
 #include "solver/symmetry/alike.hpp"
 
 namespace forestcoll {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "forestcoll/draw.hpp"
+#include "forestcoll/convert.hpp"
 #include "forestcoll/ratio.hpp"
 #include "forestcoll/topology.hpp"
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <set>
 
-#include "forestcoll/xml_text.hpp"
+#include "forestcoll/text.hpp"
 #include "topology/draw/circles.hpp"
 #include "topology/draw/labels.hpp"
 #include "topology/draw/picture.hpp"

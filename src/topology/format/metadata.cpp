@@ -1,5 +1,4 @@
-#include "forestcoll/metadata.hpp"
-
+#include "forestcoll/topology_text.hpp"
 #include "topology/format/json_value.hpp"
 #include "topology/model/findings.hpp"
 

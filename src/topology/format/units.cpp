@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "forestcoll/bandwidth.hpp"
+#include "forestcoll/topology_text.hpp"
 
 namespace forestcoll::topology {
 namespace {

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "forestcoll/metadata.hpp"
 #include "forestcoll/topology_text.hpp"
 
 namespace forestcoll::topology {

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "forestcoll/cluster_shape.hpp"
+#include "forestcoll/generate.hpp"
 #include "topology/generate/boxes.hpp"
 
 namespace forestcoll::topology {

@@ -1,12 +1,11 @@
-#include "forestcoll/cluster_shape.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "forestcoll/bandwidth.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/generate.hpp"
+#include "forestcoll/topology_text.hpp"
 #include "topology/generate/boxes.hpp"
 #include "topology/generate/cluster_counts.hpp"
 #include "topology/generate/nodes.hpp"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "forestcoll/cluster_shape.hpp"
+#include "forestcoll/generate.hpp"
 #include "topology/generate/boxes.hpp"
 #include "topology/generate/cluster_counts.hpp"
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "forestcoll/codes.hpp"
-#include "forestcoll/wiring.hpp"
 #include "topology/format/nearest.hpp"
 #include "topology/generate/makers.hpp"
 #include "topology/generate/parameters.hpp"

@@ -1,8 +1,8 @@
-#include "forestcoll/boxes.hpp"
-
 #include <algorithm>
 #include <map>
 #include <set>
+
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll {
 

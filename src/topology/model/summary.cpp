@@ -1,5 +1,3 @@
-#include "forestcoll/summary.hpp"
-
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -7,6 +5,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "forestcoll/convert.hpp"
 #include "graph/sink_flow.hpp"
 #include "topology/model/groups.hpp"
 

@@ -1,6 +1,6 @@
-#include "forestcoll/switch_roles.hpp"
-
 #include <algorithm>
+
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "forestcoll/diagnostic.hpp"
-#include "forestcoll/wiring.hpp"
+#include "forestcoll/generate.hpp"
 
 namespace forestcoll::topology {
 

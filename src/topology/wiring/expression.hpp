@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "forestcoll/diagnostic.hpp"
-#include "forestcoll/wiring.hpp"
+#include "forestcoll/generate.hpp"
 
 namespace forestcoll::topology {
 

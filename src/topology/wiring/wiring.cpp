@@ -1,5 +1,3 @@
-#include "forestcoll/wiring.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "forestcoll/generate.hpp"
 #include "topology/wiring/base_graphs.hpp"
 #include "topology/wiring/expression.hpp"
 

@@ -15,7 +15,7 @@
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/schedule.hpp"
-#include "forestcoll/sizes.hpp"
+#include "forestcoll/text.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {

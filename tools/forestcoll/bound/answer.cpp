@@ -9,8 +9,8 @@
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/pack.hpp"
-#include "forestcoll/switch_roles.hpp"
 #include "forestcoll/synthesize.hpp"
+#include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
 
 namespace forestcoll::cli {

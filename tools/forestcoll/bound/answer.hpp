@@ -9,7 +9,7 @@
 #include "bound/arguments.hpp"
 #include "common/report/alltoall_report.hpp"
 #include "common/report/bottleneck.hpp"
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/rate.hpp"
 

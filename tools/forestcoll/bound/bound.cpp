@@ -20,7 +20,6 @@
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/role_failures.hpp"
 #include "forestcoll/whatif.hpp"
 
 namespace forestcoll::cli {

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "common/report/report.hpp"
-#include "forestcoll/role_failures.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/whatif.hpp"
 

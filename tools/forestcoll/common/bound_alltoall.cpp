@@ -15,10 +15,10 @@
 #include "common/report/alltoall_report.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
-#include "forestcoll/alltoall_check.hpp"
+#include "forestcoll/alltoall.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/parse_demand.hpp"
+#include "forestcoll/verify.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -11,7 +11,6 @@
 #include "common/report/report.hpp"
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/network.hpp"
-#include "forestcoll/parse_demand.hpp"
 
 namespace CLI {
 class App;

@@ -11,9 +11,9 @@
 #include "common/options/file_option.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
-#include "forestcoll/bandwidth.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/generate.hpp"
+#include "forestcoll/topology_text.hpp"
 
 namespace forestcoll::cli {
 namespace {

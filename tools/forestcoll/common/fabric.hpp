@@ -12,9 +12,9 @@
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/failures.hpp"
-#include "forestcoll/metadata.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
+#include "forestcoll/topology_text.hpp"
 
 namespace CLI {
 class App;

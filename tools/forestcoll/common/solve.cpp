@@ -6,7 +6,7 @@
 
 #include "common/files/io.hpp"
 #include "common/report/progress_bar.hpp"
-#include "forestcoll/parse_forest.hpp"
+#include "forestcoll/branching_forest.hpp"
 
 namespace forestcoll::cli {
 namespace {

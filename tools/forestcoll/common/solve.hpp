@@ -11,8 +11,8 @@
 #include "common/options/time_limit.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/solver_report.hpp"
+#include "forestcoll/branching_forest.hpp"
 #include "forestcoll/diagnostic.hpp"
-#include "forestcoll/parse_forest.hpp"
 #include "forestcoll/synthesize.hpp"
 
 namespace forestcoll::cli {

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "common/report/alltoall_report.hpp"
-#include "forestcoll/alltoall_baseline.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
+#include "forestcoll/baseline.hpp"
 
 namespace forestcoll::cli {
 namespace {

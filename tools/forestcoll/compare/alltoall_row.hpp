@@ -8,7 +8,7 @@
 #include "common/fabric.hpp"
 #include "compare/comparison.hpp"
 #include "compare/row_maker.hpp"
-#include "forestcoll/compile_alltoall.hpp"
+#include "forestcoll/compile.hpp"
 #include "forestcoll/diagnostic.hpp"
 
 namespace forestcoll::cli {

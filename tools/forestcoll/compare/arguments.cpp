@@ -11,7 +11,6 @@
 #include "common/options/size_options.hpp"
 #include "compare/comparison.hpp"
 #include "compare/program_rows.hpp"
-#include "forestcoll/alltoall_baseline.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/simulate.hpp"
 

@@ -4,10 +4,9 @@
 
 #include "common/report/report.hpp"
 #include "common/report/tree_shape.hpp"
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/pack_branching.hpp"
-#include "forestcoll/switch_roles.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {
 

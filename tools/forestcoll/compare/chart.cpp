@@ -11,7 +11,7 @@
 
 #include "common/report/report.hpp"
 #include "compare/page_text.hpp"
-#include "forestcoll/xml_text.hpp"
+#include "forestcoll/text.hpp"
 
 namespace forestcoll::cli {
 namespace {

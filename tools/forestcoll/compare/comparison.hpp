@@ -12,7 +12,7 @@
 #include "common/report/bottleneck.hpp"
 #include "common/report/tree_shape.hpp"
 #include "compare/run_origin.hpp"
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/branching_forest.hpp"
 #include "forestcoll/collective.hpp"

@@ -12,10 +12,9 @@
 #include "common/options/collective_option.hpp"
 #include "compare/comparison.hpp"
 #include "compare/program_rows.hpp"
-#include "forestcoll/alltoall_baseline.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/exchange.hpp"
+#include "forestcoll/schedule.hpp"
 
 namespace forestcoll::cli {
 namespace {

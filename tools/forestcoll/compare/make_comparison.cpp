@@ -15,8 +15,8 @@
 #include "compare/alltoall_row.hpp"
 #include "compare/program_rows.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/switch_roles.hpp"
 #include "forestcoll/synthesize.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {
 namespace {

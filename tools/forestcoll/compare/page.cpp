@@ -14,9 +14,9 @@
 #include "compare/winners.hpp"
 #include "compare/write.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/draw.hpp"
+#include "forestcoll/convert.hpp"
+#include "forestcoll/text.hpp"
 #include "forestcoll/version.hpp"
-#include "forestcoll/xml_text.hpp"
 
 namespace forestcoll::cli {
 namespace {

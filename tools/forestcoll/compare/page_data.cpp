@@ -10,7 +10,7 @@
 #include "compare/page.hpp"
 #include "compare/words.hpp"
 #include "compare/write.hpp"
-#include "forestcoll/summary.hpp"
+#include "forestcoll/convert.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include "common/report/report.hpp"
 #include "compare/words.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/exchange.hpp"
-#include "forestcoll/switch_roles.hpp"
+#include "forestcoll/schedule.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -13,7 +13,6 @@
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/fastest.hpp"
-#include "forestcoll/parse_demand.hpp"
 #include "forestcoll/simulate.hpp"
 
 namespace forestcoll::cli {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "common/report/report.hpp"
-#include "forestcoll/bandwidth.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/topology_text.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -17,9 +17,9 @@
 #include "common/report/report.hpp"
 #include "design/direct_report.hpp"
 #include "design/direct_study.hpp"
-#include "forestcoll/bandwidth.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/wiring.hpp"
+#include "forestcoll/generate.hpp"
+#include "forestcoll/topology_text.hpp"
 
 namespace forestcoll::cli {
 namespace {

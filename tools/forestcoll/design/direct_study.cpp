@@ -10,7 +10,7 @@
 #include "common/report/report.hpp"
 #include "design/each_at_once.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/wiring.hpp"
+#include "forestcoll/generate.hpp"
 
 namespace forestcoll::cli {
 namespace {

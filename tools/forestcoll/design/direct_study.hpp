@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "command.hpp"
-#include "forestcoll/design_direct.hpp"
+#include "forestcoll/design.hpp"
 #include "forestcoll/wiring_figures.hpp"
 
 namespace forestcoll::cli {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/report/report.hpp"
-#include "forestcoll/design_formulas.hpp"
+#include "forestcoll/design.hpp"
 
 namespace forestcoll::cli {
 

@@ -14,10 +14,10 @@
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "design/direct_report.hpp"
-#include "forestcoll/bandwidth.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/design_search.hpp"
-#include "forestcoll/wiring.hpp"
+#include "forestcoll/design.hpp"
+#include "forestcoll/generate.hpp"
+#include "forestcoll/topology_text.hpp"
 #include "forestcoll/wiring_figures.hpp"
 
 namespace forestcoll::cli {

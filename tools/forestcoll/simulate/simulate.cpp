@@ -19,7 +19,7 @@
 #include "common/options/size_options.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
-#include "forestcoll/sizes.hpp"
+#include "forestcoll/text.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "common/fabric.hpp"
 #include "common/report/report.hpp"
-#include "forestcoll/compile_alltoall.hpp"
+#include "forestcoll/compile.hpp"
 
 namespace forestcoll::cli {
 

@@ -9,7 +9,7 @@
 #include "common/report/report.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
-#include "forestcoll/exchange.hpp"
+#include "forestcoll/schedule.hpp"
 #include "forestcoll/synthesize.hpp"
 
 namespace CLI {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "common/report/report.hpp"
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/synthesize.hpp"
 
 namespace forestcoll::cli {

@@ -5,7 +5,7 @@
 #include "common/report/progress_bar.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/emit.hpp"
-#include "forestcoll/large_message.hpp"
+#include "forestcoll/fabric.hpp"
 #include "forestcoll/schedule.hpp"
 
 namespace forestcoll::cli {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "forestcoll/allreduce_optimum.hpp"
-#include "forestcoll/switch_roles.hpp"
+#include "forestcoll/allreduce.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {
 

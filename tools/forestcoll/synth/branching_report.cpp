@@ -9,7 +9,7 @@
 
 #include "common/report/share.hpp"
 #include "common/report/tree_shape.hpp"
-#include "forestcoll/boxes.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/sizes.hpp"
+#include "forestcoll/text.hpp"
 #include "synth/plan_module.hpp"
 #include "synth/rank_order.hpp"
 

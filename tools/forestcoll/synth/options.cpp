@@ -18,7 +18,7 @@
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/simulate.hpp"
-#include "forestcoll/sizes.hpp"
+#include "forestcoll/text.hpp"
 #include "synth/refusals.hpp"
 #include "synth/trace.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/report/report.hpp"
-#include "forestcoll/boxes.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "forestcoll/boxes.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {
 namespace {

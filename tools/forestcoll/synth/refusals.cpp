@@ -6,7 +6,7 @@
 
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/protocol.hpp"
+#include "forestcoll/fabric.hpp"
 #include "synth/trace.hpp"
 
 namespace forestcoll::cli {

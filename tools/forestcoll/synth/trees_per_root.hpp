@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/report/report.hpp"
-#include "forestcoll/chunks.hpp"
+#include "forestcoll/forest.hpp"
 
 namespace forestcoll::cli {
 

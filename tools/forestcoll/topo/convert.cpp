@@ -19,7 +19,7 @@
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/simgrid.hpp"
+#include "forestcoll/simulate.hpp"
 
 namespace forestcoll::cli {
 namespace {

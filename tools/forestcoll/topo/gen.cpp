@@ -20,7 +20,6 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/generate.hpp"
 #include "forestcoll/topology.hpp"
-#include "forestcoll/wiring.hpp"
 
 namespace forestcoll::cli {
 namespace {

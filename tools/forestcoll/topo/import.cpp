@@ -19,8 +19,8 @@
 #include "common/options/jobs_option.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
-#include "forestcoll/bandwidth.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/topology_text.hpp"
 
 namespace forestcoll::cli {
 namespace {

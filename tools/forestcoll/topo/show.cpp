@@ -24,8 +24,7 @@
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/draw.hpp"
-#include "forestcoll/summary.hpp"
+#include "forestcoll/convert.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/topology_text.hpp"
 

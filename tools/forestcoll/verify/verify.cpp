@@ -21,8 +21,8 @@
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "common/report/warnings.hpp"
-#include "forestcoll/boxes.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/import.hpp"
-#include "forestcoll/metadata.hpp"
 #include "forestcoll/topology.hpp"
+#include "forestcoll/topology_text.hpp"
 
 namespace forestcoll::cli {
 

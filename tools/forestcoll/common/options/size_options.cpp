@@ -4,7 +4,7 @@
 
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/sizes.hpp"
+#include "forestcoll/text.hpp"
 
 namespace forestcoll::cli {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "common/report/report.hpp"
-#include "forestcoll/allreduce_optimum.hpp"
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/ratio.hpp"
 

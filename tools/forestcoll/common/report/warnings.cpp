@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "common/report/report.hpp"
-#include "forestcoll/protocol.hpp"
+#include "forestcoll/fabric.hpp"
 
 namespace forestcoll::cli {
 namespace {

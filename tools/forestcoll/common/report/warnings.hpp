@@ -4,7 +4,7 @@
 #include <string>
 
 #include "command.hpp"
-#include "forestcoll/compile_alltoall.hpp"
+#include "forestcoll/compile.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/verify.hpp"

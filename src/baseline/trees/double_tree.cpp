@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.hpp"
+#include "baseline/makers.hpp"
+#include "baseline/rings/box_rings.hpp"
+#include "baseline/tree_table.hpp"
+#include "baseline/trees/box_tree.hpp"
+#include "forestcoll/codes.hpp"
+
+namespace forestcoll::baseline {
+namespace {
+
+constexpr std::size_t kMostDoubleTreeEdges = std::size_t{1} << 25;
+
+class DoubleTree {
+ public:
+  DoubleTree(const Request& request, BoxRings& rings)
+      : request_(request), rings_(rings), table_(request.network.ranks.size()) {
+    for (std::size_t b = 0; b < boxes(); ++b) doors_.push_back(rings.doors(b));
+  }
+
+  Expected<ImplicitForest> build() {
+    std::size_t rails = doors_.front().size();
+    for (const auto& doors : doors_) rails = std::min(rails, doors.size());
+    FORESTCOLL_CHECK(rails > 0, "some switches lead out of every box");
+    if (2 * rails > kMostDoubleTreeEdges / request_.network.ranks.size()) {
+      return too_large("the trees have more than 33 million edges",
+                       "compare with another algorithm");
+    }
+    for (std::size_t c = 0; c < rails; ++c) {
+      for (const bool second : {false, true}) {
+        // In one box the two trees are the same chain.
+        if (boxes() == 1 && second) continue;
+        if (const auto done = add_tree(c, BoxTree(boxes(), second)); !done) return done.errors();
+      }
+    }
+    ImplicitForest implicit = table_.take();
+    implicit.note =
+        fmt::format("{} of two trees over {}, chains inside along the rings of {}",
+                    rails == 1 ? "one pair" : fmt::format("{} pairs", rails),
+                    boxes() == 1 ? "1 box" : fmt::format("{} boxes", boxes()), rings_.origin());
+    if (boxes() == 1) {
+      implicit.note =
+          fmt::format("one box: {} chains along the rings of {}", rails, rings_.origin());
+    }
+    return implicit;
+  }
+
+ private:
+  [[nodiscard]] std::size_t boxes() const { return rings_.boxes().size(); }
+
+  Expected<void> add_tree(std::size_t c, const BoxTree& shape) {
+    const std::size_t tree = table_.begin_tree(doors_[shape.root()][c]);
+    for (std::size_t b = 0; b < boxes(); ++b) {
+      const Rank head = doors_[b][c];
+      if (b != shape.root()) {
+        const Rank above = doors_[shape.parent(b)][c];
+        Path path = rings_.finder().take(above, head, Through::switches);
+        if (path.empty()) return no_path(above, head);
+        table_.add(tree, head, table_.hop(std::move(path)));
+      }
+      const BoxOrders& orders = rings_.orders(b);
+      const auto chain = turned(orders[c % orders.size()], head);
+      for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
+        Path path = rings_.step(chain[i], chain[i + 1]);
+        if (path.empty()) return no_path(chain[i], chain[i + 1]);
+        table_.add(tree, chain[i + 1], table_.hop(std::move(path)));
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] Diagnostic no_path(Rank from, Rank to) const {
+    return make_error("B08",
+                      fmt::format("no switches lead from {} to {}, its child in a tree",
+                                  name_of(request_.topology, from), name_of(request_.topology, to)),
+                      "compare with another algorithm");
+  }
+
+  const Request& request_;
+  BoxRings& rings_;
+  TreeTable table_;
+  std::vector<std::vector<Rank>> doors_;
+};
+
+}  // namespace
+
+Expected<BaselineResult> double_tree(const Request& request) {
+  return carry_out(request, [&](const Network& network) -> Expected<ImplicitForest> {
+    auto rings = BoxRings::make(request, network);
+    if (!rings) return rings.errors();
+    return DoubleTree(request, *rings).build();
+  });
+}
+
+}  // namespace forestcoll::baseline

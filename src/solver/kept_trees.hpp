@@ -1,0 +1,16 @@
+// What is left of former trees that branch at switches.
+#pragma once
+
+#include "forestcoll/branching_forest.hpp"
+#include "forestcoll/network.hpp"
+#include "forestcoll/pack.hpp"
+
+namespace forestcoll {
+
+/// A tree stands for itself, whatever its multiplicity: by its phase, root, edges and paths.
+/// `now` is a forest on `network`, in which links of the former may be gone.
+/// Cost: that of sorting the edges of both.
+[[nodiscard]] RepackStatistics kept_trees(const BranchingForest& former, const BranchingForest& now,
+                                          const Network& network);
+
+}  // namespace forestcoll

@@ -1,0 +1,402 @@
+// `forestcoll topo import`, and the other commands on files that are not ours, from outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "cli/program.hpp"
+#include "topology/import/import_testing.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+const std::string kSmi = "GPU0 GPU1 NIC0\nGPU0 X NV12 PIX\nGPU1 NV12 X PIX\nNIC0 PIX PIX X\n";
+
+TEST(TopoImport, WritesAFileThatBoundReads) {
+  const Scratch scratch;
+  const std::string dump = scratch.write("dump.xml", NvswitchDump{}.text());
+  const std::string out = scratch / "box.json";
+  const auto imported = run({"topo", "import", "nccl", dump, "-o", out});
+  EXPECT_EQ(imported.code, 0) << imported.err;
+  EXPECT_THAT(imported.out, IsEmpty());
+  EXPECT_THAT(imported.err, AllOf(HasSubstr("understood: 4 GPUs, 48 nvlink links of 20 GB/s"),
+                                  HasSubstr("left out: 2 NICs")));
+  const auto bound = run({"bound", out, "--json"});
+  EXPECT_EQ(bound.code, 0) << bound.err;
+  EXPECT_EQ(nlohmann::json::parse(bound.out)["algbw"]["allgather"]["exact"], "320");
+  // The dump itself is as good.
+  const auto straight = run({"bound", dump, "--json"});
+  EXPECT_EQ(straight.code, 0) << straight.err;
+  EXPECT_EQ(nlohmann::json::parse(straight.out)["algbw"],
+            nlohmann::json::parse(bound.out)["algbw"]);
+  EXPECT_THAT(straight.err, HasSubstr("left out: 2 NICs: mlx5_0, mlx5_1"));
+}
+
+// A rate without the links that are left out is to be doubted, whichever command prints it.
+TEST(TopoImport, EveryCommandSaysWhatIsLeftOut) {
+  const Scratch scratch;
+  const std::string dump =
+      scratch.write("dump.xml", with(rccl_dump(3, full_mesh(3), "908"),
+                                     "target=\"" + bus_id(2) + "\"", "target=\"0000:ee:00.0\""));
+  const std::string said = "left out: 1 xgmi link to GPUs that the file does not have";
+  const std::vector<std::vector<std::string>> commands = {{"bound"},
+                                                          {"compare", "--sizes", "1M"},
+                                                          {"synth", "-o", scratch / "x"},
+                                                          {"topo", "import", "auto"},
+                                                          {"topo", "show"},
+                                                          {"topo", "check"},
+                                                          {"topo", "convert", "--to", "csv"}};
+  for (std::vector<std::string> command : commands) {
+    command.push_back(dump);
+    const auto result = run(command);
+    EXPECT_EQ(result.code, 0) << command.front() << result.err;
+    const std::size_t first = result.err.find(said);
+    EXPECT_NE(first, std::string::npos) << command.front() << result.err;
+    EXPECT_EQ(result.err.find(said, first + 1), std::string::npos) << "said once";
+  }
+}
+
+TEST(TopoImport, KnownOptimaWithTheirTrees) {
+  const Scratch scratch;
+  const std::string mesh = scratch.write("mesh.xml", rccl_dump(8, full_mesh(8), "gfx942"));
+  const auto bound = run({"bound", mesh, "--json"});
+  ASSERT_EQ(bound.code, 0) << bound.err;
+  EXPECT_EQ(nlohmann::json::parse(bound.out)["algbw"]["allgather"]["exact"], "384");
+  EXPECT_EQ(nlohmann::json::parse(bound.out)["k"], 1);
+}
+
+TEST(TopoImport, AFileOfOurOwnIsReadAgain) {
+  const Scratch scratch;
+  const std::string dump = scratch.write("dump.xml", NvswitchDump{}.text());
+  const auto out = run({"topo", "import", "auto", dump, "--boxes", "2", "--fabric", "rail", "-q"});
+  EXPECT_EQ(out.code, 0);
+  EXPECT_THAT(out.err, IsEmpty());
+  const auto again = run({"bound", "-", "--json"}, {.input = out.out});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(nlohmann::json::parse(again.out)["compute_nodes"], 8);
+}
+
+TEST(TopoImport, ReportsAsJson) {
+  const Scratch scratch;
+  const std::string dump = scratch.write("dump.txt", kSmi);
+  const auto imported =
+      run({"topo", "import", "auto", dump, "--gpu", "a100", "--nic-bandwidth", "200Gbps", "--boxes",
+           "2", "--fabric", "single", "--json", "-o", scratch / "x"});
+  ASSERT_EQ(imported.code, 0) << imported.err;
+  const auto json = nlohmann::json::parse(imported.out);
+  expect_valid(json, "forestcoll-import.schema.json");
+  EXPECT_EQ(json["source"], "nvidia-smi");
+  EXPECT_EQ(json["compute_nodes"], 4);
+  EXPECT_THAT(read_file(scratch / "x"), HasSubstr("\"bandwidth\": 25, \"duplex\""));
+  EXPECT_EQ(json["guesses"].size(), 2U);
+  const auto taken = run({"topo", "import", "auto", dump, "--gpu", "a100", "--json"});
+  EXPECT_EQ(taken.code, 2);
+  EXPECT_THAT(taken.err, HasSubstr("I08"));
+}
+
+TEST(TopoImport, GuessesArePrintedAsGuesses) {
+  const Scratch scratch;
+  const std::string csv = scratch.write("g.csv", "src,dst,bandwidth\na,b,5\nb,c,5\n");
+  const auto imported = run({"topo", "import", "csv", csv});
+  EXPECT_EQ(imported.code, 0) << imported.err;
+  EXPECT_THAT(imported.err, AllOf(HasSubstr("guess: every node is a GPU"),
+                                  HasSubstr("guess: every line is both directions")));
+  const auto bound = run({"bound", csv});
+  EXPECT_EQ(bound.code, 0) << bound.err;
+  EXPECT_THAT(bound.err, HasSubstr("a guess: every node is a GPU"));
+}
+
+TEST(TopoImport, BandwidthsComeFromAFileOrAName) {
+  const Scratch scratch;
+  const std::string dump = scratch.write("dump.xml", NvswitchDump{}.text());
+  const std::string table = scratch.write("b.csv", "kind,bandwidth\nnvlink,30\n");
+  const auto with_table = run({"topo", "import", "auto", dump, "--bandwidths", table});
+  EXPECT_THAT(with_table.out, HasSubstr("\"bandwidth\": 30, \"count\": 12"));
+  const auto nominal = run({"topo", "import", "auto", dump, "--bandwidths", "nominal"});
+  EXPECT_THAT(nominal.out, HasSubstr("\"bandwidth\": 25, \"count\": 12"));
+  const auto absent = run({"topo", "import", "auto", dump, "--bandwidths", scratch / "none.csv"});
+  EXPECT_EQ(absent.code, 4);
+  const auto wrong = run({"topo", "import", "auto", dump, "--bandwidths", dump});
+  EXPECT_EQ(wrong.code, 2);
+}
+
+TEST(TopoImport, ClustersJoinABoxToTheirNetwork) {
+  const Scratch scratch;
+  const std::string box = scratch.write("box.xml", rccl_dump(2, full_mesh(2), "908"));
+  const std::string conf = scratch.write("topology.conf",
+                                         "SwitchName=s0 Nodes=n[0-1]\nSwitchName=s1 Nodes=n[2-3]\n"
+                                         "SwitchName=top Switches=s[0-1]\n");
+  const auto imported = run(
+      {"topo", "import", "auto", conf, "--box", box, "--uplinks", "2", "--uplink-bandwidth", "50"});
+  EXPECT_EQ(imported.code, 0) << imported.err;
+  EXPECT_THAT(imported.out, HasSubstr("\"n[0-1]/nic[0-1]\", \"dst\": \"s0\""));
+  const auto without = run({"bound", conf});
+  EXPECT_EQ(without.code, 2);
+  EXPECT_THAT(without.err, HasSubstr("forestcoll topo import slurm"));
+}
+
+TEST(TopoImport, RefusalsNameTheFileAndLeaveNothing) {
+  const Scratch scratch;
+  const std::string text = NvswitchDump{}.text();
+  const std::string cut = scratch.write("cut.xml", text.substr(0, 700));
+  const auto imported = run({"topo", "import", "auto", cut, "-o", scratch / "out.json"});
+  EXPECT_EQ(imported.code, 2);
+  EXPECT_THAT(imported.err,
+              AllOf(HasSubstr("cut.xml: "), HasSubstr("not well-formed XML"), HasSubstr("[I02]")));
+  EXPECT_THAT(scratch.names(), ElementsAre("cut.xml"));
+  EXPECT_EQ(run({"topo", "import", "auto", scratch / "none"}).code, 4);
+  const auto ours = run({"topo", "import", "auto", topology("dgx-a100-x1")});
+  EXPECT_EQ(ours.code, 2);
+  EXPECT_THAT(ours.err, HasSubstr("none of the formats"));
+  const auto unknown = run({"bound", scratch.write("x.html", "<html></html>")});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("[I01]"));
+  EXPECT_EQ(run({"topo", "import", "visio", cut}).code, 2);
+  EXPECT_EQ(run({"topo", "import", "auto", cut, "--nic-bandwidth", "fast"}).code, 2);
+  EXPECT_EQ(run({"topo", "import", "auto", cut, "--uplink-bandwidth", "-1"}).code, 2);
+  const auto foreign = run({"topo", "import", "dot", scratch.write("g.dot", kSmi)});
+  EXPECT_EQ(foreign.code, 2);
+}
+
+TEST(TopoImport, OneWayPcieNodesRaiseNoWarnings) {
+  const Scratch scratch;
+  const std::string dump = scratch.write("dump.xml", NvswitchDump{}.text());
+  const std::string out = scratch / "x.json";
+  const auto imported =
+      run({"topo", "import", "auto", dump, "--boxes", "2", "--fabric", "rail", "-o", out});
+  EXPECT_EQ(imported.code, 0);
+  EXPECT_THAT(imported.err, Not(HasSubstr("warning")));
+  const auto again = run({"topo", "check", out});
+  EXPECT_EQ(again.code, 0);
+  EXPECT_THAT(again.err, IsEmpty());
+}
+
+TEST(TopoImport, WithoutNvlinkPcieJoinsTheRails) {
+  const Scratch scratch;
+  const std::string dump =
+      scratch.write("dump.txt",
+                    "GPU0 GPU1 NIC0 NIC1\nGPU0 X SYS PIX SYS\nGPU1 SYS X SYS PIX\n"
+                    "NIC0 PIX SYS X SYS\nNIC1 SYS PIX SYS X\n");
+  const std::vector<std::string> command = {
+      "topo", "import",  "auto", dump,      "--gpu", "a100", "--nic-bandwidth",
+      "25",   "--boxes", "2",    "--fabric"};
+  const auto with_fabric = [&](const std::string& name) {
+    auto words = command;
+    words.push_back(name);
+    return run(words);
+  };
+  const auto rails = with_fabric("rail");
+  EXPECT_EQ(rails.code, 0) << rails.err;
+  EXPECT_THAT(rails.err, HasSubstr("PCIe and the CPUs are the way between them"));
+  EXPECT_EQ(with_fabric("single").code, 0);
+}
+
+// The machines of most people: two L4 on each of two sockets, of which no NVLink joins any.
+std::string two_sockets() {
+  std::string text = "<system version=\"1\">\n";
+  for (int socket = 0; socket < 2; ++socket) {
+    text += fmt::format(
+        "<cpu numaid=\"{}\" arch=\"x86_64\" vendor=\"GenuineIntel\" familyid=\"6\" "
+        "modelid=\"85\">\n",
+        socket);
+    for (int gpu = 2 * socket; gpu < 2 * socket + 2; ++gpu) {
+      text += fmt::format(
+          "<pci busid=\"{}\" class=\"0x030200\" link_speed=\"16 GT/s\" link_width=\"16\">"
+          "<gpu dev=\"{}\" sm=\"89\"/></pci>\n",
+          bus_id(gpu), gpu);
+    }
+    text += "</cpu>\n";
+  }
+  return text + "</system>\n";
+}
+
+// The CPUs' 10 GB/s for the two GPUs of a socket: 4 * 10 / 2.
+TEST(TopoImport, EveryCommandTakesPcieWhereNothingElseJoinsTheGpus) {
+  const Scratch scratch;
+  const std::string dump = scratch.write("dump.xml", two_sockets());
+  const std::string said =
+      "no NVLink or xGMI joins any two of the 4 GPUs: PCIe and the CPUs are the way between them. "
+      "By these bandwidths an allgather over them moves 20 GB/s at best (the 2 GPUs";
+  const std::vector<std::vector<std::string>> commands = {{"bound"},
+                                                          {"compare", "--sizes", "1M"},
+                                                          {"synth", "-o", scratch / "x.xml"},
+                                                          {"topo", "import", "auto"},
+                                                          {"topo", "show"},
+                                                          {"topo", "check"},
+                                                          {"topo", "convert", "--to", "csv"}};
+  for (std::vector<std::string> command : commands) {
+    command.push_back(dump);
+    const auto result = run(command);
+    EXPECT_EQ(result.code, 0) << command.front() << result.err;
+    EXPECT_THAT(result.err, HasSubstr(said)) << command.front();
+  }
+  const auto verified = run({"verify", scratch / "x.xml", "--topology", dump});
+  EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
+  const auto bound = run({"bound", dump, "--json", "-q"});
+  EXPECT_EQ(nlohmann::json::parse(bound.out)["algbw"]["allgather"]["exact"], "20");
+  const auto imported = run({"topo", "import", "auto", dump, "--json", "-o", scratch / "x.json"});
+  const auto json = nlohmann::json::parse(imported.out);
+  expect_valid(json, "forestcoll-import.schema.json");
+  EXPECT_EQ(json["findings"][0]["code"], "I25");
+}
+
+// Two hives of four: 16 GB/s of the CPUs for four GPUs, where xGMI alone moves 3 * 24 * 4 / 3.
+TEST(TopoImport, WhatPcieCostsIsSaidBesideWhatTheLinksAloneMove) {
+  std::string text = "<system version=\"2\">\n";
+  for (int hive = 0; hive < 2; ++hive) {
+    text += fmt::format(
+        "<cpu numaid=\"{}\" arch=\"x86_64\" vendor=\"AuthenticAMD\" familyid=\"175\" "
+        "modelid=\"1\">\n",
+        hive);
+    for (int gpu = 4 * hive; gpu < 4 * hive + 4; ++gpu) {
+      text += fmt::format(
+          "<pci busid=\"{}\" class=\"0x038000\" link_speed=\"16 GT/s\" link_width=\"16\">"
+          "<gpu dev=\"{}\" gcn=\"906\">",
+          bus_id(gpu), gpu);
+      for (int peer = 4 * hive; peer < 4 * hive + 4; ++peer) {
+        if (peer != gpu) text += fmt::format("<xgmi target=\"{}\" count=\"1\"/>", bus_id(peer));
+      }
+      text += "</gpu></pci>\n";
+    }
+    text += "</cpu>\n";
+  }
+  const Scratch scratch;
+  const auto bound = run({"bound", scratch.write("hives.xml", text + "</system>\n")});
+  EXPECT_EQ(bound.code, 0) << bound.err;
+  EXPECT_THAT(bound.err,
+              AllOf(HasSubstr("joins gpu[0-3] and gpu[4-7]"), HasSubstr("moves 32 GB/s at best"),
+                    HasSubstr("one over gpu[0-3] alone, without PCIe, 96 GB/s")));
+}
+
+std::string cloud_file() {
+  std::string text = "<system version=\"1\"><cpu numaid=\"0\" vendor=\"AuthenticAMD\">\n";
+  for (int gpu = 0; gpu < 8; ++gpu) {
+    text += fmt::format(
+        "<pci busid=\"000{}:00:00.0\" class=\"0x030200\" link_speed=\"16 GT/s\" "
+        "link_width=\"16\"/>\n",
+        gpu + 1);
+  }
+  return text + "</cpu></system>\n";
+}
+
+TEST(TopoImport, WhatCloudsLeaveToNcclIsGivenWhereAScheduleIsJudged) {
+  const Scratch scratch;
+  const std::string file = scratch.write("cloud.xml", cloud_file()), xml = scratch / "x.xml";
+  ASSERT_EQ(run({"synth", file, "--box", "dgx-a100", "-o", xml}).code, 0);
+  EXPECT_EQ(run({"verify", xml, "--topology", file}).code, 2);
+  const auto verdict = run({"verify", xml, "--topology", file, "--box", "dgx-a100"});
+  EXPECT_EQ(verdict.code, 0) << verdict.err;
+  EXPECT_THAT(verdict.out, HasSubstr("on the topology"));
+  const auto times = run({"simulate", xml, file, "--nvlink", "nvswitch=300", "--sizes", "1M"});
+  EXPECT_EQ(times.code, 0) << times.err;
+  const auto idle = run({"verify", xml, "--nvlink", "nvswitch=300"});
+  EXPECT_EQ(idle.code, 2);
+  EXPECT_THAT(idle.err, AllOf(HasSubstr("[S04]"), HasSubstr("--topology")));
+}
+
+TEST(TopoImport, WhatCloudsLeaveToNcclIsGivenToEveryCommand) {
+  const Scratch scratch;
+  const std::string file = scratch.write("cloud.xml", cloud_file());
+  const auto refused = run({"bound", file});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("[I07]"), HasSubstr("no links of its 8 GPUs"),
+                                 HasSubstr("--nvlink nvswitch=300")));
+  const auto algbw = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"bound", file, "--json"});
+    const auto bound = run(options);
+    EXPECT_EQ(bound.code, 0) << bound.err;
+    return nlohmann::json::parse(bound.out)["algbw"]["allgather"]["exact"].get<std::string>();
+  };
+  EXPECT_EQ(algbw({"--nvlink", "nvswitch=300"}), "2400/7");
+  EXPECT_EQ(algbw({"--nvlink", "nvswitch=2400 Gb/s"}), "2400/7");
+  EXPECT_EQ(algbw({"--box", "dgx-a100"}), "2400/7");
+  EXPECT_EQ(algbw({"--box", topology("dgx-a100-x1")}), "2400/7");
+  EXPECT_EQ(algbw({"--pcie-p2p"}), "192/7");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"synth", "-o", scratch / "x.xml"},
+        {"compare", "--sizes", "1M"},
+        {"topo", "show"},
+        {"topo", "check"},
+        {"topo", "import", "auto"},
+        {"topo", "convert", "--to", "csv"}}) {
+    auto words = command;
+    words.insert(words.end(), {file, "--nvlink", "nvswitch=300"});
+    const auto result = run(words);
+    EXPECT_EQ(result.code, 0) << command.front() << result.err;
+  }
+}
+
+TEST(TopoImport, OptionsOfDumpsAreRefusedWhereTheySayNothing) {
+  const Scratch scratch;
+  const std::string file = scratch.write("cloud.xml", cloud_file());
+  for (const auto& [options, message] :
+       {std::pair(std::vector<std::string>{"--nvlink", "300"}, "--nvlink: expected nvswitch=GB/s"),
+        {{"--nvlink", "nvswitch=fast"}, "--nvlink: expected nvswitch=GB/s"},
+        {{"--nvlink", "nvswitch=-1"}, "--nvlink: expected nvswitch=GB/s"},
+        {{"--box", "dgx-a100", "--nvlink", "nvswitch=300"}, "--nvlink and --box both"},
+        {{"--box", scratch.write("empty", "")}, "--box: "},
+        {{"--box", "gb200-nvl72"}, "72 GPUs, and the file 8"}}) {
+    auto words = options;
+    words.insert(words.begin(), {"bound", file});
+    const auto result = run(words);
+    EXPECT_EQ(result.code, 2);
+    EXPECT_THAT(result.err, AllOf(HasSubstr("[I08]"), HasSubstr(message)));
+  }
+  EXPECT_EQ(run({"bound", file, "--box", scratch / "none.json"}).code, 4);
+  const auto ours = run({"bound", topology("dgx-a100-x1"), "--nvlink", "nvswitch=300"});
+  EXPECT_EQ(ours.code, 2);
+  EXPECT_THAT(ours.err, AllOf(HasSubstr("[I08]"), HasSubstr("--nvlink: the file is a topology")));
+  const std::string box = scratch.write("box.json", read_file(topology("dgx-a100-x1")));
+  const auto clash = run({"synth", file, "--box", box, "-o", box});
+  EXPECT_EQ(clash.code, 2);
+  EXPECT_THAT(clash.err, HasSubstr("[S04]"));
+}
+
+// README's examples use it. 8 * 240 / 7 by NCCL's constants; in four boxes, 25 GB/s of eight NICs
+// behind PCIe links of 24: 32 * 192 / 24.
+TEST(TopoImport, TheSampleDumpIsOneOfADgxA100) {
+  const Scratch scratch;
+  const std::string dump = source_path("dumps/dgx-a100.xml");
+  const auto alone = run({"bound", dump, "--json"});
+  ASSERT_EQ(alone.code, 0) << alone.err;
+  EXPECT_EQ(nlohmann::json::parse(alone.out)["algbw"]["allgather"]["exact"], "1920/7");
+  const std::string out = scratch / "topology.json";
+  const auto cluster =
+      run({"topo", "import", "auto", dump, "--boxes", "4", "--fabric", "rail", "-o", out});
+  ASSERT_EQ(cluster.code, 0) << cluster.err;
+  EXPECT_THAT(cluster.err, AllOf(Not(HasSubstr("warning")), Not(HasSubstr("guess"))));
+  const auto bound = run({"bound", out, "--json"});
+  EXPECT_EQ(nlohmann::json::parse(bound.out)["algbw"]["allgather"]["exact"], "256");
+}
+
+TEST(TopoImport, OptionsWithoutAnyEffectAreRefused) {
+  const Scratch scratch;
+  const std::string dump = scratch.write("dump.xml", NvswitchDump{}.text());
+  for (const auto& [options, message] :
+       {std::pair(std::vector<std::string>{"--quantize", "7"}, "--quantize: "),
+        {{"--gpu", "a100"}, "--gpu: this file has no use for it"},
+        {{"--boxes", "-1"}, "--boxes: "}}) {
+    std::vector<std::string> command = {"topo", "import", "auto", dump};
+    command.insert(command.end(), options.begin(), options.end());
+    const auto result = run(command);
+    EXPECT_EQ(result.code, 2);
+    EXPECT_THAT(result.err, HasSubstr(message));
+    EXPECT_THAT(result.err, Not(HasSubstr("18446744073709551615")));
+    EXPECT_THAT(result.out, IsEmpty());
+  }
+}
+
+TEST(TopoImport, HelpListsTheSources) {
+  const auto help = run({"topo", "import", "--help"});
+  EXPECT_EQ(help.code, 0);
+  for (const SourceInfo& info : import_sources()) EXPECT_THAT(help.out, HasSubstr(info.name));
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

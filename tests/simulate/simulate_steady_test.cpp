@@ -1,0 +1,96 @@
+// Large messages are extrapolated: as if every pass had been simulated, and never faster than the
+// links.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "simulate/bundled_fabrics.hpp"
+
+namespace audit_test {
+namespace {
+
+using forestcoll::Collective;
+
+struct SteadyCase {
+  const char* fabric;
+  const char* algorithm;
+  Collective collective;
+  const char* gpu;
+  int passes;
+};
+
+class SimulateSteady : public ::testing::TestWithParam<SteadyCase> {};
+
+TEST_P(SimulateSteady, IsWhatEveryPassTakes) {
+  const auto [fabric, algorithm, collective, gpu, passes] = GetParam();
+  const Topology topology = bundled(fabric);
+  const auto forest = forest_by(algorithm, topology, collective);
+  ASSERT_TRUE(forest) << algorithm;
+  const std::string xml = xml_of(*forest, topology);
+  const auto parameters = *forestcoll::find_simulation_parameters(gpu);
+  const auto chunks = std::stoll(xml.substr(xml.find("nchunksperloop=\"") + 16));
+  const std::int64_t size = passes * chunks * 2 * (std::int64_t{1} << 20);
+  SimulationOptions all;
+  all.every_pass = true;
+  const double whole = seconds_for(xml, topology, size, parameters, all);
+  const auto quick = simulated(xml, topology, {size, 64 * size}, parameters);
+  ASSERT_EQ(quick.times.size(), 2U);
+  EXPECT_NEAR(quick.times[0].seconds, whole, 0.01 * whole);
+  for (const auto& link : quick.links) EXPECT_LE(link.busy, 1) << link.src << " " << link.dst;
+  // What is known already, and a limit that is not reached, change nothing.
+  const double taken = quick.times[1].seconds;
+  forestcoll::KnownRuns known;
+  SimulationOptions limited;
+  limited.known = &known;
+  limited.most_seconds = 1.001 * taken;
+  EXPECT_EQ(seconds_for(xml, topology, 64 * size, parameters, limited), taken);
+  EXPECT_EQ(seconds_for(xml, topology, 64 * size, parameters, limited), taken);
+  EXPECT_FALSE(known.by_bytes.empty());
+  limited.most_seconds = 0.6 * taken;
+  EXPECT_TRUE(std::isinf(seconds_for(xml, topology, 64 * size, parameters, limited)));
+}
+
+// No limit that is above the time of one that is not extrapolated gives it up, and those that are
+// given up are early: what is left to do is known.
+TEST(SimulateMost, LooksAhead) {
+  const Topology topology = bundled("torus-4x4");
+  const auto forest = forest_by("multitree", topology, Collective::allreduce);
+  ASSERT_TRUE(forest);
+  const std::string xml = xml_of(*forest, topology);
+  const auto parameters = *forestcoll::find_simulation_parameters("ideal");
+  const auto at = [&](double most) {
+    SimulationOptions options;
+    options.most_seconds = most;
+    return simulated(xml, topology, {1 << 28}, parameters, options);
+  };
+  const auto whole = at(std::numeric_limits<double>::infinity());
+  const double taken = whole.times[0].seconds;
+  EXPECT_EQ(at(taken).times[0].seconds, taken);
+  const auto late = at(0.8 * taken);
+  EXPECT_TRUE(std::isinf(late.times[0].seconds));
+  EXPECT_LT(late.events, whole.events * 3 / 4);
+}
+
+// The first passes fill gaps that schedules leave at the beginning; they may do so for long, and
+// by as much each time.
+INSTANTIATE_TEST_SUITE_P(
+    BundledFabrics, SimulateSteady,
+    ::testing::Values(SteadyCase{"dgx-a100-x2", "forestcoll", Collective::allgather, "ideal", 160},
+                      SteadyCase{"dgx-a100-x2", "forestcoll", Collective::allgather, "a100", 160},
+                      SteadyCase{"dgx-a100-x2", "double-tree", Collective::allreduce, "a100", 160},
+                      SteadyCase{"dgx-a100-x2", "double-tree", Collective::allreduce, "ideal", 160},
+                      SteadyCase{"dgx-a100-x2", "hierarchical", Collective::allreduce, "a100", 300},
+                      SteadyCase{"dgx-a100-x2", "hierarchical", Collective::allgather, "a100", 300},
+                      SteadyCase{"dgx-h100-x4-rail", "greedy", Collective::allgather, "ideal", 100},
+                      SteadyCase{"torus-4x4", "multitree", Collective::allreduce, "ideal", 200},
+                      SteadyCase{"mi250-x1", "nccl-ring", Collective::allreduce, "mi250", 40}),
+    [](const auto& test) {
+      std::string name = fmt::format("{}_{}_{}_{}", test.param.fabric, test.param.algorithm,
+                                     forestcoll::to_string(test.param.collective), test.param.gpu);
+      std::replace(name.begin(), name.end(), '-', '_');
+      return name;
+    });
+
+}  // namespace
+}  // namespace audit_test

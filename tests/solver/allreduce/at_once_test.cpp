@@ -1,0 +1,262 @@
+// Allreduces whose two phases share every link at the same time.
+#include "solver/allreduce/at_once.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "forest/congestion.hpp"
+#include "forestcoll/allreduce.hpp"
+#include "forestcoll/emit.hpp"
+#include "forestcoll/generate.hpp"
+#include "forestcoll/synthesize.hpp"
+#include "forestcoll/topology.hpp"
+#include "forestcoll/topology_text.hpp"
+#include "forestcoll/verify.hpp"
+#include "support/fabrics.hpp"
+#include "support/files.hpp"
+#include "support/oracles.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using test::FabricBuilder;
+
+Ratio in_turn(const Network& network) {
+  return bound(network, Collective::allreduce, {})->algbw;
+}
+
+Synthesis synthesized(const Network& network, const TreesPerRoot& trees = {}) {
+  auto result = synthesize(network, {.trees_per_root = trees});
+  if (!result) throw std::runtime_error(to_string(result.errors().front()));
+  return *std::move(result);
+}
+
+// Every tree spans, every root has what it owns, and the arcs allow the rate that is claimed.
+void expect_sound(const Network& network, const Synthesis& synthesis, const std::string& what) {
+  const CollectiveForest& forest = synthesis.forest;
+  const Weights weights = forest.weight.empty() ? uniform_weights(network) : forest.weight;
+  const Ratio wide(forest.k * std::accumulate(weights.begin(), weights.end(), std::int64_t{0}));
+  Scaling any{forest.k, wide, {}};
+  for (const Capacity capacity : network.capacity) any.capacity.push_back(capacity * wide.num());
+  EXPECT_EQ(test::find_forest_flaw(network, weights, any, *forest.broadcast), "") << what;
+  EXPECT_EQ(test::find_forest_flaw(reversed(network), weights, any, forest.reduce->reversed()), "")
+      << what;
+  const auto reached = congestion_algbw(forest, network);
+  ASSERT_TRUE(reached) << what;
+  EXPECT_GE(*reached, forest.algbw) << what;
+  if (synthesis.two_phases) {
+    EXPECT_EQ(*reached, forest.algbw) << what;
+  }
+  EXPECT_LE(forest.algbw, forest.optimum) << what;
+}
+
+Topology bundled(const std::string& name) {
+  return parse_topology(test::bundled_text(name), name)->topology;
+}
+
+TEST(AtOnce, ReachesTheOptimumOfBundledFabrics) {
+  struct Known {
+    std::string name;
+    Ratio optimum, two_phases;
+  };
+  for (const Known& known : std::vector<Known>{{"mixed-a100-h100", 175, {400, 3}},
+                                               {"dgx-a100-x2-degraded", {2075, 12}, {500, 3}}}) {
+    const Topology topology = bundled(known.name);
+    const Network network = *to_digraph(topology);
+    const Synthesis synthesis = synthesized(network);
+    EXPECT_EQ(synthesis.forest.algbw, known.optimum) << known.name;
+    EXPECT_EQ(synthesis.forest.optimum, known.optimum) << known.name;
+    EXPECT_EQ(synthesis.two_phases, known.two_phases) << known.name;
+    expect_sound(network, synthesis, known.name);
+    const auto verdict =
+        verify(to_forest_json(synthesis.forest, topology), known.name, &topology, {});
+    ASSERT_TRUE(verdict) << to_string(verdict.errors().front());
+    EXPECT_TRUE(verdict->findings.empty()) << to_string(verdict->findings.front());
+    EXPECT_EQ(verdict->algbw, known.optimum);
+  }
+}
+
+void expect_symmetric_forest(const std::string& text, const std::string& what) {
+  const auto parsed = parse_topology(text, what);
+  ASSERT_TRUE(parsed) << what;
+  const Topology& topology = parsed->topology;
+  const Network network = *to_digraph(topology);
+  const Synthesis synthesis = synthesized(network);
+  EXPECT_TRUE(synthesis.two_phases) << what;
+  expect_sound(network, synthesis, what);
+  const auto verdict =
+      verify(to_symmetric_forest_json(synthesis.forest, topology), what, &topology, {});
+  ASSERT_TRUE(verdict) << what;
+  EXPECT_TRUE(verdict->ok) << what << ": " << to_string(verdict->findings.front());
+}
+
+TEST(AtOnce, SymmetricForestsAreOfTheWholeFabric) {
+  for (const std::string dims : {"4x4", "3x5", "2x8"}) {
+    const auto document = generate("mesh", {{"dims", dims}});
+    ASSERT_TRUE(document);
+    expect_symmetric_forest(to_topology_json(*document), dims);
+  }
+  // What the trees take of two links is alike, the links are not.
+  expect_symmetric_forest(R"({"format": "forestcoll-topology", "version": 1,
+       "nodes": [{"id": "g[0-3]", "type": "compute"}, {"id": "s", "type": "switch"}],
+       "links": [{"src": "g0", "dst": "s", "bandwidth": 1}, {"src": "g1", "dst": "s", "bandwidth": 2},
+                 {"src": "g[2-3]", "dst": "s", "bandwidth": 10}]})",
+                          "star");
+}
+
+// Where links are alike both ways, trees serve any root: equal shares lose nothing.
+TEST(AtOnce, ReachesTheOptimumOfRandomFabrics) {
+  int better = 0;
+  for (std::uint64_t seed = 700; seed < 780; ++seed) {
+    const Network network = test::random_fabric(seed, {.max_compute = 6, .max_switches = 3});
+    const Synthesis synthesis = synthesized(network);
+    const auto optimum = allreduce_optimum(network);
+    ASSERT_TRUE(optimum && optimum->is_exact()) << "seed " << seed;
+    EXPECT_EQ(synthesis.forest.algbw, optimum->upper) << "seed " << seed;
+    EXPECT_EQ(synthesis.two_phases.has_value(), optimum->upper > in_turn(network));
+    expect_sound(network, synthesis, "seed " + std::to_string(seed));
+    better += synthesis.two_phases.has_value();
+  }
+  EXPECT_GT(better, 20);
+}
+
+// Where they are not, other shares of the roots can be better than those that the ranks own.
+TEST(AtOnce, ReachesTheOptimumWithOneWayArcs) {
+  int better = 0, unequal = 0;
+  for (std::uint64_t seed = 800; seed < 900; ++seed) {
+    const Network network =
+        test::random_fabric(seed, {.max_compute = 5, .max_switches = 2, .one_way = true});
+    const Synthesis synthesis = synthesized(network);
+    const auto optimum = allreduce_optimum(network);
+    ASSERT_TRUE(optimum && optimum->is_exact()) << "seed " << seed;
+    EXPECT_EQ(synthesis.forest.algbw, std::max(optimum->upper, in_turn(network)))
+        << "seed " << seed;
+    expect_sound(network, synthesis, "seed " + std::to_string(seed));
+    better += synthesis.two_phases.has_value();
+    unequal += !synthesis.forest.weight.empty();
+  }
+  EXPECT_GT(better, 30);
+  EXPECT_GT(unequal, 3);
+}
+
+// Rounded to k trees, the better of the two ways; as many trees as if every root had k.
+TEST(AtOnce, FewTreesAreNoWorseThanInTurn) {
+  for (std::uint64_t seed = 700; seed < 740; ++seed) {
+    const Network network =
+        test::random_fabric(seed, {.max_compute = 5, .max_switches = 2, .one_way = seed % 2 == 0});
+    for (const std::int64_t k : {1, 2, 4}) {
+      const std::string what = "seed " + std::to_string(seed) + " k " + std::to_string(k);
+      const SynthesizeOptions asked = {.trees_per_root = {TreesPerRoot::Mode::fixed, k}};
+      const auto best = synthesize(network, asked);
+      SynthesizeOptions apart = asked;
+      apart.at_once = false;
+      const auto in_turn = synthesize(network, apart);
+      ASSERT_TRUE(best && in_turn) << what;
+      EXPECT_FALSE(in_turn->two_phases) << what;
+      EXPECT_GE(best->forest.algbw, in_turn->forest.algbw) << what;
+      std::int64_t trees = 0;
+      for (std::size_t t = 0; t < best->forest.broadcast->tree_count(); ++t) {
+        trees += best->forest.broadcast->tree(TreeId(t)).multiplicity;
+      }
+      EXPECT_EQ(trees, k * static_cast<std::int64_t>(network.ranks.size())) << what;
+      expect_sound(network, *best, what);
+    }
+  }
+}
+
+TEST(AtOnce, LowTreesAreNoWorseThanInTurn) {
+  for (std::uint64_t seed = 700; seed < 720; ++seed) {
+    const Network network = test::random_fabric(seed, {.max_compute = 5, .max_switches = 2});
+    const auto least = height_lower_bound(network, uniform_weights(network));
+    const auto low = synthesize(network, {.max_height = least});
+    const auto apart = synthesize(network, {.max_height = least, .at_once = false});
+    ASSERT_TRUE(low && apart) << "seed " << seed;
+    EXPECT_LE(low->forest.broadcast->max_height(), least) << "seed " << seed;
+    EXPECT_LE(low->forest.reduce->max_height(), least) << "seed " << seed;
+    EXPECT_GE(low->forest.algbw, apart->forest.algbw) << "seed " << seed;
+    expect_sound(network, *low, "seed " + std::to_string(seed));
+  }
+}
+
+TEST(AtOnce, SharesThatTheRanksOwnAreKept) {
+  Network network = *to_digraph(bundled("dgx-a100-x2-degraded"));
+  network.weight.assign(network.ranks.size(), 1);
+  network.weight[Rank(3)] = 3;
+  network.weight[Rank(5)] = 0;
+  const Synthesis synthesis = synthesized(network);
+  EXPECT_EQ(synthesis.forest.weight, network.weight);
+  EXPECT_EQ(synthesis.forest.algbw, Ratio(2075, 12));  // trees serve any root
+  expect_sound(network, synthesis, "weights");
+}
+
+TEST(AtOnce, IsNotLookedForWhereRanksAreAlike) {
+  for (const Network& network : {test::dgx_a100(2), test::torus({4, 4}), test::hypercube(4)}) {
+    EXPECT_FALSE(synthesized(network).two_phases);
+  }
+  FabricBuilder circle(4);
+  for (std::size_t v = 0; v < 4; ++v) circle.arc(v, (v + 1) % 4, 3);
+  EXPECT_FALSE(synthesized(circle.build()).two_phases);
+}
+
+TEST(AtOnce, OtherCollectivesAreNot) {
+  const auto gather =
+      synthesize(*to_digraph(bundled("mixed-a100-h100")), {.collective = Collective::allgather});
+  ASSERT_TRUE(gather);
+  EXPECT_FALSE(gather->two_phases);
+}
+
+TEST(AtOnce, FormerTreesAreKept) {
+  const Network network = *to_digraph(bundled("mixed-a100-h100"));
+  const Synthesis before = synthesized(network);
+  const auto after = synthesize(network, {.previous = &before.forest});
+  ASSERT_TRUE(after) << to_string(after.errors().front());
+  EXPECT_EQ(after->forest.algbw, Ratio(175));
+  ASSERT_TRUE(after->repack);
+  EXPECT_EQ(after->repack->kept, after->repack->previous);
+  expect_sound(network, *after, "warm");
+}
+
+TEST(AtOnce, WhatIsStoppedIsAnAnswerAllTheSame) {
+  const Network network = *to_digraph(bundled("mixed-a100-h100"));
+  std::stop_source stop;
+  SynthesizeOptions options;
+  options.answer_when_stopped = true;
+  options.packing.stop = stop.get_token();
+  options.packing.progress = [&](std::string_view stage, std::optional<double>) {
+    if (stage == "packing") stop.request_stop();
+  };
+  const auto stopped = synthesize(network, options);
+  ASSERT_TRUE(stopped) << to_string(stopped.errors().front());
+  EXPECT_TRUE(stopped->stopped);
+  expect_sound(network, *stopped, "stopped");
+}
+
+Weights weights(const std::vector<std::int64_t>& list) {
+  Weights result;
+  for (const std::int64_t weight : list) result.push_back(weight);
+  return result;
+}
+
+TEST(AtOnce, SharesAreRoundedByLargestRemainders) {
+  using solver::rounded_shares;
+  EXPECT_EQ(rounded_shares(weights({1, 1, 1}), 4), weights({2, 1, 1}));
+  EXPECT_EQ(rounded_shares(weights({5, 0, 3}), 8), weights({5, 0, 3}));
+  EXPECT_EQ(rounded_shares(weights({10, 1, 7}), 4), weights({2, 0, 2}));
+  const std::int64_t large = std::int64_t{1} << 61;
+  EXPECT_EQ(rounded_shares(weights({large, large}), 3), weights({2, 1}));
+  Weights shares = weights({6, 0, 4});
+  EXPECT_EQ(solver::take_common_factor(shares), 2);
+  EXPECT_EQ(shares, weights({3, 0, 2}));
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

@@ -1,0 +1,247 @@
+// Pictures: what is in them. How they look was looked at.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "forestcoll/convert.hpp"
+#include "forestcoll/generate.hpp"
+#include "topology/draw/picture.hpp"
+#include "topology/topology_testing.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using topology::Edge;
+using topology::Item;
+using topology::ItemKind;
+using topology::make_picture;
+using topology::Picture;
+using topology::Side;
+
+Topology make(const std::string& name, const std::map<std::string, std::string>& values = {}) {
+  return parse_valid(to_topology_json(*generate(name, values)));
+}
+
+// All nodes but one.
+std::vector<NodeId> all_but(const Topology& topology, NodeId one) {
+  std::vector<NodeId> nodes;
+  for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
+    if (NodeId(i) != one) nodes.push_back(NodeId(i));
+  }
+  return nodes;
+}
+
+const Item& item(const Picture& picture, const std::string& name) {
+  const auto at = std::ranges::find_if(
+      picture.items, [&](const Item& i) { return std::ranges::count(i.names, name) > 0; });
+  EXPECT_NE(at, picture.items.end()) << name;
+  return *at;
+}
+
+TEST(Picture, SmallFabricsNodeByNode) {
+  const Topology topology = make("dgx-a100", {{"boxes", "2"}, {"fabric", "odd-even"}});
+  const Picture picture = make_picture(topology, {.sending = all_but(topology, NodeId(0))});
+  EXPECT_EQ(picture.items.size(), topology.nodes.size());
+  EXPECT_EQ(picture.edges.size(), topology.links.size());
+  EXPECT_EQ(std::ranges::count(picture.edges, true, &Edge::crosses), 2);
+  EXPECT_EQ(item(picture, "box0/gpu0").side, Side::receives);
+  EXPECT_EQ(item(picture, "box1/gpu0").side, Side::sends);
+  // From top to bottom: NVSwitch, GPU, NIC, switch.
+  EXPECT_EQ(item(picture, "box1/nvsw").level, 0U);
+  EXPECT_EQ(item(picture, "box1/gpu5").level, 1U);
+  EXPECT_EQ(item(picture, "box1/nic5").level, 2U);
+  EXPECT_EQ(item(picture, "ib0").level, 3U);
+}
+
+TEST(Picture, LargeFabricsBoxByBox) {
+  const Topology topology =
+      make("dgx-h100", {{"boxes", "128"}, {"fabric", "rail-spine"}, {"oversubscription", "2"}});
+  // Box 5 has to be left by the others' data.
+  std::vector<NodeId> sending;
+  for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
+    if (topology.nodes[NodeId(i)].box != "box5") sending.push_back(NodeId(i));
+  }
+  const Picture picture = make_picture(topology, {.sending = sending});
+  // Four units of boxes and of leaves, box5, the spines.
+  EXPECT_EQ(picture.items.size(), 10U);
+  EXPECT_EQ(item(picture, "box0").names.size(), 31U);
+  EXPECT_EQ(item(picture, "box5").names.size(), 1U);
+  EXPECT_EQ(item(picture, "box5").side, Side::receives);
+  EXPECT_EQ(item(picture, "box40").names.size(), 32U);
+  EXPECT_EQ(item(picture, "box40").gpus, 8U);
+  EXPECT_EQ(item(picture, "spine3").names.size(), 4U);
+  for (const Edge& edge : picture.edges) {
+    const Item &a = picture.items[edge.a], &b = picture.items[edge.b];
+    if (std::ranges::count(a.names, "box40") + std::ranges::count(b.names, "box40") == 0) continue;
+    EXPECT_EQ(edge.links, 256U);
+    EXPECT_EQ(edge.there, Ratio(256 * 50));
+    EXPECT_EQ(edge.back, Ratio(256 * 50));
+    EXPECT_FALSE(edge.crosses);
+  }
+  EXPECT_EQ(std::ranges::count(picture.edges, true, &Edge::crosses), 1);
+}
+
+// 32 leaves of 4 boxes, of which box0 stands apart: what is left are two leaves and their boxes.
+TEST(Picture, LeavesWithTheirBoxesShareAnItemWhereThereAreMany) {
+  const Topology topology = make("dgx-a100", {{"boxes", "128"}, {"fabric", "fat-tree"}});
+  std::vector<NodeId> sending;
+  for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
+    if (topology.nodes[NodeId(i)].box != "box0") sending.push_back(NodeId(i));
+  }
+  const Picture picture = make_picture(topology, {.sending = sending});
+  EXPECT_EQ(picture.items.size(), 6U);
+  EXPECT_EQ(item(picture, "box4").sets, 31U);
+  EXPECT_EQ(item(picture, "box4").names.size(), 124U);
+  EXPECT_EQ(item(picture, "leaf31").names.size(), 31U);
+  EXPECT_EQ(item(picture, "leaf0").names.size(), 1U);
+  EXPECT_EQ(item(picture, "box1").names.size(), 3U);
+  EXPECT_EQ(item(picture, "spine0").sets, 1U);
+  const std::string dot = draw(topology, {.sending = sending}).dot;
+  EXPECT_THAT(dot, HasSubstr("31 times 4 boxes of 8 GPUs"));
+  EXPECT_THAT(dot, HasSubstr("31 switches"));
+  EXPECT_THAT(dot, HasSubstr("992 links, 24800 GB/s"));
+  // Where few are left to draw, each leaf stays apart.
+  const Topology few = make("dgx-a100", {{"boxes", "32"}, {"fabric", "fat-tree"}});
+  EXPECT_EQ(make_picture(few, {}).items.size(), 8U + 8 + 1);
+}
+
+TEST(Picture, DividedBoxesStayWholeUnlessThereAreMany) {
+  const Topology topology = make("dgx-h100", {{"boxes", "32"}, {"fabric", "rail"}});
+  const Picture one = make_picture(topology, {.sending = all_but(topology, NodeId(3))});
+  EXPECT_EQ(item(one, "box0/gpu3").side, Side::receives);
+  EXPECT_EQ(item(one, "box0/gpu3").cluster, "box0");
+  EXPECT_EQ(item(one, "box1").names.size(), 31U);
+  // The other boxes are next to the rails, and these are below the NICs of the one.
+  EXPECT_GT(item(one, "rail0").level, item(one, "box0/nic0").level);
+  std::vector<NodeId> gpus_0;
+  for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
+    if (topology.nodes[NodeId(i)].id.ends_with("gpu0")) gpus_0.push_back(NodeId(i));
+  }
+  const Picture all = make_picture(topology, {.sending = gpus_0});
+  EXPECT_EQ(item(all, "box7").side, Side::divided);
+  EXPECT_EQ(item(all, "box7").names.size(), 32U);
+}
+
+TEST(Picture, DisabledPartsAreLeftOut) {
+  const Topology topology = parse_valid(flat_file(
+      R"({"id":"g[0-2]","type":"compute"},{"id":"x","type":"switch","enabled":false})",
+      R"({"src":"g[0-1]","dst":"g2","bandwidth":1},{"src":"g[0-2]","dst":"x","bandwidth":1},
+                   {"src":"g0","dst":"g1","bandwidth":1,"enabled":false})"));
+  const Picture picture = make_picture(topology, {});
+  EXPECT_EQ(picture.items.size(), 3U);
+  EXPECT_EQ(picture.edges.size(), 2U);
+}
+
+TEST(Picture, DirectionsAreSummedApart) {
+  const Topology topology = parse_valid(
+      flat_file(R"({"id":"g[0-1]","type":"compute"})",
+                R"({"src":"g1","dst":"g0","bandwidth":3},{"src":"g0","dst":"g1","bandwidth":4,
+                   "duplex":"simplex"})"));
+  const Picture picture = make_picture(topology, {});
+  ASSERT_EQ(picture.edges.size(), 1U);
+  EXPECT_EQ(picture.edges[0].there, Ratio(7));
+  EXPECT_EQ(picture.edges[0].back, Ratio(3));
+  EXPECT_EQ(picture.edges[0].links, 2U);
+  EXPECT_THAT(draw(topology).dot, HasSubstr("2 links, 7 / 3 GB/s"));
+}
+
+// A NIC or a PCIe switch that is a node for either direction is one thing to look at.
+TEST(Picture, TheTwoNodesOfADeviceAreDrawnAsOne) {
+  const Topology topology = parse_valid(flat_file(
+      R"({"id":"gpu[0-1]","type":"compute"},{"id":"nic_out0","type":"switch"},
+         {"id":"nic_in0","type":"switch"},{"id":"ib","type":"switch"})",
+      R"({"src":"gpu[0-1]","dst":"ib","bandwidth":1},
+         {"src":"gpu[0-1]","dst":"nic_out0","bandwidth":20,"duplex":"simplex","kind":"pcie"},
+         {"src":"nic_in0","dst":"gpu[0-1]","bandwidth":20,"duplex":"simplex","kind":"pcie"},
+         {"src":"nic_out0","dst":"ib","bandwidth":25,"duplex":"simplex"},
+         {"src":"ib","dst":"nic_in0","bandwidth":25,"duplex":"simplex"})"));
+  const Picture picture = make_picture(topology, {.sending = {NodeId(0), NodeId(2)}});
+  EXPECT_EQ(picture.items.size(), 4U);
+  EXPECT_EQ(item(picture, "nic0").side, Side::divided);
+  ASSERT_EQ(picture.edges.size(), 5U);
+  for (const Edge& edge : picture.edges) {
+    EXPECT_EQ(edge.links, 1U);
+    EXPECT_EQ(edge.there, edge.back);
+  }
+}
+
+TEST(Picture, DirectionsStayApartWhereItemsMerge) {
+  const Topology topology = parse_valid(flat_file(
+      R"({"id":"a","type":"compute"},{"id":"s","type":"switch"},{"id":"b","type":"compute"})",
+      R"({"src":"a","dst":"s","bandwidth":1},{"src":"b","dst":"s","bandwidth":1},
+         {"src":"a","dst":"s","bandwidth":2,"duplex":"simplex"},
+         {"src":"b","dst":"s","bandwidth":2,"duplex":"simplex"})"));
+  const Picture picture = make_picture(topology, {.detail = 1});
+  ASSERT_EQ(picture.items.size(), 2U);
+  ASSERT_EQ(picture.edges.size(), 1U);
+  EXPECT_EQ(picture.items[picture.edges[0].a].names.size(), 2U);
+  EXPECT_EQ(picture.edges[0].there, Ratio(6));
+  EXPECT_EQ(picture.edges[0].back, Ratio(2));
+}
+
+TEST(Draw, LayoutByWhatIsThere) {
+  EXPECT_THAT(draw(make("dgx-a100", {{"boxes", "2"}})).dot, HasSubstr("layout=dot;"));
+  EXPECT_THAT(draw(make("torus")).dot, HasSubstr("layout=neato;"));
+  EXPECT_THAT(draw(make("torus", {{"dims", "11x11"}})).dot, HasSubstr("layout=sfdp;"));
+  EXPECT_THAT(draw(make("dragonfly")).dot, AllOf(HasSubstr("layout=neato;"), HasSubstr("pos=")));
+  // One box is the whole picture.
+  const Topology box = parse_valid(flat_file(R"({"id":"g[0-2]","type":"compute","box":"b"})",
+                                             R"({"src":"g[0-1]","dst":"g2","bandwidth":1})"));
+  EXPECT_THAT(draw(box).dot, HasSubstr("layout=neato;"));
+}
+
+// Graphviz leads edges around nodes at a cost of minutes where there are hundreds.
+TEST(Draw, ManyEdgesAreStraight) {
+  EXPECT_THAT(draw(make("torus")).dot, HasSubstr("splines=true"));
+  for (const std::string dims : {"12x12", "6x6x6", "8x8x8"}) {
+    const std::string dot = draw(make("torus", {{"dims", dims}})).dot;
+    EXPECT_THAT(dot, AllOf(HasSubstr("splines=line"), Not(HasSubstr("splines=true")))) << dims;
+  }
+  EXPECT_THAT(draw(make("dragonfly")).dot, HasSubstr("splines=line"));
+}
+
+TEST(Draw, NamesAreEscaped) {
+  Topology topology = make("ring", {{"nodes", "2"}});
+  topology.name = "<b>&\"";
+  topology.nodes[NodeId(0)].id = "a\"<";
+  const std::string dot = draw(topology, {.caption = "x < y"}).dot;
+  EXPECT_THAT(dot, HasSubstr("graph \"<b>&\\\"\" {"));
+  EXPECT_THAT(dot, HasSubstr("&lt;b&gt;&amp;"));
+  EXPECT_THAT(dot, HasSubstr("x &lt; y"));
+  EXPECT_THAT(dot, HasSubstr("label=\"a\\\"<\""));
+}
+
+// Rows keep the order of the file, and names of boxes stand beside arcs.
+TEST(Draw, RowsKeepTheirOrder) {
+  const std::string switched = draw(make("dgx-a100", {{"boxes", "2"}, {"fabric", "rail"}})).dot;
+  EXPECT_THAT(switched, AllOf(HasSubstr("remincross=false"), Not(HasSubstr("margin=3"))));
+  EXPECT_THAT(switched,
+              HasSubstr("i34 -- i35 -- i36 -- i37 -- i38 -- i39 -- i40 -- i41 [style=invis]"));
+  const std::string direct = draw(make("mi250", {{"boxes", "2"}, {"fabric", "single"}})).dot;
+  EXPECT_THAT(direct, HasSubstr("labeljust=l; margin=32;"));
+}
+
+TEST(Draw, TheLegendCountsCables) {
+  EXPECT_THAT(draw(make("dgx-a100")).dot, HasSubstr(">nvlink 300 GB/s = 12 x 25</font>>"));
+  EXPECT_THAT(draw(make("mixed")).dot, HasSubstr(">nvlink 300 to 450 GB/s</font>"));
+}
+
+TEST(Draw, OneWayLinksHaveArrows) {
+  EXPECT_THAT(draw(make("kautz")).dot, HasSubstr("dir=forward"));
+  EXPECT_THAT(draw(make("torus")).dot, Not(HasSubstr("dir=forward")));
+}
+
+TEST(Draw, SameBytesEveryTime) {
+  const Topology topology = make("dgx-h100", {{"boxes", "40"}, {"fabric", "rail-spine"}});
+  EXPECT_EQ(draw(topology).dot, draw(topology).dot);
+}
+
+}  // namespace
+}  // namespace forestcoll::testing
