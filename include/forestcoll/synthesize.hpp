@@ -54,6 +54,9 @@ struct Synthesis {
   /// GB/s: where the optimum is not known, what it is at least; `forest.optimum` is then what
   /// nothing exceeds.
   std::optional<Ratio> optimum_at_least = {};
+  /// GB/s: the optimum of forests, whose edges are paths, where `forest.optimum` is a lower one, of
+  /// schedules, which name peers and no routes. Only `compile` says that.
+  std::optional<Ratio> optimum_of_paths = {};
   /// The scale asked for could not be packed, because switches' two sides differ (by themselves
   /// or after rounding to k trees) or because trees had to be lower (`max_height`): U was raised,
   /// and `forest.algbw` is what that left of `allowed`.

@@ -18,6 +18,7 @@
 #include <string>
 #include <utility>
 
+#include "choose/as_written.hpp"
 #include "choose/candidate_times.hpp"
 #include "choose/fit_threadblocks.hpp"
 #include "choose/settle.hpp"
@@ -137,6 +138,17 @@ IdVector<Rank, std::int64_t> spread(std::int64_t chunks, std::int64_t ranks) {
   return shares;
 }
 
+// Nobody leaves the number of trees open.
+Expected<ChosenForest> choose_as_asked(const Fabric& fabric, const CompileOptions& options) {
+  auto found = choose::synthesize_as_written(fabric.network, options.synthesis, options.format);
+  if (!found) return found.errors();
+  for (std::size_t i = 0; i + 1 < found->size(); ++i) {
+    FittedForest fitted = fit_threadblocks(std::move((*found)[i]), fabric, options);
+    if (fitted.fits) return std::move(fitted.chosen);
+  }
+  return fit_threadblocks(std::move(found->back()), fabric, options).chosen;
+}
+
 }  // namespace
 
 namespace choose {
@@ -179,9 +191,10 @@ Expected<ChosenForest> choose::choose_trees(const Fabric& fabric, const CompileO
   const auto settled = choose::settle(fabric, given);
   if (!settled) return settled.errors();
   const CompileOptions& options = *settled;
+  if (!options.choose_trees) return choose_as_asked(fabric, options);
   auto best = synthesize(fabric.network, options.synthesis);
   if (!best) return best.errors();
-  if (!options.choose_trees || best->stopped) {
+  if (best->stopped) {
     return fit_threadblocks(*std::move(best), fabric, options).chosen;
   }
   std::vector<FittedForest> found = by_rate(*std::move(best), fabric, options);

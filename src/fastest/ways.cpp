@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "choose/as_written.hpp"
 #include "choose/branching.hpp"
 #include "choose/settle.hpp"
 #include "choose/switch_plan.hpp"
@@ -92,8 +93,11 @@ class WayFinder {
   void add_optimal() {
     SynthesizeOptions asked = options_.synthesis;
     asked.trees_per_root = {};
-    auto found = synthesize(fabric_.network, asked);
-    if (found && !found->stopped) add(*std::move(found));
+    auto found = choose::synthesize_as_written(fabric_.network, asked, options_.format);
+    if (!found) return;
+    for (Synthesis& each : *found) {
+      if (!each.stopped) add(std::move(each));
+    }
   }
 
   void add_powers_of_two() {

@@ -26,6 +26,13 @@ std::string at_once_line(const Synthesis& synthesis) {
       number(*synthesis.two_phases));
 }
 
+std::string paths_line(const Synthesis& synthesis) {
+  if (!synthesis.optimum_of_paths) return {};
+  return fmt::format(
+      "  the optimum of what names no routes; a forest, whose edges are paths, has {} GB/s\n",
+      number(*synthesis.optimum_of_paths));
+}
+
 // A stop explains a loss by itself.
 std::string raised_line(const Synthesis& synthesis) {
   if (!synthesis.raised || synthesis.stopped) return {};
@@ -83,8 +90,8 @@ Json kept_json(const RepackStatistics& repack) {
 }
 
 std::string solver_lines(const Synthesis& synthesis) {
-  return at_once_line(synthesis) + raised_line(synthesis) + stopped_line(synthesis) +
-         repack_line(synthesis);
+  return paths_line(synthesis) + at_once_line(synthesis) + raised_line(synthesis) +
+         stopped_line(synthesis) + repack_line(synthesis);
 }
 
 std::string tradeoff_lines(const Tradeoff& tradeoff) {
@@ -105,6 +112,7 @@ std::string tradeoff_lines(const Tradeoff& tradeoff) {
 void add_solver_report(Json& json, const Synthesis& synthesis) {
   const CollectiveForest& forest = synthesis.forest;
   if (synthesis.two_phases) json["two_phases"] = exact(*synthesis.two_phases);
+  if (synthesis.optimum_of_paths) json["optimum_of_paths"] = exact(*synthesis.optimum_of_paths);
   json["raised"] = synthesis.raised;
   if (synthesis.raised) {
     Json raise = {{"allowed", exact(synthesis.allowed)},

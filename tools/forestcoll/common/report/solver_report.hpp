@@ -26,7 +26,8 @@ struct Tradeoff {
 [[nodiscard]] Json kept_json(const RepackStatistics& repack);
 [[nodiscard]] std::string tradeoff_lines(const Tradeoff& tradeoff);
 
-/// The same for the summary in JSON: "two_phases", "raised", "raise", "stopped", "kept".
+/// The same for the summary in JSON: "two_phases", "optimum_of_paths", "raised", "raise",
+/// "stopped", "kept".
 void add_solver_report(Json& json, const Synthesis& synthesis);
 [[nodiscard]] Json tradeoff_json(const Tradeoff& tradeoff);
 

@@ -1,0 +1,23 @@
+// Forests for what is written of them: schedules name peers and no routes.
+#pragma once
+
+#include <vector>
+
+#include "forestcoll/compile.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/network.hpp"
+#include "forestcoll/synthesize.hpp"
+
+namespace forestcoll::choose {
+
+/// `synthesize`, for a format. Where the trees are for a schedule and reach less by the routes of a
+/// runtime than by their own, others are made without detours that no runtime makes (see
+/// `without_detours`), and, of an even number of trees, half as many twice. Those that are better
+/// by a runtime's routes than the ones before them come first; where such are not by `synthesize`
+/// alone, their `forest.optimum` is what no schedule exceeds, and `optimum_of_paths` that of
+/// forests. With former trees, only these count. Never empty.
+/// Errors: those of `synthesize`. Cost: that of `synthesize`, at most four times.
+[[nodiscard]] Expected<std::vector<Synthesis>> synthesize_as_written(
+    const Network& network, const SynthesizeOptions& options, Format format);
+
+}  // namespace forestcoll::choose
