@@ -1,4 +1,4 @@
-// The schedules that ours are compared with: NCCL's rings and trees, and the literature's.
+// The schedules that ours are compared with: NCCL's rings and trees, the literature's, all-to-alls.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,6 @@
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/verify.hpp"
-#include "schedule/alltoall/alltoall_schedule.hpp"
 
 namespace forestcoll {
 

@@ -1,4 +1,4 @@
-// A topology with what is derived from it once: what schedules are compiled for.
+// A topology with what follows from it: its GPU's figures, protocols, how long schedules take.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,7 @@ struct ChosenGpu {
 /// Cost: O(n + m) and the length of the texts.
 [[nodiscard]] ChosenGpu choose_gpu(const Topology& topology, const Metadata& metadata);
 
+/// What is derived from a topology once: schedules are compiled for it.
 struct Fabric {
   Topology topology;
   Network network;  ///< `to_digraph(topology)`

@@ -1,5 +1,5 @@
-// The fastest schedule for a size, of all algorithms that there are: by simulation, which is a
-// model, not a measurement.
+// The fastest schedule for a size, of all algorithms that there are, and sets of them by size: by
+// simulation, which is a model, not a measurement.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The schedule: what every threadblock of every GPU does, step by step.
+// The schedule: what every threadblock of every GPU does, from a forest or by an exchange.
 #pragma once
 
 #include <cstdint>

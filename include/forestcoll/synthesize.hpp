@@ -1,4 +1,4 @@
-// The facade: from a topology to a proved forest.
+// From a network to a proved forest: rate, scaling, packing.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Verification of schedules and forests by code that shares nothing with what made them.
+// Verification of schedules, forests and proofs by code that shares nothing with what made them.
 #pragma once
 
 #include <cstddef>

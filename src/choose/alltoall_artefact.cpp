@@ -9,6 +9,7 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/stopwatch.hpp"
 #include "forestcoll/topology.hpp"
+#include "schedule/alltoall/alltoall_schedule.hpp"
 #include "schedule/mscclpp/plan.hpp"
 #include "solver/alltoall/route_alltoall.hpp"
 
