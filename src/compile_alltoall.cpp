@@ -23,7 +23,7 @@ constexpr std::int64_t kMostPathsCompared = std::int64_t{1} << 15;
 constexpr std::int64_t kMostEvents = 5'000'000;
 
 Diagnostic unequal_amounts() {
-  return make_error("T09", "MSCCL XML and plans cannot say that pairs have unequal amounts",
+  return make_error(Code::T09, "MSCCL XML and plans cannot say that pairs have unequal amounts",
                     "write the paths with --format flows");
 }
 

@@ -8,23 +8,15 @@
 #include <variant>
 #include <vector>
 
+#include "forestcoll/codes.hpp"
+
 namespace forestcoll {
 
 enum class Severity { error, warning };
 
-/// What kind of failure an error is; the command line turns it into the exit code.
-enum class ErrorKind {
-  input,         ///< the input is wrong: exit code 2
-  limit,         ///< it does not fit a target's limits or exact arithmetic: exit code 3
-  threadblocks,  ///< a GPU has too many peers for the target's threadblocks or channels: exit code
-                 ///< 3
-  stopped,       ///< it was asked to stop before the end: exit code 3
-  io,            ///< a file cannot be read or written: exit code 4
-};
-
 /// One finding.
 struct Diagnostic {
-  std::string code = {};  ///< "E05", "W01", …: stable, documented in docs/diagnostics.md
+  std::optional<Code> code = {};  ///< none: of errors in reading and writing files
   Severity severity = Severity::error;
   ErrorKind kind = ErrorKind::input;
   std::string file = {};     ///< as the user named it; empty where there is none
@@ -39,6 +31,17 @@ using Diagnostics = std::vector<Diagnostic>;
 /// "dgx2.json: /links/17/bandwidth: expected …, found "50GBs" [E05]" and, on a second line, the
 /// remedy.
 [[nodiscard]] std::string to_string(const Diagnostic& diagnostic);
+
+/// Where an error is; either may be empty.
+struct ErrorPlace {
+  std::string file = {};   ///< as the user named it
+  std::string where = {};  ///< JSON pointer, or "line:column"
+};
+
+/// An error of its code's kind. `message` says what was expected and what was found, a limit with
+/// its number; `remedy` what to do about it, and may be empty.
+[[nodiscard]] Diagnostic make_error(Code code, std::string message, std::string remedy = {},
+                                    ErrorPlace place = {});
 
 /// A value, or the errors that explain why there is none (at least one).
 template <class T>

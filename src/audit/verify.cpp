@@ -71,7 +71,7 @@ void note_results(const Program& program, const Results& results, Verdict& verdi
 
 bool can_be_followed(const MemoryMap& memory, Findings& findings) {
   if (memory.total() <= kMaxMemoryChunks) return true;
-  findings.add(Code::too_large, Place{},
+  findings.add(Rule::too_large, Place{},
                fmt::format("{} chunks of memory over all ranks; this verifier follows {}",
                            memory.total(), kMaxMemoryChunks));
   return false;
@@ -104,7 +104,7 @@ bool add_group_loads(const Network& network, const Topology& topology,
   for (const auto& [access, chunks] : accesses) {
     const auto links = links_of_access(network, roles, access);
     if (links.empty()) {
-      findings.add(Code::fabric, Place{access.rank, -1, -1, 0, {}},
+      findings.add(Rule::fabric, Place{access.rank, -1, -1, 0, {}},
                    fmt::format("{} through a switch, and none of the topology that is linked to "
                                "them can",
                                to_string(access)),
@@ -125,12 +125,12 @@ void check_fabric(const Program& program, const Transfers& transfers, const Grou
                   const Topology& topology, Findings& findings, Verdict& verdict) {
   const auto network = to_digraph(without_relays(topology));
   if (!network) {
-    findings.add(Code::fabric, std::string(),
+    findings.add(Rule::fabric, std::string(),
                  "the topology has no exact digraph: " + network.errors().front().message);
     return;
   }
   if (program.ranks != static_cast<std::int64_t>(network->ranks.size())) {
-    findings.add(Code::fabric, std::string(),
+    findings.add(Rule::fabric, std::string(),
                  fmt::format("the schedule is for {} GPUs, the topology has {}", program.ranks,
                              network->ranks.size()),
                  "give the topology that the schedule was made for");
@@ -310,7 +310,7 @@ Expected<Verdict> verify(std::string_view text, std::string_view file, const Top
                          const VerifyOptions& options) {
   const audit::TargetRules* target = audit::find_target_rules(options.target);
   if (target == nullptr) {
-    return make_error("V04", fmt::format("unknown target \"{}\"", options.target),
+    return make_error(Code::V04, fmt::format("unknown target \"{}\"", options.target),
                       fmt::format("targets are {}", fmt::join(audit::target_names(), ", ")));
   }
   constexpr std::string_view kBom = "\xEF\xBB\xBF";

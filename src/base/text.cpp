@@ -36,7 +36,7 @@ char upper(char c) {
 }
 
 Diagnostic refuse(std::string message) {
-  return make_error("M01", std::move(message),
+  return make_error(Code::M01, std::move(message),
                     "write a range such as 1K:4G or 1K:4G:4, or a list such as 64K,1M,1G",
                     {.where = "sizes"});
 }

@@ -86,7 +86,7 @@ Diagnostic unknown(std::string_view name) {
   for (const Entry& entry : entries()) {
     names += (names.empty() ? "" : ", ") + std::string(entry.info.name);
   }
-  return make_error("B09", fmt::format("there is no algorithm \"{}\"", name.substr(0, 40)),
+  return make_error(Code::B09, fmt::format("there is no algorithm \"{}\"", name.substr(0, 40)),
                     "the algorithms are " + names);
 }
 
@@ -95,7 +95,8 @@ Diagnostic unsupported(const BaselineInfo& info, Collective collective) {
   for (const Collective c : info.supported) {
     names += (names.empty() ? "" : ", ") + std::string(to_string(c));
   }
-  return make_error("B06", fmt::format("{} has no {} of its own", info.name, to_string(collective)),
+  return make_error(Code::B06,
+                    fmt::format("{} has no {} of its own", info.name, to_string(collective)),
                     fmt::format("it serves {}", names));
 }
 
@@ -126,7 +127,7 @@ Expected<BaselineResult> make_baseline(std::string_view name, const Topology& to
     return unsupported(entry->info, collective);
   }
   if (!network.weight.empty() && !is_rooted(collective)) {
-    return make_error("B05",
+    return make_error(Code::B05,
                       fmt::format("the ranks own unequal shares of the data, and {} knows "
                                   "equal ones only",
                                   name),

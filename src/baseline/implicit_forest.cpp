@@ -30,7 +30,7 @@ struct Load {
 };
 
 Diagnostic inexact() {
-  return make_error("E14", "the rate of this algorithm does not fit 64-bit fractions",
+  return make_error(Code::E14, "the rate of this algorithm does not fit 64-bit fractions",
                     "round the bandwidths to a coarser grid with --quantize");
 }
 
@@ -273,7 +273,7 @@ Expected<BaselineResult> carry_out(const Request& request, const FamilyMaker& ma
 }
 
 Diagnostic too_large(std::string message, std::string remedy) {
-  return make_error("B04", std::move(message), std::move(remedy));
+  return make_error(Code::B04, std::move(message), std::move(remedy));
 }
 
 std::string name_of(const Topology& topology, Rank rank) {

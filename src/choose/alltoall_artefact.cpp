@@ -144,7 +144,7 @@ Expected<Ratio> alltoall_algbw(const ParsedDemand& demand, const Ratio& rate) {
   const auto ranks = static_cast<std::int64_t>(demand.demand.ranks());
   const auto algbw = checked_mul(rate, Ratio(demand.total, ranks));
   if (algbw) return *algbw;
-  return make_error("E14", "the exact algbw of this all-to-all does not fit 64 bits",
+  return make_error(Code::E14, "the exact algbw of this all-to-all does not fit 64 bits",
                     "give the demand in a larger unit, or round the bandwidths to a coarser grid "
                     "with --quantize");
 }

@@ -192,7 +192,7 @@ Expected<void> refuse_former(const Fabric& fabric, const CompileOptions& options
   const BranchingForest& former = *options.previous_branching;
   const SynthesizeOptions& asked = options.synthesis;
   const auto misfit = [](std::string message) {
-    return make_error("R02", std::move(message),
+    return make_error(Code::R02, std::move(message),
                       "give a forest of the same collective, root and fabric, made before the "
                       "failure, or leave it out and pack from scratch");
   };

@@ -16,7 +16,7 @@ constexpr const char* kFewerTrees = "ask for fewer trees per root, down to -k 1"
 
 Diagnostic too_large(const std::string& what, const std::string& limit, const char* remedy) {
   return make_error(
-      "T10",
+      Code::T10,
       fmt::format("the trees have {}; the checker, which has to accept them, reads {}", what,
                   limit),
       remedy);

@@ -94,7 +94,7 @@ Expected<std::string> choose_protocol(std::string_view asked, bool force_simple,
     return std::string(asked.empty() ? "Simple" : asked);
   }
   if (asked != "Simple") return std::string(asked.empty() ? "LL" : asked);
-  return make_error("T08", why_it_hangs_in_simple(collective),
+  return make_error(Code::T08, why_it_hangs_in_simple(collective),
                     "leave --proto out for LL, or force it with --force-simple");
 }
 

@@ -10,7 +10,7 @@
 namespace forestcoll::choose {
 
 Diagnostic relays_in_schedule() {
-  return make_error("T06",
+  return make_error(Code::T06,
                     "a runtime runs a schedule on the members of the process group alone, and "
                     "other GPUs of this fabric are to relay",
                     "leave the relays out of the fabric, or write a forest or flows");

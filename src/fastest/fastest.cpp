@@ -20,7 +20,7 @@ using fastest::Contest;
 constexpr std::size_t kNamed = 4;  // algorithms after the fastest, in words
 
 Diagnostic no_simple(const ExchangeInfo& exchange) {
-  return make_error("T08",
+  return make_error(Code::T08,
                     fmt::format("{} has more operations in flight on a connection than Simple has "
                                 "room for",
                                 exchange.name),

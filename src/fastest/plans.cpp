@@ -34,7 +34,7 @@ class PlanMaker {
     Way& way = ways_[number];
     const bool is_first = number == 0;
     if (!is_first && !way.switched && edge_count(way.forest()) > kMostPlanEdges) {
-      return make_error("N07", "too many edges");
+      return make_error(Code::N07, "too many edges");
     }
     const auto planned = plan_of(way, fabric_, options_);
     if (!planned) return planned.errors();

@@ -45,7 +45,7 @@ class WayFinder {
     add_baselines();
     if (options_.format != Format::mscclpp) add_exchanges();
     if (!ways_.empty()) return std::move(ways_);
-    return make_error("B09", "none of the algorithms that are asked for has a schedule here",
+    return make_error(Code::B09, "none of the algorithms that are asked for has a schedule here",
                       "`forestcoll compare` says why, for each of them");
   }
 

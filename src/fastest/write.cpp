@@ -132,14 +132,14 @@ Diagnostic nothing_served(const Contest& contest, std::string_view option) {
   const std::int64_t elements = contest.elements(program);
   if (contest.of_plans()) {
     return make_error(
-        "S03",
+        Code::S03,
         fmt::format("{}: no plan is for any of these sizes: the one that is for most of them is "
                     "for multiples of {} bytes up to {}",
                     option, kBytesOfElement * elements, program.max_bytes),
         fmt::format("name multiples of {} bytes", kBytesOfElement * elements));
   }
   return make_error(
-      "S03",
+      Code::S03,
       fmt::format("{}: at none of these sizes would {} select a schedule: the one with the fewest "
                   "chunks has {}, and its buffers are multiples of {} elements",
                   option, contest.compile().xml.target, program.chunks, elements),

@@ -9,17 +9,11 @@
 
 namespace forestcoll::emit {
 
-Diagnostic flaw_of_forest(std::string code, std::string_view file, std::string where,
+Diagnostic flaw_of_forest(Code code, std::string_view file, std::string where,
                           std::string message) {
-  const ErrorKind kind = kind_of(code);
-  return {.code = std::move(code),
-          .kind = kind,
-          .file = std::string(file),
-          .where = std::move(where),
-          .message = std::move(message),
-          .remedy =
-              "give a forest that `forestcoll synth --format forest` wrote for "
-              "this fabric"};
+  return make_error(code, std::move(message),
+                    "give a forest that `forestcoll synth --format forest` wrote for this fabric",
+                    {.file = std::string(file), .where = std::move(where)});
 }
 
 Expected<DocumentNodes> find_nodes(const ForestDocument& document, std::string_view file,
@@ -33,7 +27,7 @@ Expected<DocumentNodes> find_nodes(const ForestDocument& document, std::string_v
   for (const std::string& name : document.names) {
     const auto at = node_of.find(name);
     if (at == node_of.end()) {
-      return flaw_of_forest("F02", file, "",
+      return flaw_of_forest(Code::F02, file, "",
                             fmt::format("the topology has no node {}", name.substr(0, 80)));
     }
     found.node.push_back(at->second);
@@ -42,17 +36,17 @@ Expected<DocumentNodes> find_nodes(const ForestDocument& document, std::string_v
   for (std::size_t r = 0; r < document.ranks.size(); ++r) {
     const auto name = static_cast<std::size_t>(document.ranks[r]);
     if (found.rank_of[name].valid()) {
-      return flaw_of_forest("F02", file, "/ranks", "a rank stands twice");
+      return flaw_of_forest(Code::F02, file, "/ranks", "a rank stands twice");
     }
     found.rank_of[name] = Rank(r);
     found.ranks.push_back(found.node[name]);
     if (topology.nodes[found.ranks.back()].type != NodeType::compute) {
-      return flaw_of_forest("F02", file, "/ranks",
+      return flaw_of_forest(Code::F02, file, "/ranks",
                             fmt::format("{} is a switch", document.names[name]));
     }
   }
   if (found.ranks.size() < 2) {
-    return flaw_of_forest("F02", file, "/ranks", "expected at least 2 ranks");
+    return flaw_of_forest(Code::F02, file, "/ranks", "expected at least 2 ranks");
   }
   return found;
 }

@@ -19,7 +19,7 @@ struct DocumentNodes {
 };
 
 /// What is wrong with a forest's file (F01, F02, T10), and where.
-[[nodiscard]] Diagnostic flaw_of_forest(std::string code, std::string_view file, std::string where,
+[[nodiscard]] Diagnostic flaw_of_forest(Code code, std::string_view file, std::string where,
                                         std::string message);
 
 /// Errors: F02 an id that the topology has not, a rank that stands twice, is a switch, or the only

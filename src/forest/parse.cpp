@@ -38,7 +38,7 @@ class ForestParser {
         forest.collective == Collective::reduce_scatter || forest.collective == Collective::reduce;
     for (std::size_t list = 0; list < document_.lists.size(); ++list) {
       if (document_.lists[list].has_value() != (two ? list > 0 : list == 0)) {
-        fail("F01", fmt::format("/{}", emit::kListNames[list]),
+        fail(Code::F01, fmt::format("/{}", emit::kListNames[list]),
              fmt::format("a forest of a {} has {} of trees", to_string(forest.collective),
                          two ? "the lists \"reduce\" and \"broadcast\"" : "the list \"trees\""));
         return *error_;
@@ -56,17 +56,17 @@ class ForestParser {
   bool parse_header(CollectiveForest& forest) {
     if (document_.format != "forestcoll-forest" || document_.version < 1 || document_.version > 2) {
       return fail(
-          "F01", "/format",
+          Code::F01, "/format",
           fmt::format("expected format \"forestcoll-forest\", version 1 or 2, found \"{}\", {}",
                       document_.format.substr(0, 40), document_.version));
     }
     const auto collective = parse_collective(document_.collective);
-    if (!collective) return fail("F01", "/collective", "no collective of that name");
+    if (!collective) return fail(Code::F01, "/collective", "no collective of that name");
     forest.collective = *collective;
     const auto algbw = parse_ratio(document_.algbw);
     const auto optimum = parse_ratio(document_.optimum);
-    if (!algbw || !optimum) return fail("F01", "/algbw", "expected exact rates");
-    if (document_.k < 1) return fail("F01", "/k", "expected a positive integer");
+    if (!algbw || !optimum) return fail(Code::F01, "/algbw", "expected exact rates");
+    if (document_.k < 1) return fail(Code::F01, "/k", "expected a positive integer");
     forest.algbw = *algbw;
     forest.optimum = *optimum;
     forest.k = document_.k;
@@ -87,20 +87,20 @@ class ForestParser {
 
   bool parse_root(CollectiveForest& forest) {
     if (document_.root.has_value() != is_rooted(forest.collective)) {
-      return fail("F01", "/root", "a broadcast and a reduce have a root, and no others");
+      return fail(Code::F01, "/root", "a broadcast and a reduce have a root, and no others");
     }
     if (!document_.root) return true;
     forest.root = rank(*document_.root);
-    return forest.root->valid() || fail("F02", "/root", "the root is not a rank");
+    return forest.root->valid() || fail(Code::F02, "/root", "the root is not a rank");
   }
 
   bool parse_weights(CollectiveForest& forest) {
     if (document_.weights.empty()) return true;
     if (document_.weights.size() != ranks_.size()) {
-      return fail("F02", "/weights", "expected one weight per rank");
+      return fail(Code::F02, "/weights", "expected one weight per rank");
     }
     for (const std::int64_t weight : document_.weights) {
-      if (weight < 0) return fail("F02", "/weights", "expected integers from 0 on");
+      if (weight < 0) return fail(Code::F02, "/weights", "expected integers from 0 on");
       forest.weight.push_back(weight);
     }
     return true;
@@ -160,7 +160,7 @@ class ForestParser {
   // Whoever goes on from a forest looks at every edge of every image.
   bool is_bounded(std::size_t list, std::size_t trees) {
     if (trees <= kMaxEdges / (ranks_.size() - 1)) return true;
-    fail("T10", fmt::format("/{}", emit::kListNames[list]),
+    fail(Code::T10, fmt::format("/{}", emit::kListNames[list]),
          fmt::format("{} trees with all images over {} ranks: more than {} edges", trees,
                      ranks_.size(), kMaxEdges));
     error_->remedy = "pack the fabric that is left from scratch";
@@ -177,18 +177,18 @@ class ForestParser {
       path_.assign(begin, end);
       if (inward) std::reverse(path_.begin(), path_.end());
       if (path_.size() < 2 || !rank(path_.front()).valid() || !rank(path_.back()).valid()) {
-        return fail("F02", place_, "a path does not lead from rank to rank");
+        return fail(Code::F02, place_, "a path does not lead from rank to rank");
       }
       const Rank to = rank(path_.back());
       if (to == root || parent_[to.index()].valid()) {
-        return fail("F02", place_, fmt::format("{} is reached twice", id(path_.back())));
+        return fail(Code::F02, place_, fmt::format("{} is reached twice", id(path_.back())));
       }
       parent_[to.index()] = rank(path_.front());
       path_nodes_.clear();
       for (const Name name : path_) path_nodes_.push_back(node(name));
       for (std::size_t i = 1; i + 1 < path_.size(); ++i) {
         if (topology_.nodes[path_nodes_[i]].type == NodeType::compute) {
-          return fail("F02", place_, fmt::format("a path goes through {}", id(path_[i])));
+          return fail(Code::F02, place_, fmt::format("a path goes through {}", id(path_[i])));
         }
       }
       row[to.index()] = builder.add(parent_[to.index()], path_nodes_);
@@ -227,12 +227,12 @@ class ForestParser {
     return document_.names[static_cast<std::size_t>(name)];
   }
 
-  bool fail(std::string code, std::string where, std::string message) {
-    error_ = emit::flaw_of_forest(std::move(code), file_, std::move(where), std::move(message));
+  bool fail(Code code, std::string where, std::string message) {
+    error_ = emit::flaw_of_forest(code, file_, std::move(where), std::move(message));
     return false;
   }
   std::nullopt_t failed(std::string message) {
-    fail("F02", place_, std::move(message));
+    fail(Code::F02, place_, std::move(message));
     return std::nullopt;
   }
 

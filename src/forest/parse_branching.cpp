@@ -45,7 +45,7 @@ class BranchingParser {
     for (std::size_t list = 0; list < kListNames.size(); ++list) {
       place_ = fmt::format("/{}", kListNames[list]);
       if (document_.lists[list].has_value() != wanted[list]) {
-        fail("F01",
+        fail(Code::F01,
              fmt::format("a forest of a {} has {} of trees", to_string(forest.collective),
                          two ? "the lists \"reduce\" and \"broadcast\"" : "the list \"trees\""));
         return *error_;
@@ -64,13 +64,13 @@ class BranchingParser {
     place_ = "/collective";
     const auto collective = parse_collective(document_.collective);
     if (!collective || (*collective != Collective::allreduce && !is_rooted(*collective))) {
-      return fail("F01", "expected an allreduce, a broadcast or a reduce");
+      return fail(Code::F01, "expected an allreduce, a broadcast or a reduce");
     }
     place_ = "/algbw";
     const auto algbw = parse_ratio(document_.algbw), optimum = parse_ratio(document_.optimum);
-    if (!algbw || !optimum) return fail("F01", "expected exact rates");
+    if (!algbw || !optimum) return fail(Code::F01, "expected exact rates");
     place_ = "/chunks";
-    if (document_.chunks < 1) return fail("F01", "expected a positive integer");
+    if (document_.chunks < 1) return fail(Code::F01, "expected a positive integer");
     forest.collective = *collective;
     forest.algbw = *algbw;
     forest.optimum = *optimum;
@@ -81,11 +81,11 @@ class BranchingParser {
   bool parse_root(BranchingForest& forest) {
     place_ = "/root";
     if (document_.root.has_value() != is_rooted(forest.collective)) {
-      return fail("F01", "a broadcast and a reduce have a root, and no others");
+      return fail(Code::F01, "a broadcast and a reduce have a root, and no others");
     }
     if (!document_.root) return true;
     forest.root = nodes_.rank_of[static_cast<std::size_t>(*document_.root)];
-    return forest.root->valid() || fail("F02", "the root is not a rank");
+    return forest.root->valid() || fail(Code::F02, "the root is not a rank");
   }
 
   // By branching points, in the order in which these first appear.
@@ -98,7 +98,7 @@ class BranchingParser {
       auto tree = parse_tree(written[t], inward);
       if (!tree) return std::nullopt;
       if (tree->multiplicity < 1 || tree->multiplicity > left) {
-        fail("F02", "expected a multiplicity of 1 to what is left of the chunks");
+        fail(Code::F02, "expected a multiplicity of 1 to what is left of the chunks");
         return std::nullopt;
       }
       left -= tree->multiplicity;
@@ -118,7 +118,7 @@ class BranchingParser {
 
   std::optional<ReadTree> parse_tree(const DocumentTree& written, bool inward) {
     if (written.root < 0) {
-      fail("F02", "no root is named");
+      fail(Code::F02, "no root is named");
       return std::nullopt;
     }
     ReadTree tree{node(written.root), written.multiplicity, {}};
@@ -130,12 +130,12 @@ class BranchingParser {
       if (inward) std::ranges::reverse(path);
       if (path.size() < 2 ||
           std::any_of(path.begin() + 1, path.end() - 1, [&](NodeId v) { return is_compute(v); })) {
-        fail("F02", "a path does not lead through switches alone, from node to node");
+        fail(Code::F02, "a path does not lead through switches alone, from node to node");
         return std::nullopt;
       }
       const NodeId below = path.back();
       if (below == tree.root || !tree.path_to.emplace(below, std::move(path)).second) {
-        fail("F02", fmt::format("{} is reached twice", topology_.nodes[below].id));
+        fail(Code::F02, fmt::format("{} is reached twice", topology_.nodes[below].id));
         return std::nullopt;
       }
     }
@@ -171,8 +171,8 @@ class BranchingParser {
       const ReadTree& tree = *order[t];
       const auto height = height_of(tree, spanned);
       if (!height || !place.contains(tree.root)) {
-        fail("F02", fmt::format("a tree with the root {} does not span the ranks once each",
-                                topology_.nodes[tree.root].id));
+        fail(Code::F02, fmt::format("a tree with the root {} does not span the ranks once each",
+                                    topology_.nodes[tree.root].id));
         return std::nullopt;
       }
       for (const auto& [below, path] : tree.path_to) {
@@ -212,7 +212,7 @@ class BranchingParser {
     return topology_.nodes[v].type == NodeType::compute;
   }
 
-  bool fail(const char* code, std::string message) {
+  bool fail(Code code, std::string message) {
     error_ = flaw_of_forest(code, file_, place_, std::move(message));
     return false;
   }

@@ -14,7 +14,7 @@ Expected<void> refuse_unequal_shares(const CollectiveForest& forest) {
   if (other == weight.end()) return {};
   const auto rank = static_cast<std::size_t>(other - weight.begin());
   return make_error(
-      "T09",
+      Code::T09,
       "the ranks own unequal shares of the data (rank 0 has weight " +
           std::to_string(*weight.begin()) + ", rank " + std::to_string(rank) + " has " +
           std::to_string(*other) + "), and a schedule for MSCCL divides a buffer evenly among them",

@@ -87,7 +87,7 @@ std::int32_t Fabric::between(Rank from, Rank to, Findings& findings) {
   const auto loads = route_transfers(network_, {{{from.value, to.value}, 1}}, findings);
   if (findings.count() > before) return -1;
   if (!loads) {
-    findings.add(Code::fabric, Place{from.value, -1, -1, 0, {}},
+    findings.add(Rule::fabric, Place{from.value, -1, -1, 0, {}},
                  "the ways to another rank are too many for exact arithmetic");
     return -1;
   }
@@ -113,7 +113,7 @@ std::int32_t Fabric::through_switches(const std::vector<GroupAccess>& accesses,
     const auto links = links_of_access(network_, roles_, access);
     if (links.empty()) {
       findings.add(
-          Code::fabric, Place{access.rank, -1, -1, 0, {}},
+          Rule::fabric, Place{access.rank, -1, -1, 0, {}},
           fmt::format("{} through a switch, and none of the topology can", to_string(access)));
       return -1;
     }

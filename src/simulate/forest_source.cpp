@@ -277,7 +277,7 @@ ForestSource::ForestSource(const ForestFile& forest, const Topology& topology, s
     }
     phases_.emplace_back();
     if (reader.read(*list, inward, phases_.back())) continue;
-    findings.add(Code::too_large, std::string("/symmetry"),
+    findings.add(Rule::too_large, std::string("/symmetry"),
                  fmt::format("the trees and their images have more than {} edges", kMaxEdges));
     return;
   }

@@ -80,7 +80,7 @@ class ParameterReader {
 
  private:
   void wrong(std::string where, std::string message) {
-    errors_.push_back(make_error("M02", std::move(message),
+    errors_.push_back(make_error(Code::M02, std::move(message),
                                  fmt::format("see tools/schema/{}.schema.json", kFormat),
                                  {.file = std::string(file_), .where = std::move(where)}));
   }
@@ -195,7 +195,7 @@ Expected<SimulationParameters> find_simulation_parameters(std::string_view name)
   for (const audit::GpuParameters& gpu : audit::gpu_parameters()) {
     if (gpu.name == name) return parse_simulation_parameters(gpu.json, name);
   }
-  return make_error("M03",
+  return make_error(Code::M03,
                     fmt::format("there are no figures for a GPU \"{}\"", name.substr(0, kShown)),
                     fmt::format("there are {}; other figures come from a file",
                                 fmt::join(simulation_gpus(), ", ")));

@@ -30,7 +30,7 @@ using audit::Findings;
 
 Diagnostic refuse(std::string_view file, std::string where, std::string message,
                   std::string remedy) {
-  return make_error("M04", std::move(message), std::move(remedy),
+  return make_error(Code::M04, std::move(message), std::move(remedy),
                     {.file = std::string(file), .where = std::move(where)});
 }
 
@@ -71,9 +71,10 @@ Expected<Acceptance> accept(std::string_view text, std::string_view file,
                   fmt::format("the schedule is not for this topology: {}", objection->message),
                   "give the topology that it was made for");
   }
-  return refuse(file, objection->where,
-                fmt::format("not a right schedule: {} [{}]", objection->message, objection->code),
-                fmt::format("`forestcoll verify {}` says all that is wrong", file));
+  return refuse(
+      file, objection->where,
+      fmt::format("not a right schedule: {} [{}]", objection->message, name_of(objection->code)),
+      fmt::format("`forestcoll verify {}` says all that is wrong", file));
 }
 
 double busbw_of(const Verdict& verdict) {

@@ -58,7 +58,8 @@ class Sweep {
   Expected<Simulation> run(const std::vector<std::int64_t>& sizes) {
     for (const std::int64_t size : sizes) {
       if (size > 0) continue;
-      return make_error("M01", fmt::format("expected sizes from 1 byte on, found {}", size), "");
+      return make_error(Code::M01, fmt::format("expected sizes from 1 byte on, found {}", size),
+                        "");
     }
     runs_.prepare(first_runs(sizes));
     Simulation simulation = describe();
@@ -187,17 +188,17 @@ class Sweep {
       case audit::SizeRun::End::late:
         return std::numeric_limits<double>::infinity();
       case audit::SizeRun::End::stuck:
-        error_ = make_error("M05",
+        error_ = make_error(Code::M05,
                             "the schedule gets stuck: too few operations may be in flight on a "
                             "connection",
                             "give the protocol more slots");
         break;
       case audit::SizeRun::End::stopped:
-        error_ = make_error("R01", "stopped before the end", "give it more time");
+        error_ = make_error(Code::R01, "stopped before the end", "give it more time");
         break;
       case audit::SizeRun::End::too_many:
         error_ = make_error(
-            "M06", fmt::format("these sizes take more than {} operations", options_.max_events),
+            Code::M06, fmt::format("these sizes take more than {} operations", options_.max_events),
             "simulate fewer or smaller sizes, or larger passes");
         break;
     }

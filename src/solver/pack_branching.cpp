@@ -24,7 +24,7 @@ using solver::SplitUnits;
 using solver::TwinFabric;
 
 Diagnostic does_not_fit() {
-  return make_error("E14",
+  return make_error(Code::E14,
                     "the shares of the trees that branch at switches have no common denominator "
                     "that fits 64 bits",
                     "ask for a number of trees with -k, or round the bandwidths to a coarser grid "

@@ -21,7 +21,7 @@ namespace {
 using solver::Problem;
 
 Diagnostic previous_misfit(std::string message) {
-  return make_error("R02", std::move(message),
+  return make_error(Code::R02, std::move(message),
                     "give a forest of the same collective, root and fabric, made before the "
                     "failure, or leave it out and pack from scratch");
 }

@@ -66,7 +66,8 @@ std::vector<Row> rows_of_json(std::string_view text, Findings& findings) {
   if (!document || findings.has_errors()) return {};
   constexpr const char* kRemedy = "write [[0, 1024], [2048, 0]], a row per sending GPU";
   if (document->kind != JsonValue::Kind::array) {
-    findings.error("A03", "", "expected an array of rows, found " + describe(*document), kRemedy);
+    findings.error(Code::A03, "", "expected an array of rows, found " + describe(*document),
+                   kRemedy);
     return {};
   }
   std::vector<Row> rows;
@@ -74,7 +75,7 @@ std::vector<Row> rows_of_json(std::string_view text, Findings& findings) {
     const JsonValue& of_file = document->items[r];
     Row& row = rows.emplace_back();
     if (of_file.kind != JsonValue::Kind::array) {
-      findings.error("A03", place(row, r),
+      findings.error(Code::A03, place(row, r),
                      "expected an array of amounts, found " + describe(of_file), kRemedy);
       continue;
     }
@@ -90,12 +91,12 @@ void check_shape(const std::vector<Row>& rows, std::size_t ranks, Findings& find
   const std::string remedy =
       fmt::format("the topology has {} GPUs, so give {} rows of {} amounts", ranks, ranks, ranks);
   if (rows.size() != ranks) {
-    findings.error("A04", "", fmt::format("expected {} rows, found {}", ranks, rows.size()),
+    findings.error(Code::A04, "", fmt::format("expected {} rows, found {}", ranks, rows.size()),
                    remedy);
   }
   for (std::size_t r = 0; r < rows.size(); ++r) {
     if (rows[r].cells.size() == ranks) continue;
-    findings.error("A04", place(rows[r], r),
+    findings.error(Code::A04, place(rows[r], r),
                    fmt::format("expected {} amounts, found {}", ranks, rows[r].cells.size()),
                    remedy);
   }
@@ -115,7 +116,7 @@ Expected<ParsedDemand> parse_demand(std::string_view text, std::string_view file
                                     std::size_t ranks) {
   Findings findings(file);
   if (text.starts_with("\xEF\xBB\xBF")) {
-    findings.error("A03", "1:1", "the file begins with a byte-order mark",
+    findings.error(Code::A03, "1:1", "the file begins with a byte-order mark",
                    "Save it as UTF-8 without a byte-order mark.");
     return findings.all();
   }
@@ -130,12 +131,12 @@ Expected<ParsedDemand> parse_demand(std::string_view text, std::string_view file
       const std::string& cell = rows[r].cells[c];
       const auto amount = parse_amount(cell);
       if (!amount) {
-        findings.error("A05", place(rows[r], r, c),
+        findings.error(Code::A05, place(rows[r], r, c),
                        "expected a whole number of bytes, 0 or more, found " + quote(cell));
       }
       amounts.push_back(amount.value_or(0));
       if (amounts.back() > kMaxTotal - total) {
-        Diagnostic error = make_error("A06", "all amounts together are 2^40 bytes or more",
+        Diagnostic error = make_error(Code::A06, "all amounts together are 2^40 bytes or more",
                                       "give amounts in a larger unit; rates scale with it",
                                       {.file = std::string(file), .where = place(rows[r], r, c)});
         return error;

@@ -30,7 +30,7 @@ std::optional<Ratio> round_bandwidths(Topology& topology, const std::optional<Ra
   const auto change = *step > 0 ? topology::quantize(topology, *step) : std::nullopt;
   if (!change) {
     findings.error(
-        "E05", "",
+        Code::E05, "",
         fmt::format("cannot round the bandwidths to multiples of {} GB/s", step->to_string()),
         "Give --quantize a positive bandwidth, not much smaller than the links'.");
   }
@@ -44,7 +44,7 @@ bool check_beginning(std::string_view text, Findings& findings) {
   if (first == std::string_view::npos || text[first] == '{' || text[first] == '[') return true;
   if (!topology::check_encoding(text, findings)) return false;
   findings.error(
-      "E01", topology::line_and_column(text, first),
+      Code::E01, topology::line_and_column(text, first),
       fmt::format("neither a topology file, which begins with {{, nor a format that its content "
                   "tells; it begins {}",
                   topology::quote(text.substr(first, text.find_first_of("\r\n", first) - first))),
@@ -62,7 +62,8 @@ std::vector<std::string> find_boxes(const topology::Document& document,
                                     Findings& findings) {
   const topology::InferredBoxes boxes = topology::infer_boxes(expansion.topology);
   if (boxes.doubt) {
-    findings.warning("W09", topology::where_node(document, expansion.node_origin[boxes.doubt->at]),
+    findings.warning(Code::W09,
+                     topology::where_node(document, expansion.node_origin[boxes.doubt->at]),
                      boxes.doubt->message + (boxes.names.empty() ? "; no boxes are inferred" : ""),
                      "Write \"box\" on the nodes, or use \"templates\" and \"boxes\"; a \"kind\" "
                      "on every link helps.");

@@ -149,20 +149,21 @@ Expected<Trace> make_trace(std::string_view xml, std::string_view file, std::str
   audit::check_structure(*program, rules, VerifyOptions{}.sms, findings);
   FORESTCOLL_CHECK(!findings.blocked(), "traces are made of verified schedules");
   if (bytes < program->chunks) {
-    return make_error("M01", fmt::format("{} bytes for {} chunks", bytes, program->chunks),
+    return make_error(Code::M01, fmt::format("{} bytes for {} chunks", bytes, program->chunks),
                       "name a larger size, or a smaller -k", {.file = std::string(file)});
   }
   const StepGraph graph = audit::build_step_graph(*program, findings);
   const Passes passes = cut_into_passes(*program, bytes);
   if (count_operations(graph, passes) > kMaxTraceOperations) {
     return make_error(
-        "M06", fmt::format("more than {} messages of {} bytes in all", kMaxTraceOperations, bytes),
+        Code::M06,
+        fmt::format("more than {} messages of {} bytes in all", kMaxTraceOperations, bytes),
         "name a smaller size, or a smaller -k", {.file = std::string(file)});
   }
   std::vector<std::int32_t> order;
   if (audit::find_deadlock(graph, passes.split, passes.slots, &order)) {
-    return make_error("M05", fmt::format("gets stuck at {} bytes", bytes), "name a smaller size",
-                      {.file = std::string(file)});
+    return make_error(Code::M05, fmt::format("gets stuck at {} bytes", bytes),
+                      "name a smaller size", {.file = std::string(file)});
   }
   return Trace{std::string(to_string(program->pattern)), passes.chunk_bytes * program->chunks,
                TraceMaker(*program, graph, passes).make(order)};

@@ -203,13 +203,13 @@ TEST(AlltoallBaselines, RefuseInWords) {
   const auto code = [&](const std::string& name, std::int64_t k, std::int64_t most) {
     const auto routes =
         make_alltoall_baseline(name, uneven.topology, uneven.network, Demand::uniform(3), k, most);
-    return routes ? std::string() : routes.errors().front().code;
+    return routes ? std::nullopt : routes.errors().front().code;
   };
-  EXPECT_EQ(code("hierarchical", 1, kMaxAlltoallParts), "B02");
-  EXPECT_EQ(code("nvls", 1, kMaxAlltoallParts), "B06");
-  EXPECT_EQ(code("magic", 1, kMaxAlltoallParts), "B09");
-  EXPECT_EQ(code("direct", 2, 11), "B04");
-  EXPECT_EQ(code("direct", 2, 12), "");
+  EXPECT_EQ(code("hierarchical", 1, kMaxAlltoallParts), Code::B02);
+  EXPECT_EQ(code("nvls", 1, kMaxAlltoallParts), Code::B06);
+  EXPECT_EQ(code("magic", 1, kMaxAlltoallParts), Code::B09);
+  EXPECT_EQ(code("direct", 2, 11), Code::B04);
+  EXPECT_EQ(code("direct", 2, 12), std::nullopt);
 }
 
 }  // namespace

@@ -204,7 +204,7 @@ TEST(AlltoallChoices, EqualDemandsAreXml) {
   amounts[1] = 4097;
   const auto refused = compile();
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.errors().front().code, "T09");
+  EXPECT_EQ(refused.errors().front().code, Code::T09);
 }
 
 // 300 GPUs on a switch have more pairs than there is time to search a path for one by one.

@@ -128,7 +128,7 @@ TEST_P(FlowsOfFabric, AreNotFasterThanTheirLinks) {
     const auto made = compile_alltoall(
         *fabric, demand, {.algorithm = name, .k = 1, .format = AlltoallFormat::flows});
     if (!made) {
-      EXPECT_EQ(made.errors().front().code, "B02") << name;
+      EXPECT_EQ(made.errors().front().code, Code::B02) << name;
       continue;
     }
     ASSERT_TRUE(made->verdict.ok) << name << to_string(made->verdict.findings.front());

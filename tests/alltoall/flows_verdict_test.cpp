@@ -116,87 +116,92 @@ TEST(FlowsVerdict, BytesAreCounted) {
 
 struct Change {
   std::function<void(Json&)> apply;
-  std::string says, code;
+  std::string says;
+  Code code = {};
 };
 
 TEST(FlowsVerdict, EveryChangeIsFound) {
   const std::vector<Change> changes = {
-      {[](Json& f) { f["version"] = 2; }, "expected 1, found 2", "V03"},
-      {[](Json& f) { f["version"] = "1"; }, "expected an integer", "V03"},
-      {[](Json& f) { f["collective"] = "allgather"; }, "expected alltoall or alltoallv", "V03"},
-      {[](Json& f) { f["k"] = 0; }, "/k", "V03"},
-      {[](Json& f) { f["rounds"] = 0; }, "/rounds", "V03"},
-      {[](Json& f) { f.erase("pairs"); }, "the list of pairs is missing", "V03"},
-      {[](Json& f) { f["pairs"] = Json::array(); }, "missing or empty", "V03"},
-      {[](Json& f) { f.erase("algbw"); }, "/algbw", "V03"},
-      {[](Json& f) { f["algbw"]["exact"] = "fast"; }, "found \"fast\"", "V03"},
-      {[](Json& f) { f["own_bytes"] = 1; }, "of an alltoallv alone", "V03"},
-      {[](Json& f) { f["ranks"][2] = "a"; }, "a stands twice", "V03"},
+      {[](Json& f) { f["version"] = 2; }, "expected 1, found 2", Code::V03},
+      {[](Json& f) { f["version"] = "1"; }, "expected an integer", Code::V03},
+      {[](Json& f) { f["collective"] = "allgather"; }, "expected alltoall or alltoallv", Code::V03},
+      {[](Json& f) { f["k"] = 0; }, "/k", Code::V03},
+      {[](Json& f) { f["rounds"] = 0; }, "/rounds", Code::V03},
+      {[](Json& f) { f.erase("pairs"); }, "the list of pairs is missing", Code::V03},
+      {[](Json& f) { f["pairs"] = Json::array(); }, "missing or empty", Code::V03},
+      {[](Json& f) { f.erase("algbw"); }, "/algbw", Code::V03},
+      {[](Json& f) { f["algbw"]["exact"] = "fast"; }, "found \"fast\"", Code::V03},
+      {[](Json& f) { f["own_bytes"] = 1; }, "of an alltoallv alone", Code::V03},
+      {[](Json& f) { f["ranks"][2] = "a"; }, "a stands twice", Code::V03},
       {[](Json& f) {
          f["ranks"] = {"b", "a", "c"};
        },
-       "not those of the topology", "V20"},
+       "not those of the topology", Code::V20},
       {[](Json& f) {
          f["algbw"] = {{"exact", "14"}};
        },
-       "its paths reach 15 GB/s", "V25"},
+       "its paths reach 15 GB/s", Code::V25},
       {[](Json& f) {
          f["algbw_in_rounds"] = {{"exact", "14"}};
        },
-       "round by round", "V25"},
+       "round by round", Code::V25},
       {[](Json& f) {
          f["optimum"] = {{"exact", "14"}};
        },
-       "above the 14 GB/s", "V25"},
-      {[](Json& f) { f["pairs"].erase(3); }, "c gets nothing of what b has for it", "V17"},
-      {[](Json& f) { f["pairs"].erase(5); }, "b gets nothing of what c has for it", "V17"},
-      {[](Json& f) { f["pairs"].push_back(f["pairs"][0]); }, "stands twice", "V03"},
-      {[](Json& f) { f["pairs"][0]["dst"] = "a"; }, "two different GPUs", "V03"},
-      {[](Json& f) { f["pairs"][0]["dst"] = "x"; }, "two different GPUs", "V03"},
-      {[](Json& f) { f["pairs"][0]["bytes"] = 3; }, "do not belong to an alltoall", "V03"},
-      {[](Json& f) { f["pairs"][0]["paths"] = Json::array(); }, "b gets 0 of what a has", "V17"},
+       "above the 14 GB/s", Code::V25},
+      {[](Json& f) { f["pairs"].erase(3); }, "c gets nothing of what b has for it", Code::V17},
+      {[](Json& f) { f["pairs"].erase(5); }, "b gets nothing of what c has for it", Code::V17},
+      {[](Json& f) { f["pairs"].push_back(f["pairs"][0]); }, "stands twice", Code::V03},
+      {[](Json& f) { f["pairs"][0]["dst"] = "a"; }, "two different GPUs", Code::V03},
+      {[](Json& f) { f["pairs"][0]["dst"] = "x"; }, "two different GPUs", Code::V03},
+      {[](Json& f) { f["pairs"][0]["bytes"] = 3; }, "do not belong to an alltoall", Code::V03},
+      {[](Json& f) { f["pairs"][0]["paths"] = Json::array(); }, "b gets 0 of what a has",
+       Code::V17},
       {[](Json& f) { f["pairs"][0]["paths"].push_back(f["pairs"][0]["paths"][0]); },
-       "b gets 2 of what a has", "V17"},
-      {[](Json& f) { f["pairs"][0]["paths"][0]["share"] = "1/2"; }, "a multiple of 1/1", "V03"},
+       "b gets 2 of what a has", Code::V17},
+      {[](Json& f) { f["pairs"][0]["paths"][0]["share"] = "1/2"; }, "a multiple of 1/1", Code::V03},
       {[](Json& f) { f["k"] = 2, f["pairs"][0]["paths"][0]["share"] = "1/2"; },
-       "b gets 1/2 of what a has", "V17"},
-      {[](Json& f) { f["pairs"][0]["paths"][0]["share"] = 1; }, "expected a string", "V03"},
+       "b gets 1/2 of what a has", Code::V17},
+      {[](Json& f) { f["pairs"][0]["paths"][0]["share"] = 1; }, "expected a string", Code::V03},
       {[](Json& f) {
          f["pairs"][0]["paths"][0]["path"] = {"b", "a"};
        },
-       "does not lead from a to b", "V24"},
+       "does not lead from a to b", Code::V24},
       {[](Json& f) {
          f["pairs"][0]["paths"][0]["path"] = {"a", "c", "b"};
        },
-       "there is no link from a to c", "V24"},
+       "there is no link from a to c", Code::V24},
       {[](Json& f) { f["pairs"][1]["paths"][0]["path"] = {"a", "x", "y", "x", "b", "c"}; },
-       "a leg passes x twice", "V24"},
-      {[](Json& f) { f["algbw"]["value"] = 15.1; }, "value: 15.1 is not 15", "V03"},
-      {[](Json& f) { f["algbw"]["value"] = "15"; }, "value: expected a number", "V03"},
-      {[](Json& f) { f["notes"] = 1; }, "flows have no key \"notes\"", "V03"},
-      {[](Json& f) { f["optimum"]["unit"] = "GB/s"; }, "no key \"unit\"", "V03"},
-      {[](Json& f) { f["pairs"][0]["size"] = 1; }, "no key \"size\"", "V03"},
-      {[](Json& f) { f["pairs"][0]["paths"][0]["weight"] = 1; }, "no key \"weight\"", "V03"},
+       "a leg passes x twice", Code::V24},
+      {[](Json& f) { f["algbw"]["value"] = 15.1; }, "value: 15.1 is not 15", Code::V03},
+      {[](Json& f) { f["algbw"]["value"] = "15"; }, "value: expected a number", Code::V03},
+      {[](Json& f) { f["notes"] = 1; }, "flows have no key \"notes\"", Code::V03},
+      {[](Json& f) { f["optimum"]["unit"] = "GB/s"; }, "no key \"unit\"", Code::V03},
+      {[](Json& f) { f["pairs"][0]["size"] = 1; }, "no key \"size\"", Code::V03},
+      {[](Json& f) { f["pairs"][0]["paths"][0]["weight"] = 1; }, "no key \"weight\"", Code::V03},
       {[](Json& f) {
          f["optimum"] = {{"exact", "151/10"}};
        },
-       "the file claims 151/10 GB/s; what a can send allows 15 GB/s", "V25"},
-      {[](Json& f) { f["pairs"][1]["paths"][0]["path"][1] = "x"; }, "no link from a to x", "V24"},
-      {[](Json& f) { f["pairs"][1]["paths"][0]["rounds"] = {0}; }, "one for each of 2 legs", "V03"},
+       "the file claims 151/10 GB/s; what a can send allows 15 GB/s", Code::V25},
+      {[](Json& f) { f["pairs"][1]["paths"][0]["path"][1] = "x"; }, "no link from a to x",
+       Code::V24},
+      {[](Json& f) { f["pairs"][1]["paths"][0]["rounds"] = {0}; }, "one for each of 2 legs",
+       Code::V03},
       {[](Json& f) {
          f["pairs"][1]["paths"][0]["rounds"] = {1, 1};
        },
-       "leg 1 is in round 1", "V15"},
+       "leg 1 is in round 1", Code::V15},
       {[](Json& f) {
          f["pairs"][1]["paths"][0]["rounds"] = {0, 2};
        },
-       "expected 0 to 1, found 2", "V03"},
-      {[](Json& f) { f["pairs"][0]["paths"][0]["rounds"][0] = 0; }, "round by round", "V25"},
+       "expected 0 to 1, found 2", Code::V03},
+      {[](Json& f) { f["pairs"][0]["paths"][0]["rounds"][0] = 0; }, "round by round", Code::V25},
   };
   for (const Change& change : changes) {
     Json flows = right();
     change.apply(flows);
-    EXPECT_THAT(findings(flows), AllOf(HasSubstr(change.says), HasSubstr(change.code)))
+    EXPECT_THAT(findings(flows),
+                AllOf(HasSubstr(change.says), HasSubstr(std::string(name_of(change.code)))))
         << flows.dump();
   }
 }
@@ -208,7 +213,7 @@ TEST(FlowsVerdict, WhatIsNoJsonIsAnError) {
         std::string(R"({"format": "forestcoll-flows", "k": 1, "k": 2})")}) {
     const auto verdict = verify(broken, "flows.json", nullptr, {});
     ASSERT_FALSE(verdict);
-    EXPECT_EQ(verdict.errors().front().code, "V01");
+    EXPECT_EQ(verdict.errors().front().code, Code::V01);
   }
 }
 

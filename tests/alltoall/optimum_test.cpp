@@ -270,7 +270,7 @@ TEST(AlltoallOptimum, NothingToSendIsAnError) {
   for (std::size_t r = 0; r < 8; ++r) own[9 * r] = 5;
   const auto optimum = alltoall_optimum(network, Demand::matrix(8, own));
   ASSERT_FALSE(optimum);
-  EXPECT_EQ(optimum.errors().front().code, "A02");
+  EXPECT_EQ(optimum.errors().front().code, Code::A02);
   EXPECT_FALSE(optimum.errors().front().remedy.empty());
 }
 

@@ -30,7 +30,9 @@ TEST(ParseDemand, RowsCanBeZero) {
 }
 
 struct Malformed {
-  std::string name, text, code, where, message;
+  std::string name, text;
+  Code code = {};
+  std::string where, message;
 };
 
 class ParseDemandErrors : public ::testing::TestWithParam<Malformed> {};
@@ -47,25 +49,25 @@ TEST_P(ParseDemandErrors, NameCodeAndPlace) {
 
 INSTANTIATE_TEST_SUITE_P(
     Kinds, ParseDemandErrors,
-    ::testing::Values(Malformed{"NotJson", "[[0, 1], [2, 0]", "E01", "1:16", ""},
-                      Malformed{"AnObject", R"({"bytes": 3})", "A03", "", "an array of rows"},
-                      Malformed{"FlatJson", "[0, 1, 2, 0]", "A03", "/0", "found 0"},
-                      Malformed{"Empty", "", "A04", "", "expected 2 rows, found 0"},
-                      Malformed{"RowMissing", "0,1\n", "A04", "", "expected 2 rows, found 1"},
-                      Malformed{"ShortRow", "0,1\n2\n", "A04", "line 2", "found 1"},
-                      Malformed{"LongRow", "[[0,1],[2,0,3]]", "A04", "/1", "found 3"},
-                      Malformed{"Text", "0,x\n2,0\n", "A05", "line 1, column 2", "\"x\""},
-                      Malformed{"Blank", "0,\n2,0\n", "A05", "line 1, column 2", "\"\""},
-                      Malformed{"Negative", "0,1\n-2,0\n", "A05", "line 2, column 1", "\"-2\""},
-                      Malformed{"Fraction", "[[0, 1.5], [2, 0]]", "A05", "/0/1", "1.5"},
-                      Malformed{"AString", R"([[0, "1"], [2, 0]])", "A05", "/0/1", "1"},
-                      Malformed{"BeyondAnInteger", "0,9223372036854775808\n2,0\n", "A05",
+    ::testing::Values(Malformed{"NotJson", "[[0, 1], [2, 0]", Code::E01, "1:16", ""},
+                      Malformed{"AnObject", R"({"bytes": 3})", Code::A03, "", "an array of rows"},
+                      Malformed{"FlatJson", "[0, 1, 2, 0]", Code::A03, "/0", "found 0"},
+                      Malformed{"Empty", "", Code::A04, "", "expected 2 rows, found 0"},
+                      Malformed{"RowMissing", "0,1\n", Code::A04, "", "expected 2 rows, found 1"},
+                      Malformed{"ShortRow", "0,1\n2\n", Code::A04, "line 2", "found 1"},
+                      Malformed{"LongRow", "[[0,1],[2,0,3]]", Code::A04, "/1", "found 3"},
+                      Malformed{"Text", "0,x\n2,0\n", Code::A05, "line 1, column 2", "\"x\""},
+                      Malformed{"Blank", "0,\n2,0\n", Code::A05, "line 1, column 2", "\"\""},
+                      Malformed{"Negative", "0,1\n-2,0\n", Code::A05, "line 2, column 1", "\"-2\""},
+                      Malformed{"Fraction", "[[0, 1.5], [2, 0]]", Code::A05, "/0/1", "1.5"},
+                      Malformed{"AString", R"([[0, "1"], [2, 0]])", Code::A05, "/0/1", "1"},
+                      Malformed{"BeyondAnInteger", "0,9223372036854775808\n2,0\n", Code::A05,
                                 "line 1, column 2", "9223372036854775808"},
                       Malformed{"AByteOrderMark",
                                 "\xEF\xBB\xBF"
                                 "0,1\n2,0\n",
-                                "A03", "1:1", "byte-order mark"},
-                      Malformed{"TooMuchTogether", "0,1099511627775\n1,0\n", "A06",
+                                Code::A03, "1:1", "byte-order mark"},
+                      Malformed{"TooMuchTogether", "0,1099511627775\n1,0\n", Code::A06,
                                 "line 2, column 1", "2^40"}),
     [](const auto& test) { return test.param.name; });
 

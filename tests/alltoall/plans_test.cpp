@@ -147,7 +147,7 @@ TEST(AlltoallPlan, TooManyPeersAreRefused) {
   const auto plan =
       lower_alltoall_to_plan(*routes, network.rank_of, IdVector<Rank, std::int32_t>(130, -1), {});
   ASSERT_FALSE(plan);
-  EXPECT_EQ(plan.errors().front().code, "T03");
+  EXPECT_EQ(plan.errors().front().code, Code::T03);
   EXPECT_THAT(plan.errors().front().message, HasSubstr("129 port channels"));
   EXPECT_THAT(plan.errors().front().remedy, HasSubstr("--format flows"));
 }

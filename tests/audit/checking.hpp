@@ -10,6 +10,7 @@
 
 namespace audit_test {
 
+using forestcoll::Code;
 using forestcoll::Fault;
 using forestcoll::Verdict;
 using forestcoll::VerifyOptions;
@@ -33,7 +34,7 @@ inline std::string replaced(std::string text, const std::string& from, const std
 }
 
 /// Whether a finding has this code, and these words in its place and message.
-inline bool finds(const Verdict& verdict, const std::string& code, const std::string& words,
+inline bool finds(const Verdict& verdict, Code code, const std::string& words,
                   const std::string& where = "") {
   for (const auto& f : verdict.findings) {
     if (f.code == code && f.message.find(words) != std::string::npos &&
@@ -50,7 +51,7 @@ struct Edit {
   const char* name;
   const char* from;
   const char* to;
-  const char* code;
+  Code code;
   const char* words;
   const char* where;
 };

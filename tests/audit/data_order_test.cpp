@@ -130,7 +130,7 @@ TEST(DataOrder, NoRaceIsMissedWhereAFlagIsChanged) {
   const Algo right = merged_star_allreduce(4, 2);
   const auto has_finding = [](const Verdict& verdict) {
     return std::any_of(verdict.findings.begin(), verdict.findings.end(),
-                       [](const auto& finding) { return finding.code == "V14"; });
+                       [](const auto& finding) { return finding.code == Code::V14; });
   };
   EXPECT_FALSE(has_finding(check_text(to_xml(right))));
   int races = 0;

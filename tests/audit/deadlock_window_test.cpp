@@ -14,6 +14,7 @@
 namespace audit_test {
 namespace {
 
+using forestcoll::Code;
 using forestcoll::Verdict;
 
 Verdict check(const Algo& algo, const std::string& target = "azure") {
@@ -87,7 +88,7 @@ TEST(DeadlockWindow, EndsWhereTheLastSafeSizeDoes) {
         algo.max_bytes = safe + algo.nchunks;
         const Verdict beyond = check(algo, target);
         ASSERT_FALSE(beyond.ok);
-        EXPECT_EQ(beyond.findings[0].code, "V13");
+        EXPECT_EQ(beyond.findings[0].code, Code::V13);
         EXPECT_EQ(beyond.findings[0].remedy, "lower maxBytes to " + std::to_string(safe) +
                                                  ", up to which it is free of deadlock");
         algo.min_bytes = safe + algo.nchunks;  // nothing safe is left
@@ -128,7 +129,7 @@ TEST(DeadlockWindow, BroadcastIsCutEarlier) {
     algo.max_bytes = max_bytes;
     const Verdict verdict = check(algo);
     return std::any_of(verdict.findings.begin(), verdict.findings.end(),
-                       [](const auto& finding) { return finding.code == "V13"; });
+                       [](const auto& finding) { return finding.code == Code::V13; });
   };
   EXPECT_FALSE(gets_stuck(safe));
   EXPECT_TRUE(gets_stuck(safe + algo.nchunks));

@@ -17,36 +17,37 @@ TEST(Lexical, GoodTextPasses) {
 }
 
 TEST(Lexical, Prolog) {
-  EXPECT_TRUE(finds(check_text("<?xml version=\"1.0\"?>\n" + good()), "V02", "prolog", "1:1"));
+  EXPECT_TRUE(finds(check_text("<?xml version=\"1.0\"?>\n" + good()), Code::V02, "prolog", "1:1"));
 }
 TEST(Lexical, ByteOrderMark) {
   const auto marked = check_text("\xEF\xBB\xBF" + good());
-  EXPECT_TRUE(finds(marked, "V02", "byte-order mark"));
+  EXPECT_TRUE(finds(marked, Code::V02, "byte-order mark"));
   EXPECT_EQ(marked.faults, std::vector{forestcoll::Fault::refused});
 }
 TEST(Lexical, Tab) {
-  EXPECT_TRUE(finds(check_text(replaced(good(), "  <gpu", "\t<gpu")), "V02", "tab", "2:1"));
+  EXPECT_TRUE(finds(check_text(replaced(good(), "  <gpu", "\t<gpu")), Code::V02, "tab", "2:1"));
 }
 TEST(Lexical, Text) {
-  EXPECT_TRUE(finds(check_text(replaced(good(), "  <gpu", "hello <gpu")), "V02", "text between"));
+  EXPECT_TRUE(
+      finds(check_text(replaced(good(), "  <gpu", "hello <gpu")), Code::V02, "text between"));
 }
 TEST(Lexical, LineBreakBetweenAttributes) {
-  EXPECT_TRUE(finds(check_text(replaced(good(), " send=", "\nsend=")), "V02", "line break"));
+  EXPECT_TRUE(finds(check_text(replaced(good(), " send=", "\nsend=")), Code::V02, "line break"));
 }
 TEST(Lexical, SingleQuotes) {
-  EXPECT_TRUE(finds(check_text(replaced(good(), "\"allgather\"", "'allgather'")), "V02",
+  EXPECT_TRUE(finds(check_text(replaced(good(), "\"allgather\"", "'allgather'")), Code::V02,
                     "single quotes", "1:"));
 }
 TEST(Lexical, CommentThatBeginsWithAnAttribute) {
-  EXPECT_TRUE(finds(check_text("<!--k=1 by hand -->\n" + good()), "V02", "first word"));
+  EXPECT_TRUE(finds(check_text("<!--k=1 by hand -->\n" + good()), Code::V02, "first word"));
 }
 TEST(Lexical, TheFirstWordOfACommentEndsAtALineBreakToo) {
   EXPECT_TRUE(check_text("<!--\nk=1\n-->\n" + good()).ok);
   EXPECT_TRUE(check_text("<!--by/k=1-->\n" + good()).ok);
-  EXPECT_TRUE(finds(check_text("<!--\tk=1 -->\n" + good()), "V02", "first word"));
+  EXPECT_TRUE(finds(check_text("<!--\tk=1 -->\n" + good()), Code::V02, "first word"));
 }
 TEST(Lexical, Declaration) {
-  EXPECT_TRUE(finds(check_text("<!DOCTYPE algo>\n" + good()), "V02", "declaration"));
+  EXPECT_TRUE(finds(check_text("<!DOCTYPE algo>\n" + good()), Code::V02, "declaration"));
 }
 // A threadblock has four attributes, and there are sixteen places.
 std::string with_more(int before, int behind) {
@@ -57,7 +58,7 @@ std::string with_more(int before, int behind) {
 }
 
 TEST(Lexical, SeventeenAttributes) {
-  EXPECT_TRUE(finds(check_text(with_more(13, 0)), "V02", "with it chan", "3:"));
+  EXPECT_TRUE(finds(check_text(with_more(13, 0)), Code::V02, "with it chan", "3:"));
   EXPECT_TRUE(check_text(with_more(12, 0)).ok);
   EXPECT_TRUE(check_text(with_more(12, 30)).ok);  // nobody reads what is dropped
 }
@@ -67,11 +68,11 @@ TEST(Lexical, SpacesTakeThePlacesOfAttributes) {
     return replaced(good(), "<tb id", "<tb" + std::string(spaces, ' ') + "id");
   };
   EXPECT_TRUE(check_text(spaced(13)).ok);
-  EXPECT_TRUE(finds(check_text(spaced(14)), "V02", "with it chan", "3:"));
+  EXPECT_TRUE(finds(check_text(spaced(14)), Code::V02, "with it chan", "3:"));
   // Ten attributes in ten places; two spaces between each two make nineteen.
   std::string wide;
   for (const char c : good()) wide += c == ' ' ? "  " : std::string(1, c);
-  EXPECT_TRUE(finds(check_text(wide), "V02", "with it minBytes", "1:"));
+  EXPECT_TRUE(finds(check_text(wide), Code::V02, "with it minBytes", "1:"));
 }
 
 struct WhiteSpace {
@@ -86,17 +87,17 @@ TEST_P(WhiteSpaceTest, BesideAnEqualsSign) {
   for (const auto& [from, to] :
        {std::pair("cnt=", "cnt" + space + "="), std::pair("cnt=", "cnt=" + space),
         std::pair("coll=", "coll" + space + "=" + space)}) {
-    EXPECT_TRUE(finds(check_text(replaced(good(), from, to)), "V02", "beside the '='"));
+    EXPECT_TRUE(finds(check_text(replaced(good(), from, to)), Code::V02, "beside the '='"));
   }
   // And what follows is still looked at.
   const std::string tabbed = replaced(good(), "  <gpu", "\t<gpu");
-  EXPECT_TRUE(finds(check_text(replaced(tabbed, "coll=", "coll=" + space)), "V02",
+  EXPECT_TRUE(finds(check_text(replaced(tabbed, "coll=", "coll=" + space)), Code::V02,
                     "tab between elements", ":1"));
 }
 
 TEST_P(WhiteSpaceTest, InAClosingTag) {
   for (const std::string tag : {"</tb", "</gpu", "</algo"}) {
-    EXPECT_TRUE(finds(check_text(replaced(good(), tag, tag + GetParam().text)), "V02",
+    EXPECT_TRUE(finds(check_text(replaced(good(), tag, tag + GetParam().text)), Code::V02,
                       "white space in a closing tag"));
   }
 }
@@ -118,11 +119,13 @@ TEST_P(Entity, IsNotDecoded) {
 INSTANTIATE_TEST_SUITE_P(
     Lexical, Entity,
     testing::Values(
-        Edit{"Number", "cnt=\"1\"", "cnt=\"&#49;\"", "V03", "found \"&#49;\"", "step 0"},
-        Edit{"Type", "type=\"s\"", "type=\"&#115;\"", "V04", "found \"&#115;\"", "step 0"},
-        Edit{"Buffer", "srcbuf=\"o\"", "srcbuf=\"&#x6F;\"", "V03", "found \"&#x6F;\"", "step 0"},
-        Edit{"Protocol", "proto=\"Simple\"", "proto=\"S&#105;mple\"", "V04", "&#105;", "line 1"},
-        Edit{"Collective", "coll=\"allgather\"", "coll=\"&#97;llgather\"", "V04", "&#97;",
+        Edit{"Number", "cnt=\"1\"", "cnt=\"&#49;\"", Code::V03, "found \"&#49;\"", "step 0"},
+        Edit{"Type", "type=\"s\"", "type=\"&#115;\"", Code::V04, "found \"&#115;\"", "step 0"},
+        Edit{"Buffer", "srcbuf=\"o\"", "srcbuf=\"&#x6F;\"", Code::V03, "found \"&#x6F;\"",
+             "step 0"},
+        Edit{"Protocol", "proto=\"Simple\"", "proto=\"S&#105;mple\"", Code::V04, "&#105;",
+             "line 1"},
+        Edit{"Collective", "coll=\"allgather\"", "coll=\"&#97;llgather\"", Code::V04, "&#97;",
              "line 1"}),
     name_of);
 
@@ -132,40 +135,40 @@ TEST(Lexical, NamesMayHoldEntities) {
 
 TEST(Lexical, LongWords) {
   const std::string word(254, 'w');
-  EXPECT_TRUE(finds(check_text(replaced(good(), "<tb", "<tb " + word + "=\"1\"")), "V02",
+  EXPECT_TRUE(finds(check_text(replaced(good(), "<tb", "<tb " + word + "=\"1\"")), Code::V02,
                     "word of 254 bytes"));
   EXPECT_TRUE(finds(check_text(replaced(good(), "  <gpu", "<" + word + "></" + word + "><gpu")),
-                    "V02", "word of 254 bytes"));
-  EXPECT_TRUE(finds(check_text("<!--" + word + " -->" + good()), "V02", "word of 257 bytes"));
+                    Code::V02, "word of 254 bytes"));
+  EXPECT_TRUE(finds(check_text("<!--" + word + " -->" + good()), Code::V02, "word of 257 bytes"));
   EXPECT_TRUE(check_text(replaced(good(), "<tb", "<tb " + word.substr(1) + "=\"1\"")).ok);
 }
 
 TEST(Lexical, ElementsInsideAStep) {
   EXPECT_TRUE(finds(check_text(replaced(good(), "hasdep=\"0\"/>", "hasdep=\"0\"><a/></step>")),
-                    "V02", "<a>, inside a <step>", "rank 0, threadblock 0, step 0"));
+                    Code::V02, "<a>, inside a <step>", "rank 0, threadblock 0, step 0"));
   EXPECT_TRUE(check_text(replaced(good(), "hasdep=\"0\"/>", "hasdep=\"0\"><!-- a --></step>")).ok);
   EXPECT_TRUE(check_text(replaced(good(), "  <gpu", "<a><b c=\"1\"/></a><gpu")).ok);
 }
 
 TEST(Lexical, LongAttribute) {
   EXPECT_TRUE(finds(check_text(replaced(good(), "\"test\"", "\"" + std::string(255, 'x') + "\"")),
-                    "V02", "255 bytes"));
+                    Code::V02, "255 bytes"));
   EXPECT_TRUE(check_text(replaced(good(), "\"test\"", "\"" + std::string(254, 'x') + "\"")).ok);
 }
 TEST(Lexical, DoubledAttribute) {
-  EXPECT_TRUE(
-      finds(check_text(replaced(good(), "chan=\"0\"", "chan=\"0\" chan=\"0\"")), "V02", "twice"));
+  EXPECT_TRUE(finds(check_text(replaced(good(), "chan=\"0\"", "chan=\"0\" chan=\"0\"")), Code::V02,
+                    "twice"));
 }
 TEST(Lexical, OctalAndHexadecimal) {
-  EXPECT_TRUE(finds(check_text(replaced(good(), "cnt=\"1\"", "cnt=\"01\"")), "V02", "octal",
+  EXPECT_TRUE(finds(check_text(replaced(good(), "cnt=\"1\"", "cnt=\"01\"")), Code::V02, "octal",
                     "rank 0, threadblock 0, step 0 (line 4)"));
-  EXPECT_TRUE(finds(check_text(replaced(good(), "cnt=\"1\"", "cnt=\"0x1\"")), "V02",
+  EXPECT_TRUE(finds(check_text(replaced(good(), "cnt=\"1\"", "cnt=\"0x1\"")), Code::V02,
                     "hexadecimal for the runtimes: 1"));
   // 010 chunks are eight of them.
-  EXPECT_TRUE(finds(check_text(replaced(good(), "cnt=\"1\"", "cnt=\"010\"")), "V08", "cnt 8"));
+  EXPECT_TRUE(finds(check_text(replaced(good(), "cnt=\"1\"", "cnt=\"010\"")), Code::V08, "cnt 8"));
 }
 TEST(Lexical, SecondElement) {
-  EXPECT_TRUE(finds(check_text(good() + "<algo/>"), "V02", "second element"));
+  EXPECT_TRUE(finds(check_text(good() + "<algo/>"), Code::V02, "second element"));
 }
 
 }  // namespace

@@ -14,6 +14,9 @@
 #include "support/executor.hpp"
 
 namespace audit_test {
+
+using forestcoll::Code;
+
 namespace {
 
 struct Mutant {
@@ -156,8 +159,8 @@ class Mutation : public testing::TestWithParam<int> {
     bool structural = false, race = false;
     for (const auto& finding : verdict->findings) {
       text += to_string(finding) + "\n";
-      race = race || finding.code == "V14";
-      structural = structural || finding.code <= "V13";
+      race = race || finding.code == Code::V14;
+      structural = structural || finding.code <= Code::V13;
       EXPECT_FALSE(finding.message.empty());
     }
     // As deadlocks and broken structure end the analysis, races are only comparable without them.

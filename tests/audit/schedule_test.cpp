@@ -9,6 +9,7 @@
 namespace audit_test {
 namespace {
 
+using forestcoll::Code;
 using forestcoll::Collective;
 using forestcoll::Verdict;
 
@@ -178,7 +179,7 @@ TEST(Selection, CountsOfPartsAreDividedByRelease) {
 TEST(Selection, WhatIsNeverSelectedIsAFinding) {
   const auto rejected = [](Algo algo) {
     const Verdict verdict = check(algo);
-    return !verdict.ok && verdict.findings[0].code == "V19" &&
+    return !verdict.ok && verdict.findings[0].code == Code::V19 &&
            verdict.faults == std::vector{forestcoll::Fault::unused} &&
            verdict.usable_counts == "none";
   };
@@ -275,7 +276,7 @@ TEST(Deadlock, DependsOnWhatMayBeInFlight) {
   EXPECT_FALSE(check(crossed(2)).free_at_one_in_flight);
   const Verdict three = check(crossed(3));
   ASSERT_FALSE(three.ok);
-  EXPECT_EQ(three.findings[0].code, "V13");
+  EXPECT_EQ(three.findings[0].code, Code::V13);
   EXPECT_EQ(three.findings[0].where.substr(0, 31), "rank 0, threadblock 0, step 2 (");
   EXPECT_NE(three.findings[0].message.find("room on its connection to rank 0"), std::string::npos);
   Algo low_latency = crossed(8);
@@ -333,7 +334,7 @@ TEST(Deadlock, NamesTheCycleOfFlags) {
   tbs[1].steps[0] = after(tbs[1].steps[0], 0, 1);  // the receive waits for the send that awaits it
   const Verdict verdict = check(finished(algo));
   ASSERT_FALSE(verdict.ok);
-  EXPECT_EQ(verdict.findings[0].code, "V13");
+  EXPECT_EQ(verdict.findings[0].code, Code::V13);
   const std::string& text = verdict.findings[0].message;
   EXPECT_NE(
       text.find("rank 1, threadblock 0, step 1 waits for rank 1, threadblock 1, step 0 to end"),
@@ -356,7 +357,8 @@ TEST(Race, LanesOfAShiftedForwardingChain) {
   };
   const auto race = [](const Verdict& verdict) {
     for (const auto& f : verdict.findings) {
-      if (f.code == "V14" && f.where.starts_with("rank 0, threadblock 1, step 0, output chunk 1")) {
+      if (f.code == Code::V14 &&
+          f.where.starts_with("rank 0, threadblock 1, step 0, output chunk 1")) {
         return f.message.find("rank 0, threadblock 0, step 0 reads it") != std::string::npos;
       }
     }

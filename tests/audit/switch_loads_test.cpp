@@ -71,9 +71,10 @@ TEST(SwitchLoads, SeveralSwitchesShareByWidth) {
 TEST(SwitchLoads, ASwitchHasToBeAble) {
   for (const auto& [multicast, reduce] : {std::pair(false, true), std::pair(true, false)}) {
     const auto verdict = judge(switch_allreduce(3), capable(3, true, {10}, multicast, reduce));
-    EXPECT_TRUE(finds(verdict, "V20", "none of the topology that is linked to them can"));
+    EXPECT_TRUE(finds(verdict, Code::V20, "none of the topology that is linked to them can"));
   }
-  EXPECT_TRUE(finds(judge(switch_allreduce(3), star_fabric(3)), "V20", "reads the sum of 3 ranks"));
+  EXPECT_TRUE(
+      finds(judge(switch_allreduce(3), star_fabric(3)), Code::V20, "reads the sum of 3 ranks"));
   EXPECT_TRUE(judge(switch_allgather(3), capable(3, true, {10}, true, false)).ok);
 }
 

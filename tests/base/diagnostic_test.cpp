@@ -6,7 +6,7 @@ namespace forestcoll {
 namespace {
 
 TEST(Diagnostic, NamesPlaceCodeAndRemedy) {
-  EXPECT_EQ(to_string(Diagnostic{.code = "E05",
+  EXPECT_EQ(to_string(Diagnostic{.code = Code::E05,
                                  .file = "dgx2.json",
                                  .where = "/links/17/bandwidth",
                                  .message = "expected a bandwidth, found \"50GBs\"",
@@ -14,7 +14,7 @@ TEST(Diagnostic, NamesPlaceCodeAndRemedy) {
             "dgx2.json: /links/17/bandwidth: expected a bandwidth, found \"50GBs\" [E05]\n"
             "  write \"50 GB/s\"");
   EXPECT_EQ(
-      to_string(Diagnostic{.code = "W02", .severity = Severity::warning, .message = "unused"}),
+      to_string(Diagnostic{.code = Code::W02, .severity = Severity::warning, .message = "unused"}),
       "warning: unused [W02]");
 }
 
@@ -22,9 +22,9 @@ TEST(Expected, HoldsAValueOrErrors) {
   const Expected<int> value(3);
   ASSERT_TRUE(value);
   EXPECT_EQ(*value, 3);
-  const Expected<int> error(Diagnostic{.code = "E01"});
+  const Expected<int> error(Diagnostic{.code = Code::E01});
   ASSERT_FALSE(error);
-  EXPECT_EQ(error.errors().front().code, "E01");
+  EXPECT_EQ(error.errors().front().code, Code::E01);
 }
 
 TEST(Expected, OfNothingIsDoneOrHoldsErrors) {
@@ -32,14 +32,14 @@ TEST(Expected, OfNothingIsDoneOrHoldsErrors) {
   EXPECT_TRUE(done);
   EXPECT_TRUE(done.errors().empty());
   EXPECT_TRUE(Expected<void>(Diagnostics{}));  // collected, and there was none
-  const Expected<void> error = Diagnostic{.code = "E01"};
+  const Expected<void> error = Diagnostic{.code = Code::E01};
   ASSERT_FALSE(error);
-  EXPECT_EQ(error.errors().front().code, "E01");
+  EXPECT_EQ(error.errors().front().code, Code::E01);
 }
 
 TEST(Stopped, IsAKindOfItsOwn) {
   EXPECT_TRUE(was_stopped({Diagnostic{.kind = ErrorKind::stopped}}));
-  EXPECT_FALSE(was_stopped({Diagnostic{.code = "R01", .kind = ErrorKind::limit}}));
+  EXPECT_FALSE(was_stopped({Diagnostic{.code = Code::R01, .kind = ErrorKind::limit}}));
   EXPECT_FALSE(was_stopped({}));
 }
 

@@ -68,7 +68,7 @@ TEST(Sizes, ADashHasNoFactorAndAListNoGaps) {
   for (const std::string text : {"1K-8K-2", "1K:4K,", ",1K", "1K-", "-1K", "1K:2K-3K", "4K-1K"}) {
     const auto sizes = parse_sizes(text);
     ASSERT_FALSE(sizes) << text;
-    EXPECT_EQ(sizes.errors().front().code, "M01") << text;
+    EXPECT_EQ(sizes.errors().front().code, Code::M01) << text;
   }
 }
 

@@ -104,7 +104,7 @@ TEST(Refusals, OfAllreducesBeyondExactArithmetic) {
   }
   const auto result = test::try_make("bruck", TestFabric(topology), Collective::allreduce);
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.errors().front().code, "E14");
+  EXPECT_EQ(result.errors().front().code, Code::E14);
   EXPECT_EQ(result.errors().front().kind, ErrorKind::limit);
 }
 

@@ -91,9 +91,9 @@ inline BaselineResult make(const std::string& name, const TestFabric& fabric,
   return *std::move(result);
 }
 
-/// The one error's code, "none" where there is none.
-inline std::string code_of(const Expected<BaselineResult>& result) {
-  return result ? "none" : result.errors().front().code;
+/// The one error's code, if there is one.
+inline std::optional<Code> code_of(const Expected<BaselineResult>& result) {
+  return result ? std::nullopt : result.errors().front().code;
 }
 
 }  // namespace forestcoll::test

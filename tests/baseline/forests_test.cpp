@@ -89,7 +89,8 @@ void expect_all_sound(const TestFabric& fabric, const std::string& what) {
       if (result) {
         expect_sound(fabric, *result, collective, name);
       } else {
-        EXPECT_THAT(result.errors().front().code, AnyOf("B01", "B02", "B03", "B08")) << name;
+        EXPECT_THAT(result.errors().front().code, AnyOf(Code::B01, Code::B02, Code::B03, Code::B08))
+            << name;
         EXPECT_FALSE(result.errors().front().remedy.empty()) << name;
       }
     }

@@ -101,7 +101,7 @@ TEST(Allreduce, NvlsSendsOneShareMoreThanTheBuffer) {
   std::string text = test::bundled_text("dgx-a100-x1");
   EXPECT_EQ(test::code_of(
                 test::try_make("nvls", test::TestFabric(test::parse(text)), Collective::allreduce)),
-            "B03");
+            Code::B03);
   const auto at = text.find("\"switch\"");
   text.insert(at + 8, ", \"multicast\": true, \"reduce\": true");
   const auto result = make("nvls", test::TestFabric(test::parse(text)), Collective::allreduce);
@@ -133,7 +133,7 @@ TEST(Allreduce, NvlsExchangesSumsBetweenBoxes) {
     EXPECT_EQ(verdict->algbw, algbw);
   }
   const auto a100 = test::generated("dgx-a100", {{"boxes", "2"}});
-  EXPECT_EQ(test::code_of(test::try_make("nvls", a100, Collective::allreduce)), "B03");
+  EXPECT_EQ(test::code_of(test::try_make("nvls", a100, Collective::allreduce)), Code::B03);
 }
 
 // Two switches of different widths share the data in proportion.

@@ -231,15 +231,15 @@ TEST(GraphFile, ThatDoesNotFitIsRefused) {
     return code_of(try_make("nccl-ring", fabric, Collective::allgather, {.graph = &graph}));
   };
   const auto dgx1 = bundled("dgx-1-v100");
-  EXPECT_EQ(code(dgx1, graph_of({0, 1, 2})), "B07");
-  EXPECT_EQ(code(dgx1, graph_of({0, 1, 2, 3, 4, 5, 6, 8})), "B07");
-  EXPECT_EQ(code(dgx1, graph_of({0, 1, 2, 3, 4, 5, 6, -1})), "B07");
-  EXPECT_EQ(code(dgx1, graph_of({0, 1, 2, 3, 4, 5, 6, 6})), "B07");
+  EXPECT_EQ(code(dgx1, graph_of({0, 1, 2})), Code::B07);
+  EXPECT_EQ(code(dgx1, graph_of({0, 1, 2, 3, 4, 5, 6, 8})), Code::B07);
+  EXPECT_EQ(code(dgx1, graph_of({0, 1, 2, 3, 4, 5, 6, -1})), Code::B07);
+  EXPECT_EQ(code(dgx1, graph_of({0, 1, 2, 3, 4, 5, 6, 6})), Code::B07);
   NcclGraph empty = graph_of({0});
   empty.channels.clear();
-  EXPECT_EQ(code(dgx1, empty), "B07");
+  EXPECT_EQ(code(dgx1, empty), Code::B07);
   // 1 and 2 are joined, 0 and 7 are not.
-  EXPECT_EQ(code(dgx1, graph_of({0, 7, 6, 5, 4, 3, 2, 1})), "B08");
+  EXPECT_EQ(code(dgx1, graph_of({0, 7, 6, 5, 4, 3, 2, 1})), Code::B08);
 }
 
 std::string line_of_three() {
@@ -249,18 +249,18 @@ std::string line_of_three() {
 
 TEST(Refusals, SayWhatIsMissing) {
   const TestFabric line(test::parse(line_of_three()));
-  EXPECT_EQ(code_of(try_make("nccl-ring", line)), "B01");
-  EXPECT_EQ(code_of(try_make("hierarchical", line)), "B01");
-  EXPECT_EQ(code_of(try_make("double-tree", line, Collective::allreduce)), "B01");
-  EXPECT_EQ(code_of(try_make("halving-doubling", line)), "B02");
-  EXPECT_EQ(code_of(try_make("nvls", line, Collective::allreduce)), "B03");
-  EXPECT_EQ(code_of(try_make("nvls", line, Collective::allgather)), "B06");
-  EXPECT_EQ(code_of(try_make("double-tree", line, Collective::allgather)), "B06");
-  EXPECT_EQ(code_of(try_make("bfb", line, Collective::broadcast)), "B06");
-  EXPECT_EQ(code_of(try_make("taccl", line)), "B09");
+  EXPECT_EQ(code_of(try_make("nccl-ring", line)), Code::B01);
+  EXPECT_EQ(code_of(try_make("hierarchical", line)), Code::B01);
+  EXPECT_EQ(code_of(try_make("double-tree", line, Collective::allreduce)), Code::B01);
+  EXPECT_EQ(code_of(try_make("halving-doubling", line)), Code::B02);
+  EXPECT_EQ(code_of(try_make("nvls", line, Collective::allreduce)), Code::B03);
+  EXPECT_EQ(code_of(try_make("nvls", line, Collective::allgather)), Code::B06);
+  EXPECT_EQ(code_of(try_make("double-tree", line, Collective::allgather)), Code::B06);
+  EXPECT_EQ(code_of(try_make("bfb", line, Collective::broadcast)), Code::B06);
+  EXPECT_EQ(code_of(try_make("taccl", line)), Code::B09);
   const auto uneven = test::only_ranks(bundled("dgx-a100-x2"), "0-14");
-  EXPECT_EQ(code_of(try_make("hierarchical", uneven)), "B02");
-  EXPECT_EQ(code_of(try_make("nccl-ring", uneven)), "none");
+  EXPECT_EQ(code_of(try_make("hierarchical", uneven)), Code::B02);
+  EXPECT_EQ(code_of(try_make("nccl-ring", uneven)), std::nullopt);
 }
 
 TEST(Refusals, BeyondTheirSizes) {
@@ -268,7 +268,7 @@ TEST(Refusals, BeyondTheirSizes) {
   for (const char* name : {"multitree", "bfb", "greedy"}) {
     const auto result = try_make(name, fabric);
     ASSERT_FALSE(result) << name;
-    EXPECT_EQ(result.errors().front().code, "B04");
+    EXPECT_EQ(result.errors().front().code, Code::B04);
     EXPECT_EQ(result.errors().front().kind, ErrorKind::limit);
   }
 }
@@ -277,8 +277,8 @@ TEST(Refusals, OfUnequalShares) {
   Topology topology = bundled("dgx-a100-x1").topology;
   topology.nodes[topology.ranks[3]].weight = 2;
   const TestFabric fabric(std::move(topology));
-  EXPECT_EQ(code_of(try_make("nccl-ring", fabric)), "B05");
-  EXPECT_EQ(code_of(try_make("nccl-ring", fabric, Collective::broadcast)), "none");
+  EXPECT_EQ(code_of(try_make("nccl-ring", fabric)), Code::B05);
+  EXPECT_EQ(code_of(try_make("nccl-ring", fabric, Collective::broadcast)), std::nullopt);
 }
 
 // One phase is bound by the link out of the first rank, the other by the one into it, and the
@@ -291,7 +291,7 @@ TEST(Refusals, OfTreesWithoutLinks) {
     "boxes": [{"id": "b[0-2]", "template": "b"}],
     "links": [{"src": "b0/g0", "dst": "b1/g0", "bandwidth": 1},
               {"src": "b1/g0", "dst": "b2/g0", "bandwidth": 1}]})"));
-  EXPECT_EQ(code_of(try_make("double-tree", fabric, Collective::allreduce)), "B08");
+  EXPECT_EQ(code_of(try_make("double-tree", fabric, Collective::allreduce)), Code::B08);
 }
 
 TEST(Registry, HasAllInOrder) {

@@ -45,7 +45,7 @@ TEST(AllreduceReport, AllThatCanBeKnown) {
   EXPECT_EQ(in_words(reached(120, 150), kTwoPhases),
             "best allreduce by trees: between 120 GB/s, which trees reach, and 150 GB/s, which "
             "nothing exceeds\n");
-  const Diagnostic error{.code = "E14", .message = "too large", .remedy = ""};
+  const Diagnostic error{.code = Code::E14, .message = "too large", .remedy = ""};
   EXPECT_EQ(in_words(error, kTwoPhases),
             "best allreduce by trees: not computed: too large [E14]\n");
 }
@@ -68,7 +68,7 @@ TEST(AllreduceReport, AllThatCanBeKnownOfSwitches) {
   EXPECT_EQ(words(unsolved(180), reached(120, 120)),
             "with switches that copy and combine: between 120 GB/s, which the best without them "
             "reaches, and 180 GB/s, which nothing exceeds\n");
-  const Diagnostic error{.code = "E14", .message = "too large", .remedy = ""};
+  const Diagnostic error{.code = Code::E14, .message = "too large", .remedy = ""};
   EXPECT_EQ(words(error, reached(120, 120)),
             "with switches that copy and combine: not computed: too large [E14]\n");
 }

@@ -103,25 +103,29 @@ TEST(ParseBranching, OlderVersionsAreForestsOverGpus) {
 
 TEST(ParseBranching, EveryFlawHasItsPlace) {
   struct Flaw {
-    const char *pointer, *value, *code, *says;
+    const char *pointer, *value;
+    Code code;
+    const char* says;
   };
   for (const Flaw& flaw : {
-           Flaw{"/collective", "\"allgather\"", "F01", "/collective: expected an allreduce"},
-           Flaw{"/algbw/exact", "\"x\"", "F01", "/algbw: expected exact rates"},
-           Flaw{"/chunks", "0", "F01", "/chunks: expected a positive integer"},
-           Flaw{"/chunks", "2", "F02", "/reduce/1: expected a multiplicity"},
-           Flaw{"/root", "\"gpu0\"", "F01", "/root: a broadcast and a reduce"},
-           Flaw{"/trees", "[]", "F01", "/trees: a forest of a allreduce has the lists"},
-           Flaw{"/ranks/1", "\"gpu9\"", "F02", "the topology has no node gpu9"},
-           Flaw{"/ranks/1", "\"gpu0\"", "F02", "/ranks: a rank stands twice"},
-           Flaw{"/ranks/1", "\"sw\"", "F02", "/ranks: sw is a switch"},
-           Flaw{"/reduce/0/multiplicity", "0", "F02", "/reduce/0: expected a multiplicity"},
-           Flaw{"/broadcast/0/root", "\"gpu0\"", "F02", "/broadcast/0: gpu0 is reached twice"},
-           Flaw{"/broadcast/0/edges/1/path", "[\"sw\",\"gpu2\"]", "F02", "gpu2 is reached twice"},
-           Flaw{"/broadcast/0/edges/1/path", "[\"sw\"]", "F02", "a path does not lead"},
-           Flaw{"/broadcast/1/edges/1/path", "[\"gpu0\",\"gpu1\",\"gpu2\"]", "F02",
+           Flaw{"/collective", "\"allgather\"", Code::F01, "/collective: expected an allreduce"},
+           Flaw{"/algbw/exact", "\"x\"", Code::F01, "/algbw: expected exact rates"},
+           Flaw{"/chunks", "0", Code::F01, "/chunks: expected a positive integer"},
+           Flaw{"/chunks", "2", Code::F02, "/reduce/1: expected a multiplicity"},
+           Flaw{"/root", "\"gpu0\"", Code::F01, "/root: a broadcast and a reduce"},
+           Flaw{"/trees", "[]", Code::F01, "/trees: a forest of a allreduce has the lists"},
+           Flaw{"/ranks/1", "\"gpu9\"", Code::F02, "the topology has no node gpu9"},
+           Flaw{"/ranks/1", "\"gpu0\"", Code::F02, "/ranks: a rank stands twice"},
+           Flaw{"/ranks/1", "\"sw\"", Code::F02, "/ranks: sw is a switch"},
+           Flaw{"/reduce/0/multiplicity", "0", Code::F02, "/reduce/0: expected a multiplicity"},
+           Flaw{"/broadcast/0/root", "\"gpu0\"", Code::F02, "/broadcast/0: gpu0 is reached twice"},
+           Flaw{"/broadcast/0/edges/1/path", "[\"sw\",\"gpu2\"]", Code::F02,
+                "gpu2 is reached twice"},
+           Flaw{"/broadcast/0/edges/1/path", "[\"sw\"]", Code::F02, "a path does not lead"},
+           Flaw{"/broadcast/1/edges/1/path", "[\"gpu0\",\"gpu1\",\"gpu2\"]", Code::F02,
                 "a path does not lead through switches alone"},
-           Flaw{"/broadcast/0/edges/0/path", "[\"gpu2\",\"sw\"]", "F02", "does not span the ranks"},
+           Flaw{"/broadcast/0/edges/0/path", "[\"gpu2\",\"sw\"]", Code::F02,
+                "does not span the ranks"},
        }) {
     json file = allreduce();
     file[json::json_pointer(flaw.pointer)] = json::parse(flaw.value);
@@ -132,7 +136,7 @@ TEST(ParseBranching, EveryFlawHasItsPlace) {
   }
   json shorter = allreduce();
   shorter["broadcast"][0]["edges"].erase(2);
-  EXPECT_EQ(parse(shorter).errors().front().code, "F02");
+  EXPECT_EQ(parse(shorter).errors().front().code, Code::F02);
   shorter["broadcast"][0].erase("root");
   EXPECT_THAT(to_string(parse(shorter).errors().front()), HasSubstr("no root is named"));
 }

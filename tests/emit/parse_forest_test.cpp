@@ -99,7 +99,7 @@ TEST(ParseForest, WorksOutTheImagesOfVersionTwo) {
 TEST(ParseForest, SaysWhatIsWrongWithASymmetry) {
   struct Flaw {
     std::string from, to, says;
-    std::string code = "F02";
+    Code code = Code::F02;
   };
   const std::string cycle = R"([["gpu0","gpu1","gpu2","gpu3"]])";
   const std::vector<Flaw> flaws = {
@@ -111,7 +111,8 @@ TEST(ParseForest, SaysWhatIsWrongWithASymmetry) {
       {cycle, R"([["gpu0","sw"]])", "a node moves to the place of one of another kind"},
       {cycle, cycle + R"(},{"order":2,"cycles":[["gpu0","gpu1"]])",
        "two generators do not commute"},
-      {cycle, cycle + R"(},{"order":1073741824,"cycles":[])", "more than 50000000 edges", "T10"},
+      {cycle, cycle + R"(},{"order":1073741824,"cycles":[])", "more than 50000000 edges",
+       Code::T10},
       {cycle, cycle + R"(},{"order":2147483647,"cycles":[])", "more images than 2^32"},
   };
   for (const Flaw& flaw : flaws) {
@@ -123,14 +124,15 @@ TEST(ParseForest, SaysWhatIsWrongWithASymmetry) {
     ASSERT_FALSE(forest) << flaw.says;
     EXPECT_EQ(forest.errors().front().code, flaw.code);
     EXPECT_EQ(forest.errors().front().kind,
-              flaw.code == "T10" ? ErrorKind::limit : ErrorKind::input);
+              flaw.code == Code::T10 ? ErrorKind::limit : ErrorKind::input);
     EXPECT_THAT(forest.errors().front().message, HasSubstr(flaw.says));
   }
 }
 
 struct Edit {
   std::string from, to;
-  std::string code, says;
+  Code code = {};
+  std::string says;
 };
 
 TEST(ParseForest, SaysWhatIsWrong) {
@@ -145,32 +147,34 @@ TEST(ParseForest, SaysWhatIsWrong) {
   const Topology topology = switched(3);
   ASSERT_TRUE(parse_forest(good, "f.json", topology));
   const std::vector<Edit> edits = {
-      {"{\"format\"", "[{\"format\"", "F01", "expected an object"},
-      {"]}]}]}", "]}]}", "F01", "no well-formed JSON"},
-      {"forestcoll-forest", "forestcoll-bound", "F01", "found \"forestcoll-bound\""},
-      {"\"version\":1", "\"version\":7", "F01", "version 1 or 2"},
-      {"allgather", "gather", "F01", "no collective of that name"},
-      {"allgather", "allreduce", "F01", "\"reduce\" and \"broadcast\""},
-      {"allgather", "broadcast", "F01", "have a root"},
-      {"\"k\":1", "\"k\":0", "F01", "positive integer"},
-      {"\"k\":1", "\"k\":1,\"weights\":[1,2]", "F02", "one weight per rank"},
-      {"\"k\":1", "\"k\":1,\"weights\":[1,2,-1]", "F02", "integers from 0 on"},
-      {"\"k\":1", "\"k\":18446744073709551615", "F01", "beyond 64 bits"},
-      {"\"exact\":\"50\"", "\"exact\":\"fifty\"", "F01", "exact rates"},
-      {"\"trees\"", "\"trees\":[],\"trees\"", "F01", "stands twice"},
-      {"\"gpu2\"],\"trees\"", "\"gpu9\"],\"trees\"", "F02", "the topology has no node gpu9"},
-      {"\"gpu2\"],\"trees\"", "\"sw\"],\"trees\"", "F02", "sw is a switch"},
-      {"\"gpu2\"],\"trees\"", "\"gpu1\"],\"trees\"", "F02", "a rank stands twice"},
-      {"\"root\":\"gpu0\"", "\"root\":\"sw\"", "F02", "the root is not a rank"},
-      {"\"root\":\"gpu0\",", "", "F02", "the root is not a rank"},
-      {"\"root\":\"gpu0\"", "\"root\":\"gpu1\"", "F02", "gpu1 is reached twice"},
-      {"\"multiplicity\":1", "\"multiplicity\":0", "F02", "positive multiplicity"},
-      {"[\"gpu0\",\"sw\",\"gpu1\"]", "[\"gpu0\"]", "F02", "from rank to rank"},
-      {"[\"gpu0\",\"sw\",\"gpu1\"]", "[\"gpu0\",\"sw\"]", "F02", "from rank to rank"},
-      {"[\"gpu0\",\"sw\",\"gpu1\"]", "[\"gpu0\",\"gpu2\",\"gpu1\"]", "F02", "goes through gpu2"},
-      {"[\"gpu1\",\"sw\",\"gpu2\"]", "[\"gpu0\",\"sw\",\"gpu1\"]", "F02", "gpu1 is reached twice"},
-      {"[\"gpu0\",\"sw\",\"gpu1\"]", "[\"gpu2\",\"sw\",\"gpu1\"]", "F02", "does not hang on"},
-      {",{\"src\":\"gpu1\",\"dst\":\"gpu2\",\"path\":[\"gpu1\",\"sw\",\"gpu2\"]}", "", "F02",
+      {"{\"format\"", "[{\"format\"", Code::F01, "expected an object"},
+      {"]}]}]}", "]}]}", Code::F01, "no well-formed JSON"},
+      {"forestcoll-forest", "forestcoll-bound", Code::F01, "found \"forestcoll-bound\""},
+      {"\"version\":1", "\"version\":7", Code::F01, "version 1 or 2"},
+      {"allgather", "gather", Code::F01, "no collective of that name"},
+      {"allgather", "allreduce", Code::F01, "\"reduce\" and \"broadcast\""},
+      {"allgather", "broadcast", Code::F01, "have a root"},
+      {"\"k\":1", "\"k\":0", Code::F01, "positive integer"},
+      {"\"k\":1", "\"k\":1,\"weights\":[1,2]", Code::F02, "one weight per rank"},
+      {"\"k\":1", "\"k\":1,\"weights\":[1,2,-1]", Code::F02, "integers from 0 on"},
+      {"\"k\":1", "\"k\":18446744073709551615", Code::F01, "beyond 64 bits"},
+      {"\"exact\":\"50\"", "\"exact\":\"fifty\"", Code::F01, "exact rates"},
+      {"\"trees\"", "\"trees\":[],\"trees\"", Code::F01, "stands twice"},
+      {"\"gpu2\"],\"trees\"", "\"gpu9\"],\"trees\"", Code::F02, "the topology has no node gpu9"},
+      {"\"gpu2\"],\"trees\"", "\"sw\"],\"trees\"", Code::F02, "sw is a switch"},
+      {"\"gpu2\"],\"trees\"", "\"gpu1\"],\"trees\"", Code::F02, "a rank stands twice"},
+      {"\"root\":\"gpu0\"", "\"root\":\"sw\"", Code::F02, "the root is not a rank"},
+      {"\"root\":\"gpu0\",", "", Code::F02, "the root is not a rank"},
+      {"\"root\":\"gpu0\"", "\"root\":\"gpu1\"", Code::F02, "gpu1 is reached twice"},
+      {"\"multiplicity\":1", "\"multiplicity\":0", Code::F02, "positive multiplicity"},
+      {"[\"gpu0\",\"sw\",\"gpu1\"]", "[\"gpu0\"]", Code::F02, "from rank to rank"},
+      {"[\"gpu0\",\"sw\",\"gpu1\"]", "[\"gpu0\",\"sw\"]", Code::F02, "from rank to rank"},
+      {"[\"gpu0\",\"sw\",\"gpu1\"]", "[\"gpu0\",\"gpu2\",\"gpu1\"]", Code::F02,
+       "goes through gpu2"},
+      {"[\"gpu1\",\"sw\",\"gpu2\"]", "[\"gpu0\",\"sw\",\"gpu1\"]", Code::F02,
+       "gpu1 is reached twice"},
+      {"[\"gpu0\",\"sw\",\"gpu1\"]", "[\"gpu2\",\"sw\",\"gpu1\"]", Code::F02, "does not hang on"},
+      {",{\"src\":\"gpu1\",\"dst\":\"gpu2\",\"path\":[\"gpu1\",\"sw\",\"gpu2\"]}", "", Code::F02,
        "gpu2 does not hang on the root"},
   };
   for (const Edit& edit : edits) {

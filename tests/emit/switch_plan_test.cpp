@@ -133,10 +133,10 @@ TEST(SwitchPlan, PacketsAreStoredAtAllAndAddedUpByEach) {
   }
   const auto two = make_packet_plan(boxes_of(2, 4), {});
   ASSERT_FALSE(two);
-  EXPECT_EQ(two.errors().front().code, "T06");
+  EXPECT_EQ(two.errors().front().code, Code::T06);
   PlanOptions long_messages;
   long_messages.max_bytes = std::int64_t{1} << 32;
-  EXPECT_EQ(make_packet_plan(one_box(8), long_messages).errors().front().code, "T04");
+  EXPECT_EQ(make_packet_plan(one_box(8), long_messages).errors().front().code, Code::T04);
 }
 
 TEST(SwitchPlan, BoxesCombineExchangeAndStore) {
@@ -181,7 +181,7 @@ TEST(SwitchPlan, WhatTheExecutorCannotRunIsRefused) {
   options.max_bytes = std::int64_t{1} << 40;
   const auto large = lower_to_switch_plan(box_of(8), one_box(8), options);
   ASSERT_FALSE(large);
-  EXPECT_EQ(large.errors().front().code, "T04");
+  EXPECT_EQ(large.errors().front().code, Code::T04);
 }
 
 }  // namespace

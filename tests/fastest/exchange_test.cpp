@@ -119,7 +119,7 @@ TEST(Exchange, AllPairsAreForLlAlone) {
   options.xml.protocol = "Simple";
   const auto refused = compile_exchange(fabric, all_pairs, options);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.errors().front().code, "T08");
+  EXPECT_EQ(refused.errors().front().code, Code::T08);
 }
 
 TEST(Exchange, SaysWhatDoesNotFit) {
@@ -127,16 +127,16 @@ TEST(Exchange, SaysWhatDoesNotFit) {
     const auto schedule = lower_exchange(exchange, ranks, options);
     EXPECT_FALSE(schedule);
     EXPECT_FALSE(schedule.errors().front().remedy.empty());
-    return schedule ? "" : schedule.errors().front().code;
+    return schedule ? std::nullopt : schedule.errors().front().code;
   };
-  EXPECT_EQ(code(Exchange::one_shot, 200, in_instances(1)), "T01");
-  EXPECT_EQ(code(Exchange::one_shot, 2, in_instances(33)), "T03");
-  EXPECT_EQ(code(Exchange::swing, 12, in_instances(1)), "B02");
-  EXPECT_EQ(code(Exchange::all_pairs, 40, in_instances(1)), "T02");
-  EXPECT_EQ(code(Exchange::one_shot, 4, in_instances(1, "none")), "T07");
+  EXPECT_EQ(code(Exchange::one_shot, 200, in_instances(1)), Code::T01);
+  EXPECT_EQ(code(Exchange::one_shot, 2, in_instances(33)), Code::T03);
+  EXPECT_EQ(code(Exchange::swing, 12, in_instances(1)), Code::B02);
+  EXPECT_EQ(code(Exchange::all_pairs, 40, in_instances(1)), Code::T02);
+  EXPECT_EQ(code(Exchange::one_shot, 4, in_instances(1, "none")), Code::T07);
   LowerOptions out_of_place = in_instances(1);
   out_of_place.placement = Placement::out_of_place;
-  EXPECT_EQ(code(Exchange::one_shot, 4, out_of_place), "T06");
+  EXPECT_EQ(code(Exchange::one_shot, 4, out_of_place), Code::T06);
   EXPECT_EQ(find_exchange("nothing"), nullptr);
 }
 

@@ -167,7 +167,7 @@ TEST(Fastest, RefusesASizeThatNoRuntimeWouldSelectAnythingFor) {
   const Fabric fabric = test::star_of(3);
   const auto none = fastest_choices(fabric, options_for(Collective::allgather, {1000}));
   ASSERT_FALSE(none);
-  EXPECT_EQ(none.errors().front().code, "S03");
+  EXPECT_EQ(none.errors().front().code, Code::S03);
   FastestOptions any = options_for(Collective::allgather, {1000});
   any.any_count = true;
   EXPECT_TRUE(fastest_choices(fabric, any));

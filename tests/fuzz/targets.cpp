@@ -21,7 +21,7 @@ void require(bool holds, const char* what) {
 
 void check(const forestcoll::Diagnostics& list) {
   for (const auto& each : list) {
-    require(!each.code.empty(), "a diagnostic has a code");
+    require(each.code.has_value(), "a diagnostic has a code");
     require(!each.message.empty(), "a diagnostic has a message");
     require(!to_string(each).empty(), "a diagnostic can be told");
   }

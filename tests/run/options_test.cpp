@@ -53,7 +53,7 @@ TEST(RunOptions, WrongOnesAreRefusedInWords) {
   for (const auto& [words, message] : wrong) {
     const auto request = parse(words);
     ASSERT_FALSE(request) << message;
-    EXPECT_EQ(request.errors().front().code, "X02");
+    EXPECT_EQ(request.errors().front().code, Code::X02);
     EXPECT_THAT(request.errors().front().message, HasSubstr(message));
     EXPECT_FALSE(request.errors().front().remedy.empty());
   }

@@ -75,7 +75,7 @@ TEST(Lower, FitsTheThreadblocksThatAreAllowed) {
     for (std::int32_t limit = 1; limit <= 40; ++limit) {
       const auto schedule = lower(forest, {.target = "azure", .max_threadblocks = limit});
       if (!schedule) {
-        EXPECT_EQ(schedule.errors().front().code, "T01");
+        EXPECT_EQ(schedule.errors().front().code, Code::T01);
         EXPECT_EQ(fewest, 0) << "fits in fewer";
         continue;
       }
@@ -277,7 +277,7 @@ TEST(Lower, RootsOfAnAllreduceMaySumUnequalShares) {
     divided.weight = uneven.weight;
     const auto refused = lower(divided, {});
     ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.errors().front().code, "T09");
+    EXPECT_EQ(refused.errors().front().code, Code::T09);
   }
 }
 

@@ -53,7 +53,7 @@ TEST(SimulateBuffers, HaveAPositiveSize) {
     const auto verdict = forestcoll::verify(named, "named.xml", nullptr, {});
     ASSERT_TRUE(verdict);
     EXPECT_FALSE(verdict->ok);
-    EXPECT_EQ(verdict->findings.front().code, "V03") << size;
+    EXPECT_EQ(verdict->findings.front().code, Code::V03) << size;
     EXPECT_THAT(verdict->findings.front().message, ::testing::HasSubstr("buffsize"));
   }
 }

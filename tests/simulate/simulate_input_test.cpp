@@ -48,7 +48,7 @@ TEST(Sizes, NonsenseIsRefusedInWords) {
   for (const auto& [text, words] : cases) {
     const auto sizes = parse_sizes(text);
     ASSERT_FALSE(sizes) << text;
-    EXPECT_EQ(sizes.errors()[0].code, "M01") << text;
+    EXPECT_EQ(sizes.errors()[0].code, Code::M01) << text;
     EXPECT_THAT(sizes.errors()[0].message, HasSubstr(words));
     EXPECT_FALSE(sizes.errors()[0].remedy.empty());
   }
@@ -74,7 +74,7 @@ TEST(Parameters, EveryBuiltInGpuHasASource) {
   }
   const auto unknown = forestcoll::find_simulation_parameters("a1000");
   ASSERT_FALSE(unknown);
-  EXPECT_EQ(unknown.errors()[0].code, "M03");
+  EXPECT_EQ(unknown.errors()[0].code, Code::M03);
   EXPECT_THAT(unknown.errors()[0].remedy, HasSubstr("a100, "));
 }
 
@@ -111,7 +111,7 @@ TEST(Parameters, MistakesAreNamedWithTheirPlace) {
     const auto read = parse_simulation_parameters(text, "p.json");
     ASSERT_FALSE(read) << text;
     const auto& error = read.errors()[0];
-    EXPECT_EQ(error.code, "M02");
+    EXPECT_EQ(error.code, Code::M02);
     EXPECT_EQ(error.file, "p.json");
     EXPECT_EQ(error.where, where) << text;
     EXPECT_THAT(error.message, HasSubstr(words));
@@ -202,13 +202,13 @@ TEST(SimulateRefusals, SizesStopsAndBounds) {
   for (const std::int64_t size : {std::int64_t{0}, std::int64_t{-5}}) {
     const auto refused = simulator->run({kMiB, size}, {});
     ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.errors()[0].code, "M01");
+    EXPECT_EQ(refused.errors()[0].code, Code::M01);
   }
   SimulationOptions few;
   few.max_events = 100;
   const auto too_many = simulator->run({1, 2, 3, 4, 5}, {}, few);
   ASSERT_FALSE(too_many);
-  EXPECT_EQ(too_many.errors()[0].code, "M06");
+  EXPECT_EQ(too_many.errors()[0].code, Code::M06);
   EXPECT_EQ(too_many.errors()[0].kind, forestcoll::ErrorKind::limit);
   std::stop_source stop;
   stop.request_stop();
@@ -217,7 +217,7 @@ TEST(SimulateRefusals, SizesStopsAndBounds) {
   stopped.every_pass = true;
   const auto ended = simulator->run({std::int64_t{64} << 30}, {}, stopped);
   ASSERT_FALSE(ended);
-  EXPECT_EQ(ended.errors()[0].code, "R01");
+  EXPECT_EQ(ended.errors()[0].code, Code::R01);
 }
 
 TEST(SimulateThreads, DoNotChangeTheResult) {

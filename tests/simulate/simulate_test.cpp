@@ -224,7 +224,7 @@ TEST(SimulateSlots, TooFewOfThemGetItStuck) {
   parameters.simple.slots = 1;
   const auto stuck = simulator->run({64 * kMiB}, parameters);
   ASSERT_FALSE(stuck);
-  EXPECT_EQ(stuck.errors()[0].code, "M05");
+  EXPECT_EQ(stuck.errors()[0].code, Code::M05);
   EXPECT_FALSE(stuck.errors()[0].remedy.empty());
 }
 

@@ -13,6 +13,7 @@
 
 namespace audit_test {
 
+using forestcoll::Code;
 using forestcoll::NodeId;
 using forestcoll::NodeType;
 using forestcoll::Ratio;

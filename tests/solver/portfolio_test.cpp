@@ -201,7 +201,7 @@ TEST_F(Portfolio, AStopKeepsTheBestSoFar) {
         };
         const auto found = synthesize(fabric.network, options);
         if (!found) {
-          EXPECT_EQ(found.errors().front().code, "R01");
+          EXPECT_EQ(found.errors().front().code, Code::R01);
           EXPECT_EQ(before, Ratio(0)) << fabric.name << ": an answer was thrown away";
           EXPECT_GT(quick.forest.max_height(), height);
           continue;

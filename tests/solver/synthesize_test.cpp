@@ -148,7 +148,7 @@ TEST(Synthesize, RefusesExactRatesThatDoNotFit) {
     EXPECT_EQ(synthesis->optimum_at_least.has_value(), !proved->is_exact());
     EXPECT_LT(synthesis->forest.algbw, synthesis->forest.optimum);
   } else {
-    EXPECT_EQ(synthesis.errors().front().code, "E14");
+    EXPECT_EQ(synthesis.errors().front().code, Code::E14);
   }
 }
 

@@ -38,7 +38,7 @@ Effort effort_of(std::uint64_t seed) {
 // Only large numbers are a reason not to try, and only large capacities make large numbers.
 Attempt refused(Attempt attempt, const Diagnostic& diagnostic) {
   attempt.refusal = to_string(diagnostic);
-  if (diagnostic.code != "E14") attempt.flaw = attempt.refusal;
+  if (diagnostic.code != Code::E14) attempt.flaw = attempt.refusal;
   return attempt;
 }
 

@@ -157,13 +157,13 @@ TEST(Degrade, SaysWhatIsWrongWithCables) {
   Topology fine = bundles();
   fine.links[LinkId(0)].bandwidth = Ratio(1, 4000000000000000037);
   for (const auto& [topology, item, code, says] :
-       {std::tuple(bundles(), "g0~sw*0", "D02", "drops nothing"),
-        std::tuple(bundles(), "g0~sw*13", "D03", "\"g0\" and \"sw\" has 12 cables left"),
-        std::tuple(bundles(), "g0~sw*[2]*2", "D03", "has 1 cable left"),
-        std::tuple(bundles(), "g0~sw*-1", "D01", "no node and no box is called \"sw*-1\""),
-        std::tuple(bundles(), "g0~sw*99999999999999999999", "D01", "no node and no box"),
-        std::tuple(bundles(), "g0~sx*2", "D01", "no node and no box is called \"sx\""),
-        std::tuple(fine, "g0~sw*1", "E14", "too fine for exact arithmetic")}) {
+       {std::tuple(bundles(), "g0~sw*0", Code::D02, "drops nothing"),
+        std::tuple(bundles(), "g0~sw*13", Code::D03, "\"g0\" and \"sw\" has 12 cables left"),
+        std::tuple(bundles(), "g0~sw*[2]*2", Code::D03, "has 1 cable left"),
+        std::tuple(bundles(), "g0~sw*-1", Code::D01, "no node and no box is called \"sw*-1\""),
+        std::tuple(bundles(), "g0~sw*99999999999999999999", Code::D01, "no node and no box"),
+        std::tuple(bundles(), "g0~sx*2", Code::D01, "no node and no box is called \"sx\""),
+        std::tuple(fine, "g0~sw*1", Code::E14, "too fine for exact arithmetic")}) {
     const auto left = degrade(topology, {.drop = {item}});
     ASSERT_FALSE(left) << item;
     EXPECT_EQ(left.errors().front().code, code) << item;
@@ -239,7 +239,8 @@ TEST(Degrade, ChoosesRanksInTheOrderGiven) {
 
 struct Mistake {
   Failures failures;
-  std::string code, says;
+  Code code = {};
+  std::string says;
 };
 
 // Ids may hold what separates them; what is there by the whole name is meant.
@@ -250,7 +251,9 @@ TEST(Degrade, DropsWhatASwitchCanDo) {
   }
   const auto roles_left = [&](std::vector<std::string> drop) {
     const auto result = degrade(topology, {.drop = std::move(drop)});
-    if (!result) return result.errors().front().code + ": " + result.errors().front().message;
+    if (!result)
+      return std::string(name_of(result.errors().front().code)) + ": " +
+             result.errors().front().message;
     std::string left = result->changes.front() + ":";
     for (const TopologyNode& node : result->topology.nodes) {
       if (node.multicast) left += " " + node.id + " copies";
@@ -305,7 +308,9 @@ TEST(Degrade, AProcessGroupOfAllHasNoRelays) {
 TEST(Degrade, SaysWhatIsWrongWithAProcessGroup) {
   const auto code = [](const Failures& failures) {
     const auto result = degrade(two_boxes(), failures);
-    return result ? "none" : result.errors().front().code + result.errors().front().where;
+    return result
+               ? "none"
+               : std::string(name_of(result.errors().front().code)) + result.errors().front().where;
   };
   EXPECT_EQ(code({.members = "box7"}), "D01--members");
   EXPECT_EQ(code({.members = "0,0"}), "D04--members");
@@ -346,34 +351,36 @@ TEST(Degrade, NamesIdsThatHoldSeparators) {
 
 TEST(Degrade, SaysWhatIsWrong) {
   const std::vector<Mistake> mistakes = {
-      {{.drop = {"box0/nik"}}, "D01", "no node and no box is called \"box0/nik\""},
-      {{.drop = {"box0/nik"}}, "D01", "Did you mean \"box0/nic\"?"},
-      {{.drop = {"zzzzzzzz"}}, "D01", "Name a node by its id"},
-      {{.drop = {"box0/nik~ib"}}, "D01", "box0/nik"},
-      {{.drop = {"ib~box0/nik"}}, "D01", "box0/nik"},
-      {{.drop = {"box0/gpu0~ib"}}, "D01", "no link in use leads from \"box0/gpu0\" to \"ib\""},
-      {{.drop = {"box1/gpu0->box0/gpu0"}}, "D01", "no link in use leads"},
-      {{.drop = {"kind=nvlonk"}}, "D01", "The kinds are ib, nvlink, pcie."},
-      {{.drop = {"box[0-"}}, "D02", "a [ without its ]"},
-      {{.drop = {""}}, "D02", ""},
-      {{.drop = {"gpu[0-999999999]"}}, "D02", "stands for 1000000000 ids"},
-      {{.derate = {"box0/nic~ib"}}, "D02", "is no link with a factor"},
-      {{.derate = {"box0/nic=1/2"}}, "D02", "is no link with a factor"},
-      {{.derate = {"box0/nic~ib=2"}}, "D03", "at most 1, found \"2\""},
-      {{.derate = {"box0/nic~ib=0"}}, "D03", "above 0"},
-      {{.derate = {"box0/nic~ib=-1/2"}}, "D03", "above 0"},
-      {{.derate = {"box0/nic~ib=half"}}, "D03", "found \"half\""},
-      {{.derate = {"kind=ib=1/4000000000000000001", "kind=ib=1/7"}}, "E14", "too fine"},
-      {{.ranks = "0,4"}, "D01", "Ranks are 0 to 3."},
-      {{.ranks = "2-1"}, "D01", "no rank or range of ranks 2-1"},
-      {{.ranks = "0,box0/gpu0"}, "D04", "\"box0/gpu0\" is listed twice"},
-      {{.ranks = "0,ib"}, "D04", "\"ib\" names no compute node in use"},
-      {{.ranks = "0,"}, "D02", ""},
-      {{.drop = {"box0/gpu0"}, .ranks = "0,1"}, "D04", "\"box0/gpu0\" is dropped"},
-      {{.ranks = "0"}, "E07", "found only \"box0/gpu0\""},
-      {{.drop = {"box0/gpu1~box0/[sw]"}}, "D02", ""},
-      {{.drop = {"box1/gpu1~box1/sw", "box1/gpu1~box1/nic"}}, "E08", "\"box1/gpu1\" has no link"},
-      {{.drop = {"kind=ib"}}, "E09", "they fall into 2 components"},
+      {{.drop = {"box0/nik"}}, Code::D01, "no node and no box is called \"box0/nik\""},
+      {{.drop = {"box0/nik"}}, Code::D01, "Did you mean \"box0/nic\"?"},
+      {{.drop = {"zzzzzzzz"}}, Code::D01, "Name a node by its id"},
+      {{.drop = {"box0/nik~ib"}}, Code::D01, "box0/nik"},
+      {{.drop = {"ib~box0/nik"}}, Code::D01, "box0/nik"},
+      {{.drop = {"box0/gpu0~ib"}}, Code::D01, "no link in use leads from \"box0/gpu0\" to \"ib\""},
+      {{.drop = {"box1/gpu0->box0/gpu0"}}, Code::D01, "no link in use leads"},
+      {{.drop = {"kind=nvlonk"}}, Code::D01, "The kinds are ib, nvlink, pcie."},
+      {{.drop = {"box[0-"}}, Code::D02, "a [ without its ]"},
+      {{.drop = {""}}, Code::D02, ""},
+      {{.drop = {"gpu[0-999999999]"}}, Code::D02, "stands for 1000000000 ids"},
+      {{.derate = {"box0/nic~ib"}}, Code::D02, "is no link with a factor"},
+      {{.derate = {"box0/nic=1/2"}}, Code::D02, "is no link with a factor"},
+      {{.derate = {"box0/nic~ib=2"}}, Code::D03, "at most 1, found \"2\""},
+      {{.derate = {"box0/nic~ib=0"}}, Code::D03, "above 0"},
+      {{.derate = {"box0/nic~ib=-1/2"}}, Code::D03, "above 0"},
+      {{.derate = {"box0/nic~ib=half"}}, Code::D03, "found \"half\""},
+      {{.derate = {"kind=ib=1/4000000000000000001", "kind=ib=1/7"}}, Code::E14, "too fine"},
+      {{.ranks = "0,4"}, Code::D01, "Ranks are 0 to 3."},
+      {{.ranks = "2-1"}, Code::D01, "no rank or range of ranks 2-1"},
+      {{.ranks = "0,box0/gpu0"}, Code::D04, "\"box0/gpu0\" is listed twice"},
+      {{.ranks = "0,ib"}, Code::D04, "\"ib\" names no compute node in use"},
+      {{.ranks = "0,"}, Code::D02, ""},
+      {{.drop = {"box0/gpu0"}, .ranks = "0,1"}, Code::D04, "\"box0/gpu0\" is dropped"},
+      {{.ranks = "0"}, Code::E07, "found only \"box0/gpu0\""},
+      {{.drop = {"box0/gpu1~box0/[sw]"}}, Code::D02, ""},
+      {{.drop = {"box1/gpu1~box1/sw", "box1/gpu1~box1/nic"}},
+       Code::E08,
+       "\"box1/gpu1\" has no link"},
+      {{.drop = {"kind=ib"}}, Code::E09, "they fall into 2 components"},
   };
   for (const Mistake& mistake : mistakes) {
     const auto result = degrade(two_boxes(), mistake.failures);
@@ -383,7 +390,7 @@ TEST(Degrade, SaysWhatIsWrong) {
     EXPECT_THAT(to_string(error), HasSubstr(mistake.says));
     EXPECT_FALSE(error.where.empty());
     EXPECT_FALSE(error.remedy.empty()) << to_string(error);
-    EXPECT_EQ(error.kind, mistake.code == "E14" ? ErrorKind::limit : ErrorKind::input);
+    EXPECT_EQ(error.kind, mistake.code == Code::E14 ? ErrorKind::limit : ErrorKind::input);
   }
 }
 
@@ -393,7 +400,7 @@ TEST(Degrade, WhatIsDisabledInTheFileIsNotInUse) {
   topology.links.push_back(topology.links[LinkId(std::size_t{0})]);
   const auto result = degrade(topology, {.drop = {"kind=ib"}});
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.errors().front().code, "D01");
+  EXPECT_EQ(result.errors().front().code, Code::D01);
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ Read read(const std::string& nodes, const std::string& links) {
               .note = parsed->notes.empty() ? "" : parsed->notes.front(),
               .message = ""};
   for (const Diagnostic& finding : parsed->warnings) {
-    if (finding.code == "W09") result.message = finding.message;
+    if (finding.code == Code::W09) result.message = finding.message;
   }
   return result;
 }

@@ -90,7 +90,7 @@ TEST(ToDigraph, TheBoundIsExact) {
   EXPECT_TRUE(result("\"1/2305843009213693951\""));
   const auto too_fine = result("\"1/2305843009213693952\"");
   ASSERT_FALSE(too_fine);
-  EXPECT_EQ(too_fine.errors()[0].code, "E14");
+  EXPECT_EQ(too_fine.errors()[0].code, Code::E14);
   EXPECT_EQ(too_fine.errors()[0].kind, ErrorKind::limit);
   EXPECT_THAT(too_fine.errors()[0].remedy, ::testing::HasSubstr("--quantize"));
 }

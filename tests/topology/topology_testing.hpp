@@ -28,7 +28,8 @@ inline Diagnostics findings_of(const std::string& text, const TopologyOptions& o
 inline std::vector<std::string> codes_of(const Diagnostics& findings) {
   std::vector<std::string> codes;
   for (const Diagnostic& finding : findings) {
-    codes.push_back(finding.where.empty() ? finding.code : finding.code + " " + finding.where);
+    const std::string code(name_of(finding.code));
+    codes.push_back(finding.where.empty() ? code : code + " " + finding.where);
   }
   return codes;
 }

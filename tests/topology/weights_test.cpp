@@ -61,7 +61,7 @@ TEST(Weights, OfDisabledNodesDoNotCount) {
 TEST(Weights, SomebodyMustOwnSomething) {
   const auto network = to_digraph(ring({"0", "0"}));
   ASSERT_FALSE(network);
-  EXPECT_EQ(network.errors().front().code, "E05");
+  EXPECT_EQ(network.errors().front().code, Code::E05);
   EXPECT_THAT(network.errors().front().message, HasSubstr("every compute node has weight 0"));
 }
 
@@ -72,7 +72,7 @@ TEST(Weights, ThatAreTooFineOrTooLargeTogetherAreRefused) {
                                              {"1", "9000000000000000000", "\"1/7\""}}) {
     const auto network = to_digraph(ring(weights));
     ASSERT_FALSE(network);
-    EXPECT_EQ(network.errors().front().code, "E14");
+    EXPECT_EQ(network.errors().front().code, Code::E14);
     EXPECT_EQ(network.errors().front().kind, ErrorKind::limit);
     EXPECT_THAT(network.errors().front().message, HasSubstr("weights are too large or too fine"));
   }
@@ -85,7 +85,7 @@ TEST(Weights, AndCapacitiesMustFitTogether) {
   topology.links[LinkId(0)].bandwidth = Ratio(10'000'001);
   const auto network = to_digraph(topology);
   ASSERT_FALSE(network);
-  EXPECT_EQ(network.errors().front().code, "E14");
+  EXPECT_EQ(network.errors().front().code, Code::E14);
 }
 
 }  // namespace

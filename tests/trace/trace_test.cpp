@@ -292,10 +292,10 @@ TEST(Trace, RefusesWhatCannotBe) {
   const auto empty = make_trace(xml, "a.xml", "azure", chunks_of(xml) - 1);
   ASSERT_FALSE(empty);
   EXPECT_EQ(to_string(empty.errors().front()).substr(0, 5), "a.xml");
-  EXPECT_EQ(empty.errors().front().code, "M01");
+  EXPECT_EQ(empty.errors().front().code, Code::M01);
   const auto huge = make_trace(xml, "a.xml", "azure", std::int64_t{1} << 60);
   ASSERT_FALSE(huge);
-  EXPECT_EQ(huge.errors().front().code, "M06");
+  EXPECT_EQ(huge.errors().front().code, Code::M06);
   EXPECT_EQ(huge.errors().front().kind, ErrorKind::limit);
   EXPECT_FALSE(make_trace("<algo", "a.xml", "azure", 1024));
 }

@@ -24,15 +24,6 @@
 namespace forestcoll::run {
 namespace {
 
-Diagnostic make_error(std::string code, std::string message, std::string remedy) {
-  Diagnostic error;
-  error.code = std::move(code);
-  error.kind = kind_of(error.code);
-  error.message = std::move(message);
-  error.remedy = std::move(remedy);
-  return error;
-}
-
 class Harness {
  public:
   Harness(const Schedule& schedule, const Options& options, std::int64_t root)
@@ -66,20 +57,20 @@ class Harness {
  private:
   [[nodiscard]] Expected<void> check_processes() const {
     if (processes_ != facts_.ranks) {
-      return make_error("X03",
+      return make_error(Code::X03,
                         fmt::format("the schedule is for {} GPUs; {} processes were started",
                                     facts_.ranks, processes_),
                         fmt::format("start it with mpirun -np {}", facts_.ranks));
     }
     if (facts_.only_sums && reduces() &&
         std::ranges::find(options_.ops, ReduceOp::sum) == options_.ops.end()) {
-      return make_error("X02",
+      return make_error(Code::X02,
                         fmt::format("-o {}: MSCCL++ adds up and does nothing else",
                                     to_string(options_.ops.front())),
                         "give -o sum");
     }
     if (root_ < 0 || root_ >= facts_.ranks) {
-      return make_error("X05", fmt::format("root {} of {} ranks", root_, facts_.ranks),
+      return make_error(Code::X05, fmt::format("root {} of {} ranks", root_, facts_.ranks),
                         fmt::format("give -r 0 to {}", facts_.ranks - 1));
     }
     return {};
@@ -88,7 +79,8 @@ class Harness {
   // MPI counts the elements of a call in 32 bits.
   [[nodiscard]] Expected<void> check_size(std::int64_t bytes) const {
     if (bytes <= std::numeric_limits<std::int32_t>::max()) return {};
-    return make_error("X06", fmt::format("{} bytes in one process; at most 2 GiB are run", bytes),
+    return make_error(Code::X06,
+                      fmt::format("{} bytes in one process; at most 2 GiB are run", bytes),
                       "give smaller sizes with -b and -e");
   }
 
@@ -264,7 +256,7 @@ class Harness {
   }
 
   [[nodiscard]] Diagnostic no_size() const {
-    return make_error("X04",
+    return make_error(Code::X04,
                       fmt::format("no size to run: the file takes {} to {} bytes, in {} chunks",
                                   facts_.min_bytes, facts_.max_bytes, facts_.chunks),
                       "give others with -b and -e");

@@ -27,11 +27,8 @@ Expected<LoadedFile> load(const std::string& text, const std::string& name) {
 }
 
 Diagnostic unreadable(const std::string& file) {
-  Diagnostic error;
-  error.code = "F01";
+  Diagnostic error = make_error(Code::F01, "rank 0 cannot read it", "", {.file = file});
   error.kind = ErrorKind::io;
-  error.file = file;
-  error.message = "rank 0 cannot read it";
   return error;
 }
 

@@ -32,11 +32,7 @@ struct Words {
 };
 
 Diagnostic bad_option(std::string message, std::string remedy) {
-  Diagnostic error;
-  error.code = "X02";
-  error.message = std::move(message);
-  error.remedy = std::move(remedy);
-  return error;
+  return make_error(Code::X02, std::move(message), std::move(remedy));
 }
 
 Expected<std::int64_t> bytes_of(const char* option, const std::string& text) {

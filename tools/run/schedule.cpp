@@ -10,17 +10,14 @@ namespace forestcoll::run {
 namespace {
 
 Diagnostic not_to_be_run(std::string_view text, std::string_view file, std::size_t at) {
-  Diagnostic error;
-  error.code = "X01";
-  error.file = std::string(file);
-  if (at == std::string_view::npos) {
-    error.message = "the file is empty";
-  } else {
-    error.where = audit::LineIndex(text).position(at);
-    error.message = "not a schedule that can be run: neither MSCCL XML, an MSCCL++ plan nor flows";
-  }
-  error.remedy = "give what `forestcoll synth` writes";
-  return error;
+  const bool empty = at == std::string_view::npos;
+  return make_error(
+      Code::X01,
+      empty ? "the file is empty"
+            : "not a schedule that can be run: neither MSCCL XML, an MSCCL++ plan nor "
+              "flows",
+      "give what `forestcoll synth` writes",
+      {.file = std::string(file), .where = empty ? "" : audit::LineIndex(text).position(at)});
 }
 
 }  // namespace

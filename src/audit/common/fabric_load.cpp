@@ -148,7 +148,7 @@ std::optional<IdVector<ArcId, Ratio>> route_transfers(const Network& network,
       const NodeId node = network.ranks[static_cast<std::size_t>(source)];
       if (!routes.reaches(node)) {
         findings.add(
-            Code::fabric, Place{source, -1, -1, 0, {}},
+            Rule::fabric, Place{source, -1, -1, 0, {}},
             fmt::format("sends to rank {}, but no route leads there through switches alone",
                         destination),
             "check the order of ranks in the topology");

@@ -12,28 +12,32 @@ namespace {
 
 constexpr std::size_t kKept = 10'000;
 
-std::string code_text(Code code) {
-  return fmt::format("V{:02}", static_cast<int>(code));
+static_assert(static_cast<int>(Code::V26) - static_cast<int>(Code::V01) ==
+              static_cast<int>(Rule::too_large) - static_cast<int>(Rule::unreadable));
+
+Code code_of(Rule rule) {
+  return static_cast<Code>(static_cast<int>(Code::V01) + static_cast<int>(rule) -
+                           static_cast<int>(Rule::unreadable));
 }
 
-Fault fault_of(Code code) {
-  switch (code) {
-    case Code::lexical:
-    case Code::limit:
+Fault fault_of(Rule rule) {
+  switch (rule) {
+    case Rule::lexical:
+    case Rule::limit:
       return Fault::refused;
-    case Code::never_selected:
+    case Rule::never_selected:
       return Fault::unused;
-    case Code::fabric:
+    case Rule::fabric:
       return Fault::misplaced;
-    case Code::claim:
+    case Rule::claim:
       return Fault::claim;
     default:
       return Fault::wrong;
   }
 }
 
-bool lets_the_program_run(Code code) {
-  return fault_of(code) == Fault::refused || fault_of(code) == Fault::unused;
+bool lets_the_program_run(Rule rule) {
+  return fault_of(rule) == Fault::refused || fault_of(rule) == Fault::unused;
 }
 
 }  // namespace
@@ -55,22 +59,22 @@ std::string to_string(const Place& place) {
   return text;
 }
 
-void Findings::add(Code code, const Place& place, std::string message, std::string remedy) {
-  keep(code, place, to_string(place), std::move(message), std::move(remedy));
+void Findings::add(Rule rule, const Place& place, std::string message, std::string remedy) {
+  keep(rule, place, to_string(place), std::move(message), std::move(remedy));
 }
 
-void Findings::add(Code code, std::string where, std::string message, std::string remedy) {
-  keep(code, Place{}, std::move(where), std::move(message), std::move(remedy));
+void Findings::add(Rule rule, std::string where, std::string message, std::string remedy) {
+  keep(rule, Place{}, std::move(where), std::move(message), std::move(remedy));
 }
 
-void Findings::keep(Code code, const Place& place, std::string where, std::string message,
+void Findings::keep(Rule rule, const Place& place, std::string where, std::string message,
                     std::string remedy) {
   ++count_;
-  kinds_ |= std::uint64_t{1} << static_cast<unsigned>(code);
-  if (!lets_the_program_run(code)) blocked_ = true;
+  kinds_ |= std::uint64_t{1} << static_cast<unsigned>(rule);
+  if (!lets_the_program_run(rule)) blocked_ = true;
   if (entries_.size() >= kKept) return;
-  entries_.push_back({code, place,
-                      make_error(code_text(code), std::move(message), std::move(remedy),
+  entries_.push_back({rule, place,
+                      make_error(code_of(rule), std::move(message), std::move(remedy),
                                  {.file = file_, .where = std::move(where)})});
 }
 
@@ -79,7 +83,7 @@ std::vector<const Findings::Entry*> Findings::in_order(std::size_t most) const {
   order.reserve(entries_.size());
   for (const Entry& entry : entries_) order.push_back(&entry);
   const auto key = [](const Entry* e) {
-    return std::tuple(e->code, e->place.rank, e->place.threadblock, e->place.step);
+    return std::tuple(e->rule, e->place.rank, e->place.threadblock, e->place.step);
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](const Entry* a, const Entry* b) { return key(a) < key(b); });
@@ -95,13 +99,13 @@ Diagnostics Findings::sorted(std::size_t most) const {
 
 std::vector<Fault> Findings::faults(std::size_t most) const {
   std::vector<Fault> result;
-  for (const Entry* entry : in_order(most)) result.push_back(fault_of(entry->code));
+  for (const Entry* entry : in_order(most)) result.push_back(fault_of(entry->rule));
   return result;
 }
 
 Diagnostic file_error(std::string_view file, std::string where, std::string message,
                       std::string remedy) {
-  return make_error(code_text(Code::unreadable), std::move(message), std::move(remedy),
+  return make_error(code_of(Rule::unreadable), std::move(message), std::move(remedy),
                     {.file = std::string(file), .where = std::move(where)});
 }
 

@@ -11,8 +11,8 @@
 
 namespace forestcoll::audit {
 
-/// The kinds of findings; the number is the code that users see (V01 …).
-enum class Code {
+/// The kinds of findings; the number is that of the code that users see (V01 …).
+enum class Rule {
   unreadable = 1,       ///< not XML or JSON, truncated, binary, too large
   lexical = 2,          ///< XML that the runtimes' own parser does not accept
   attribute = 3,        ///< an attribute or field is missing or not what it must be
@@ -59,39 +59,39 @@ class Findings {
  public:
   explicit Findings(std::string_view file) : file_(file) {}
 
-  void add(Code code, const Place& place, std::string message, std::string remedy = {});
+  void add(Rule rule, const Place& place, std::string message, std::string remedy = {});
   /// For places outside a program: "12:5", "broadcast tree 3, edge 7".
-  void add(Code code, std::string where, std::string message, std::string remedy = {});
+  void add(Rule rule, std::string where, std::string message, std::string remedy = {});
 
   /// Findings of any kind so far.
   [[nodiscard]] std::size_t count() const { return count_; }
   /// Whether there is a finding of this kind.
-  [[nodiscard]] bool has(Code code) const {
-    return (kinds_ >> static_cast<unsigned>(code) & 1U) != 0;
+  [[nodiscard]] bool has(Rule rule) const {
+    return (kinds_ >> static_cast<unsigned>(rule) & 1U) != 0;
   }
   /// Whether something was found that makes it pointless to run the program: everything but
   /// lexical rules, limits and selection.
   [[nodiscard]] bool blocked() const { return blocked_; }
 
-  /// The findings by code, then by place, at most `most` of them.
+  /// The findings by rule, then by place, at most `most` of them.
   [[nodiscard]] Diagnostics sorted(std::size_t most) const;
   /// What each of them says of the schedule.
   [[nodiscard]] std::vector<Fault> faults(std::size_t most) const;
 
  private:
   struct Entry {
-    Code code;
+    Rule rule;
     Place place;
     Diagnostic diagnostic;
   };
-  void keep(Code code, const Place& place, std::string where, std::string message,
+  void keep(Rule rule, const Place& place, std::string where, std::string message,
             std::string remedy);
   [[nodiscard]] std::vector<const Entry*> in_order(std::size_t most) const;
 
   std::string file_;
   std::vector<Entry> entries_;
   std::size_t count_ = 0;
-  std::uint64_t kinds_ = 0;  // a bit for each code
+  std::uint64_t kinds_ = 0;  // a bit for each rule
   bool blocked_ = false;
 };
 

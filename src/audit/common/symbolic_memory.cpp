@@ -63,19 +63,19 @@ std::string SymbolicMemory::name(const ChunkRef& chunk) const {
   return text;
 }
 
-void SymbolicMemory::report(Code code, const ChunkRef& chunk, std::string message,
+void SymbolicMemory::report(Rule rule, const ChunkRef& chunk, std::string message,
                             std::string remedy) {
   if (reported_) return;
   reported_ = true;
   Place place = place_of_(step_);
   place.chunk = name(chunk);
-  findings_.add(code, place, std::move(message), std::move(remedy));
+  findings_.add(rule, place, std::move(message), std::move(remedy));
 }
 
 Content SymbolicMemory::read(const ChunkRef& chunk) {
   const Content value = content_[memory_.locate(chunk.rank, chunk.buffer, chunk.offset)];
   if (value.sum != Content::kUndefined) return value;
-  report(Code::undefined_read, chunk,
+  report(Rule::undefined_read, chunk,
          fmt::format("reads data that was never written{}", mode_text()));
   return {0, Content::kPoison};
 }
@@ -84,7 +84,7 @@ Content SymbolicMemory::add(Content a, Content b, const ChunkRef& into) {
   const Content poison{0, Content::kPoison};
   if (!a.defined() || !b.defined()) return poison;
   if (a.index != b.index) {
-    report(Code::reduction, into,
+    report(Rule::reduction, into,
            fmt::format("adds data of chunk {} to data of chunk {}{}", a.index / memory_.slices(),
                        b.index / memory_.slices(), mode_text()));
     return poison;
@@ -92,19 +92,19 @@ Content SymbolicMemory::add(Content a, Content b, const ChunkRef& into) {
   const PartialSums::Sum both = sums_.add(a.sum, b.sum);
   if (!both.refusal) return {a.index, both.sum};
   if (*both.refusal == RankSets::Refusal::overlap) {
-    report(Code::reduction, into,
+    report(Rule::reduction, into,
            fmt::format("adds the contribution of rank {} to chunk {} a second time{}",
                        sums_.sets().common(sums_.ranks_of(a.sum), sums_.ranks_of(b.sum)),
                        a.index / memory_.slices(), mode_text()));
   } else {
-    report(Code::too_large, into, "too many different partial sums for this verifier to follow");
+    report(Rule::too_large, into, "too many different partial sums for this verifier to follow");
   }
   return poison;
 }
 
 void SymbolicMemory::write(const ChunkRef& chunk, Content value) {
   if (is_out_of_place() && chunk.buffer == Buffer::input) {
-    report(Code::input_written, chunk,
+    report(Rule::input_written, chunk,
            "writes into the input buffer, which an out-of-place call must leave as it is",
            "write to scratch or to the output, or claim in place only");
   }
@@ -233,7 +233,7 @@ void SymbolicMemory::check_chunk(std::int32_t rank, std::int64_t chunk, Promise 
   if (writer_[at] >= 0) place = place_of_(writer_[at]);
   rank_ = place.rank;
   place.chunk = name({rank, Buffer::output, chunk});
-  findings_.add(Code::result, place, describe(found, expected) + mode_text());
+  findings_.add(Rule::result, place, describe(found, expected) + mode_text());
 }
 
 std::string SymbolicMemory::describe(Content found, Promise expected) const {

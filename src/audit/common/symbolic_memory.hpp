@@ -73,7 +73,7 @@ class SymbolicMemory {
   [[nodiscard]] std::string name(const ChunkRef& chunk) const;
   [[nodiscard]] const Content& output(std::int32_t rank, std::int64_t chunk) const;
   void fill_inputs();
-  void report(Code code, const ChunkRef& chunk, std::string message, std::string remedy = {});
+  void report(Rule rule, const ChunkRef& chunk, std::string message, std::string remedy = {});
   [[nodiscard]] std::int32_t most_frequent_source() const;
   [[nodiscard]] std::int32_t source_of(std::int32_t rank) const;
   [[nodiscard]] std::int32_t most_complete_rank() const;

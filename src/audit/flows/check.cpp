@@ -42,10 +42,10 @@ class FlowsCheck {
 
  private:
   void field(const char* name, std::string message) {
-    findings_.add(Code::attribute, std::string("/") + name, std::move(message));
+    findings_.add(Rule::attribute, std::string("/") + name, std::move(message));
   }
-  void path_is(Code code, std::size_t number, std::string message) {
-    findings_.add(code, fmt::format("pair {}, path {}", pair_, number - pair().begin),
+  void path_is(Rule rule, std::size_t number, std::string message) {
+    findings_.add(rule, fmt::format("pair {}, path {}", pair_, number - pair().begin),
                   std::move(message));
   }
   [[nodiscard]] const FlowPair& pair() const { return flows_.pairs[pair_]; }
@@ -78,7 +78,7 @@ class FlowsCheck {
     claims_.algbw_in_rounds = read_rate("algbw_in_rounds", flows_.algbw_in_rounds);
     claims_.optimum = read_rate("optimum", flows_.optimum);
     if (claims_.optimum && claims_.algbw > *claims_.optimum) {
-      findings_.add(Code::claim, std::string("/algbw"),
+      findings_.add(Rule::claim, std::string("/algbw"),
                     fmt::format("the file claims {} GB/s, above the {} GB/s that it names as the "
                                 "optimum",
                                 claims_.algbw.to_string(), claims_.optimum->to_string()));
@@ -120,7 +120,7 @@ class FlowsCheck {
   bool map_topology() {
     auto network = to_digraph(*topology_);
     if (!network) {
-      findings_.add(Code::fabric, std::string(),
+      findings_.add(Rule::fabric, std::string(),
                     "the topology has no exact digraph: " + network.errors().front().message);
       return false;
     }
@@ -128,7 +128,7 @@ class FlowsCheck {
         std::ranges::equal(flows_.ranks, network->ranks,
                            [&](FlowNode a, NodeId b) { return id(a) == topology_->nodes[b].id; });
     if (!same_ranks) {
-      findings_.add(Code::fabric, std::string("/ranks"),
+      findings_.add(Rule::fabric, std::string("/ranks"),
                     "the GPUs, or their order, are not those of the topology",
                     "give the topology that the flows were made for");
       return false;
@@ -145,20 +145,20 @@ class FlowsCheck {
     return true;
   }
 
-  void pair_is(Code code, std::string message) {
-    findings_.add(code, fmt::format("pair {}", pair_), std::move(message));
+  void pair_is(Rule rule, std::string message) {
+    findings_.add(rule, fmt::format("pair {}", pair_), std::move(message));
   }
 
   void check_pair(const FlowPair& pair) {
     const std::int32_t src = rank_of(pair.src), dst = rank_of(pair.dst);
     if (src < 0 || dst < 0 || src == dst) {
-      pair_is(Code::attribute, "src and dst: expected two different GPUs of the list of ranks");
+      pair_is(Rule::attribute, "src and dst: expected two different GPUs of the list of ranks");
       return;
     }
     ends_.emplace_back(src, dst);
     const std::int64_t bytes = has_bytes() ? pair.bytes.value_or(0) : 1;
     if (bytes < 1 || bytes > kMaxFlowBytes - total_ || pair.bytes.has_value() != has_bytes()) {
-      pair_is(Code::attribute,
+      pair_is(Rule::attribute,
               has_bytes() ? "bytes: expected a positive integer that exact arithmetic holds, all "
                             "pairs together"
                           : "bytes: do not belong to an alltoall, whose pairs have the same");
@@ -170,7 +170,7 @@ class FlowsCheck {
     std::int64_t parts = 0;
     for (std::size_t p = pair.begin; p < pair.end; ++p) parts += check_path(p, bytes);
     if (parts != flows_.k) {
-      pair_is(Code::result, fmt::format("{} gets {} of what {} has for it", id(pair.dst),
+      pair_is(Rule::result, fmt::format("{} gets {} of what {} has for it", id(pair.dst),
                                         Ratio(parts, flows_.k).to_string(), id(pair.src)));
     }
   }
@@ -182,7 +182,7 @@ class FlowsCheck {
     const auto share = parse_ratio(path.share);
     const auto parts = share ? checked_mul(*share, Ratio(flows_.k)) : std::nullopt;
     if (!parts || parts->den() != 1 || parts->num() < 1 || parts->num() > flows_.k) {
-      path_is(Code::attribute, number,
+      path_is(Rule::attribute, number,
               fmt::format("share: expected a multiple of 1/{} up to 1, found \"{}\"", flows_.k,
                           path.share.substr(0, 40)));
       return 0;
@@ -193,7 +193,7 @@ class FlowsCheck {
     if (network_ && follow_links(number, path, checked.arcs)) {
       const auto amount = checked_mul(*share, Ratio(bytes));
       checked.amount = amount.value_or(Ratio(0));
-      if (!amount) path_is(Code::too_large, number, "its share does not fit exact arithmetic");
+      if (!amount) path_is(Rule::too_large, number, "its share does not fit exact arithmetic");
       checked_.push_back(std::move(checked));
     }
     return parts->num();
@@ -202,7 +202,7 @@ class FlowsCheck {
   bool leads_astray(std::size_t number, const FlowPath& path) {
     if (path.nodes.size() < 2 || path.nodes.front() != pair().src ||
         path.nodes.back() != pair().dst) {
-      path_is(Code::path, number,
+      path_is(Rule::path, number,
               fmt::format("does not lead from {} to {}", id(pair().src), id(pair().dst)));
       return true;
     }
@@ -210,7 +210,7 @@ class FlowsCheck {
     std::vector<FlowNode> leg;
     for (const FlowNode node : path.nodes) {
       if (std::ranges::find(leg, node) != leg.end()) {
-        path_is(Code::path, number, fmt::format("a leg passes {} twice", id(node)));
+        path_is(Rule::path, number, fmt::format("a leg passes {} twice", id(node)));
         return true;
       }
       leg.push_back(node);
@@ -227,7 +227,7 @@ class FlowsCheck {
       by_link.push_back(legs <= path.rounds.size() ? path.rounds[legs - 1] : 0);
     }
     if (legs != path.rounds.size()) {
-      path_is(Code::attribute, number,
+      path_is(Rule::attribute, number,
               fmt::format("rounds: expected one for each of {} legs, found {}", legs,
                           path.rounds.size()));
       return;
@@ -235,10 +235,10 @@ class FlowsCheck {
     for (std::size_t leg = 0; leg < legs; ++leg) {
       const std::int64_t round = path.rounds[leg];
       if (round < 0 || round >= flows_.rounds) {
-        path_is(Code::attribute, number,
+        path_is(Rule::attribute, number,
                 fmt::format("rounds: expected 0 to {}, found {}", flows_.rounds - 1, round));
       } else if (leg > 0 && round <= path.rounds[leg - 1]) {
-        path_is(Code::undefined_read, number,
+        path_is(Rule::undefined_read, number,
                 fmt::format("leg {} is in round {}, and its data comes in round {}", leg, round,
                             path.rounds[leg - 1]));
       }
@@ -251,7 +251,7 @@ class FlowsCheck {
       const NodeId head = node_of_[static_cast<std::size_t>(path.nodes[i + 1])];
       const ArcId arc = tail.valid() && head.valid() ? network_->graph.find(tail, head) : ArcId();
       if (!arc.valid()) {
-        path_is(Code::path, number,
+        path_is(Rule::path, number,
                 fmt::format("there is no link from {} to {}", id(path.nodes[i]),
                             id(path.nodes[i + 1])));
         return false;
@@ -265,7 +265,7 @@ class FlowsCheck {
     std::sort(ends_.begin(), ends_.end());
     const auto twice = std::adjacent_find(ends_.begin(), ends_.end());
     if (twice != ends_.end()) {
-      findings_.add(Code::attribute, std::string("/pairs"),
+      findings_.add(Rule::attribute, std::string("/pairs"),
                     fmt::format("the pair of {} and {} stands twice", name(twice->first),
                                 name(twice->second)));
       return;
@@ -282,7 +282,7 @@ class FlowsCheck {
           ++next;
           continue;
         }
-        findings_.add(Code::result, std::string("/pairs"),
+        findings_.add(Rule::result, std::string("/pairs"),
                       fmt::format("{} gets nothing of what {} has for it", name(t), name(s)));
         return;
       }

@@ -121,7 +121,7 @@ bool FlowsReader::key(std::string_view value) {
     is_known = is({"share", "rounds", "path"});
   }
   if (!is_known) {
-    findings_.add(Code::attribute, place(),
+    findings_.add(Rule::attribute, place(),
                   fmt::format("flows have no key \"{}\"", value.substr(0, 40)));
   }
   return true;
@@ -204,7 +204,7 @@ bool FlowsReader::other(std::string_view found) {
   if (inside() == FlowsInside::nothing) return refuse("expected an object");
   const std::string_view wanted = expected();
   if (wanted.empty()) return true;
-  findings_.add(Code::attribute, place(),
+  findings_.add(Rule::attribute, place(),
                 fmt::format("{}: expected {}, found {}", key_, wanted, found.substr(0, 40)));
   return true;
 }

@@ -65,7 +65,7 @@ class FlowRates {
 
 void claim_is_wrong(const char* key, const Ratio& claimed, const std::string& why,
                     Findings& findings) {
-  findings.add(Code::claim, std::string("/") + key,
+  findings.add(Rule::claim, std::string("/") + key,
                fmt::format("the file claims {} GB/s; {}", claimed.to_string(), why));
 }
 
@@ -110,7 +110,7 @@ void check_flow_rates(const std::vector<CheckedPath>& paths, const FlowsClaims& 
   const FlowRates rates(paths, claims, network);
   if (const auto loads = rates.loads()) report_loads(topology, network, *loads, verdict);
   if (!verdict.algbw) {
-    findings.add(Code::too_large, std::string("/algbw"),
+    findings.add(Rule::too_large, std::string("/algbw"),
                  "the rate that the paths reach does not fit exact arithmetic");
     return;
   }

@@ -52,7 +52,7 @@ class BranchingCheck {
       check_claim(facts_, *topology_, loads_, findings_, verdict_);
     }
     if (facts_.optimum && *facts_.optimum < facts_.claimed) {
-      findings_.add(Code::claim, std::string("/algbw"),
+      findings_.add(Rule::claim, std::string("/algbw"),
                     fmt::format("the file claims {} GB/s, above the {} GB/s that it names as the "
                                 "optimum",
                                 facts_.claimed.to_string(), facts_.optimum->to_string()));
@@ -79,10 +79,10 @@ class BranchingCheck {
       const ForestTree& tree = phase.list->trees[t];
       const Place place{phase, tree, fmt::format("{} tree {}", phase.name, t)};
       if (tree.images) {
-        findings_.add(Code::attribute, place.where, "images: belong to version 2 of the format");
+        findings_.add(Rule::attribute, place.where, "images: belong to version 2 of the format");
       }
       if (tree.multiplicity < 1 || tree.multiplicity > left) {
-        findings_.add(Code::multiplicity, place.where,
+        findings_.add(Rule::multiplicity, place.where,
                       fmt::format("multiplicity: expected an integer from 1 to {}, which is what "
                                   "is left of the {} chunks, found {}",
                                   left, forest_.chunks, tree.multiplicity));
@@ -95,7 +95,7 @@ class BranchingCheck {
       for (std::size_t e = tree.edges_begin; e < tree.edges_end; ++e) check_path(place, e);
     }
     if (left > 0) {
-      findings_.add(Code::multiplicity, std::string(phase.name),
+      findings_.add(Rule::multiplicity, std::string(phase.name),
                     fmt::format("the trees carry {} chunks of the {}", forest_.chunks - left,
                                 forest_.chunks));
     }
@@ -105,17 +105,17 @@ class BranchingCheck {
   bool check_root(const Place& place) {
     const Name root = place.tree.root;
     if (root < 0) {
-      findings_.add(Code::tree, place.where, "no root is named");
+      findings_.add(Rule::tree, place.where, "no root is named");
       return false;
     }
     if (facts_.rank_of(root) >= 0 || topology_ == nullptr) return true;
     if (is_rooted(verdict_.collective)) {
-      findings_.add(Code::tree, place.where, fmt::format("the root {} is not a rank", name(root)));
+      findings_.add(Rule::tree, place.where, fmt::format("the root {} is not a rank", name(root)));
       return false;
     }
     const NodeId node = facts_.node_of(root);
     if (node.valid() && !roles_.empty() && roles_[node].is_root()) return true;
-    findings_.add(Code::tree, place.where,
+    findings_.add(Rule::tree, place.where,
                   fmt::format("the root {} is neither a rank nor a switch that copies and combines "
                               "without an echo",
                               name(root)));
@@ -149,7 +149,7 @@ class BranchingCheck {
                     place.phase.inward ? edge.src : edge.dst);
       }
       if (flaw.empty()) continue;
-      findings_.add(Code::tree, edge_place(place, e), std::move(flaw));
+      findings_.add(Rule::tree, edge_place(place, e), std::move(flaw));
       sound = false;
     }
     for (const Name n : switches) {
@@ -175,7 +175,7 @@ class BranchingCheck {
     if (!node.valid()) return;  // said of the path
     const bool inward = place.phase.inward;
     if (!roles_.empty() && (inward ? roles_[node].combines : roles_[node].copies)) return;
-    findings_.add(Code::tree, place.where,
+    findings_.add(Rule::tree, place.where,
                   fmt::format("edges end at {}, which does not {}", name(n),
                               inward ? "combine (\"reduce\")" : "copy (\"multicast\")"));
   }
@@ -187,11 +187,11 @@ class BranchingCheck {
       const auto stray = static_cast<std::size_t>(shape.stray);
       const std::size_t ranks = forest_.ranks.size();
       const std::string& at = name(stray < ranks ? forest_.ranks[stray] : switches[stray - ranks]);
-      findings_.add(Code::tree, place.where,
+      findings_.add(Rule::tree, place.where,
                     shape.circular ? fmt::format("the edges at {} go in a circle", at)
                                    : fmt::format("{} is not connected to the root", at));
     } else if (shape.height != place.tree.height) {
-      findings_.add(Code::height, place.where,
+      findings_.add(Rule::height, place.where,
                     fmt::format("height is {}, but the longest way to the root has {} edges",
                                 place.tree.height, shape.height));
     }
@@ -209,7 +209,7 @@ class BranchingCheck {
     const Name* path = forest_.path_nodes.data() + edge.path_begin;
     const std::size_t length = edge.path_end - edge.path_begin;
     const auto fail = [&](std::string message) {
-      findings_.add(Code::path, edge_place(place, e), std::move(message));
+      findings_.add(Rule::path, edge_place(place, e), std::move(message));
     };
     if (length < 2 || path[0] != edge.src || path[length - 1] != edge.dst) {
       fail("the path must begin at src and end at dst");
@@ -257,7 +257,7 @@ class BranchingCheck {
     const auto roots =
         std::ranges::count_if(rooted_.front(), [](auto chunks) { return chunks > 0; });
     if (roots == 1) return;
-    findings_.add(Code::multiplicity, std::string("/trees"),
+    findings_.add(Rule::multiplicity, std::string("/trees"),
                   fmt::format("a {} has one root; the trees have {}",
                               forestcoll::to_string(verdict_.collective), roots));
   }
@@ -266,7 +266,7 @@ class BranchingCheck {
     for (std::size_t i = 0; i < forest_.names.size(); ++i) {
       const std::int64_t reduced = rooted_.front()[i], broadcast = rooted_.back()[i];
       if (reduced == broadcast) continue;
-      findings_.add(Code::multiplicity, std::string("/broadcast"),
+      findings_.add(Rule::multiplicity, std::string("/broadcast"),
                     fmt::format("{} chunks are reduced at {}, and {} broadcast from it", reduced,
                                 forest_.names[i], broadcast));
     }

@@ -47,20 +47,20 @@ class ForestCheck {
       const std::string where = fmt::format("{} tree {}", phase.name, t);
       const std::int32_t root = facts_.rank_of(tree.root);
       if (root < 0) {
-        findings_.add(Code::tree, where,
+        findings_.add(Rule::tree, where,
                       tree.root < 0 ? "no root is named"
                                     : fmt::format("the root {} is not a rank", name(tree.root)));
         continue;
       }
       if (tree.multiplicity < 1 || tree.multiplicity > kMaxTrees - total) {
         findings_.add(
-            Code::multiplicity, where,
+            Rule::multiplicity, where,
             fmt::format("multiplicity: expected a positive integer, found {}", tree.multiplicity));
         continue;
       }
       total += tree.multiplicity;
       if (tree.images && forest_.version == 1) {
-        findings_.add(Code::attribute, where, "images: belong to version 2 of the format");
+        findings_.add(Rule::attribute, where, "images: belong to version 2 of the format");
       }
       (tree.images ? per_moved_root : per_root)[static_cast<std::size_t>(root)] +=
           tree.multiplicity;
@@ -95,7 +95,7 @@ class ForestCheck {
       return true;
     };
     if (roots && loads && add(*roots, per_root) && add(*loads, load_)) return;
-    findings_.add(Code::too_large, std::string(phase.name),
+    findings_.add(Rule::too_large, std::string(phase.name),
                   "the images of the trees are more than exact arithmetic holds");
   }
 
@@ -106,7 +106,7 @@ class ForestCheck {
       const std::string where = fmt::format("/symmetry/{}/{}", phase.name, g);
       for (const Name rank : forest_.ranks) {
         if (facts_.rank_of(images.apply(g, rank)) >= 0) continue;
-        findings_.add(Code::attribute, where,
+        findings_.add(Rule::attribute, where,
                       fmt::format("takes the rank {} to {}, which is none", name(rank),
                                   name(images.apply(g, rank))));
         return false;
@@ -125,7 +125,7 @@ class ForestCheck {
       if (to == static_cast<Name>(i)) continue;
       const NodeId from = facts_.node_of(static_cast<Name>(i)), there = facts_.node_of(to);
       if (!from.valid() || !there.valid()) {
-        findings_.add(Code::fabric, where,
+        findings_.add(Rule::fabric, where,
                       fmt::format("{} is not a node of the topology",
                                   from.valid() ? name(to) : forest_.names[i]));
         return false;
@@ -137,7 +137,7 @@ class ForestCheck {
       const ArcId to = facts_.network->graph.find(image[tail.index()], image[head.index()]);
       arc_image_[g].push_back(to);
       if (to.valid() && capacity(to) == capacity(ArcId(a))) continue;
-      findings_.add(Code::fabric, where,
+      findings_.add(Rule::fabric, where,
                     fmt::format("takes the link from {} to {} to no link of the same bandwidth",
                                 topology_->nodes[tail].id, topology_->nodes[head].id));
       return false;
@@ -156,7 +156,7 @@ class ForestCheck {
       const std::int32_t up = facts_.rank_of(phase.inward ? edge.dst : edge.src);
       const std::int32_t down = facts_.rank_of(phase.inward ? edge.src : edge.dst);
       const auto fail = [&](std::string message) {
-        findings_.add(Code::tree, edge_place(where, tree, e), std::move(message));
+        findings_.add(Rule::tree, edge_place(where, tree, e), std::move(message));
         sound = false;
       };
       if (up < 0 || down < 0) {
@@ -175,7 +175,7 @@ class ForestCheck {
     if (!sound) return;
     const std::int64_t height = measure(parent, root, where);
     if (height >= 0 && height != tree.height) {
-      findings_.add(Code::height, where,
+      findings_.add(Rule::height, where,
                     fmt::format("height is {}, but the longest way to the root has {} edges",
                                 tree.height, height));
     }
@@ -187,7 +187,7 @@ class ForestCheck {
     const TreeShape shape = measure_tree(parent, root);
     if (shape.stray < 0) return shape.height;
     const std::string& rank = name(forest_.ranks[static_cast<std::size_t>(shape.stray)]);
-    findings_.add(Code::tree, where,
+    findings_.add(Rule::tree, where,
                   shape.circular ? fmt::format("the edges at {} go in a circle", rank)
                                  : fmt::format("{} is not connected to the root", rank));
     return -1;
@@ -207,7 +207,7 @@ class ForestCheck {
       const Name* begin = forest_.path_nodes.data() + edge.path_begin;
       const std::size_t length = edge.path_end - edge.path_begin;
       const auto fail = [&](std::string message) {
-        findings_.add(Code::path, edge_place(where, tree, e), std::move(message));
+        findings_.add(Rule::path, edge_place(where, tree, e), std::move(message));
       };
       if (length < 2 || begin[0] != edge.src || begin[length - 1] != edge.dst) {
         fail("the path must begin at src and end at dst");
@@ -253,14 +253,14 @@ class ForestCheck {
       const std::int64_t owed = forest_.k * facts_.weight[r];
       if (per_root[r] == owed || (rooted && per_root[r] == 0)) continue;
       findings_.add(
-          Code::multiplicity, std::string(phase.name),
+          Rule::multiplicity, std::string(phase.name),
           fmt::format(
               "the trees rooted at {} have multiplicity {} together; k is {}{}",
               name(forest_.ranks[r]), per_root[r], forest_.k,
               facts_.weight[r] == 1 ? "" : fmt::format(", its weight {}", facts_.weight[r])));
     }
     if (rooted && roots != 1) {
-      findings_.add(Code::multiplicity, std::string(phase.name),
+      findings_.add(Rule::multiplicity, std::string(phase.name),
                     fmt::format("a {} has one root; the trees have {}",
                                 forestcoll::to_string(verdict_.collective), roots));
     }

@@ -44,7 +44,7 @@ class Claim {
     }
     if (fits) report_loads(topology, *facts_.network, sum, verdict_);
     if (!verdict_.algbw) {
-      findings_.add(Code::too_large, std::string("/algbw"),
+      findings_.add(Rule::too_large, std::string("/algbw"),
                     "the rate that the forest reaches does not fit exact arithmetic");
       return;
     }
@@ -61,7 +61,7 @@ class Claim {
   void compare_claim(const Ratio& reached, const std::optional<Ratio>& in_turn) {
     if (facts_.claimed == reached || facts_.claimed == in_turn) return;
     findings_.add(
-        Code::claim, std::string("/algbw"),
+        Rule::claim, std::string("/algbw"),
         fmt::format("the file claims {} GB/s; its trees reach {} GB/s{}",
                     facts_.claimed.to_string(), reached.to_string(),
                     verdict_.busiest ? fmt::format(", held up by the link from {} to {}",
@@ -88,7 +88,7 @@ void compare_with_optimum(const ForestFacts& facts, Collective collective, Findi
   const Ratio least = two_phases && half ? *half : facts.claimed;
   if (!facts.optimum || least <= *facts.optimum) return;
   findings.add(
-      Code::claim, std::string("/algbw"),
+      Rule::claim, std::string("/algbw"),
       fmt::format("the file claims {} GB/s, above {}the {} GB/s that it names as the optimum",
                   facts.claimed.to_string(), two_phases ? "twice " : "",
                   facts.optimum->to_string()));

@@ -26,7 +26,7 @@ class FactReader {
 
  private:
   void field(const char* name, std::string message) {
-    findings_.add(Code::attribute, std::string("/") + name, std::move(message));
+    findings_.add(Rule::attribute, std::string("/") + name, std::move(message));
   }
 
   bool check_header() {
@@ -165,7 +165,7 @@ class FactReader {
   bool map_topology() {
     auto network = to_digraph(*topology_);
     if (!network) {
-      findings_.add(Code::fabric, std::string("/topology"),
+      findings_.add(Rule::fabric, std::string("/topology"),
                     "the topology has no exact digraph: " + network.errors().front().message);
       return false;
     }
@@ -184,7 +184,7 @@ class FactReader {
 
   bool check_rank_order() {
     if (forest_.ranks.size() != facts_.network->ranks.size()) {
-      findings_.add(Code::fabric, std::string("/ranks"),
+      findings_.add(Rule::fabric, std::string("/ranks"),
                     fmt::format("the file has {} ranks, the topology {}", forest_.ranks.size(),
                                 facts_.network->ranks.size()),
                     "give the topology that the forest was made for");
@@ -193,7 +193,7 @@ class FactReader {
     for (std::size_t r = 0; r < forest_.ranks.size(); ++r) {
       const NodeId expected = facts_.network->ranks[r];
       if (facts_.node_by_name[static_cast<std::size_t>(forest_.ranks[r])] == expected) continue;
-      findings_.add(Code::fabric, std::string("/ranks"),
+      findings_.add(Rule::fabric, std::string("/ranks"),
                     fmt::format("rank {} is {} in the file and {} in the topology", r,
                                 name(forest_.ranks[r]), topology_->nodes[expected].id),
                     "give the topology that the forest was made for");
@@ -210,7 +210,7 @@ class FactReader {
     for (std::size_t r = 0; r < facts_.weight.size(); ++r) {
       const std::int64_t expected = shares.empty() ? 1 : shares[Rank(r)];
       if (facts_.weight[r] == expected) continue;
-      findings_.add(Code::fabric, std::string("/weights"),
+      findings_.add(Rule::fabric, std::string("/weights"),
                     fmt::format("{} owns {} units of the data in the file and {} in the topology",
                                 name(forest_.ranks[r]), facts_.weight[r], expected),
                     "give the topology that the forest was made for");

@@ -105,7 +105,7 @@ std::string ForestReader::where() const {
 }
 
 void ForestReader::wrong(std::string_view expected, std::string_view found) {
-  findings_.add(Code::attribute, where(),
+  findings_.add(Rule::attribute, where(),
                 fmt::format("{}: expected {}, found {}", key_, expected, found.substr(0, 40)));
 }
 
@@ -268,7 +268,7 @@ bool ForestReader::start_array() {
       }
       if (TreeList* list = list_of(key_); list != nullptr) {
         if (list->present) {
-          findings_.add(Code::attribute, fmt::format("/{}", key_), "the list stands twice");
+          findings_.add(Rule::attribute, fmt::format("/{}", key_), "the list stands twice");
         }
         list->present = true;
         list_ = list;

@@ -19,7 +19,7 @@ Images::Images(const ForestFile& forest, const TreeList& list, const std::string
   for (std::size_t g = 0; g < list.symmetry.size(); ++g) {
     const Generator& generator = list.symmetry[g];
     const auto fail = [&](std::string message) {
-      findings.add(Code::attribute, fmt::format("/symmetry/{}/{}", where, g), std::move(message));
+      findings.add(Rule::attribute, fmt::format("/symmetry/{}/{}", where, g), std::move(message));
     };
     std::vector<Name> image(forest.names.size());
     for (std::size_t i = 0; i < image.size(); ++i) image[i] = static_cast<Name>(i);

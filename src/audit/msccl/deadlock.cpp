@@ -69,7 +69,7 @@ void report(const StepGraph& graph, const Deadlock& deadlock, std::string_view w
     text += fmt::format("{}{}", i > 0 ? "; " : "", name_wait(graph, cycle[i]));
   }
   if (cycle.size() > kNamed) text += fmt::format("; … {} more", cycle.size() - kNamed);
-  findings.add(Code::deadlock, graph.place(cycle.front().step), std::move(text), std::move(remedy));
+  findings.add(Rule::deadlock, graph.place(cycle.front().step), std::move(text), std::move(remedy));
 }
 
 // The host gives broadcast and reduce one slot of the four that Simple otherwise fills at once.

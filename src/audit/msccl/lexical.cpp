@@ -90,7 +90,7 @@ class Scanner {
     bool& seen = seen_[static_cast<std::size_t>(offence)];
     if (seen) return;
     seen = true;
-    findings_.add(Code::lexical, lines_.position(at), std::move(message), std::move(remedy));
+    findings_.add(Rule::lexical, lines_.position(at), std::move(message), std::move(remedy));
   }
 
   [[nodiscard]] bool starts(std::string_view prefix) const {

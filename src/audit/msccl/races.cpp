@@ -127,7 +127,7 @@ class RaceCheck {
       }
     }
     if (overflow_) {
-      findings_.add(Code::too_large, Place{},
+      findings_.add(Rule::too_large, Place{},
                     "too many accesses to the same chunks for this verifier to compare");
     }
     last_write_ = {};
@@ -144,7 +144,7 @@ class RaceCheck {
     const std::size_t destination = memory_.locate(rank, step.destination, step.destination_offset);
     const std::size_t shift = std::max(source, destination) - std::min(source, destination);
     if (shift == 0 || shift >= static_cast<std::size_t>(step.count)) return;
-    findings_.add(Code::race, graph_.place(number),
+    findings_.add(Rule::race, graph_.place(number),
                   fmt::format("src and dst overlap, {} chunks apart{}: parts of the source are "
                               "overwritten before they are read",
                               shift, mode_text()));
@@ -257,7 +257,7 @@ class RaceCheck {
     other.line = 0;
     const StepGraph::Block& b = graph_.block_of(query.before);
     findings_.add(
-        Code::race, place,
+        Rule::race, place,
         fmt::format("{} the chunk, and {} {} it; nothing orders the two{}",
                     query.after_writes ? "writes" : "reads", to_string(other),
                     query.before_writes ? "writes" : "reads", mode_text()),

@@ -54,12 +54,12 @@ std::string usable_counts(const Program& program, const TargetRules& target, Fin
   const std::int64_t last = last_size(program, target);
 
   if (!program.in_place && !program.out_of_place) {
-    findings.add(Code::never_selected, header,
+    findings.add(Rule::never_selected, header,
                  "inplace and outofplace are both 0: no call selects the file");
     return "none";
   }
   if (!unlimited && (last < program.min_bytes || last < 0)) {
-    findings.add(Code::never_selected, header,
+    findings.add(Rule::never_selected, header,
                  fmt::format("minBytes {} and maxBytes {} leave no size for target {}",
                              program.min_bytes, program.max_bytes, target.name),
                  "set maxBytes above minBytes");
@@ -69,7 +69,7 @@ std::string usable_counts(const Program& program, const TargetRules& target, Fin
   const Int128 smallest = Int128{step} * multiplier;
   if (!unlimited && (last < smallest || last / smallest * smallest < program.min_bytes)) {
     findings.add(
-        Code::never_selected, header,
+        Rule::never_selected, header,
         fmt::format("no buffer of minBytes {} to maxBytes {} is a multiple of {} elements, "
                     "as target {} asks of {} chunks",
                     program.min_bytes, program.max_bytes, step * multiplier, target.name,

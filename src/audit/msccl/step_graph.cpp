@@ -46,7 +46,7 @@ bool has_both_ends(const StepGraph& graph, const Connections::key_type& key,
   const StepGraph::Block& block =
       graph.blocks[static_cast<std::size_t>(sends ? connection.sender : connection.receiver)];
   const auto& [from, to, channel] = key;
-  findings.add(Code::unmatched, Place{block.rank, block.id, -1, block.line, {}},
+  findings.add(Rule::unmatched, Place{block.rank, block.id, -1, block.line, {}},
                fmt::format("unmatched connection {}: no threadblock of rank {} has {}=\"{}\" on "
                            "channel {}",
                            describe(key), sends ? to : from, sends ? "recv" : "send",
@@ -64,13 +64,13 @@ void match(StepGraph& graph, const Connections::key_type& key, const Connection&
   if (sends.empty() && receives.empty() && !has_both_ends(graph, key, connection, findings)) return;
   for (std::size_t i = 0; i < std::max(sends.size(), receives.size()); ++i) {
     if (i >= receives.size()) {
-      findings.add(Code::unmatched, graph.place(sends[i]),
+      findings.add(Rule::unmatched, graph.place(sends[i]),
                    fmt::format("message {} from {} is never received: rank {} receives {} there", i,
                                describe(key), std::get<1>(key), receives.size()));
       return;
     }
     if (i >= sends.size()) {
-      findings.add(Code::unmatched, graph.place(receives[i]),
+      findings.add(Rule::unmatched, graph.place(receives[i]),
                    fmt::format("waits for message {} from {}, but rank {} sends {} there", i,
                                describe(key), std::get<0>(key), sends.size()));
       return;
@@ -78,7 +78,7 @@ void match(StepGraph& graph, const Connections::key_type& key, const Connection&
     StepGraph::Node& send = graph.steps[static_cast<std::size_t>(sends[i])];
     StepGraph::Node& receive = graph.steps[static_cast<std::size_t>(receives[i])];
     if (send.step->count != receive.step->count) {
-      findings.add(Code::unmatched, graph.place(receives[i]),
+      findings.add(Rule::unmatched, graph.place(receives[i]),
                    fmt::format("receives {} chunks, but {} sends {} (message {} from {})",
                                receive.step->count, name_step(graph, sends[i]), send.step->count, i,
                                describe(key)));

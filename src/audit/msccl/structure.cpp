@@ -43,7 +43,7 @@ class StructureCheck {
   void limit(const Place& place, std::int64_t number, std::int64_t most, std::string_view what,
              std::string remedy) {
     if (number <= most) return;
-    findings_.add(Code::limit, place,
+    findings_.add(Rule::limit, place,
                   fmt::format("{} {}; target {} holds {}", number, what, target_.name, most),
                   std::move(remedy));
   }
@@ -52,23 +52,23 @@ class StructureCheck {
     const std::string& protocol = program_.protocol;
     if (protocol != "Simple" && protocol != "LL" && protocol != "LL128") {
       findings_.add(
-          Code::unsupported, header(),
+          Rule::unsupported, header(),
           fmt::format("proto: expected Simple, LL or LL128, found \"{}\"", protocol.substr(0, 40)));
     }
     if (target_.requires_name && program_.name.size() > kMaxName) {
-      findings_.add(Code::limit, header(),
+      findings_.add(Rule::limit, header(),
                     fmt::format("the name has {} characters; target {} holds {}",
                                 program_.name.size(), target_.name, kMaxName));
     }
     limit(header(), program_.channels, target_.max_channels, "channels (nchannels)",
           "use fewer channels");
     if (is_divided(program_.pattern) && program_.chunks % program_.ranks != 0) {
-      findings_.add(Code::chunk_count, header(),
+      findings_.add(Rule::chunk_count, header(),
                     fmt::format("nchunksperloop is {}, not a multiple of the {} ranks of a {}",
                                 program_.chunks, program_.ranks, to_string(program_.pattern)));
     }
     if (program_.chunks > kReach) {
-      findings_.add(Code::bounds, header(),
+      findings_.add(Rule::bounds, header(),
                     fmt::format("nchunksperloop is {}; with offsets of 16 bits no step reaches "
                                 "beyond chunk {}",
                                 program_.chunks, kReach),
@@ -81,22 +81,22 @@ class StructureCheck {
                      [](const Gpu& a, const Gpu& b) { return a.id < b.id; });
     if (program_.ranks > kMaxChildren) {
       limit(header(), program_.ranks, kMaxChildren, "GPUs (ngpus)", "");
-      findings_.add(Code::too_large, header(), "so many GPUs cannot be run");
+      findings_.add(Rule::too_large, header(), "so many GPUs cannot be run");
       return;
     }
     std::vector<std::int32_t> seen(static_cast<std::size_t>(program_.ranks), 0);
     for (const Gpu& gpu : program_.gpus) {
       if (gpu.id >= program_.ranks) {
-        findings_.add(Code::numbering, place_of(gpu),
+        findings_.add(Rule::numbering, place_of(gpu),
                       fmt::format("<gpu id=\"{}\"> in a file for {} GPUs", gpu.id, program_.ranks));
       } else if (++seen[static_cast<std::size_t>(gpu.id)] == 2) {
-        findings_.add(Code::numbering, place_of(gpu),
+        findings_.add(Rule::numbering, place_of(gpu),
                       fmt::format("a second <gpu id=\"{}\">", gpu.id));
       }
     }
     for (std::int32_t r = 0; r < program_.ranks; ++r) {
       if (seen[static_cast<std::size_t>(r)] > 0) continue;
-      findings_.add(Code::numbering, Place{r, -1, -1, program_.line, {}},
+      findings_.add(Rule::numbering, Place{r, -1, -1, program_.line, {}},
                     fmt::format("no <gpu id=\"{}\">: that rank would do nothing, silently", r));
     }
   }
@@ -107,7 +107,7 @@ class StructureCheck {
     check_chunk_count(gpu, "o_chunks", gpu.output_chunks, sizes.output);
     if (gpu.scratch_chunks <= kReach) return;
     findings_.add(
-        Code::chunk_count, place_of(gpu),
+        Rule::chunk_count, place_of(gpu),
         fmt::format("s_chunks is {}; with offsets of 16 bits no step reaches beyond chunk "
                     "{}",
                     gpu.scratch_chunks, kReach),
@@ -118,7 +118,7 @@ class StructureCheck {
   void check_chunk_count(const Gpu& gpu, std::string_view what, std::int64_t found,
                          std::int64_t expected) {
     if (found == expected || found == 0) return;
-    findings_.add(Code::chunk_count, place_of(gpu),
+    findings_.add(Rule::chunk_count, place_of(gpu),
                   fmt::format("{} is {}; with nchunksperloop {} and {} GPUs the buffer of a {} has "
                               "{} chunks",
                               what, found, program_.chunks, program_.ranks,
@@ -131,7 +131,7 @@ class StructureCheck {
     std::int32_t expected = 0;
     for (const Threadblock& tb : gpu.threadblocks) {
       if (tb.id != expected) {
-        findings_.add(Code::numbering, place_of(gpu, tb),
+        findings_.add(Rule::numbering, place_of(gpu, tb),
                       fmt::format("<tb id=\"{}\"> where {} was expected; threadblocks are numbered "
                                   "0, 1, 2, … without gaps",
                                   tb.id, expected));
@@ -146,7 +146,7 @@ class StructureCheck {
     limit(place_of(gpu), threadblocks, target_.max_threadblocks, "threadblocks",
           "merge threadblocks or use fewer trees");
     if (threadblocks > sms_) {
-      findings_.add(Code::limit, place_of(gpu),
+      findings_.add(Rule::limit, place_of(gpu),
                     fmt::format("{} threadblocks on a GPU that holds {} at once: the rest never "
                                 "start, and the others wait for them",
                                 threadblocks, sms_),
@@ -165,7 +165,7 @@ class StructureCheck {
     if (!target_.allocates_scratch || gpu.scratch_chunks == 0) return;
     const Int128 bytes = Int128{program_.max_bytes} * gpu.scratch_chunks / program_.chunks;
     if (bytes <= kMaxScratchBytes) return;
-    findings_.add(Code::limit, place_of(gpu),
+    findings_.add(Rule::limit, place_of(gpu),
                   fmt::format("target {} allocates scratch for maxBytes {} when it loads the file: "
                               "more than {} GiB",
                               target_.name, program_.max_bytes, kMaxScratchBytes >> 30),
@@ -177,7 +177,7 @@ class StructureCheck {
     std::map<std::int32_t, std::int32_t> sending, receiving;
     for (const Threadblock& tb : gpu.threadblocks) {
       if (tb.channel >= program_.channels) {
-        findings_.add(Code::connection, place_of(gpu, tb),
+        findings_.add(Rule::connection, place_of(gpu, tb),
                       fmt::format("chan is {} but nchannels {}: the channel is never set up",
                                   tb.channel, program_.channels),
                       "nchannels is the largest channel plus one");
@@ -195,15 +195,15 @@ class StructureCheck {
     if (peer < 0) return;
     ++per_channel[tb.channel];
     if (peer == gpu.id) {
-      findings_.add(Code::connection, place_of(gpu, tb),
+      findings_.add(Rule::connection, place_of(gpu, tb),
                     fmt::format("{}=\"{}\" is the rank itself", what, peer));
     } else if (peer >= program_.ranks) {
-      findings_.add(Code::connection, place_of(gpu, tb),
+      findings_.add(Rule::connection, place_of(gpu, tb),
                     fmt::format("{}=\"{}\" but there are {} ranks", what, peer, program_.ranks));
     }
     const auto [first, added] = users.try_emplace({peer, tb.channel}, tb.id);
     if (added) return;
-    findings_.add(Code::connection, place_of(gpu, tb),
+    findings_.add(Rule::connection, place_of(gpu, tb),
                   fmt::format("{}=\"{}\" on channel {} is also used by threadblock {}: two "
                               "threadblocks on one connection corrupt each other's messages",
                               what, peer, tb.channel, first->second),
@@ -214,7 +214,7 @@ class StructureCheck {
                          std::string_view what) {
     for (const auto& [channel, count] : per_channel) {
       if (count <= kMaxPerChannel) continue;
-      findings_.add(Code::limit, place_of(gpu),
+      findings_.add(Rule::limit, place_of(gpu),
                     fmt::format("{} threadblocks that {} on channel {}; a channel holds {}", count,
                                 what, channel, kMaxPerChannel),
                     "spread the connections over more channels");
@@ -236,12 +236,12 @@ class StructureCheck {
   void check_step_peers(const Gpu& gpu, const Threadblock& tb, std::size_t i) {
     const Operation& operation = *tb.steps[i].operation;
     if (operation.sends && tb.send_peer < 0) {
-      findings_.add(Code::connection, place_of(gpu, tb, i),
+      findings_.add(Rule::connection, place_of(gpu, tb, i),
                     fmt::format("{} sends, but the threadblock has send=\"-1\"", operation.name));
     }
     if (operation.receives && tb.recv_peer < 0) {
       findings_.add(
-          Code::connection, place_of(gpu, tb, i),
+          Rule::connection, place_of(gpu, tb, i),
           fmt::format("{} receives, but the threadblock has recv=\"-1\"", operation.name));
     }
   }
@@ -273,10 +273,10 @@ class StructureCheck {
     const std::int64_t count = used ? tb.steps[i].count : 1;
     if (used && offset < 0) {
       findings_.add(
-          Code::bounds, place_of(gpu, tb, i),
+          Rule::bounds, place_of(gpu, tb, i),
           fmt::format("{}off is {}, and {} uses it", which, offset, tb.steps[i].operation->name));
     } else if (offset >= 0 && offset + count > size) {
-      findings_.add(Code::bounds, place_of(gpu, tb, i),
+      findings_.add(Rule::bounds, place_of(gpu, tb, i),
                     fmt::format("{}off {} + cnt {} is beyond the {} chunks of the {} buffer{}",
                                 which, offset, count, size, to_string(buffer),
                                 used ? "" : " (which this step ignores, but the runtimes check)"));
@@ -287,7 +287,7 @@ class StructureCheck {
     const Step& step = tb.steps[i];
     if (step.depends_threadblock < 0) return;
     const auto fail = [&](std::string message, std::string remedy = {}) {
-      findings_.add(Code::dependency, place_of(gpu, tb, i), std::move(message), std::move(remedy));
+      findings_.add(Rule::dependency, place_of(gpu, tb, i), std::move(message), std::move(remedy));
     };
     const std::int32_t on = step.depends_threadblock;
     if (on > kMaxDependency) {
@@ -323,15 +323,15 @@ class StructureCheck {
     for (std::size_t i = 0; i < tb.steps.size(); ++i) {
       if (!tb.steps[i].operation->is_nop()) continue;
       if (tb.steps[i].depends_threadblock < 0) {
-        findings_.add(Code::nop, place_of(gpu, tb, i), "a nop that waits for nothing", "remove it");
+        findings_.add(Rule::nop, place_of(gpu, tb, i), "a nop that waits for nothing", "remove it");
       }
       std::size_t next = i + 1;
       while (next < tb.steps.size() && tb.steps[next].operation->is_nop()) ++next;
       if (next == tb.steps.size()) {
-        findings_.add(Code::nop, place_of(gpu, tb, i),
+        findings_.add(Rule::nop, place_of(gpu, tb, i),
                       "a nop that no other step follows; its wait is lost");
       } else if (tb.steps[next].depends_threadblock < 0) {
-        findings_.add(Code::nop, place_of(gpu, tb, i),
+        findings_.add(Rule::nop, place_of(gpu, tb, i),
                       fmt::format("the step after the nop, step {}, waits for nothing itself, so "
                                   "the nop's wait is lost",
                                   next),
@@ -355,14 +355,14 @@ class StructureCheck {
       run = fused ? run + 1 : 1;
       if (fused && before.count != step.count) {
         findings_.add(
-            Code::bounds, place_of(gpu, tb, i),
+            Rule::bounds, place_of(gpu, tb, i),
             fmt::format("cnt is {}, but {} in the re before it; the runtimes fuse the two "
                         "and use one count for both",
                         step.count, before.count),
             "set hasdep=\"1\" on the step before");
       }
       if (run == kMaxFusion + 1) {
-        findings_.add(Code::limit, place_of(gpu, tb, i),
+        findings_.add(Rule::limit, place_of(gpu, tb, i),
                       fmt::format("more than {} re in a row into one place; the runtimes fuse them "
                                   "and hold {}",
                                   kMaxFusion, kMaxFusion),

@@ -55,7 +55,7 @@ class Attributes {
   std::optional<std::string_view> find(const char* name) {
     const pugi::xml_attribute attribute = node_.attribute(name, hint_);
     if (!attribute.empty()) return attribute.value();
-    findings_.add(Code::attribute, place_,
+    findings_.add(Rule::attribute, place_,
                   fmt::format("<{}> has no attribute {}", node_.name(), name),
                   "every attribute must stand, even where it means nothing");
     return std::nullopt;
@@ -70,13 +70,13 @@ class Attributes {
     const std::string_view value = *found;
     const auto parsed = parse_integer(value);
     if (!parsed || parsed->value < least || parsed->value > most) {
-      findings_.add(Code::attribute, place_,
+      findings_.add(Rule::attribute, place_,
                     fmt::format("{}: expected an integer {}, found \"{}\"", name,
                                 range_text(least, most), value.substr(0, 40)));
       return otherwise;
     }
     if (parsed->misread != nullptr) {
-      findings_.add(Code::lexical, place_,
+      findings_.add(Rule::lexical, place_,
                     fmt::format("{}=\"{}\" is {} for the runtimes: {}", name, value,
                                 parsed->misread, parsed->value),
                     "write decimal integers without leading zeros");
@@ -132,11 +132,11 @@ class Reader {
       if (count++ < kMaxChildren) read(child);
     }
     if (count <= kMaxChildren) return;
-    findings_.add(Code::limit, place,
+    findings_.add(Rule::limit, place,
                   fmt::format("{} <{}> elements in one <{}>; the runtimes hold {} and overflow "
                               "silently beyond",
                               count, name, parent.name(), kMaxChildren));
-    findings_.add(Code::too_large, place, "the rest was not read, so the program cannot be run");
+    findings_.add(Rule::too_large, place, "the rest was not read, so the program cannot be run");
   }
 
   void read_header(pugi::xml_node node, Program& program) {
@@ -172,7 +172,7 @@ class Reader {
 
   void check_threads(std::int64_t threads, const Place& place) {
     if (threads % 32 == 0) return;
-    findings_.add(Code::attribute, place,
+    findings_.add(Rule::attribute, place,
                   fmt::format("nthreads: expected a multiple of 32, found {}", threads),
                   "leave the attribute out, or round it");
   }
@@ -187,7 +187,7 @@ class Reader {
       program.pattern = *pattern;
       return;
     }
-    findings_.add(Code::unsupported, place,
+    findings_.add(Rule::unsupported, place,
                   fmt::format("coll: expected allgather, {}, allreduce, broadcast, reduce or "
                               "alltoall for target {}, found \"{}\"",
                               target_.reduce_scatter_name, target_.name, name.substr(0, 40)));
@@ -228,7 +228,7 @@ class Reader {
     Attributes attributes(node, place, findings_);
     const std::int32_t number = attributes.small("s", 0, kInt32Max, position);
     if (number != position) {
-      findings_.add(Code::numbering, place,
+      findings_.add(Rule::numbering, place,
                     fmt::format("s=\"{}\" stands at position {}; steps run in the order of the "
                                 "file, whatever their numbers",
                                 number, position),
@@ -251,7 +251,7 @@ class Reader {
   void refuse_children(pugi::xml_node step, const Place& place) {
     for (const pugi::xml_node child : step.children()) {
       if (child.type() != pugi::node_element) continue;
-      findings_.add(Code::lexical, place,
+      findings_.add(Rule::lexical, place,
                     fmt::format("an element, <{}>, inside a <step>; the runtimes crash on it",
                                 std::string_view(child.name()).substr(0, 40)),
                     "close the step before it");
@@ -262,7 +262,7 @@ class Reader {
   const Operation* read_operation(std::string_view name, const Place& place) {
     const Operation* operation = find_operation(name);
     if (operation != nullptr && target_.accepts(name)) return operation;
-    findings_.add(Code::unsupported, place,
+    findings_.add(Rule::unsupported, place,
                   operation == nullptr
                       ? fmt::format("type: expected s, r, rcs, rrs, rrc, rrcs, cpy, re or nop, "
                                     "found \"{}\"",
@@ -279,7 +279,7 @@ class Reader {
     if (!value || value == "i") return Buffer::input;
     if (value == "o") return Buffer::output;
     if (value == "s") return Buffer::scratch;
-    findings_.add(Code::attribute, place,
+    findings_.add(Rule::attribute, place,
                   fmt::format("{}: expected i, o or s, found \"{}\"", name, value->substr(0, 40)));
     return Buffer::input;
   }
@@ -313,7 +313,7 @@ Expected<Program> read_msccl_xml(std::string_view text, std::string_view file,
   for (pugi::xml_node next = algo.next_sibling(); !next.empty(); next = next.next_sibling()) {
     if (next.type() != pugi::node_element) continue;
     const auto offset = static_cast<std::size_t>(std::max<std::ptrdiff_t>(next.offset_debug(), 0));
-    findings.add(Code::lexical, lines.position(offset),
+    findings.add(Rule::lexical, lines.position(offset),
                  fmt::format("a second element, <{}>, after <algo>",
                              std::string_view(next.name()).substr(0, 40)),
                  "a file holds one algorithm");

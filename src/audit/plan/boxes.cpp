@@ -65,7 +65,7 @@ class PlanBoxes {
     if (across.empty()) return;
     const auto& [rank, other] = across.front();
     findings_.add(
-        Code::fabric, Place{static_cast<std::int32_t>(rank), -1, -1, 0, {}},
+        Rule::fabric, Place{static_cast<std::int32_t>(rank), -1, -1, 0, {}},
         fmt::format("{} {}: the first from box {} to rank {} in box {}; {}", across.size(), what,
                     box_of(static_cast<std::int64_t>(rank)), other, box_of(other), why),
         fmt::format("{}, or name the boxes as they are (\"box\" of the topology's nodes)", remedy));

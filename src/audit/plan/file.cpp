@@ -87,7 +87,7 @@ Place PlanReader::place() const {
 
 void PlanReader::wrong(std::string_view expected, std::string_view found) {
   findings_.add(
-      Code::attribute, place(),
+      Rule::attribute, place(),
       fmt::format("{}: expected {}, found {}",
                   holds_objects(inside()) ? "an element of a list" : key_.substr(0, kMaxName),
                   expected, found.substr(0, kMaxName)));

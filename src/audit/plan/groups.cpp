@@ -41,13 +41,13 @@ void check_group_part(const PlanOp& op, const Place& place, Findings& findings) 
   if (!op.in_group) return;
   if (op.group_size < 1 || op.group_size > kMaxGroup || op.group_part < 0 ||
       op.group_part >= op.group_size) {
-    findings.add(Code::attribute, place,
+    findings.add(Rule::attribute, place,
                  fmt::format("tbg_info: expected tb_id below tbg_size, and that up to {}, found {} "
                              "and {}",
                              kMaxGroup, op.group_part, op.group_size));
   }
   if (op.loop >= 0) {
-    findings.add(Code::unsupported, place,
+    findings.add(Rule::unsupported, place,
                  "tbg_info in a pipeline: the executor counts the rounds by whole chunks, and "
                  "leaves the part");
   }

@@ -36,13 +36,13 @@ class Operands {
   }
 
  private:
-  void add(Code code, std::string message, std::string remedy = {}) {
-    findings_.add(code, place_, std::move(message), std::move(remedy));
+  void add(Rule rule, std::string message, std::string remedy = {}) {
+    findings_.add(rule, place_, std::move(message), std::move(remedy));
   }
 
   void check_flush() {
     if (op_.destinations.size() == op_.channels.size()) return;
-    add(Code::attribute,
+    add(Rule::attribute,
         fmt::format("flush names {} channels and {} destinations; the executor flushes as many "
                     "channels as there are destinations",
                     op_.channels.size(), op_.destinations.size()),
@@ -62,7 +62,7 @@ class Operands {
                        fits(op_.destinations, traits.destinations) &&
                        (!traits.pairwise || sources == destinations);
     if (!right) {
-      add(Code::attribute,
+      add(Rule::attribute,
           fmt::format("{} cannot have {} sources ({} local) and {} destinations ({} local)",
                       to_string(op_.kind), sources, locals(op_.sources), destinations,
                       locals(op_.destinations)));
@@ -70,7 +70,7 @@ class Operands {
     const bool known = (traits.through_memory && op_.channel_kind == ChannelKind::memory) ||
                        (traits.through_port && op_.channel_kind == ChannelKind::port);
     if (traits.through_memory && !known) {
-      add(Code::attribute, fmt::format("{} does not go through channels of type {}",
+      add(Rule::attribute, fmt::format("{} does not go through channels of type {}",
                                        to_string(op_.kind), to_string(op_.channel_kind)));
     }
   }
@@ -91,7 +91,7 @@ class Operands {
     const int kinds =
         (slice.is_local ? 1 : 0) + (slice.is_remote ? 1 : 0) + (slice.is_switched ? 1 : 0);
     if (kinds != 1) {
-      add(Code::attribute, "a buffer needs either a type or a buffer_id (or a switch_channel_id)");
+      add(Rule::attribute, "a buffer needs either a type or a buffer_id (or a switch_channel_id)");
       return;
     }
     if (slice.is_local) return check_bounds(slice, gpu_, slice.buffer);
@@ -101,7 +101,7 @@ class Operands {
   void check_remote(const PlanSlice& slice) {
     const auto list = ids_of(block_.remote_buffers, op_.channel_kind);
     if (slice.remote < 0 || slice.remote >= std::ssize(list)) {
-      add(Code::connection,
+      add(Rule::connection,
           fmt::format("buffer_id {}, but the threadblock lists {} for {} channels", slice.remote,
                       list.size(), to_string(op_.channel_kind)));
       return;
@@ -116,7 +116,7 @@ class Operands {
   void check_switched(const PlanSlice& slice) {
     const auto list = ids_of(block_.channels, ChannelKind::switched);
     if (slice.switch_channel < 0 || slice.switch_channel >= std::ssize(list)) {
-      add(Code::connection, fmt::format("switch_channel_id {}, but the threadblock lists {}",
+      add(Rule::connection, fmt::format("switch_channel_id {}, but the threadblock lists {}",
                                         slice.switch_channel, list.size()));
       return;
     }
@@ -136,11 +136,11 @@ class Operands {
                                                            : owner.scratch_chunks;
     if (slice.index < 0 || slice.size < 1 || slice.index > chunks ||
         slice.size > chunks - slice.index) {
-      add(Code::bounds,
+      add(Rule::bounds,
           fmt::format("index {} with size {} is beyond the {} chunks of the {} buffer", slice.index,
                       slice.size, chunks, to_string(buffer)));
     } else if (slice.size != size_ && op_.kind != PlanKind::flush) {
-      add(Code::bounds,
+      add(Rule::bounds,
           fmt::format("sizes {} and {} in one operation; the executor uses one for all", size_,
                       slice.size));
     }
@@ -148,7 +148,7 @@ class Operands {
 
   void check_quirks() {
     if (adds(op_.kind) && !has_packets(op_.kind) && plan_.alignment % kReduceAlignment != 0) {
-      add(Code::attribute,
+      add(Rule::attribute,
           fmt::format("the executor adds {} bytes at a time, but buffer_alignment is {}",
                       kReduceAlignment, plan_.alignment));
     }
@@ -158,21 +158,21 @@ class Operands {
         std::any_of(op_.sources.begin(), op_.sources.end(), [&](const PlanSlice& slice) {
           return slice.buffer != op_.sources.front().buffer;
         })) {
-      add(Code::unsupported,
+      add(Rule::unsupported,
           fmt::format("a {} through memory channels takes all its sources from the buffer of the "
                       "first",
                       to_string(op_.kind)),
           "write one put for each buffer");
     }
     if (is_put(op_.kind) && op_.kind != PlanKind::put && op_.channel_kind == ChannelKind::memory) {
-      add(Code::unsupported,
+      add(Rule::unsupported,
           fmt::format("{} through a memory channel never signals", to_string(op_.kind)),
           "use put, nop and signal");
     }
     if (op_.kind == PlanKind::get) {
       for (std::size_t s = 0; s < std::min(op_.sources.size(), op_.destinations.size()); ++s) {
         if (op_.sources[s].index == op_.destinations[s].index) continue;
-        add(Code::unsupported, "get: the executor swaps the two offsets, so both must be the same");
+        add(Rule::unsupported, "get: the executor swaps the two offsets, so both must be the same");
       }
     }
   }
@@ -181,7 +181,7 @@ class Operands {
     if (op_.loop < 0) return;
     const std::int64_t chunks = block_.ops[static_cast<std::size_t>(op_.loop)].loop_chunks;
     if (chunks != size_) {
-      add(Code::bounds,
+      add(Rule::bounds,
           fmt::format("size {} in a pipeline over {} chunks: the executor counts on both being the "
                       "same",
                       size_, chunks));

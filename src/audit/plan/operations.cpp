@@ -38,7 +38,7 @@ void PlanOperations::check(std::size_t t, std::size_t i) {
     case PlanKind::pipeline:
       return check_pipeline(t, i);
     case PlanKind::other:
-      add(Code::unsupported, place,
+      add(Rule::unsupported, place,
           fmt::format("the executor has no operation \"{}\" and refuses the plan", op.name),
           op.name == "glre" ? "store the sum at all ranks of a group, with glres" : "");
       return;
@@ -50,12 +50,12 @@ void PlanOperations::check(std::size_t t, std::size_t i) {
 
 void PlanOperations::check_barrier(const PlanOp& op, const Place& place) {
   if (op.barrier < 0 || op.barrier >= kMaxPlanBarriers) {
-    add(Code::dependency, place,
+    add(Rule::dependency, place,
         fmt::format("barrier_id: expected 0 to {}, found {}", kMaxPlanBarriers - 1, op.barrier));
   }
   const auto blocks = std::ssize(gpu().threadblocks);
   if (op.participants < 1 || op.participants > blocks) {
-    add(Code::dependency, place,
+    add(Rule::dependency, place,
         fmt::format("num_threadblocks: expected 1 to {}, found {}", blocks, op.participants));
   }
 }
@@ -63,10 +63,10 @@ void PlanOperations::check_barrier(const PlanOp& op, const Place& place) {
 void PlanOperations::check_semaphores(const PlanOp& op, const Place& place) {
   const auto known = std::ssize(gpu().semaphores);
   limit(place, op.semaphores.size(), kMaxPlanOpSemaphores, "semaphores in one operation");
-  if (op.semaphores.empty()) add(Code::attribute, place, op.name + " names no semaphore");
+  if (op.semaphores.empty()) add(Rule::attribute, place, op.name + " names no semaphore");
   for (const std::int64_t id : op.semaphores) {
     if (id >= 0 && id < known) continue;
-    add(Code::dependency, place,
+    add(Rule::dependency, place,
         fmt::format("semaphore {}, but the GPU has {}", id, gpu().semaphores.size()));
   }
 }
@@ -74,16 +74,16 @@ void PlanOperations::check_semaphores(const PlanOp& op, const Place& place) {
 void PlanOperations::check_control(std::size_t t, std::size_t i, const Place& place) {
   const PlanOp& op = gpu().threadblocks[t].ops[i];
   if (op.channel_kind != ChannelKind::memory && op.channel_kind != ChannelKind::port) {
-    add(Code::attribute, place, op.name + " needs channel_type memory or port");
+    add(Rule::attribute, place, op.name + " needs channel_type memory or port");
     return;
   }
   if (op.kind == PlanKind::flush) {
     if (op.channel_kind != ChannelKind::port) {
-      add(Code::unsupported, place, "flush is for port channels");
+      add(Rule::unsupported, place, "flush is for port channels");
     }
     check_operands(plan_, rank_, t, i, findings_);
   }
-  if (op.channels.empty()) add(Code::attribute, place, op.name + " names no channel");
+  if (op.channels.empty()) add(Rule::attribute, place, op.name + " names no channel");
   check_channels(t, op, place, op.kind == PlanKind::wait ? "waits" : "signals");
 }
 
@@ -97,11 +97,11 @@ void PlanOperations::check_channels(std::size_t t, const PlanOp& op, const Place
     const std::int64_t channel = list[static_cast<std::size_t>(id)];
     // Puts are handed to a proxy one by one; counters are not.
     if (!seen.insert(channel).second && op.kind != PlanKind::put && !has_packets(op.kind)) {
-      add(Code::connection, place, fmt::format("channel {} stands twice", id));
+      add(Rule::connection, place, fmt::format("channel {} stands twice", id));
     }
     const auto [user, added] = users_.try_emplace({op.channel_kind, use == "waits", channel}, t);
     if (!added && user->second != t) {
-      add(Code::connection, place,
+      add(Rule::connection, place,
           fmt::format("{} channel {} of the rank also {} in threadblock {}: its counter is not "
                       "made for two",
                       to_string(op.channel_kind), channel, use, user->second),
@@ -116,17 +116,17 @@ void PlanOperations::check_pipeline(std::size_t t, std::size_t i) {
   const Place place = plan_place(rank_, t, i);
   if (op.unit_size < 1 || op.unit_size > (std::int64_t{1} << 31) ||
       (plan_.alignment > 0 && op.unit_size % plan_.alignment != 0)) {
-    add(Code::attribute, place,
+    add(Rule::attribute, place,
         fmt::format("unit_size: expected a multiple of {} up to 2 GiB, found {}", plan_.alignment,
                     op.unit_size));
   }
   if (op.loop_chunks < 1 || op.loop_chunks > kMaxPlanChunks) {
-    add(Code::attribute, place,
+    add(Rule::attribute, place,
         fmt::format("num_chunks: expected at least 1, found {}", op.loop_chunks));
   }
-  if (op.loop >= 0) add(Code::unsupported, place, "a pipeline within a pipeline");
+  if (op.loop >= 0) add(Rule::unsupported, place, "a pipeline within a pipeline");
   if (i + 1 == ops.size() || ops[i + 1].loop != static_cast<std::int32_t>(i)) {
-    add(Code::attribute, place, "a pipeline without operations");
+    add(Rule::attribute, place, "a pipeline without operations");
   }
 }
 
@@ -139,7 +139,7 @@ void PlanOperations::check_put_channels(std::size_t t, const PlanOp& op, const P
     return;
   }
   if (op.channels.size() != op.destinations.size()) {
-    add(Code::connection, place, "a put through port channels names one for each destination");
+    add(Rule::connection, place, "a put through port channels names one for each destination");
   }
   check_channels(t, op, place, "signals");
   check_ends(t, op, place);
@@ -160,7 +160,7 @@ void PlanOperations::check_ends(std::size_t t, const PlanOp& op, const Place& pl
     const PlanPeer* peer = channel == nullptr ? nullptr : at(peers, *channel);
     const PlanRemoteBuffer* end = buffer == nullptr ? nullptr : at(gpu().remote_buffers, *buffer);
     if (peer == nullptr || end == nullptr || peer->rank == end->rank) continue;
-    add(Code::connection, place,
+    add(Rule::connection, place,
         fmt::format("puts through a channel to rank {} into a buffer of rank {}", peer->rank,
                     end->rank));
   }
@@ -169,7 +169,7 @@ void PlanOperations::check_ends(std::size_t t, const PlanOp& op, const Place& pl
 bool PlanOperations::check_channel(const std::vector<std::int64_t>& list, std::int64_t id,
                                    const PlanOp& op, const Place& place) {
   if (id >= 0 && id < std::ssize(list)) return true;
-  add(Code::connection, place,
+  add(Rule::connection, place,
       fmt::format("{} channel {}, but the threadblock lists {}", to_string(op.channel_kind), id,
                   list.size()));
   return false;
@@ -178,7 +178,7 @@ bool PlanOperations::check_channel(const std::vector<std::int64_t>& list, std::i
 void PlanOperations::limit(const Place& place, std::size_t number, std::size_t most,
                            std::string_view what) {
   if (number <= most) return;
-  add(Code::limit, place, fmt::format("{} {}; the executor holds {}", number, what, most));
+  add(Rule::limit, place, fmt::format("{} {}; the executor holds {}", number, what, most));
 }
 
 }  // namespace forestcoll::audit

@@ -34,8 +34,8 @@ class PlanOperations {
                      const Place& place);
   void limit(const Place& place, std::size_t number, std::size_t most, std::string_view what);
   [[nodiscard]] const PlanGpu& gpu() const { return plan_.gpus[rank_]; }
-  void add(Code code, const Place& place, std::string message, std::string remedy = {}) {
-    findings_.add(code, place, std::move(message), std::move(remedy));
+  void add(Rule rule, const Place& place, std::string message, std::string remedy = {}) {
+    findings_.add(rule, place, std::move(message), std::move(remedy));
   }
 
   const PlanFile& plan_;

@@ -24,7 +24,7 @@ class PacketRules {
     if (!uses_) return;
     for_each([&](const PlanOp& op, const Place& place) {
       if (has_packets(op.kind) && op.loop >= 0) {
-        findings_.add(Code::unsupported, place,
+        findings_.add(Rule::unsupported, place,
                       "packets in a pipeline: the executor does not cut them to its rounds");
       }
       for (std::size_t i = 0; i < op.sources.size(); ++i) {
@@ -54,13 +54,13 @@ class PacketRules {
   // Once for the plan, at its first operation with packets.
   void check_plan(const Place& place) {
     if (plan_.protocol != "LL") {
-      findings_.add(Code::unsupported, place,
+      findings_.add(Rule::unsupported, place,
                     "packets in a plan of the protocol \"Simple\": the executor makes no room in "
                     "scratch for their flags",
                     "set the protocol to \"LL\"");
     }
     if (plan_.alignment % kPayload != 0) {
-      findings_.add(Code::attribute, place,
+      findings_.add(Rule::attribute, place,
                     fmt::format("packets carry {} bytes each, but buffer_alignment is {}", kPayload,
                                 plan_.alignment));
     }
@@ -68,7 +68,7 @@ class PacketRules {
       if (!plan_.doubles_scratch || gpu.scratch_chunks == plan_.gpus.front().scratch_chunks) {
         continue;
       }
-      findings_.add(Code::chunk_count, Place{static_cast<std::int32_t>(gpu.id), -1, -1, 0, {}},
+      findings_.add(Rule::chunk_count, Place{static_cast<std::int32_t>(gpu.id), -1, -1, 0, {}},
                     fmt::format("{} scratch chunks, rank 0 has {}: with "
                                 "use_double_scratch_buffer the sender of packets takes its own "
                                 "half for its peer's",
@@ -96,11 +96,11 @@ class PacketRules {
     if (op.kind == PlanKind::flush) return;  // its destinations are counted, not touched
     const Buffer buffer = buffer_of_slice(op, slice);
     if (packets && buffer != Buffer::scratch) {
-      findings_.add(Code::attribute, place,
+      findings_.add(Rule::attribute, place,
                     fmt::format("{}: packets lie in scratch, not in the {} buffer", op.name,
                                 to_string(buffer)));
     } else if (!packets && buffer == Buffer::scratch) {
-      findings_.add(Code::unsupported, place,
+      findings_.add(Rule::unsupported, place,
                     fmt::format("{} takes scratch as data in a plan with packets: this verifier "
                                 "does not follow scratch that holds both",
                                 op.name));

@@ -6,12 +6,12 @@
 namespace forestcoll::audit {
 
 std::optional<PlanPlace> list_in(PlanPlace owner, std::string_view key, bool in_threadblock) {
-  struct Rule {
+  struct ListPlace {
     PlanPlace owner;
     std::string_view key;
     PlanPlace list;
   };
-  constexpr std::array<Rule, 20> kRules = {
+  constexpr std::array<ListPlace, 20> kPlaces = {
       {{PlanPlace::file, "gpus", PlanPlace::gpus},
        {PlanPlace::gpu, "threadblocks", PlanPlace::threadblocks},
        {PlanPlace::gpu, "channels", PlanPlace::channel_lists},
@@ -32,8 +32,8 @@ std::optional<PlanPlace> list_in(PlanPlace owner, std::string_view key, bool in_
        {PlanPlace::rank_group, "ranks", PlanPlace::group_ranks},
        {PlanPlace::buffer_ref, "remote_buffer_ids", PlanPlace::buffer_ids},
        {PlanPlace::remote_buffer, "access_channel_types", PlanPlace::access_types}}};
-  for (const Rule& rule : kRules) {
-    if (rule.owner == owner && rule.key == key) return rule.list;
+  for (const ListPlace& place : kPlaces) {
+    if (place.owner == owner && place.key == key) return place.list;
   }
   // Peers of a GPU, or channels of a threadblock.
   if (owner == PlanPlace::channel_list &&

@@ -30,7 +30,7 @@ class PlanStructure {
     for (std::size_t r = 0; r < plan_.gpus.size(); ++r) check_gpu(r);
     check_switch_groups(plan_, findings_);
     if (slices_of(plan_) > kMaxSlices) {
-      add(Code::too_large, {},
+      add(Rule::too_large, {},
           fmt::format("groups of threadblocks cut chunks into more than {} slices", kMaxSlices));
     }
     if (!findings_.blocked()) check_packet_rules(plan_, findings_);
@@ -38,24 +38,24 @@ class PlanStructure {
   }
 
  private:
-  void add(Code code, Place place, std::string message, std::string remedy = {}) {
-    findings_.add(code, std::move(place), std::move(message), std::move(remedy));
+  void add(Rule rule, Place place, std::string message, std::string remedy = {}) {
+    findings_.add(rule, std::move(place), std::move(message), std::move(remedy));
   }
 
   void check_header() {
-    if (plan_.name.empty()) add(Code::attribute, {}, "the plan has no name");
-    if (!plan_.has_in_place) add(Code::attribute, {}, "inplace: expected true or false");
+    if (plan_.name.empty()) add(Rule::attribute, {}, "the plan has no name");
+    if (!plan_.has_in_place) add(Rule::attribute, {}, "inplace: expected true or false");
     if (plan_.alignment < 1 || plan_.alignment > 4096) {
-      add(Code::attribute, {},
+      add(Rule::attribute, {},
           fmt::format("buffer_alignment: expected 1 to 4096, found {}", plan_.alignment));
     }
     if (plan_.threads < 32 || plan_.threads > 1024 || plan_.threads % 32 != 0) {
-      add(Code::attribute, {},
+      add(Rule::attribute, {},
           fmt::format("num_threads_per_block: expected a multiple of 32 up to 1024, found {}",
                       plan_.threads));
     }
     if (plan_.protocol != "Simple" && plan_.protocol != "LL") {
-      add(Code::unsupported, {},
+      add(Rule::unsupported, {},
           fmt::format("protocol: expected \"Simple\" or \"LL\", found \"{}\"", plan_.protocol));
     }
     read_collective();
@@ -69,7 +69,7 @@ class PlanStructure {
     const std::string& name = plan_.collective;
     const auto pattern = name == "reducescatter" ? Pattern::reduce_scatter : parse_pattern(name);
     if (!pattern || name == "reduce_scatter" || name == "reduce") {
-      add(Code::unsupported, {},
+      add(Rule::unsupported, {},
           fmt::format("collective: expected allreduce, allgather, reducescatter, broadcast, "
                       "alltoall or sendrecv, found \"{}\"",
                       name));
@@ -79,14 +79,14 @@ class PlanStructure {
   }
 
   void check_gpus() {
-    if (plan_.gpus.empty()) add(Code::numbering, {}, "the plan has no GPUs");
+    if (plan_.gpus.empty()) add(Rule::numbering, {}, "the plan has no GPUs");
     if (std::ssize(plan_.gpus) > kMaxRanks) {
-      add(Code::too_large, {},
+      add(Rule::too_large, {},
           fmt::format("{} GPUs; this verifier follows {}", plan_.gpus.size(), kMaxRanks));
     }
     for (std::size_t r = 0; r < plan_.gpus.size(); ++r) {
       if (plan_.gpus[r].id == static_cast<std::int64_t>(r)) continue;
-      add(Code::numbering, rank_place(r),
+      add(Rule::numbering, rank_place(r),
           fmt::format("id {} stands at position {}; the executor takes a rank's GPU by position",
                       plan_.gpus[r].id, r));
     }
@@ -99,7 +99,7 @@ class PlanStructure {
 
   void limit(Place place, std::size_t number, std::size_t most, std::string_view what) {
     if (number <= most) return;
-    add(Code::limit, std::move(place),
+    add(Rule::limit, std::move(place),
         fmt::format("{} {}; the executor holds {}", number, what, most));
   }
 
@@ -109,11 +109,11 @@ class PlanStructure {
                                        std::pair("output_chunks", gpu.output_chunks),
                                        std::pair("scratch_chunks", gpu.scratch_chunks)}) {
       if (chunks >= 0 && chunks <= kMaxPlanChunks) continue;
-      add(Code::attribute, rank_place(r),
+      add(Rule::attribute, rank_place(r),
           fmt::format("{}: expected 0 to {}, found {}", what, kMaxPlanChunks, chunks));
     }
     if (gpu.threadblocks.size() > static_cast<std::size_t>(sms_)) {
-      add(Code::limit, rank_place(r),
+      add(Rule::limit, rank_place(r),
           fmt::format("{} threadblocks on a GPU that holds {} at once: the rest never start, and "
                       "the others wait for them",
                       gpu.threadblocks.size(), sms_),
@@ -131,13 +131,13 @@ class PlanStructure {
   void check_peers(std::size_t r) {
     for (const PlanChannels& list : plan_.gpus[r].channels) {
       if (list.kind == ChannelKind::none || list.kind == ChannelKind::other) {
-        add(Code::unsupported, rank_place(r), "channel_type: expected memory, port or switch");
+        add(Rule::unsupported, rank_place(r), "channel_type: expected memory, port or switch");
       }
       for (const std::int64_t peer : list.ids) {
         if (peer >= 0 && peer < std::ssize(plan_.gpus) && peer != static_cast<std::int64_t>(r)) {
           continue;
         }
-        add(Code::connection, rank_place(r),
+        add(Rule::connection, rank_place(r),
             fmt::format("connected_to {}: expected another of the {} ranks", peer,
                         plan_.gpus.size()));
       }
@@ -152,12 +152,12 @@ class PlanStructure {
     for (const PlanRemoteBuffer& buffer : plan_.gpus[r].remote_buffers) {
       if (buffer.rank < 0 || buffer.rank >= std::ssize(plan_.gpus) ||
           buffer.rank == static_cast<std::int64_t>(r)) {
-        add(Code::connection, rank_place(r),
+        add(Rule::connection, rank_place(r),
             fmt::format("remote buffer of rank {}: expected another of the {} ranks", buffer.rank,
                         plan_.gpus.size()));
       }
       if (!buffer.has_buffer) {
-        add(Code::attribute, rank_place(r), "a remote buffer without type");
+        add(Rule::attribute, rank_place(r), "a remote buffer without type");
       }
     }
   }
@@ -165,13 +165,13 @@ class PlanStructure {
   void check_threadblock(std::size_t r, std::size_t t) {
     const PlanThreadblock& tb = plan_.gpus[r].threadblocks[t];
     if (tb.id != static_cast<std::int64_t>(t)) {
-      add(Code::numbering, block_place(r, t),
+      add(Rule::numbering, block_place(r, t),
           fmt::format("id {} stands at position {}; threadblocks are numbered 0, 1, 2, …", tb.id,
                       t));
     }
     limit(block_place(r, t), tb.ops.size(), kMaxPlanOps, "operations in one threadblock");
     if (tb.ops.size() > kMaxFollowed) {
-      add(Code::too_large, block_place(r, t),
+      add(Rule::too_large, block_place(r, t),
           fmt::format("this verifier follows {} operations of a threadblock", kMaxFollowed));
     }
     for (const ChannelKind kind : {ChannelKind::memory, ChannelKind::port, ChannelKind::switched}) {
@@ -189,12 +189,12 @@ class PlanStructure {
     const auto known = static_cast<std::int64_t>(channels_[kind]);
     for (const std::int64_t id : channels) {
       if (id >= 0 && id < known) continue;
-      add(Code::connection, block_place(r, t),
+      add(Rule::connection, block_place(r, t),
           fmt::format("{} channel {}, but the GPU has {}", to_string(kind), id, known));
     }
     for (const std::int64_t id : buffers) {
       if (id < 0 || id >= std::ssize(gpu.remote_buffers)) {
-        add(Code::connection, block_place(r, t),
+        add(Rule::connection, block_place(r, t),
             fmt::format("remote buffer {}, but the GPU has {}", id, gpu.remote_buffers.size()));
         continue;
       }
@@ -203,7 +203,7 @@ class PlanStructure {
           (kind == ChannelKind::port && buffer.port)) {
         continue;
       }
-      add(Code::connection, block_place(r, t),
+      add(Rule::connection, block_place(r, t),
           fmt::format("remote buffer {} is not reached through {} channels", id, to_string(kind)));
     }
   }
@@ -216,7 +216,7 @@ class PlanStructure {
         program_.pattern == Pattern::reduce_scatter ? first.input_chunks : first.output_chunks;
     if (program_.chunks < 1 ||
         (is_divided(program_.pattern) && program_.chunks % program_.ranks != 0)) {
-      add(Code::chunk_count, rank_place(0),
+      add(Rule::chunk_count, rank_place(0),
           fmt::format("{} chunks of a {} over {} ranks", program_.chunks,
                       to_string(program_.pattern), program_.ranks));
       return;
@@ -225,7 +225,7 @@ class PlanStructure {
     for (std::size_t r = 0; r < plan_.gpus.size(); ++r) {
       const PlanGpu& gpu = plan_.gpus[r];
       if (gpu.input_chunks != sizes.input || gpu.output_chunks != sizes.output) {
-        add(Code::chunk_count, rank_place(r),
+        add(Rule::chunk_count, rank_place(r),
             fmt::format("{} input and {} output chunks; a {} over {} ranks in {} chunks has {} and "
                         "{}",
                         gpu.input_chunks, gpu.output_chunks, to_string(program_.pattern),

@@ -27,14 +27,14 @@ class SwitchGroups {
 
  private:
   void add(std::size_t r, std::string message, std::string remedy = {}) {
-    findings_.add(Code::connection, Place{static_cast<std::int32_t>(r), -1, -1, 0, {}},
+    findings_.add(Rule::connection, Place{static_cast<std::int32_t>(r), -1, -1, 0, {}},
                   std::move(message), std::move(remedy));
   }
 
   void check_ranks(std::size_t r) {
     for (const PlanChannels& list : plan_.gpus[r].channels) {
       if (list.kind == ChannelKind::switched && !list.has_buffer) {
-        findings_.add(Code::attribute, Place{static_cast<std::int32_t>(r), -1, -1, 0, {}},
+        findings_.add(Rule::attribute, Place{static_cast<std::int32_t>(r), -1, -1, 0, {}},
                       "switch channels without buffer_type");
       }
     }

@@ -115,7 +115,7 @@ class Execution {
 std::optional<PlanRun> check_plan(const PlanFile& plan, const Program& program,
                                   const MemoryMap& memory, Findings& findings) {
   if (is_too_large(plan)) {
-    findings.add(Code::too_large, Place{},
+    findings.add(Rule::too_large, Place{},
                  fmt::format("more than {} accesses to chunks, or {} to chunks of packets",
                              kMaxAccesses, kMaxPackets),
                  "use larger chunks");
@@ -133,7 +133,7 @@ std::optional<PlanRun> check_plan(const PlanFile& plan, const Program& program,
 
 std::string usable_sizes(const PlanFile& plan, Findings& findings) {
   if (plan.min_size > plan.max_size) {
-    findings.add(Code::never_selected, Place{},
+    findings.add(Rule::never_selected, Place{},
                  fmt::format("min_message_size {} is above max_message_size {}", plan.min_size,
                              plan.max_size));
     return "none";
@@ -142,7 +142,7 @@ std::string usable_sizes(const PlanFile& plan, Findings& findings) {
   const std::uint64_t fewest = plan.min_size == 0 ? 1 : (plan.min_size - 1) / unit + 1;
   if (fewest > plan.max_size / unit) {
     findings.add(
-        Code::never_selected, Place{},
+        Rule::never_selected, Place{},
         fmt::format("no message of min_message_size {} to max_message_size {} is a "
                     "multiple of {} bytes: {} chunks, aligned to {}",
                     plan.min_size, plan.max_size, unit, message_chunks(plan), plan.alignment),

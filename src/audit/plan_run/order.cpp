@@ -45,7 +45,7 @@ void report_cycle(const PlanFile& plan, const PlanGraph& graph,
   }
   if (named > kNamed) text += fmt::format(" … {} more", named - kNamed);
   if (first >= 0) text += " waits for the first";
-  findings.add(Code::deadlock, first >= 0 ? graph.place(first) : graph.place(n), std::move(text));
+  findings.add(Rule::deadlock, first >= 0 ? graph.place(first) : graph.place(n), std::move(text));
 }
 
 }  // namespace

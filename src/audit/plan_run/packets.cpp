@@ -130,7 +130,7 @@ class PacketReuse {
     writers_.for_each(access.reads, access.count, [&](std::int32_t writer, const ChunkRef& chunk) {
       const std::int32_t reader = by_port ? shown[strand++] : n;
       if (reader < 0 && !reported) {
-        findings_.add(Code::race, place_of(graph_, memory_, n, chunk),
+        findings_.add(Rule::race, place_of(graph_, memory_, n, chunk),
                       "nothing shows that the port channel has read the packets that it sends",
                       "flush it, or read them at their destination");
         reported = true;
@@ -160,7 +160,7 @@ class PacketReuse {
     const auto known = known_before(graph_, order_, sent_, PlanOrder::data);
     for (std::size_t q = 0; q < sent_.size(); ++q) {
       if (known[q]) continue;
-      findings_.add(Code::race, graph_.place(sent_[q].after),
+      findings_.add(Rule::race, graph_.place(sent_[q].after),
                     fmt::format("sends the packets as they lie, and nothing shows that {} has "
                                 "written them",
                                 to_string(graph_.place(sent_[q].before))),
@@ -204,7 +204,7 @@ class PacketReuse {
 
   void report(const Need& need, std::string_view when, std::string remedy) {
     findings_.add(
-        Code::race, graph_.place(need.writer),
+        Rule::race, graph_.place(need.writer),
         fmt::format("overwrites {} packets that {} ({}) may still wait for: nothing shows rank {} "
                     "how far rank {} is",
                     when, to_string(graph_.place(need.reader)), graph_.op(plan_, need.reader).name,
@@ -236,7 +236,7 @@ void connect_packets(const PlanFile& plan, const MemoryMap& memory, PlanGraph& g
     writers.for_each(written, access.count, [&](std::int32_t& writer, const ChunkRef& chunk) {
       if (writer >= 0 && !reported) {
         findings.add(
-            Code::race, place_of(graph, memory, n, chunk),
+            Rule::race, place_of(graph, memory, n, chunk),
             fmt::format("writes packets that {} ({}) writes in the same call: readers take "
                         "whichever they see",
                         to_string(graph.place(writer)), graph.op(plan, writer).name),
@@ -255,7 +255,7 @@ void connect_packets(const PlanFile& plan, const MemoryMap& memory, PlanGraph& g
     writers.for_each(access.reads, access.count, [&](std::int32_t writer, const ChunkRef& chunk) {
       if (writer < 0 || writer == n) {
         if (!reported) {
-          findings.add(Code::deadlock, place_of(graph, memory, n, chunk),
+          findings.add(Rule::deadlock, place_of(graph, memory, n, chunk),
                        writer == n ? "waits for packets that it is to write itself"
                                    : "waits for packets that nobody writes");
         }

@@ -38,20 +38,20 @@ class Connector {
     const std::size_t most = std::max(signals.nodes.size(), waits.nodes.size());
     for (std::size_t i = 0; i < most; ++i) {
       if (i >= waits.nodes.size()) {
-        findings_.add(Code::unmatched, place(signals.nodes[i]),
+        findings_.add(Rule::unmatched, place(signals.nodes[i]),
                       fmt::format("signal {} of {} is never waited for, so the next call takes it "
                                   "for its own",
                                   i, what));
         return;
       }
       if (i >= signals.nodes.size()) {
-        findings_.add(Code::unmatched, place(waits.nodes[i]),
+        findings_.add(Rule::unmatched, place(waits.nodes[i]),
                       fmt::format("waits for signal {} of {}, but there are {}", i, what,
                                   signals.nodes.size()));
         return;
       }
       if (signals.loops[i] != waits.loops[i]) {
-        findings_.add(Code::unmatched, place(waits.nodes[i]),
+        findings_.add(Rule::unmatched, place(waits.nodes[i]),
                       fmt::format("waits in another pipeline than {} signals in, or one of the two "
                                   "in none ({})",
                                   name(signals.nodes[i]), what));
@@ -91,7 +91,7 @@ class Connector {
               return a.loop == b.loop && a.participants == b.participants;
             });
         if (alike && own.front().participants == blocks) continue;
-        findings_.add(Code::dependency, place(own.front().arrived),
+        findings_.add(Rule::dependency, place(own.front().arrived),
                       fmt::format("barrier {} is for {} threadblocks; {} use it, {} times here and "
                                   "{} in threadblock {}",
                                   key.second, own.front().participants, blocks, own.size(),
@@ -121,7 +121,7 @@ class Connector {
                              .semaphores[static_cast<std::size_t>(key.second)];
       if (first != 0 || !by_one_block(uses.signals) || !by_one_block(uses.waits)) {
         const Nodes& any = uses.waits.nodes.empty() ? uses.signals : uses.waits;
-        findings_.add(Code::unsupported, place(any.nodes.front()),
+        findings_.add(Rule::unsupported, place(any.nodes.front()),
                       "this verifier follows semaphores that begin at 0 and have one threadblock "
                       "that releases and one that acquires");
         continue;

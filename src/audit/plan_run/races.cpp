@@ -42,7 +42,7 @@ class PlanRaces {
     index_beginnings();
     collect_queries();
     if (overflow_) {
-      findings_.add(Code::too_large, Place{},
+      findings_.add(Rule::too_large, Place{},
                     "too many accesses to the same chunks for this verifier to compare");
     }
     answer();
@@ -183,7 +183,7 @@ class PlanRaces {
     const auto report = [&](const ChunkRef& chunk, std::string message) {
       Place place = graph_.place(n);
       place.chunk = chunk_name(n, chunk);
-      findings_.add(Code::race, place, std::move(message));
+      findings_.add(Rule::race, place, std::move(message));
     };
     for (std::size_t w = 0; w < access.writes.size(); ++w) {
       if (access.writes[w].packets) continue;
@@ -302,7 +302,7 @@ class PlanRaces {
     const auto add = [&](std::int32_t n, std::string message, std::string remedy) {
       Place place = graph_.place(n);
       place.chunk = chunk_name(n, chunk);
-      findings_.add(Code::race, place, std::move(message), std::move(remedy));
+      findings_.add(Rule::race, place, std::move(message), std::move(remedy));
     };
     if (node(query.before).kind == Kind::start) {
       add(query.after,

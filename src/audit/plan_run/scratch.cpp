@@ -68,7 +68,7 @@ class DoubleScratch {
     place.chunk = memory_.name(chunk.buffer, chunk.offset + strand);
     if (chunk.rank != place.rank) place.chunk += fmt::format(" of rank {}", chunk.rank);
     findings_.add(
-        Code::undefined_read, place,
+        Rule::undefined_read, place,
         fmt::format("use_double_scratch_buffer: in every second call reads {} half of the scratch, "
                     "but {} ({}) writes {}",
                     last.by_own_threads ? kFirstHalf : kSecondHalf,

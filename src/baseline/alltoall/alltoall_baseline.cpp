@@ -51,10 +51,10 @@ Diagnostic unknown_alltoall_baseline(std::string_view name) {
     names += (names.empty() ? "" : ", ") + std::string(entry.info.name);
   }
   if (find_baseline(name) != nullptr) {
-    return make_error("B06", fmt::format("{} has no alltoall of its own", name),
+    return make_error(Code::B06, fmt::format("{} has no alltoall of its own", name),
                       "algorithms for an alltoall are " + names);
   }
-  return make_error("B09",
+  return make_error(Code::B09,
                     fmt::format("there is no algorithm \"{}\" for an alltoall", name.substr(0, 40)),
                     "the algorithms are " + names);
 }

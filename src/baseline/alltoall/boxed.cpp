@@ -127,7 +127,7 @@ Expected<ItineraryOf> two_levels(const Places& places) {
   for (const std::vector<Rank>& box : boxes) {
     if (box.size() == boxes.front().size()) continue;
     return make_error(
-        "B02",
+        Code::B02,
         fmt::format("the boxes of {} and {} have {} and {} GPUs",
                     name_of(places.topology, boxes.front().front()),
                     name_of(places.topology, box.front()), boxes.front().size(), box.size()),

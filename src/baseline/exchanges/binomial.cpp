@@ -47,7 +47,7 @@ Expected<BaselineResult> pat(const Request& request) {
 Expected<BaselineResult> swing(const Request& request) {
   const std::size_t n = request.network.ranks.size();
   if (n % 2 != 0) {
-    return make_error("B02", fmt::format("partners are pairs of ranks, and there are {}", n),
+    return make_error(Code::B02, fmt::format("partners are pairs of ranks, and there are {}", n),
                       "compare with pat, which serves any number");
   }
   const std::size_t steps = steps_for(n);

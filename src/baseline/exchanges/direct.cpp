@@ -27,7 +27,7 @@ Expected<BaselineResult> direct(const Request& request) {
 Expected<BaselineResult> two_level_direct(const Request& request) {
   const Boxes boxes = group_boxes(request.topology, request.network);
   if (boxes.size() < 2) {
-    return make_error("B02", "all GPUs are in one box, and two levels need several",
+    return make_error(Code::B02, "all GPUs are in one box, and two levels need several",
                       "compare with one-shot, or two-shot");
   }
   IdVector<Rank, std::size_t> box(request.network.ranks.size()), place(box.size());

@@ -56,7 +56,7 @@ ImplicitForest implicit_forest_of(const Request& request, const Network& network
 Expected<BaselineResult> halving_doubling(const Request& request) {
   const std::size_t n = request.network.ranks.size();
   if (!std::has_single_bit(n)) {
-    return make_error("B02",
+    return make_error(Code::B02,
                       fmt::format("halving and doubling need a power of two ranks, not {}", n),
                       "compare with bruck, which serves any number");
   }

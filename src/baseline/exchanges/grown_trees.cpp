@@ -67,7 +67,7 @@ Expected<ImplicitForest> grow_trees(const Request& request, const Network& netwo
   Grower grower(request, network);
   for (const Rank root : request.roots()) {
     if (grower.grow(root, steps, hand)) continue;
-    return make_error("B02",
+    return make_error(Code::B02,
                       fmt::format("{} steps of this pattern do not reach all of {} ranks", steps,
                                   network.ranks.size()),
                       "compare with pat, which serves any number");

@@ -40,7 +40,7 @@ Signature signature_of(const Network& network, const Boxes& boxes, std::size_t b
 }
 
 Diagnostic misfit(const NcclGraph& graph, std::string message, std::string remedy) {
-  Diagnostic error = make_error("B07", std::move(message), std::move(remedy));
+  Diagnostic error = make_error(Code::B07, std::move(message), std::move(remedy));
   error.file = graph.file;
   return error;
 }
@@ -86,7 +86,7 @@ Expected<void> BoxRings::find_all(const Request& request) {
     const RingOrders& rings = at->second.rings;
     if (rings.orders.empty()) {
       return make_error(
-          "B01",
+          Code::B01,
           fmt::format("no ring through the {} GPUs from {} on was found at any speed: the search "
                       "gives up after 16,384 steps per speed",
                       box.size(), name_of(request.topology, box.front())),

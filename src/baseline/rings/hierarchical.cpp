@@ -57,7 +57,7 @@ class Levels {
       const auto& box = boxes().members[b];
       if (box.size() == size) continue;
       return make_error(
-          "B02",
+          Code::B02,
           fmt::format("the boxes of {} and {} have {} and {} GPUs",
                       name_of(request_.topology, boxes().members.front().front()),
                       name_of(request_.topology, box.front()), size, box.size()),
@@ -95,7 +95,7 @@ class Levels {
         Path path = rings_.step(from, to);
         if (path.empty()) {
           return make_error(
-              "B08",
+              Code::B08,
               fmt::format("no switches lead from {} to {}, its neighbour on a ring",
                           name_of(request_.topology, from), name_of(request_.topology, to)),
               "give rings that follow the links of this topology");

@@ -20,7 +20,7 @@ Expected<std::vector<Ring>> rings_in_box(const Request& request, BoxRings& boxes
       ring.paths.push_back(boxes.step(order[i], to));
       if (!ring.paths.back().empty()) continue;
       return make_error(
-          "B08",
+          Code::B08,
           fmt::format("no switches lead from {} to {}, its neighbour on a ring",
                       name_of(request.topology, order[i]), name_of(request.topology, to)),
           "give rings that follow the links of this topology");

@@ -269,7 +269,7 @@ class Rails {
   }
 
   [[nodiscard]] Diagnostic no_path(Rank from, Rank to) const {
-    return make_error("B08",
+    return make_error(Code::B08,
                       fmt::format("no switches lead from {} to {}, its neighbour on a ring",
                                   name_of(request_.topology, from), name_of(request_.topology, to)),
                       "give rings that follow the links of this topology");

@@ -74,7 +74,7 @@ class DoubleTree {
   }
 
   [[nodiscard]] Diagnostic no_path(Rank from, Rank to) const {
-    return make_error("B08",
+    return make_error(Code::B08,
                       fmt::format("no switches lead from {} to {}, its child in a tree",
                                   name_of(request_.topology, from), name_of(request_.topology, to)),
                       "compare with another algorithm");

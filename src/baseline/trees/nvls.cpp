@@ -127,7 +127,8 @@ class Nvls {
       rails = std::min(rails, heads_.back().size());
     }
     if (rails == 0) {
-      return make_error("B08", "no switches lead out of a box", "compare with another algorithm");
+      return make_error(Code::B08, "no switches lead out of a box",
+                        "compare with another algorithm");
     }
     if (2 * rails > kMostNvlsEdges / edges) {
       return too_large("the trees have more than 33 million edges",
@@ -195,7 +196,7 @@ class Nvls {
 
   [[nodiscard]] Diagnostic no_switch() const {
     return make_error(
-        "B03",
+        Code::B03,
         fmt::format("no switch with \"multicast\" and \"reduce\" is linked to every GPU{} "
                     "both ways",
                     boxes_.size() == 1 ? "" : " of some box"),
@@ -204,14 +205,14 @@ class Nvls {
   }
 
   [[nodiscard]] Diagnostic no_path(Rank from, Rank to) const {
-    return make_error("B08",
+    return make_error(Code::B08,
                       fmt::format("no switches lead from {} to {} and back, its child in a tree",
                                   name_of(topology_, from), name_of(topology_, to)),
                       "compare with another algorithm");
   }
 
   static Diagnostic inexact() {
-    return make_error("E14", "the rate of this algorithm does not fit 64-bit fractions",
+    return make_error(Code::E14, "the rate of this algorithm does not fit 64-bit fractions",
                       "round the bandwidths to a coarser grid with --quantize");
   }
 

@@ -24,13 +24,13 @@ std::int64_t ranks_in(const IdVector<NodeId, Rank>& rank_of) {
 Expected<const TargetLimits*> alltoall_target(const std::string& name) {
   const TargetLimits* target = find_target(name);
   if (target != nullptr) return target;
-  return make_error("T07", fmt::format("there is no target \"{}\"", name),
+  return make_error(Code::T07, fmt::format("there is no target \"{}\"", name),
                     "the targets are " + known_targets());
 }
 
 Expected<void> refuse_buffers(std::int64_t ranks, std::int64_t k, const TargetLimits& target) {
   if (ranks > target.max_children) {
-    return make_error("T05",
+    return make_error(Code::T05,
                       fmt::format("{} GPUs, but {} loads at most {} elements of one kind", ranks,
                                   target.name, target.max_children),
                       kPathsInstead);
@@ -38,7 +38,7 @@ Expected<void> refuse_buffers(std::int64_t ranks, std::int64_t k, const TargetLi
   const std::int64_t most = target.max_offset + std::int64_t{1};
   if (k <= most / ranks) return {};
   return make_error(
-      "T04",
+      Code::T04,
       fmt::format("{} blocks of {} parts are more chunks than the {} that offsets of {} "
                   "reach",
                   ranks, k, most, target.name),
@@ -51,7 +51,7 @@ Expected<void> refuse_program(Rank r, const RankProgram& program, std::int64_t k
   const auto blocks = std::ssize(program.threadblocks);
   if (blocks > most_blocks) {
     return make_error(
-        "T01",
+        Code::T01,
         fmt::format("rank {} needs {} threadblocks, one for every peer and one to copy "
                     "its own data, but at most {} are allowed",
                     r.value, blocks, most_blocks),
@@ -59,7 +59,7 @@ Expected<void> refuse_program(Rank r, const RankProgram& program, std::int64_t k
   }
   if (program.scratch_chunks > target.max_offset + 1) {
     return make_error(
-        "T04",
+        Code::T04,
         fmt::format("rank {} needs {} chunks of scratch, but offsets of {} reach {}", r.value,
                     program.scratch_chunks, target.name, target.max_offset + 1),
         kFewerParts);
@@ -70,7 +70,7 @@ Expected<void> refuse_program(Rank r, const RankProgram& program, std::int64_t k
     FORESTCOLL_CHECK(std::ssize(block.steps) <= target.max_steps, "lanes were made to fit");
   }
   if (elements <= target.max_elements) return {};
-  return make_error("T05",
+  return make_error(Code::T05,
                     fmt::format("rank {} would load {} XML elements, but {} loads at most {}",
                                 r.value, elements, target.name, target.max_elements),
                     kFewerParts);
@@ -103,7 +103,7 @@ Expected<AlltoallSchedule> lower_with(const AlltoallRoutes& routes,
     if (!done) return done.errors();
   }
   if (result.channels > target.max_channels) {
-    return make_error("T03",
+    return make_error(Code::T03,
                       fmt::format("{} channels, but {} holds {}", result.channels, target.name,
                                   target.max_channels),
                       kFewerParts);

@@ -104,7 +104,7 @@ Expected<std::optional<Meetings>> meetings_of(Exchange exchange, std::size_t ran
   }
   auto meetings = schedule::swing_meetings(ranks);
   if (meetings) return meetings;
-  return make_error("B02",
+  return make_error(Code::B02,
                     fmt::format("partners as Swing has them need a power of two of "
                                 "ranks, and there are {}",
                                 ranks),
@@ -116,20 +116,20 @@ Expected<void> refuse_exchange(const Schedule& programs, const TargetLimits& tar
   const std::int64_t most =
       std::min<std::int64_t>({most_blocks, target.max_threadblocks, target.max_depended});
   if (programs.max_threadblocks() > most) {
-    return make_error("T01",
+    return make_error(Code::T01,
                       fmt::format("{} threadblocks of a rank, one for each partner and "
                                   "chunk, but {} at most can be used",
                                   programs.max_threadblocks(), most),
                       "use fewer --instances, or an algorithm of trees");
   }
   if (programs.max_steps() > target.max_steps) {
-    return make_error("T02",
+    return make_error(Code::T02,
                       fmt::format("{} steps of a threadblock, but {} holds {}",
                                   programs.max_steps(), target.name, target.max_steps),
                       kTreesInstead);
   }
   if (programs.channels <= target.max_channels) return {};
-  return make_error("T03",
+  return make_error(Code::T03,
                     fmt::format("{} channels, one for each chunk, but {} holds {}",
                                 programs.channels, target.name, target.max_channels),
                     "use fewer --instances");
@@ -160,11 +160,11 @@ Expected<Schedule> lower_exchange(Exchange exchange, std::size_t ranks,
   FORESTCOLL_CHECK(ranks >= 2, "an exchange has partners");
   const TargetLimits* target = find_target(options.target);
   if (target == nullptr) {
-    return make_error("T07", fmt::format("there is no target \"{}\"", options.target),
+    return make_error(Code::T07, fmt::format("there is no target \"{}\"", options.target),
                       "the targets are " + known_targets());
   }
   if (options.placement != Placement::in_place) {
-    return make_error("T06", "exchanges of whole buffers are made for calls in place",
+    return make_error(Code::T06, "exchanges of whole buffers are made for calls in place",
                       "leave --outofplace out, or use an algorithm of trees");
   }
   if (exchange == Exchange::all_pairs || exchange == Exchange::all_pairs_once) {

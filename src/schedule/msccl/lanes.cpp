@@ -178,7 +178,7 @@ class Placer {
     }
     if (steps <= target_.max_steps) return too_many_channels(connection);
     return make_error(
-        "T02",
+        Code::T02,
         fmt::format("one message from rank {} to rank {} waits for {} others and takes "
                     "{} steps, but a threadblock of {} has at most {}",
                     connection.src.value, connection.dst.value, steps, steps, target_.name,
@@ -188,7 +188,7 @@ class Placer {
 
   [[nodiscard]] Diagnostic too_many_channels(const Connection& connection) const {
     if (use_ == ThreadblockUse::per_tree) {
-      return make_error("T03",
+      return make_error(Code::T03,
                         fmt::format("the trees that join rank {} to rank {} need a channel each, "
                                     "beyond the {} that {} has",
                                     connection.src.value, connection.dst.value,
@@ -197,7 +197,7 @@ class Placer {
     }
     const std::size_t messages = connection.messages.size();
     return make_error(
-        "T03",
+        Code::T03,
         fmt::format("the {} message{} from rank {} to rank {} need{} a channel beyond "
                     "the {} that {} has, with {} steps per threadblock and {} "
                     "threadblocks per channel",

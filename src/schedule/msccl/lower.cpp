@@ -51,7 +51,7 @@ std::int64_t shares(const CollectiveForest& forest) {
 Expected<const TargetLimits*> target_for(const std::string& name) {
   const TargetLimits* target = find_target(name);
   if (target == nullptr) {
-    return make_error("T07", fmt::format("there is no target \"{}\"", name),
+    return make_error(Code::T07, fmt::format("there is no target \"{}\"", name),
                       "the targets are " + known_targets());
   }
   return target;
@@ -82,7 +82,7 @@ const char* with_fewer_elements(const CollectiveForest& forest, const LowerOptio
 // `elements`: how many, in words.
 Diagnostic too_many_elements(std::string_view rank, std::string_view elements,
                              const TargetLimits& target, const char* remedy) {
-  return make_error("T05",
+  return make_error(Code::T05,
                     fmt::format("{} would load {} XML elements, but {} loads at most {}", rank,
                                 elements, target.name, target.max_elements),
                     remedy);
@@ -94,14 +94,14 @@ Expected<void> refuse_early(const CollectiveForest& forest, const TargetLimits& 
   const auto ranks = static_cast<std::int64_t>(rank_count(forest));
   if (options.placement == Placement::both && !target.both_placements) {
     return make_error(
-        "T06",
+        Code::T06,
         fmt::format("{} takes a file for calls in place or for calls out of place, not "
                     "for both",
                     target.name),
         "make two files, one with --inplace and one with --outofplace");
   }
   if (ranks > target.max_children) {
-    return make_error("T05",
+    return make_error(Code::T05,
                       fmt::format("{} GPUs, but {} loads at most {} elements of one kind", ranks,
                                   target.name, target.max_children),
                       "write the forest with --format forest");
@@ -113,7 +113,7 @@ Expected<void> refuse_early(const CollectiveForest& forest, const TargetLimits& 
     const std::string instances =
         options.instances > 1 ? fmt::format(" in {} instances", options.instances) : "";
     return make_error(
-        "T04",
+        Code::T04,
         fmt::format("{} × {} trees{} need more chunks than the {} that offsets of {} reach", blocks,
                     forest.k, instances, most, target.name),
         largest > 0
@@ -145,7 +145,7 @@ Expected<void> refuse_finished(const Schedule& schedule, const TargetLimits& tar
     }
     if (std::ssize(blocks) > max_threadblocks) {
       return make_error(
-          "T01",
+          Code::T01,
           fmt::format("rank {} needs {} threadblocks, one of them to copy its own data, "
                       "but at most {} are allowed",
                       r, blocks.size(), max_threadblocks),
@@ -153,7 +153,7 @@ Expected<void> refuse_finished(const Schedule& schedule, const TargetLimits& tar
     }
     if (schedule.programs[Rank(r)].scratch_chunks > target.max_offset + 1) {
       return make_error(
-          "T04",
+          Code::T04,
           fmt::format("rank {} needs {} chunks of scratch, but offsets of {} reach {}", r,
                       schedule.programs[Rank(r)].scratch_chunks, target.name,
                       target.max_offset + 1),
@@ -164,7 +164,7 @@ Expected<void> refuse_finished(const Schedule& schedule, const TargetLimits& tar
     }
     if (depended > target.max_depended) {
       return make_error(
-          "T01",
+          Code::T01,
           fmt::format("{} threadblocks of rank {} are waited for by others, but {} can "
                       "wait for the first {} only",
                       depended, r, target.name, target.max_depended),
@@ -298,7 +298,7 @@ Expected<Schedule> lower_messages(const CollectiveForest& forest, const LowerOpt
 
 // Steps, elements, or channels of so many steps each.
 bool is_for_many_messages(const Diagnostic& refusal) {
-  return refusal.code == "T02" || refusal.code == "T03" || refusal.code == "T05";
+  return refusal.code == Code::T02 || refusal.code == Code::T03 || refusal.code == Code::T05;
 }
 
 // Where there are too many messages, fewer and larger ones; `whole` is refused. Those of an

@@ -197,7 +197,7 @@ Diagnostic too_many(Rank rank, std::size_t needed, const IdVector<LaneId, Placed
         limits.instances > 1 ? ", fewer --instances" : "");
   }
   return make_error(
-      "T01",
+      Code::T01,
       fmt::format(
           "rank {} needs {} threadblocks {}, but at most {} are allowed ({} takes {}, and all "
           "must be on the GPU at once)",

@@ -36,7 +36,7 @@ constexpr std::size_t kPort = static_cast<std::size_t>(PlanChannel::port);
 constexpr std::int32_t kInputs = 0, kPair = 1, kOutputs = 2;
 
 Diagnostic no_box_plan(std::string why) {
-  return make_error("T06", std::move(why),
+  return make_error(Code::T06, std::move(why),
                     "write the forest with --format forest, or a plan of GPUs alone");
 }
 

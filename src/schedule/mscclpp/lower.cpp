@@ -71,7 +71,7 @@ Expected<void> refuse_wide_trees(const schedule::PlanContext& context) {
       const std::size_t most = std::max(joined.size(), buffers[end]);
       if (most <= schedule::kMaxBlockChannels) continue;
       return make_error(
-          "T03",
+          Code::T03,
           fmt::format("a tree of rank {} joins rank {} to {} others {}, which takes {} channels or "
                       "remote buffers in one threadblock, but MSCCL++ holds {}",
                       context.segments[s].root.value, end.first.value, joined.size(),
@@ -117,7 +117,7 @@ Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
     if (const auto done = schedule::refuse_unequal_shares(forest); !done) return done.errors();
   }
   if (forest.collective == Collective::reduce) {
-    return make_error("T06", "MSCCL++ has no collective reduce",
+    return make_error(Code::T06, "MSCCL++ has no collective reduce",
                       "use reduce_scatter or allreduce, or another --format");
   }
   const std::vector<Segment> segments = schedule::cut_into_segments(forest);
@@ -130,7 +130,7 @@ Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
     const auto groups = deal(segments, threadblocks);
     if (groups.size() > static_cast<std::size_t>(options.max_threadblocks)) {
       return make_error(
-          "T01",
+          Code::T01,
           fmt::format("trees of {} different multiplicities need as many threadblocks, "
                       "but {} are allowed",
                       groups.size(), options.max_threadblocks),

@@ -33,7 +33,7 @@ std::int64_t max_bytes_of(const PlanOptions& options, const ExecutionPlan& plan)
 Expected<void> refuse_long_messages(const ExecutionPlan& plan) {
   const std::int64_t largest = largest_message(plan);
   if (plan.max_bytes <= largest) return {};
-  return make_error("T04",
+  return make_error(Code::T04,
                     fmt::format("messages of up to {} bytes, but with this plan the offsets of "
                                 "MSCCL++, of 32 bits, reach {}",
                                 plan.max_bytes, largest),

@@ -79,7 +79,7 @@ Expected<ExecutionPlan> make_packet_plan(const IdVector<Rank, std::int32_t>& box
   FORESTCOLL_CHECK(options.max_threadblocks > 0, "a threadblock at least");
   const auto is_first = [&](std::int32_t box) { return box >= 0 && box == box_of[Rank(0)]; };
   if (!std::all_of(box_of.begin(), box_of.end(), is_first)) {
-    return make_error("T06", "packets go through the switch of one box alone",
+    return make_error(Code::T06, "packets go through the switch of one box alone",
                       "leave --max-bytes out");
   }
   const std::size_t ranks = box_of.size();

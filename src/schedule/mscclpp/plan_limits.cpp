@@ -24,7 +24,7 @@ Expected<void> refuse_plan(const ExecutionPlan& plan, const std::string& remedy)
     for (std::size_t t = 0; t < gpu.threadblocks.size(); ++t) {
       const PlanThreadblock& block = gpu.threadblocks[t];
       if (operations(block) > kMaxPlanOperations) {
-        return make_error("T02",
+        return make_error(Code::T02,
                           fmt::format("threadblock {} of rank {} needs {} operations, but MSCCL++ "
                                       "holds {}",
                                       t, r, operations(block), kMaxPlanOperations),
@@ -35,7 +35,7 @@ Expected<void> refuse_plan(const ExecutionPlan& plan, const std::string& remedy)
             std::max(block.channels[kind].size(), block.remote_buffers[kind].size());
         if (most <= kMaxBlockChannels) continue;
         return make_error(
-            "T03",
+            Code::T03,
             fmt::format("threadblock {} of rank {} needs {} channels or remote buffers "
                         "of one kind, but MSCCL++ holds {}",
                         t, r, most, kMaxBlockChannels),
@@ -44,7 +44,7 @@ Expected<void> refuse_plan(const ExecutionPlan& plan, const std::string& remedy)
     }
     const std::size_t ports = gpu.peers[static_cast<std::size_t>(PlanChannel::port)].size();
     if (ports > kMaxPortChannels) {
-      return make_error("T03",
+      return make_error(Code::T03,
                         fmt::format("rank {} needs {} port channels, but a proxy serves {}", r,
                                     ports, kMaxPortChannels),
                         remedy);

@@ -74,7 +74,7 @@ Upper prove_upper_bound(const Network& network, const AllreduceProgram& program,
 }
 
 Diagnostic too_large() {
-  return make_error("E14", "the exact allreduce optimum of this fabric does not fit 64 bits",
+  return make_error(Code::E14, "the exact allreduce optimum of this fabric does not fit 64 bits",
                     "round the bandwidths to a coarser grid with --quantize");
 }
 

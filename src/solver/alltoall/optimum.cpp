@@ -27,12 +27,12 @@ constexpr std::size_t kManyVariables = 4'000;
 constexpr int kTrialIterations = 150;
 
 Diagnostic nothing_to_send() {
-  return make_error("A02", "the demand is 0 for all pairs of different ranks",
+  return make_error(Code::A02, "the demand is 0 for all pairs of different ranks",
                     "give at least one pair something to send");
 }
 
 Diagnostic too_large() {
-  return make_error("E14", "the exact all-to-all rate of this fabric does not fit 64 bits",
+  return make_error(Code::E14, "the exact all-to-all rate of this fabric does not fit 64 bits",
                     "round the bandwidths to a coarser grid with --quantize");
 }
 

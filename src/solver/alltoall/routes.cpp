@@ -21,14 +21,14 @@ using namespace solver::alltoall;
 constexpr std::int64_t kMaxSingleParts = std::int64_t{1} << 14;
 
 Diagnostic too_many_parts(Int128 parts) {
-  return make_error("T10",
+  return make_error(Code::T10,
                     fmt::format("{} parts of data, each with a path; this program routes {}",
                                 static_cast<std::int64_t>(parts), kMaxAlltoallParts),
                     "use a smaller -k; `bound -c alltoall` has the optimum at any size");
 }
 
 Diagnostic rate_does_not_fit() {
-  return make_error("E14", "the exact rate of these paths does not fit 64 bits",
+  return make_error(Code::E14, "the exact rate of these paths does not fit 64 bits",
                     "round the bandwidths to a coarser grid with --quantize, or use another -k");
 }
 

@@ -18,7 +18,7 @@ namespace forestcoll {
 namespace {
 
 Diagnostic beyond_arithmetic() {
-  return make_error("E14", "the exact rates of this cluster do not fit 64 bits",
+  return make_error(Code::E14, "the exact rates of this cluster do not fit 64 bits",
                     "choose another number of GPUs");
 }
 
@@ -58,8 +58,8 @@ std::vector<std::string> switches_that_fail(const Topology& topology, const Netw
 Expected<Ratio> without(const Topology& topology, const std::string& id) {
   const auto left = degrade(topology, {.drop = {id}});
   if (!left) {
-    const std::string& code = left.errors().front().code;
-    if (code == "E08" || code == "E09") return Ratio(0);
+    const std::optional<Code> code = left.errors().front().code;
+    if (code == Code::E08 || code == Code::E09) return Ratio(0);
     return left.errors();
   }
   const auto network = to_digraph(left->topology);

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMostPorts = 16;
 
 Diagnostic no_wiring(std::string problem, std::string remedy) {
-  return make_error("K01", std::move(problem), std::move(remedy));
+  return make_error(Code::K01, std::move(problem), std::move(remedy));
 }
 
 }  // namespace

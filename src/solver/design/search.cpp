@@ -111,7 +111,7 @@ Expected<WiringSearch> search_wiring(const Wiring& start, const WiringSearchOpti
   const bool fits = start.nodes >= 2 && start.nodes <= kMostStudiedNodes && walk.cables() >= 2;
   if (!fits || !walk.begin()) {
     return make_error(
-        "K01",
+        Code::K01,
         fmt::format("{}: a search begins from 2 to {} nodes that all reach one another "
                     "over two cables or more",
                     start.name, kMostStudiedNodes),

@@ -125,7 +125,7 @@ class Study {
     const auto least = checked_div(second_, best->proof.at_most);
     const auto most = checked_div(second_, best->proof.reached);
     if (!least || !most) {
-      return make_error("E14", wiring_.name + ": the time of all-to-all does not fit 64 bits",
+      return make_error(Code::E14, wiring_.name + ": the time of all-to-all does not fit 64 bits",
                         "Choose a smaller wiring.");
     }
     figures_.alltoall = {*least, *most};
@@ -198,7 +198,7 @@ Ratio allgather_time(const Wiring& wiring) {
 Expected<WiringFigures> wiring_figures(const Wiring& wiring, const WiringFiguresOptions& options) {
   if (wiring.nodes > kMostStudiedNodes || wiring.links.size() > kMostLinks) {
     return make_error(
-        "K01",
+        Code::K01,
         fmt::format("{}: {} nodes with {} links", wiring.name, wiring.nodes, wiring.links.size()),
         fmt::format("At most {} nodes are studied; `topo gen` and `bound` "
                     "take larger ones.",
@@ -206,7 +206,7 @@ Expected<WiringFigures> wiring_figures(const Wiring& wiring, const WiringFigures
   }
   const auto distances = distances_of(wiring);
   if (!distances || wiring.nodes < 2) {
-    return make_error("K01", wiring.name + ": the nodes do not all reach one another",
+    return make_error(Code::K01, wiring.name + ": the nodes do not all reach one another",
                       "Choose another wiring.");
   }
   return Study(wiring, options).run(*distances);

@@ -13,7 +13,7 @@ namespace forestcoll {
 namespace {
 
 Diagnostic impossible(std::int32_t max_height, std::int32_t least) {
-  return make_error("E16",
+  return make_error(Code::E16,
                     "no tree of height " + std::to_string(max_height) +
                         " reaches all ranks: the farthest is " + std::to_string(least) +
                         " hops away",

@@ -32,14 +32,14 @@ constexpr int kRisesTried = 16;
 constexpr TreeRateLimits kTrimLimits{.variables = 2'000, .rounds = 60};
 
 Diagnostic too_large() {
-  return make_error("E14",
+  return make_error(Code::E14,
                     "the trees of this fabric need numbers too large for exact arithmetic (2^62)",
                     "make the bandwidths of both sides of each switch equal, or round them with "
                     "--quantize");
 }
 
 Diagnostic stopped() {
-  return make_error("R01", "asked to stop before all trees were packed");
+  return make_error(Code::R01, "asked to stop before all trees were packed");
 }
 
 bool fits(const Network& network, const Ratio& scale) {

@@ -83,7 +83,7 @@ Expected<void> refuse_open_rate(const Problem& problem) {
   if (std::all_of(problem.phases.begin(), problem.phases.end(), is_known)) return {};
   auto most = optimum_of(problem);
   if (!most) return most.errors();
-  return make_error("R01",
+  return make_error(Code::R01,
                     "asked to stop before the optimal rate was known: a cut proves "
                     "that it is " +
                         most->to_string() +

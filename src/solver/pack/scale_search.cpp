@@ -25,7 +25,7 @@ constexpr std::int64_t kPart = 8;
 constexpr std::int64_t kMostTimes = std::int64_t{1} << 20;
 
 Diagnostic beyond_arithmetic(std::int32_t max_height) {
-  return make_error("E14",
+  return make_error(Code::E14,
                     "trees of height " + std::to_string(max_height) +
                         " need numbers too large for exact arithmetic (2^62)",
                     "allow higher trees, or fewer trees per root with -k");

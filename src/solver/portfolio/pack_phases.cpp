@@ -26,7 +26,7 @@ bool is_faster(const Scaling& a, const Scaling& b) {
 }
 
 Diagnostic not_low_in_time(std::int32_t height) {
-  return make_error("R01",
+  return make_error(Code::R01,
                     "asked to stop before the search for trees of height " +
                         std::to_string(height) + " had ended",
                     "allow more time, or higher trees");

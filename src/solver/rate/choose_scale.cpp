@@ -11,7 +11,7 @@ namespace forestcoll::solver {
 namespace {
 
 Diagnostic too_large() {
-  return make_error("E14", "the exact rate of this fabric does not fit 64-bit fractions",
+  return make_error(Code::E14, "the exact rate of this fabric does not fit 64-bit fractions",
                     "round the bandwidths to a coarser grid with --quantize");
 }
 

@@ -59,14 +59,14 @@ Ratio least_scale(const CutArcs& arcs, const Ratio& low, std::int64_t need) {
 }
 
 Diagnostic too_many_trees(std::int64_t k) {
-  return make_error("E14",
+  return make_error(Code::E14,
                     "k = " + std::to_string(k) +
                         " trees per root make numbers too large for exact arithmetic (2^62)",
                     "ask for fewer trees per root with -k");
 }
 
 Diagnostic stopped() {
-  return make_error("R01", "asked to stop before the rate at this k was known",
+  return make_error(Code::R01, "asked to stop before the rate at this k was known",
                     "give it more time");
 }
 

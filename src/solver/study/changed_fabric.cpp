@@ -19,7 +19,7 @@ constexpr std::size_t kMostLinks = 500;
 constexpr std::size_t kMostCuts = 64;
 
 Diagnostic too_large() {
-  return make_error("E14", "the exact rate of a changed fabric does not fit 64-bit fractions",
+  return make_error(Code::E14, "the exact rate of a changed fabric does not fit 64-bit fractions",
                     "round the bandwidths to a coarser grid with --quantize");
 }
 

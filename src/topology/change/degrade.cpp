@@ -88,7 +88,7 @@ class Degrader {
       const bool are_known = was.enters && was.leaves && is.enters && is.leaves;
       if (node.type != NodeType::switch_node || !node.enabled || !are_known) continue;
       if (*was.enters != *was.leaves || *is.enters == *is.leaves) continue;
-      findings.warning("W01", "with what is dropped",
+      findings.warning(Code::W01, "with what is dropped",
                        fmt::format("switch {} takes in {} GB/s and lets out {} GB/s",
                                    quote(node.id), exact_text(*is.enters), exact_text(*is.leaves)),
                        "The difference cannot be used; drop the other direction too, if that is "
@@ -119,7 +119,7 @@ class Degrader {
       dropped += std::exchange(topology().nodes[node].*role, false) ? 1 : 0;
     }
     if (dropped == 0) {
-      return selection_error("D02", "--drop",
+      return selection_error(Code::D02, "--drop",
                              fmt::format("{} drops nothing: no such switch can", quote(item)),
                              "`forestcoll topo show` says how many switches copy and aggregate.");
     }
@@ -159,7 +159,7 @@ class Degrader {
     const auto links = selector_.links(name, "--drop");
     if (!links) return links.errors();
     if (cables == 0) {
-      return selection_error("D02", "--drop", fmt::format("{} drops nothing", quote(item)),
+      return selection_error(Code::D02, "--drop", fmt::format("{} drops nothing", quote(item)),
                              "Write how many of its cables each link loses, such as A~B*1.");
     }
     gone_.resize(before_.links.size());
@@ -186,7 +186,7 @@ class Degrader {
                                           std::int64_t gone) const {
     const TopologyLink& link = before_.links[id];
     return selection_error(
-        "D03", "--drop",
+        Code::D03, "--drop",
         fmt::format("{}: the link of {} and {} has {} left", item,
                     quote(before_.nodes[link.src].id), quote(before_.nodes[link.dst].id),
                     counted(static_cast<std::size_t>(link.count - gone), "cable")),
@@ -205,7 +205,7 @@ class Degrader {
       const auto there = with_cables(before, forward), back = with_cables(before, backward);
       if (!there || !back) {
         return selection_error(
-            "E14", "--drop",
+            Code::E14, "--drop",
             fmt::format("the bandwidth of the cables left between {} and {} is too fine for "
                         "exact arithmetic",
                         quote(before_.nodes[before.src].id), quote(before_.nodes[before.dst].id)),
@@ -243,14 +243,14 @@ class Degrader {
     const std::size_t equals = item.rfind('=');
     const std::string name = item.substr(0, equals);
     if (equals == std::string::npos || !Selector::is_link(name)) {
-      return selection_error("D02", "--derate",
+      return selection_error(Code::D02, "--derate",
                              fmt::format("{} is no link with a factor", quote(item)),
                              "Write LINK=F, such as \"box0/nic0~ib0=1/2\" or \"kind=ib=0.9\".");
     }
     const std::string written = item.substr(equals + 1);
     const auto factor = parse_ratio(written.starts_with('.') ? "0" + written : written);
     if (!factor || *factor <= Ratio(0) || *factor > Ratio(1)) {
-      return selection_error("D03", "--derate",
+      return selection_error(Code::D03, "--derate",
                              fmt::format("{}: expected a factor above 0 and at most 1, found {}",
                                          name, quote(written)),
                              "The factor is what is left of the bandwidth; --drop leaves nothing.");
@@ -261,7 +261,7 @@ class Degrader {
     for (const SelectedLink& selected : *links) {
       if (!slow_down(selected, *factor)) {
         return selection_error(
-            "E14", "--derate",
+            Code::E14, "--derate",
             fmt::format("{} makes a bandwidth too fine for exact arithmetic", item),
             "Use a factor with a smaller denominator.");
       }
@@ -306,7 +306,7 @@ class Degrader {
     for (const NodeId node : *ranks) {
       chosen[node.index()] = true;
       if (topology().nodes[node].enabled) continue;
-      return selection_error("D04", option,
+      return selection_error(Code::D04, option,
                              fmt::format("{} is dropped", quote(topology().nodes[node].id)),
                              "List only compute nodes that are left.");
     }

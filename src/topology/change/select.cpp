@@ -73,10 +73,9 @@ std::optional<std::pair<std::size_t, std::size_t>> parse_range(std::string_view 
 
 }  // namespace
 
-Diagnostic selection_error(std::string code, std::string_view where, std::string message,
+Diagnostic selection_error(Code code, std::string_view where, std::string message,
                            std::string remedy) {
-  return make_error(std::move(code), std::move(message), std::move(remedy),
-                    {.where = std::string(where)});
+  return make_error(code, std::move(message), std::move(remedy), {.where = std::string(where)});
 }
 
 Selector::Selector(const Topology& topology) : topology_(topology) {
@@ -110,9 +109,9 @@ Diagnostic Selector::unknown(std::string_view id, std::string_view where) const 
   for (const TopologyNode& node : topology_.nodes) {
     if (!node.box.empty()) nearest.offer(node.box);
   }
-  return selection_error("D01", where, fmt::format("no node and no box is called {}", quote(id)),
-                         nearest.best().empty()
-                             ? "Name a node by its id in the topology file, such as " +
+  return selection_error(
+      Code::D01, where, fmt::format("no node and no box is called {}", quote(id)),
+      nearest.best().empty() ? "Name a node by its id in the topology file, such as " +
                                    quote(topology_.nodes[NodeId(std::size_t{0})].id) + "."
                              : fmt::format("Did you mean {}?", quote(nearest.best())));
 }
@@ -121,10 +120,10 @@ Expected<std::vector<NodeId>> Selector::nodes(std::string_view text, std::string
   const auto list = parse_host_list(text);
   if (!list) {
     Diagnostic error = list.errors().front();
-    return selection_error("D02", where, error.message, error.remedy);
+    return selection_error(Code::D02, where, error.message, error.remedy);
   }
   if (list->count() > topology_.nodes.size()) {
-    return selection_error("D02", where,
+    return selection_error(Code::D02, where,
                            fmt::format("{} stands for {} ids, and there are {} nodes", quote(text),
                                        list->count(), topology_.nodes.size()),
                            "Write a smaller range.");
@@ -167,7 +166,7 @@ Expected<std::vector<SelectedLink>> Selector::links_of_kind(std::string_view kin
   }
   if (!found.empty()) return found;
   return selection_error(
-      "D01", where, fmt::format("no link is of kind {}", quote(kind)),
+      Code::D01, where, fmt::format("no link is of kind {}", quote(kind)),
       kinds.empty() ? "The links of this topology have no kind; name them by their ends, A~B."
                     : fmt::format("The kinds are {}.", fmt::join(kinds, ", ")));
 }
@@ -192,7 +191,7 @@ Expected<std::vector<SelectedLink>> Selector::links(std::string_view text,
   if (text.starts_with(kKind)) return links_of_kind(text.substr(kKind.size()), where);
   const auto splits = splits_of(text);
   if (splits.empty()) {
-    return selection_error("D02", where, fmt::format("{} is no link", quote(text)),
+    return selection_error(Code::D02, where, fmt::format("{} is no link", quote(text)),
                            "Write A~B, A->B for one direction, or kind=K.");
   }
   const auto named = std::ranges::find_if(splits, [&](const Ends& split) {
@@ -218,7 +217,7 @@ Expected<std::vector<SelectedLink>> Selector::links(std::string_view text,
   }
   if (!found.empty()) return found;
   return selection_error(
-      "D01", where,
+      Code::D01, where,
       fmt::format("no link in use leads from {} to {}", quote(ends->a), quote(ends->b)),
       "`forestcoll topo check` counts the links; a link is written A~B.");
 }
@@ -233,14 +232,15 @@ Expected<std::vector<NodeId>> Selector::ranks_of_item(std::string_view item,
       if (found.type == NodeType::compute && found.enabled) compute.push_back(node);
     }
     if (!compute.empty()) return compute;
-    return selection_error("D04", where,
+    return selection_error(Code::D04, where,
                            fmt::format("{} names no compute node in use", quote(item)),
                            "Name compute nodes that are in use, or boxes that hold some.");
   }
   const auto range = parse_range(item);
   if (!range) return named.errors();
   if (range->first > range->second || range->second >= topology_.ranks.size()) {
-    return selection_error("D01", where, fmt::format("there is no rank or range of ranks {}", item),
+    return selection_error(Code::D01, where,
+                           fmt::format("there is no rank or range of ranks {}", item),
                            fmt::format("Ranks are 0 to {}.", topology_.ranks.size() - 1));
   }
   return std::vector<NodeId>(
@@ -278,7 +278,7 @@ Expected<std::vector<NodeId>> Selector::ranks(std::string_view list, std::string
     if (!of_item) return of_item.errors();
     for (const NodeId node : *of_item) {
       if (listed[node.index()]) {
-        return selection_error("D04", where,
+        return selection_error(Code::D04, where,
                                fmt::format("{} is listed twice", quote(topology_.nodes[node].id)),
                                "List every compute node once, in rank order.");
       }

@@ -73,7 +73,7 @@ class Selector {
 };
 
 /// An error about one item of the command line.
-[[nodiscard]] Diagnostic selection_error(std::string code, std::string_view where,
-                                         std::string message, std::string remedy);
+[[nodiscard]] Diagnostic selection_error(Code code, std::string_view where, std::string message,
+                                         std::string remedy);
 
 }  // namespace forestcoll::topology

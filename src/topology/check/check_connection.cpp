@@ -80,7 +80,7 @@ class ConnectionCheck {
   void report_too_few() {
     const std::string found =
         compute_.empty() ? "none" : "only " + quote(topology_.nodes[compute_.front()].id);
-    findings_.error("E07", places_.nodes,
+    findings_.error(Code::E07, places_.nodes,
                     fmt::format("expected at least two enabled compute nodes, found {}", found),
                     places_.too_few);
   }
@@ -107,7 +107,7 @@ class ConnectionCheck {
       const char* missing = has_out[node]  ? "no link in"
                             : has_in[node] ? "no link out"
                                            : "no link in and none out";
-      findings_.error("E08", places_.node(node),
+      findings_.error(Code::E08, places_.node(node),
                       fmt::format("compute node {} has {}{}", quote(topology_.nodes[node].id),
                                   missing, and_more(more)),
                       places_.loose);
@@ -139,7 +139,7 @@ class ConnectionCheck {
     if (order.size() > kMaxListed) {
       list += fmt::format(" and {} more components", order.size() - kMaxListed);
     }
-    findings_.error("E09", places_.links,
+    findings_.error(Code::E09, places_.links,
                     fmt::format("the compute nodes do not all reach one another; they fall into {} "
                                 "components: {}",
                                 order.size(), list),

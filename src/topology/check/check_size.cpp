@@ -27,7 +27,7 @@ class Budget {
     exceeded_ = true;
     const bool is_counted = total_ < std::numeric_limits<std::size_t>::max();
     findings_.error(
-        "E15", where,
+        Code::E15, where,
         fmt::format("the file expands to {} {} up to here; the limit is {}",
                     is_counted ? std::to_string(total_) : "more than 2^64", what_, limit_),
         "Check the ranges; a fabric that is meant to be so large needs a larger "

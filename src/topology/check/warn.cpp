@@ -84,11 +84,11 @@ class Warnings {
         const std::string why = !neighbour[id].valid() ? "no links"
                                 : neighbour[id] != id  ? "one neighbour only"
                                                        : "links in one direction only";
-        findings_.warning("W02", where_node(document_, expansion_.node_origin[id]),
+        findings_.warning(Code::W02, where_node(document_, expansion_.node_origin[id]),
                           fmt::format("switch {} carries nothing: it has {}", quote(node.id), why),
                           "Link it on, or remove it.");
       } else if (leaves && enters && *leaves != *enters && !pcie_direction_[id]) {
-        findings_.warning("W01", where_node(document_, expansion_.node_origin[id]),
+        findings_.warning(Code::W01, where_node(document_, expansion_.node_origin[id]),
                           fmt::format("switch {} takes in {} and lets out {}", quote(node.id),
                                       in_gbs(*enters), in_gbs(*leaves)),
                           "The difference cannot be used; check its links.");
@@ -110,7 +110,7 @@ class Warnings {
     if (!is_new) ++at->second.more;
   }
 
-  void report(const ByEntry& entries, const char* code, const char* problem, const char* remedy) {
+  void report(const ByEntry& entries, Code code, const char* problem, const char* remedy) {
     for (const auto& [key, pairs] : entries) {
       findings_.warning(
           code, where_link(document_, {key.first, key.second}),
@@ -152,9 +152,9 @@ class Warnings {
     }
     // A fabric whose pairs are mostly of one way is one of one-way links, and says so at each.
     if (one_way_pairs >= both_ways) one_way.clear();
-    report(repeated, "W03", "is linked a second time",
+    report(repeated, Code::W03, "is linked a second time",
            "The bandwidths are summed; write \"count\" for parallel links.");
-    report(one_way, "W07", "has no way back",
+    report(one_way, Code::W07, "has no way back",
            "Leave out \"duplex\": \"simplex\" for a link that works both ways.");
   }
 
@@ -170,11 +170,12 @@ class Warnings {
     const Ratio &low = entry_of(*least).single, &high = entry_of(*most).single;
     const auto ratio = checked_div(high, low);
     if (high > kLargestUsual) {
-      findings_.warning("W04", where_link(document_, expansion_.link_origin[*most]) + "/bandwidth",
+      findings_.warning(Code::W04,
+                        where_link(document_, expansion_.link_origin[*most]) + "/bandwidth",
                         fmt::format("{} is above 10 TB/s", in_gbs(high)), unit_remedy());
     } else if (!ratio || *ratio > kLargestUsualRatio) {
       findings_.warning(
-          "W04", where_link(document_, expansion_.link_origin[*most]) + "/bandwidth",
+          Code::W04, where_link(document_, expansion_.link_origin[*most]) + "/bandwidth",
           fmt::format("{} is more than 10,000 times the {} of {}", in_gbs(high), in_gbs(low),
                       where_link(document_, expansion_.link_origin[*least])),
           unit_remedy());
@@ -187,7 +188,7 @@ class Warnings {
       for (const LinkEntry& entry : section.links) {
         const auto most = most_of_kind(entry.kind);
         if (!entry.enabled || !most || entry.single <= *most) continue;
-        findings_.warning("W04", section.where(entry) + "/bandwidth",
+        findings_.warning(Code::W04, section.where(entry) + "/bandwidth",
                           fmt::format("{} is more than a link of kind {} carries, {} GB/s at most",
                                       in_gbs(entry.single), quote(entry.kind), *most),
                           unit_remedy() + " Parallel cables are written with \"count\".");
@@ -243,7 +244,7 @@ class Warnings {
       const BoxInstance& box = expansion_.boxes[b];
       if (links[b] == usual->first) continue;
       findings_.warning(
-          "W05", document_.boxes[box.entry].where(),
+          Code::W05, document_.boxes[box.entry].where(),
           fmt::format("box {} has {} links, {} of template {} {}", quote(box.name), links[b],
                       usual->second == 1 ? "another box" : fmt::format("{} boxes", usual->second),
                       quote(document_.templates[box.template_index].name), usual->first),

@@ -61,7 +61,7 @@ void warn_islands(const Document& document, const Expansion& expansion, Findings
     if (divided.empty()) continue;
     const auto& [box, what] = *divided.begin();
     findings.warning(
-        "W08", where_node(document, expansion.node_origin[what.second]),
+        Code::W08, where_node(document, expansion.node_origin[what.second]),
         fmt::format("{} joins the GPUs of box {} in {} islands{}", kind, quote(box), what.first,
                     divided.size() == 1
                         ? ""

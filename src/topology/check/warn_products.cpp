@@ -44,7 +44,7 @@ void warn_products(const Document& document, const Expansion& expansion, Finding
     const Section& section = section_of(document, origin);
     const LinkEntry& entry = section.links[static_cast<std::size_t>(origin.entry)];
     if (!looks_like_a_mistake(entry, joins_a_gpu(topology, topology.links[link]))) continue;
-    findings.warning("W12", section.where(entry),
+    findings.warning(Code::W12, section.where(entry),
                      fmt::format("each of {} is linked to each of {}: {} links",
                                  quote(entry.src.text()), quote(entry.dst.text()), entry.count()),
                      remedy(entry));

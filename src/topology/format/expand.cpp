@@ -93,7 +93,7 @@ class Expander {
       for (const OfEntry& repeated : entries) {
         expander.result_.complete = false;
         expander.findings_.error(
-            "E03", where(repeated.entry),
+            Code::E03, where(repeated.entry),
             fmt::format("the id {} is taken{}", quote(repeated.first), and_more(repeated.more)),
             "Give every node and every box an id of its own.");
       }
@@ -168,7 +168,7 @@ class Expander {
         const std::size_t node = box.first_node.index() + i;
         if (index.at(nodes[NodeId(node)].id) == node) continue;
         result_.complete = false;
-        findings_.error("E03", document_.boxes[box.entry].where() + "/id",
+        findings_.error(Code::E03, document_.boxes[box.entry].where() + "/id",
                         fmt::format("box {} makes the id {}, which is taken", quote(box.name),
                                     quote(nodes[NodeId(node)].id)),
                         "Give every node and every box an id of its own.");
@@ -214,7 +214,7 @@ class Expander {
       }
       if (loops.empty()) continue;
       result_.complete = false;
-      findings_.error("E06", where,
+      findings_.error(Code::E06, where,
                       fmt::format("links {} with itself{}", quote(id_of(loops.front())),
                                   and_more(loops.size() - 1)),
                       "A link joins two nodes; for pairs within one range write one entry per "
@@ -244,9 +244,9 @@ class Expander {
     result_.complete = false;
     // Where not every node could be read, it may be one of those.
     if (!document_.nodes_complete) return found;
-    const bool shows = findings_.shows("E04");
+    const bool shows = findings_.shows(Code::E04);
     findings_.error(
-        "E04", where,
+        Code::E04, where,
         fmt::format("no node has the id {}{}", quote(first_unknown), and_more(unknown - 1)),
         shows ? suggest(first_unknown, nodes, id_of, in_template) : "");
     return found;
@@ -332,7 +332,7 @@ class Expander {
   }
 
   void report_order(std::string where, std::string message) {
-    findings_.error("E13", std::move(where),
+    findings_.error(Code::E13, std::move(where),
                     "not a permutation of the compute nodes: " + std::move(message),
                     "List every compute node once, or leave out \"rank_order\" for the order of "
                     "appearance.");

@@ -16,7 +16,7 @@ void Fields::check_keys(std::initializer_list<std::string_view> known) const {
       continue;
     }
     NearestText nearest(key);
-    if (findings_.shows("W06")) {
+    if (findings_.shows(Code::W06)) {
       for (const std::string_view name : known) nearest.offer(name);
     }
     ignored(key, fmt::format("unknown key {}", quote(key)),
@@ -26,7 +26,7 @@ void Fields::check_keys(std::initializer_list<std::string_view> known) const {
 }
 
 void Fields::ignored(std::string_view key, std::string message, std::string remedy) const {
-  findings_.warning("W06", pointer(key), message + "; it is ignored", std::move(remedy));
+  findings_.warning(Code::W06, pointer(key), message + "; it is ignored", std::move(remedy));
 }
 
 std::optional<Ratio> Fields::quantity(std::string_view key, Quantity kind,
@@ -54,7 +54,7 @@ Field<std::string> Fields::text(std::string_view key, std::size_t max_length,
   }
   if (const auto control = find_control(value->text, layout)) {
     findings_.error(
-        "E02", pointer(key),
+        Code::E02, pointer(key),
         fmt::format("the {} {} has the control character {}", key, quote(value->text), *control),
         "Take it out: it would steer terminals or break XML.");
     return {"", false};
@@ -99,12 +99,12 @@ void Fields::wrong(std::string_view key, std::string_view expected, std::string 
                          value == nullptr ? "Add it" : "Change it");
   }
   if (value == nullptr) {
-    findings_.error("E02", place_.pointer(),
+    findings_.error(Code::E02, place_.pointer(),
                     fmt::format("the key \"{}\" is missing: expected {}", key, expected),
                     std::move(remedy));
     return;
   }
-  findings_.error("E02", pointer(key),
+  findings_.error(Code::E02, pointer(key),
                   fmt::format("expected {}, found {}", expected, describe(*value)),
                   std::move(remedy));
 }
@@ -112,7 +112,7 @@ void Fields::wrong(std::string_view key, std::string_view expected, std::string 
 std::optional<HostList> read_ids(const JsonValue& value, const Place& place, Findings& findings) {
   if (value.kind != JsonValue::Kind::string) {
     findings.error(
-        "E02", place.pointer(),
+        Code::E02, place.pointer(),
         fmt::format("expected an id such as \"gpu0\" or \"gpu[0-7]\", found {}", describe(value)),
         "Write the id as text, in quotation marks.");
     return std::nullopt;
@@ -120,7 +120,7 @@ std::optional<HostList> read_ids(const JsonValue& value, const Place& place, Fin
   auto list = parse_host_list(value.text);
   if (!list) {
     const Diagnostic& error = list.errors().front();
-    findings.error(error.code, place.pointer(), error.message, error.remedy);
+    findings.error(*error.code, place.pointer(), error.message, error.remedy);
     return std::nullopt;
   }
   return *std::move(list);

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMaxDigits = 18;
 
 Diagnostic bad_range(std::string message) {
-  return make_error("E11", std::move(message),
+  return make_error(Code::E11, std::move(message),
                     "Write ranges such as gpu[0-7], n[0,2,4-6] or n[00-15].");
 }
 

@@ -59,7 +59,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool parse_error(std::size_t position, const std::string& last_token,
                    const nlohmann::detail::exception& error) override {
     if (dynamic_cast<const nlohmann::detail::out_of_range*>(&error) != nullptr) {
-      findings_.error("E05", next_pointer(),
+      findings_.error(Code::E05, next_pointer(),
                       fmt::format("the number {} is out of range", quote(last_token)),
                       "Write a number that a 64-bit fraction can hold.");
       return false;
@@ -80,7 +80,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     if (stack_.size() == kMaxDepth) {
       // Keys are of any length; the beginning of the pointer tells where to look.
       const std::string pointer = open_pointer();
-      findings_.error("E01", std::string(first_bytes(pointer, 200)),
+      findings_.error(Code::E01, std::string(first_bytes(pointer, 200)),
                       fmt::format("nested deeper than {} levels", kMaxDepth),
                       "A topology needs four levels; is this the right file?");
       return false;
@@ -113,7 +113,8 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 
   bool count() {
     if (++values_ <= kMaxValues) return true;
-    findings_.error("E15", "", fmt::format("the file holds more than {} JSON values", kMaxValues),
+    findings_.error(Code::E15, "",
+                    fmt::format("the file holds more than {} JSON values", kMaxValues),
                     "Describe repeated parts with ranges, templates and boxes.");
     return false;
   }
@@ -146,7 +147,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     for (std::size_t i = 1; i < by_key.size(); ++i) {
       const std::string& name = object.keys[by_key[i]];
       if (name != object.keys[by_key[i - 1]]) continue;
-      findings_.error("E01", open_pointer() + "/" + pointer_token(name),
+      findings_.error(Code::E01, open_pointer() + "/" + pointer_token(name),
                       fmt::format("the key {} stands twice in one object", quote(name)),
                       "Remove or rename one of the two.");
     }
@@ -155,7 +156,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   void report_syntax_error(std::size_t position, std::string_view what) {
     const std::size_t at = position == 0 ? 0 : position - 1;
     if (at >= text_.size() || what.find("unexpected end of input") != std::string_view::npos) {
-      findings_.error("E01", line_and_column(text_, text_.size()),
+      findings_.error(Code::E01, line_and_column(text_, text_.size()),
                       "not JSON: the file ends in the middle of a value",
                       "The file looks truncated; write or copy it again.");
       return;
@@ -166,7 +167,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     const std::size_t copy = what.find("; last read: ");
     const std::string_view reason = what.substr(0, std::min(copy, std::size_t{160}));
     findings_.error(
-        "E01", line_and_column(text_, at),
+        Code::E01, line_and_column(text_, at),
         fmt::format("not JSON: {}, at {}", reason, quote(excerpt_around(text_, at))),
         "Correct the text there; NaN, Infinity, comments and trailing commas are not JSON.");
   }

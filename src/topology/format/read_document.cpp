@@ -46,7 +46,7 @@ class DocumentReader {
   bool is_topology(const Place& place) {
     if (root_.kind != JsonValue::Kind::object) {
       findings_.error(
-          "E02", "",
+          Code::E02, "",
           fmt::format("expected an object with the key \"format\", found {}", describe(root_)),
           format_remedy());
       return false;
@@ -91,7 +91,7 @@ class DocumentReader {
       unit = *found;
       return;
     }
-    findings_.error("E05", fields.pointer(key),
+    findings_.error(Code::E05, fields.pointer(key),
                     fmt::format("expected a unit of {}, found {}", key, describe(*name)),
                     fmt::format("Known units: {}.", known_units(quantity)));
   }

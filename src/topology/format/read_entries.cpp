@@ -35,7 +35,7 @@ void read_weight(const Fields& fields, NodeEntry& entry, Findings& findings) {
   const auto weight = fields.quantity("weight", Quantity::number, 1);
   if (!weight || *weight < 0) {
     findings.error(
-        "E05", fields.pointer("weight"),
+        Code::E05, fields.pointer("weight"),
         fmt::format("expected a weight such as 1, 0 or \"1/3\", found {}", describe(*written)),
         "A weight is a number or a fraction, not negative.");
   } else if (entry.type != NodeType::compute) {
@@ -59,7 +59,7 @@ void check_roles(const Fields& fields, const NodeEntry& entry, Findings& finding
                             std::pair("reduce", entry.reduce)};
   for (const auto& [key, value] : roles) {
     if (!value) continue;
-    findings.error("E12", fields.pointer(key),
+    findings.error(Code::E12, fields.pointer(key),
                    fmt::format("\"{}\" on a {}", key,
                                entry.type == NodeType::relay ? "relay" : "compute node"),
                    "Only a switch copies or aggregates in the network; did you mean \"type\": "
@@ -76,7 +76,7 @@ void read_latency(const Fields& fields, const Ratio& unit, LinkEntry& entry, Fin
     return;
   }
   findings.error(
-      "E05", fields.pointer("latency"),
+      Code::E05, fields.pointer("latency"),
       fmt::format("expected a latency such as 0.7 or \"700 ns\", found {}", describe(*written)),
       fmt::format("It is not negative and has at most 18 digits; known units: {}.",
                   known_units(Quantity::latency)));
@@ -89,7 +89,7 @@ std::optional<std::int64_t> read_count(const Fields& fields, Findings& findings)
   const auto count = fields.quantity("count", Quantity::number, 1);
   const bool is_number = written->kind == JsonValue::Kind::number;
   if (is_number && count && *count > 0 && count->den() == 1) return count->num();
-  findings.error("E05", fields.pointer("count"),
+  findings.error(Code::E05, fields.pointer("count"),
                  fmt::format("expected a positive whole number, found {}", describe(*written)),
                  "Use \"enabled\": false to take a link out.");
   return std::nullopt;
@@ -101,7 +101,7 @@ std::optional<Ratio> read_derate(const Fields& fields, Findings& findings) {
   const auto derate = fields.quantity("derate", Quantity::number, 1);
   if (derate && *derate > 0 && *derate <= 1) return derate;
   findings.error(
-      "E05", fields.pointer("derate"),
+      Code::E05, fields.pointer("derate"),
       fmt::format("expected a number above 0 and at most 1, found {}", describe(*written)),
       "It multiplies the bandwidth: 1 is healthy, 0.5 is half.");
   return std::nullopt;
@@ -113,12 +113,12 @@ void report_bandwidth(const Fields& fields, const Place& place, Findings& findin
     const std::string slashed = with_slash(written->text);
     const auto value = parse_quantity(Quantity::bandwidth, slashed, 1);
     if (slashed != written->text && value && *value > 0) {
-      return findings.error("E05", fields.pointer("bandwidth"),
+      return findings.error(Code::E05, fields.pointer("bandwidth"),
                             fmt::format("unknown unit in {}", describe(*written)),
                             fmt::format("Write {}.", quote(slashed)));
     }
   }
-  findings.error("E05", written == nullptr ? place.pointer() : fields.pointer("bandwidth"),
+  findings.error(Code::E05, written == nullptr ? place.pointer() : fields.pointer("bandwidth"),
                  fmt::format("expected a bandwidth such as 25 or \"200 Gb/s\", found {}",
                              written == nullptr ? "none" : describe(*written)),
                  fmt::format("It is a positive number of at most 18 digits; known units: {}.",
@@ -145,7 +145,7 @@ void read_bandwidth(const Fields& fields, const Place& place, const Ratio& unit,
     entry.bandwidth = *total;
     return;
   }
-  findings.error("E05", place.pointer(),
+  findings.error(Code::E05, place.pointer(),
                  fmt::format("bandwidth {} × count {} × derate {} is too large or too fine for "
                              "exact arithmetic",
                              describe(written), *count, derate->to_string()),
@@ -157,7 +157,7 @@ void read_bandwidth(const Fields& fields, const Place& place, const Ratio& unit,
 bool is_object(const JsonValue& value, const Place& place, std::string_view expected,
                Findings& findings) {
   if (value.kind == JsonValue::Kind::object) return true;
-  findings.error("E02", place.pointer(),
+  findings.error(Code::E02, place.pointer(),
                  fmt::format("expected {}, found {}", expected, describe(value)),
                  "Write an object in braces, or remove what stands here.");
   return false;
@@ -217,7 +217,7 @@ std::optional<LinkEntry> read_link(const JsonValue& value, const Place& place, c
   if (!src || !dst || !zip.ok || !simplex.ok) return std::nullopt;
   if (zip.value && src->count() != dst->count()) {
     findings.error(
-        "E10", place.pointer(),
+        Code::E10, place.pointer(),
         fmt::format("\"zip\" of {} ids in {} with {} in {}", src->count(), quote(src->text()),
                     dst->count(), quote(dst->text())),
         "Give both ends equally many ids. For links within each box write \"templates\" and "

@@ -59,19 +59,19 @@ unsigned code_point(std::string_view control) {
 
 bool check_encoding(std::string_view text, Findings& findings) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    findings.error("E01", "", "the file is empty",
+    findings.error(Code::E01, "", "the file is empty",
                    "Give a topology file, or one of the formats that are imported.");
     return false;
   }
   if (has_byte_order_mark(text)) {
-    findings.error("E01", "1:1", "the file begins with a byte-order mark",
+    findings.error(Code::E01, "1:1", "the file begins with a byte-order mark",
                    "Save it as UTF-8 without a byte-order mark.");
     return false;
   }
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = character_length(text, at);
     if (length == 0 || text[at] == '\0') {
-      findings.error("E01", line_and_column(text, at),
+      findings.error(Code::E01, line_and_column(text, at),
                      fmt::format("not text: found the byte 0x{:02x}", byte_at(text, at)),
                      "A topology is text in UTF-8; is this a binary or compressed file?");
       return false;

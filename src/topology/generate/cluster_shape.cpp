@@ -156,7 +156,7 @@ Expected<ClusterBox> cluster_box(std::string_view name) {
   if (model != models.end()) return topology::cluster_box(*model);
   std::string known;
   for (const auto& one : models) known += (known.empty() ? "" : ", ") + one.name;
-  return make_error("G01", fmt::format("no box is called \"{}\"", name),
+  return make_error(Code::G01, fmt::format("no box is called \"{}\"", name),
                     fmt::format("There are {}.", known));
 }
 

@@ -43,7 +43,7 @@ Expected<TopologyDocument> generate_wiring(const std::string& expression,
 Diagnostic unknown(std::string_view name, const std::vector<Maker>& makers) {
   topology::NearestText nearest(name);
   for (const Maker& maker : makers) nearest.offer(maker.generator.name);
-  return make_error("G01", fmt::format("no fabric is called {}", topology::quote(name)),
+  return make_error(Code::G01, fmt::format("no fabric is called {}", topology::quote(name)),
                     nearest.best().empty()
                         ? "`forestcoll topo gen --list` names them all."
                         : fmt::format("Did you mean {}?", topology::quote(nearest.best())));

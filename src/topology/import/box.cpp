@@ -122,7 +122,7 @@ void refuse_unknown(const Context& context, const Machine& machine, const GpuGro
           : "";
   context.report.left_apart = true;
   context.findings.error(
-      "I07", "", fmt::format("no link joins {}: {}", in_words(groups), machine.links_unknown),
+      Code::I07, "", fmt::format("no link joins {}: {}", in_words(groups), machine.links_unknown),
       fmt::format("{}Where the GPUs have {}, --pcie-p2p takes PCIe and the CPUs for the way. Or "
                   "dump the topology on the machine, with NCCL_TOPO_DUMP_FILE.",
                   give, machine.links.empty() ? "none" : "no others"));
@@ -131,7 +131,7 @@ void refuse_unknown(const Context& context, const Machine& machine, const GpuGro
 void refuse_apart(const Context& context, const Machine& machine, const GpuGroups& groups) {
   context.report.left_apart = true;
   context.findings.error(
-      "I07", "", fmt::format("no link joins {}", in_words(groups)),
+      Code::I07, "", fmt::format("no link joins {}", in_words(groups)),
       fmt::format(
           "The file does not describe how PCIe joins them: dump NCCL's topology "
           "(NCCL_TOPO_DUMP_FILE), which does. `topo import --boxes N --fabric NAME` joins them by "

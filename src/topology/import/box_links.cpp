@@ -90,7 +90,7 @@ class LinkMaker {
       const bool by_design = fewer.size() > 1 && 2 * fewer.size() >= machine_.gpus.size();
       if (fewer.empty() || by_design) continue;
       context_.findings.warning(
-          "W05", "",
+          Code::W05, "",
           fmt::format("fewer {} links than the {} of other GPUs: {}", kind, most, listed(fewer)),
           "Dead links? NCCL accepts them in silence. Some boards are made like this.");
     }
@@ -154,7 +154,7 @@ class LinkMaker {
 
   void warn_of_difference(std::size_t a, std::size_t b, double there, double back) {
     context_.findings.warning(
-        "I22", "",
+        Code::I22, "",
         fmt::format("{} has {:.6g} GB/s to {}, which has {:.6g} GB/s back", machine_.gpus[a].id(),
                     there, machine_.gpus[b].id(), back),
         "Each direction is taken as the file has it. A dead link? Dump the topology anew.");

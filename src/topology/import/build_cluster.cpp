@@ -49,7 +49,7 @@ std::optional<FabricChoice> parse_fabric(const Context& context) {
   if (text.starts_with(kFatTree)) {
     if (const auto choice = parse_fat_tree(text.substr(kFatTree.size()))) return choice;
   }
-  context.findings.error("I08", "", fmt::format("--fabric: unknown fabric {}", quote(text)),
+  context.findings.error(Code::I08, "", fmt::format("--fabric: unknown fabric {}", quote(text)),
                          "Use rail, single, odd-even, or fat-tree:BOXES_PER_LEAF[:RATIO], the "
                          "ratio being the oversubscription.");
   return std::nullopt;
@@ -58,7 +58,7 @@ std::optional<FabricChoice> parse_fabric(const Context& context) {
 bool check_boxes(const Context& context, const Machines& machines) {
   const ImportOptions& options = context.options;
   const auto refuse = [&](std::string message, std::string remedy) {
-    context.findings.error("I08", "", std::move(message), std::move(remedy));
+    context.findings.error(Code::I08, "", std::move(message), std::move(remedy));
     return false;
   };
   if (options.boxes == 0 || options.boxes > kMaxHosts) {
@@ -205,7 +205,8 @@ bool link_fabric(const Context& context, const FabricChoice& choice,
       break;
   }
   if (fits) return true;
-  context.findings.error("I09", "", "the bandwidths of the NICs are too large, or too fine, to add",
+  context.findings.error(Code::I09, "",
+                         "the bandwidths of the NICs are too large, or too fine, to add",
                          "Round them, or give one with --nic-bandwidth.");
   return false;
 }

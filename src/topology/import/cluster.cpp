@@ -130,7 +130,7 @@ class Cabling {
                                          in_ranges(unnamed));
     }
     if (linked_.empty() && strangers_.empty()) {
-      context_.findings.error("I08", "",
+      context_.findings.error(Code::I08, "",
                               fmt::format("--compute: no host of the fabric is called {}",
                                           quote(context_.options.compute)),
                               fmt::format("The hosts are {}; * and ? stand for any text and any "
@@ -147,7 +147,7 @@ class Cabling {
       std::vector<std::string> names;
       for (const NicPort& port : box_.ports) names.push_back(port.name);
       context_.findings.error(
-          "I08", "", "no adapter of the fabric is one of the machine of --box",
+          Code::I08, "", "no adapter of the fabric is one of the machine of --box",
           fmt::format("The NICs of the machine are called {}; the fabric has {}.", listed(names),
                       listed({strangers_.begin(), strangers_.end()})));
       return false;
@@ -160,7 +160,7 @@ class Cabling {
     }
     if (!fewer.empty()) {
       context_.findings.warning(
-          "W05", "",
+          Code::W05, "",
           fmt::format("fewer cables than the {} of other hosts: {}", most, listed(fewer)),
           "A dead cable or NIC? The hosts are taken as the file has them.");
     }
@@ -183,13 +183,14 @@ std::optional<TopologyDocument> join_cluster(const Context& context, const Clust
                                              Findings& box_findings) {
   const ImportOptions& options = context.options;
   if (options.boxes != 1 || !options.fabric.empty()) {
-    context.findings.error("I08", "", "--boxes and --fabric: the file says which hosts there are",
+    context.findings.error(Code::I08, "",
+                           "--boxes and --fabric: the file says which hosts there are",
                            "Leave them out.");
     return std::nullopt;
   }
   if (options.box_text.empty()) {
     context.findings.error(
-        "I05", "", "the file describes the network between hosts, and not what is in them",
+        Code::I05, "", "the file describes the network between hosts, and not what is in them",
         "Add --box FILE: the dump of one of the machines (NCCL's topology XML, for example).");
     return std::nullopt;
   }
@@ -211,13 +212,13 @@ std::optional<TopologyDocument> join_cluster(const Context& context, const Clust
   if (machine && speeds_known) take_speeds_of_cables(inside, network, *machine);
   auto box = machine ? make_box(inside, *machine, {.with_nics = true}) : std::nullopt;
   if (box && box->ports.empty()) {
-    box_findings.error("I08", "", "--box: the machine has no NICs",
+    box_findings.error(Code::I08, "", "--box: the machine has no NICs",
                        "Give the dump of a machine of the fabric, with its NICs.");
     box.reset();
   }
   if (box && speeds_known && options.nic_bandwidth) {
     context.findings.error(
-        "I08", "", "--nic-bandwidth: the file has the speed of every cable",
+        Code::I08, "", "--nic-bandwidth: the file has the speed of every cable",
         "Leave it out, or overrule it: --bandwidths FILE.csv with a line \"nic,25\" (GB/s).");
     box.reset();
   }

@@ -60,7 +60,7 @@ class TopologyReader {
     const auto exact = of_one ? of_one : checked_div(link.bandwidth, Ratio(link.count));
     const auto sum = exact ? checked_mul(*exact, Ratio(link.count)) : std::nullopt;
     if (!sum) {
-      findings_.error("I09", "",
+      findings_.error(Code::I09, "",
                       "--box: a bandwidth is too large, or too fine, for exact arithmetic",
                       "Round it.");
       return false;
@@ -86,7 +86,7 @@ class TopologyReader {
       return true;
     }
     if (!link.full_duplex) {
-      findings_.error("I08", "",
+      findings_.error(Code::I08, "",
                       fmt::format("--box: the link {} -> {} leads one way",
                                   topology_.nodes[link.src].id, topology_.nodes[link.dst].id),
                       "Give a box whose links between GPUs and switches lead both ways.");
@@ -115,14 +115,14 @@ std::optional<BoxGpus> gpus_of_topology(const Context& context, Findings& findin
   const auto parsed = parse_topology(context.options.box_text, context.options.box_file);
   if (!parsed) {
     for (const Diagnostic& error : parsed.errors()) {
-      findings.error(error.code, error.where, error.message, error.remedy);
+      findings.error(*error.code, error.where, error.message, error.remedy);
     }
     return std::nullopt;
   }
   std::set<std::string> boxes;
   for (const NodeId gpu : parsed->topology.ranks) boxes.insert(parsed->topology.nodes[gpu].box);
   if (boxes.size() > 1) {
-    findings.error("I08", "", fmt::format("--box: the topology has {} boxes", boxes.size()),
+    findings.error(Code::I08, "", fmt::format("--box: the topology has {} boxes", boxes.size()),
                    "Give that of one box.");
     return std::nullopt;
   }
@@ -153,7 +153,7 @@ std::optional<BoxGpus> read_gpus(const Context& context, Findings& findings) {
   if (!gpus) return std::nullopt;
   const bool to_cpus = std::ranges::find(gpus->links, End::cpu, &GpuLink::end) != gpus->links.end();
   if (gpus->links.empty() || to_cpus) {
-    findings.error("I08", "",
+    findings.error(Code::I08, "",
                    to_cpus ? "--box: NVLinks lead to CPUs, which another file cannot take over"
                            : "--box: it has no links of the kinds nvlink and xgmi",
                    "Give a box whose GPUs are joined by such links, or --nvlink nvswitch=300 (GB/s "
@@ -187,7 +187,7 @@ bool place_gpus(const Context& context, std::size_t count, Machine& machine) {
   const auto switches = switches_with_devices(machine);
   if (switches.empty() || count % switches.size() != 0) {
     context.findings.error(
-        "I08", "",
+        Code::I08, "",
         fmt::format("--box: the file says nothing of GPUs, and {} do not go evenly below its {} "
                     "with devices",
                     counted(count, "GPU"), counted(switches.size(), "PCIe switch")),
@@ -211,7 +211,7 @@ bool place_gpus(const Context& context, std::size_t count, Machine& machine) {
 
 bool refuse_links(const Context& context, const Machine& machine, std::string_view option) {
   if (machine.links.empty()) return false;
-  context.findings.error("I08", "", fmt::format("{}: the file has the GPUs' links", option),
+  context.findings.error(Code::I08, "", fmt::format("{}: the file has the GPUs' links", option),
                          "Leave it out; --bandwidths FILE.csv overrules their bandwidths.");
   return true;
 }
@@ -223,7 +223,7 @@ bool add_box(const Context& context, Machine& machine, Findings& box_findings) {
   const bool none = machine.gpus.empty();
   if (none && !place_gpus(context, gpus->count, machine)) return false;
   if (machine.gpus.size() != gpus->count) {
-    context.findings.error("I08", "",
+    context.findings.error(Code::I08, "",
                            fmt::format("--box: it has {}, and the file {}",
                                        counted(gpus->count, "GPU"), machine.gpus.size()),
                            "Give a box of as many GPUs as the machine has.");
@@ -269,7 +269,7 @@ void doubt_links(const Context& context, const Machine& machine) {
     if (*given == has.nominal || *given == has.nccl) continue;
     const std::string box = part->box.empty() ? "" : fmt::format(", or --box {}", part->box);
     context.findings.warning(
-        "I21", "",
+        Code::I21, "",
         fmt::format("{} gives GPU {} {} GB/s of links; its device id {} is that of the {}, which "
                     "has {} GB/s of NVLink",
                     context.options.nvswitch ? "--nvlink" : "--box", gpu.dev, shown(*given),
@@ -292,13 +292,13 @@ std::optional<Machine> read_box(const Context& context) {
   const bool machine_source =
       source == Source::nccl || source == Source::nvidia_smi || source == Source::hwloc;
   if (!machine_source) {
-    context.findings.error("I08", "", "--box: expected the dump of a machine",
+    context.findings.error(Code::I08, "", "--box: expected the dump of a machine",
                            "Give NCCL's topology XML, nvidia-smi topo -m or hwloc's XML.");
     return std::nullopt;
   }
   if (!machines) return std::nullopt;
   if (machines->size() > 1) {
-    context.findings.error("I08", "", "--box: the dump holds several hosts",
+    context.findings.error(Code::I08, "", "--box: the dump holds several hosts",
                            "Give the dump of one machine.");
     return std::nullopt;
   }
@@ -324,13 +324,13 @@ bool complete(const Context& context, Machines& machines, Findings& box_findings
   const ImportOptions& options = context.options;
   if (options.box_text.empty() && !options.nvswitch) return true;
   if (!options.box_text.empty() && options.nvswitch) {
-    context.findings.error("I08", "", "--nvlink and --box both say which links the GPUs have",
+    context.findings.error(Code::I08, "", "--nvlink and --box both say which links the GPUs have",
                            "Leave one of them out.");
     return false;
   }
   if (machines.size() > 1) {
     context.findings.error(
-        "I08", "", fmt::format("--nvlink and --box: the file holds {} hosts", machines.size()),
+        Code::I08, "", fmt::format("--nvlink and --box: the file holds {} hosts", machines.size()),
         "Import the file of a single machine.");
     return false;
   }

@@ -30,7 +30,8 @@ std::optional<TopologyDocument> from_machines(const Context& context, Read read,
 
 bool refuse_growing(const Context& context) {
   if (context.options.boxes == 1 && context.options.fabric.empty()) return true;
-  context.findings.error("I08", "", "--boxes and --fabric: the file is a whole fabric, not a box",
+  context.findings.error(Code::I08, "",
+                         "--boxes and --fabric: the file is a whole fabric, not a box",
                          "Leave them out.");
   return false;
 }
@@ -46,7 +47,7 @@ std::optional<TopologyDocument> from_graph(const Context& context, Read read) {
   if (count < 2 || graph->links.empty()) {
     context.report.left_apart = count >= 2;
     context.findings.error(
-        count < 2 ? "I06" : "I07", "",
+        count < 2 ? Code::I06 : Code::I07, "",
         fmt::format("the file has {}, {} and {}, and a fabric has two GPUs and a "
                     "link at least",
                     importing::counted(count, "GPU"),
@@ -73,7 +74,7 @@ std::optional<TopologyDocument> from_network(const Context& context, Read read,
 }
 
 std::optional<TopologyDocument> refuse_rings(const Context& context) {
-  context.findings.error("I08", "",
+  context.findings.error(Code::I08, "",
                          "NCCL's graph file says which rings NCCL uses, not what the "
                          "fabric is",
                          "Import the topology that NCCL dumps with NCCL_TOPO_DUMP_FILE.");
@@ -126,8 +127,8 @@ Diagnostics joined(Diagnostics first, const Diagnostics& second) {
 Diagnostics report_findings(const ImportReport& report, const Diagnostics& told,
                             std::string_view file) {
   Diagnostics findings;
-  const auto add = [&](std::string code, std::string message, std::string remedy) {
-    findings.push_back({.code = std::move(code),
+  const auto add = [&](Code code, std::string message, std::string remedy) {
+    findings.push_back({.code = code,
                         .severity = Severity::warning,
                         .kind = ErrorKind::input,
                         .file = std::string(file),
@@ -142,7 +143,7 @@ Diagnostics report_findings(const ImportReport& report, const Diagnostics& told,
     const bool expected = !report.nvlink_expected.empty();
     const std::string box =
         report.nvlink_box.empty() ? "" : fmt::format(" or --box {}", report.nvlink_box);
-    add("I25",
+    add(Code::I25,
         importing::pcie_in_words(groups) +
             (expected ? fmt::format("; but {}", report.nvlink_expected) : ""),
         fmt::format("Where they have other links, dump the topology where these are seen{}.",
@@ -153,9 +154,9 @@ Diagnostics report_findings(const ImportReport& report, const Diagnostics& told,
   for (const std::string& what : report.left_out) {
     const std::string message = "left out: " + what;
     if (std::ranges::find(told, message, &Diagnostic::message) == told.end())
-      add("I24", message, correct);
+      add(Code::I24, message, correct);
   }
-  for (const std::string& guess : report.guesses) add("I23", "a guess: " + guess, correct);
+  for (const std::string& guess : report.guesses) add(Code::I23, "a guess: " + guess, correct);
   return findings;
 }
 
@@ -194,7 +195,8 @@ Expected<std::vector<std::pair<std::string, Ratio>>> read_bandwidths(std::string
   if (!topology::check_encoding(text, findings)) return findings.all();
   const auto rows = importing::csv_rows(text);
   if (!rows) {
-    findings.error("I02", "", "a field in quotation marks does not end", "Is the file cut off?");
+    findings.error(Code::I02, "", "a field in quotation marks does not end",
+                   "Is the file cut off?");
     return findings.all();
   }
   static constexpr std::string_view kKinds[] = {"nvlink", "xgmi", "c2c", "pcie",
@@ -204,7 +206,7 @@ Expected<std::vector<std::pair<std::string, Ratio>>> read_bandwidths(std::string
   for (const importing::CsvRow& row : *rows) {
     const std::string where = topology::line_and_column(text, row.offset);
     if (row.fields.size() != 2) {
-      findings.error("I02", where, "expected a line such as nvlink,25",
+      findings.error(Code::I02, where, "expected a line such as nvlink,25",
                      "Give a kind of link and its GB/s in each line.");
       continue;
     }
@@ -213,16 +215,16 @@ Expected<std::vector<std::pair<std::string, Ratio>>> read_bandwidths(std::string
     const auto bandwidth = topology::parse_quantity(topology::Quantity::bandwidth,
                                                     topology::with_slash(row.fields[1]), Ratio(1));
     if (std::ranges::find(kKinds, row.fields[0]) == std::end(kKinds)) {
-      findings.error("I03", where,
+      findings.error(Code::I03, where,
                      fmt::format("unknown kind of link {}", topology::quote(row.fields[0])),
                      fmt::format("The kinds are {}.", fmt::join(kKinds, ", ")));
     } else if (again) {
-      findings.error("I03", where,
+      findings.error(Code::I03, where,
                      fmt::format("a second bandwidth of {}", topology::quote(row.fields[0])),
                      "Give each kind of link one.");
     } else if (!bandwidth || *bandwidth <= Ratio(0)) {
       findings.error(
-          "I03", where,
+          Code::I03, where,
           fmt::format("expected a bandwidth in GB/s, found {}", topology::quote(row.fields[1])),
           "Write a number such as 25, or a text such as 200 Gb/s.");
     } else {

@@ -60,7 +60,8 @@ bool check_options(const Context& context) {
   for (const Use& use : uses) {
     if (!use.given || use.useful) continue;
     fits = false;
-    context.findings.error("I08", "", fmt::format("{}: this file has no use for it", use.option),
+    context.findings.error(Code::I08, "",
+                           fmt::format("{}: this file has no use for it", use.option),
                            fmt::format("Leave it out: it is for {}.", use.of));
   }
   return fits;
@@ -73,7 +74,7 @@ bool check_nic_bandwidth(const Context& context, const std::vector<Box>& boxes) 
   if (used || !context.options.nic_bandwidth) return true;
   const bool linked = std::ranges::any_of(boxes, [](const Box& box) { return !box.ports.empty(); });
   context.findings.error(
-      "I08", "",
+      Code::I08, "",
       linked ? "--nic-bandwidth: the speeds of all NICs are known without it"
              : "--nic-bandwidth: no NIC is linked on",
       linked

@@ -36,12 +36,12 @@ bool check_bandwidths(const Context& context, const Machine& machine,
     if (ports[n].bandwidth && *ports[n].bandwidth > kMaxNicBandwidth) impossible.push_back(n);
   }
   if (!impossible.empty()) {
-    context.findings.error("I03", place_of(context, machine, impossible),
+    context.findings.error(Code::I03, place_of(context, machine, impossible),
                            impossible_speed(machine, impossible, *ports[impossible[0]].bandwidth),
                            "Give the real one: --nic-bandwidth 25 (GB/s).");
   }
   if (!unknown.empty()) {
-    context.findings.error("I05", place_of(context, machine, unknown),
+    context.findings.error(Code::I05, place_of(context, machine, unknown),
                            fmt::format("no speed is known of {}: {}",
                                        counted(unknown.size(), "NIC"), names_of(machine, unknown)),
                            "Give it: --nic-bandwidth 25 (GB/s).");
@@ -59,7 +59,7 @@ void report_left_out(const Context& context, const Machine& machine) {
   }
   if (!impossible.empty()) {
     context.findings.warning(
-        "I21", place_of(context, machine, impossible),
+        Code::I21, place_of(context, machine, impossible),
         impossible_speed(machine, impossible, *machine.nics[impossible[0]].bandwidth),
         "The NICs are left out here; give their real speed when you import several boxes.");
   }

@@ -13,17 +13,15 @@ constexpr std::size_t kMaxQuoted = 60;
 
 }  // namespace
 
-void Findings::error(std::string_view code, std::string where, std::string message,
-                     std::string remedy) {
+void Findings::error(Code code, std::string where, std::string message, std::string remedy) {
   add(errors_, code, std::move(where), std::move(message), std::move(remedy));
 }
 
-void Findings::warning(std::string_view code, std::string where, std::string message,
-                       std::string remedy) {
+void Findings::warning(Code code, std::string where, std::string message, std::string remedy) {
   add(warnings_, code, std::move(where), std::move(message), std::move(remedy));
 }
 
-bool Findings::shows(std::string_view code) const {
+bool Findings::shows(Code code) const {
   for (const List* list : {&errors_, &warnings_}) {
     const auto found = list->counts.find(code);
     if (found != list->counts.end() && found->second >= kMaxPerCode) return false;
@@ -31,12 +29,12 @@ bool Findings::shows(std::string_view code) const {
   return true;
 }
 
-void Findings::add(List& list, std::string_view code, std::string where, std::string message,
+void Findings::add(List& list, Code code, std::string where, std::string message,
                    std::string remedy) {
-  if (++list.counts[std::string(code)] > kMaxPerCode) return;
-  list.kept.push_back({.code = std::string(code),
+  if (++list.counts[code] > kMaxPerCode) return;
+  list.kept.push_back({.code = code,
                        .severity = list.severity,
-                       .kind = kind_of(code),
+                       .kind = info_of(code).kind,
                        .file = file_,
                        .where = std::move(where),
                        .message = std::move(message),
@@ -49,7 +47,7 @@ Diagnostics Findings::with_counts(const List& list) const {
     if (count <= kMaxPerCode) continue;
     all.push_back({.code = code,
                    .severity = list.severity,
-                   .kind = kind_of(code),
+                   .kind = info_of(code).kind,
                    .file = file_,
                    .where = "",
                    .message = fmt::format("and {} more findings of this kind", count - kMaxPerCode),

@@ -18,14 +18,12 @@ class Findings {
 
   explicit Findings(std::string_view file) : file_(file) {}
 
-  void error(std::string_view code, std::string where, std::string message,
-             std::string remedy = "");
-  void warning(std::string_view code, std::string where, std::string message,
-               std::string remedy = "");
+  void error(Code code, std::string where, std::string message, std::string remedy = "");
+  void warning(Code code, std::string where, std::string message, std::string remedy = "");
 
   [[nodiscard]] bool has_errors() const { return !errors_.kept.empty(); }
   /// False where a further finding of this code would only be counted.
-  [[nodiscard]] bool shows(std::string_view code) const;
+  [[nodiscard]] bool shows(Code code) const;
 
   /// The errors, and after them the warnings: a misspelt key is often why a required one is
   /// missing.
@@ -35,13 +33,15 @@ class Findings {
   [[nodiscard]] Diagnostics as_errors() const;
 
  private:
+  struct ByName {
+    bool operator()(Code a, Code b) const { return name_of(a) < name_of(b); }
+  };
   struct List {
     Severity severity;
     Diagnostics kept;
-    std::map<std::string, std::size_t, std::less<>> counts;  ///< by code, the kept ones too
+    std::map<Code, std::size_t, ByName> counts;  ///< the kept ones too
   };
-  void add(List& list, std::string_view code, std::string where, std::string message,
-           std::string remedy);
+  void add(List& list, Code code, std::string where, std::string message, std::string remedy);
   [[nodiscard]] Diagnostics with_counts(const List& list) const;
 
   std::string file_;

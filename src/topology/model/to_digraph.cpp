@@ -81,7 +81,7 @@ Diagnostic too_large(const Topology& topology, const std::vector<DirectedLink>& 
   };
   std::string links = describe(finest);
   if (finest != widest) links += " beside " + describe(widest);
-  return make_error("E14",
+  return make_error(Code::E14,
                     fmt::format("the bandwidths are too large or too fine together for exact "
                                 "arithmetic in 64 bits: {}",
                                 links),

@@ -22,7 +22,7 @@ const Ratio& weight_of(const Topology& topology, NodeId rank) {
 
 Diagnostic no_data(const Topology& topology) {
   const NodeId first = topology.ranks.front();
-  return make_error("E05",
+  return make_error(Code::E05,
                     fmt::format("every compute node has weight 0 ({} is the first): nobody owns "
                                 "any data",
                                 topology.nodes[first].id),
@@ -37,7 +37,7 @@ Diagnostic too_fine(const Topology& topology) {
         return std::max(x.num(), x.den()) < std::max(y.num(), y.den());
       });
   return make_error(
-      "E14",
+      Code::E14,
       fmt::format("the weights are too large or too fine together for exact "
                   "arithmetic: {} has {}",
                   topology.nodes[*finest].id, weight_of(topology, *finest).to_string()),

@@ -90,8 +90,7 @@ bool is_read(std::string_view attribute) {
   return std::ranges::find(kAttributes, attribute) != kAttributes.end();
 }
 
-void GraphBuilder::fail(std::string_view code, const Where& where, std::string message,
-                        std::string remedy) {
+void GraphBuilder::fail(Code code, const Where& where, std::string message, std::string remedy) {
   failed_ = true;
   if (context_.findings.shows(code)) {
     context_.findings.error(code, where(), std::move(message), std::move(remedy));
@@ -104,13 +103,13 @@ std::optional<std::size_t> GraphBuilder::node(const std::string& id, const Where
   const auto found = index_.find(id);
   if (found != index_.end()) return found->second;
   if (id.empty() || id.find_first_of("[]") != std::string::npos) {
-    fail("I03", where, fmt::format("a node is called {}", quote(id)),
+    fail(Code::I03, where, fmt::format("a node is called {}", quote(id)),
          "Names of nodes may not be empty and have no brackets, which stand for ranges.");
     return std::nullopt;
   }
   if (!is_plain("id", id, where)) return std::nullopt;
   if (graph_.nodes.size() == kMaxParts) {
-    fail("I09", where, fmt::format("more than {} nodes", kMaxParts), kSmaller);
+    fail(Code::I09, where, fmt::format("more than {} nodes", kMaxParts), kSmaller);
     return std::nullopt;
   }
   index_.emplace(id, graph_.nodes.size());
@@ -126,7 +125,7 @@ bool GraphBuilder::truth(const Attributes& attributes, std::string_view key, boo
   if (text == nullptr) return otherwise;
   if (*text == "true" || *text == "True" || *text == "1") return true;
   if (*text == "false" || *text == "False" || *text == "0") return false;
-  fail("I03", where, fmt::format("{}: expected true or false, found {}", key, quote(*text)),
+  fail(Code::I03, where, fmt::format("{}: expected true or false, found {}", key, quote(*text)),
        "Write true or false.");
   return otherwise;
 }
@@ -136,7 +135,7 @@ void GraphBuilder::add_node(const std::string& id, const Attributes& attributes,
   const auto index = node(id, where);
   if (!index) return;
   if (declared_[*index]) {
-    return fail("I02", where, fmt::format("a second node is called {}", quote(id)),
+    return fail(Code::I02, where, fmt::format("a second node is called {}", quote(id)),
                 "Give every node an id of its own.");
   }
   declared_[*index] = true;
@@ -151,7 +150,7 @@ void GraphBuilder::add_to_node(const std::string& id, const Attributes& attribut
   for (const auto& [key, value] : attributes) {
     const auto [before, is_new] = said.emplace(key, value);
     if (is_new || before->second == value) continue;
-    return fail("I03", where,
+    return fail(Code::I03, where,
                 fmt::format("the {} of {} is {} here and {} before", key, quote(id), quote(value),
                             quote(before->second)),
                 "Say the same of a node everywhere.");
@@ -168,7 +167,8 @@ void GraphBuilder::require_node(const std::string& id, const Where& where) {
       if (declared_[i]) nearest.offer(graph_.nodes[i].id);
     }
   }
-  fail("I02", where, fmt::format("an edge ends at {}, which is no node of the graph", quote(id)),
+  fail(Code::I02, where,
+       fmt::format("an edge ends at {}, which is no node of the graph", quote(id)),
        nearest.best().empty() ? "Add it to the nodes. Is the file cut off?"
                               : fmt::format("Did you mean {}?", quote(nearest.best())));
 }
@@ -180,7 +180,7 @@ void GraphBuilder::read_node(std::size_t index, const Attributes& attributes, co
     const bool compute = *type == "compute" || *type == "gpu";
     const bool relay = *type == to_string(NodeType::relay);
     if (!compute && !relay && *type != "switch") {
-      fail("I03", where,
+      fail(Code::I03, where,
            fmt::format("the type of {}: expected compute or switch, found {}", quote(id),
                        quote(*type)),
            "Or name the GPUs: --compute PATTERN.");
@@ -194,13 +194,13 @@ void GraphBuilder::read_node(std::size_t index, const Attributes& attributes, co
   if (const std::string* rank = find(attributes, "rank")) {
     entry.rank = natural(*rank);
     if (!entry.rank) {
-      fail("I03", where, fmt::format("rank: found {}", quote(*rank)), "Number ranks from 0.");
+      fail(Code::I03, where, fmt::format("rank: found {}", quote(*rank)), "Number ranks from 0.");
     }
   }
   if (const std::string* weight = find(attributes, "weight")) {
     const auto value = parse_ratio(*weight);
     if (!value || *value < Ratio(0)) {
-      fail("I03", where, fmt::format("weight: found {}", quote(*weight)),
+      fail(Code::I03, where, fmt::format("weight: found {}", quote(*weight)),
            "A GPU's weight is its share of the data: a number such as 1, or 0.");
     }
     entry.weight = value.value_or(Ratio(1));
@@ -215,7 +215,7 @@ void GraphBuilder::read_node(std::size_t index, const Attributes& attributes, co
 bool GraphBuilder::is_plain(std::string_view key, const std::string& label, const Where& where) {
   const auto control = topology::find_control(label);
   if (!control) return true;
-  fail("I03", where,
+  fail(Code::I03, where,
        fmt::format("the {} {} has the control character {}", key, quote(label), *control),
        "Take it out.");
   return false;
@@ -232,7 +232,7 @@ std::optional<Ratio> GraphBuilder::bandwidth_of(const std::string& src, const st
     const auto value =
         topology::parse_quantity(Quantity::bandwidth, topology::with_slash(*text), Ratio(1));
     if (!value || *value <= Ratio(0)) {
-      fail("I03", where,
+      fail(Code::I03, where,
            fmt::format("the {} from {} to {}: expected a positive number of GB/s or a text such as "
                        "\"200 Gb/s\", found {}",
                        key, quote(src), quote(dst), quote(*text)),
@@ -243,7 +243,7 @@ std::optional<Ratio> GraphBuilder::bandwidth_of(const std::string& src, const st
       return std::nullopt;
     }
     if (bandwidth && *bandwidth != *value) {
-      fail("I03", where,
+      fail(Code::I03, where,
            fmt::format("the edge from {} to {} has the bandwidth {} and the capacity {}",
                        quote(src), quote(dst), quote(*find(attributes, "bandwidth")), quote(*text)),
            "Leave one of them out.");
@@ -253,7 +253,7 @@ std::optional<Ratio> GraphBuilder::bandwidth_of(const std::string& src, const st
     weight_is_bandwidth_ = weight_is_bandwidth_ || key == "weight";
   }
   if (bandwidth) return bandwidth;
-  fail("I05", where,
+  fail(Code::I05, where,
        fmt::format("the edge from {} to {} has no bandwidth, capacity or weight", quote(src),
                    quote(dst)),
        "Add one to each edge, or give all of them one: --bandwidths FILE.csv with a line "
@@ -269,7 +269,7 @@ bool GraphBuilder::read_counts(const Attributes& attributes, FlatLink& link, con
     if (text == nullptr) continue;
     const auto number = natural(*text);
     if (!number || *number == 0) {
-      fail("I03", where, fmt::format("{}: found {}", key, quote(*text)),
+      fail(Code::I03, where, fmt::format("{}: found {}", key, quote(*text)),
            "Give a whole number of parallel links, at least 1.");
       return false;
     }
@@ -278,7 +278,7 @@ bool GraphBuilder::read_counts(const Attributes& attributes, FlatLink& link, con
   const auto single = checked_div(link.bandwidth, Ratio(cables));
   const auto all = checked_mul(Ratio(count), Ratio(cables));
   if (!single || !all) {
-    fail("I03", where,
+    fail(Code::I03, where,
          fmt::format(
              "{} GB/s, count {} and cables {} are too large or too fine for exact arithmetic",
              link.bandwidth.to_string(), count, cables),
@@ -295,10 +295,10 @@ void GraphBuilder::add_link(const std::string& src, const std::string& dst,
   const auto from = node(src, where), to = node(dst, where);
   if (!from || !to) return;
   if (graph_.links.size() == 16 * kMaxParts) {
-    return fail("I09", where, fmt::format("more than {} links", 16 * kMaxParts), kSmaller);
+    return fail(Code::I09, where, fmt::format("more than {} links", 16 * kMaxParts), kSmaller);
   }
   if (from == to) {
-    return fail("I02", where, fmt::format("an edge leads from {} to itself", quote(src)),
+    return fail(Code::I02, where, fmt::format("an edge leads from {} to itself", quote(src)),
                 "Leave it out: data that stays needs no link.");
   }
   const auto bandwidth = bandwidth_of(src, dst, attributes, where);
@@ -307,7 +307,7 @@ void GraphBuilder::add_link(const std::string& src, const std::string& dst,
   if (const std::string* latency = find(attributes, "latency")) {
     const auto value = topology::parse_quantity(Quantity::latency, *latency, Ratio(1));
     if (!value || *value < Ratio(0)) {
-      return fail("I03", where, fmt::format("latency: found {}", quote(*latency)),
+      return fail(Code::I03, where, fmt::format("latency: found {}", quote(*latency)),
                   "Give a number of us, or a text such as \"500 ns\".");
     }
     entry.link.latency = *value;
@@ -319,7 +319,7 @@ void GraphBuilder::add_link(const std::string& src, const std::string& dst,
   entry.link.full_duplex = !directed;
   if (const std::string* duplex = find(attributes, "duplex")) {
     if (*duplex != "full" && *duplex != "simplex") {
-      return fail("I03", where, fmt::format("duplex: found {}", quote(*duplex)),
+      return fail(Code::I03, where, fmt::format("duplex: found {}", quote(*duplex)),
                   "Use full or simplex.");
     }
     entry.link.full_duplex = *duplex == "full";
@@ -351,7 +351,7 @@ bool GraphBuilder::decide_types() {
   }
   const GraphNode& node = graph_.nodes[static_cast<std::size_t>(untyped - typed_.begin())];
   context_.findings.error(
-      "I05", "", fmt::format("the node {} has no type, and others have one", quote(node.id)),
+      Code::I05, "", fmt::format("the node {} has no type, and others have one", quote(node.id)),
       "Give each node the type compute or switch, or name the GPUs: --compute "
       "PATTERN.");
   return false;

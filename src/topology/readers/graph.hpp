@@ -81,7 +81,7 @@ class GraphBuilder {
   bool truth(const Attributes& attributes, std::string_view key, bool otherwise,
              const Where& where);
   bool is_plain(std::string_view key, const std::string& label, const Where& where);
-  void fail(std::string_view code, const Where& where, std::string message, std::string remedy);
+  void fail(Code code, const Where& where, std::string message, std::string remedy);
   bool decide_types();
 
   const Context& context_;

@@ -32,7 +32,7 @@ bool too_deep(const pugi::xml_node& root, pugi::xml_node& deepest) {
 void wrong(const Context& context, const pugi::xml_node& node, const char* name,
            std::string_view expected) {
   const pugi::xml_attribute found = node.attribute(name);
-  context.findings.error("I03", context.place(offset_of(node)),
+  context.findings.error(Code::I03, context.place(offset_of(node)),
                          fmt::format("<{}>: expected {} in {}, found {}", node.name(), expected,
                                      name, found ? quote(found.value()) : "no such attribute"),
                          "Dump the topology anew, or correct the file.");
@@ -45,7 +45,7 @@ bool load_xml(const Context& context, pugi::xml_document& document) {
       context.text.data(), context.text.size(), pugi::parse_default, pugi::encoding_utf8);
   if (!result) {
     const auto offset = static_cast<std::size_t>(std::max<std::ptrdiff_t>(result.offset, 0));
-    context.findings.error("I02", context.place(offset),
+    context.findings.error(Code::I02, context.place(offset),
                            fmt::format("not well-formed XML: {}", result.description()),
                            "Is the file cut off? Dump it anew.");
     return false;
@@ -53,7 +53,7 @@ bool load_xml(const Context& context, pugi::xml_document& document) {
   for (pugi::xml_node more = document.document_element().next_sibling(); more;
        more = more.next_sibling()) {
     if (more.type() != pugi::node_element) continue;
-    context.findings.error("I02", context.place(offset_of(more)),
+    context.findings.error(Code::I02, context.place(offset_of(more)),
                            fmt::format("not well-formed XML: <{}> begins after the end of <{}>",
                                        more.name(), document.document_element().name()),
                            "Are these several files in one? Give each by itself.");
@@ -61,7 +61,7 @@ bool load_xml(const Context& context, pugi::xml_document& document) {
   }
   pugi::xml_node deepest;
   if (too_deep(document, deepest)) {
-    context.findings.error("I09", context.place(offset_of(deepest)),
+    context.findings.error(Code::I09, context.place(offset_of(deepest)),
                            fmt::format("elements nested deeper than {}", kMaxDepth),
                            "Dump the topology anew: no machine is like that.");
     return false;

@@ -25,7 +25,7 @@ const std::vector<BaseGraph>& base_graphs() {
 }
 
 Diagnostic no_such_graph(std::string problem, std::string remedy) {
-  return make_error("G05", std::move(problem), std::move(remedy));
+  return make_error(Code::G05, std::move(problem), std::move(remedy));
 }
 
 Expected<void> check_wiring_size(std::int64_t nodes, std::int64_t links) {

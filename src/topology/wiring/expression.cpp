@@ -147,9 +147,9 @@ class ExpressionParser {
     if (error_) return;
     const std::string found = at_ < text_.size() ? quote(text_.substr(at_)) : "the end";
     if (remedy.empty()) remedy = "Write it as in L2(diamond^2) or torus(4,4) x ring(8).";
-    error_ =
-        make_error("G04", fmt::format("{}: expected {}, found {}", quote(text_), expected, found),
-                   std::move(remedy), {.where = fmt::format("column {}", at_ + 1)});
+    error_ = make_error(Code::G04,
+                        fmt::format("{}: expected {}, found {}", quote(text_), expected, found),
+                        std::move(remedy), {.where = fmt::format("column {}", at_ + 1)});
   }
 
   std::string_view text_;

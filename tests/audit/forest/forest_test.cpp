@@ -10,6 +10,7 @@
 namespace audit_test {
 namespace {
 
+using forestcoll::Code;
 using forestcoll::NodeId;
 using forestcoll::NodeType;
 using forestcoll::Ratio;
@@ -128,7 +129,7 @@ struct Edit {
   const char* name;
   const char* collective;
   void (*edit)(json&);
-  const char* code;
+  Code code;
   const char* text;
 };
 
@@ -155,81 +156,81 @@ json& first_edge(json& f) {
 INSTANTIATE_TEST_SUITE_P(
     Rules, EditedForest,
     testing::Values(
-        Edit{"Version", "allgather", [](json& f) { f["version"] = 4; }, "V03",
+        Edit{"Version", "allgather", [](json& f) { f["version"] = 4; }, Code::V03,
              "expected 1, 2 or 3"},
-        Edit{"VersionType", "allgather", [](json& f) { f["version"] = "1"; }, "V03",
+        Edit{"VersionType", "allgather", [](json& f) { f["version"] = "1"; }, Code::V03,
              "expected an integer"},
-        Edit{"Collective", "allgather", [](json& f) { f["collective"] = "gather"; }, "V03",
+        Edit{"Collective", "allgather", [](json& f) { f["collective"] = "gather"; }, Code::V03,
              "found \"gather\""},
-        Edit{"NoAlgbw", "allgather", [](json& f) { f.erase("algbw"); }, "V03", "/algbw"},
-        Edit{"BadAlgbw", "allgather", [](json& f) { f["algbw"]["exact"] = "fast"; }, "V03",
+        Edit{"NoAlgbw", "allgather", [](json& f) { f.erase("algbw"); }, Code::V03, "/algbw"},
+        Edit{"BadAlgbw", "allgather", [](json& f) { f["algbw"]["exact"] = "fast"; }, Code::V03,
              "found \"fast\""},
-        Edit{"BadOptimum", "allgather", [](json& f) { f["optimum"]["exact"] = "best"; }, "V03",
+        Edit{"BadOptimum", "allgather", [](json& f) { f["optimum"]["exact"] = "best"; }, Code::V03,
              "found \"best\""},
-        Edit{"ZeroK", "allgather", [](json& f) { f["k"] = 0; }, "V03", "/k"},
-        Edit{"HugeK", "allgather", [](json& f) { f["k"] = INT64_MAX; }, "V03", "/k"},
-        Edit{"OneRank", "allgather", [](json& f) { f["ranks"] = {"g0"}; }, "V03", "at least 2"},
-        Edit{"RankTwice", "allgather", [](json& f) { f["ranks"][1] = "g0"; }, "V03", "twice"},
+        Edit{"ZeroK", "allgather", [](json& f) { f["k"] = 0; }, Code::V03, "/k"},
+        Edit{"HugeK", "allgather", [](json& f) { f["k"] = INT64_MAX; }, Code::V03, "/k"},
+        Edit{"OneRank", "allgather", [](json& f) { f["ranks"] = {"g0"}; }, Code::V03, "at least 2"},
+        Edit{"RankTwice", "allgather", [](json& f) { f["ranks"][1] = "g0"; }, Code::V03, "twice"},
         Edit{"RankOrder", "allgather", [](json& f) { std::swap(f["ranks"][0], f["ranks"][1]); },
-             "V20", "rank 0 is g1"},
-        Edit{"RankCount", "broadcast", [](json& f) { f["ranks"].push_back("g4"); }, "V20",
+             Code::V20, "rank 0 is g1"},
+        Edit{"RankCount", "broadcast", [](json& f) { f["ranks"].push_back("g4"); }, Code::V20,
              "5 ranks, the topology 4"},
-        Edit{"NoTrees", "allgather", [](json& f) { f.erase("trees"); }, "V03", "missing"},
+        Edit{"NoTrees", "allgather", [](json& f) { f.erase("trees"); }, Code::V03, "missing"},
         Edit{"ListOfAnotherCollective", "allgather", [](json& f) { f["reduce"] = f["trees"]; },
-             "V03", "does not belong"},
-        Edit{"MissingPhase", "allreduce", [](json& f) { f.erase("reduce"); }, "V03", "/reduce"},
-        Edit{"NotATree", "allgather", [](json& f) { f["trees"][1] = 5; }, "V03",
+             Code::V03, "does not belong"},
+        Edit{"MissingPhase", "allreduce", [](json& f) { f.erase("reduce"); }, Code::V03, "/reduce"},
+        Edit{"NotATree", "allgather", [](json& f) { f["trees"][1] = 5; }, Code::V03,
              "expected an object"},
-        Edit{"RootUnknown", "allgather", [](json& f) { f["trees"][1]["root"] = "sw"; }, "V21",
+        Edit{"RootUnknown", "allgather", [](json& f) { f["trees"][1]["root"] = "sw"; }, Code::V21,
              "trees tree 1: the root sw"},
-        Edit{"RootType", "allgather", [](json& f) { f["trees"][1]["root"] = 3; }, "V03",
+        Edit{"RootType", "allgather", [](json& f) { f["trees"][1]["root"] = 3; }, Code::V03,
              "trees tree 1"},
-        Edit{"NoRoot", "allgather", [](json& f) { f["trees"][1].erase("root"); }, "V21",
+        Edit{"NoRoot", "allgather", [](json& f) { f["trees"][1].erase("root"); }, Code::V21,
              "trees tree 1: no root"},
         Edit{"ZeroMultiplicity", "allgather", [](json& f) { f["trees"][2]["multiplicity"] = 0; },
-             "V23", "trees tree 2"},
+             Code::V23, "trees tree 2"},
         Edit{"OtherMultiplicity", "allgather", [](json& f) { f["trees"][2]["multiplicity"] = 3; },
-             "V23", "rooted at g2"},
-        Edit{"LostTree", "allgather", [](json& f) { f["trees"].erase(3); }, "V23",
+             Code::V23, "rooted at g2"},
+        Edit{"LostTree", "allgather", [](json& f) { f["trees"].erase(3); }, Code::V23,
              "rooted at g3 have multiplicity 0"},
         Edit{"TwoRoots", "broadcast",
-             [](json& f) { f["trees"].push_back(chains(4, false, {2})[0]); }, "V23",
+             [](json& f) { f["trees"].push_back(chains(4, false, {2})[0]); }, Code::V23,
              "the trees have 2"},
-        Edit{"Height", "allgather", [](json& f) { f["trees"][0]["height"] = 2; }, "V22",
+        Edit{"Height", "allgather", [](json& f) { f["trees"][0]["height"] = 2; }, Code::V22,
              "trees tree 0: height is 2, but the longest way to the root has 3"},
-        Edit{"LostEdge", "allgather", [](json& f) { f["trees"][0]["edges"].erase(1); }, "V21",
+        Edit{"LostEdge", "allgather", [](json& f) { f["trees"][0]["edges"].erase(1); }, Code::V21,
              "not connected"},
         Edit{"SecondEdge", "allgather",
-             [](json& f) { f["trees"][0]["edges"].push_back(edge(0, 2, "sw")); }, "V21",
+             [](json& f) { f["trees"][0]["edges"].push_back(edge(0, 2, "sw")); }, Code::V21,
              "trees tree 0, edge 3 (g0 to g2): a second edge into g2"},
         Edit{"EdgeIntoTheRoot", "allgather",
-             [](json& f) { f["trees"][0]["edges"].push_back(edge(2, 0, "sw")); }, "V21",
+             [](json& f) { f["trees"][0]["edges"].push_back(edge(2, 0, "sw")); }, Code::V21,
              "edge 3 (g2 to g0): leads into the root g0"},
         Edit{"OutTreesForAReduction", "reduce", [](json& f) { f["trees"] = chains(4, false, {1}); },
-             "V21", "child to parent"},
+             Code::V21, "child to parent"},
         Edit{"Circle", "allgather", [](json& f) { f["trees"][0]["edges"][0] = edge(3, 1, "sw"); },
-             "V21", "circle"},
-        Edit{"EndIsASwitch", "allgather", [](json& f) { first_edge(f)["dst"] = "sw"; }, "V21",
+             Code::V21, "circle"},
+        Edit{"EndIsASwitch", "allgather", [](json& f) { first_edge(f)["dst"] = "sw"; }, Code::V21,
              "both ends"},
-        Edit{"PathBegin", "allgather", [](json& f) { first_edge(f)["path"][0] = "g3"; }, "V24",
+        Edit{"PathBegin", "allgather", [](json& f) { first_edge(f)["path"][0] = "g3"; }, Code::V24,
              "trees tree 0, edge 0 (g0 to g1): the path must begin"},
-        Edit{"NoPath", "allgather", [](json& f) { first_edge(f).erase("path"); }, "V24",
+        Edit{"NoPath", "allgather", [](json& f) { first_edge(f).erase("path"); }, Code::V24,
              "begin at src"},
         Edit{"PathThroughARank", "allgather", [](json& f) { first_edge(f)["path"][1] = "g2"; },
-             "V24", "passes through g2"},
+             Code::V24, "passes through g2"},
         Edit{"PathWithoutALink", "allgather",
              [](json& f) {
                first_edge(f)["path"] = {"g0", "g1"};
              },
-             "V24", "no link leads from g0"},
+             Code::V24, "no link leads from g0"},
         Edit{"PathThroughNowhere", "allgather", [](json& f) { first_edge(f)["path"][1] = "moon"; },
-             "V24", "moon is not a node"},
-        Edit{"Claim", "allgather", [](json& f) { f["algbw"]["exact"] = "134"; }, "V25",
+             Code::V24, "moon is not a node"},
+        Edit{"Claim", "allgather", [](json& f) { f["algbw"]["exact"] = "134"; }, Code::V25,
              "claims 134 GB/s; its trees reach 400/3"},
-        Edit{"ClaimTooLow", "allreduce", [](json& f) { f["algbw"]["exact"] = "66"; }, "V25",
+        Edit{"ClaimTooLow", "allreduce", [](json& f) { f["algbw"]["exact"] = "66"; }, Code::V25,
              "reach 200/3"},
         Edit{"OverloadedLink", "allgather", [](json& f) { first_edge(f)["path"][1] = "net"; },
-             "V25", "held up by the link from g0 to net"}),
+             Code::V25, "held up by the link from g0 to net"}),
     [](const testing::TestParamInfo<Edit>& edit) { return std::string(edit.param.name); });
 
 TEST(ForestFile, UnreadableIsAnError) {
@@ -238,7 +239,7 @@ TEST(ForestFile, UnreadableIsAnError) {
     const auto verdict =
         forestcoll::verify(text.substr(0, length), "f.json", nullptr, VerifyOptions{});
     ASSERT_FALSE(verdict.has_value()) << length;
-    EXPECT_EQ(verdict.errors()[0].code, "V01");
+    EXPECT_EQ(verdict.errors()[0].code, Code::V01);
     EXPECT_FALSE(verdict.errors()[0].where.empty());
   }
   std::string deep = "{\"a\":";
@@ -279,7 +280,7 @@ TEST(ForestFile, NoClaimAboveTheOptimum) {
       const Verdict verdict = check(file.dump(), fabric);
       EXPECT_FALSE(verdict.ok);
       ASSERT_EQ(verdict.findings.size(), 1U) << explain(verdict);
-      EXPECT_EQ(verdict.findings[0].code, "V25");
+      EXPECT_EQ(verdict.findings[0].code, Code::V25);
       EXPECT_EQ(verdict.faults, std::vector{forestcoll::Fault::claim});
       EXPECT_NE(verdict.findings[0].message.find(std::string("the ") + missed + " GB/s"),
                 std::string::npos);
@@ -313,7 +314,7 @@ TEST(ForestOfAllreduce, RunsBothPhasesAtOnce) {
     file["algbw"]["exact"] = claim;
     const Verdict verdict = check(file.dump(), &topology);
     ASSERT_FALSE(verdict.ok) << claim;
-    EXPECT_EQ(verdict.findings.front().code, "V25");
+    EXPECT_EQ(verdict.findings.front().code, Code::V25);
   }
 }
 
@@ -374,7 +375,7 @@ TEST(Fabric, NeverThroughAnotherGpu) {
   const Verdict verdict = check_on(ring_allgather(3, 1, true, true), topology);
   EXPECT_FALSE(verdict.ok);
   ASSERT_EQ(verdict.findings.size(), 1U);
-  EXPECT_EQ(verdict.findings[0].code, "V20");
+  EXPECT_EQ(verdict.findings[0].code, Code::V20);
   EXPECT_EQ(verdict.faults, std::vector{forestcoll::Fault::misplaced});
   EXPECT_NE(to_string(verdict.findings[0]).find("rank 2: sends to rank 0, but no route"),
             std::string::npos);

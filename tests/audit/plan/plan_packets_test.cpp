@@ -58,12 +58,12 @@ TEST(PlanPackets, WaitForOnesThatComeFirst) {
         for (int r = 0; r < 3; ++r) std::swap(ops(p, r)[0], ops(p, r)[1]);
       },
       one_shot_allreduce(3));
-  EXPECT_TRUE(finds(check(stuck), "V13", "deadlock"));
+  EXPECT_TRUE(finds(check(stuck), Code::V13, "deadlock"));
   EXPECT_EQ(execute_plan(stuck, 2), Outcome::hangs);
   const PlanJson nobodys =
       edited([](PlanJson& p) { ops(p)[0]["dst_buff"].erase(0), ops(p)[0]["src_buff"].erase(0); },
              one_shot_allreduce(3));
-  EXPECT_TRUE(finds(check(nobodys), "V13", "waits for packets that nobody writes",
+  EXPECT_TRUE(finds(check(nobodys), Code::V13, "waits for packets that nobody writes",
                     "rank 1, threadblock 0, step 1, scratch chunk 0"));
   EXPECT_EQ(execute_plan(nobodys, 2), Outcome::hangs);
   // Threads that stay with a wait never come to the packets.
@@ -73,14 +73,14 @@ TEST(PlanPackets, WaitForOnesThatComeFirst) {
     ops(held, r).push_back(op("nop"));
     ops(held, r).push_back(on("signal", "memory", {0}));
   }
-  EXPECT_TRUE(finds(check(held), "V13", "deadlock"));
+  EXPECT_TRUE(finds(check(held), Code::V13, "deadlock"));
   EXPECT_EQ(execute_plan(held, 2), Outcome::hangs);
 }
 
 TEST(PlanPackets, AreWrittenOnceInACall) {
   PlanJson twice = one_shot_allreduce(3);
   ops(twice, 1)[0]["dst_buff"][0]["index"] = 1;  // rank 2's place at rank 0
-  EXPECT_TRUE(finds(check(twice), "V14", "writes in the same call: readers take whichever",
+  EXPECT_TRUE(finds(check(twice), Code::V14, "writes in the same call: readers take whichever",
                     "scratch chunk 1 of rank 0"));
   EXPECT_NE(execute_plan(twice, 50), Outcome::right);
 }
@@ -89,7 +89,7 @@ TEST(PlanPackets, MustNotOvertakeSlowReaders) {
   // Nobody knows of the others when it sends: one half is too few.
   PlanJson single = one_shot_allreduce(3);
   single["use_double_scratch_buffer"] = false;
-  EXPECT_TRUE(finds(check(single), "V14",
+  EXPECT_TRUE(finds(check(single), Code::V14,
                     "overwrites in the next call packets that rank 1, threadblock 0, step 1 "
                     "(repkt) may still wait for: nothing shows rank 0 how far rank 1 is",
                     "rank 0, threadblock 0, step 0"));
@@ -107,7 +107,7 @@ TEST(PlanPackets, MustNotOvertakeSlowReaders) {
   oneway["collective"] = "broadcast";
   ops(oneway, 0) = {ops(oneway, 0)[0], data("copy", {local("i", 0, 1)}, {local("o", 0, 1)})};
   ops(oneway, 1) = PlanJson::array({data("upkt", {local("s", 0, 1)}, {local("o", 0, 1)})});
-  EXPECT_TRUE(finds(check(oneway), "V14",
+  EXPECT_TRUE(finds(check(oneway), Code::V14,
                     "overwrites two calls later packets that rank 1, threadblock 0, step 0 (upkt) "
                     "may still wait for"));
   EXPECT_NE(execute_plan(oneway, 300), Outcome::right);
@@ -152,12 +152,12 @@ TEST(PlanPackets, ShowWhatWasReadForThem) {
 TEST(PlanPackets, APortSendsThemAsTheyLie) {
   // Without the nop between writing and sending.
   const PlanJson early = edited([](PlanJson& p) { ops(p).erase(1); }, port_packets_allgather(3));
-  EXPECT_TRUE(finds(check(early), "V14", "sends the packets as they lie"));
+  EXPECT_TRUE(finds(check(early), Code::V14, "sends the packets as they lie"));
   EXPECT_NE(execute_plan(early, 300), Outcome::right);
   // What others write is not there without waiting.
   const PlanJson others =
       edited([](PlanJson& p) { ops(p)[4]["name"] = "ppkt"; }, port_packets_allgather(3));
-  EXPECT_TRUE(finds(check(others), "V14", "sends the packets as they lie"));
+  EXPECT_TRUE(finds(check(others), Code::V14, "sends the packets as they lie"));
   EXPECT_NE(execute_plan(others, 300), Outcome::right);
   // Nobody reads what rank 1 hands on, so nothing shows that it is on its way no longer.
   const PlanJson unread = edited(
@@ -168,7 +168,7 @@ TEST(PlanPackets, APortSendsThemAsTheyLie) {
         }
       },
       port_packets_allgather(3));
-  EXPECT_TRUE(finds(check(unread), "V14", "nothing shows that the port channel has read"));
+  EXPECT_TRUE(finds(check(unread), Code::V14, "nothing shows that the port channel has read"));
   EXPECT_THAT(check(port_packets_allgather(3)).conditions,
               Contains(HasSubstr("sends from the memory that its executor knew first")));
 }
@@ -192,7 +192,7 @@ TEST(PlanPackets, OrderNoOtherData) {
   for (int r = 0; r < 2; ++r) ops(plan, r)[7]["dst_buff"][0]["index"] = 1 - r;
   // What the packet brings is the same block, so only the put itself may be late.
   const Verdict verdict = check(plan);
-  EXPECT_TRUE(finds(verdict, "V14", "only a relaxed signal, which orders no data"));
+  EXPECT_TRUE(finds(verdict, Code::V14, "only a relaxed signal, which orders no data"));
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ TEST(PlanGroups, PartsAreSlicesOfChunks) {
   const PlanJson missing =
       edited([](PlanJson& p) { ops(p, 0, 1)[1]["tbg_info"]["tb_id"] = 0; }, grouped_allgather());
   EXPECT_TRUE(
-      finds(check(missing), "V17", "never written", "rank 1, output chunk 0, slice 1 of 2"));
-  EXPECT_TRUE(finds(check(missing), "V14", "nothing orders the two", "slice 0 of 2 of rank 1"));
+      finds(check(missing), Code::V17, "never written", "rank 1, output chunk 0, slice 1 of 2"));
+  EXPECT_TRUE(finds(check(missing), Code::V14, "nothing orders the two", "slice 0 of 2 of rank 1"));
   EXPECT_NE(execute_plan(missing, 10), Outcome::right);
   const Verdict verdict = check(grouped_allgather());
   EXPECT_EQ(verdict.chunks, 2);
@@ -59,7 +59,7 @@ TEST(PlanSwitches, PacketsMayComeBackToWhereTheyWereReadFrom) {
 TEST(PlanSwitches, StoresMustBeReleased) {
   // Relaxed signals at the end: a store through the switch may still be under way.
   const PlanJson relaxed_end = relaxed(switch_allreduce(3), {5, 6});
-  EXPECT_TRUE(finds(check(relaxed_end), "V14", "only a relaxed signal, which orders no data"));
+  EXPECT_TRUE(finds(check(relaxed_end), Code::V14, "only a relaxed signal, which orders no data"));
   EXPECT_NE(execute_plan(relaxed_end, 200), Outcome::right);
   EXPECT_THAT(check(switch_allreduce(3)).conditions, Contains(HasSubstr("not uint8")));
   EXPECT_THAT(check(switch_allgather(3)).conditions, Contains(HasSubstr("multicast memory")));
@@ -69,12 +69,12 @@ TEST(PlanSwitches, StoresMustBeReleased) {
 TEST(PlanSwitches, AreReadAndWrittenByAll) {
   EXPECT_TRUE(finds(check(edited([](PlanJson& p) { ops(p)[3]["src_buff"][0]["index"] = 1; },
                                  switch_allreduce(3))),
-                    "V14", "nothing orders the two", "input chunk 1"));
+                    Code::V14, "nothing orders the two", "input chunk 1"));
   PlanJson apart = switch_allreduce(4);
   for (int r = 0; r < 4; ++r) {
     apart["gpus"][r]["channels"][1] = switches("i", {{r & 2, (r & 2) + 1}});
   }
-  EXPECT_TRUE(finds(check(apart), "V17", "without the data of rank"));
+  EXPECT_TRUE(finds(check(apart), Code::V17, "without the data of rank"));
 }
 
 TEST(PlanSwitches, AllRanksSetThemUpTogether) {
@@ -84,16 +84,16 @@ TEST(PlanSwitches, AllRanksSetThemUpTogether) {
   }
   EXPECT_TRUE(check(two).ok) << explain(check(two));  // the order of ranks is no matter
   two["gpus"][1]["channels"][1]["rank_groups"].erase(1);
-  EXPECT_TRUE(finds(check(two), "V07", "not all of them set it up at this place", "rank 0"));
+  EXPECT_TRUE(finds(check(two), Code::V07, "not all of them set it up at this place", "rank 0"));
   PlanJson order = switch_allreduce(3);
   for (int r = 0; r < 2; ++r) {
     order["gpus"][r]["channels"][1] = switches("i", {{0, 1, 2}, {0, 1}});
   }
   EXPECT_TRUE(check(order).ok) << explain(check(order));
   order["gpus"][1]["channels"][1] = switches("i", {{0, 1}, {0, 1, 2}});
-  EXPECT_TRUE(finds(check(order), "V07", "not all of them set it up"));
+  EXPECT_TRUE(finds(check(order), Code::V07, "not all of them set it up"));
   order["gpus"][1]["channels"][1] = switches("o", {{0, 1, 2}, {0, 1}});
-  EXPECT_TRUE(finds(check(order), "V07", "not all of them set it up"));
+  EXPECT_TRUE(finds(check(order), Code::V07, "not all of them set it up"));
 }
 
 TEST(PlanSwitches, ReadsNeedNoRelease) {
@@ -114,7 +114,7 @@ TEST(PlanSwitches, ReadsNeedNoRelease) {
   EXPECT_TRUE(check(plan).ok) << explain(check(plan));
   EXPECT_EQ(execute_plan(plan, 100), Outcome::right);
   ops(plan).erase(4);  // the signal may come before the last of the reads
-  EXPECT_TRUE(finds(check(plan), "V14", "nothing keeps rank 1 from ending its call"));
+  EXPECT_TRUE(finds(check(plan), Code::V14, "nothing keeps rank 1 from ending its call"));
   EXPECT_NE(execute_plan(plan, 300), Outcome::right);
 }
 
@@ -122,11 +122,12 @@ TEST(PlanSendrecv, EveryRankEndsWithAnothersInput) {
   EXPECT_EQ(check(ring_sendrecv(3)).collective_name, "sendrecv");
   PlanJson two = ring_sendrecv(3);
   for (PlanJson& gpu : two["gpus"]) gpu["input_chunks"] = gpu["output_chunks"] = 2;
-  EXPECT_TRUE(finds(check(two), "V17", "never written", "output chunk 1"));
+  EXPECT_TRUE(finds(check(two), Code::V17, "never written", "output chunk 1"));
   PlanJson idle = ring_sendrecv(2);
   idle["inplace"] = true;
   for (int r = 0; r < 2; ++r) ops(idle, r) = PlanJson::array();
-  EXPECT_TRUE(finds(check(idle), "V17", "ends without the data of rank 1 with the data of rank 0",
+  EXPECT_TRUE(finds(check(idle), Code::V17,
+                    "ends without the data of rank 1 with the data of rank 0",
                     "rank 0, output chunk 0"));
 }
 
@@ -174,7 +175,7 @@ struct SharedRule {
   const char* name;
   PlanJson plan;
   std::function<void(PlanJson&)> edit;
-  const char* code;
+  Code code;
   const char* words;
 };
 
@@ -192,46 +193,46 @@ const auto kSwitch = switch_allreduce(2);
 INSTANTIATE_TEST_SUITE_P(
     Plan, PlanSharedRule,
     testing::Values(
-        SharedRule{"Simple", kPackets, [](PlanJson& p) { p["protocol"] = "Simple"; }, "V04",
+        SharedRule{"Simple", kPackets, [](PlanJson& p) { p["protocol"] = "Simple"; }, Code::V04,
                    "no room in scratch for their flags"},
-        SharedRule{"Alignment", kPackets, [](PlanJson& p) { p["buffer_alignment"] = 4; }, "V03",
+        SharedRule{"Alignment", kPackets, [](PlanJson& p) { p["buffer_alignment"] = 4; }, Code::V03,
                    "carry 8 bytes"},
         SharedRule{"Halves", kPackets, [](PlanJson& p) { p["gpus"][1]["scratch_chunks"] = 2; },
-                   "V11", "takes its own half"},
+                   Code::V11, "takes its own half"},
         SharedRule{"NotInScratch", kPackets,
-                   [](PlanJson& p) { p["gpus"][0]["remote_buffers"][0]["type"] = "o"; }, "V03",
+                   [](PlanJson& p) { p["gpus"][0]["remote_buffers"][0]["type"] = "o"; }, Code::V03,
                    "packets lie in scratch, not in the output"},
         SharedRule{"LocalNotInScratch", kPackets,
-                   [](PlanJson& p) { ops(p)[1]["src_buff"][1]["type"] = "o"; }, "V03",
+                   [](PlanJson& p) { ops(p)[1]["src_buff"][1]["type"] = "o"; }, Code::V03,
                    "repkt: packets lie in scratch"},
         SharedRule{"Both", kPackets, [](PlanJson& p) { ops(p)[1]["src_buff"][0]["type"] = "s"; },
-                   "V04", "scratch that holds both"},
+                   Code::V04, "scratch that holds both"},
         SharedRule{"Pipeline", kPackets,
                    [](PlanJson& p) {
                      ops(p)[1] = {{"name", "pipeline"},
                                   {"iter_context", {{"unit_size", 1024}, {"num_chunks", 1}}},
                                   {"ops", PlanJson::array({ops(p)[1]})}};
                    },
-                   "V04", "packets in a pipeline"},
+                   Code::V04, "packets in a pipeline"},
         SharedRule{"PacketsByPort", kPackets,
                    [](PlanJson& p) {
                      ops(p)[1]["name"] = "respkt";
                      ops(p)[1]["channel_type"] = "port";
                    },
-                   "V03", "does not go through channels of type port"},
+                   Code::V03, "does not go through channels of type port"},
         SharedRule{"PutBuffers", one_shot_allreduce(3),
-                   [](PlanJson& p) { ops(p)[0]["src_buff"][1]["type"] = "o"; }, "V04",
+                   [](PlanJson& p) { ops(p)[0]["src_buff"][1]["type"] = "o"; }, Code::V04,
                    "a ppkt through memory channels takes all its sources"},
         SharedRule{"ChannelToAnother", port_packets_allgather(3),
-                   [](PlanJson& p) { ops(p)[2]["channel_ids"][0] = 1; }, "V07",
+                   [](PlanJson& p) { ops(p)[2]["channel_ids"][0] = 1; }, Code::V07,
                    "puts through a channel to rank 2 into a buffer of rank 1"},
         SharedRule{"Part", kGroup, [](PlanJson& p) { ops(p, 0, 1)[1]["tbg_info"]["tb_id"] = 2; },
-                   "V03", "found 2 and 2"},
+                   Code::V03, "found 2 and 2"},
         SharedRule{"NoParts", kGroup,
-                   [](PlanJson& p) { ops(p, 0, 1)[1]["tbg_info"]["tbg_size"] = 0; }, "V03",
+                   [](PlanJson& p) { ops(p, 0, 1)[1]["tbg_info"]["tbg_size"] = 0; }, Code::V03,
                    "found 1 and 0"},
         SharedRule{"PartInWords", kGroup,
-                   [](PlanJson& p) { ops(p, 0, 1)[1]["tbg_info"]["tb_id"] = "1"; }, "V03",
+                   [](PlanJson& p) { ops(p, 0, 1)[1]["tbg_info"]["tb_id"] = "1"; }, Code::V03,
                    "tb_id: expected an integer"},
         SharedRule{"PartInPipeline", kGroup,
                    [](PlanJson& p) {
@@ -239,54 +240,54 @@ INSTANTIATE_TEST_SUITE_P(
                                         {"iter_context", {{"unit_size", 1024}, {"num_chunks", 1}}},
                                         {"ops", PlanJson::array({ops(p, 0, 1)[1]})}};
                    },
-                   "V04", "tbg_info in a pipeline"},
+                   Code::V04, "tbg_info in a pipeline"},
         SharedRule{"ManySlices", kGroup,
                    [](PlanJson& p) {
                      ops(p, 0, 0)[3]["tbg_info"]["tbg_size"] = 61;
                      ops(p, 0, 1)[1]["tbg_info"]["tbg_size"] = 59;
                    },
-                   "V26", "more than 256 slices"},
-        SharedRule{"Glre", kSwitch, [](PlanJson& p) { ops(p)[3]["name"] = "glre"; }, "V04",
+                   Code::V26, "more than 256 slices"},
+        SharedRule{"Glre", kSwitch, [](PlanJson& p) { ops(p)[3]["name"] = "glre"; }, Code::V04,
                    "the executor has no operation \"glre\""},
         SharedRule{"SwitchId", kSwitch,
-                   [](PlanJson& p) { ops(p)[3]["src_buff"][0]["switch_channel_id"] = 1; }, "V07",
-                   "switch_channel_id 1, but the threadblock lists 1"},
+                   [](PlanJson& p) { ops(p)[3]["src_buff"][0]["switch_channel_id"] = 1; },
+                   Code::V07, "switch_channel_id 1, but the threadblock lists 1"},
         SharedRule{"SwitchOfBlock", kSwitch,
                    [](PlanJson& p) {
                      p["gpus"][0]["threadblocks"][0]["channels"][1]["channel_ids"] = {1};
                    },
-                   "V07", "switch channel 1, but the GPU has 1"},
+                   Code::V07, "switch channel 1, but the GPU has 1"},
         SharedRule{"SwitchBounds", kSwitch,
-                   [](PlanJson& p) { ops(p)[3]["dst_buff"][0]["index"] = 2; }, "V08",
+                   [](PlanJson& p) { ops(p)[3]["dst_buff"][0]["index"] = 2; }, Code::V08,
                    "beyond the 2 chunks of the input"},
         SharedRule{"SwitchShape", kSwitch,
                    [](PlanJson& p) { ops(p)[3]["src_buff"] = PlanJson::array({local("i", 0, 1)}); },
-                   "V03", "glres cannot have 1 sources (1 local)"},
+                   Code::V03, "glres cannot have 1 sources (1 local)"},
         SharedRule{"NoBufferType", kSwitch,
-                   [](PlanJson& p) { p["gpus"][0]["channels"][1].erase("buffer_type"); }, "V03",
+                   [](PlanJson& p) { p["gpus"][0]["channels"][1].erase("buffer_type"); }, Code::V03,
                    "without buffer_type"},
         SharedRule{"BufferLetter", kSwitch,
-                   [](PlanJson& p) { p["gpus"][0]["channels"][1]["buffer_type"] = "x"; }, "V03",
+                   [](PlanJson& p) { p["gpus"][0]["channels"][1]["buffer_type"] = "x"; }, Code::V03,
                    "i, o or s"},
         SharedRule{"StrangerInGroup", kSwitch,
                    [](PlanJson& p) {
                      p["gpus"][0]["channels"][1]["rank_groups"][0]["ranks"] = {0, 2};
                    },
-                   "V07", "different ranks below 2, found 0, 2"},
+                   Code::V07, "different ranks below 2, found 0, 2"},
         SharedRule{"TwiceInGroup", kSwitch,
                    [](PlanJson& p) {
                      p["gpus"][0]["channels"][1]["rank_groups"][0]["ranks"] = {0, 0};
                    },
-                   "V07", "different ranks"},
+                   Code::V07, "different ranks"},
         SharedRule{
             "NotInGroup", kSwitch,
             [](PlanJson& p) { p["gpus"][0]["channels"][1]["rank_groups"][0]["ranks"] = {1}; },
-            "V07", "does not hold the rank itself"},
+            Code::V07, "does not hold the rank itself"},
         SharedRule{"RanksInWords", kSwitch,
                    [](PlanJson& p) {
                      p["gpus"][0]["channels"][1]["rank_groups"][0]["ranks"] = {0, "one"};
                    },
-                   "V03", "expected an integer"}),
+                   Code::V03, "expected an integer"}),
     [](const testing::TestParamInfo<SharedRule>& rule) { return std::string(rule.param.name); });
 
 }  // namespace

@@ -39,11 +39,11 @@ TEST(Plan, VerdictDescribesThePlan) {
 
 TEST(PlanRaces, ThreadsAreInStepAtNopsOnly) {
   EXPECT_TRUE(finds(check(edited([](PlanJson& p) { ops(p).erase(2); }, read_reduce_allreduce())),
-                    "V14", "nothing shows that rank 1 has begun",
+                    Code::V14, "nothing shows that rank 1 has begun",
                     "rank 0, threadblock 0, step 2, input chunk 0 of rank 1"));
   EXPECT_TRUE(finds(check(edited([](PlanJson& p) { ops(p).erase(4); }, read_reduce_allreduce())),
-                    "V14", "keeps rank 1 from ending its call"));
-  EXPECT_TRUE(finds(check(edited([](PlanJson& p) { ops(p).erase(4); }, get_allreduce())), "V14",
+                    Code::V14, "keeps rank 1 from ending its call"));
+  EXPECT_TRUE(finds(check(edited([](PlanJson& p) { ops(p).erase(4); }, get_allreduce())), Code::V14,
                     "(get) writes it; nothing orders the two",
                     "rank 0, threadblock 0, step 4, scratch chunk 0"));
 }
@@ -51,7 +51,8 @@ TEST(PlanRaces, ThreadsAreInStepAtNopsOnly) {
 TEST(PlanRaces, PortsReadTheirSourceUntilAFlush) {
   EXPECT_TRUE(finds(check(edited([](PlanJson& p) { ops(p).erase(ops(p).size() - 1); },
                                  direct_alltoall(3, "port"))),
-                    "V14", "keeps rank 0 from ending its call", "rank 0, threadblock 0, step 4"));
+                    Code::V14, "keeps rank 0 from ending its call",
+                    "rank 0, threadblock 0, step 4"));
 }
 
 TEST(PlanRaces, OneThreadKeepsAPutBeforeItsSignal) {
@@ -62,7 +63,7 @@ TEST(PlanRaces, OneThreadKeepsAPutBeforeItsSignal) {
   EXPECT_TRUE(check(plan).ok) << explain(check(plan));
   EXPECT_EQ(execute_plan(plan, 50), Outcome::right);
   ops(plan)[5]["channel_ids"] = {1, 0};
-  EXPECT_TRUE(finds(check(plan), "V14", "keeps rank 1 from ending its call",
+  EXPECT_TRUE(finds(check(plan), Code::V14, "keeps rank 1 from ending its call",
                     "rank 0, threadblock 0, step 4"));
   EXPECT_NE(execute_plan(plan, 200), Outcome::right);
 }
@@ -81,14 +82,14 @@ TEST(PlanRelaxed, ShowsThatACallHasBegun) {
 TEST(PlanRelaxed, OrdersNoData) {
   // The last signal and wait of each, by which the other's data is there: both relaxed, or one.
   for (const std::vector<std::size_t>& which : {std::vector<std::size_t>{5, 6}, {5}, {6}}) {
-    EXPECT_TRUE(finds(check(relaxed(read_reduce_allreduce(), which)), "V14",
+    EXPECT_TRUE(finds(check(relaxed(read_reduce_allreduce(), which)), Code::V14,
                       "the chunk, and only a relaxed signal, which orders no data, keeps "
                       "rank 1 from ending its call",
                       "rank 0, threadblock 0, step 3, input chunk 0 of rank 1"));
   }
   for (const std::vector<std::size_t>& which : {std::vector<std::size_t>{5, 6}, {5}, {6}}) {
     EXPECT_TRUE(
-        finds(check(relaxed(scratch_allreduce(), which)), "V14",
+        finds(check(relaxed(scratch_allreduce(), which)), Code::V14,
               "(put) writes it; only a relaxed signal, which orders no data, orders the two",
               "rank 0, threadblock 0, step 8, scratch chunk 0"));
   }
@@ -99,7 +100,7 @@ TEST(PlanRelaxed, OrdersNoData) {
 TEST(PlanRelaxed, NothingIsSaidOfRelaxedSignalsThatAreNotToBlame) {
   PlanJson plan = relaxed(get_allreduce(), {0, 1});
   ops(plan).erase(4);
-  EXPECT_TRUE(finds(check(plan), "V14", "(get) writes it; nothing orders the two"));
+  EXPECT_TRUE(finds(check(plan), Code::V14, "(get) writes it; nothing orders the two"));
 }
 
 TEST(PlanRelaxed, ThroughPortsIsLikeAnyOther) {
@@ -112,7 +113,7 @@ TEST(PlanPwsf, FlushesWhatItPut) {
   EXPECT_TRUE(check(plan).ok) << explain(check(plan));
   EXPECT_THAT(check(plan).conditions, Contains(HasSubstr("MSCCL++ is 0.10 or later")));
   ops(plan)[7]["name"] = "pws";
-  EXPECT_TRUE(finds(check(plan), "V14", "nothing keeps rank 0 from ending its call",
+  EXPECT_TRUE(finds(check(plan), Code::V14, "nothing keeps rank 0 from ending its call",
                     "rank 0, threadblock 0, step 7"));
   EXPECT_NE(execute_plan(plan, 200), Outcome::right);
   EXPECT_THAT(check(port_ring_allgather(3)).conditions, Not(Contains(HasSubstr("pwsf"))));
@@ -127,7 +128,7 @@ TEST(PlanScratch, DoubleScratchIsForOwnThreadsAlone) {
   EXPECT_TRUE(check(doubled(get_allreduce())).ok) << explain(check(doubled(get_allreduce())));
   EXPECT_EQ(execute_plan(doubled(get_allreduce()), 50), Outcome::right);
   const PlanJson put = doubled(scratch_allreduce());
-  EXPECT_TRUE(finds(check(put), "V15",
+  EXPECT_TRUE(finds(check(put), Code::V15,
                     "in every second call reads the second half of the scratch, but rank 1, "
                     "threadblock 0, step 3 (put) writes the first",
                     "rank 0, threadblock 0, step 8, scratch chunk 0"));
@@ -142,7 +143,7 @@ TEST(PlanScratch, DoubleScratchIsForOwnThreadsAlone) {
   }
   EXPECT_TRUE(check(staged).ok) << explain(check(staged));
   EXPECT_EQ(execute_plan(staged, 50), Outcome::right);
-  EXPECT_TRUE(finds(check(doubled(staged)), "V15",
+  EXPECT_TRUE(finds(check(doubled(staged)), Code::V15,
                     "reads the first half of the scratch, but rank 0, threadblock 0, step 3 (copy) "
                     "writes the second",
                     "rank 0, threadblock 0, step 8, scratch chunk 0"));
@@ -174,7 +175,7 @@ TEST(PlanConditions, LargeMessagesWrapOffsets) {
   PlanJson gather = port_ring_allgather(2);
   EXPECT_THAT(check(gather).usable_counts, HasSubstr("to 4294967264 bytes"));
   gather["max_message_size"] = 31;
-  EXPECT_TRUE(finds(check(gather), "V19", "multiple of 32 bytes"));
+  EXPECT_TRUE(finds(check(gather), Code::V19, "multiple of 32 bytes"));
 }
 
 TEST(PlanConditions, PortsSendFromWhereAllocationsBegin) {
@@ -217,26 +218,27 @@ TEST(PlanBoxes, MemoryChannelsEndWithTheBox) {
   EXPECT_TRUE(judged(two_box_allgather(), two).ok);
   const Verdict across = judged(direct_alltoall(4, "memory"), two);
   EXPECT_TRUE(finds(
-      across, "V20",
+      across, Code::V20,
       "8 memory channels lead to another box: the first from box a to rank 2 in box b", "rank 0"));
-  EXPECT_TRUE(finds(across, "V20", "8 remote buffers are reached by memory in another box"));
+  EXPECT_TRUE(finds(across, Code::V20, "8 remote buffers are reached by memory in another box"));
   EXPECT_EQ(across.finding_count, 2U);
   EXPECT_EQ(across.outcome, "runs, and is right, but is not for this topology");
   // Without a channel, a buffer to write to by memory is as wrong.
   PlanJson buffer = two_box_allgather();
   buffer["gpus"][1]["remote_buffers"][1]["access_channel_types"] = {"port", "memory"};
   EXPECT_TRUE(
-      finds(judged(buffer, two), "V20",
+      finds(judged(buffer, two), Code::V20,
             "1 remote buffers are reached by memory in another box: the first from box a to "
             "rank 3 in box b",
             "rank 1"));
   // One channel led elsewhere has no other end, and no memory there either: both are said.
   PlanJson moved = two_box_allgather();
   moved["gpus"][0]["channels"][0]["connected_to"][0] = 2;
-  EXPECT_TRUE(finds(judged(moved, two), "V12", "signal"));
-  EXPECT_TRUE(finds(judged(moved, two), "V20", "1 memory channels lead to another box", "rank 0"));
+  EXPECT_TRUE(finds(judged(moved, two), Code::V12, "signal"));
+  EXPECT_TRUE(
+      finds(judged(moved, two), Code::V20, "1 memory channels lead to another box", "rank 0"));
   const PlanJson switched = switch_allreduce(4);
-  EXPECT_TRUE(finds(judged(switched, two), "V20", "4 switch channels reach over boxes"));
+  EXPECT_TRUE(finds(judged(switched, two), Code::V20, "4 switch channels reach over boxes"));
   forestcoll::Topology able = one;
   for (auto& node : able.nodes) {
     node.multicast = node.reduce = node.type == forestcoll::NodeType::switch_node;
@@ -254,7 +256,8 @@ TEST(PlanRaces, ABarrierAndASemaphoreOrderThreadblocks) {
         ops(p, 1, 1).erase(0);
       },
       barrier_broadcast());
-  EXPECT_TRUE(finds(check(unordered), "V14", "nothing orders the two", "rank 1, threadblock 1"));
+  EXPECT_TRUE(
+      finds(check(unordered), Code::V14, "nothing orders the two", "rank 1, threadblock 1"));
 }
 
 TEST(PlanDeadlock, NamesTheCircle) {
@@ -266,7 +269,7 @@ TEST(PlanDeadlock, NamesTheCircle) {
       },
       read_reduce_allreduce());
   const Verdict verdict = check(stuck);
-  EXPECT_TRUE(finds(verdict, "V13", "(wait) waits for rank", "rank"));
+  EXPECT_TRUE(finds(verdict, Code::V13, "(wait) waits for rank", "rank"));
   EXPECT_EQ(execute_plan(stuck, 2), Outcome::hangs);
 }
 
@@ -277,27 +280,27 @@ TEST(PlanData, WrongResultsAreFound) {
                           ops(p)[3]["dst_buff"].erase(1);
                         },
                         read_reduce_allreduce())),
-                    "V17", "ends", "rank 1, output chunk 0"));
+                    Code::V17, "ends", "rank 1, output chunk 0"));
   EXPECT_TRUE(finds(check(edited([](PlanJson& p) { ops(p)[4]["src_buff"][0]["index"] = 0; },
                                  direct_alltoall(3, "memory"))),
-                    "V17", "instead of", "output chunk 0 of rank 1"));
+                    Code::V17, "instead of", "output chunk 0 of rank 1"));
   EXPECT_TRUE(finds(check(edited([](PlanJson& p) { ops(p, 1)[4]["dst_buff"][0]["index"] = 0; },
                                  direct_alltoall(3, "memory"))),
-                    "V17", "ends"));
+                    Code::V17, "ends"));
   EXPECT_TRUE(finds(check(edited([](PlanJson& p) { ops(p)[3]["src_buff"][0]["type"] = "s"; },
                                  edited([](PlanJson& p) { p["gpus"][0]["scratch_chunks"] = 2; },
                                         read_reduce_allreduce()))),
-                    "V15", "never written", "scratch chunk 0"));
+                    Code::V15, "never written", "scratch chunk 0"));
   PlanJson out = read_reduce_allreduce();
   out["inplace"] = false;
-  EXPECT_TRUE(finds(check(out), "V18", "input buffer"));
+  EXPECT_TRUE(finds(check(out), Code::V18, "input buffer"));
 }
 
 TEST(PlanMatching, SignalsAndWaitsComeInPairs) {
   EXPECT_TRUE(finds(check(edited([](PlanJson& p) { ops(p).erase(6); }, read_reduce_allreduce())),
-                    "V12", "never waited for", "rank 1, threadblock 0, step 5"));
+                    Code::V12, "never waited for", "rank 1, threadblock 0, step 5"));
   EXPECT_TRUE(finds(check(edited([](PlanJson& p) { ops(p).erase(5); }, read_reduce_allreduce())),
-                    "V12", "waits for signal 1", "rank 1, threadblock 0, step 6"));
+                    Code::V12, "waits for signal 1", "rank 1, threadblock 0, step 6"));
   const PlanJson looped = edited(
       [](PlanJson& p) {
         PlanJson pipeline = op("pipeline");
@@ -308,7 +311,7 @@ TEST(PlanMatching, SignalsAndWaitsComeInPairs) {
         ops(p)[3] = pipeline;
       },
       read_reduce_allreduce());
-  EXPECT_TRUE(finds(check(looped), "V12", "another pipeline", "rank 1"));
+  EXPECT_TRUE(finds(check(looped), Code::V12, "another pipeline", "rank 1"));
 }
 
 }  // namespace

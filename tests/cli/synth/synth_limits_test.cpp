@@ -65,7 +65,7 @@ TEST(SynthLimits, SoIsTextThatIsTooLong) {
   EXPECT_TRUE(choose::refuse_large_text(kMaxForestBytes, options));
   const auto refused = choose::refuse_large_text(kMaxForestBytes + 1, options);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.errors().front().code, "T10");
+  EXPECT_EQ(refused.errors().front().code, Code::T10);
   EXPECT_EQ(refused.errors().front().kind, ErrorKind::limit);
   options.format = Format::msccl;
   EXPECT_TRUE(choose::refuse_large_text(kMaxForestBytes + 1, options));

@@ -328,7 +328,7 @@ TEST(AllreduceOptimum, SaysWhatDoesNotFit) {
   network.unit = Ratio(std::int64_t{9'000'000'000'000'000'001});
   const auto optimum = allreduce_optimum(network);
   ASSERT_FALSE(optimum);
-  EXPECT_EQ(optimum.errors().front().code, "E14");
+  EXPECT_EQ(optimum.errors().front().code, Code::E14);
   EXPECT_EQ(optimum.errors().front().kind, ErrorKind::limit);
 }
 

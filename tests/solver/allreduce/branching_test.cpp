@@ -79,7 +79,7 @@ TEST(Branching, ARackIsPacked) {
 bool are_too_long(const Network& network, const SwitchRoles& roles,
                   const AllreduceOptimum& optimum) {
   const auto forest = pack_branching(network, roles, optimum);
-  return !forest && forest.errors().front().code == "E14";
+  return !forest && forest.errors().front().code == Code::E14;
 }
 
 // What the linear program says is reached by trees; what is less than the bound is said to be.
@@ -146,7 +146,7 @@ TEST(Branching, TreesAreNoHigherThanAskedFor) {
     const auto forest =
         pack_branching(cluster.network, roles, *optimum, {.chunks = 24, .max_height = most});
     if (!forest) {
-      EXPECT_EQ(forest.errors().front().code, "E16") << most;
+      EXPECT_EQ(forest.errors().front().code, Code::E16) << most;
       continue;
     }
     EXPECT_GE(most, 3);

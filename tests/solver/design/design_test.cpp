@@ -108,7 +108,7 @@ TEST(CheckFormula, OfEveryConstructionUpToTwentyNodes) {
   // Neither is on the front of its size.
   EXPECT_THAT(*formula_candidates({.most_nodes = 16, .ports = 2}),
               IsSupersetOf({"L(uniring(2,7))", "uniring(1,3) x uniring(1,5)"}));
-  EXPECT_EQ(formula_candidates({.most_nodes = 3, .ports = 4}).errors().front().code, "K01");
+  EXPECT_EQ(formula_candidates({.most_nodes = 3, .ports = 4}).errors().front().code, Code::K01);
 }
 
 // The theorem's schedule of a line digraph is not breadth-first: that one can be faster.
@@ -198,7 +198,7 @@ TEST(DirectCandidates, ImpossibleSizesAreRefusedInWords) {
   for (const auto& [request, words] : refusals) {
     const auto names = direct_candidates(request);
     ASSERT_FALSE(names) << words;
-    EXPECT_EQ(names.errors().front().code, "K01");
+    EXPECT_EQ(names.errors().front().code, Code::K01);
     EXPECT_THAT(names.errors().front().message, HasSubstr(words));
     EXPECT_FALSE(names.errors().front().remedy.empty());
   }
@@ -296,7 +296,7 @@ TEST(WiringSearch, StopsAndRefuses) {
   ASSERT_TRUE(result);
   EXPECT_TRUE(result->stopped);
   EXPECT_EQ(result->wiring.links, start.links);
-  EXPECT_EQ(search_wiring(wired_as("complete(2)")).errors().front().code, "K01");
+  EXPECT_EQ(search_wiring(wired_as("complete(2)")).errors().front().code, Code::K01);
 }
 
 }  // namespace

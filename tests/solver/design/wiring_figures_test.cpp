@@ -170,9 +170,9 @@ TEST(WiringFigures, BisectionIsAnInterval) {
 }
 
 TEST(WiringFigures, RefusesWhatIsNoWiring) {
-  EXPECT_EQ(wiring_figures(wired_as("ring(5000)")).errors().front().code, "K01");
+  EXPECT_EQ(wiring_figures(wired_as("ring(5000)")).errors().front().code, Code::K01);
   const Wiring apart{.name = "apart", .nodes = 2, .ports = 1, .links = {{NodeId(0), NodeId(1)}}};
-  EXPECT_EQ(wiring_figures(apart).errors().front().code, "K01");
+  EXPECT_EQ(wiring_figures(apart).errors().front().code, Code::K01);
 }
 
 }  // namespace

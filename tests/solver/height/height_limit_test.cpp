@@ -25,7 +25,7 @@ TEST(PackWithinHeight, RefusesLessThanTheDistance) {
   const Case torus(test::torus({4, 4}));
   const auto packing = pack_within_height(torus.network, torus.weights, torus.scaling, 3);
   ASSERT_FALSE(packing);
-  EXPECT_EQ(packing.errors().front().code, "E16");
+  EXPECT_EQ(packing.errors().front().code, Code::E16);
   EXPECT_NE(packing.errors().front().message.find("4 hops"), std::string::npos);
   EXPECT_NE(packing.errors().front().remedy.find("4 or more"), std::string::npos);
 }

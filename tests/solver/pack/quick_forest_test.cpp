@@ -162,7 +162,7 @@ TEST(Stopped, APackingIsFinishedAtOnce) {
     options.answer_when_stopped = false;
     const auto refused = synthesize(network, options);
     ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.errors().front().code, "R01");
+    EXPECT_EQ(refused.errors().front().code, Code::R01);
   }
   EXPECT_GT(kept, 0);
 }
@@ -197,7 +197,7 @@ TEST(Stopped, WithoutTheOptimumThereIsNoForestButABound) {
       synthesize(network, options).errors(), rate_by_height(network, options).errors(),
       rate_by_k(network, Collective::allreduce, {}, 4, options.packing.stop).errors()};
   for (const Diagnostics& errors : refusals) {
-    EXPECT_EQ(errors.front().code, "R01");
+    EXPECT_EQ(errors.front().code, Code::R01);
     EXPECT_EQ(errors.front().kind, ErrorKind::stopped);
     EXPECT_EQ(errors.front().message,
               "asked to stop before the optimal rate was known: a cut proves that it is 5120/1023 "

@@ -225,7 +225,7 @@ TEST(Repack, ThroughTheFacadeBothPhasesKeepTrees) {
   options.collective = Collective::allgather;
   const auto other = synthesize(network, options);
   ASSERT_FALSE(other);
-  EXPECT_EQ(other.errors().front().code, "R02");
+  EXPECT_EQ(other.errors().front().code, Code::R02);
 }
 
 TEST(Repack, RefusesAnotherRootAndUnknownRanks) {

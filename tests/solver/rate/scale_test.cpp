@@ -93,7 +93,7 @@ TEST(ScaleToK, SaysWhereNumbersGrowTooLarge) {
   const auto scaling =
       scale_to_k(network, weights, optimal_rate(network, weights), std::int64_t{1} << 60);
   ASSERT_FALSE(scaling);
-  EXPECT_EQ(scaling.errors().front().code, "E14");
+  EXPECT_EQ(scaling.errors().front().code, Code::E14);
   EXPECT_EQ(scaling.errors().front().kind, ErrorKind::limit);
 }
 
@@ -119,7 +119,7 @@ TEST(ScaleToK, SaysThatItWasStopped) {
   source.request_stop();
   const auto stopped = scale_to_k(network, weights, rate, 1, source.get_token());
   ASSERT_FALSE(stopped);
-  EXPECT_EQ(stopped.errors().front().code, "R01");
+  EXPECT_EQ(stopped.errors().front().code, Code::R01);
 }
 
 }  // namespace

@@ -322,7 +322,7 @@ TEST(WhatIf, ArithmeticThatDoesNotFitIsAnError) {
   topology.links[LinkId(0)].bandwidth = Ratio(1, (std::int64_t{1} << 58) - 57);
   const auto result = what_if(topology);
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.errors().front().code, "E14");
+  EXPECT_EQ(result.errors().front().code, Code::E14);
 }
 
 TEST(OptimalRate, KnownCutsDoNotChangeTheAnswer) {

@@ -299,7 +299,7 @@ TEST(Pack, StopsWhenAsked) {
     const auto packing =
         pack(network, weights, scale_to_optimum(network, optimal_rate(network, weights)), options);
     ASSERT_FALSE(packing);
-    EXPECT_EQ(packing.errors().front().code, "R01");
+    EXPECT_EQ(packing.errors().front().code, Code::R01);
   }
 }
 

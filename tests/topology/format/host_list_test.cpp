@@ -67,7 +67,7 @@ TEST(HostList, MalformedRangesAreRefused) {
         "a[0-1-2]", "a[[0]]", "a[0-1]]", "a[ 0]", "a[0-01]", "a[00-1]", "a[1234567890123456789]"}) {
     const auto list = parse_host_list(text);
     ASSERT_FALSE(list) << text;
-    EXPECT_EQ(list.errors().front().code, "E11");
+    EXPECT_EQ(list.errors().front().code, Code::E11);
     EXPECT_FALSE(list.errors().front().remedy.empty());
   }
 }

@@ -55,7 +55,7 @@ TEST(JsonValue, DepthIsBounded) {
   EXPECT_TRUE(parse(std::string(64, '[') + std::string(64, ']')).kind == JsonValue::Kind::array);
   EXPECT_THAT(error_of(std::string(65, '[') + std::string(65, ']')).message,
               HasSubstr("deeper than 64"));
-  EXPECT_EQ(error_of(std::string(1'000'000, '[')).code, "E01");
+  EXPECT_EQ(error_of(std::string(1'000'000, '[')).code, Code::E01);
 }
 
 TEST(JsonValue, SyntaxErrorsHaveLineAndColumn) {
@@ -72,7 +72,7 @@ TEST(JsonValue, MessagesAreBounded) {
 
 TEST(JsonValue, ANumberBeyondTheRangeOfDoublesIsOutOfRange) {
   const Diagnostic error = error_of(R"({"links": [{"bandwidth": 1e999}]})");
-  EXPECT_EQ(error.code, "E05");
+  EXPECT_EQ(error.code, Code::E05);
   EXPECT_EQ(error.where, "/links/0/bandwidth");
 }
 
@@ -111,8 +111,8 @@ TEST(Pointer, EscapesAndIsBounded) {
 
 TEST(Findings, OfOneKindAreCapped) {
   Findings findings("f");
-  for (int i = 0; i < 250; ++i) findings.error("E04", "/x", "unknown");
-  for (int i = 0; i < 3; ++i) findings.warning("W03", "/y", "twice");
+  for (int i = 0; i < 250; ++i) findings.error(Code::E04, "/x", "unknown");
+  for (int i = 0; i < 3; ++i) findings.warning(Code::W03, "/y", "twice");
   const auto all = findings.all();
   ASSERT_EQ(all.size(), 100U + 1U + 3U);
   EXPECT_EQ(all[100].message, "and 150 more findings of this kind");

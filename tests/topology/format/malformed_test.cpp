@@ -70,11 +70,13 @@ TEST(Malformed, FindingsAreCompleteAndBounded) {
     const Diagnostics findings = all_findings(read_file(path));
     testing::expect_remedies(findings, path);
     for (const Diagnostic& finding : findings) {
-      EXPECT_EQ(finding.kind, finding.code == "E14" ? ErrorKind::limit : ErrorKind::input) << path;
-      EXPECT_EQ(finding.severity, finding.code[0] == 'W' ? Severity::warning : Severity::error)
+      EXPECT_EQ(finding.kind, finding.code == Code::E14 ? ErrorKind::limit : ErrorKind::input)
+          << path;
+      EXPECT_EQ(finding.severity,
+                name_of(finding.code).front() == 'W' ? Severity::warning : Severity::error)
           << path;
       EXPECT_FALSE(finding.message.empty()) << path;
-      EXPECT_EQ(finding.file, finding.code == "E14" ? "" : "bad.json") << path;
+      EXPECT_EQ(finding.file, finding.code == Code::E14 ? "" : "bad.json") << path;
       EXPECT_LT(to_string(finding).size(), 800U) << path;
       EXPECT_EQ(to_string(finding).find('\0'), std::string::npos) << path;
     }

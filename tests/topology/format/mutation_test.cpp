@@ -43,7 +43,7 @@ void expect_sound(const Topology& topology) {
   }
   const auto network = to_digraph(topology);
   if (!network) {
-    ASSERT_EQ(network.errors().front().code, "E14");
+    ASSERT_EQ(network.errors().front().code, Code::E14);
     return;
   }
   Int128 sum = 0;

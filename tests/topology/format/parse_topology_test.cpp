@@ -166,7 +166,7 @@ TEST(ParseTopology, AnEchoOfNothingIsIgnored) {
   ASSERT_TRUE(parsed);
   EXPECT_TRUE(parsed->topology.nodes[NodeId(2)].echo);
   ASSERT_EQ(parsed->warnings.size(), 1U);
-  EXPECT_EQ(parsed->warnings.front().code, "W06");
+  EXPECT_EQ(parsed->warnings.front().code, Code::W06);
   EXPECT_EQ(parsed->warnings.front().where, "/nodes/1/echo");
 }
 
@@ -266,7 +266,7 @@ TEST(ParseTopology, UnknownKeysAreErrorsWhenStrict) {
   ASSERT_FALSE(strict);
   ASSERT_EQ(strict.errors().size(), 1U);
   EXPECT_EQ(strict.errors()[0].severity, Severity::error);
-  EXPECT_EQ(strict.errors()[0].code, "W06");
+  EXPECT_EQ(strict.errors()[0].code, Code::W06);
 }
 
 TEST(ParseTopology, SizeLimitsAreExact) {

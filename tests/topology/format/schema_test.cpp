@@ -34,7 +34,7 @@ class SchemaTest : public ::testing::Test {
   // A schema says what a document is made of; a parser that reports an unknown key has seen it too.
   static bool parser_accepts(const std::string& text) {
     const auto parsed = parse_topology(text, "test.json");
-    return parsed && std::ranges::count(parsed->warnings, "W06", &Diagnostic::code) == 0;
+    return parsed && std::ranges::count(parsed->warnings, Code::W06, &Diagnostic::code) == 0;
   }
 
   valijson::Schema schema_;
@@ -174,7 +174,7 @@ TEST_F(SchemaTest, MutatedFilesAreJudgedAlike) {
     // Of the errors that a schema can express, these two it can in every case here.
     for (const Diagnostic& error : parsed.errors()) {
       const bool names_a_template = error.where.ends_with("/template");
-      if ((error.code == "E02" && !names_a_template) || error.code == "E12") {
+      if ((error.code == Code::E02 && !names_a_template) || error.code == Code::E12) {
         EXPECT_FALSE(valid) << "the parser alone refuses: " << what << ": " << to_string(error);
       }
     }

@@ -222,7 +222,7 @@ TEST(Warnings, ProductsOfRangesThatLookAlike) {
 std::vector<std::string> products(const std::string& nodes, const std::string& links) {
   std::vector<std::string> remedies;
   for (const Diagnostic& finding : findings_of(flat_file(nodes, links))) {
-    if (finding.code == "W12") remedies.push_back(finding.remedy);
+    if (finding.code == Code::W12) remedies.push_back(finding.remedy);
   }
   return remedies;
 }
@@ -298,7 +298,7 @@ TEST(Warnings, AreErrorsWhereTheReaderIsStrict) {
       codes_of(refused.errors()),
       UnorderedElementsAre("W03 /links/1", "W04 /links/1/bandwidth", "W06 /links/1/colour"));
   for (const Diagnostic& error : refused.errors()) {
-    EXPECT_EQ(error.severity, Severity::error) << error.code;
+    EXPECT_EQ(error.severity, Severity::error) << to_string(error);
   }
 }
 

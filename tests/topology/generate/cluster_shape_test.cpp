@@ -104,7 +104,7 @@ TEST(ClusterShape, OversubscriptionIsNoMoreThanFour) {
 }
 
 TEST(ClusterShape, UnknownBoxesAreRefused) {
-  EXPECT_EQ(cluster_box("dgx-9").errors().front().code, "G01");
+  EXPECT_EQ(cluster_box("dgx-9").errors().front().code, Code::G01);
   EXPECT_EQ(cluster_box("dgx-h100")->gpus, 8U);
 }
 

@@ -248,7 +248,8 @@ std::string refusal(const std::string& name, const Values& values) {
   if (document) return "accepted";
   EXPECT_EQ(document.errors().size(), 1U) << to_string(document.errors().front());
   EXPECT_FALSE(document.errors().front().remedy.empty());
-  return document.errors().front().code + " " + document.errors().front().message;
+  return std::string(name_of(document.errors().front().code)) + " " +
+         document.errors().front().message;
 }
 
 TEST(Generate, UnknownNames) {

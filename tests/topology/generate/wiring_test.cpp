@@ -305,13 +305,13 @@ TEST(Wiring, WhatCannotBeReadIsRefusedWithItsColumn) {
     const auto wiring = make_wiring(text);
     ASSERT_FALSE(wiring) << text;
     const Diagnostic& error = wiring.errors().front();
-    EXPECT_EQ(error.code, "G04");
+    EXPECT_EQ(error.code, Code::G04);
     EXPECT_EQ(error.where, where) << text;
     EXPECT_THAT(error.message, HasSubstr(message)) << text;
     EXPECT_FALSE(error.remedy.empty());
   }
   EXPECT_THAT(make_wiring("diamnd").errors().front().remedy, HasSubstr("diamond"));
-  EXPECT_EQ(make_wiring(std::string(100, '(') + "diamond").errors().front().code, "G04");
+  EXPECT_EQ(make_wiring(std::string(100, '(') + "diamond").errors().front().code, Code::G04);
 }
 
 TEST(Wiring, WhatCannotBeIsRefusedInWords) {
@@ -344,12 +344,12 @@ TEST(Wiring, WhatCannotBeIsRefusedInWords) {
   for (const auto& [text, message] : refusals) {
     const auto wiring = make_wiring(text);
     ASSERT_FALSE(wiring) << text;
-    EXPECT_EQ(wiring.errors().front().code, "G05") << text;
+    EXPECT_EQ(wiring.errors().front().code, Code::G05) << text;
     EXPECT_THAT(wiring.errors().front().message, HasSubstr(message));
     EXPECT_FALSE(wiring.errors().front().remedy.empty());
   }
-  EXPECT_EQ(generate("ring(4)", {{"boxes", "2"}}).errors().front().code, "G02");
-  EXPECT_EQ(generate("ring(4)", {{"bandwidth", "-1"}}).errors().front().code, "G03");
+  EXPECT_EQ(generate("ring(4)", {{"boxes", "2"}}).errors().front().code, Code::G02);
+  EXPECT_EQ(generate("ring(4)", {{"bandwidth", "-1"}}).errors().front().code, Code::G03);
 }
 
 }  // namespace

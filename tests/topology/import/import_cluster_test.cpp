@@ -179,7 +179,7 @@ TEST(ImportIbnetdiscover, FilesCutBetweenTwoLinesAreRefused) {
     const auto cut =
         import_topology(Source::ibnetdiscover, kFabric.substr(0, ++at), "f", with_box());
     ASSERT_FALSE(cut) << kFabric.substr(0, at);
-    EXPECT_EQ(cut.errors().front().code, "I02");
+    EXPECT_EQ(cut.errors().front().code, Code::I02);
     ++refused;
   }
   EXPECT_GT(refused, 40U);

@@ -181,7 +181,7 @@ TEST(ImportNvidiaSmi, PcieIsDoubtfulWhereTheModelHasNvlink) {
   const auto remark = [](const std::string& gpu) {
     const Imported imported = import_valid(kSmi, two_pairs("SYS"), {.gpu = gpu});
     const auto told = report_findings(imported.report, {}, "matrix");
-    EXPECT_EQ(told[0].code, "I25");
+    EXPECT_EQ(told[0].code, Code::I25);
     return told[0].message + " " + told[0].remedy;
   };
   EXPECT_THAT(remark("h100"),

@@ -172,7 +172,7 @@ TEST(ImportPcieWays, ModulesWithoutNvlinkAreDoubtful) {
       at += device.size() + 12;
     }
     const auto findings = report_findings(import_valid(Source::nccl, text).report, {}, "dump");
-    EXPECT_EQ(findings[0].code, "I25");
+    EXPECT_EQ(findings[0].code, Code::I25);
     return findings[0].message + " " + findings[0].remedy;
   };
   EXPECT_THAT(

@@ -108,7 +108,7 @@ Expected<void> refuse(const Assignment& assignment) {
   for (const std::string& target : assignment.targets) {
     if (is_for_targets(format, target)) continue;
     return Diagnostics{
-        make_error("S04", fmt::format("--target is for MSCCL XML, not for --format {}", format),
+        make_error(Code::S04, fmt::format("--target is for MSCCL XML, not for --format {}", format),
                    "leave --target out, or write --format msccl")};
   }
   for (const Item& item : items_of(assignment)) {
@@ -124,7 +124,7 @@ Expected<void> refuse_root_in_vain(const Words& common,
   };
   if (assignments.empty() || !std::ranges::all_of(assignments, in_vain)) return {};
   return make_error(
-      "S02",
+      Code::S02,
       fmt::format("--root: {} has no root", fmt::join(assignments.front().collectives, ", ")),
       "leave --root out, or ask for -c broadcast or -c reduce");
 }

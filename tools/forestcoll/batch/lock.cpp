@@ -24,7 +24,7 @@ namespace {
 constexpr const char* kLockName = ".forestcoll-batch.lock";
 
 Diagnostic taken(const std::string& path, std::string message, std::string remedy) {
-  return make_error("J05", std::move(message), std::move(remedy), {.file = display_name(path)});
+  return make_error(Code::J05, std::move(message), std::move(remedy), {.file = display_name(path)});
 }
 
 std::string own_name() {

@@ -110,7 +110,7 @@ Expected<Shard> parse_shard(const std::string& text) {
       return Shard{*index, *count};
     }
   }
-  return make_error("S03",
+  return make_error(Code::S03,
                     fmt::format("--shard: expected I/N with 1 <= I <= N, found \"{}\"", text),
                     "the second of four parts is --shard 2/4");
 }
@@ -120,7 +120,7 @@ Expected<void> read_limits(const Arguments& arguments, RunnerLimits& limits) {
   if (!arguments.jobs.empty()) {
     const auto jobs = parse_number<int>(arguments.jobs);
     if (!jobs || *jobs < 1 || *jobs > kMostJobs) {
-      return make_error("S03",
+      return make_error(Code::S03,
                         fmt::format("--jobs: expected a number from 1 to {}, found \"{}\"",
                                     kMostJobs, arguments.jobs),
                         "leave it out to use all processors");
@@ -131,7 +131,7 @@ Expected<void> read_limits(const Arguments& arguments, RunnerLimits& limits) {
   if (!arguments.memory.empty()) {
     const auto memory = parse_memory(arguments.memory);
     if (!memory) {
-      return make_error("S03",
+      return make_error(Code::S03,
                         fmt::format("--memory: expected a size, found \"{}\"", arguments.memory),
                         "write a number with K, M, G or T, such as 64G");
     }
@@ -141,7 +141,7 @@ Expected<void> read_limits(const Arguments& arguments, RunnerLimits& limits) {
   if (!arguments.time_limit.empty()) {
     limits.seconds = parse_number<double>(arguments.time_limit);
     if (!limits.seconds || !(*limits.seconds > 0 && *limits.seconds <= kMostSeconds)) {
-      return make_error("S03",
+      return make_error(Code::S03,
                         fmt::format("--time-limit: expected a positive number of seconds, found "
                                     "\"{}\"",
                                     arguments.time_limit),
@@ -154,25 +154,25 @@ Expected<void> read_limits(const Arguments& arguments, RunnerLimits& limits) {
 Expected<void> refuse_combination(const Arguments& arguments) {
   if (arguments.directory.empty() || arguments.output.empty()) {
     return make_error(
-        "S04",
+        Code::S04,
         arguments.directory.empty() ? "a directory of topologies is missing" : "-o is missing",
         "write `forestcoll batch DIR -o OUT`");
   }
   if (!arguments.manifest.empty() &&
       (arguments.all || !arguments.include.empty() || !arguments.exclude.empty())) {
-    return make_error("S04", "--manifest lists the topologies",
+    return make_error(Code::S04, "--manifest lists the topologies",
                       "leave --all, --include and --exclude out");
   }
   if (arguments.in_process && !arguments.time_limit.empty()) {
-    return make_error("S04", "--time-limit ends the process of an item; --in-process has none",
+    return make_error(Code::S04, "--time-limit ends the process of an item; --in-process has none",
                       "leave one of the two out");
   }
   if (arguments.in_process && !arguments.memory.empty()) {
-    return make_error("S04", "--memory ends the process of an item; --in-process has none",
+    return make_error(Code::S04, "--memory ends the process of an item; --in-process has none",
                       "leave one of the two out");
   }
   if (arguments.mpi && (arguments.in_process || !arguments.shard.empty())) {
-    return make_error("S04", "--mpi shares the work out by itself, in child processes",
+    return make_error(Code::S04, "--mpi shares the work out by itself, in child processes",
                       "leave --shard and --in-process out");
   }
   return {};

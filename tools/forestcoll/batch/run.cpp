@@ -168,7 +168,7 @@ class Batch {
       }
     }
     if (items_.empty()) {
-      Diagnostic error = make_error("J01", "there are no topologies here",
+      Diagnostic error = make_error(Code::J01, "there are no topologies here",
                                     arguments_.all ? "look at --include and --exclude"
                                                    : "topologies are *.json; --all takes others");
       error.file = display_name(arguments_.directory);
@@ -244,7 +244,7 @@ class Batch {
 
   void settle_failed(ItemResult& result, ItemError error) {
     result.status = Status::failed;
-    result.error = {printable(error.code), on_one_line(printable(error.message)),
+    result.error = {error.code, on_one_line(printable(error.message)),
                     on_one_line(printable(error.where))};
     progress_->done(result);
   }
@@ -367,7 +367,7 @@ int run_batch(const Arguments& arguments, const Console& console) {
   if (!request) return static_cast<int>(fail(request.errors(), console));
   if (arguments.mpi) {
     return static_cast<int>(
-        fail({make_error("S04", "this program was built without MPI",
+        fail({make_error(Code::S04, "this program was built without MPI",
                          "build it with -DFORESTCOLL_MPI=ON, or use --shard and `batch merge`")},
              console));
   }

@@ -17,7 +17,8 @@ namespace forestcoll::cli {
 namespace {
 
 Diagnostic too_large(const char* what) {
-  return make_error("E14", fmt::format("the exact {} of this fabric does not fit 64 bits", what),
+  return make_error(Code::E14,
+                    fmt::format("the exact {} of this fabric does not fit 64 bits", what),
                     "round the bandwidths to a coarser grid with --quantize");
 }
 

@@ -52,15 +52,15 @@ Expected<WhatIf> explore(const Fabric& fabric, WhatIfOptions options, const Cons
 Expected<void> misplaced_option(const BoundArguments& options) {
   const bool alltoall = is_alltoall(options.collective);
   if (!alltoall && options.alltoall.given()) {
-    return make_error("S04", "--demand, --gap and --time-limit are of -c alltoall",
+    return make_error(Code::S04, "--demand, --gap and --time-limit are of -c alltoall",
                       "add -c alltoall, or leave them out");
   }
   if (auto done = refuse_no_demand(options.collective, options.alltoall.demand); !done) return done;
   if (alltoall && !options.root.empty()) {
-    return make_error("S02", "an alltoall has no root", "leave out --root");
+    return make_error(Code::S02, "an alltoall has no root", "leave out --root");
   }
   if (alltoall && options.whatif) {
-    return make_error("S04", "--whatif does not know alltoall",
+    return make_error(Code::S04, "--whatif does not know alltoall",
                       "use --drop and --derate for one failure at a time");
   }
   return {};

@@ -43,7 +43,8 @@ Expected<Request> resolve(const AlltoallArguments& arguments, int threads) {
     const auto percent = parse_ratio(text);
     if (!percent || *percent < Ratio(0) || *percent > Ratio(100)) {
       return make_error(
-          "S03", fmt::format("--gap: expected percent from 0 to 100, found \"{}\"", arguments.gap),
+          Code::S03,
+          fmt::format("--gap: expected percent from 0 to 100, found \"{}\"", arguments.gap),
           "write a number such as 0.2 or 1%");
     }
     request.solver.gap = percent->to_double() / kPercent;
@@ -51,7 +52,7 @@ Expected<Request> resolve(const AlltoallArguments& arguments, int threads) {
   if (!arguments.time_limit.empty()) {
     const auto seconds = parse_ratio(arguments.time_limit);
     if (!seconds || *seconds <= Ratio(0)) {
-      return make_error("S03",
+      return make_error(Code::S03,
                         fmt::format("--time-limit: expected a positive number of seconds, found "
                                     "\"{}\"",
                                     arguments.time_limit),
@@ -179,7 +180,7 @@ bool is_alltoall(std::string_view collective) {
 
 Expected<void> refuse_no_demand(std::string_view collective, const std::string& demand) {
   if (collective != "alltoallv" || !demand.empty()) return {};
-  return make_error("S04", "an alltoallv is of unequal amounts, and no --demand says which",
+  return make_error(Code::S04, "an alltoallv is of unequal amounts, and no --demand says which",
                     "add --demand FILE, or ask for -c alltoall");
 }
 

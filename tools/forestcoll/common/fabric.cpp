@@ -61,7 +61,7 @@ Expected<Ratio> nvswitch_of(const std::string& text) {
   const auto bandwidth =
       text.starts_with(kKey) ? parse_bandwidth(text.substr(kKey.size())) : std::nullopt;
   if (bandwidth) return *bandwidth;
-  return make_error("I08", fmt::format("--nvlink: expected nvswitch=GB/s, found \"{}\"", text),
+  return make_error(Code::I08, fmt::format("--nvlink: expected nvswitch=GB/s, found \"{}\"", text),
                     "Write the GB/s of a GPU to the NVSwitches, such as nvswitch=300; a machine "
                     "with other links is given with --box.");
 }
@@ -173,7 +173,7 @@ Expected<Reading> reading_of(const ReadingOptions& options) {
   if (!options.quantize.empty()) {
     reading.parser.quantize = parse_ratio(options.quantize);
     if (!reading.parser.quantize || *reading.parser.quantize <= Ratio(0)) {
-      return make_error("S03",
+      return make_error(Code::S03,
                         fmt::format("--quantize: expected a positive number of GB/s, found \"{}\"",
                                     options.quantize),
                         "write a number such as 0.5, 25 or 1/3");
@@ -189,7 +189,8 @@ Expected<Reading> reading_of(const ReadingOptions& options) {
     auto text = text_of_box(options.dump.box);
     if (!text) return text.errors();
     if (text->empty()) {
-      return make_error("I08", fmt::format("--box: {} is empty", display_name(options.dump.box)),
+      return make_error(Code::I08,
+                        fmt::format("--box: {} is empty", display_name(options.dump.box)),
                         "Give a dump of a machine, or a topology file.");
     }
     reading.import.box_text = *std::move(text);
@@ -272,7 +273,7 @@ Expected<Rank> find_rank(const Topology& topology, const std::string& text) {
   const bool is_number = error == std::errc() && end == text.data() + text.size();
   if (is_number && rank < topology.ranks.size()) return Rank(rank);
   return make_error(
-      "S02", fmt::format("--root: expected the id of a GPU or a rank, found \"{}\"", text),
+      Code::S02, fmt::format("--root: expected the id of a GPU or a rank, found \"{}\"", text),
       fmt::format("ranks are 0 to {}; ids are such as \"{}\"", topology.ranks.size() - 1,
                   topology.nodes[topology.ranks.front()].id));
 }
@@ -281,11 +282,11 @@ Expected<std::optional<Rank>> find_root(const Topology& topology, Collective col
                                         const std::string& text) {
   if (!is_rooted(collective)) {
     if (text.empty()) return std::optional<Rank>();
-    return make_error("S02", fmt::format("--root: {} has no root", to_string(collective)),
+    return make_error(Code::S02, fmt::format("--root: {} has no root", to_string(collective)),
                       "leave --root out, or ask for -c broadcast or -c reduce");
   }
   if (text.empty()) {
-    return make_error("S02", fmt::format("{} needs a root", to_string(collective)),
+    return make_error(Code::S02, fmt::format("{} needs a root", to_string(collective)),
                       "name it by id or by rank, such as --root 0");
   }
   const auto rank = find_rank(topology, text);

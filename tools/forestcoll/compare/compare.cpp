@@ -114,7 +114,7 @@ Expected<void> write_files(const Comparison& comparison, const CompareArguments&
                            const Console& console) {
   if (!options.svg.empty()) {
     if (!has_times(comparison)) {
-      return make_error("N09", "--svg: no algorithm has times, so there is nothing to draw",
+      return make_error(Code::N09, "--svg: no algorithm has times, so there is nothing to draw",
                         "the report says why, for each of them");
     }
     if (const auto done = write_output(options.svg, to_chart(comparison, kChartWidth, true));
@@ -132,11 +132,11 @@ Expected<void> write_files(const Comparison& comparison, const CompareArguments&
 Expected<void> refuse_for_collective(const CompareArguments& options) {
   if (!is_alltoall(options.collective)) {
     if (options.demand.empty()) return {};
-    return make_error("S04", "--demand is for -c alltoall", "add -c alltoall, or leave it out");
+    return make_error(Code::S04, "--demand is for -c alltoall", "add -c alltoall, or leave it out");
   }
   if (auto done = refuse_no_demand(options.collective, options.demand); !done) return done;
   if (!options.root.empty()) {
-    return make_error("S02", "an alltoall has no root", "leave --root out");
+    return make_error(Code::S02, "an alltoall has no root", "leave --root out");
   }
   return {};
 }

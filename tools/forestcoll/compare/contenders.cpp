@@ -54,7 +54,7 @@ Diagnostic no_algorithm(const std::string& name, const CompareArguments& options
        is_alltoall(options.collective) ? alltoall_baselines() : baselines()) {
     known.push_back(info.name);
   }
-  return make_error("S03", fmt::format("--algorithms: there is no \"{}\"", name),
+  return make_error(Code::S03, fmt::format("--algorithms: there is no \"{}\"", name),
                     fmt::format("there are {}", fmt::join(known, ", ")));
 }
 
@@ -89,7 +89,7 @@ Expected<void> refuse_for_algorithms(const CompareArguments& options,
         std::tuple("--cross-nic", options.cross_nic, nccl_ring)}) {
     if (!given || fits) continue;
     return make_error(
-        "S04", fmt::format("{} says nothing to --algorithms {}", option, fmt::join(names, ",")),
+        Code::S04, fmt::format("{} says nothing to --algorithms {}", option, fmt::join(names, ",")),
         "add nccl-ring to them, or leave it out");
   }
   return {};
@@ -100,14 +100,14 @@ Expected<void> refuse_with_trees(const CompareArguments& options,
                                  const std::vector<std::string>& names) {
   if (!options.trees) return {};
   if (is_alltoall(options.collective)) {
-    return make_error("S04", "an alltoall has no trees", "leave --trees out");
+    return make_error(Code::S04, "an alltoall has no trees", "leave --trees out");
   }
   const auto program = std::ranges::find_if(names, [](const std::string& name) {
     return name == kOursByRate || is_selector(name) ||
            (find_exchange(name) != nullptr && find_baseline(name) == nullptr);
   });
   if (program == names.end()) return {};
-  return make_error("S04", fmt::format("{} is timed as a program alone", *program),
+  return make_error(Code::S04, fmt::format("{} is timed as a program alone", *program),
                     "leave it or --trees out");
 }
 

@@ -106,7 +106,7 @@ Expected<Comparison> with_optimum(const Fabric& fabric, const RowsRequest& reque
   const auto ranks = static_cast<std::int64_t>(fabric.network.ranks.size());
   const auto busbw = checked_mul(comparison.optimum, busbw_factor(request.collective, ranks));
   if (!busbw) {
-    return make_error("E14", "the exact busbw of this fabric does not fit 64 bits",
+    return make_error(Code::E14, "the exact busbw of this fabric does not fit 64 bits",
                       "round the bandwidths to a coarser grid with --quantize");
   }
   comparison.optimum_busbw = *busbw;

@@ -108,7 +108,7 @@ class Reader {
 
   Expected<MeasuredFile> finish() {
     if (rows_ == 0) {
-      return error("N01", "",
+      return error(Code::N01, "",
                    heading_.empty() ? "no table of nccl-tests: there is no line \"# size … time "
                                       "algbw busbw\""
                                     : "the table of nccl-tests has no rows",
@@ -116,7 +116,7 @@ class Reader {
     }
     if (wrong_ > 0) {
       Diagnostic warning = error(
-          "N05", wrong_where_,
+          Code::N05, wrong_where_,
           fmt::format("wrong results in {}; such a run measures nothing", counted(wrong_, "row")),
           "");
       warning.severity = Severity::warning;
@@ -152,14 +152,14 @@ class Reader {
 
   Expected<void> read_row(const Words& words) {
     if (words.size() != heading_.size()) {
-      return error("N02", place(),
+      return error(Code::N02, place(),
                    fmt::format("expected {} columns as in the heading, found {}", heading_.size(),
                                words.size()),
                    "give the output as nccl-tests printed it");
     }
     const auto bytes = number_in(words.front());
     if (*bytes > kMostBytes || *bytes != std::floor(*bytes)) {
-      return error("N03", place(),
+      return error(Code::N03, place(),
                    fmt::format("size: expected whole bytes, found \"{}\"", words.front()),
                    "give the output as nccl-tests printed it");
     }
@@ -178,7 +178,7 @@ class Reader {
       const auto value = number_in(words[at + i]);
       if (!value) {
         return error(
-            "N03", place(),
+            Code::N03, place(),
             fmt::format("{}: expected a number, found \"{}\"", heading_[at + i], words[at + i]),
             "give the output as nccl-tests printed it");
       }
@@ -189,7 +189,7 @@ class Reader {
     const double expected = bytes / micros * 1e-3;
     if (std::abs(expected - algbw) > kRoundingGbs + kRoundingShare * expected) {
       return error(
-          "N03", place(),
+          Code::N03, place(),
           fmt::format("algbw {} GB/s is not size / time, which is {:.2f}", words[at + 1], expected),
           "times are in us and bandwidths in GB/s, as nccl-tests prints them");
     }
@@ -220,9 +220,9 @@ class Reader {
 
   [[nodiscard]] std::string place() const { return std::to_string(number_); }
 
-  [[nodiscard]] Diagnostic error(std::string code, std::string where, std::string message,
+  [[nodiscard]] Diagnostic error(Code code, std::string where, std::string message,
                                  std::string remedy) const {
-    return make_error(std::move(code), std::move(message), std::move(remedy),
+    return make_error(code, std::move(message), std::move(remedy),
                       {.file = file_, .where = std::move(where)});
   }
 

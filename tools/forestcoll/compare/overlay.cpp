@@ -34,7 +34,7 @@ std::pair<std::string, std::string> split(const RowsRequest& request, const std:
 
 Diagnostic misfit(const std::string& file, std::string where, std::string message,
                   std::string remedy) {
-  Diagnostic error = make_error("N04", std::move(message), std::move(remedy));
+  Diagnostic error = make_error(Code::N04, std::move(message), std::move(remedy));
   error.file = file;
   error.where = std::move(where);
   return error;
@@ -113,7 +113,7 @@ Expected<Overlay> read_overlay(const RowsRequest& request, std::int64_t ranks,
                                const std::string& argument) {
   const auto [name, path] = split(request, argument);
   if (!is_row(request, name)) {
-    return make_error("N08", fmt::format("--measured: {} is not among the algorithms", name),
+    return make_error(Code::N08, fmt::format("--measured: {} is not among the algorithms", name),
                       "name one that is, as in nccl-ring=FILE");
   }
   const auto text = read_input(path);

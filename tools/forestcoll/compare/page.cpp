@@ -45,12 +45,13 @@ std::string inline_svg(const std::string& file) {
 
 // The picture alone has options that this command has not.
 constexpr std::array<Remedy, 3> kRemedies = {
-    {{"P01",
+    {{Code::P01,
       "install Graphviz, or draw the fabric alone with `forestcoll topo show`, whose --dot needs "
       "no "
       "Graphviz"},
-     {"P02", "draw the fabric alone with `forestcoll topo show`, whose --dot needs no Graphviz"},
-     {"P04",
+     {Code::P02,
+      "draw the fabric alone with `forestcoll topo show`, whose --dot needs no Graphviz"},
+     {Code::P04,
       "draw the fabric alone with `forestcoll topo show`, whose --dot needs no Graphviz and whose "
       "--time-limit and --detail help"}}};
 
@@ -59,7 +60,7 @@ Expected<std::string> picture(const Comparison& comparison) {
   options.sending = comparison.bottleneck.sending;
   const Drawing drawing = draw(comparison.fabric->topology, options);
   if (drawing.items > kMostItemsDrawn) {
-    return make_error("P03",
+    return make_error(Code::P03,
                       fmt::format("a picture of {} nodes cannot be laid out in good time; the "
                                   "most are {}",
                                   drawing.items, kMostItemsDrawn),

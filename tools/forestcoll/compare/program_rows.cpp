@@ -135,12 +135,12 @@ std::vector<std::string> algorithms_to_time(const RowsRequest& request) {
 
 Diagnostic no_programs(const std::string& name) {
   if (is_selector(name)) {
-    return make_error("N06",
+    return make_error(Code::N06,
                       "the selector has nothing that could be written for this collective on this "
                       "fabric",
                       "");
   }
-  return make_error("N06",
+  return make_error(Code::N06,
                     "no program of it fits: its partners are not joined by links and switches "
                     "alone, or it needs too many threadblocks",
                     "");
@@ -157,7 +157,7 @@ Expected<std::vector<AlgorithmTimes>> time_programs(const Fabric& fabric,
                                                     const Console& console) {
   const std::size_t ranks = fabric.network.ranks.size();
   if (ranks > kMostRanksTimed) {
-    return make_error("N07",
+    return make_error(Code::N07,
                       fmt::format("programs of {} GPUs are too many to be simulated here", ranks),
                       fmt::format("up to {} are; compare fewer GPUs with --ranks, or trees with "
                                   "--trees",

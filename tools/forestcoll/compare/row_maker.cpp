@@ -52,7 +52,7 @@ std::size_t edge_count(const CollectiveForest& forest) {
 }
 
 Diagnostic inexact(std::string message) {
-  return make_error("E14", std::move(message),
+  return make_error(Code::E14, std::move(message),
                     "round the bandwidths to a coarser grid with --quantize");
 }
 
@@ -240,7 +240,7 @@ class RowMaker {
       describe_branching(row, *std::move(made->branching));
       if (!request_.trees && has_several_boxes(fabric_.topology)) row.note += kNoExecutor;
     } else {
-      row.times_error = make_error("N06", "no trees describe it", "");
+      row.times_error = make_error(Code::N06, "no trees describe it", "");
     }
   }
 
@@ -298,7 +298,8 @@ class RowMaker {
   }
 
   static Diagnostic too_many(std::size_t edges, std::size_t most) {
-    return make_error("N07", fmt::format("{} tree edges are too many to be simulated here", edges),
+    return make_error(Code::N07,
+                      fmt::format("{} tree edges are too many to be simulated here", edges),
                       fmt::format("up to {} are; compare fewer GPUs with --ranks", most));
   }
 
@@ -375,12 +376,13 @@ class RowMaker {
     } else if (!verdict->ok) {
       row.error = verdict->findings.front();
     } else if (verdict->collective_name != request_.collective_name) {
-      row.error = make_error("N08",
+      row.error = make_error(Code::N08,
                              fmt::format("the schedule is for {}, and {} is compared",
                                          verdict->collective_name, request_.collective_name),
                              fmt::format("compare with -c {}", verdict->collective_name));
     } else if (request_.root && verdict->root && *verdict->root != *request_.root) {
-      row.error = make_error("N08", "the schedule has another root", "name its root with --root");
+      row.error =
+          make_error(Code::N08, "the schedule has another root", "name its root with --root");
     } else if (!verdict->algbw) {
       row.error = inexact("its exact rate on this fabric does not fit 64 bits");
     } else {

@@ -121,7 +121,7 @@ std::string one_line(std::string text) {
 }
 
 std::string why(const Diagnostic& error) {
-  return error.code.empty() ? error.message : fmt::format("{} [{}]", error.message, error.code);
+  return error.code ? fmt::format("{} [{}]", error.message, name_of(error.code)) : error.message;
 }
 
 }  // namespace forestcoll::cli

@@ -24,7 +24,7 @@ Json whole_bytes(Json time) {
 }
 
 Json reason(const Diagnostic& error) {
-  return {{"code", error.code},
+  return {{"code", name_of(error.code)},
           {"where", error.where},
           {"message", error.message},
           {"remedy", error.remedy}};

@@ -48,7 +48,7 @@ std::string program_cell(const ComparedRow& row) {
     return fmt::format("{}/{}/{}", row.program->threadblocks, row.program->channels,
                        row.program->steps);
   }
-  return row.program_error ? row.program_error->code : "-";
+  return std::string(row.program_error ? name_of(row.program_error->code) : "-");
 }
 
 // What rows are parts of; of an allreduce, what two phases reach at best, where that is less.

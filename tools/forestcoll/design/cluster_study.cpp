@@ -19,7 +19,8 @@ Expected<std::size_t> boxes_of(const ClusterRequest& request, const ClusterBox& 
   const std::size_t boxes = request.gpus / box.gpus;
   if (request.gpus % box.gpus == 0 && boxes >= 2) return boxes;
   return make_error(
-      "K04", fmt::format("{} GPUs are not two or more whole boxes of {}", request.gpus, box.gpus),
+      Code::K04,
+      fmt::format("{} GPUs are not two or more whole boxes of {}", request.gpus, box.gpus),
       fmt::format("ask for a multiple of {}", box.gpus));
 }
 
@@ -67,7 +68,7 @@ Expected<std::vector<ClusterOffer>> offers_of(const ClusterRequest& request,
   if (!boxes) return boxes.errors();
   const auto kinds = kinds_of(costs, box->nic_bandwidth);
   if (kinds.empty()) {
-    return make_error("K03",
+    return make_error(Code::K03,
                       fmt::format("no switch of the costs has ports of {} GB/s, which a NIC of {} "
                                   "brings",
                                   number(box->nic_bandwidth), request.box),
@@ -83,7 +84,7 @@ Expected<std::vector<ClusterOffer>> offers_of(const ClusterRequest& request,
     }
   }
   if (offers.empty()) {
-    return make_error("K04",
+    return make_error(Code::K04,
                       fmt::format("no fabric of at most three levels joins {} boxes with these "
                                   "switches",
                                   *boxes),

@@ -22,7 +22,7 @@ class CostsReader {
   Expected<ClusterCosts> read(const Json& json) {
     if (!json.is_object() || json.value("format", Json()) != "forestcoll-costs" ||
         json.value("version", Json()) != 1) {
-      wrong("K02", "", "expected an object of the format forestcoll-costs, version 1",
+      wrong(Code::K02, "", "expected an object of the format forestcoll-costs, version 1",
             "Begin with docs/costs-example.json.");
       return errors_;
     }
@@ -31,7 +31,7 @@ class CostsReader {
     costs.note = text(json, "note");
     const Json switches = json.value("switches", Json());
     if (!switches.is_array() || switches.empty()) {
-      wrong("K03", "/switches", "there is no switch to buy",
+      wrong(Code::K03, "/switches", "there is no switch to buy",
             "List at least one: {\"name\", \"ports\", \"bandwidth\", \"price\"}.");
     } else {
       for (std::size_t i = 0; i < switches.size(); ++i) {
@@ -47,7 +47,7 @@ class CostsReader {
   }
 
  private:
-  void wrong(const char* code, std::string where, std::string message, std::string remedy) {
+  void wrong(Code code, std::string where, std::string message, std::string remedy) {
     errors_.push_back(make_error(code, std::move(message), std::move(remedy),
                                  {.file = file_, .where = std::move(where)}));
   }
@@ -55,14 +55,14 @@ class CostsReader {
   std::string text(const Json& json, const char* key) {
     const Json value = json.value(key, Json());
     if (value.is_string()) return value;
-    wrong("K02", fmt::format("/{}", key), "expected a text", "Say whose prices they are.");
+    wrong(Code::K02, fmt::format("/{}", key), "expected a text", "Say whose prices they are.");
     return {};
   }
 
   SwitchPrice read_switch(const Json& json, const std::string& where) {
     SwitchPrice read;
     if (!json.is_object()) {
-      wrong("K02", where, "expected an object with name, ports, bandwidth and price", "");
+      wrong(Code::K02, where, "expected an object with name, ports, bandwidth and price", "");
       return read;
     }
     const Json name = json.value("name", Json()), ports = json.value("ports", Json());
@@ -70,19 +70,20 @@ class CostsReader {
     if (name.is_string()) {
       read.name = name;
     } else {
-      wrong("K02", where + "/name", "expected a text", "Give the switch a name.");
+      wrong(Code::K02, where + "/name", "expected a text", "Give the switch a name.");
     }
     if (ports.is_number_integer() && ports > 1 && ports <= kMostPorts) {
       read.ports = ports;
     } else {
-      wrong("K02", where + "/ports", fmt::format("expected a number from 2 to {}", kMostPorts), "");
+      wrong(Code::K02, where + "/ports", fmt::format("expected a number from 2 to {}", kMostPorts),
+            "");
     }
     const auto value =
         parse_bandwidth(bandwidth.is_string() ? bandwidth.get<std::string>() : bandwidth.dump());
     if (value) {
       read.bandwidth = *value;
     } else {
-      wrong("K02", where + "/bandwidth", "expected a bandwidth of one port",
+      wrong(Code::K02, where + "/bandwidth", "expected a bandwidth of one port",
             "Write it as \"400 Gb/s\".");
     }
     read.price = price(json, "price", where, true);
@@ -95,7 +96,7 @@ class CostsReader {
     if (value.is_null() && !required) return 0;
     const auto read = value.is_number() ? parse_ratio(value.dump()) : std::nullopt;
     if (read && *read >= Ratio(0) && *read <= Ratio(1'000'000'000)) return *read;
-    wrong("K02", fmt::format("{}/{}", where, key), "expected a price from 0 to a billion", "");
+    wrong(Code::K02, fmt::format("{}/{}", where, key), "expected a price from 0 to a billion", "");
     return 0;
   }
 
@@ -103,7 +104,7 @@ class CostsReader {
     const Json one = cables.is_object() ? cables.value(length, Json()) : Json();
     const std::string where = fmt::format("/cables/{}", length);
     if (!one.is_object()) {
-      wrong("K03", where, fmt::format("there is no price for cables {}", meaning),
+      wrong(Code::K03, where, fmt::format("there is no price for cables {}", meaning),
             fmt::format("Add \"{}\": {{\"price\": …, \"optics\": …}}.", length));
       return 0;
     }
@@ -119,7 +120,7 @@ class CostsReader {
 Expected<ClusterCosts> parse_costs(std::string_view text, const std::string& file) {
   const Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) {
-    return make_error("K02", "not JSON", "Begin with docs/costs-example.json.", {.file = file});
+    return make_error(Code::K02, "not JSON", "Begin with docs/costs-example.json.", {.file = file});
   }
   return CostsReader(file).read(json);
 }

@@ -40,7 +40,7 @@ Expected<DirectAim> aim_of(const std::string& collective) {
   if (collective == "allgather" || collective == "reduce_scatter" || collective == "allreduce") {
     return DirectAim::allgather;
   }
-  return make_error("S04", fmt::format("a wiring is not chosen by {}", collective),
+  return make_error(Code::S04, fmt::format("a wiring is not chosen by {}", collective),
                     "choose allgather, reduce_scatter, allreduce or alltoall, or leave it out");
 }
 
@@ -101,7 +101,8 @@ Expected<DirectAim> check(const DirectArguments& options) {
     return done.errors();
   }
   if (!parse_bandwidth(options.bandwidth)) {
-    return make_error("S03", fmt::format("--bandwidth: \"{}\" is no bandwidth", options.bandwidth),
+    return make_error(Code::S03,
+                      fmt::format("--bandwidth: \"{}\" is no bandwidth", options.bandwidth),
                       "give a positive one, such as 25 or \"200 Gb/s\"");
   }
   return aim_of(options.collective);

@@ -32,7 +32,7 @@ Expected<std::vector<std::string>> names_of(const std::vector<std::string>& also
     const auto wiring = make_wiring(expression);
     if (!wiring) return wiring.errors();
     if (wiring->nodes != request.nodes || wiring->ports != request.ports) {
-      return make_error("K01",
+      return make_error(Code::K01,
                         fmt::format("--also {}: {} nodes of {} ports, not {} of {}", expression,
                                     wiring->nodes, wiring->ports, request.nodes, request.ports),
                         "leave it out, or ask for its nodes and ports");

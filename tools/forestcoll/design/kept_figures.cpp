@@ -46,7 +46,7 @@ Expected<std::optional<ClusterFigures>> KeptFigures::find(const ClusterShape& sh
     return std::optional<ClusterFigures>();
   }
   const Diagnostic unreadable =
-      make_error("K05", "these are no kept figures of this cluster",
+      make_error(Code::K05, "these are no kept figures of this cluster",
                  "Remove the file, or name another directory.", {.file = path});
   if (!is_ours || json.value("cluster", Json()) != key_of(shape)) return unreadable;
   const auto allgather = read_ratio(json, "allgather"), allreduce = read_ratio(json, "allreduce");

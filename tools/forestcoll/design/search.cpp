@@ -80,10 +80,10 @@ Json search_json(const SearchReport& report, std::uint64_t seed) {
 
 ExitCode run_search(const SearchArguments& options, const Console& console) {
   if (!parse_bandwidth(options.bandwidth)) {
-    return fail(
-        {make_error("S03", fmt::format("--bandwidth: \"{}\" is no bandwidth", options.bandwidth),
-                    "give a positive one, such as 25 or \"200 Gb/s\"")},
-        console);
+    return fail({make_error(Code::S03,
+                            fmt::format("--bandwidth: \"{}\" is no bandwidth", options.bandwidth),
+                            "give a positive one, such as 25 or \"200 Gb/s\"")},
+                console);
   }
   const auto start = make_wiring(options.start);
   if (!start) return fail(start.errors(), console);

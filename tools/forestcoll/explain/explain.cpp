@@ -36,20 +36,21 @@ std::string_view exit_of(const CodeInfo& info) {
 }
 
 std::string line_of(const CodeInfo& info) {
-  return fmt::format("{}: about {}: {}{}\n", info.code, info.about, info.meaning, exit_of(info));
+  return fmt::format("{}: about {}: {}{}\n", info.name, to_string(info.about), info.meaning,
+                     exit_of(info));
 }
 
 // The tables of docs/diagnostics.md.
 std::string tables() {
   std::string text;
-  std::string_view about;
+  std::optional<About> about;
   for (const CodeInfo& info : codes()) {
     if (info.about != about) {
-      text +=
-          fmt::format("{}| code | about {} |\n|---|---|\n", about.empty() ? "" : "\n", info.about);
+      text += fmt::format("{}| code | about {} |\n|---|---|\n", about ? "\n" : "",
+                          to_string(info.about));
       about = info.about;
     }
-    text += fmt::format("| {} | {}{} |\n", info.code, info.meaning, exit_of(info));
+    text += fmt::format("| {} | {}{} |\n", info.name, info.meaning, exit_of(info));
   }
   return text;
 }
@@ -61,16 +62,16 @@ ExitCode run_explain(const ExplainArguments& arguments, const Console& console) 
   } else if (arguments.code.empty()) {
     for (const CodeInfo& info : codes()) text += line_of(info);
   } else {
-    std::string code = arguments.code;
-    std::ranges::transform(code, code.begin(),
+    std::string name = arguments.code;
+    std::ranges::transform(name, name.begin(),
                            [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    const CodeInfo* info = find_code(code);
-    if (info == nullptr) {
-      return fail({make_error("S03", fmt::format("there is no code \"{}\"", arguments.code),
+    const std::optional<Code> code = parse_code(name);
+    if (!code) {
+      return fail({make_error(Code::S03, fmt::format("there is no code \"{}\"", arguments.code),
                               "codes are such as E05; `forestcoll explain` lists them all")},
                   console);
     }
-    text = line_of(*info);
+    text = line_of(info_of(*code));
   }
   return finish(write_output("-", text), console);
 }

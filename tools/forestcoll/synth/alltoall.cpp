@@ -46,11 +46,11 @@ Expected<void> refuse_tree_options(const SynthArguments& arguments) {
         std::pair("--tradeoff", arguments.solver.tradeoff),
         std::pair("--warm", !arguments.solver.warm.empty())}) {
     if (!given) continue;
-    return make_error("S04", fmt::format("{} is about trees, and an alltoall has none", option),
+    return make_error(Code::S04, fmt::format("{} is about trees, and an alltoall has none", option),
                       fmt::format("leave {} out", option));
   }
   if (arguments.root.empty()) return {};
-  return make_error("S02", "an alltoall has no root", "leave --root out");
+  return make_error(Code::S02, "an alltoall has no root", "leave --root out");
 }
 
 Expected<void> refuse_format(const SynthArguments& arguments) {
@@ -59,7 +59,7 @@ Expected<void> refuse_format(const SynthArguments& arguments) {
     if (format == known) return {};
   }
   if (is_trace(format)) return {};
-  return make_error("S04",
+  return make_error(Code::S04,
                     fmt::format("--format {} is for trees, and an alltoall has none", format),
                     "write --format msccl, mscclpp, flows or none");
 }
@@ -68,21 +68,21 @@ Expected<void> refuse_format(const SynthArguments& arguments) {
 // The executor of MSCCL++ takes plans for both.
 Expected<void> refuse_in_place(const SynthArguments& arguments) {
   if (!arguments.in_place || arguments.format == kPlanTarget) return {};
-  return make_error("T06", "the runtimes have no alltoall in place",
+  return make_error(Code::T06, "the runtimes have no alltoall in place",
                     "leave --inplace out: the schedule is for calls out of place");
 }
 
 // Its NCCL interface answers an alltoall with an error before it looks for a plan.
 Expected<void> refuse_deployed_plan(const SynthArguments& arguments) {
   if (arguments.deploy.empty() || arguments.format != kPlanTarget) return {};
-  return make_error("T06",
+  return make_error(Code::T06,
                     "MSCCL++ runs plans of an alltoall for callers of its executor alone, not "
                     "behind NCCL's calls",
                     "write the plan with -o, and give it to mscclpp.Executor");
 }
 
 Diagnostic no_parts(const std::string& text) {
-  return make_error("S03", fmt::format("-k: expected a number of parts, found \"{}\"", text),
+  return make_error(Code::S03, fmt::format("-k: expected a number of parts, found \"{}\"", text),
                     fmt::format("write auto, N or max:N, with N from 1 to {}; the exact optimum of "
                                 "an alltoall may need any number of parts",
                                 kMaxParts));
@@ -108,7 +108,8 @@ Expected<void> read_parts(const std::string& text, AlltoallCompileOptions& optio
 Expected<void> read_largest_size(const SynthArguments& arguments, AlltoallCompileOptions& options) {
   const bool is_one = !arguments.size.empty();
   if (is_one && !arguments.sizes.empty()) {
-    return make_error("S04", "--size and --sizes both say for what size", "leave one of them out");
+    return make_error(Code::S04, "--size and --sizes both say for what size",
+                      "leave one of them out");
   }
   const std::string& sizes = is_one ? arguments.size : arguments.sizes;
   const std::string option = is_one ? "--size" : "--sizes";
@@ -117,7 +118,7 @@ Expected<void> read_largest_size(const SynthArguments& arguments, AlltoallCompil
   const auto bytes = read_size(option, last == std::string::npos ? sizes : sizes.substr(last + 1));
   if (!bytes) return bytes.errors();
   if (*bytes == 0) {
-    return make_error("S03", option + ": no buffer has 0 bytes", "name the size of a buffer");
+    return make_error(Code::S03, option + ": no buffer has 0 bytes", "name the size of a buffer");
   }
   options.bytes = *bytes;
   return {};
@@ -218,7 +219,7 @@ Expected<void> write_alltoall(const AlltoallCompilation& made, const Fabric& fab
 
 ExitCode refuse_verdict(const Verdict& verdict, const Console& console) {
   if (verdict.finding_count == 1 && verdict.faults == std::vector{Fault::unused}) {
-    return fail({make_error("S03",
+    return fail({make_error(Code::S03,
                             "the sizes of the request leave none at which a runtime selects the "
                             "schedule: " +
                                 verdict.findings.front().message,
@@ -235,11 +236,11 @@ ExitCode refuse_verdict(const Verdict& verdict, const Console& console) {
 
 Expected<void> refuse_alltoall_options(const SynthArguments& arguments) {
   if (arguments.format == "flows") {
-    return make_error("S04", "--format flows is for -c alltoall",
+    return make_error(Code::S04, "--format flows is for -c alltoall",
                       "write --format forest: other collectives have trees");
   }
   if (arguments.demand.empty()) return {};
-  return make_error("S04", "--demand is for -c alltoall",
+  return make_error(Code::S04, "--demand is for -c alltoall",
                     "leave --demand out; the weights of nodes say what they own");
 }
 

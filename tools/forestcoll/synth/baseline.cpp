@@ -42,21 +42,21 @@ Expected<SolvedBaseline> solve_exchange(const ExchangeInfo& exchange, const Rati
   solved.exchange = &exchange;
   if (writes_programs) return solved;
   return make_error(
-      "B10", fmt::format("{} exchanges whole buffers, which no trees describe", exchange.name),
+      Code::B10, fmt::format("{} exchanges whole buffers, which no trees describe", exchange.name),
       "write it as --format msccl");
 }
 
 Diagnostic no_trees(const BaselineArguments& arguments, const BaselineResult& result) {
   if (result.branching) {
     return make_error(
-        "B10",
+        Code::B10,
         fmt::format("{} reaches {} GB/s here (model, not measurement), by trees that branch at "
                     "switches, which no other algorithm is written with",
                     arguments.algorithm, number(result.algbw)),
         "leave --algorithm out: forestcoll's own trees branch at switches where that is faster");
   }
   return make_error(
-      "B10",
+      Code::B10,
       fmt::format("{} reaches {} GB/s here (model, not measurement), but there is no schedule to "
                   "write: {}",
                   arguments.algorithm, number(result.algbw), result.note),
@@ -110,7 +110,7 @@ Expected<void> refuse_with_baseline(const SynthArguments& arguments) {
       find_baseline(baseline.algorithm) != nullptr || find_exchange(baseline.algorithm) != nullptr;
   if (baseline.chosen() && !is_known) {
     return make_error(
-        "B09", fmt::format("--algorithm: there is no \"{}\"", baseline.algorithm.substr(0, 40)),
+        Code::B09, fmt::format("--algorithm: there is no \"{}\"", baseline.algorithm.substr(0, 40)),
         fmt::format("the algorithms are forestcoll, {}", names_of_baselines()));
   }
   const bool rings = has_box_rings(baseline.algorithm);
@@ -119,7 +119,7 @@ Expected<void> refuse_with_baseline(const SynthArguments& arguments) {
         std::tuple("--nccl-constants", baseline.nccl_constants, rings),
         std::tuple("--cross-nic", baseline.cross_nic, baseline.algorithm == "nccl-ring")}) {
     if (!given || fits) continue;
-    return make_error("S04",
+    return make_error(Code::S04,
                       fmt::format("{} says nothing to --algorithm {}", option, baseline.algorithm),
                       "ask for --algorithm nccl-ring with it, or leave it out");
   }
@@ -133,7 +133,7 @@ Expected<void> refuse_with_baseline(const SynthArguments& arguments) {
         std::pair("--max-height", !solver.max_height.empty()),
         std::pair("--tradeoff", solver.tradeoff), std::pair("--warm", !solver.warm.empty())}) {
     if (!given) continue;
-    return make_error("S04",
+    return make_error(Code::S04,
                       fmt::format("{} is for forestcoll's own trees, not for those of {}", option,
                                   baseline.algorithm),
                       fmt::format("leave {} or --algorithm out", option));

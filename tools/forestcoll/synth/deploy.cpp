@@ -204,7 +204,7 @@ std::vector<RegisteredPlan> registered(const Deployment& deployment) {
 Expected<std::vector<NamedText>> deployment_files(const Deployment& deployment) {
   const CompileOptions& options = deployment.options;
   if (is_research(options) && deployment.schedules.size() > kMostResearchFiles) {
-    return make_error("S04",
+    return make_error(Code::S04,
                       fmt::format("--deploy: the research runtime loads {} files, and these are {}",
                                   kMostResearchFiles, deployment.schedules.size()),
                       "give --tune fewer sizes");

@@ -82,12 +82,12 @@ Expected<void> refuse_directory(const std::string& directory, const std::string&
   std::error_code error;
   if (!fs::exists(directory, error)) return {};
   if (!fs::is_directory(directory, error)) {
-    return make_error("S04", fmt::format("{}: {} is no directory", option, directory),
+    return make_error(Code::S04, fmt::format("{}: {} is no directory", option, directory),
                       "several files are written: name a directory that is empty or not there");
   }
   if (!fs::is_empty(directory, error)) {
     return make_error(
-        "S04", fmt::format("{}: the directory {} is not empty", option, directory),
+        Code::S04, fmt::format("{}: the directory {} is not empty", option, directory),
         "whoever reads the directory takes all files in it: name one that is empty or not there");
   }
   return {};

@@ -63,7 +63,7 @@ Expected<TreesPerRoot> parse_trees(const std::string& text, Format format) {
   if (value && *value >= 1 && (!search || *value <= kLongestSearch)) {
     return TreesPerRoot{search ? Mode::best_up_to : Mode::fixed, *value};
   }
-  return make_error("S03", fmt::format("-k: expected a number of trees, found \"{}\"", text),
+  return make_error(Code::S03, fmt::format("-k: expected a number of trees, found \"{}\"", text),
                     fmt::format("write optimal, auto, a positive number, or max:N with N up to {}",
                                 kLongestSearch));
 }
@@ -72,11 +72,12 @@ Expected<void> refuse_combination(const SynthArguments& arguments, Format format
   if (const auto done = refuse_with_deploy(arguments, format); !done) return done;
   const bool on_stdout = arguments.output == "-" && arguments.deploy.empty();
   if (arguments.json && on_stdout && format != Format::none) {
-    return make_error("S04", "--json puts the summary on standard output, where the schedule is",
+    return make_error(Code::S04,
+                      "--json puts the summary on standard output, where the schedule is",
                       "name a file for the schedule with -o, or write none with --format none");
   }
   if (format == Format::none && arguments.output != "-") {
-    return make_error("S04", "--format none writes no schedule, and -o names a file for one",
+    return make_error(Code::S04, "--format none writes no schedule, and -o names a file for one",
                       "leave -o out, or choose another --format");
   }
   const bool writes = format != Format::none;
@@ -189,7 +190,8 @@ std::int64_t end_for(const std::string& target, std::int64_t last) {
 
 Diagnostic no_window(const std::string& text) {
   return make_error(
-      "S03", fmt::format("--sizes: expected one window, MIN:MAX, or one size, found \"{}\"", text),
+      Code::S03,
+      fmt::format("--sizes: expected one window, MIN:MAX, or one size, found \"{}\"", text),
       "write --sizes 64K:16M; --tune 64K:16M:4 or 64K,1M makes a schedule for each of several "
       "sizes");
 }
@@ -199,7 +201,7 @@ Expected<void> read_window(const SynthArguments& arguments, Format format, XmlOp
   std::string low = arguments.min_bytes, high = arguments.max_bytes;
   if (!arguments.sizes.empty()) {
     if (!low.empty() || !high.empty()) {
-      return make_error("S04", "--sizes says the same as --min-bytes and --max-bytes",
+      return make_error(Code::S04, "--sizes says the same as --min-bytes and --max-bytes",
                         "give either --sizes or the other two");
     }
     const std::size_t end = arguments.sizes.find_first_of(":,-");
@@ -218,14 +220,14 @@ Expected<void> read_window(const SynthArguments& arguments, Format format, XmlOp
     if (!bytes) return bytes.errors().front();
     if (*bytes == 0) {
       return make_error(
-          "S03", fmt::format("{}: no buffer has 0 bytes", split ? "--sizes" : "--max-bytes"),
+          Code::S03, fmt::format("{}: no buffer has 0 bytes", split ? "--sizes" : "--max-bytes"),
           "in a file, a largest size of 0 would mean any size: name the largest that is meant");
     }
     xml.max_bytes = *bytes;
   }
   const std::int64_t most = xml.max_bytes.value_or(find_target(xml.target)->default_max_bytes);
   if (xml.min_bytes > most && !xml.max_bytes) {
-    return make_error("S04",
+    return make_error(Code::S04,
                       fmt::format("--min-bytes {} is above {}, up to which a runtime selects the "
                                   "schedule where --max-bytes does not say otherwise",
                                   xml.min_bytes, most),
@@ -233,7 +235,7 @@ Expected<void> read_window(const SynthArguments& arguments, Format format, XmlOp
   }
   if (xml.min_bytes > most) {
     return make_error(
-        "S04",
+        Code::S04,
         fmt::format("{} {} is above {} {}", split ? "--sizes: its first size" : "--min-bytes",
                     xml.min_bytes, split ? "its second" : "--max-bytes", most),
         "exchange them, or leave one of them out");
@@ -246,7 +248,7 @@ Expected<void> read_window(const SynthArguments& arguments, Format format, XmlOp
 Expected<std::vector<std::int64_t>> sizes_to_tune(const std::string& text) {
   auto sizes = read_sizes("--tune", text);
   if (!sizes || sizes->back() <= kLargestSize) return sizes;
-  return make_error("S03", fmt::format("--tune: expected sizes up to 1T, found \"{}\"", text),
+  return make_error(Code::S03, fmt::format("--tune: expected sizes up to 1T, found \"{}\"", text),
                     "leave the larger ones out");
 }
 
@@ -255,19 +257,20 @@ Expected<std::optional<std::int64_t>> size_to_serve(const SynthArguments& argume
   if (arguments.size.empty()) return std::optional<std::int64_t>();
   if (!is_schedule(format)) {
     return make_error(
-        "S04",
+        Code::S04,
         fmt::format("--size is for what runtimes load, not for --format {}", arguments.format),
         "leave one of the two out, or write --format msccl or mscclpp");
   }
   if (!arguments.tune.empty()) {
-    return make_error("S04", "--tune has sizes of its own, and --size another one",
+    return make_error(Code::S04, "--tune has sizes of its own, and --size another one",
                       "leave one of the two out");
   }
   const auto size = read_size("--size", arguments.size);
   if (!size) return size.errors().front();
   if (*size >= 1 && *size <= kLargestSize) return std::optional(*size);
   return make_error(
-      "S03", fmt::format("--size: expected a size from 1 byte to 1T, found \"{}\"", arguments.size),
+      Code::S03,
+      fmt::format("--size: expected a size from 1 byte to 1T, found \"{}\"", arguments.size),
       "name the size of the whole buffer, such as 64K");
 }
 
@@ -275,14 +278,14 @@ Expected<std::optional<std::int64_t>> size_to_serve(const SynthArguments& argume
 Expected<std::optional<std::int64_t>> buffers_to_serve(const SynthArguments& arguments) {
   if (arguments.buffers.empty()) return std::optional<std::int64_t>();
   if (arguments.size.empty() && arguments.tune.empty()) {
-    return make_error("S04", "--buffsize is for what --size and --tune choose by time",
+    return make_error(Code::S04, "--buffsize is for what --size and --tune choose by time",
                       "give one of them, or leave it out");
   }
   const auto bytes = read_size("--buffsize", arguments.buffers);
   if (!bytes) return bytes.errors().front();
   if (*bytes < kLeastBufferBytes || *bytes > kMostBufferBytes) {
     return make_error(
-        "S03",
+        Code::S03,
         fmt::format("--buffsize: expected a size from 64K to 64M, found \"{}\"", arguments.buffers),
         "4M is what the runtimes have by themselves");
   }
@@ -306,7 +309,7 @@ Expected<void> read_lowering(const SynthArguments& arguments, LowerOptions& lowe
   } else {
     const auto most = parse_integer(use);
     if (!most || *most < 1) {
-      return make_error("S03",
+      return make_error(Code::S03,
                         fmt::format("--threadblocks: expected per-tree, merge or a positive "
                                     "number, found \"{}\"",
                                     use),
@@ -376,7 +379,7 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
 Expected<SynthArguments> with_format(SynthArguments arguments) {
   if (arguments.target != kPlanTarget) return arguments;
   if (arguments.format_given && arguments.format != kPlanTarget) {
-    return make_error("S04",
+    return make_error(Code::S04,
                       fmt::format("--target mscclpp asks for --format mscclpp, and --format is {}",
                                   arguments.format),
                       "leave one of the two out");

@@ -14,8 +14,8 @@ namespace {
 
 Expected<void> refuse_with_plan(const SynthArguments& arguments) {
   const auto refuse = [](const char* option, const char* remedy) {
-    return make_error("S04", fmt::format("{} is for MSCCL XML, not for --format mscclpp", option),
-                      remedy);
+    return make_error(Code::S04,
+                      fmt::format("{} is for MSCCL XML, not for --format mscclpp", option), remedy);
   };
   if (arguments.target_given) return refuse("--target", "leave it out: plans have one runtime");
   if (!arguments.protocol.empty()) return refuse("--proto", "leave it out: plans are Simple");
@@ -29,7 +29,7 @@ Expected<void> refuse_with_plan(const SynthArguments& arguments) {
     return refuse("--threadblocks merge or per-tree", "name a number");
   }
   if (arguments.in_place && arguments.out_of_place) {
-    return make_error("S04", "a plan of MSCCL++ is either in place or out of place",
+    return make_error(Code::S04, "a plan of MSCCL++ is either in place or out of place",
                       "write one plan for each");
   }
   return {};
@@ -50,7 +50,8 @@ Expected<void> refuse_with_forest(const SynthArguments& arguments) {
         std::pair("--sizes", !arguments.sizes.empty())}) {
     if (!given) continue;
     return make_error(
-        "S04", fmt::format("{} is for schedules, not for --format {}", option, arguments.format),
+        Code::S04,
+        fmt::format("{} is for schedules, not for --format {}", option, arguments.format),
         fmt::format("leave {} out, or write --format msccl", option));
   }
   return {};
@@ -68,34 +69,35 @@ Expected<void> refuse_with_deploy(const SynthArguments& arguments, Format format
   if (arguments.deploy.empty()) return {};
   if (!is_schedule(format) || is_trace(arguments.format)) {
     return make_error(
-        "S04",
+        Code::S04,
         fmt::format("--deploy is for what runtimes load, not for --format {}", arguments.format),
         "write --format msccl or mscclpp");
   }
   if (arguments.output != "-") {
-    return make_error("S04", "--deploy stands in place of -o", "leave one of the two out");
+    return make_error(Code::S04, "--deploy stands in place of -o", "leave one of the two out");
   }
   return {};
 }
 
 Expected<void> refuse_with_tune(const SynthArguments& arguments, Format format) {
   if (!is_schedule(format)) {
-    return make_error("S04", "--tune writes schedules, not forests",
+    return make_error(Code::S04, "--tune writes schedules, not forests",
                       "write --format msccl or mscclpp");
   }
   const bool has_directory =
       !arguments.deploy.empty() || (arguments.output != "-" && !arguments.output.empty());
   if (!has_directory) {
-    return make_error("S04", "--tune writes several files", "name a directory with -o or --deploy");
+    return make_error(Code::S04, "--tune writes several files",
+                      "name a directory with -o or --deploy");
   }
   if (!arguments.sizes.empty() || !arguments.min_bytes.empty() || !arguments.max_bytes.empty()) {
-    return make_error("S04", "--tune gives every file its own window",
+    return make_error(Code::S04, "--tune gives every file its own window",
                       "leave --sizes, --min-bytes and --max-bytes out");
   }
   for (const auto& [option, given] : {std::pair("--warm", !arguments.solver.warm.empty()),
                                       std::pair("--tradeoff", arguments.solver.tradeoff)}) {
     if (!given) continue;
-    return make_error("S04",
+    return make_error(Code::S04,
                       fmt::format("{} is about one forest, and --tune makes several", option),
                       fmt::format("leave {} or --tune out", option));
   }
@@ -107,7 +109,7 @@ Expected<void> refuse_force_simple(const SynthArguments& arguments, const Compil
   if (!arguments.force_simple || options.format != Format::msccl) return {};
   const bool hangs = hangs_in_simple(options.synthesis.collective, topology);
   if (hangs && !arguments.protocol.starts_with("LL")) return {};
-  return make_error("S04",
+  return make_error(Code::S04,
                     "--force-simple is for a broadcast or reduce in Simple on a fabric of "
                     "several boxes",
                     "leave it out");

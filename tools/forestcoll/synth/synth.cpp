@@ -59,7 +59,7 @@ Diagnostic empty_window(const Verdict& verdict, const XmlOptions& window) {
       target.selected_elements(verdict.collective, verdict.chunks, verdict.ranks));
   const auto least = static_cast<std::uint64_t>(std::max<std::int64_t>(1, window.min_bytes));
   return make_error(
-      "S03",
+      Code::S03,
       fmt::format("--min-bytes {} and --max-bytes {} leave no size at which a runtime selects the "
                   "schedule: buffers are multiples of {}",
                   window.min_bytes, window.max_bytes.value_or(target.default_max_bytes),
@@ -164,7 +164,7 @@ Expected<void> keep_trees_of(const AnyForest& previous, const SynthArguments& ar
     return {};
   }
   return make_error(
-      "S04",
+      Code::S04,
       fmt::format("the trees of the --warm file branch at switches, which --format {} cannot keep",
                   arguments.format),
       "write --format forest or dot, or give a forest over GPUs alone");

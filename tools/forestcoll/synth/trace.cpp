@@ -60,17 +60,18 @@ Expected<std::int64_t> resolve_trace(const SynthArguments& arguments) {
                                       std::pair("--max-bytes", !arguments.max_bytes.empty())}) {
     if (!given) continue;
     return make_error(
-        "S04",
+        Code::S04,
         fmt::format("{} is for what runtimes load, not for --format {}", option, arguments.format),
         fmt::format("leave {} out: a trace is of the one size that --sizes names", option));
   }
   if (arguments.sizes.empty()) {
-    return make_error("S04", fmt::format("--format {} has messages of one size", arguments.format),
+    return make_error(Code::S04,
+                      fmt::format("--format {} has messages of one size", arguments.format),
                       "name the size of the whole buffer: --sizes 16M");
   }
   if (arguments.format == kChakra) {
     if (arguments.output == "-") {
-      return make_error("S04", "--format chakra writes a file for every rank",
+      return make_error(Code::S04, "--format chakra writes a file for every rank",
                         "name a directory with -o");
     }
     const auto done = refuse_directory(arguments.output, "-o");

@@ -74,13 +74,13 @@ ExitCode print_list(const GenArguments& options, const Console& console) {
 }
 
 // There is no --max-nodes here: what is larger than a file may be is asked for smaller.
-constexpr std::array<Remedy, 1> kRemedies = {{{"E15", "Ask for a smaller fabric."}}};
+constexpr std::array<Remedy, 1> kRemedies = {{{Code::E15, "Ask for a smaller fabric."}}};
 
 // What says nothing beside --list, or without it.
 Expected<void> refuse_combination(const GenArguments& options) {
   if (!options.list) {
     if (!options.json) return {};
-    return make_error("S04", "--json is for --list: a topology file is JSON already",
+    return make_error(Code::S04, "--json is for --list: a topology file is JSON already",
                       "leave --json out, or add --list");
   }
   std::string beside;
@@ -88,7 +88,7 @@ Expected<void> refuse_combination(const GenArguments& options) {
   if (!options.values.empty()) beside = "--" + options.values.begin()->first;
   if (options.out != "-") beside = "-o";
   if (beside.empty()) return {};
-  return make_error("S04",
+  return make_error(Code::S04,
                     fmt::format("--list lists all fabrics, and {} says nothing to it", beside),
                     fmt::format("leave {} or --list out", beside));
 }
@@ -114,7 +114,7 @@ ExitCode run_gen(const GenArguments& options, const Console& console) {
   if (const auto done = refuse_combination(options); !done) return fail(done.errors(), console);
   if (options.list) return print_list(options, console);
   if (options.name.empty()) {
-    return fail({make_error("G01", "the name of a fabric is missing",
+    return fail({make_error(Code::G01, "the name of a fabric is missing",
                             "`forestcoll topo gen --list` names them all")},
                 console);
   }

@@ -40,7 +40,7 @@ Expected<Source> chosen_source(const std::string& name, std::string_view text,
                                const std::string& file) {
   const auto source = name == "auto" ? detect_source(text) : find_source(name);
   if (source) return *source;
-  Diagnostic error = make_error("I01", "this is none of the formats that can be imported",
+  Diagnostic error = make_error(Code::I01, "this is none of the formats that can be imported",
                                 "Name the format, if it is one: `forestcoll topo import --help` "
                                 "lists them. A topology file of ours needs no import.");
   error.file = file;
@@ -52,7 +52,7 @@ Expected<std::optional<Ratio>> positive(const std::string& option, const std::st
   const auto value = parse_bandwidth(text);
   if (value) return value;
   return make_error(
-      "I08", fmt::format("{}: expected a positive number of GB/s, found \"{}\"", option, text),
+      Code::I08, fmt::format("{}: expected a positive number of GB/s, found \"{}\"", option, text),
       "Write a number such as 25, or with its unit \"200 Gb/s\".");
 }
 
@@ -124,7 +124,7 @@ Json json_report(Source source, const CheckedImport& result) {
 
 ExitCode run_import(const ImportArguments& options, const Console& console) {
   if (options.json && options.out == "-") {
-    return fail({make_error("I08", "--json: standard output is taken by the topology file",
+    return fail({make_error(Code::I08, "--json: standard output is taken by the topology file",
                             "Give the file a name: -o topology.json.")},
                 console);
   }
@@ -137,10 +137,11 @@ ExitCode run_import(const ImportArguments& options, const Console& console) {
     return fail(done.errors(), console);
   }
   if (!options.reading.quantize.empty()) {
-    return fail({make_error("I08", "--quantize: an imported file keeps every bandwidth as it is",
-                            "Round where the file is used: `forestcoll bound --quantize`, or "
-                            "`forestcoll topo convert --quantize` of what is imported.")},
-                console);
+    return fail(
+        {make_error(Code::I08, "--quantize: an imported file keeps every bandwidth as it is",
+                    "Round where the file is used: `forestcoll bound --quantize`, or "
+                    "`forestcoll topo convert --quantize` of what is imported.")},
+        console);
   }
   const auto reading = read_options(options);
   if (!reading) return fail(reading.errors(), console);

@@ -175,7 +175,7 @@ Expected<Drawing> make_drawing(const ShowArguments& options, const Fabric& fabri
   draw_options.width = options.width;
   Drawing drawing = draw(fabric.topology, draw_options);
   if (drawing.items <= kMostItems || (options.svg.empty() && options.png.empty())) return drawing;
-  return make_error("P03",
+  return make_error(Code::P03,
                     fmt::format("a picture of {} nodes cannot be laid out in good time; the most "
                                 "are {}",
                                 drawing.items, kMostItems),
@@ -203,7 +203,7 @@ Expected<void> refuse_combination(const ShowArguments& options,
                                   const std::vector<std::string>& files) {
   const bool picture = std::ranges::any_of(files, [](const auto& file) { return !file.empty(); });
   if (picture || options.only_of_pictures.empty()) return {};
-  return make_error("S04", options.only_of_pictures + " is for pictures, and none is asked for",
+  return make_error(Code::S04, options.only_of_pictures + " is for pictures, and none is asked for",
                     "leave it out, or name a file with --svg, --png or --dot");
 }
 

@@ -158,7 +158,7 @@ std::string table(const std::vector<Row>& rows, const std::string& file) {
       const std::string where = first.where.empty() ? "" : first.where + ": ";
       text += fmt::format("  {:<10}{}, such as {}{} [{}]\n", "",
                           counted(row.verdict.finding_count, "finding"), where, first.message,
-                          first.code);
+                          name_of(first.code));
     }
   }
   return text;
@@ -187,9 +187,10 @@ void warn_of_seen_simple(const Verdict& verdict, const Topology* topology, const
 }
 
 ExitCode refuse_target(const Console& console) {
-  return fail({make_error("S04", "--target names a runtime that does not load files of this kind",
-                          "leave --target out; plans have mscclpp, MSCCL XML the others")},
-              console);
+  return fail(
+      {make_error(Code::S04, "--target names a runtime that does not load files of this kind",
+                  "leave --target out; plans have mscclpp, MSCCL XML the others")},
+      console);
 }
 
 // Plans have one runtime, whose rules apply to them whatever the target.
@@ -240,7 +241,7 @@ ExitCode run_verify(const VerifyArguments& options, const Console& console) {
   }
   std::optional<LoadedTopology> topology;
   if (options.topology.empty() && is_about_topology(options)) {
-    return fail({make_error("S04",
+    return fail({make_error(Code::S04,
                             "--nvlink, --box, --pcie-p2p, --drop, --derate, --ranks, --members "
                             "and --no-relays are for the topology",
                             "name it with --topology")},
@@ -269,7 +270,7 @@ ExitCode run_verify(const VerifyArguments& options, const Console& console) {
   if (options.target_given && verdict->format != loaded) return refuse_target(console);
   if (options.sms && verdict->threadblocks == 0 && verdict->ok) {
     return fail(
-        {make_error("S04", "--sms is for threadblocks, and neither forests nor flows have any",
+        {make_error(Code::S04, "--sms is for threadblocks, and neither forests nor flows have any",
                     "leave --sms out")},
         console);
   }

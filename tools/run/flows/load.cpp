@@ -107,11 +107,8 @@ class FlowsProgram {
 
 Diagnostic not_run(std::string_view file, std::string where, std::string message,
                    std::string remedy) {
-  return {.code = "X01",
-          .file = std::string(file),
-          .where = std::move(where),
-          .message = std::move(message),
-          .remedy = std::move(remedy)};
+  return make_error(Code::X01, std::move(message), std::move(remedy),
+                    {.file = std::string(file), .where = std::move(where)});
 }
 
 }  // namespace

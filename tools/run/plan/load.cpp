@@ -76,7 +76,7 @@ Expected<std::unique_ptr<Schedule>> load_plan(std::string_view text, std::string
   if (findings.blocked()) return findings.sorted(kReported);
   const std::int64_t slices = audit::slices_of(*plan);
   if (slices > audit::kMaxSlices) {
-    findings.add(audit::Code::too_large, std::string(),
+    findings.add(audit::Rule::too_large, std::string(),
                  "groups of threadblocks that cut a chunk into too many parts");
     return findings.sorted(kReported);
   }

@@ -80,7 +80,7 @@ std::optional<std::string> listed_twice(std::vector<std::string> columns) {
 std::optional<Graph> read_csv(const Context& context) {
   const auto rows = csv_rows(context.text);
   if (!rows) {
-    context.findings.error("I02", context.place(context.text.size()),
+    context.findings.error(Code::I02, context.place(context.text.size()),
                            "a field in quotation marks does not end", "Is the file cut off?");
     return std::nullopt;
   }
@@ -95,7 +95,7 @@ std::optional<Graph> read_csv(const Context& context) {
   if (!has("src") || !has("dst")) {
     const std::string_view separator = other_separator(columns);
     context.findings.error(
-        "I01", "1:1",
+        Code::I01, "1:1",
         separator.empty() ? "expected a first line such as src,dst,bandwidth"
                           : fmt::format("expected commas between the columns, found {}", separator),
         separator.empty() ? "Name the columns."
@@ -103,7 +103,8 @@ std::optional<Graph> read_csv(const Context& context) {
     return std::nullopt;
   }
   if (const auto twice = listed_twice(columns)) {
-    context.findings.error("I02", "1:1", fmt::format("two columns are called {}", quote(*twice)),
+    context.findings.error(Code::I02, "1:1",
+                           fmt::format("two columns are called {}", quote(*twice)),
                            "Leave one of them out.");
     return std::nullopt;
   }
@@ -117,7 +118,7 @@ std::optional<Graph> read_csv(const Context& context) {
     const auto where = [&] { return context.place(row.offset); };
     if (row.fields.size() != columns.size()) {
       context.findings.error(
-          "I02", where(),
+          Code::I02, where(),
           fmt::format("expected {} fields, found {}", columns.size(), row.fields.size()),
           "Give every line the columns of the first.");
       ok = false;

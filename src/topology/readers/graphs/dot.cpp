@@ -267,7 +267,7 @@ std::optional<Graph> read(const Context& context, const Rewriter& rewritten, boo
         directed ? std::pair(src, dst) : std::pair<std::string, std::string>(std::minmax(src, dst));
     if (rewritten.is_strict() && !met.insert(ends).second) {
       context.findings.error(
-          "I02", "",
+          Code::I02, "",
           fmt::format("a second edge from {} to {} in a strict graph", quote(src), quote(dst)),
           "Leave one of them out, or the word strict, for links beside each other.");
       return std::nullopt;
@@ -287,7 +287,7 @@ std::optional<Graph> read(const Context& context, const Rewriter& rewritten, boo
 std::optional<Graph> read_dot(const Context& context) {
   Rewriter rewritten(context.text);
   if (const auto refusal = rewritten.refusal()) {
-    context.findings.error("I02", context.place(refusal->offset),
+    context.findings.error(Code::I02, context.place(refusal->offset),
                            fmt::format("not read from DOT: {}", refusal->reason),
                            "Give every edge between two nodes a line of its own.");
     return std::nullopt;
@@ -299,10 +299,10 @@ std::optional<Graph> read_dot(const Context& context) {
       return read<boost::undirectedS>(context, rewritten, false);
     }
   } catch (const boost::bad_graphviz_syntax& error) {
-    context.findings.error("I02", "", fmt::format("not DOT: {}", error.errmsg),
+    context.findings.error(Code::I02, "", fmt::format("not DOT: {}", error.errmsg),
                            "Does `dot -Tcanon` accept the file?");
   } catch (const std::exception& error) {
-    context.findings.error("I02", "", fmt::format("not DOT: {}", error.what()),
+    context.findings.error(Code::I02, "", fmt::format("not DOT: {}", error.what()),
                            "Does `dot -Tcanon` accept the file?");
   }
   return std::nullopt;

@@ -26,7 +26,7 @@ class GraphmlReader {
     read_keys();
     const pugi::xml_node graph = root_.child("graph");
     if (!graph || graph.next_sibling("graph")) {
-      fail("I02", graph ? graph : root_, "expected one <graph>",
+      fail(Code::I02, graph ? graph : root_, "expected one <graph>",
            "Of several graphs, give one in a file of its own.");
       return std::nullopt;
     }
@@ -36,7 +36,7 @@ class GraphmlReader {
     for (const pugi::xml_node& node : graph.children("node")) read_node(node, builder);
     for (const pugi::xml_node& edge : graph.children("edge")) read_edge(edge, directed, builder);
     for (const pugi::xml_node& edge : graph.children("hyperedge")) {
-      fail("I02", edge, "hyperedges are no links", "Write an edge for each link.");
+      fail(Code::I02, edge, "hyperedges are no links", "Write an edge for each link.");
     }
     const Attributes of_graph = attributes(graph, "graph");
     if (failed_) return std::nullopt;
@@ -48,8 +48,7 @@ class GraphmlReader {
   }
 
  private:
-  void fail(std::string_view code, const pugi::xml_node& node, std::string message,
-            std::string remedy) {
+  void fail(Code code, const pugi::xml_node& node, std::string message, std::string remedy) {
     context_.findings.error(code, context_.place(offset_of(node)), std::move(message),
                             std::move(remedy));
     failed_ = true;
@@ -77,7 +76,7 @@ class GraphmlReader {
       const auto key = keys_.find(data.attribute("key").value());
       if (key == keys_.end()) continue;
       if (!given.insert(key->second.name).second) {
-        fail("I02", data, fmt::format("a second {} of one element", quote(key->second.name)),
+        fail(Code::I02, data, fmt::format("a second {} of one element", quote(key->second.name)),
              "Leave one of them out.");
         continue;
       }
@@ -88,13 +87,13 @@ class GraphmlReader {
 
   void read_node(const pugi::xml_node& node, GraphBuilder& builder) {
     if (node.child("graph"))
-      return fail("I02", node, "a graph inside of a node", "Give one flat graph.");
+      return fail(Code::I02, node, "a graph inside of a node", "Give one flat graph.");
     Attributes found = attributes(node, "node");
     std::string id = node.attribute("id").value();
     // Some writers number the nodes and keep their names beside.
     if (const auto name = found.find("id"); name != found.end()) id = name->second;
     if (!names_.emplace(node.attribute("id").value(), id).second) {
-      return fail("I02", node,
+      return fail(Code::I02, node,
                   fmt::format("a second node has the id {}", quote(node.attribute("id").value())),
                   "Give every node an id of its own.");
     }
@@ -107,7 +106,7 @@ class GraphmlReader {
     const auto target = names_.find(edge.attribute("target").value());
     if (source == names_.end() || target == names_.end()) {
       const bool first = source == names_.end();
-      return fail("I02", edge,
+      return fail(Code::I02, edge,
                   fmt::format("an edge ends at {}, which is no node of the graph",
                               quote(edge.attribute(first ? "source" : "target").value())),
                   "Is the file cut off? Give the node a <node> element.");
@@ -131,7 +130,7 @@ std::optional<Graph> read_graphml(const Context& context) {
   if (!load_xml(context, document)) return std::nullopt;
   const pugi::xml_node root = document.child("graphml");
   if (!root) {
-    context.findings.error("I01", "", "expected GraphML: no <graphml> element",
+    context.findings.error(Code::I01, "", "expected GraphML: no <graphml> element",
                            "Name the format that the file has, or leave it to be recognised.");
     return std::nullopt;
   }

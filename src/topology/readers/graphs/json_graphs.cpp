@@ -16,8 +16,8 @@ using Kind = JsonValue::Kind;
 
 constexpr const char* kNumberOfLinks = "Give a number from 0 on, of few digits.";
 
-void refuse(const Context& context, std::string_view code, const Place& place,
-            std::string_view expected, const JsonValue* found, std::string remedy) {
+void refuse(const Context& context, Code code, const Place& place, std::string_view expected,
+            const JsonValue* found, std::string remedy) {
   context.findings.error(code, place.pointer(),
                          fmt::format("expected {}, found {}", expected,
                                      found == nullptr ? "nothing" : topology::describe(*found)),
@@ -35,7 +35,7 @@ bool add_attributes(const Context& context, const JsonValue& object, const Place
       continue;
     const auto [known, is_new] = attributes.emplace(object.keys[i], value.text);
     if (is_new || known->second == value.text || !is_read(object.keys[i])) continue;
-    context.findings.error("I03", place.pointer(),
+    context.findings.error(Code::I03, place.pointer(),
                            fmt::format("the {} is {} here and {} in the metadata", object.keys[i],
                                        quote(known->second), quote(value.text)),
                            "Leave one of them out.");
@@ -75,7 +75,7 @@ bool add_edge(const Context& context, GraphBuilder& builder, const JsonValue& ed
               const Place& place, bool directed) {
   const auto source = id_of(edge.find("source")), target = id_of(edge.find("target"));
   if (edge.kind != Kind::object || !source || !target) {
-    refuse(context, "I02", place, "an edge with source and target", &edge,
+    refuse(context, Code::I02, place, "an edge with source and target", &edge,
            "Give every edge the ids of its two nodes.");
     return false;
   }
@@ -99,7 +99,7 @@ std::optional<Graph> read_node_link(const Context& context) {
   const JsonValue* links = root->find("links");
   const JsonValue* edges = root->find("edges");
   if (links != nullptr && edges != nullptr) {
-    refuse(context, "I02", top, "links or edges", &*root,
+    refuse(context, Code::I02, top, "links or edges", &*root,
            "The object has both: networkx wrote links before version 3.4, and edges since. Leave "
            "one out.");
     return std::nullopt;
@@ -108,7 +108,7 @@ std::optional<Graph> read_node_link(const Context& context) {
   if (links != nullptr) edges = links;
   if (nodes == nullptr || nodes->kind != Kind::array || edges == nullptr ||
       edges->kind != Kind::array) {
-    refuse(context, "I01", top, "an object with the arrays nodes and links (or edges)", &*root,
+    refuse(context, Code::I01, top, "an object with the arrays nodes and links (or edges)", &*root,
            "Write it with networkx.node_link_data.");
     return std::nullopt;
   }
@@ -121,7 +121,7 @@ std::optional<Graph> read_node_link(const Context& context) {
     const JsonValue& node = nodes->items[i];
     const auto id = id_of(node.find("id"));
     if (node.kind != Kind::object || !id) {
-      refuse(context, "I02", place, "a node with an id", &node,
+      refuse(context, Code::I02, place, "a node with an id", &node,
              "Give every node an id: a text or a number.");
       ok = false;
       continue;
@@ -147,7 +147,7 @@ std::optional<Graph> read_json_graph(const Context& context) {
   const Place top;
   const JsonValue* graph = root->find("graph");
   if (graph == nullptr || graph->kind != Kind::object) {
-    refuse(context, "I01", top, "an object with one graph", &*root,
+    refuse(context, Code::I01, top, "an object with one graph", &*root,
            "Of several graphs, give one in a file of its own.");
     return std::nullopt;
   }
@@ -156,7 +156,7 @@ std::optional<Graph> read_json_graph(const Context& context) {
   const JsonValue* edges = graph->find("edges");
   if (nodes == nullptr || (nodes->kind != Kind::object && nodes->kind != Kind::array) ||
       edges == nullptr || edges->kind != Kind::array) {
-    refuse(context, "I02", in_graph, "nodes and edges", graph,
+    refuse(context, Code::I02, in_graph, "nodes and edges", graph,
            "Give the graph both, as JSON Graph Format has them.");
     return std::nullopt;
   }
@@ -169,7 +169,7 @@ std::optional<Graph> read_json_graph(const Context& context) {
     const JsonValue& node = nodes->items[i];
     const auto id = by_id ? std::optional(nodes->keys[i]) : id_of(node.find("id"));
     if (node.kind != Kind::object || !id) {
-      refuse(context, "I02", place, "a node", &node, "Give every node an id and an object.");
+      refuse(context, Code::I02, place, "a node", &node, "Give every node an id and an object.");
       ok = false;
       continue;
     }
@@ -195,20 +195,20 @@ std::optional<Graph> read_sccl(const Context& context) {
   const Place top, in_links(top, "links");
   const JsonValue* links = root->find("links");
   if (links == nullptr || links->kind != Kind::array) {
-    refuse(context, "I01", top, "an object with the matrix links", &*root,
+    refuse(context, Code::I01, top, "an object with the matrix links", &*root,
            "Give a topology as SCCL writes it.");
     return std::nullopt;
   }
   const JsonValue* switches = root->find("switches");
   if (switches != nullptr && !switches->items.empty()) {
-    refuse(context, "I08", Place(top, "switches"), "no switches", switches,
+    refuse(context, Code::I08, Place(top, "switches"), "no switches", switches,
            "SCCL's switches bound sums over sets of links, which no fabric of links and switches "
            "has to match: describe the fabric by hand.");
     return std::nullopt;
   }
   const std::size_t size = links->items.size();
   if (size > kMaxGpusOfMachine) {
-    refuse(context, "I09", in_links, fmt::format("at most {} rows", kMaxGpusOfMachine), links,
+    refuse(context, Code::I09, in_links, fmt::format("at most {} rows", kMaxGpusOfMachine), links,
            "Give a smaller matrix.");
     return std::nullopt;
   }
@@ -222,7 +222,7 @@ std::optional<Graph> read_sccl(const Context& context) {
     const JsonValue& row = links->items[dst];
     const Place in_row(in_links, dst);
     if (row.kind != Kind::array || row.items.size() != size) {
-      refuse(context, "I02", in_row, fmt::format("a row of {} numbers", size), &row,
+      refuse(context, Code::I02, in_row, fmt::format("a row of {} numbers", size), &row,
              "Give the whole matrix: a row and a column for each node.");
       ok = false;
       continue;
@@ -232,7 +232,7 @@ std::optional<Graph> read_sccl(const Context& context) {
       const JsonValue& cell = row.items[src];
       const auto value = cell.kind == Kind::number ? parse_ratio(cell.text) : std::nullopt;
       if (!value || *value < Ratio(0)) {
-        refuse(context, "I03", place, "a number of links", &cell, kNumberOfLinks);
+        refuse(context, Code::I03, place, "a number of links", &cell, kNumberOfLinks);
         ok = false;
         continue;
       }
@@ -240,7 +240,7 @@ std::optional<Graph> read_sccl(const Context& context) {
       const auto unit = context.overridden("link").value_or(Ratio(1));
       const auto bandwidth = checked_mul(*value, unit);
       if (!bandwidth) {
-        refuse(context, "I03", place, "a number of links", &cell, kNumberOfLinks);
+        refuse(context, Code::I03, place, "a number of links", &cell, kNumberOfLinks);
         ok = false;
         continue;
       }

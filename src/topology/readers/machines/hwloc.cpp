@@ -39,7 +39,7 @@ class HwlocReader {
   std::optional<Machine> read(const pugi::xml_node& topology) {
     read_objects(topology, kNone);
     if (machine_.gpus.empty()) {
-      fail("I06", topology, "no GPUs: no device is called nvml0, rsmi0 or cuda0",
+      fail(Code::I06, topology, "no GPUs: no device is called nvml0, rsmi0 or cuda0",
            "Run lstopo of an hwloc that is built with NVML or ROCm SMI.");
     }
     bool found = false;
@@ -57,7 +57,7 @@ class HwlocReader {
     keep_fast_nics();
     share_slots(machine_);
     if (machine_.nics.size() > kMaxNicsOfMachine || cpus_ > kMaxCpusOfMachine) {
-      fail("I09", topology,
+      fail(Code::I09, topology,
            fmt::format("{} NICs and {} CPUs in one machine", machine_.nics.size(), cpus_),
            "Dump the topology anew.");
     }
@@ -76,8 +76,7 @@ class HwlocReader {
     [[nodiscard]] bool gpu() const { return end == End::gpu; }
   };
 
-  void fail(std::string_view code, const pugi::xml_node& node, std::string message,
-            std::string remedy) {
+  void fail(Code code, const pugi::xml_node& node, std::string message, std::string remedy) {
     context_.findings.error(code, context_.place(offset_of(node)), std::move(message),
                             std::move(remedy));
     failed_ = true;
@@ -153,7 +152,7 @@ class HwlocReader {
     const bool again = !machine_.gpus.empty() && machine_.gpus.back().name == bus && !bus.empty();
     if (!again) {
       if (!devs_.insert(number).second || machine_.gpus.size() == kMaxGpusOfMachine) {
-        fail("I03", os,
+        fail(Code::I03, os,
              fmt::format("a second GPU is called {}", quote(os.attribute("name").value())),
              "Dump the topology anew.");
         return;
@@ -207,7 +206,7 @@ class HwlocReader {
         const auto found = parts_.find(
             std::string(colon == std::string_view::npos ? word : word.substr(colon + 1)));
         if (found == parts_.end()) {
-          fail("I02", indexes,
+          fail(Code::I02, indexes,
                fmt::format("{} is no GPU, NVSwitch or package of this file", quote(word)),
                "Dump the topology anew, without filtering objects.");
           return std::nullopt;
@@ -225,7 +224,7 @@ class HwlocReader {
         const auto value = natural(word);
         constexpr std::int64_t kMost = 100'000'000;  // 100 TB/s
         if (!value || *value > kMost) {
-          fail("I03", row, fmt::format("expected a bandwidth in MB/s, found {}", quote(word)),
+          fail(Code::I03, row, fmt::format("expected a bandwidth in MB/s, found {}", quote(word)),
                "Dump the topology anew.");
           return std::nullopt;
         }
@@ -240,7 +239,7 @@ class HwlocReader {
     const auto values = ends ? read_values(matrix) : std::nullopt;
     if (!ends || !values) return;
     if (values->size() != ends->size() * ends->size()) {
-      fail("I02", matrix,
+      fail(Code::I02, matrix,
            fmt::format("{} bandwidths for {} devices: expected {}", values->size(), ends->size(),
                        ends->size() * ends->size()),
            "Is the file cut off? Dump the topology anew.");
@@ -263,7 +262,7 @@ class HwlocReader {
                     const std::vector<std::int64_t>& values) {
     const auto kind = natural(matrix.attribute("kind").value());
     if (kind && *kind / kMeansBandwidth % 2 == 0) {
-      fail("I03", matrix,
+      fail(Code::I03, matrix,
            fmt::format("a matrix of the kind {}, which is none of bandwidths", *kind),
            "Dump the topology anew, without transforming distances.");
       return false;
@@ -273,7 +272,7 @@ class HwlocReader {
       if (at / size != at % size) most = std::max(most, values[at]);
     }
     if (most == 0 || most >= kLeastBandwidth) return true;
-    fail("I03", matrix,
+    fail(Code::I03, matrix,
          fmt::format("values of at most {}: these are counts of links, and not MB/s", most),
          "Dump the topology anew, without transforming distances.");
     return false;
@@ -284,7 +283,7 @@ class HwlocReader {
     const auto [at, is_new] = stated_.emplace(ends, bandwidth);
     if (!is_new && at->second != bandwidth && disagreed_.insert(matrix.offset_debug()).second) {
       fail(
-          "I03", matrix,
+          Code::I03, matrix,
           fmt::format("{} MB/s between two devices that have {} MB/s above", bandwidth, at->second),
           "Leave the matrix that is right in the file, and only that one.");
     }
@@ -319,7 +318,7 @@ class HwlocReader {
     if (!to.gpu() && there != back) {
       const std::string_view end = to.end == End::cpu ? "a CPU" : "an NVSwitch";
       context_.findings.warning(
-          "I22", "",
+          Code::I22, "",
           fmt::format("GPU {} has {} GB/s to {}, which has {} GB/s back",
                       machine_.gpus[from.index].dev, shown(there), end, shown(back)),
           "The smaller of the two is taken for both. A dead link? Dump the topology anew.");
@@ -389,7 +388,7 @@ std::optional<Machines> read_hwloc(const Context& context) {
   if (!load_xml(context, document)) return std::nullopt;
   const pugi::xml_node topology = document.child("topology");
   if (!topology) {
-    context.findings.error("I01", "", "expected hwloc's topology: no <topology> element",
+    context.findings.error(Code::I01, "", "expected hwloc's topology: no <topology> element",
                            "Dump it with lstopo --of xml.");
     return std::nullopt;
   }

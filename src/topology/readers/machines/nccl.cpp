@@ -32,7 +32,7 @@ class SystemReader {
 
   void read_cpu(const pugi::xml_node& cpu) {
     if (cpus_.size() == kMaxCpusOfMachine) {
-      return fail("I09", cpu, fmt::format("more than {} CPUs in one host", kMaxCpusOfMachine),
+      return fail(Code::I09, cpu, fmt::format("more than {} CPUs in one host", kMaxCpusOfMachine),
                   "Dump the topology anew.");
     }
     const std::size_t index = machine_.bridges.size();
@@ -49,7 +49,7 @@ class SystemReader {
     if (machine_.gpus.empty()) take_unclassed_for_nics();
     const std::size_t nics = machine_.nics.size();
     if (machine_.gpus.size() > kMaxGpusOfMachine || nics > kMaxNicsOfMachine) {
-      fail("I09", cpus_.front(),
+      fail(Code::I09, cpus_.front(),
            fmt::format("{} GPUs and {} NICs in one host", machine_.gpus.size(), nics),
            "Dump the topology anew.");
     }
@@ -86,8 +86,7 @@ class SystemReader {
   }
 
  private:
-  void fail(std::string_view code, const pugi::xml_node& node, std::string message,
-            std::string remedy) {
+  void fail(Code code, const pugi::xml_node& node, std::string message, std::string remedy) {
     context_.findings.error(code, context_.place(offset_of(node)), std::move(message),
                             std::move(remedy));
     failed_ = true;
@@ -113,7 +112,7 @@ class SystemReader {
     classes_.emplace(bus, pci_class);
     const PcieSlot slot = read_slot(pci, parent);
     if (pci.child("gpu") && pci.child("nic")) {
-      fail("I03", pci, fmt::format("the device {} is both a GPU and a NIC", quote(bus)),
+      fail(Code::I03, pci, fmt::format("the device {} is both a GPU and a NIC", quote(bus)),
            "Every <pci> of a device holds one of the two; dump the topology anew.");
     } else if (pci.child("gpu") || pci.child("nic")) {
       read_children(pci, parent, slot);
@@ -122,13 +121,13 @@ class SystemReader {
       read_children(pci, machine_.bridges.size() - 1, {});
     } else if (is_gpu_class(pci_class)) {
       if (bus.empty() || !buses_.insert(bus).second) {
-        fail("I03", pci,
+        fail(Code::I03, pci,
              fmt::format("a GPU's bus id is {}", bus.empty() ? "missing" : "not its own"),
              "Give every GPU its own busid.");
         return;
       }
       if (bare_gpus_.size() == kMaxGpusOfMachine) {
-        fail("I09", pci, fmt::format("more than {} GPUs in one dump", kMaxGpusOfMachine),
+        fail(Code::I09, pci, fmt::format("more than {} GPUs in one dump", kMaxGpusOfMachine),
              "Dump the topology anew.");
         return;
       }
@@ -175,23 +174,23 @@ class SystemReader {
       return;
     }
     if (*dev < 0 || *dev >= static_cast<std::int64_t>(kMaxGpusOfMachine)) {
-      fail("I03", gpu, fmt::format("<gpu>: the device number {} is out of range", *dev),
+      fail(Code::I03, gpu, fmt::format("<gpu>: the device number {} is out of range", *dev),
            "Dump the topology anew.");
       return;
     }
     if (gpu.parent().child("gpu") != gpu) {
-      fail("I03", gpu,
+      fail(Code::I03, gpu,
            fmt::format("a second <gpu> in the device {}: ranks share a GPU", quote(bus)),
            "Dump the topology with one rank for each GPU, and without MLOPart.");
       return;
     }
     if (!devs_.insert(*dev).second) {
-      fail("I03", gpu, fmt::format("a second GPU has the device number {}", *dev),
+      fail(Code::I03, gpu, fmt::format("a second GPU has the device number {}", *dev),
            "Number the GPUs of one host apart; several hosts are told apart by host_hash.");
       return;
     }
     if (!bus.empty() && !buses_.insert(bus).second) {
-      fail("I03", gpu, fmt::format("a second GPU has the bus id {}", bus),
+      fail(Code::I03, gpu, fmt::format("a second GPU has the bus id {}", bus),
            "Give every GPU its own busid.");
       return;
     }
@@ -292,7 +291,7 @@ bool check_version(const Context& context, const pugi::xml_node& system) {
   const std::string_view version = system.attribute("version").value();
   if (version == "1" || version == "2") return true;
   context.findings.error(
-      "I02", context.place(offset_of(system)),
+      Code::I02, context.place(offset_of(system)),
       fmt::format("<system>: expected the version 1 (NCCL) or 2 (RCCL), found {}",
                   version.empty() ? "none" : quote(version)),
       "Dump the topology with NCCL_TOPO_DUMP_FILE.");
@@ -327,7 +326,7 @@ std::optional<Machines> read_nccl(const Context& context) {
   if (!load_xml(context, document)) return std::nullopt;
   const pugi::xml_node system = document.child("system");
   if (!system) {
-    context.findings.error("I01", "", "expected NCCL's topology: no <system> element",
+    context.findings.error(Code::I01, "", "expected NCCL's topology: no <system> element",
                            "Dump the topology with NCCL_TOPO_DUMP_FILE.");
     return std::nullopt;
   }
@@ -349,7 +348,7 @@ std::optional<Machines> read_nccl(const Context& context) {
   const bool gpus_of_box = !context.options.box_text.empty() && hosts.size() == 1;
   if (gpus == 0 && !gpus_of_box) {
     context.findings.error(
-        "I06", context.place(offset_of(system)),
+        Code::I06, context.place(offset_of(system)),
         fmt::format("no GPUs: none of the {} has a <gpu> element or a GPU's class. Such a file is "
                     "made for NCCL to read (NCCL_TOPO_FILE) and to complete",
                     counted(devices, "PCI device")),

@@ -26,7 +26,7 @@ std::optional<NcclChannel> read_channel(const Context& context, const pugi::xml_
     }
   }
   if (!channel.gpus.empty()) return channel;
-  context.findings.error("I02", context.place(importing::offset_of(element)),
+  context.findings.error(Code::I02, context.place(importing::offset_of(element)),
                          "a channel without GPUs", "Dump the graph anew.");
   return std::nullopt;
 }
@@ -40,7 +40,7 @@ std::optional<NcclGraph> read_graph(const Context& context, const pugi::xml_node
   NcclGraph graph{.id = *id, .pattern = *pattern, .speed_intra = *intra, .speed_inter = *inter};
   for (const pugi::xml_node& child : element.children("channel")) {
     if (graph.channels.size() == kMaxChannels) {
-      context.findings.error("I09", context.place(importing::offset_of(child)),
+      context.findings.error(Code::I09, context.place(importing::offset_of(child)),
                              fmt::format("more than {} channels", kMaxChannels),
                              "Dump the graph anew.");
       return std::nullopt;
@@ -69,7 +69,7 @@ Expected<std::vector<NcclGraph>> read_nccl_graph(std::string_view text, std::str
   }
   const pugi::xml_node root = document.child("graphs");
   if (!root) {
-    findings.error("I01", "", "expected NCCL's graphs: no <graphs> element",
+    findings.error(Code::I01, "", "expected NCCL's graphs: no <graphs> element",
                    "Dump them with NCCL_GRAPH_DUMP_FILE.");
     return findings.all();
   }

@@ -60,8 +60,7 @@ class LinkReader {
     std::vector<std::string> which;
   };
 
-  void fail(std::string_view code, const pugi::xml_node& node, std::string message,
-            std::string remedy) {
+  void fail(Code code, const pugi::xml_node& node, std::string message, std::string remedy) {
     context_.findings.error(code, context_.place(offset_of(node)), std::move(message),
                             std::move(remedy));
     failed_ = true;
@@ -83,7 +82,7 @@ class LinkReader {
       return;
     }
     if (*count < 0 || *count > kMaxLinkCount) {
-      fail("I03", link, fmt::format("<{}>: {} parallel links are out of range", kind, *count),
+      fail(Code::I03, link, fmt::format("<{}>: {} parallel links are out of range", kind, *count),
            "Dump the topology anew.");
       return;
     }
@@ -120,7 +119,7 @@ class LinkReader {
       return {End::gpu, found->second};
     }
     if (target.empty()) {
-      fail("I03", link, fmt::format("<{}>: expected a bus id in target, found none", kind),
+      fail(Code::I03, link, fmt::format("<{}>: expected a bus id in target, found none", kind),
            "Dump the topology anew.");
       return {End::left_out, 0};
     }
@@ -142,7 +141,8 @@ class LinkReader {
       return 0;
     }
     if (target.starts_with(kHiddenSwitch)) {
-      fail("I08", link, "the file hides which NVSwitch a link leads to, so they cannot be split",
+      fail(Code::I08, link,
+           "the file hides which NVSwitch a link leads to, so they cannot be split",
            "Leave --nvswitch split out, or dump on the bare machine.");
       return 0;
     }
@@ -191,7 +191,7 @@ class LinkReader {
     }
     if (unknown_.insert(kind + generation).second) {
       fail(
-          "I04", gpu,
+          Code::I04, gpu,
           fmt::format("the bandwidth of {} is not known for {}={}, only for {}", kind,
                       xgmi ? "gcn" : "sm", quote(generation),
                       xgmi ? known_xgmis() : known_nvlinks()),
@@ -221,7 +221,7 @@ class LinkReader {
           fmt::format("{} {} (GPU {})", counted(group.count, key.first + " link"), key.second,
                       listed(group.which));
       context_.report.left_out.push_back(what);
-      context_.findings.warning("I21", context_.place(group.offset), "left out: " + what,
+      context_.findings.warning(Code::I21, context_.place(group.offset), "left out: " + what,
                                 "If the machine has them, dump its topology anew, on the bare "
                                 "machine and with all of its GPUs.");
     }
@@ -264,7 +264,7 @@ class LinkReader {
                          ? checked_mul(*megabytes, Ratio(*count, 1000))
                          : std::nullopt;
     if (!sum || *sum == Ratio(0)) {
-      fail("I03", c2c, "<c2c>: its bandwidth is out of range", "Dump the topology anew.");
+      fail(Code::I03, c2c, "<c2c>: its bandwidth is out of range", "Dump the topology anew.");
       return;
     }
     machine_.gpus[gpu].c2c = context_.overridden("c2c").value_or(*sum);

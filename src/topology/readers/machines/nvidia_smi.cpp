@@ -75,7 +75,7 @@ class MatrixReader {
   }
 
  private:
-  void fail(std::string_view code, std::size_t offset, std::string message) {
+  void fail(Code code, std::size_t offset, std::string message) {
     context_.findings.error(code, context_.place(offset), std::move(message),
                             "Give the whole output of nvidia-smi topo -m, header included.");
     failed_ = true;
@@ -90,24 +90,25 @@ class MatrixReader {
         // "CPU Affinity", "NUMA Affinity", "GPU NUMA ID": no devices from here on.
         if (word == "CPU" || word == "NUMA" || word == "GPU") break;
         if (is_gpu(word) && matrix_.gpus < matrix_.labels.size()) {
-          fail("I02", lines_[at_].offset, fmt::format("{} stands after a NIC", word));
+          fail(Code::I02, lines_[at_].offset, fmt::format("{} stands after a NIC", word));
           return false;
         }
         if (std::ranges::find(matrix_.labels, word) != matrix_.labels.end()) {
-          fail("I02", lines_[at_].offset, fmt::format("two columns are called {}", quote(word)));
+          fail(Code::I02, lines_[at_].offset,
+               fmt::format("two columns are called {}", quote(word)));
           return false;
         }
         matrix_.labels.emplace_back(word);
         matrix_.gpus += is_gpu(word) ? 1 : 0;
         if (matrix_.labels.size() > kMaxGpusOfMachine) {
-          fail("I09", lines_[at_].offset, "too many columns for one machine");
+          fail(Code::I09, lines_[at_].offset, "too many columns for one machine");
           return false;
         }
       }
       ++at_;
       return true;
     }
-    fail("I02", at_ < lines_.size() ? lines_[at_].offset : 0,
+    fail(Code::I02, at_ < lines_.size() ? lines_[at_].offset : 0,
          "expected a line with the names of the columns, GPU0 and so on, found none");
     return false;
   }
@@ -116,20 +117,20 @@ class MatrixReader {
     const std::size_t offset = lines_[at_].offset;
     const std::string& label = matrix_.labels[row];
     if (!matrix_.cells[row].empty()) {
-      fail("I02", offset, fmt::format("a second row of {}", label));
+      fail(Code::I02, offset, fmt::format("a second row of {}", label));
       return;
     }
     matrix_.offsets[row] = offset;
     for (std::size_t column = 0; column < matrix_.labels.size(); ++column) {
       if (column + 1 >= words.size()) {
-        fail("I02", offset,
+        fail(Code::I02, offset,
              fmt::format("the row of {} has {} of {} cells", label, column, matrix_.labels.size()));
         break;
       }
       const auto cell = parse_cell(words[column + 1]);
       const bool diagonal = row == column;
       if (!cell || diagonal != (cell->connection == Cell::Connection::self)) {
-        fail("I03", offset,
+        fail(Code::I03, offset,
              fmt::format("the row of {}, column {}: expected {}, found {}", label,
                          matrix_.labels[column],
                          diagonal ? "X" : "NV#, PIX, PXB, PHB, NODE, SYS or SOC",
@@ -157,7 +158,7 @@ class MatrixReader {
       if (matrix_.cells[row].empty()) missing.push_back(matrix_.labels[row]);
     }
     if (!missing.empty()) {
-      fail("I02", context_.text.size(), fmt::format("no row of {}", listed(missing)));
+      fail(Code::I02, context_.text.size(), fmt::format("no row of {}", listed(missing)));
     }
   }
 
@@ -259,7 +260,7 @@ class Links {
         sum += matrix_.cells[g][b].nvlinks;
       }
       if (sum <= model_.nvlinks) continue;
-      context_.findings.error("I03", context_.place(matrix_.offsets[g]),
+      context_.findings.error(Code::I03, context_.place(matrix_.offsets[g]),
                               fmt::format("{} shows {} NVLinks, and a {} has {}", matrix_.labels[g],
                                           sum, model_.name, model_.nvlinks),
                               "Is --gpu right? Does the output hold all GPUs of the machine?");
@@ -279,7 +280,7 @@ bool refuse_rocm_smi(const Context& context) {
     const std::size_t at = context.text.find(title);
     if (at == std::string_view::npos) continue;
     context.findings.error(
-        "I01", context.place(at),
+        Code::I01, context.place(at),
         "this is rocm-smi's: it says of what type the links are, and neither how "
         "many there are nor how wide",
         "Dump RCCL's topology (NCCL_TOPO_DUMP_FILE), or take lstopo --of xml of "
@@ -299,7 +300,7 @@ std::optional<Machines> read_nvidia_smi(const Context& context) {
   const std::string name = context.options.gpu;
   const auto model = gpu_model(name);
   if (!model) {
-    context.findings.error(name.empty() ? "I05" : "I04", "",
+    context.findings.error(name.empty() ? Code::I05 : Code::I04, "",
                            name.empty() ? "nvidia-smi topo -m does not say which GPUs these are"
                                         : fmt::format("--gpu: unknown model {}", quote(name)),
                            fmt::format("Give the model: --gpu, one of {}.", known_gpu_models()));

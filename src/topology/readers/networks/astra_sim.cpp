@@ -31,7 +31,7 @@ class AstraSim {
 
   std::optional<Graph> read(const YAML::Node& root) {
     if (!root.IsMap() || !root["topology"] || !root["npus_count"] || !root["bandwidth"]) {
-      fail("I01", YAML::Mark::null_mark(), "expected topology, npus_count and bandwidth",
+      fail(Code::I01, YAML::Mark::null_mark(), "expected topology, npus_count and bandwidth",
            "Give the network file of the analytical backend.");
       return std::nullopt;
     }
@@ -43,7 +43,7 @@ class AstraSim {
     const bool no_latency = !root["latency"];
     if (shapes.size() != counts.size() || shapes.size() != bandwidths.size() ||
         (!no_latency && shapes.size() != latencies.size())) {
-      fail("I02", root.Mark(),
+      fail(Code::I02, root.Mark(),
            fmt::format("{} shapes, {} counts, {} bandwidths and {} latencies", shapes.size(),
                        counts.size(), bandwidths.size(), latencies.size()),
            "Give every dimension one of each.");
@@ -57,8 +57,7 @@ class AstraSim {
   }
 
  private:
-  void fail(std::string_view code, const YAML::Mark& mark, std::string message,
-            std::string remedy) {
+  void fail(Code code, const YAML::Mark& mark, std::string message, std::string remedy) {
     const std::string where =
         mark.is_null() ? "" : fmt::format("{}:{}", mark.line + 1, mark.column + 1);
     context_.findings.error(code, where, std::move(message), std::move(remedy));
@@ -70,7 +69,7 @@ class AstraSim {
     std::set<std::string> met;
     for (const auto& entry : root) {
       if (!entry.first.IsScalar() || met.insert(entry.first.Scalar()).second) continue;
-      fail("I02", entry.first.Mark(),
+      fail(Code::I02, entry.first.Mark(),
            fmt::format("the key {} stands twice", quote(entry.first.Scalar())),
            "Leave one of them out.");
     }
@@ -82,13 +81,13 @@ class AstraSim {
     std::vector<std::string> values;
     if (node.IsScalar()) return {node.Scalar()};
     if (!node.IsSequence()) {
-      fail("I02", node.Mark(), fmt::format("{}: expected a list", key),
+      fail(Code::I02, node.Mark(), fmt::format("{}: expected a list", key),
            "Write a value for each dimension: [a, b].");
       return values;
     }
     for (const YAML::Node& item : node) {
       if (!item.IsScalar()) {
-        fail("I02", item.Mark(), fmt::format("{}: expected a list of plain values", key),
+        fail(Code::I02, item.Mark(), fmt::format("{}: expected a list of plain values", key),
              "Write a value for each dimension: [a, b].");
         return values;
       }
@@ -101,7 +100,7 @@ class AstraSim {
                      const std::string& bandwidth, const std::string& latency) {
     constexpr std::array<std::string_view, 3> kKnown = {"Ring", "Switch", "FullyConnected"};
     if (std::ranges::find(kKnown, shape) == kKnown.end()) {
-      return fail("I03", root["topology"].Mark(),
+      return fail(Code::I03, root["topology"].Mark(),
                   fmt::format("expected Ring, Switch or FullyConnected, found {}", quote(shape)),
                   "Other shapes of dimensions are not read.");
     }
@@ -110,16 +109,16 @@ class AstraSim {
     const auto delay = parse_ratio(latency);
     const auto micros = delay ? checked_mul(*delay, Ratio(1, 1000)) : std::nullopt;
     if (!number || *number < 1 || *number > static_cast<std::int64_t>(kMaxParts)) {
-      return fail("I03", root["npus_count"].Mark(),
+      return fail(Code::I03, root["npus_count"].Mark(),
                   fmt::format("npus_count: found {}", quote(count)), "Give a number from 1 on.");
     }
     if (!rate || *rate <= Ratio(0)) {
-      return fail("I03", root["bandwidth"].Mark(),
+      return fail(Code::I03, root["bandwidth"].Mark(),
                   fmt::format("bandwidth: expected GB/s, found {}", quote(bandwidth)),
                   "Give a positive number for each dimension.");
     }
     if (!micros || *micros < Ratio(0)) {
-      return fail("I03", root["latency"].Mark(),
+      return fail(Code::I03, root["latency"].Mark(),
                   fmt::format("latency: expected ns, found {}", quote(latency)),
                   "Give a number from 0 on for each dimension.");
     }
@@ -138,7 +137,7 @@ class AstraSim {
       links += npus * (dimension.shape == "FullyConnected" ? dimension.count : 1);
     }
     if (npus <= static_cast<std::int64_t>(kMaxParts) && links <= kMaxSimulatedLinks) return true;
-    fail("I09", root.Mark(), "the network has too many NPUs or links",
+    fail(Code::I09, root.Mark(), "the network has too many NPUs or links",
          fmt::format("At most {} and {} are read.", kMaxParts, kMaxSimulatedLinks));
     return false;
   }
@@ -201,7 +200,7 @@ class AstraSim {
 
 std::optional<Graph> read_astra_sim(const Context& context) {
   if (context.text.size() > kMaxYamlBytes) {
-    context.findings.error("I09", "", "the file is larger than any description of dimensions",
+    context.findings.error(Code::I09, "", "the file is larger than any description of dimensions",
                            "Give the network file of the analytical backend.");
     return std::nullopt;
   }
@@ -212,9 +211,9 @@ std::optional<Graph> read_astra_sim(const Context& context) {
     const std::string where =
         error.mark.is_null() ? ""
                              : fmt::format("{}:{}", error.mark.line + 1, error.mark.column + 1);
-    context.findings.error("I02", where, fmt::format("not YAML: {}", error.msg), kMendYaml);
+    context.findings.error(Code::I02, where, fmt::format("not YAML: {}", error.msg), kMendYaml);
   } catch (const std::exception& error) {
-    context.findings.error("I02", "", fmt::format("not YAML: {}", error.what()), kMendYaml);
+    context.findings.error(Code::I02, "", fmt::format("not YAML: {}", error.what()), kMendYaml);
   }
   return std::nullopt;
 }

@@ -4,7 +4,7 @@
 namespace forestcoll::importing {
 
 std::optional<Graph> read_astra_sim(const Context& context) {
-  context.findings.error("I05", "", "this program was built without yaml-cpp, which reads YAML",
+  context.findings.error(Code::I05, "", "this program was built without yaml-cpp, which reads YAML",
                          "Build it with -DFORESTCOLL_YAML=ON.");
   return std::nullopt;
 }

@@ -93,7 +93,7 @@ class IbnetdiscoverReader {
   std::optional<ClusterNetwork> read() {
     for (const Line& line : lines_of(context_.text)) read_line(line);
     if (network_.switches.empty()) {
-      fail("I01", 0, "no line begins with Switch: this is not ibnetdiscover's output",
+      fail(Code::I01, 0, "no line begins with Switch: this is not ibnetdiscover's output",
            "Run ibnetdiscover on a host of the fabric, as root.");
     }
     if (!failed_) check_ends();
@@ -105,12 +105,12 @@ class IbnetdiscoverReader {
   }
 
  private:
-  void fail(std::string_view code, std::size_t offset, std::string message, std::string remedy) {
+  void fail(Code code, std::size_t offset, std::string message, std::string remedy) {
     context_.findings.error(code, context_.place(offset), std::move(message), std::move(remedy));
     failed_ = true;
   }
   void malformed(const Line& line, std::string_view expected) {
-    fail("I02", line.offset, fmt::format("expected {}, found {}", expected, quote(line.text)),
+    fail(Code::I02, line.offset, fmt::format("expected {}, found {}", expected, quote(line.text)),
          "Is the file cut off? Run ibnetdiscover anew.");
   }
 
@@ -135,7 +135,7 @@ class IbnetdiscoverReader {
     }
     guid_ = *guid;
     if (!sections_.insert(guid_).second) {
-      return fail("I02", line.offset, fmt::format("a second section of {}", quote(guid_)),
+      return fail(Code::I02, line.offset, fmt::format("a second section of {}", quote(guid_)),
                   "Run ibnetdiscover anew.");
     }
     if (type != "Switch") return;
@@ -160,7 +160,7 @@ class IbnetdiscoverReader {
     if (speed == words.end()) return malformed(line, "the speed of the cable, such as 4xHDR");
     const Port port{guid_, *here};
     if (!cable_at_.emplace(port, cables_.size()).second) {
-      return fail("I02", line.offset,
+      return fail(Code::I02, line.offset,
                   fmt::format("a second line of port {} of {}", *here, quote(guid_)),
                   "Run ibnetdiscover anew.");
     }
@@ -184,26 +184,26 @@ class IbnetdiscoverReader {
     const Port& there = cable.there;
     if (!sections_.contains(there.guid)) {
       return fail(
-          "I02", cable.offset,
+          Code::I02, cable.offset,
           fmt::format("a cable leads to {}, of which the file has no section", quote(there.guid)),
           kRemedy);
     }
     const auto found = cable_at_.find(there);
     if (found == cable_at_.end()) {
-      return fail("I02", cable.offset,
+      return fail(Code::I02, cable.offset,
                   fmt::format("a cable leads to port {} of {}, of which the file has no line",
                               there.number, quote(there.guid)),
                   kRemedy);
     }
     const Cable& back = cables_[found->second];
     if (back.there != cable.here) {
-      return fail("I02", cable.offset,
+      return fail(Code::I02, cable.offset,
                   fmt::format("the cable's other end leads elsewhere, as {} says",
                               context_.place(back.offset)),
                   kRemedy);
     }
     if (back.bandwidth != cable.bandwidth) {
-      fail("I02", cable.offset,
+      fail(Code::I02, cable.offset,
            fmt::format("the cable has {} here and {} at its other end, {}", cable.speed, back.speed,
                        context_.place(back.offset)),
            "A link has one speed at a time: run ibnetdiscover anew.");
@@ -240,14 +240,14 @@ class IbnetdiscoverReader {
 
   void check_name(const std::string& host, const Cable& cable) {
     if (host.find_first_of("[]") != std::string::npos) {
-      return fail("I03", cable.offset, fmt::format("a host is called {}", quote(host)),
+      return fail(Code::I03, cable.offset, fmt::format("a host is called {}", quote(host)),
                   "Names of hosts have no brackets, which stand for ranges. Correct the adapter's "
                   "description.");
     }
     const Adapter adapter{cable.there.guid, cable.offset};
     const auto [first, is_new] = adapters_.emplace(cable.description, adapter);
     if (is_new || first->second.guid == adapter.guid) return;
-    fail("I02", cable.offset,
+    fail(Code::I02, cable.offset,
          fmt::format("the adapters {} and {} (at {}) are both called {}", quote(adapter.guid),
                      quote(first->second.guid), context_.place(first->second.offset),
                      quote(cable.description)),

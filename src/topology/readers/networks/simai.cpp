@@ -35,7 +35,7 @@ class EdgeList {
   }
 
  private:
-  void fail(std::string_view code, std::size_t offset, std::string message) {
+  void fail(Code code, std::size_t offset, std::string message) {
     context_.findings.error(code, context_.place(offset), std::move(message),
                             "Is the file cut off?");
     failed_ = true;
@@ -60,20 +60,20 @@ class EdgeList {
       switches_ = counts[2] + counts[3];
       links_ = counts[4];
     } else {
-      fail("I01", 0, "expected a first line that counts nodes, switches and links");
+      fail(Code::I01, 0, "expected a first line that counts nodes, switches and links");
       return false;
     }
     // The line of no switches is empty, and such lines have been passed over.
     if (switches_ == 0) lines_.insert(lines_.begin() + 1, {.text = "", .offset = lines_[0].offset});
     const auto found = static_cast<std::int64_t>(lines_.size()) - 2;
     if (links_ != found) {
-      fail("I02", lines_.back().offset,
+      fail(Code::I02, lines_.back().offset,
            fmt::format("the first line promises {} links, and there are {}", links_, found));
       return false;
     }
     // A fabric is connected.
     if (nodes_ > links_ + 1 || switches_ > nodes_) {
-      fail("I02", 0,
+      fail(Code::I02, 0,
            fmt::format("{} nodes, {} of them switches, and {} links", nodes_, switches_, links_));
       return false;
     }
@@ -89,14 +89,14 @@ class EdgeList {
     for (const std::string_view word : words) {
       const auto id = node(word);
       if (!id || is_switch_[*id]) {
-        fail("I03", lines_[1].offset, fmt::format("a switch is called {}", quote(word)));
+        fail(Code::I03, lines_[1].offset, fmt::format("a switch is called {}", quote(word)));
         return false;
       }
       is_switch_[*id] = true;
       is_nvswitch_[*id] = read++ < nvswitches_;
     }
     if (read == switches_) return true;
-    fail("I02", lines_.size() < 2 ? 0 : lines_[1].offset,
+    fail(Code::I02, lines_.size() < 2 ? 0 : lines_[1].offset,
          fmt::format("expected the numbers of {} switches, found {}", switches_, read));
     return false;
   }
@@ -125,7 +125,7 @@ class EdgeList {
   void read_link(const Line& line) {
     const auto words = words_of(line.text);
     const auto malformed = [&] {
-      fail("I02", line.offset,
+      fail(Code::I02, line.offset,
            fmt::format("expected a link such as \"0 16 400Gbps 0.0005ms 0\", found {}",
                        quote(line.text)));
     };

@@ -97,7 +97,7 @@ class SlurmReader {
       if (failed_) return std::nullopt;
     }
     if (lines_.empty()) {
-      fail("I01", 0, "no line begins with SwitchName: this is not Slurm's topology.conf",
+      fail(Code::I01, 0, "no line begins with SwitchName: this is not Slurm's topology.conf",
            "Give the topology.conf of the plugin topology/tree.");
     }
     for (std::size_t i = 0; i < lines_.size() && !failed_; ++i) connect(i);
@@ -107,13 +107,13 @@ class SlurmReader {
   }
 
  private:
-  void fail(std::string_view code, std::size_t offset, std::string message, std::string remedy) {
+  void fail(Code code, std::size_t offset, std::string message, std::string remedy) {
     context_.findings.error(code, context_.place(offset), std::move(message), std::move(remedy));
     failed_ = true;
   }
 
   void unknown(const Logical& line, std::string_view found) {
-    fail("I02", line.offset,
+    fail(Code::I02, line.offset,
          fmt::format("expected SwitchName=…, Nodes=… or Switches=…, found {}", quote(found)),
          "Only the tree plugin's topology.conf is read.");
   }
@@ -143,11 +143,12 @@ class SlurmReader {
     }
     if (failed_) return;
     if (names.empty())
-      return fail("I02", line.offset, "a line without SwitchName",
+      return fail(Code::I02, line.offset, "a line without SwitchName",
                   "Begin it with SwitchName=NAME.");
     for (std::string& name : names) {
       if (!switch_of_.emplace(name, lines_.size()).second) {
-        return fail("I02", line.offset, fmt::format("a second switch is called {}", quote(name)),
+        return fail(Code::I02, line.offset,
+                    fmt::format("a second switch is called {}", quote(name)),
                     "Describe each switch in one line.");
       }
       network_.switches.push_back({.id = name, .name = name});
@@ -160,13 +161,13 @@ class SlurmReader {
     for (const std::string_view part : split_list(text)) {
       const auto list = topology::parse_host_list(part);
       if (!list) {
-        fail("I02", offset, list.errors().front().message,
+        fail(Code::I02, offset, list.errors().front().message,
              "Write names as Slurm does: dev[0-5,8].");
         return {};
       }
       expanded_ = topology::saturating_sum(expanded_, list->count());
       if (expanded_ > kMaxHosts) {
-        fail("I09", offset, "the file names too many switches and nodes",
+        fail(Code::I09, offset, "the file names too many switches and nodes",
              fmt::format("At most {} are read.", kMaxHosts));
         return {};
       }
@@ -187,7 +188,7 @@ class SlurmReader {
     for (const std::string& below : line.switches) {
       const auto found = switch_of_.find(below);
       if (found == switch_of_.end()) {
-        return fail("I02", line.offset,
+        return fail(Code::I02, line.offset,
                     fmt::format("no line describes the switch {}", quote(below)),
                     "Is the file cut off?");
       }
@@ -195,7 +196,7 @@ class SlurmReader {
       below_[from].push_back(found->second);
       const auto bandwidth = context_.options.uplink_bandwidth;
       if (!bandwidth) {
-        return fail("I05", line.offset,
+        return fail(Code::I05, line.offset,
                     "topology.conf does not say how fast the links between switches are",
                     "Give it: --uplink-bandwidth 50 (GB/s of one), with --uplinks N where there "
                     "are several between two switches.");
@@ -214,7 +215,7 @@ class SlurmReader {
         first == second ? "twice under " + quote(network_.switches[first].name)
                         : fmt::format("under {} and under {}", quote(network_.switches[first].name),
                                       quote(network_.switches[second].name));
-    fail("I02", lines_[second].offset,
+    fail(Code::I02, lines_[second].offset,
          fmt::format("the {} {} stands {} (the first at {})", what, quote(name), both,
                      context_.place(lines_[first].offset)),
          "topology.conf cannot say which of several cables goes where: name it once, or give "
@@ -240,7 +241,7 @@ class SlurmReader {
     if (open.size() == lines_.size()) return;
     const auto in_cycle = static_cast<std::size_t>(
         std::ranges::find_if(holders, [](std::size_t n) { return n > 0; }) - holders.begin());
-    fail("I02", lines_[in_cycle].offset,
+    fail(Code::I02, lines_[in_cycle].offset,
          fmt::format("the switch {} stands below itself", quote(network_.switches[in_cycle].name)),
          "Switches= names the switches below; leave the way back out, as a link is one for both "
          "directions.");

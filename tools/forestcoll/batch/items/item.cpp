@@ -63,16 +63,16 @@ ItemError first_error(const Diagnostics& findings) {
     return finding.severity == Severity::error;
   };
   const auto first = std::ranges::find_if(findings, is_error);
-  if (first == findings.end()) return item_error("J04", "failed without a word");
+  if (first == findings.end()) return item_error(Code::J04, "failed without a word");
   const auto count = std::ranges::count_if(findings, is_error);
   ItemError error{first->code, first->message, first->where};
-  if (error.code.empty()) error.code = first->kind == ErrorKind::io ? "IO" : "J04";
+  if (!error.code) error.code = first->kind == ErrorKind::io ? Code::IO : Code::J04;
   if (count > 1) error.message += fmt::format(" (and {} more)", count - 1);
   return error;
 }
 
-ItemError item_error(std::string code, std::string message) {
-  return {std::move(code), std::move(message), ""};
+ItemError item_error(Code code, std::string message) {
+  return {code, std::move(message), ""};
 }
 
 ItemResult untouched(const Item& item) {
@@ -115,7 +115,7 @@ Json to_json(const ItemResult& result) {
   json["seconds"] = result.seconds;
   json["error"] = nullptr;
   if (result.error) {
-    json["error"] = {{"code", result.error->code},
+    json["error"] = {{"code", name_of(result.error->code)},
                      {"message", result.error->message},
                      {"where", result.error->where}};
   }
@@ -158,8 +158,8 @@ std::optional<ItemResult> parse_result(const Json& json) {
   if (json.contains("error") && json["error"].is_object()) {
     const Json& error = json["error"];
     result.error =
-        ItemError{text_at(error, "code").value_or(""), text_at(error, "message").value_or(""),
-                  text_at(error, "where").value_or("")};
+        ItemError{parse_code(text_at(error, "code").value_or("")),
+                  text_at(error, "message").value_or(""), text_at(error, "where").value_or("")};
   }
   return result;
 }

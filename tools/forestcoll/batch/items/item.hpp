@@ -38,13 +38,14 @@ enum class Status : std::uint8_t { ok, failed, cached, skipped };
 [[nodiscard]] std::string to_string(Status status);
 
 struct ItemError {
-  std::string code, message, where;
+  std::optional<Code> code = {};  ///< none where a report names one that this program lacks
+  std::string message = {}, where = {};
   bool operator==(const ItemError&) const = default;
 };
 /// The first error, and how many there are; errors in reading and writing have the code "IO".
 [[nodiscard]] ItemError first_error(const Diagnostics& findings);
 /// An error of the batch itself.
-[[nodiscard]] ItemError item_error(std::string code, std::string message);
+[[nodiscard]] ItemError item_error(Code code, std::string message);
 
 /// A file that exists, verified, in the directory of outputs.
 struct OutputFile {

@@ -47,7 +47,7 @@ class Reader {
 
  private:
   Diagnostic error(const std::string& where, std::string message, std::string remedy) const {
-    Diagnostic result = make_error("J06", std::move(message), std::move(remedy));
+    Diagnostic result = make_error(Code::J06, std::move(message), std::move(remedy));
     result.file = file_;
     result.where = where;
     return result;

@@ -59,7 +59,7 @@ class Check {
     for (const std::string& output : files_.outputs) {
       const fs::path place = place_of(output);
       if (!inputs_.contains(place) && !is_baseline(place)) continue;
-      return make_error("S04", fmt::format("{} is an input, and an output goes there", output),
+      return make_error(Code::S04, fmt::format("{} is an input, and an output goes there", output),
                         "name another directory with -o");
     }
     return {};
@@ -79,7 +79,7 @@ class Check {
     if (is_baseline(place)) what = "the baseline";
     if (place.parent_path() == directory_ && is_reserved(place.filename())) what = "a report";
     if (what == nullptr) return {};
-    return make_error("S04", fmt::format("--junit: {} is {} of this batch", files_.junit, what),
+    return make_error(Code::S04, fmt::format("--junit: {} is {} of this batch", files_.junit, what),
                       "write it to another file");
   }
 
@@ -91,7 +91,7 @@ class Check {
       return output.string().starts_with(place.string() + "/");
     });
     if (!in_the_way && !inputs_.contains(place)) return {};
-    return make_error("S04",
+    return make_error(Code::S04,
                       fmt::format("{} is {}, and the report goes there", path,
                                   in_the_way ? "where outputs go" : "an input"),
                       in_the_way ? "rename the topology, or leave it out with --exclude"

@@ -67,7 +67,7 @@ std::string_view name_of(std::string_view word) {
 }
 
 Diagnostic refused(const CLI::ParseError& error) {
-  return make_error("S03", error.what(), "`forestcoll synth --help` has the options");
+  return make_error(Code::S03, error.what(), "`forestcoll synth --help` has the options");
 }
 
 // CLI11 takes the words from the last to the first.

@@ -98,7 +98,8 @@ class Everywhere : public Runner {
       if (answer) {
         finished.answer = *std::move(answer);
       } else {
-        finished.answer.error = item_error("J04", "the answer of another process cannot be read");
+        finished.answer.error =
+            item_error(Code::J04, "the answer of another process cannot be read");
       }
       all.push_back(std::move(finished));
     }
@@ -181,7 +182,7 @@ void Mpi::serve(const RunnerLimits& limits, SignalGate& gate) const {
                       message->header.footprint);
       } else {
         Answer answer;
-        answer.error = item_error("J04", "the task cannot be read");
+        answer.error = item_error(Code::J04, "the task cannot be read");
         send(0, answer_tag, {.item = message->header.item}, encode(answer));
       }
     }

@@ -76,8 +76,8 @@ std::string failures_markdown(const Results& results) {
   for (const ItemResult& item : results.items) {
     if (item.status != Status::failed || !item.error) continue;
     if (++shown > kMostFailuresInMarkdown) continue;
-    text += row({item.input, item.variant.collective, item.error->code, item.error->where,
-                 item.error->message});
+    text += row({item.input, item.variant.collective, std::string(name_of(item.error->code)),
+                 item.error->where, item.error->message});
   }
   return text + more(shown, kMostFailuresInMarkdown);
 }
@@ -188,7 +188,7 @@ std::string to_csv(const Results& results) {
     }
     fields.push_back(fmt::format("{:.3f}", item.seconds));
     const ItemError error = item.error.value_or(ItemError());
-    fields.insert(fields.end(), {error.code, error.where, error.message});
+    fields.insert(fields.end(), {std::string(name_of(error.code)), error.where, error.message});
     const bool is_open = item.figures && item.figures->optimum_range;
     fields.push_back(is_open ? range_text(*item.figures->optimum_range) : "");
     text += record(fields);
@@ -225,9 +225,9 @@ std::string to_junit(const Results& results) {
       test_failed = true;
     };
     if (item.status == Status::failed && item.error) {
-      add_failure(item.error->code, item.error->where.empty()
-                                        ? item.error->message
-                                        : item.error->where + ": " + item.error->message);
+      add_failure(std::string(name_of(item.error->code)),
+                  item.error->where.empty() ? item.error->message
+                                            : item.error->where + ": " + item.error->message);
     }
     for (const Regression& regression : results.regressions.value_or(std::vector<Regression>())) {
       if (!is_same(regression.item, item) || test_failed) continue;
@@ -248,9 +248,9 @@ std::string to_annotations(const Results& results, const std::string& directory)
   for (const ItemResult& item : results.items) {
     if (item.status != Status::failed || !item.error) continue;
     const std::string place = item.error->where.empty() ? "" : item.error->where + ": ";
-    text +=
-        annotation(prefix + item.input, item.error->where,
-                   item.error->code + " " + item.variant.collective, place + item.error->message);
+    text += annotation(prefix + item.input, item.error->where,
+                       fmt::format("{} {}", name_of(item.error->code), item.variant.collective),
+                       place + item.error->message);
   }
   for (const Regression& regression : results.regressions.value_or(std::vector<Regression>())) {
     text +=

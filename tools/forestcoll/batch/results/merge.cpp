@@ -39,7 +39,7 @@ struct Part {
 };
 
 Diagnostic merge_error(const std::string& file, std::string message, std::string remedy) {
-  return make_error("J08", std::move(message), std::move(remedy), {.file = display_name(file)});
+  return make_error(Code::J08, std::move(message), std::move(remedy), {.file = display_name(file)});
 }
 
 // "report.2-of-4.json"
@@ -198,7 +198,7 @@ ExitCode run(const MergeArguments& arguments, const Console& console) {
   if (!request) return fail(request.errors(), console);
   if (arguments.output.empty() && arguments.directories.size() > 1) {
     return fail(
-        {make_error("S04", "several directories, and none to join them in", "name it with -o")},
+        {make_error(Code::S04, "several directories, and none to join them in", "name it with -o")},
         console);
   }
   const std::string to =

@@ -79,7 +79,7 @@ Expected<OutcomeRequest> resolve(const OutcomeArguments& arguments) {
   if (arguments.annotate) on_standard_output.push_back("--annotate");
   if (arguments.junit == "-") on_standard_output.push_back("--junit -");
   if (on_standard_output.size() > 1) {
-    return make_error("S04",
+    return make_error(Code::S04,
                       fmt::format("{} and {} both write to standard output", on_standard_output[0],
                                   on_standard_output[1]),
                       "take the report from report.json, or name a file with --junit");
@@ -91,7 +91,7 @@ Expected<OutcomeRequest> resolve(const OutcomeArguments& arguments) {
   }
   if (arguments.baseline.empty()) {
     if (request.allowed.empty()) return request;
-    return make_error("S04", "--allow has a meaning with --baseline only",
+    return make_error(Code::S04, "--allow has a meaning with --baseline only",
                       "name the report.json of an earlier run with --baseline");
   }
   const auto text = read_input(arguments.baseline);

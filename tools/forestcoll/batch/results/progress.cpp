@@ -70,7 +70,7 @@ std::string line_of(const ItemResult& result) {
   if (result.error) {
     const ItemError& error = *result.error;
     line += fmt::format(": {}{}{} [{}]", error.where, error.where.empty() ? "" : ": ",
-                        error.message, error.code);
+                        error.message, name_of(error.code));
   } else if (result.figures) {
     const auto& fraction = result.figures->optimum_fraction;
     line += fmt::format(": {} GB/s, {}", number(result.figures->algbw),

@@ -73,8 +73,8 @@ std::vector<Regression> compare(const ItemResult& before, const ItemResult& now)
   };
   if (!is_made(before)) return found;
   if (now.status == Status::failed) {
-    const ItemError error = now.error.value_or(ItemError{"failed", "", ""});
-    add("failed", fmt::format("now, and did not before: {}", error.code), "made", error.code);
+    const std::string code(now.error ? name_of(now.error->code) : "failed");
+    add("failed", fmt::format("now, and did not before: {}", code), "made", code);
   }
   if (!is_made(now)) return found;
   if (before.figures && now.figures) {
@@ -110,7 +110,8 @@ Expected<Allowance> parse_allowance(const std::string& text) {
     return allowance;
   }
   return make_error(
-      "S03", fmt::format("--allow: expected rate, height or file, found \"{}\"", allowance.what),
+      Code::S03,
+      fmt::format("--allow: expected rate, height or file, found \"{}\"", allowance.what),
       "write --allow file, or --allow file:PATTERN for some inputs");
 }
 

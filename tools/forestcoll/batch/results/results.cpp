@@ -44,7 +44,7 @@ std::string list(const Elements& elements) {
 }
 
 Diagnostic report_error(const std::string& file, const std::string& where, std::string message) {
-  Diagnostic error = make_error("J07", std::move(message), "name a report.json of a batch");
+  Diagnostic error = make_error(Code::J07, std::move(message), "name a report.json of a batch");
   error.file = file;
   error.where = where;
   return error;

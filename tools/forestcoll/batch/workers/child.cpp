@@ -167,13 +167,15 @@ ItemError unanswered(const ChildEnd& end) {
   if (WIFSIGNALED(end.status)) {
     const int number = WTERMSIG(end.status);
     if (number == SIGKILL) {
-      return item_error("J03", "killed from outside, as systems do that run out of memory" + words);
+      return item_error(Code::J03,
+                        "killed from outside, as systems do that run out of memory" + words);
     }
     return item_error(
-        "J04", fmt::format("crashed by signal {} ({})", number, sigabbrev_np(number)) + words);
+        Code::J04, fmt::format("crashed by signal {} ({})", number, sigabbrev_np(number)) + words);
   }
   return item_error(
-      "J04", fmt::format("ended with exit code {} and no answer", WEXITSTATUS(end.status)) + words);
+      Code::J04,
+      fmt::format("ended with exit code {} and no answer", WEXITSTATUS(end.status)) + words);
 }
 
 }  // namespace forestcoll::cli::batch

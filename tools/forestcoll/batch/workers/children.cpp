@@ -76,11 +76,11 @@ class Children : public Runner {
     }
     if (limits_.seconds && seconds > *limits_.seconds) {
       job.verdict = item_error(
-          "J02", fmt::format("not done after {} s, the time limit", number(*limits_.seconds)));
+          Code::J02, fmt::format("not done after {} s, the time limit", number(*limits_.seconds)));
       end(job);
     } else if (limits_.memory_is_strict && job.child.resident_bytes() > limits_.memory) {
       job.verdict = item_error(
-          "J03", fmt::format("takes more than the {} MiB of --memory", limits_.memory >> 20));
+          Code::J03, fmt::format("takes more than the {} MiB of --memory", limits_.memory >> 20));
       end(job);
     }
   }
@@ -89,7 +89,7 @@ class Children : public Runner {
     Finished finished;
     finished.item = job.item;
     if (!job.child.valid()) {
-      finished.answer.error = item_error("J04", "no child process can be started");
+      finished.answer.error = item_error(Code::J04, "no child process can be started");
       return finished;
     }
     const auto end = job.child.poll();

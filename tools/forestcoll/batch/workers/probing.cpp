@@ -67,7 +67,7 @@ class Prober {
   bool has_ended(Lot& lot) {
     if (!lot.child.valid()) {
       for (std::size_t i = lot.range.begin; i < lot.range.end; ++i) {
-        probes_[i].error = item_error("J04", "no child process can be started");
+        probes_[i].error = item_error(Code::J04, "no child process can be started");
       }
       return true;
     }
@@ -95,7 +95,7 @@ class Prober {
       lot.since = now;
     } else if (options_.seconds && now - lot.since > *options_.seconds && !lot.verdict) {
       lot.verdict = item_error(
-          "J02", fmt::format("not read after {} s, the time limit", number(*options_.seconds)));
+          Code::J02, fmt::format("not read after {} s, the time limit", number(*options_.seconds)));
       lot.child.send(SIGKILL);
     }
   }

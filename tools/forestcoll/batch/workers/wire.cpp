@@ -20,7 +20,7 @@ std::string to_bytes(const Json& json) {
 
 Json error_json(const std::optional<ItemError>& error) {
   if (!error) return nullptr;
-  return Json::array({error->code, error->message, error->where});
+  return Json::array({name_of(error->code), error->message, error->where});
 }
 
 // Whatever throws here is a message that is not ours.
@@ -36,7 +36,7 @@ auto parsed(const std::string& bytes, Parse parse)
 
 std::optional<ItemError> parse_error(const Json& json) {
   if (json.is_null()) return std::nullopt;
-  return ItemError{json.at(0).get<std::string>(), json.at(1).get<std::string>(),
+  return ItemError{parse_code(json.at(0).get<std::string>()), json.at(1).get<std::string>(),
                    json.at(2).get<std::string>()};
 }
 
@@ -153,8 +153,9 @@ ExitCode serve(const Console& console) {
   }
   const auto probes = parsed(*request, parse_probe_tasks);
   if (!probes) {
-    return fail({make_error("S03", "this command is for the children of `forestcoll batch`", "")},
-                console);
+    return fail(
+        {make_error(Code::S03, "this command is for the children of `forestcoll batch`", "")},
+        console);
   }
   Expected<void> written;
   probe_each(*probes, [&written](const Probe& probe) {

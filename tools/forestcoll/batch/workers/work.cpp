@@ -41,8 +41,8 @@ std::optional<ItemError> make_directory(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
   if (!error) return std::nullopt;
-  return item_error("IO", fmt::format("cannot make the directory {}: {}", printable(path.string()),
-                                      error.message()));
+  return item_error(Code::IO, fmt::format("cannot make the directory {}: {}",
+                                          printable(path.string()), error.message()));
 }
 
 Answer perform_unguarded(const Task& task) {
@@ -62,14 +62,14 @@ Answer perform_unguarded(const Task& task) {
   Json summary;
   const ExitCode code = synth(*arguments, console, &summary);
   if (code == ExitCode::internal) {
-    return failed(item_error("J04",
+    return failed(item_error(Code::J04,
                              "the schedule did not pass its own verification; please "
                              "report this"));
   }
   if (code != ExitCode::done) return failed(first_error(findings));
   Answer answer;
   answer.figures = figures_of_summary(summary);
-  if (!answer.figures) return failed(item_error("J04", "the summary cannot be read"));
+  if (!answer.figures) return failed(item_error(Code::J04, "the summary cannot be read"));
   if (!task.output.empty()) {
     auto file = fingerprint_file(task.directory, task.output);
     if (!file) return failed(first_error(file.errors()));
@@ -143,9 +143,9 @@ Probe probe_unguarded(const ProbeTask& task, const Expected<Reading>& options) {
   std::error_code error;
   if (fs::exists(task.path, error) && !is_regular(task.path)) {
     if (task.confidence == Confidence::none) return no_topology();
-    return failed_probe(item_error("IO", fs::is_directory(task.path, error)
-                                             ? "cannot read: it is a directory"
-                                             : "cannot read: it is no regular file"));
+    return failed_probe(item_error(Code::IO, fs::is_directory(task.path, error)
+                                                 ? "cannot read: it is a directory"
+                                                 : "cannot read: it is no regular file"));
   }
   const auto text = read_input(task.path, kLargestTopology);
   if (task.confidence == Confidence::none && (!text || !is_importable(*text))) return no_topology();
@@ -170,9 +170,9 @@ Answer perform(const Task& task) {
   try {
     return perform_unguarded(task);
   } catch (const std::bad_alloc&) {
-    return failed(item_error("J03", "out of memory"));
+    return failed(item_error(Code::J03, "out of memory"));
   } catch (const std::exception& error) {
-    return failed(item_error("J04", fmt::format("internal error: {}", error.what())));
+    return failed(item_error(Code::J04, fmt::format("internal error: {}", error.what())));
   }
 }
 
@@ -182,9 +182,9 @@ Probe probe(const ProbeTask& task, const Expected<Reading>& options) {
   try {
     return probe_unguarded(task, options);
   } catch (const std::bad_alloc&) {
-    return failed_probe(item_error("J03", "out of memory"));
+    return failed_probe(item_error(Code::J03, "out of memory"));
   } catch (const std::exception& error) {
-    return failed_probe(item_error("J04", fmt::format("internal error: {}", error.what())));
+    return failed_probe(item_error(Code::J04, fmt::format("internal error: {}", error.what())));
   }
 }
 

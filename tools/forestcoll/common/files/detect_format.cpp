@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kJoin =
     "Nothing that the file describes joins them. --fabric single joins all NICs of machines; else "
     "mend the source.";
-constexpr std::array<Remedy, 2> kApart = {{{"E08", kJoin}, {"E09", kJoin}}};
+constexpr std::array<Remedy, 2> kApart = {{{Code::E08, kJoin}, {Code::E09, kJoin}}};
 
 Diagnostics joined(Diagnostics first, const Diagnostics& second) {
   first.insert(first.end(), second.begin(), second.end());
@@ -31,7 +31,7 @@ Expected<void> refuse_dump_options(const ImportOptions& options, const std::stri
   if (options.nvswitch) given = "--nvlink";
   if (!options.box_text.empty()) given = "--box";
   if (given.empty()) return {};
-  return make_error("I08", given + ": the file is a topology already, and no dump of a machine",
+  return make_error(Code::I08, given + ": the file is a topology already, and no dump of a machine",
                     "Leave it out, and change the file where it is wrong.", {.file = file});
 }
 
@@ -41,7 +41,7 @@ bool is_unknown_xml(std::string_view text) {
 }
 
 Diagnostic unknown_xml(const std::string& file) {
-  return make_error("I01", "this is XML, but not NCCL's, hwloc's or GraphML",
+  return make_error(Code::I01, "this is XML, but not NCCL's, hwloc's or GraphML",
                     "`forestcoll topo import --help` lists what can be read.", {.file = file});
 }
 
@@ -77,7 +77,7 @@ Expected<ParsedTopology> parse_any(std::string_view text, const std::string& fil
   if (!imported) {
     const std::string where = fmt::format("These are options of `forestcoll topo import {} FILE`.",
                                           info_of(*source).name);
-    const std::array<Remedy, 2> options = {{{"I04", where}, {"I05", where}}};
+    const std::array<Remedy, 2> options = {{{Code::I04, where}, {Code::I05, where}}};
     return with_more_remedies(imported.errors(), options);
   }
   if (metadata != nullptr) *metadata = metadata_of(imported->text);

@@ -136,7 +136,7 @@ Expected<std::string> render(const std::string& graph, const std::string& format
                                       std::chrono::duration<double>(seconds));
   Child dot;
   if (const int error = dot.start(format); error != 0) {
-    return make_error("P01",
+    return make_error(Code::P01,
                       fmt::format("cannot start Graphviz's program dot: {}",
                                   std::generic_category().message(error)),
                       "install Graphviz, or write the graph with --dot and draw it elsewhere");
@@ -146,7 +146,7 @@ Expected<std::string> render(const std::string& graph, const std::string& format
   const int code = dot.wait();
   if (!in_time) {
     return make_error(
-        "P04", fmt::format("Graphviz's program dot was ended after {:.6g} s", seconds),
+        Code::P04, fmt::format("Graphviz's program dot was ended after {:.6g} s", seconds),
         "write the graph with --dot and draw it elsewhere, allow more with --time-limit, "
         "or draw less with --detail");
   }
@@ -154,11 +154,11 @@ Expected<std::string> render(const std::string& graph, const std::string& format
   const std::string said = dot.complaint.substr(0, dot.complaint.find('\n'));
   // A shell and some C libraries report a program that is not there by this exit code.
   if (code == 127) {
-    return make_error("P01", "cannot start Graphviz's program dot",
+    return make_error(Code::P01, "cannot start Graphviz's program dot",
                       "install Graphviz, or write the graph with --dot and draw it elsewhere");
   }
   return make_error(
-      "P02", fmt::format("Graphviz's program dot failed{}{}", said.empty() ? "" : ": ", said),
+      Code::P02, fmt::format("Graphviz's program dot failed{}{}", said.empty() ? "" : ": ", said),
       "write the graph with --dot, and look at it there");
 }
 

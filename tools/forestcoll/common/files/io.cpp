@@ -269,10 +269,10 @@ std::string display_name(const std::string& path) {
 }
 
 Diagnostic io_error(const std::string& path, std::string message, std::string remedy) {
-  Diagnostic error = make_error("", std::move(message), std::move(remedy));
-  error.kind = ErrorKind::io;
-  error.file = display_name(path);
-  return error;
+  return {.kind = ErrorKind::io,
+          .file = display_name(path),
+          .message = std::move(message),
+          .remedy = std::move(remedy)};
 }
 
 Expected<std::string> read_input(const std::string& path, std::size_t max_bytes) {

@@ -68,7 +68,7 @@ bool is_written_twice(const Seen& a, const Seen& b) {
 }
 
 Diagnostic read_twice(const Seen& a, const Seen& b) {
-  return make_error("S04",
+  return make_error(Code::S04,
                     fmt::format("{} and {} both come from {}", a.named.role, b.named.role,
                                 a.is_stream() || b.is_stream() ? "standard input" : a.named.path),
                     "only one of the files can be standard input or a pipe: name the other");
@@ -76,7 +76,7 @@ Diagnostic read_twice(const Seen& a, const Seen& b) {
 
 Diagnostic overwritten(const Seen& input, const Seen& output) {
   const bool stream = output.is_stream();
-  return make_error("S04",
+  return make_error(Code::S04,
                     stream ? fmt::format("{}: standard output is the {} itself", output.named.role,
                                          input.named.role)
                            : fmt::format("{} {} names the {} itself", output.named.role,
@@ -86,7 +86,7 @@ Diagnostic overwritten(const Seen& input, const Seen& output) {
 
 Diagnostic written_twice(const Seen& a, const Seen& b) {
   const bool stream = a.is_stream() || b.is_stream();
-  return make_error("S04",
+  return make_error(Code::S04,
                     fmt::format("{} and {} both go to {}", a.named.role, b.named.role,
                                 stream ? "standard output" : b.named.path),
                     "name a file of its own for one of them");

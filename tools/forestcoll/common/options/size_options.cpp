@@ -10,7 +10,7 @@ namespace forestcoll::cli {
 
 Expected<std::int64_t> read_size(const std::string& option, const std::string& text) {
   if (const auto size = parse_size(text)) return *size;
-  return make_error("S03",
+  return make_error(Code::S03,
                     fmt::format("{}: expected a number of bytes, found \"{}\"", option, text),
                     "write a number, or one with K, M, G or T such as 64M");
 }
@@ -19,7 +19,7 @@ Expected<std::vector<std::int64_t>> read_sizes(const std::string& option, const 
   auto sizes = parse_sizes(text);
   if (sizes) return sizes;
   const Diagnostic& error = sizes.errors().front();
-  return make_error("S03", option + ": " + error.message, error.remedy);
+  return make_error(Code::S03, option + ": " + error.message, error.remedy);
 }
 
 }  // namespace forestcoll::cli

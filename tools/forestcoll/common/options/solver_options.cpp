@@ -71,7 +71,7 @@ Expected<SolverRequest> resolve(const SolverArguments& arguments) {
   if (!arguments.threads.empty()) {
     const auto threads = parse_number<int>(arguments.threads);
     if (!threads || *threads < 1 || *threads > kMostThreads) {
-      return make_error("S03",
+      return make_error(Code::S03,
                         fmt::format("--jobs: expected a number from 1 to {}, found \"{}\"",
                                     kMostThreads, arguments.threads),
                         "leave it out to use all processors");
@@ -81,7 +81,7 @@ Expected<SolverRequest> resolve(const SolverArguments& arguments) {
   if (!arguments.time_limit.empty()) {
     request.seconds = parse_number<double>(arguments.time_limit);
     if (!request.seconds || !(*request.seconds > 0 && *request.seconds <= kMostSeconds)) {
-      return make_error("S03",
+      return make_error(Code::S03,
                         fmt::format("--time-limit: expected a positive number of seconds, found "
                                     "\"{}\"",
                                     arguments.time_limit),
@@ -91,14 +91,14 @@ Expected<SolverRequest> resolve(const SolverArguments& arguments) {
   if (!arguments.max_height.empty()) {
     request.max_height = parse_number<std::int32_t>(arguments.max_height);
     if (!request.max_height || *request.max_height < 1) {
-      return make_error("S03",
+      return make_error(Code::S03,
                         fmt::format("--max-height: expected a positive number of hops, found "
                                     "\"{}\"",
                                     arguments.max_height),
                         "write a number such as 2; --tradeoff lists what heights are to be had");
     }
     if (!arguments.warm.empty()) {
-      return make_error("S04", "--warm keeps trees as high as they are, against --max-height",
+      return make_error(Code::S04, "--warm keeps trees as high as they are, against --max-height",
                         "leave one of the two out");
     }
   }

@@ -50,7 +50,7 @@ std::string best_of_trees(const AllreduceOptimum& optimum) {
 }
 
 std::string not_computed(const Diagnostic& error) {
-  return fmt::format("not computed: {} [{}]", error.message, error.code);
+  return fmt::format("not computed: {} [{}]", error.message, name_of(error.code));
 }
 
 std::string line(const char* subject, const std::string& says) {

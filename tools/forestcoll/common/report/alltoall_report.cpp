@@ -31,7 +31,7 @@ Int128 crossing(const Demand& demand) {
 }
 
 Diagnostic too_large() {
-  return make_error("E14", "the exact algbw of this all-to-all does not fit 64 bits",
+  return make_error(Code::E14, "the exact algbw of this all-to-all does not fit 64 bits",
                     "give the demand in a larger unit, or round the bandwidths to a coarser grid "
                     "with --quantize");
 }

@@ -17,7 +17,8 @@ constexpr std::size_t kMostWhole = 3;
 constexpr std::size_t kMostPlaces = 3;
 
 bool is_of_a_kind(const Diagnostic& finding) {
-  return finding.severity == Severity::warning && finding.code.starts_with('W');
+  return finding.severity == Severity::warning && finding.code &&
+         info_of(*finding.code).about == About::topology_file;
 }
 
 // What is not shown of a kind.
@@ -44,7 +45,7 @@ Diagnostic line_of(const Rest& rest, const Diagnostic& like) {
 }  // namespace
 
 Diagnostics condensed(const Diagnostics& findings) {
-  std::map<std::pair<std::string, std::string>, Rest> rests;  // by file and code
+  std::map<std::pair<std::string, std::optional<Code>>, Rest> rests;  // by file and code
   for (const Diagnostic& finding : findings) {
     if (!is_of_a_kind(finding)) continue;
     Rest& rest = rests[{finding.file, finding.code}];
@@ -54,7 +55,7 @@ Diagnostics condensed(const Diagnostics& findings) {
     if (is_place && rest.places.size() < kMostPlaces) rest.places.push_back(finding.where);
   }
   Diagnostics shown;
-  std::map<std::pair<std::string, std::string>, std::size_t> met;
+  std::map<std::pair<std::string, std::optional<Code>>, std::size_t> met;
   for (const Diagnostic& finding : findings) {
     if (!is_of_a_kind(finding)) {
       shown.push_back(finding);

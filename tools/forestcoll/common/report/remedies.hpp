@@ -10,7 +10,8 @@ namespace forestcoll::cli {
 
 /// What to do about errors of one code.
 struct Remedy {
-  std::string_view code, text;
+  Code code = {};
+  std::string_view text = {};
 };
 
 /// These remedies in place of the errors' own.

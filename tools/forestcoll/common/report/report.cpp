@@ -131,7 +131,7 @@ Json exact(const Ratio& value) {
 }
 
 Json to_json(const Diagnostic& finding) {
-  return {{"code", finding.code},
+  return {{"code", name_of(finding.code)},
           {"severity", finding.severity == Severity::error ? "error" : "warning"},
           {"file", finding.file},
           {"where", finding.where},

@@ -11,8 +11,8 @@
 namespace forestcoll::cli {
 namespace {
 
-void warn(std::string code, std::string message, std::string remedy, const Console& console) {
-  print({Diagnostic{.code = std::move(code),
+void warn(Code code, std::string message, std::string remedy, const Console& console) {
+  print({Diagnostic{.code = code,
                     .severity = Severity::warning,
                     .kind = ErrorKind::input,
                     .file = "",
@@ -25,7 +25,7 @@ void warn(std::string code, std::string message, std::string remedy, const Conso
 }  // namespace
 
 void warn_of_root(const std::string& root, const Console& console) {
-  warn("W10",
+  warn(Code::W10,
        fmt::format("the schedule is for {}, and no runtime checks that: a call with another root "
                    "gets wrong data",
                    root),
@@ -35,7 +35,7 @@ void warn_of_root(const std::string& root, const Console& console) {
 void warn_of_routes(const CollectiveForest& forest, const Verdict& verdict,
                     const Console& console) {
   if (!verdict.algbw || *verdict.algbw >= forest.algbw) return;
-  warn("W11",
+  warn(Code::W11,
        fmt::format("a schedule names no routes: by the fewest hops it reaches {} GB/s, not {}",
                    number(*verdict.algbw), number(forest.algbw)),
        "route as the paths of --format forest say", console);
@@ -45,7 +45,7 @@ void warn_of_peers(const AlltoallCompilation& made, const Console& console) {
   const auto& by_links = made.algbw_by_links;
   const auto enough = checked_mul(made.algbw, Ratio(101, 100));
   if (!by_links || !enough || *by_links <= *enough) return;
-  warn("W11",
+  warn(Code::W11,
        fmt::format("a schedule names no routes: by the fewest hops it reaches {} GB/s, and paths "
                    "that name their links {}",
                    number(made.algbw), number(*by_links)),
@@ -53,11 +53,11 @@ void warn_of_peers(const AlltoallCompilation& made, const Console& console) {
 }
 
 void warn_of_simple(Collective collective, const Console& console) {
-  warn("W13", why_it_hangs_in_simple(collective), "make it in LL", console);
+  warn(Code::W13, why_it_hangs_in_simple(collective), "make it in LL", console);
 }
 
 void warn_of_ll128(const std::string& why, const Console& console) {
-  warn("W14", "LL128: " + why, "use Simple or LL", console);
+  warn(Code::W14, "LL128: " + why, "use Simple or LL", console);
 }
 
 void warn_of_counts(const Verdict& verdict, const TargetLimits& target, const Console& console) {
@@ -65,7 +65,7 @@ void warn_of_counts(const Verdict& verdict, const TargetLimits& target, const Co
   const bool in_parts =
       target.selected_elements(verdict.collective, verdict.chunks, verdict.ranks) != verdict.chunks;
   if (!in_parts || std::has_single_bit(static_cast<std::uint64_t>(verdict.ranks))) return;
-  warn("W15",
+  warn(Code::W15,
        fmt::format("{} selects the schedule for multiples of {} elements per rank only, so for no "
                    "power of two: it divides the count of one rank by all {} chunks",
                    target.name, counts, verdict.chunks),
