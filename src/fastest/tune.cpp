@@ -110,7 +110,7 @@ Expected<Tuning> tune(const Fabric& fabric, const TuneOptions& options) {
   Tuner tuner(options, *std::move(contest));
   tuner.choose_buffers();
   const std::vector<SizeRange> ranges = tuner.ranges();
-  if (ranges.empty()) return nothing_served(tuner.contest(), "--tune");
+  if (ranges.empty()) return nothing_served(tuner.contest(), "`tune`");
   if (progress) progress("checking", std::nullopt);
   Tuning result;
   for (const SizeRange& range : ranges) {
