@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,8 @@ enum class SwitchUse {
   sums,     ///< they combine and copy
   packets,  ///< they copy packets, which GPUs add up
 };
+/// "none", "sums", "packets": as in names of files.
+[[nodiscard]] std::string_view to_string(SwitchUse use);
 
 /// One schedule, for the sizes from `first` to `last` (both included).
 struct TunedFile {

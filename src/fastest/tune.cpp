@@ -124,4 +124,16 @@ Expected<Tuning> tune(const Fabric& fabric, const TuneOptions& options) {
   return result;
 }
 
+std::string_view to_string(SwitchUse use) {
+  switch (use) {
+    case SwitchUse::none:
+      break;
+    case SwitchUse::sums:
+      return "sums";
+    case SwitchUse::packets:
+      return "packets";
+  }
+  return "none";
+}
+
 }  // namespace forestcoll
