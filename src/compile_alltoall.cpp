@@ -24,7 +24,7 @@ constexpr std::int64_t kMostEvents = 5'000'000;
 
 Diagnostic unequal_amounts() {
   return make_error(Code::T09, "MSCCL XML and plans cannot say that pairs have unequal amounts",
-                    "write the paths with --format flows");
+                    "write the paths with `format=flows`");
 }
 
 // One block for every pair, where all have as much.

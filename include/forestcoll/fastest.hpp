@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -139,6 +140,8 @@ enum class SwitchUse {
   sums,     ///< they combine and copy
   packets,  ///< they copy packets, which GPUs add up
 };
+/// "none", "sums", "packets": as in names of files.
+[[nodiscard]] std::string_view to_string(SwitchUse use);
 
 /// One schedule, for the sizes from `first` to `last` (both included).
 struct TunedFile {

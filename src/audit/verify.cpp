@@ -263,7 +263,7 @@ Expected<Verdict> verify_plan(std::string_view text, std::string_view file,
 Diagnostic not_a_forest(const std::string& format, std::string_view file) {
   if (format == "forestcoll-topology") {
     return file_error(file, "/format", "a topology, not a schedule",
-                      "give the schedule first, and the topology with --topology");
+                      "give the schedule first, and the topology with `topology`");
   }
   return file_error(file, "/format",
                     format.empty()

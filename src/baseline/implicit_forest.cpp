@@ -31,7 +31,7 @@ struct Load {
 
 Diagnostic inexact() {
   return make_error(Code::E14, "the rate of this algorithm does not fit 64-bit fractions",
-                    "round the bandwidths to a coarser grid with --quantize");
+                    "round the bandwidths to a coarser grid with `quantize`");
 }
 
 std::int64_t chunks_of(const std::vector<Forest::Tree>& trees) {

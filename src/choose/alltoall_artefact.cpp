@@ -146,7 +146,7 @@ Expected<Ratio> alltoall_algbw(const ParsedDemand& demand, const Ratio& rate) {
   if (algbw) return *algbw;
   return make_error(Code::E14, "the exact algbw of this all-to-all does not fit 64 bits",
                     "give the demand in a larger unit, or round the bandwidths to a coarser grid "
-                    "with --quantize");
+                    "with `quantize`");
 }
 
 Expected<AlltoallCompilation> write_alltoall(const Fabric& fabric, const ParsedDemand& demand,

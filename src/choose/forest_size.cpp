@@ -12,7 +12,7 @@
 namespace forestcoll::choose {
 namespace {
 
-constexpr const char* kFewerTrees = "ask for fewer trees per root, down to -k 1";
+constexpr const char* kFewerTrees = "ask for fewer trees per root, down to `k=1`";
 
 Diagnostic too_large(const std::string& what, const std::string& limit, const char* remedy) {
   return make_error(
@@ -40,7 +40,7 @@ Expected<void> refuse_large_fabric(const Network& network, const CompileOptions&
                        : std::count_if(weight.begin(), weight.end(), [](auto w) { return w > 0; });
   const std::int64_t phases = options.synthesis.collective == Collective::allreduce ? 2 : 1;
   return refuse(phases * roots * (ranks - 1), "at least ",
-                "write them as symmetric as the fabric is, with --format forest-symmetric");
+                "write them as symmetric as the fabric is, with `format=forest-symmetric`");
 }
 
 Expected<void> refuse_large_forest(const CollectiveForest& forest, const CompileOptions& options) {

@@ -120,12 +120,12 @@ ChosenGpu choose_gpu(const Topology& topology, const Metadata& metadata) {
     if (found.size() == 1) return {found.front(), std::string(reason)};
     if (found.empty()) continue;
     return {assumed,
-            fmt::format("assumed: the fabric names {}, --gpu chooses", fmt::join(found, " and "))};
+            fmt::format("assumed: the fabric names {}, `gpu` chooses", fmt::join(found, " and "))};
   }
   if (const auto gpu = gpu_by_links(topology)) {
     return {*gpu, "by the bandwidth of its links"};
   }
-  return {assumed, "assumed: the fabric names no GPU, --gpu does"};
+  return {assumed, "assumed: the fabric names no GPU, `gpu` does"};
 }
 
 }  // namespace forestcoll

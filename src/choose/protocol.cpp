@@ -95,7 +95,7 @@ Expected<std::string> choose_protocol(std::string_view asked, bool force_simple,
   }
   if (asked != "Simple") return std::string(asked.empty() ? "LL" : asked);
   return make_error(Code::T08, why_it_hangs_in_simple(collective),
-                    "leave --proto out for LL, or force it with --force-simple");
+                    "leave `protocol` out for LL, or force it with `force_simple`");
 }
 
 std::string why_no_ll128(const CollectiveForest& forest, const Topology& topology,

@@ -60,13 +60,13 @@ Expected<NamedPlan> switch_plan(const BranchingForest& trees, const Fabric& fabr
   const bool several = std::ranges::any_of(boxes, [&](auto box) { return box != boxes[Rank(0)]; });
   if (several && !has_boxes_on_able_switches(fabric)) {
     return make_error(Code::T06, "not every box has a switch that combines",
-                      "write the forest with --format forest");
+                      "write the forest with `format=forest`");
   }
   auto plan = several ? make_box_plan(boxes, options) : lower_to_switch_plan(trees, boxes, options);
   if (!plan) return plan.errors();
   if (several && !has_routes_of_sums(fabric.network, boxes)) {
     return make_error(Code::T06, "not every GPU has a route to those of its place in other boxes",
-                      "write the forest with --format forest");
+                      "write the forest with `format=forest`");
   }
   return NamedPlan{*std::move(plan),
                    fmt::format("forestcoll-{}-allreduce-switch", fabric.topology.name)};

@@ -115,7 +115,7 @@ void Contest::add_contenders() {
   for (std::size_t p = 0; p < programs_.size(); ++p) {
     for (const std::string& protocol : protocols()) {
       if (free_ && protocol == "LL128" && !programs_[p].no_ll128.empty()) continue;
-      if (protocol == "Simple" && programs_[p].is_ll_only) continue;
+      if (protocol == "Simple" && ways_[programs_[p].way].is_ll_only()) continue;
       const std::size_t plain = contenders_.size();
       for (const std::int64_t buffer : buffers_for(protocol)) {
         contenders_.push_back({p, protocol, buffer, plain});

@@ -67,7 +67,7 @@ Expected<std::vector<FastestChoice>> fastest_choices(const Fabric& fabric,
     if (!winners[i]) continue;
     choices.push_back(describe(*contest, *winners[i], options.sizes[i], fabric));
   }
-  if (choices.empty()) return nothing_served(*contest, "--size");
+  if (choices.empty()) return nothing_served(*contest, "`size`");
   return choices;
 }
 
@@ -78,7 +78,7 @@ Expected<FastestSchedule> fastest_schedule(const Fabric& fabric, const FastestOp
   auto contest = Contest::hold(fabric, options);
   if (!contest) return contest.errors();
   const auto winner = contest->winners().front();
-  if (!winner) return nothing_served(*contest, "--size");
+  if (!winner) return nothing_served(*contest, "`size`");
   FastestChoice choice = describe(*contest, *winner, options.sizes.front(), fabric);
   choice.costs = contest->costs(*winner, options.sizes.front());
   const std::string why = fmt::format("fastest for this size: {}; the time is {}", in_words(choice),

@@ -54,7 +54,6 @@ class PlanMaker {
                    .channels = verdict->channels,
                    .steps = verdict->steps,
                    .no_ll128 = {},
-                   .is_ll_only = false,
                    .plan = std::move(text),
                    .max_bytes = planned->plan.max_bytes};
   }

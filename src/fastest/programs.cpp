@@ -63,8 +63,7 @@ class ProgramMaker {
                                   const Schedule& schedule) const {
     const Way& way = ways_[number];
     XmlOptions xml = options_.xml;
-    const bool is_ll_only = way.exchange && find_exchange(way.algorithm)->is_ll_only;
-    xml.protocol = is_ll_only ? "LL" : "Simple";
+    xml.protocol = way.is_ll_only() ? "LL" : "Simple";
     const std::string text = to_msccl_xml(schedule, way.forest(), fabric_.topology, xml);
     auto simulator = prepare_simulation(text, way.algorithm, fabric_.topology);
     if (!simulator) return std::nullopt;
@@ -76,8 +75,7 @@ class ProgramMaker {
                    .threadblocks = schedule.max_threadblocks(),
                    .channels = schedule.channels,
                    .steps = schedule.max_steps(),
-                   .no_ll128 = why_not_ll128(way),
-                   .is_ll_only = is_ll_only};
+                   .no_ll128 = why_not_ll128(way)};
   }
 
   // What an exchange reaches on the links only the checker knows. False: it is wrong.

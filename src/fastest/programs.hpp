@@ -20,9 +20,8 @@ struct Program {
   Simulator simulator;
   std::int64_t chunks = 0;
   std::int32_t threadblocks = 0, channels = 0, steps = 0;
-  std::string no_ll128;     ///< why not
-  bool is_ll_only = false;  ///< see ExchangeInfo
-  std::string plan = {};    ///< of an MSCCL++ plan, its text; XML is written once it is chosen
+  std::string no_ll128;   ///< why not
+  std::string plan = {};  ///< of an MSCCL++ plan, its text; XML is written once it is chosen
   std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max();  ///< for which it is
 };
 

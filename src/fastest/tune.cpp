@@ -109,7 +109,7 @@ Expected<Tuning> tune(const Fabric& fabric, const TuneOptions& options) {
   Tuner tuner(options, *std::move(contest));
   tuner.choose_buffers();
   const std::vector<SizeRange> ranges = tuner.ranges();
-  if (ranges.empty()) return nothing_served(tuner.contest(), "--tune");
+  if (ranges.empty()) return nothing_served(tuner.contest(), "`tune`");
   if (progress) progress("checking", std::nullopt);
   Tuning result;
   for (const SizeRange& range : ranges) {
@@ -121,6 +121,18 @@ Expected<Tuning> tune(const Fabric& fabric, const TuneOptions& options) {
   result.not_served = tuner.not_served();
   result.left_out = tuner.contest().left_out();
   return result;
+}
+
+std::string_view to_string(SwitchUse use) {
+  switch (use) {
+    case SwitchUse::none:
+      break;
+    case SwitchUse::sums:
+      return "sums";
+    case SwitchUse::packets:
+      return "packets";
+  }
+  return "none";
 }
 
 }  // namespace forestcoll

@@ -39,6 +39,10 @@ class FileMaker {
   }
 
  private:
+  // REQUIRES: switches copy.
+  [[nodiscard]] SwitchUse switch_use() const {
+    return way().switched->plan.packets ? SwitchUse::packets : SwitchUse::sums;
+  }
   [[nodiscard]] const Way& way() const { return contest_.way(range_.winner.contender); }
 
   [[nodiscard]] TunedFile described(const CollectiveForest& trees,
@@ -81,7 +85,7 @@ class FileMaker {
     trees = way().forest();
     TunedFile result = described(trees, "json");
     if (way().switched) {
-      result.switches = way().switched->plan.packets ? SwitchUse::packets : SwitchUse::sums;
+      result.switches = switch_use();
       result.algbw = way().switched->trees.algbw;
       result.optimum = way().switched->trees.optimum;
     }
@@ -96,7 +100,7 @@ class FileMaker {
 
   [[nodiscard]] std::string label(const CollectiveForest& trees) const {
     if (way().switched && way().algorithm == "forestcoll") {
-      return way().switched->plan.packets ? "packets" : "sums";
+      return std::string(to_string(switch_use()));
     }
     if (way().algorithm != "forestcoll") return way().algorithm;
     return trees.weight.empty() ? fmt::format("k{}", trees.k)

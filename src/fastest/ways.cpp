@@ -205,6 +205,10 @@ class WayFinder {
 
 }  // namespace
 
+bool Way::is_ll_only() const {
+  return exchange && find_exchange(algorithm)->is_ll_only;
+}
+
 std::string Way::in_words() const {
   if (algorithm != "forestcoll") return algorithm;
   if (switched) {

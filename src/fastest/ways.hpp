@@ -31,6 +31,8 @@ struct Way {
   [[nodiscard]] const Ratio& algbw() const {
     return switched ? switched->trees.algbw : forest().algbw;
   }
+  /// An exchange that only LL serves (see ExchangeInfo).
+  [[nodiscard]] bool is_ll_only() const;
   /// For people: "forestcoll, k 4, height 2".
   [[nodiscard]] std::string in_words() const;
 };

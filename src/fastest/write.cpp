@@ -148,7 +148,7 @@ Diagnostic nothing_served(const Contest& contest, std::string_view option) {
           kBytesOfElement,
           elements == program.chunks
               ? ""
-              : ", or use RCCL 6.3 and --target rccl-6.3, which take multiples of the chunks"));
+              : ", or use RCCL 6.3 and `target=rccl-6.3`, which take multiples of the chunks"));
 }
 
 }  // namespace forestcoll::fastest

@@ -167,8 +167,7 @@ class Reader {
   DocumentTree& tree() { return document_.lists[list_]->back(); }
 
   bool refuse(std::string message) {
-    error_ = make_error(Code::F01, std::move(message),
-                        "give a file that `forestcoll synth --format forest` wrote",
+    error_ = make_error(Code::F01, std::move(message), "give a file that `to_forest_json` wrote",
                         {.file = std::string(file_), .where = path_});
     return false;
   }

@@ -12,7 +12,7 @@ namespace forestcoll::emit {
 Diagnostic flaw_of_forest(Code code, std::string_view file, std::string where,
                           std::string message) {
   return make_error(code, std::move(message),
-                    "give a forest that `forestcoll synth --format forest` wrote for this fabric",
+                    "give a forest that `to_forest_json` wrote for this fabric",
                     {.file = std::string(file), .where = std::move(where)});
 }
 

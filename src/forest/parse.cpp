@@ -32,86 +32,87 @@ class ForestParser {
 
   Expected<CollectiveForest> parse() {
     CollectiveForest forest;
-    if (!parse_header(forest) || !parse_ranks(forest)) return *error_;
+    if (const auto done = parse_header(forest); !done) return done.errors();
+    if (const auto done = parse_ranks(forest); !done) return done.errors();
     const bool two = forest.collective == Collective::allreduce;
     const bool reduces =
         forest.collective == Collective::reduce_scatter || forest.collective == Collective::reduce;
     for (std::size_t list = 0; list < document_.lists.size(); ++list) {
       if (document_.lists[list].has_value() != (two ? list > 0 : list == 0)) {
-        fail(Code::F01, fmt::format("/{}", emit::kListNames[list]),
-             fmt::format("a forest of a {} has {} of trees", to_string(forest.collective),
-                         two ? "the lists \"reduce\" and \"broadcast\"" : "the list \"trees\""));
-        return *error_;
+        return flaw(
+            Code::F01, fmt::format("/{}", emit::kListNames[list]),
+            fmt::format("a forest of a {} has {} of trees", to_string(forest.collective),
+                        two ? "the lists \"reduce\" and \"broadcast\"" : "the list \"trees\""));
       }
       if (!document_.lists[list]) continue;
       const bool inward = two ? list == 1 : reduces;
       auto trees = parse_list(list, inward);
-      if (!trees) return *error_;
+      if (!trees) return trees.errors();
       (inward ? forest.reduce : forest.broadcast) = inward ? trees->reversed() : *trees;
     }
     return forest;
   }
 
  private:
-  bool parse_header(CollectiveForest& forest) {
+  Expected<void> parse_header(CollectiveForest& forest) {
     if (document_.format != "forestcoll-forest" || document_.version < 1 || document_.version > 2) {
-      return fail(
+      return flaw(
           Code::F01, "/format",
           fmt::format("expected format \"forestcoll-forest\", version 1 or 2, found \"{}\", {}",
                       document_.format.substr(0, 40), document_.version));
     }
     const auto collective = parse_collective(document_.collective);
-    if (!collective) return fail(Code::F01, "/collective", "no collective of that name");
+    if (!collective) return flaw(Code::F01, "/collective", "no collective of that name");
     forest.collective = *collective;
     const auto algbw = parse_ratio(document_.algbw);
     const auto optimum = parse_ratio(document_.optimum);
-    if (!algbw || !optimum) return fail(Code::F01, "/algbw", "expected exact rates");
-    if (document_.k < 1) return fail(Code::F01, "/k", "expected a positive integer");
+    if (!algbw || !optimum) return flaw(Code::F01, "/algbw", "expected exact rates");
+    if (document_.k < 1) return flaw(Code::F01, "/k", "expected a positive integer");
     forest.algbw = *algbw;
     forest.optimum = *optimum;
     forest.k = document_.k;
-    return true;
+    return {};
   }
 
-  bool parse_ranks(CollectiveForest& forest) {
+  Expected<void> parse_ranks(CollectiveForest& forest) {
     auto found = emit::find_nodes(document_, file_, topology_);
-    if (!found) {
-      error_ = found.errors().front();
-      return false;
-    }
+    if (!found) return found.errors();
     nodes_ = std::move(found->node);
     rank_of_ = std::move(found->rank_of);
     ranks_ = std::move(found->ranks);
-    return parse_root(forest) && parse_weights(forest);
+    if (const auto done = parse_root(forest); !done) return done.errors();
+    return parse_weights(forest);
   }
 
-  bool parse_root(CollectiveForest& forest) {
+  Expected<void> parse_root(CollectiveForest& forest) {
     if (document_.root.has_value() != is_rooted(forest.collective)) {
-      return fail(Code::F01, "/root", "a broadcast and a reduce have a root, and no others");
+      return flaw(Code::F01, "/root", "a broadcast and a reduce have a root, and no others");
     }
-    if (!document_.root) return true;
+    if (!document_.root) return {};
     forest.root = rank(*document_.root);
-    return forest.root->valid() || fail(Code::F02, "/root", "the root is not a rank");
+    if (!forest.root->valid()) return flaw(Code::F02, "/root", "the root is not a rank");
+    return {};
   }
 
-  bool parse_weights(CollectiveForest& forest) {
-    if (document_.weights.empty()) return true;
+  Expected<void> parse_weights(CollectiveForest& forest) {
+    if (document_.weights.empty()) return {};
     if (document_.weights.size() != ranks_.size()) {
-      return fail(Code::F02, "/weights", "expected one weight per rank");
+      return flaw(Code::F02, "/weights", "expected one weight per rank");
     }
     for (const std::int64_t weight : document_.weights) {
-      if (weight < 0) return fail(Code::F02, "/weights", "expected integers from 0 on");
+      if (weight < 0) return flaw(Code::F02, "/weights", "expected integers from 0 on");
       forest.weight.push_back(weight);
     }
-    return true;
+    return {};
   }
 
-  std::optional<Forest> parse_list(std::size_t list, bool inward) {
+  Expected<Forest> parse_list(std::size_t list, bool inward) {
     const std::vector<DocumentTree>& written = *document_.lists[list];
     const auto symmetry = parse_symmetry(list);
-    if (!symmetry) return std::nullopt;
+    if (!symmetry) return symmetry.errors();
     const auto [order, moved] = those_with_images_first(written);
-    if (!is_bounded(list, moved * symmetry->size() + (written.size() - moved))) return std::nullopt;
+    const std::size_t images = moved * symmetry->size() + (written.size() - moved);
+    if (const auto done = check_size(list, images); !done) return done.errors();
     RouteBuilder builder(ranks_);
     std::vector<Forest::Tree> trees;
     std::vector<Route> routes(written.size() * ranks_.size());
@@ -120,30 +121,32 @@ class ForestParser {
       const std::size_t t = order[row];
       place_ = fmt::format("/{}/{}", emit::kListNames[list], t);
       const Rank root = written[t].root < 0 ? Rank() : rank(written[t].root);
-      if (!root.valid()) return failed("the root is not a rank");
-      const auto images = static_cast<std::int64_t>(row < moved ? symmetry->size() : 1);
-      if (written[t].multiplicity < 1 || written[t].multiplicity > left / images) {
-        return failed("expected a positive multiplicity");
+      if (!root.valid()) return flaw("the root is not a rank");
+      const auto alike = static_cast<std::int64_t>(row < moved ? symmetry->size() : 1);
+      if (written[t].multiplicity < 1 || written[t].multiplicity > left / alike) {
+        return flaw("expected a positive multiplicity");
       }
-      left -= written[t].multiplicity * images;
+      left -= written[t].multiplicity * alike;
       const std::span ways(routes.data() + row * ranks_.size(), ranks_.size());
-      if (!parse_edges(written[t], root, inward, builder, ways)) return std::nullopt;
+      if (const auto done = parse_edges(written[t], root, inward, builder, ways); !done) {
+        return done.errors();
+      }
       const auto height = measure(root);
-      if (!height) return std::nullopt;
+      if (!height) return height.errors();
       trees.push_back({root, written[t].multiplicity, *height});
     }
     return Forest(builder.take(), std::move(trees), std::move(routes), *symmetry, moved);
   }
 
   // The trivial one in version 1.
-  std::optional<Symmetry> parse_symmetry(std::size_t list) {
+  Expected<Symmetry> parse_symmetry(std::size_t list) {
     if (document_.version == 1) return Symmetry();
     place_ = fmt::format("/symmetry/{}", emit::kListNames[list]);
-    std::string flaw;
+    std::string why;
     auto symmetry =
-        emit::make_symmetry(document_.symmetry[list], {topology_, nodes_, rank_of_}, flaw);
-    if (!symmetry) return failed(std::move(flaw));
-    return symmetry;
+        emit::make_symmetry(document_.symmetry[list], {topology_, nodes_, rank_of_}, why);
+    if (!symmetry) return flaw(std::move(why));
+    return *std::move(symmetry);
   }
 
   // The trees in the order in which a Forest wants them, and how many stand for images too.
@@ -158,18 +161,19 @@ class ForestParser {
   }
 
   // Whoever goes on from a forest looks at every edge of every image.
-  bool is_bounded(std::size_t list, std::size_t trees) {
-    if (trees <= kMaxEdges / (ranks_.size() - 1)) return true;
-    fail(Code::T10, fmt::format("/{}", emit::kListNames[list]),
-         fmt::format("{} trees with all images over {} ranks: more than {} edges", trees,
-                     ranks_.size(), kMaxEdges));
-    error_->remedy = "pack the fabric that is left from scratch";
-    return false;
+  [[nodiscard]] Expected<void> check_size(std::size_t list, std::size_t trees) const {
+    if (trees <= kMaxEdges / (ranks_.size() - 1)) return {};
+    return make_error(
+        Code::T10,
+        fmt::format("{} trees with all images over {} ranks: more than {} edges", trees,
+                    ranks_.size(), kMaxEdges),
+        "pack the fabric that is left from scratch",
+        {.file = std::string(file_), .where = fmt::format("/{}", emit::kListNames[list])});
   }
 
   // Every rank but the root gets its route, and its parent.
-  bool parse_edges(const DocumentTree& tree, Rank root, bool inward, RouteBuilder& builder,
-                   std::span<Route> row) {
+  Expected<void> parse_edges(const DocumentTree& tree, Rank root, bool inward,
+                             RouteBuilder& builder, std::span<Route> row) {
     parent_.assign(ranks_.size(), Rank());
     for (std::size_t e = tree.edges_begin; e < tree.edges_end; ++e) {
       const auto begin = document_.path_nodes.begin() + document_.edge_begin[e];
@@ -177,27 +181,27 @@ class ForestParser {
       path_.assign(begin, end);
       if (inward) std::reverse(path_.begin(), path_.end());
       if (path_.size() < 2 || !rank(path_.front()).valid() || !rank(path_.back()).valid()) {
-        return fail(Code::F02, place_, "a path does not lead from rank to rank");
+        return flaw("a path does not lead from rank to rank");
       }
       const Rank to = rank(path_.back());
       if (to == root || parent_[to.index()].valid()) {
-        return fail(Code::F02, place_, fmt::format("{} is reached twice", id(path_.back())));
+        return flaw(fmt::format("{} is reached twice", id(path_.back())));
       }
       parent_[to.index()] = rank(path_.front());
       path_nodes_.clear();
       for (const Name name : path_) path_nodes_.push_back(node(name));
       for (std::size_t i = 1; i + 1 < path_.size(); ++i) {
         if (topology_.nodes[path_nodes_[i]].type == NodeType::compute) {
-          return fail(Code::F02, place_, fmt::format("a path goes through {}", id(path_[i])));
+          return flaw(fmt::format("a path goes through {}", id(path_[i])));
         }
       }
       row[to.index()] = builder.add(parent_[to.index()], path_nodes_);
     }
-    return true;
+    return {};
   }
 
-  // The height; nothing where some rank does not hang on the root.
-  std::optional<std::int32_t> measure(Rank root) {
+  // The height; an error where some rank does not hang on the root.
+  Expected<std::int32_t> measure(Rank root) {
     depth_.assign(ranks_.size(), -1);
     depth_[root.index()] = 0;
     std::int32_t height = 0;
@@ -209,7 +213,7 @@ class ForestParser {
         at = parent_[at.index()];
       }
       if (!at.valid() || depth_[at.index()] < 0) {
-        return failed(fmt::format("{} does not hang on the root", topology_.nodes[ranks_[r]].id));
+        return flaw(fmt::format("{} does not hang on the root", topology_.nodes[ranks_[r]].id));
       }
       std::int32_t depth = depth_[at.index()];
       while (!chain_.empty()) {
@@ -227,19 +231,17 @@ class ForestParser {
     return document_.names[static_cast<std::size_t>(name)];
   }
 
-  bool fail(Code code, std::string where, std::string message) {
-    error_ = emit::flaw_of_forest(code, file_, std::move(where), std::move(message));
-    return false;
+  [[nodiscard]] Diagnostic flaw(Code code, std::string where, std::string message) const {
+    return emit::flaw_of_forest(code, file_, std::move(where), std::move(message));
   }
-  std::nullopt_t failed(std::string message) {
-    fail(Code::F02, place_, std::move(message));
-    return std::nullopt;
+  // Of the tree at hand.
+  [[nodiscard]] Diagnostic flaw(std::string message) const {
+    return flaw(Code::F02, place_, std::move(message));
   }
 
   const ForestDocument& document_;
   std::string_view file_;
   const Topology& topology_;
-  std::optional<Diagnostic> error_;
   std::vector<NodeId> nodes_;  ///< by name
   std::vector<Rank> rank_of_;  ///< by name
   std::vector<NodeId> ranks_;

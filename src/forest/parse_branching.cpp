@@ -34,72 +34,72 @@ class BranchingParser {
 
   Expected<BranchingForest> parse() {
     BranchingForest forest;
-    if (!parse_header(forest)) return *error_;
+    if (const auto done = parse_header(forest); !done) return done.errors();
     auto nodes = find_nodes(document_, file_, topology_);
     if (!nodes) return nodes.errors();
     nodes_ = *std::move(nodes);
     forest.ranks = nodes_.ranks;
-    if (!parse_root(forest)) return *error_;
+    if (const auto done = parse_root(forest); !done) return done.errors();
     const bool two = forest.collective == Collective::allreduce;
     const std::array<bool, kListNames.size()> wanted = {!two, two, two};
     for (std::size_t list = 0; list < kListNames.size(); ++list) {
       place_ = fmt::format("/{}", kListNames[list]);
       if (document_.lists[list].has_value() != wanted[list]) {
-        fail(Code::F01,
-             fmt::format("a forest of a {} has {} of trees", to_string(forest.collective),
-                         two ? "the lists \"reduce\" and \"broadcast\"" : "the list \"trees\""));
-        return *error_;
+        return flaw(
+            Code::F01,
+            fmt::format("a forest of a {} has {} of trees", to_string(forest.collective),
+                        two ? "the lists \"reduce\" and \"broadcast\"" : "the list \"trees\""));
       }
       if (!wanted[list]) continue;
       const bool inward = two ? list == 1 : forest.collective == Collective::reduce;
       auto phase = parse_list(list, inward);
-      if (!phase) return *error_;
+      if (!phase) return phase.errors();
       (inward ? forest.reduce : forest.broadcast) = *std::move(phase);
     }
     return forest;
   }
 
  private:
-  bool parse_header(BranchingForest& forest) {
+  Expected<void> parse_header(BranchingForest& forest) {
     place_ = "/collective";
     const auto collective = parse_collective(document_.collective);
     if (!collective || (*collective != Collective::allreduce && !is_rooted(*collective))) {
-      return fail(Code::F01, "expected an allreduce, a broadcast or a reduce");
+      return flaw(Code::F01, "expected an allreduce, a broadcast or a reduce");
     }
     place_ = "/algbw";
     const auto algbw = parse_ratio(document_.algbw), optimum = parse_ratio(document_.optimum);
-    if (!algbw || !optimum) return fail(Code::F01, "expected exact rates");
+    if (!algbw || !optimum) return flaw(Code::F01, "expected exact rates");
     place_ = "/chunks";
-    if (document_.chunks < 1) return fail(Code::F01, "expected a positive integer");
+    if (document_.chunks < 1) return flaw(Code::F01, "expected a positive integer");
     forest.collective = *collective;
     forest.algbw = *algbw;
     forest.optimum = *optimum;
     forest.chunks = document_.chunks;
-    return true;
+    return {};
   }
 
-  bool parse_root(BranchingForest& forest) {
+  Expected<void> parse_root(BranchingForest& forest) {
     place_ = "/root";
     if (document_.root.has_value() != is_rooted(forest.collective)) {
-      return fail(Code::F01, "a broadcast and a reduce have a root, and no others");
+      return flaw(Code::F01, "a broadcast and a reduce have a root, and no others");
     }
-    if (!document_.root) return true;
+    if (!document_.root) return {};
     forest.root = nodes_.rank_of[static_cast<std::size_t>(*document_.root)];
-    return forest.root->valid() || fail(Code::F02, "the root is not a rank");
+    if (!forest.root->valid()) return flaw(Code::F02, "the root is not a rank");
+    return {};
   }
 
   // By branching points, in the order in which these first appear.
-  std::optional<std::vector<BranchingTrees>> parse_list(std::size_t list, bool inward) {
+  Expected<std::vector<BranchingTrees>> parse_list(std::size_t list, bool inward) {
     std::vector<std::pair<std::vector<NodeId>, std::vector<ReadTree>>> classes;
     const std::vector<DocumentTree>& written = *document_.lists[list];
     std::int64_t left = document_.chunks;
     for (std::size_t t = 0; t < written.size(); ++t) {
       place_ = fmt::format("/{}/{}", kListNames[list], t);
       auto tree = parse_tree(written[t], inward);
-      if (!tree) return std::nullopt;
+      if (!tree) return tree.errors();
       if (tree->multiplicity < 1 || tree->multiplicity > left) {
-        fail(Code::F02, "expected a multiplicity of 1 to what is left of the chunks");
-        return std::nullopt;
+        return flaw(Code::F02, "expected a multiplicity of 1 to what is left of the chunks");
       }
       left -= tree->multiplicity;
       const std::vector<NodeId> switches = switches_of(*tree);
@@ -110,17 +110,14 @@ class BranchingParser {
     std::vector<BranchingTrees> phase;
     for (auto& [switches, trees] : classes) {
       auto forest = forest_of(switches, trees);
-      if (!forest) return std::nullopt;
+      if (!forest) return forest.errors();
       phase.push_back({switches, inward ? forest->reversed() : *std::move(forest)});
     }
     return phase;
   }
 
-  std::optional<ReadTree> parse_tree(const DocumentTree& written, bool inward) {
-    if (written.root < 0) {
-      fail(Code::F02, "no root is named");
-      return std::nullopt;
-    }
+  Expected<ReadTree> parse_tree(const DocumentTree& written, bool inward) {
+    if (written.root < 0) return flaw(Code::F02, "no root is named");
     ReadTree tree{node(written.root), written.multiplicity, {}};
     for (std::size_t e = written.edges_begin; e < written.edges_end; ++e) {
       std::vector<NodeId> path;
@@ -130,13 +127,11 @@ class BranchingParser {
       if (inward) std::ranges::reverse(path);
       if (path.size() < 2 ||
           std::any_of(path.begin() + 1, path.end() - 1, [&](NodeId v) { return is_compute(v); })) {
-        fail(Code::F02, "a path does not lead through switches alone, from node to node");
-        return std::nullopt;
+        return flaw(Code::F02, "a path does not lead through switches alone, from node to node");
       }
       const NodeId below = path.back();
       if (below == tree.root || !tree.path_to.emplace(below, std::move(path)).second) {
-        fail(Code::F02, fmt::format("{} is reached twice", topology_.nodes[below].id));
-        return std::nullopt;
+        return flaw(Code::F02, fmt::format("{} is reached twice", topology_.nodes[below].id));
       }
     }
     return tree;
@@ -154,8 +149,8 @@ class BranchingParser {
     return switches;
   }
 
-  std::optional<Forest> forest_of(const std::vector<NodeId>& switches,
-                                  const std::vector<ReadTree>& read) {
+  Expected<Forest> forest_of(const std::vector<NodeId>& switches,
+                             const std::vector<ReadTree>& read) {
     std::vector<NodeId> spanned = nodes_.ranks;
     spanned.insert(spanned.end(), switches.begin(), switches.end());
     std::map<NodeId, Rank> place;
@@ -171,9 +166,9 @@ class BranchingParser {
       const ReadTree& tree = *order[t];
       const auto height = height_of(tree, spanned);
       if (!height || !place.contains(tree.root)) {
-        fail(Code::F02, fmt::format("a tree with the root {} does not span the ranks once each",
-                                    topology_.nodes[tree.root].id));
-        return std::nullopt;
+        return flaw(Code::F02,
+                    fmt::format("a tree with the root {} does not span the ranks once each",
+                                topology_.nodes[tree.root].id));
       }
       for (const auto& [below, path] : tree.path_to) {
         routes[t * spanned.size() + place.at(below).index()] =
@@ -212,9 +207,8 @@ class BranchingParser {
     return topology_.nodes[v].type == NodeType::compute;
   }
 
-  bool fail(Code code, std::string message) {
-    error_ = flaw_of_forest(code, file_, place_, std::move(message));
-    return false;
+  [[nodiscard]] Diagnostic flaw(Code code, std::string message) const {
+    return flaw_of_forest(code, file_, place_, std::move(message));
   }
 
   const ForestDocument& document_;
@@ -222,7 +216,6 @@ class BranchingParser {
   const Topology& topology_;
   DocumentNodes nodes_;
   std::string place_;
-  std::optional<Diagnostic> error_;
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ Expected<void> refuse_unequal_shares(const CollectiveForest& forest) {
       "the ranks own unequal shares of the data (rank 0 has weight " +
           std::to_string(*weight.begin()) + ", rank " + std::to_string(rank) + " has " +
           std::to_string(*other) + "), and a schedule for MSCCL divides a buffer evenly among them",
-      "write the trees with --format forest, or leave the weights out of the topology");
+      "write the trees with `format=forest`, or leave the weights out of the topology");
 }
 
 }  // namespace forestcoll::schedule

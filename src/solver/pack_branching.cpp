@@ -27,8 +27,8 @@ Diagnostic does_not_fit() {
   return make_error(Code::E14,
                     "the shares of the trees that branch at switches have no common denominator "
                     "that fits 64 bits",
-                    "ask for a number of trees with -k, or round the bandwidths to a coarser grid "
-                    "with --quantize");
+                    "ask for a number of trees with `k`, or round the bandwidths to a coarser grid "
+                    "with `quantize`");
 }
 
 // As many trees as chunks: at the rate of the split where that is what the chunks are, else at the

@@ -32,7 +32,7 @@ std::optional<Ratio> round_bandwidths(Topology& topology, const std::optional<Ra
     findings.error(
         Code::E05, "",
         fmt::format("cannot round the bandwidths to multiples of {} GB/s", step->to_string()),
-        "Give --quantize a positive bandwidth, not much smaller than the links'.");
+        "Give `quantize` a positive bandwidth, not much smaller than the links'.");
   }
   return change;
 }

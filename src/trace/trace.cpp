@@ -150,7 +150,7 @@ Expected<Trace> make_trace(std::string_view xml, std::string_view file, std::str
   FORESTCOLL_CHECK(!findings.blocked(), "traces are made of verified schedules");
   if (bytes < program->chunks) {
     return make_error(Code::M01, fmt::format("{} bytes for {} chunks", bytes, program->chunks),
-                      "name a larger size, or a smaller -k", {.file = std::string(file)});
+                      "name a larger size, or a smaller `k`", {.file = std::string(file)});
   }
   const StepGraph graph = audit::build_step_graph(*program, findings);
   const Passes passes = cut_into_passes(*program, bytes);
@@ -158,7 +158,7 @@ Expected<Trace> make_trace(std::string_view xml, std::string_view file, std::str
     return make_error(
         Code::M06,
         fmt::format("more than {} messages of {} bytes in all", kMaxTraceOperations, bytes),
-        "name a smaller size, or a smaller -k", {.file = std::string(file)});
+        "name a smaller size, or a smaller `k`", {.file = std::string(file)});
   }
   std::vector<std::int32_t> order;
   if (audit::find_deadlock(graph, passes.split, passes.slots, &order)) {

@@ -149,7 +149,7 @@ TEST(AlltoallPlan, TooManyPeersAreRefused) {
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.errors().front().code, Code::T03);
   EXPECT_THAT(plan.errors().front().message, HasSubstr("129 port channels"));
-  EXPECT_THAT(plan.errors().front().remedy, HasSubstr("--format flows"));
+  EXPECT_THAT(plan.errors().front().remedy, HasSubstr("`format=flows`"));
 }
 
 }  // namespace

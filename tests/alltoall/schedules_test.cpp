@@ -351,10 +351,10 @@ TEST(AlltoallSchedules, WhatDoesNotFitIsRefusedInWords) {
   const Fabric sixty = fabric_of(star(66)), pair = fabric_of(star(2));
   EXPECT_THAT(refusal_of(sixty, for_target("rccl-6.3", 1)),
               AllOf(HasSubstr("T01"), HasSubstr("66 threadblocks"), HasSubstr("64 are allowed"),
-                    HasSubstr("--format flows")));
+                    HasSubstr("`format=flows`")));
   EXPECT_EQ(refusal_of(fabric_of(star(64)), for_target("rccl-6.3", 1)), "fits");
   EXPECT_THAT(refusal_of(pair, for_target("azure", 16385)),
-              AllOf(HasSubstr("T04"), HasSubstr("-k 16384")));
+              AllOf(HasSubstr("T04"), HasSubstr("`k=16384`")));
   auto few = for_target("azure", 1);
   few.lowering.max_threadblocks = 1;
   EXPECT_THAT(refusal_of(pair, few), HasSubstr("T01"));

@@ -34,7 +34,7 @@ TEST(Limits, Threadblocks) {
   EXPECT_THAT(error.message, HasSubstr("needs 7 threadblocks"));
   EXPECT_THAT(error.message, HasSubstr("at most 6"));
   EXPECT_THAT(error.message, HasSubstr("azure takes 1024"));
-  EXPECT_THAT(error.remedy, HasSubstr("7 others to send to")) << "no -k helps";
+  EXPECT_THAT(error.remedy, HasSubstr("7 others to send to")) << "no k helps";
   EXPECT_TRUE(lower(shaped(Collective::allgather, 8, 1, star), {"azure", 7}));
 }
 
@@ -43,7 +43,7 @@ TEST(Limits, ThreadblocksOfInstances) {
   options.instances = 2;
   const Diagnostic error = refused(shaped(Collective::allgather, 8, 1, star), options);
   EXPECT_EQ(error.code, Code::T01);
-  EXPECT_THAT(error.remedy, HasSubstr("fewer --instances"));
+  EXPECT_THAT(error.remedy, HasSubstr("fewer `instances`"));
   EXPECT_EQ(error.remedy.find("others to send to"), std::string::npos);
 }
 
@@ -144,7 +144,7 @@ TEST(Limits, Chunks) {
   EXPECT_EQ(error.kind, info_of(*error.code).kind);
   EXPECT_THAT(error.message, HasSubstr("2 × 16385"));
   EXPECT_THAT(error.message, HasSubstr("32768"));
-  EXPECT_THAT(error.remedy, HasSubstr("-k 16384"));
+  EXPECT_THAT(error.remedy, HasSubstr("`k=16384`"));
   EXPECT_EQ(refused(shaped(Collective::reduce, 2, std::int64_t{1} << 60, path)).code, Code::T04);
 }
 
@@ -208,9 +208,9 @@ TEST(Limits, OfElementsWhatIsAdvisedIsWhatHelps) {
   options.forward = false;
   const Diagnostic error = refused(allreduce, options);
   EXPECT_EQ(error.code, Code::T05);
-  EXPECT_THAT(error.remedy, HasSubstr("take fewer of them")) << "no -k is smaller";
+  EXPECT_THAT(error.remedy, HasSubstr("take fewer of them")) << "no k is smaller";
   options.instances = 2;
-  EXPECT_THAT(refused(allreduce, options).remedy, HasSubstr("fewer --instances"));
+  EXPECT_THAT(refused(allreduce, options).remedy, HasSubstr("fewer `instances`"));
 }
 
 TEST(Limits, RefusesTheHugeQuickly) {
@@ -224,7 +224,7 @@ TEST(Limits, RefusesTheHugeQuickly) {
   const auto start = std::chrono::steady_clock::now();
   const Diagnostic error = refused(allreduce);
   EXPECT_EQ(error.code, Code::T05);
-  EXPECT_THAT(error.remedy, HasSubstr("smaller -k"));
+  EXPECT_THAT(error.remedy, HasSubstr("smaller `k`"));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   EXPECT_LT(seconds.count(), 0.5);
 }
@@ -251,10 +251,10 @@ TEST(Limits, InstancesCountAsChunks) {
   const Diagnostic error = refused(forest, options);
   EXPECT_EQ(error.code, Code::T04);
   EXPECT_THAT(error.message, HasSubstr("in 4 instances"));
-  EXPECT_THAT(error.remedy, HasSubstr("-k 4096"));
+  EXPECT_THAT(error.remedy, HasSubstr("`k=4096`"));
   options.instances = 40000;
   EXPECT_THAT(refused(shaped(Collective::allgather, 2, 1, path), options).remedy,
-              HasSubstr("fewer --instances"));
+              HasSubstr("fewer `instances`"));
 }
 
 TEST(Limits, OneThreadblockPerEdge) {
@@ -263,7 +263,7 @@ TEST(Limits, OneThreadblockPerEdge) {
   const Diagnostic error = refused(shaped(Collective::allgather, 8, 1, star), options);
   EXPECT_EQ(error.code, Code::T01);
   EXPECT_THAT(error.message, HasSubstr("needs 14 threadblocks with one for every edge"));
-  EXPECT_THAT(error.remedy, HasSubstr("--threadblocks merge"));
+  EXPECT_THAT(error.remedy, HasSubstr("`threadblocks=merge`"));
 }
 
 TEST(Limits, OneChannelPerTree) {
@@ -274,7 +274,7 @@ TEST(Limits, OneChannelPerTree) {
       refused(collective_of(Collective::broadcast, 33, forest, forest), options);
   EXPECT_EQ(error.code, Code::T03);
   EXPECT_THAT(error.message, HasSubstr("join rank 0 to rank 1 need a channel each"));
-  EXPECT_THAT(error.remedy, HasSubstr("--threadblocks merge"));
+  EXPECT_THAT(error.remedy, HasSubstr("`threadblocks=merge`"));
 }
 
 // A copy that fits in no threadblock needs one more.

@@ -167,7 +167,7 @@ TEST(Degrade, SaysWhatIsWrongWithCables) {
     const auto left = degrade(topology, {.drop = {item}});
     ASSERT_FALSE(left) << item;
     EXPECT_EQ(left.errors().front().code, code) << item;
-    EXPECT_EQ(left.errors().front().where, "--drop") << item;
+    EXPECT_EQ(left.errors().front().where, "`drop`") << item;
     EXPECT_THAT(to_string(left.errors().front()), HasSubstr(says));
   }
 }
@@ -312,9 +312,9 @@ TEST(Degrade, SaysWhatIsWrongWithAProcessGroup) {
                ? "none"
                : std::string(name_of(result.errors().front().code)) + result.errors().front().where;
   };
-  EXPECT_EQ(code({.members = "box7"}), "D01--members");
-  EXPECT_EQ(code({.members = "0,0"}), "D04--members");
-  EXPECT_EQ(code({.drop = {"box0/gpu0"}, .members = "box0/gpu0,3"}), "D04--members");
+  EXPECT_EQ(code({.members = "box7"}), "D01`members`");
+  EXPECT_EQ(code({.members = "0,0"}), "D04`members`");
+  EXPECT_EQ(code({.drop = {"box0/gpu0"}, .members = "box0/gpu0,3"}), "D04`members`");
   EXPECT_EQ(code({.members = "0"}).substr(0, 3), "E07");
   // gpu1 of box0 reaches the other box through its NIC, or over gpu0 of either.
   const std::vector<std::string> no_nic = {"box0/nic"};

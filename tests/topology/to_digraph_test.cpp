@@ -92,7 +92,7 @@ TEST(ToDigraph, TheBoundIsExact) {
   ASSERT_FALSE(too_fine);
   EXPECT_EQ(too_fine.errors()[0].code, Code::E14);
   EXPECT_EQ(too_fine.errors()[0].kind, ErrorKind::limit);
-  EXPECT_THAT(too_fine.errors()[0].remedy, ::testing::HasSubstr("--quantize"));
+  EXPECT_THAT(too_fine.errors()[0].remedy, ::testing::HasSubstr("`quantize="));
 }
 
 TEST(ToDigraph, TheSuggestedStepHelps) {
@@ -103,9 +103,9 @@ TEST(ToDigraph, TheSuggestedStepHelps) {
   const auto refused = to_digraph(parse_valid(text));
   ASSERT_FALSE(refused);
   const std::string remedy = refused.errors()[0].remedy;
-  const std::size_t begin = remedy.find("--quantize ") + 11;
+  const std::size_t begin = remedy.find("`quantize=") + 10;
   TopologyOptions options;
-  options.quantize = parse_ratio(remedy.substr(begin, remedy.find(' ', begin) - begin));
+  options.quantize = parse_ratio(remedy.substr(begin, remedy.find('`', begin) - begin));
   ASSERT_TRUE(options.quantize) << remedy;
   EXPECT_TRUE(to_digraph(parse_valid(text, options))) << remedy;
 }

@@ -193,7 +193,7 @@ Expected<AlltoallRoutes> make_alltoall_baseline(std::string_view name, const Top
   if (std::ssize(pairs) > most_parts / k) {
     return baseline::too_large(fmt::format("{} parts for each of {} pairs; this program routes {}",
                                            k, pairs.size(), most_parts),
-                               "use a smaller -k, or fewer GPUs");
+                               "use a smaller `k`, or fewer GPUs");
   }
   PathsOfHops paths(network, boxes, k);
   for (const TravellingPair& pair : pairs) paths.note(pair.itinerary);

@@ -131,7 +131,7 @@ Expected<ItineraryOf> two_levels(const Places& places) {
         fmt::format("the boxes of {} and {} have {} and {} GPUs",
                     name_of(places.topology, boxes.front().front()),
                     name_of(places.topology, box.front()), boxes.front().size(), box.size()),
-        "two levels need boxes of one size: choose the GPUs with --ranks, or compare "
+        "two levels need boxes of one size: choose the GPUs with `ranks`, or compare "
         "with another algorithm");
   }
   return ItineraryOf([mates = RailMates(places), size = boxes.front().size(), count = boxes.size()](

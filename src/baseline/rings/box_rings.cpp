@@ -90,7 +90,7 @@ Expected<void> BoxRings::find_all(const Request& request) {
           fmt::format("no ring through the {} GPUs from {} on was found at any speed: the search "
                       "gives up after 16,384 steps per speed",
                       box.size(), name_of(request.topology, box.front())),
-          "give NCCL's own rings with --nccl-graph, or compare with another algorithm");
+          "give NCCL's own rings with `nccl_graph`, or compare with another algorithm");
     }
     BoxOrders orders;
     for (const auto& positions : rings.orders) {

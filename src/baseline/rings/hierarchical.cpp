@@ -61,7 +61,7 @@ class Levels {
           fmt::format("the boxes of {} and {} have {} and {} GPUs",
                       name_of(request_.topology, boxes().members.front().front()),
                       name_of(request_.topology, box.front()), size, box.size()),
-          "two levels need boxes of one size: choose the GPUs with --ranks, or compare "
+          "two levels need boxes of one size: choose the GPUs with `ranks`, or compare "
           "with another algorithm");
     }
     return {};

@@ -213,7 +213,7 @@ class Nvls {
 
   static Diagnostic inexact() {
     return make_error(Code::E14, "the rate of this algorithm does not fit 64-bit fractions",
-                      "round the bandwidths to a coarser grid with --quantize");
+                      "round the bandwidths to a coarser grid with `quantize`");
   }
 
   const Network& network_;

@@ -14,8 +14,8 @@
 namespace forestcoll {
 namespace {
 
-constexpr const char* kFewerParts = "use a smaller -k, or write the paths with --format flows";
-constexpr const char* kPathsInstead = "write the paths with --format flows";
+constexpr const char* kFewerParts = "use a smaller `k`, or write the paths with `format=flows`";
+constexpr const char* kPathsInstead = "write the paths with `format=flows`";
 
 std::int64_t ranks_in(const IdVector<NodeId, Rank>& rank_of) {
   return std::count_if(rank_of.begin(), rank_of.end(), [](Rank r) { return r.valid(); });
@@ -42,7 +42,7 @@ Expected<void> refuse_buffers(std::int64_t ranks, std::int64_t k, const TargetLi
       fmt::format("{} blocks of {} parts are more chunks than the {} that offsets of {} "
                   "reach",
                   ranks, k, most, target.name),
-      fmt::format("use -k {} or smaller", most / ranks));
+      fmt::format("use `k={}` or smaller", most / ranks));
 }
 
 Expected<void> refuse_program(Rank r, const RankProgram& program, std::int64_t k,

@@ -236,7 +236,7 @@ Expected<ExecutionPlan> lower_alltoall_to_plan(const AlltoallRoutes& routes,
   for (; threadblocks > 0; threadblocks /= 2) {
     ExecutionPlan plan = maker.make(threadblocks);
     const auto done =
-        schedule::refuse_plan(plan, "use a smaller -k, or write the paths with --format flows");
+        schedule::refuse_plan(plan, "use a smaller `k`, or write the paths with `format=flows`");
     if (done) return plan;
     if (errors.empty()) errors = done.errors();
   }

@@ -120,7 +120,7 @@ Expected<void> refuse_exchange(const Schedule& programs, const TargetLimits& tar
                       fmt::format("{} threadblocks of a rank, one for each partner and "
                                   "chunk, but {} at most can be used",
                                   programs.max_threadblocks(), most),
-                      "use fewer --instances, or an algorithm of trees");
+                      "use fewer `instances`, or an algorithm of trees");
   }
   if (programs.max_steps() > target.max_steps) {
     return make_error(Code::T02,
@@ -132,7 +132,7 @@ Expected<void> refuse_exchange(const Schedule& programs, const TargetLimits& tar
   return make_error(Code::T03,
                     fmt::format("{} channels, one for each chunk, but {} holds {}",
                                 programs.channels, target.name, target.max_channels),
-                    "use fewer --instances");
+                    "use fewer `instances`");
 }
 
 // What fits, with the operands that steps do not use.
@@ -165,7 +165,7 @@ Expected<Schedule> lower_exchange(Exchange exchange, std::size_t ranks,
   }
   if (options.placement != Placement::in_place) {
     return make_error(Code::T06, "exchanges of whole buffers are made for calls in place",
-                      "leave --outofplace out, or use an algorithm of trees");
+                      "leave `placement=out_of_place` out, or use an algorithm of trees");
   }
   if (exchange == Exchange::all_pairs || exchange == Exchange::all_pairs_once) {
     Schedule result =

@@ -183,7 +183,7 @@ class Placer {
                     "{} steps, but a threadblock of {} has at most {}",
                     connection.src.value, connection.dst.value, steps, steps, target_.name,
                     target_.max_steps),
-        "use a smaller -k, or write the forest with --format forest");
+        "use a smaller `k`, or write the forest with `format=forest`");
   }
 
   [[nodiscard]] Diagnostic too_many_channels(const Connection& connection) const {
@@ -193,7 +193,7 @@ class Placer {
                                     "beyond the {} that {} has",
                                     connection.src.value, connection.dst.value,
                                     target_.max_channels, target_.name),
-                        "use --threadblocks merge");
+                        "use `threadblocks=merge`");
     }
     const std::size_t messages = connection.messages.size();
     return make_error(
@@ -204,7 +204,7 @@ class Placer {
                     messages, messages == 1 ? "" : "s", connection.src.value, connection.dst.value,
                     messages == 1 ? "s" : "", target_.max_channels, target_.name, target_.max_steps,
                     target_.max_per_channel),
-        "use a smaller -k, fewer --instances, or write the forest with --format forest");
+        "use a smaller `k`, fewer `instances`, or write the forest with `format=forest`");
   }
 
   const IdVector<MessageId, Message>& messages_;

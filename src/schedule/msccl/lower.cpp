@@ -30,12 +30,12 @@ constexpr std::int32_t kPartsOfWideTrees = 4;
 // Where fewer than one in so many messages were saved, what was refused would be refused again.
 constexpr std::size_t kLeastMerged = 10;
 
-constexpr const char* kSmaller = "use a smaller -k, or write the forest with --format forest";
+constexpr const char* kSmaller = "use a smaller `k`, or write the forest with `format=forest`";
 constexpr const char* kFewerInstances =
-    "use fewer --instances, or write the forest with --format forest";
+    "use fewer `instances`, or write the forest with `format=forest`";
 constexpr const char* kFewerGpus =
     "one tree per root is too many for so many GPUs: take fewer of them, or write the "
-    "forest with --format forest";
+    "forest with `format=forest`";
 
 std::size_t rank_count(const CollectiveForest& forest) {
   return forest.reduce ? forest.reduce->rank_count() : forest.broadcast->rank_count();
@@ -98,13 +98,13 @@ Expected<void> refuse_early(const CollectiveForest& forest, const TargetLimits& 
         fmt::format("{} takes a file for calls in place or for calls out of place, not "
                     "for both",
                     target.name),
-        "make two files, one with --inplace and one with --outofplace");
+        "make two files, one with `placement=in_place` and one with `placement=out_of_place`");
   }
   if (ranks > target.max_children) {
     return make_error(Code::T05,
                       fmt::format("{} GPUs, but {} loads at most {} elements of one kind", ranks,
                                   target.name, target.max_children),
-                      "write the forest with --format forest");
+                      "write the forest with `format=forest`");
   }
   const std::int64_t blocks = shares(forest);
   const std::int64_t most = target.max_offset + std::int64_t{1};
@@ -116,9 +116,9 @@ Expected<void> refuse_early(const CollectiveForest& forest, const TargetLimits& 
         Code::T04,
         fmt::format("{} × {} trees{} need more chunks than the {} that offsets of {} reach", blocks,
                     forest.k, instances, most, target.name),
-        largest > 0
-            ? fmt::format("use -k {} or smaller, or write the forest with --format forest", largest)
-            : kFewerInstances);
+        largest > 0 ? fmt::format("use `k={}` or smaller, or write the forest with `format=forest`",
+                                  largest)
+                    : kFewerInstances);
   }
   // The algorithm, the GPUs, and the steps of the busiest rank in one threadblock or more.
   const std::int64_t elements = 1 + ranks + fewest_steps(forest, target, options);

@@ -183,18 +183,18 @@ Diagnostic too_many(Rank rank, std::size_t needed, const IdVector<LaneId, Placed
                     const TargetLimits& target, const ThreadblockLimits& limits) {
   const bool per_tree = limits.use == ThreadblockUse::per_tree;
   const std::size_t peers = most_peers(lanes, rank);
-  std::string remedy = "use --threadblocks merge";
+  std::string remedy = "use `threadblocks=merge`";
   if (std::cmp_greater(peers, limits.most)) {
     remedy = fmt::format(
         "it has {} others to send to or to receive from, and needs at least as many threadblocks: "
-        "allow them with --sms where the GPU has more SMs, or write the forest with --format "
-        "forest",
+        "allow them with `max_threadblocks` where the GPU has more SMs, or write the forest with "
+        "`format=forest`",
         peers);
   } else if (!per_tree) {
     remedy = fmt::format(
-        "use a smaller -k{}, allow more threadblocks where the GPU has more SMs, or write the "
-        "forest with --format forest",
-        limits.instances > 1 ? ", fewer --instances" : "");
+        "use a smaller `k`{}, allow more threadblocks where the GPU has more SMs, or write the "
+        "forest with `format=forest`",
+        limits.instances > 1 ? ", fewer `instances`" : "");
   }
   return make_error(
       Code::T01,

@@ -37,7 +37,7 @@ constexpr std::int32_t kInputs = 0, kPair = 1, kOutputs = 2;
 
 Diagnostic no_box_plan(std::string why) {
   return make_error(Code::T06, std::move(why),
-                    "write the forest with --format forest, or a plan of GPUs alone");
+                    "write the forest with `format=forest`, or a plan of GPUs alone");
 }
 
 // The ranks of each box, by number.

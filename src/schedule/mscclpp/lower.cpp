@@ -25,7 +25,7 @@ namespace {
 
 using schedule::Segment;
 
-constexpr const char* kSmaller = "use a smaller -k, or write the forest with --format forest";
+constexpr const char* kSmaller = "use a smaller `k`, or write the forest with `format=forest`";
 
 std::size_t rank_count(const CollectiveForest& forest) {
   return forest.reduce ? forest.reduce->rank_count() : forest.broadcast->rank_count();
@@ -77,7 +77,7 @@ Expected<void> refuse_wide_trees(const schedule::PlanContext& context) {
                       context.segments[s].root.value, end.first.value, joined.size(),
                       end.second == PlanChannel::memory ? "of its box" : "of other boxes", most,
                       schedule::kMaxBlockChannels),
-          "write MSCCL XML, or the forest with --format forest");
+          "write MSCCL XML, or the forest with `format=forest`");
     }
   }
   return {};
@@ -118,7 +118,7 @@ Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
   }
   if (forest.collective == Collective::reduce) {
     return make_error(Code::T06, "MSCCL++ has no collective reduce",
-                      "use reduce_scatter or allreduce, or another --format");
+                      "use reduce_scatter or allreduce, or another `format`");
   }
   const std::vector<Segment> segments = schedule::cut_into_segments(forest);
   const schedule::PlanContext context{forest, segments, box_of, options.in_place};
@@ -134,7 +134,7 @@ Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
           fmt::format("trees of {} different multiplicities need as many threadblocks, "
                       "but {} are allowed",
                       groups.size(), options.max_threadblocks),
-          "allow more threadblocks, or use a smaller -k");
+          "allow more threadblocks, or use a smaller `k`");
     }
     ExecutionPlan plan = build(context, options, groups);
     const auto done = schedule::refuse_plan(plan, kSmaller);

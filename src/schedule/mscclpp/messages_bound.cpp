@@ -37,7 +37,7 @@ Expected<void> refuse_long_messages(const ExecutionPlan& plan) {
                     fmt::format("messages of up to {} bytes, but with this plan the offsets of "
                                 "MSCCL++, of 32 bits, reach {}",
                                 plan.max_bytes, largest),
-                    fmt::format("use --max-bytes {}", largest));
+                    fmt::format("use `max_bytes={}`", largest));
 }
 
 }  // namespace forestcoll::schedule

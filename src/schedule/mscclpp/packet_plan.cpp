@@ -80,7 +80,7 @@ Expected<ExecutionPlan> make_packet_plan(const IdVector<Rank, std::int32_t>& box
   const auto is_first = [&](std::int32_t box) { return box >= 0 && box == box_of[Rank(0)]; };
   if (!std::all_of(box_of.begin(), box_of.end(), is_first)) {
     return make_error(Code::T06, "packets go through the switch of one box alone",
-                      "leave --max-bytes out");
+                      "leave `max_bytes` out");
   }
   const std::size_t ranks = box_of.size();
   const std::int64_t chunks = std::min(options.max_threadblocks, kMostPacketBlocks);

@@ -28,7 +28,7 @@ Expected<void> refuse_plan(const ExecutionPlan& plan, const std::string& remedy)
                           fmt::format("threadblock {} of rank {} needs {} operations, but MSCCL++ "
                                       "holds {}",
                                       t, r, operations(block), kMaxPlanOperations),
-                          "allow more threadblocks, or use a smaller -k");
+                          "allow more threadblocks, or use a smaller `k`");
       }
       for (std::size_t kind = 0; kind < kPlanChannels; ++kind) {
         const std::size_t most =
@@ -39,7 +39,7 @@ Expected<void> refuse_plan(const ExecutionPlan& plan, const std::string& remedy)
             fmt::format("threadblock {} of rank {} needs {} channels or remote buffers "
                         "of one kind, but MSCCL++ holds {}",
                         t, r, most, kMaxBlockChannels),
-            "allow more threadblocks, or use a smaller -k");
+            "allow more threadblocks, or use a smaller `k`");
       }
     }
     const std::size_t ports = gpu.peers[static_cast<std::size_t>(PlanChannel::port)].size();

@@ -51,7 +51,7 @@ std::optional<std::vector<std::int64_t>> chunks_of_stars(const std::vector<Branc
 Diagnostic no_switch_channels(std::string why) {
   return make_error(Code::T06,
                     std::move(why) + ", which MSCCL++ cannot run through switch channels",
-                    "write the forest with --format forest, or let the trees be of GPUs alone");
+                    "write the forest with `format=forest`, or let the trees be of GPUs alone");
 }
 
 class SwitchPlanMaker {

@@ -75,7 +75,7 @@ Upper prove_upper_bound(const Network& network, const AllreduceProgram& program,
 
 Diagnostic too_large() {
   return make_error(Code::E14, "the exact allreduce optimum of this fabric does not fit 64 bits",
-                    "round the bandwidths to a coarser grid with --quantize");
+                    "round the bandwidths to a coarser grid with `quantize`");
 }
 
 // What trees reach by a program that was solved: exactly where that can be proved.

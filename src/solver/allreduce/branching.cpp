@@ -8,6 +8,7 @@
 #include <queue>
 #include <utility>
 
+#include "graph/joined_items.hpp"
 #include "solver/allreduce/twin_graph.hpp"
 
 namespace forestcoll::solver {
@@ -33,7 +34,6 @@ class TerminalTree {
         nearest_(twins.graph.node_count()),
         joined_(twins.graph.node_count()),
         degree_(twins.graph.node_count(), 0) {
-    std::iota(joined_.begin(), joined_.end(), std::size_t{0});
     find_nearest();
     join();
   }
@@ -84,20 +84,10 @@ class TerminalTree {
     }
     std::ranges::sort(joints);
     for (const Joint& joint : joints) {
-      const std::size_t a = find(joint.a.index()), b = find(joint.b.index());
-      if (a == b) continue;
-      joined_[a] = b;
+      if (!joined_.join(joint.a.index(), joint.b.index())) continue;
       ++degree_[joint.a];
       ++degree_[joint.b];
     }
-  }
-
-  std::size_t find(std::size_t item) {
-    while (joined_[item] != item) {
-      joined_[item] = joined_[joined_[item]];
-      item = joined_[item];
-    }
-    return item;
   }
 
   const AllreduceFabric& fabric_;
@@ -105,7 +95,7 @@ class TerminalTree {
   const IdVector<ArcId, double>& length_;
   IdVector<NodeId, double> distance_;  // to the nearest terminal
   IdVector<NodeId, NodeId> nearest_;
-  std::vector<std::size_t> joined_;
+  graph::JoinedItems joined_;
   IdVector<NodeId, int> degree_;
 };
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "solver/symmetry/joined_items.hpp"
+#include "graph/joined_items.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -34,6 +34,16 @@ NodeImage inverse(const NodeImage& image) {
   return back;
 }
 
+// Classes are numbered by their first items.
+Partition partition(graph::JoinedItems& joined, std::size_t items) {
+  Partition classes{std::vector<std::size_t>(items)};
+  for (std::size_t i = 0; i < items; ++i) {
+    const std::size_t first = joined.first(i);
+    classes.of[i] = first == i ? classes.count++ : classes.of[first];
+  }
+  return classes;
+}
+
 // The orbits of what has been added.
 class GrowingOrbits {
  public:
@@ -50,11 +60,13 @@ class GrowingOrbits {
     }
   }
 
-  [[nodiscard]] NetworkOrbits orbits() { return {nodes_.partition(), arcs_.partition()}; }
+  [[nodiscard]] NetworkOrbits orbits() {
+    return {partition(nodes_, graph_.node_count()), partition(arcs_, graph_.arc_count())};
+  }
 
  private:
   const Digraph& graph_;
-  JoinedItems nodes_, arcs_;
+  graph::JoinedItems nodes_, arcs_;
 };
 
 }  // namespace

@@ -24,12 +24,12 @@ Diagnostic too_many_parts(Int128 parts) {
   return make_error(Code::T10,
                     fmt::format("{} parts of data, each with a path; this program routes {}",
                                 static_cast<std::int64_t>(parts), kMaxAlltoallParts),
-                    "use a smaller -k; `bound -c alltoall` has the optimum at any size");
+                    "use a smaller `k`; `alltoall_optimum` has the optimum at any size");
 }
 
 Diagnostic rate_does_not_fit() {
   return make_error(Code::E14, "the exact rate of these paths does not fit 64 bits",
-                    "round the bandwidths to a coarser grid with --quantize, or use another -k");
+                    "round the bandwidths to a coarser grid with `quantize`, or use another `k`");
 }
 
 Int128 count_parts(const Demand& demand, std::int64_t k) {

@@ -35,7 +35,7 @@ Diagnostic too_large() {
   return make_error(Code::E14,
                     "the trees of this fabric need numbers too large for exact arithmetic (2^62)",
                     "make the bandwidths of both sides of each switch equal, or round them with "
-                    "--quantize");
+                    "`quantize`");
 }
 
 Diagnostic stopped() {

@@ -28,7 +28,7 @@ Diagnostic beyond_arithmetic(std::int32_t max_height) {
   return make_error(Code::E14,
                     "trees of height " + std::to_string(max_height) +
                         " need numbers too large for exact arithmetic (2^62)",
-                    "allow higher trees, or fewer trees per root with -k");
+                    "allow higher trees, or fewer trees per root with `k`");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 Diagnostic too_large() {
   return make_error(Code::E14, "the exact rate of this fabric does not fit 64-bit fractions",
-                    "round the bandwidths to a coarser grid with --quantize");
+                    "round the bandwidths to a coarser grid with `quantize`");
 }
 
 // One after the other, each over all the data: 1 / (1/a + 1/b).

@@ -62,7 +62,7 @@ Diagnostic too_many_trees(std::int64_t k) {
   return make_error(Code::E14,
                     "k = " + std::to_string(k) +
                         " trees per root make numbers too large for exact arithmetic (2^62)",
-                    "ask for fewer trees per root with -k");
+                    "ask for fewer trees per root with `k`");
 }
 
 Diagnostic stopped() {

@@ -20,7 +20,7 @@ constexpr std::size_t kMostCuts = 64;
 
 Diagnostic too_large() {
   return make_error(Code::E14, "the exact rate of a changed fabric does not fit 64-bit fractions",
-                    "round the bandwidths to a coarser grid with --quantize");
+                    "round the bandwidths to a coarser grid with `quantize`");
 }
 
 bool has_reduce(Collective c) {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/mix.hpp"
-#include "solver/symmetry/joined_items.hpp"
+#include "graph/joined_items.hpp"
 #include "solver/symmetry/symmetry.hpp"
 
 namespace forestcoll::solver {
@@ -104,7 +104,7 @@ bool is_automorphism(const Network& network, const NodeImage& image) {
 std::vector<NodeImage> find_other_automorphisms(const Network& network, const Weights& weights,
                                                 std::span<const NodeImage> known) {
   const NodeColours colours = refined(network, colours_by_weight(network, weights));
-  JoinedItems joined(colours.size());
+  graph::JoinedItems joined(colours.size());
   const auto join = [&](const NodeImage& image) {
     for (std::size_t v = 0; v < image.size(); ++v) joined.join(v, image[NodeId(v)].index());
   };

@@ -62,11 +62,11 @@ class Degrader {
       if (const auto done = derate(item); !done) return done.errors();
     }
     if (!failures.ranks.empty()) {
-      const auto done = choose_ranks(failures.ranks, "--ranks", {});
+      const auto done = choose_ranks(failures.ranks, "`ranks`", {});
       if (!done) return done.errors();
     }
     if (!failures.members.empty()) {
-      const auto done = choose_ranks(failures.members, "--members", NodeType::relay);
+      const auto done = choose_ranks(failures.members, "`members`", NodeType::relay);
       if (!done) return done.errors();
     }
     if (!failures.keep_relays) take_out_relays();
@@ -112,14 +112,14 @@ class Degrader {
 
   Expected<void> drop_role(const std::string& item, const std::string& switches,
                            bool TopologyNode::*role) {
-    const auto nodes = selector_.nodes(switches, "--drop");
+    const auto nodes = selector_.nodes(switches, "`drop`");
     if (!nodes) return nodes.errors();
     std::size_t dropped = 0;
     for (const NodeId node : *nodes) {
       dropped += std::exchange(topology().nodes[node].*role, false) ? 1 : 0;
     }
     if (dropped == 0) {
-      return selection_error(Code::D02, "--drop",
+      return selection_error(Code::D02, "`drop`",
                              fmt::format("{} drops nothing: no such switch can", quote(item)),
                              "`forestcoll topo show` says how many switches copy and aggregate.");
     }
@@ -129,7 +129,7 @@ class Degrader {
   }
 
   Expected<void> drop_nodes(const std::string& item) {
-    const auto nodes = selector_.nodes(item, "--drop");
+    const auto nodes = selector_.nodes(item, "`drop`");
     if (!nodes) return nodes.errors();
     for (const NodeId node : *nodes) topology().nodes[node].enabled = false;
     result_.changes.push_back(
@@ -156,10 +156,10 @@ class Degrader {
 
   Expected<void> drop_links(const std::string& item) {
     const auto [name, cables] = selector_.cables(item);
-    const auto links = selector_.links(name, "--drop");
+    const auto links = selector_.links(name, "`drop`");
     if (!links) return links.errors();
     if (cables == 0) {
-      return selection_error(Code::D02, "--drop", fmt::format("{} drops nothing", quote(item)),
+      return selection_error(Code::D02, "`drop`", fmt::format("{} drops nothing", quote(item)),
                              "Write how many of its cables each link loses, such as A~B*1.");
     }
     gone_.resize(before_.links.size());
@@ -186,7 +186,7 @@ class Degrader {
                                           std::int64_t gone) const {
     const TopologyLink& link = before_.links[id];
     return selection_error(
-        Code::D03, "--drop",
+        Code::D03, "`drop`",
         fmt::format("{}: the link of {} and {} has {} left", item,
                     quote(before_.nodes[link.src].id), quote(before_.nodes[link.dst].id),
                     counted(static_cast<std::size_t>(link.count - gone), "cable")),
@@ -205,7 +205,7 @@ class Degrader {
       const auto there = with_cables(before, forward), back = with_cables(before, backward);
       if (!there || !back) {
         return selection_error(
-            Code::E14, "--drop",
+            Code::E14, "`drop`",
             fmt::format("the bandwidth of the cables left between {} and {} is too fine for "
                         "exact arithmetic",
                         quote(before_.nodes[before.src].id), quote(before_.nodes[before.dst].id)),
@@ -243,25 +243,25 @@ class Degrader {
     const std::size_t equals = item.rfind('=');
     const std::string name = item.substr(0, equals);
     if (equals == std::string::npos || !Selector::is_link(name)) {
-      return selection_error(Code::D02, "--derate",
+      return selection_error(Code::D02, "`derate`",
                              fmt::format("{} is no link with a factor", quote(item)),
                              "Write LINK=F, such as \"box0/nic0~ib0=1/2\" or \"kind=ib=0.9\".");
     }
     const std::string written = item.substr(equals + 1);
     const auto factor = parse_ratio(written.starts_with('.') ? "0" + written : written);
     if (!factor || *factor <= Ratio(0) || *factor > Ratio(1)) {
-      return selection_error(Code::D03, "--derate",
+      return selection_error(Code::D03, "`derate`",
                              fmt::format("{}: expected a factor above 0 and at most 1, found {}",
                                          name, quote(written)),
-                             "The factor is what is left of the bandwidth; --drop leaves nothing.");
+                             "The factor is what is left of the bandwidth; `drop` leaves nothing.");
     }
     const Selector selector(topology());
-    const auto links = selector.links(name, "--derate");
+    const auto links = selector.links(name, "`derate`");
     if (!links) return links.errors();
     for (const SelectedLink& selected : *links) {
       if (!slow_down(selected, *factor)) {
         return selection_error(
-            Code::E14, "--derate",
+            Code::E14, "`derate`",
             fmt::format("{} makes a bandwidth too fine for exact arithmetic", item),
             "Use a factor with a smaller denominator.");
       }

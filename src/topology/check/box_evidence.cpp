@@ -27,8 +27,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "graph/joined_items.hpp"
 #include "topology/model/findings.hpp"
-#include "topology/model/groups.hpp"
 #include "topology/model/link_kind.hpp"
 
 namespace forestcoll::topology {
@@ -72,8 +72,8 @@ class Evidence {
   }
 
   // All nodes apart, save those of the same declared box.
-  [[nodiscard]] Groups declared() const {
-    Groups groups(topology_.nodes.size());
+  [[nodiscard]] graph::JoinedItems declared() const {
+    graph::JoinedItems groups(topology_.nodes.size());
     std::unordered_map<std::string_view, std::size_t> first;
     for (std::size_t i = 0; i < topology_.nodes.size(); ++i) {
       const std::string& box = topology_.nodes[NodeId(i)].box;
@@ -82,15 +82,15 @@ class Evidence {
     return groups;
   }
 
-  [[nodiscard]] BoxProposal of_groups(Groups& groups, Division division,
+  [[nodiscard]] BoxProposal of_groups(graph::JoinedItems& groups, Division division,
                                       std::string evidence) const {
     std::unordered_map<std::size_t, std::size_t> part_of_root;
     for (std::size_t g = 0; g < gpus_.size(); ++g) {
-      part_of_root.try_emplace(groups.find(gpus_[g].index()), division.part[g]);
+      part_of_root.try_emplace(groups.first(gpus_[g].index()), division.part[g]);
     }
     std::vector<std::size_t> part_of;
     for (std::size_t i = 0; i < topology_.nodes.size(); ++i) {
-      const auto at = part_of_root.find(groups.find(i));
+      const auto at = part_of_root.find(groups.first(i));
       part_of.push_back(at == part_of_root.end() ? kOutside : at->second);
     }
     return {std::move(division), std::move(part_of), std::move(evidence)};
@@ -99,7 +99,7 @@ class Evidence {
   // --- 1. kinds
 
   std::optional<BoxProposal> by_kinds() {
-    Groups inner = declared(), whole = declared();
+    graph::JoinedItems inner = declared(), whole = declared();
     for (std::size_t l = 0; l < reach_.size(); ++l) {
       const TopologyLink& link = topology_.links[LinkId(l)];
       if (reach_[l] == Reach::inside) inner.join(link.src.index(), link.dst.index());
@@ -110,7 +110,7 @@ class Evidence {
     const bool confirmed = several && ids_.agree(islands);
     const bool guessed =
         !(islands == uncut) && !confirmed && !ids_.agree(uncut) && several && islands.none_alone();
-    Groups& chosen = confirmed || guessed ? inner : whole;
+    graph::JoinedItems& chosen = confirmed || guessed ? inner : whole;
     join_lonely(chosen);
     Division division = divide(gpus_, chosen);
     const bool says_nothing =
@@ -137,7 +137,7 @@ class Evidence {
   }
 
   // GPUs alone in their groups go with those of their prefix, as long as these are in one group.
-  void join_lonely(Groups& groups) const {
+  void join_lonely(graph::JoinedItems& groups) const {
     const Division division = divide(gpus_, groups);
     const auto prefix = [&](std::size_t g) {
       return prefix_of(topology_.nodes[gpus_[g]].id, std::string_view::npos);
@@ -237,7 +237,7 @@ class Evidence {
 
   [[nodiscard]] bool bears_out(const Division& division,
                                const std::vector<std::size_t>& part_of) const {
-    Groups within(topology_.nodes.size());
+    graph::JoinedItems within(topology_.nodes.size());
     for (const TopologyLink& link : topology_.links) {
       const std::size_t a = link.src.index(), b = link.dst.index();
       if (part_of[a] == kOutside || part_of[b] == kOutside) continue;
@@ -310,7 +310,7 @@ class Evidence {
   std::optional<BoxProposal> by_bandwidths() const {
     const auto width = widths();
     if (!width) return std::nullopt;
-    Groups groups = declared();
+    graph::JoinedItems groups = declared();
     std::vector<bool> inward(topology_.nodes.size()), outward(topology_.nodes.size());
     const auto is_wide = [&](const TopologyLink& link) {
       return width->wide && link.bandwidth >= *width->wide;

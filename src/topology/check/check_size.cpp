@@ -31,7 +31,7 @@ class Budget {
         fmt::format("the file expands to {} {} up to here; the limit is {}",
                     is_counted ? std::to_string(total_) : "more than 2^64", what_, limit_),
         "Check the ranges; a fabric that is meant to be so large needs a larger "
-        "--max-nodes.");
+        "`max_nodes`.");
   }
   [[nodiscard]] bool exceeded() const { return exceeded_; }
 

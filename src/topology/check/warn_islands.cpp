@@ -10,9 +10,9 @@
 #include <string_view>
 #include <utility>
 
+#include "graph/joined_items.hpp"
 #include "topology/check/validate.hpp"
 #include "topology/model/arcs.hpp"
-#include "topology/model/groups.hpp"
 
 namespace forestcoll::topology {
 namespace {
@@ -35,7 +35,7 @@ class Islands {
     std::map<std::string, NodeId> first;
     for (const NodeId gpu : topology_.ranks) {
       const std::string& box = topology_.nodes[gpu].box;
-      ++gpus[box][groups_.find(gpu.index())];
+      ++gpus[box][groups_.first(gpu.index())];
       first.emplace(box, gpu);
     }
     std::map<std::string, std::pair<std::size_t, NodeId>> divided;
@@ -50,7 +50,7 @@ class Islands {
 
  private:
   const Topology& topology_;
-  Groups groups_;
+  graph::JoinedItems groups_;
 };
 
 }  // namespace

@@ -49,7 +49,7 @@ void check_alone(Parameters& parameters, const FabricOptions& options) {
        {"fabric", "nic-bandwidth", "oversubscription", "boxes-per-leaf", "spines", "sharp"}) {
     const bool says_so = name == "fabric" && options.kind == FabricKind::none;
     if (!parameters.given(name) || says_so) continue;
-    parameters.refuse(name, "one box has no fabric", "Leave it out, or ask for more --boxes.");
+    parameters.refuse(name, "one box has no fabric", "Leave it out, or ask for more `boxes`.");
   }
 }
 
@@ -62,12 +62,12 @@ void check_fabric(Parameters& parameters, const FabricOptions& options, std::int
   if (has_spines(options.kind)) return;
   if (options.oversubscription != Ratio(1)) {
     parameters.refuse("oversubscription", "this fabric has no spines",
-                      "Only --fabric rail-spine and fat-tree have uplinks to save on.");
+                      "Only `fabric=rail-spine` and fat-tree have uplinks to save on.");
   }
   for (const std::string_view name : {"spines", "boxes-per-leaf"}) {
     if (!parameters.given(name)) continue;
     parameters.refuse(name, "this fabric has no leaves and spines",
-                      "Only --fabric rail-spine and fat-tree of several boxes have them.");
+                      "Only `fabric=rail-spine` and fat-tree of several boxes have them.");
   }
 }
 
@@ -147,7 +147,7 @@ TopologyDocument mixed(Parameters& parameters) {
                       {model.nic_bandwidth, bandwidth.value_or(1)}});
   }
   if (groups.empty()) {
-    parameters.refuse("a100", "a cluster of no boxes", "Give --a100, --h100 or --b200 a number.");
+    parameters.refuse("a100", "a cluster of no boxes", "Give `a100`, `h100` or `b200` a number.");
     return document;
   }
   add_fabric(document, groups, options);

@@ -45,7 +45,7 @@ Diagnostic unknown(std::string_view name, const std::vector<Maker>& makers) {
   for (const Maker& maker : makers) nearest.offer(maker.generator.name);
   return make_error(Code::G01, fmt::format("no fabric is called {}", topology::quote(name)),
                     nearest.best().empty()
-                        ? "`forestcoll topo gen --list` names them all."
+                        ? "`generators()` names them all."
                         : fmt::format("Did you mean {}?", topology::quote(nearest.best())));
 }
 

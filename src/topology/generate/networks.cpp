@@ -195,7 +195,7 @@ TopologyDocument jellyfish(Parameters& parameters) {
     parameters.refuse(
         "degree",
         fmt::format("found no connected network of {} switches with {} links each", count, degree),
-        "Give a larger degree, or another --seed.");
+        "Give a larger degree, or another `seed`.");
     return {};
   }
   TopologyDocument document;

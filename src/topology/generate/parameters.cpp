@@ -35,9 +35,9 @@ std::optional<Ratio> parse_factor(const std::string& text) {
 Diagnostic unknown(const Generator& generator, const std::string& name) {
   std::vector<std::string> known;
   for (const GeneratorParameter& parameter : generator.parameters) {
-    known.push_back("--" + parameter.name);
+    known.push_back(fmt::format("`{}`", parameter.name));
   }
-  return make_error(Code::G02, fmt::format("{} has no parameter --{}", generator.name, name),
+  return make_error(Code::G02, fmt::format("{} has no parameter `{}`", generator.name, name),
                     known.empty() ? fmt::format("{} takes no parameters.", generator.name)
                                   : fmt::format("It takes {}.", fmt::join(known, ", ")));
 }
@@ -72,7 +72,7 @@ bool Parameters::given(std::string_view name) const {
 
 void Parameters::refuse(std::string_view name, std::string_view problem, std::string_view remedy) {
   errors_.push_back(
-      make_error(Code::G03, fmt::format("--{}: {}", name, problem), std::string(remedy)));
+      make_error(Code::G03, fmt::format("`{}`: {}", name, problem), std::string(remedy)));
 }
 
 std::int64_t Parameters::integer(std::string_view name, std::int64_t least, std::int64_t most) {

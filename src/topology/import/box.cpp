@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "graph/joined_items.hpp"
 #include "topology/import/box_links.hpp"
 #include "topology/import/notes.hpp"
 #include "topology/import/pcie.hpp"
@@ -86,23 +87,17 @@ void report_nics(const Context& context, const std::vector<NicPort>& ports) {
 
 // The islands that links and switches make of the GPUs.
 GpuGroups islands(const Machine& machine, const std::vector<FlatLink>& links) {
-  std::map<std::string, std::string> parent;
-  for (std::size_t g = 0; g < machine.gpus.size(); ++g) {
-    parent.emplace(machine.gpus[g].id(), machine.gpus[g].id());
-  }
-  for (const FlatLink& link : links) {
-    parent.emplace(link.src, link.src);
-    parent.emplace(link.dst, link.dst);
-  }
-  const auto find = [&](std::string id) {
-    while (parent[id] != id) id = parent[id] = parent[parent[id]];
-    return id;
+  std::map<std::string, std::size_t> node;
+  const auto node_of = [&](const std::string& id) {
+    return node.emplace(id, node.size()).first->second;
   };
-  for (const FlatLink& link : links) parent[find(link.src)] = find(link.dst);
-  std::map<std::string, std::size_t> number;
+  graph::JoinedItems joined(machine.gpus.size() + 2 * links.size());
+  for (const FlatLink& link : links) joined.join(node_of(link.src), node_of(link.dst));
+  std::map<std::size_t, std::size_t> number;
   GpuGroups islands;
   for (std::size_t g = 0; g < machine.gpus.size(); ++g) {
-    const auto [at, is_new] = number.emplace(find(machine.gpus[g].id()), islands.size());
+    const auto [at, is_new] =
+        number.emplace(joined.first(node_of(machine.gpus[g].id())), islands.size());
     if (is_new) islands.emplace_back();
     islands[at->second].push_back(machine.gpus[g].id());
   }
@@ -115,15 +110,15 @@ void refuse_unknown(const Context& context, const Machine& machine, const GpuGro
   const std::string give =
       machine.links.empty()
           ? fmt::format(
-                "Give them: --nvlink nvswitch={} (GB/s of each GPU to the NVSwitches), or "
-                "--box {} (a name of `topo gen --list`, a topology file, or a dump). ",
+                "Give them: `nvswitch={}` (GB/s of each GPU to the NVSwitches), or "
+                "`box={}` (a name of `generators`, a topology file, or a dump). ",
                 shown(machine.nvlink_bandwidth),
                 machine.nvlink_box.empty() ? "dgx-a100" : machine.nvlink_box)
           : "";
   context.report.left_apart = true;
   context.findings.error(
       Code::I07, "", fmt::format("no link joins {}: {}", in_words(groups), machine.links_unknown),
-      fmt::format("{}Where the GPUs have {}, --pcie-p2p takes PCIe and the CPUs for the way. Or "
+      fmt::format("{}Where the GPUs have {}, `pcie_p2p` takes PCIe and the CPUs for the way. Or "
                   "dump the topology on the machine, with NCCL_TOPO_DUMP_FILE.",
                   give, machine.links.empty() ? "none" : "no others"));
 }
@@ -134,10 +129,9 @@ void refuse_apart(const Context& context, const Machine& machine, const GpuGroup
       Code::I07, "", fmt::format("no link joins {}", in_words(groups)),
       fmt::format(
           "The file does not describe how PCIe joins them: dump NCCL's topology "
-          "(NCCL_TOPO_DUMP_FILE), which does. `topo import --boxes N --fabric NAME` joins them by "
+          "(NCCL_TOPO_DUMP_FILE), which does. `boxes=N, fabric=NAME` joins them by "
           "their NICs{}.",
-          machine.links.empty() ? "; --nvlink nvswitch=300 (GB/s) says that they have NVSwitches"
-                                : ""));
+          machine.links.empty() ? "; `nvswitch=300` (GB/s) says that they have NVSwitches" : ""));
 }
 
 // Whether bridges lead up from every GPU to a CPU, and CPUs to each other.

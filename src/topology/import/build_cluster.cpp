@@ -49,7 +49,7 @@ std::optional<FabricChoice> parse_fabric(const Context& context) {
   if (text.starts_with(kFatTree)) {
     if (const auto choice = parse_fat_tree(text.substr(kFatTree.size()))) return choice;
   }
-  context.findings.error(Code::I08, "", fmt::format("--fabric: unknown fabric {}", quote(text)),
+  context.findings.error(Code::I08, "", fmt::format("`fabric`: unknown fabric {}", quote(text)),
                          "Use rail, single, odd-even, or fat-tree:BOXES_PER_LEAF[:RATIO], the "
                          "ratio being the oversubscription.");
   return std::nullopt;
@@ -62,26 +62,26 @@ bool check_boxes(const Context& context, const Machines& machines) {
     return false;
   };
   if (options.boxes == 0 || options.boxes > kMaxHosts) {
-    return refuse(fmt::format("--boxes: {} is out of range", options.boxes),
+    return refuse(fmt::format("`boxes`: {} is out of range", options.boxes),
                   fmt::format("Give a number from 1 to {}.", kMaxHosts));
   }
   if (options.boxes > 1 && machines.size() > 1) {
-    return refuse(fmt::format("--boxes: the file holds {} hosts already", machines.size()),
+    return refuse(fmt::format("`boxes`: the file holds {} hosts already", machines.size()),
                   "Import the dump of a single machine.");
   }
   if (options.split_nvswitch && machines.size() > 1) {
     return refuse(
-        fmt::format("--nvswitch split: the {} hosts of the file share NVSwitches", machines.size()),
+        fmt::format("`split_nvswitch`: the {} hosts of the file share NVSwitches", machines.size()),
         "Leave it out, or import the dump of a single machine.");
   }
   if (options.boxes > 1 && options.fabric.empty()) {
-    return refuse(fmt::format("--boxes {}: nothing says what joins the boxes", options.boxes),
-                  "Add --fabric rail, single, odd-even or fat-tree:BOXES_PER_LEAF.");
+    return refuse(fmt::format("`boxes={}`: nothing says what joins the boxes", options.boxes),
+                  "Add `fabric=rail`, single, odd-even or fat-tree:BOXES_PER_LEAF.");
   }
   const bool no_nics =
       std::ranges::any_of(machines, [](const Machine& machine) { return machine.nics.empty(); });
   if (!options.fabric.empty() && no_nics) {
-    return refuse("--fabric: the file has no NICs to be joined",
+    return refuse("`fabric`: the file has no NICs to be joined",
                   "Dump the topology with the NICs present, or add them to the result by hand.");
   }
   return true;
@@ -207,7 +207,7 @@ bool link_fabric(const Context& context, const FabricChoice& choice,
   if (fits) return true;
   context.findings.error(Code::I09, "",
                          "the bandwidths of the NICs are too large, or too fine, to add",
-                         "Round them, or give one with --nic-bandwidth.");
+                         "Round them, or give one with `nic_bandwidth`.");
   return false;
 }
 

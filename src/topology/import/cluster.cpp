@@ -126,12 +126,12 @@ class Cabling {
       if (!is_machine(context_.options, host)) unnamed.push_back(host);
     }
     if (!unnamed.empty()) {
-      context_.report.left_out.push_back("hosts that --compute does not name: " +
+      context_.report.left_out.push_back("hosts that `compute` does not name: " +
                                          in_ranges(unnamed));
     }
     if (linked_.empty() && strangers_.empty()) {
       context_.findings.error(Code::I08, "",
-                              fmt::format("--compute: no host of the fabric is called {}",
+                              fmt::format("`compute`: no host of the fabric is called {}",
                                           quote(context_.options.compute)),
                               fmt::format("The hosts are {}; * and ? stand for any text and any "
                                           "letter.",
@@ -140,14 +140,14 @@ class Cabling {
     }
     if (!strangers_.empty()) {
       context_.report.left_out.push_back(
-          fmt::format("adapters that the machine of --box has none of the name: {}",
+          fmt::format("adapters that the machine of `box` has none of the name: {}",
                       listed({strangers_.begin(), strangers_.end()})));
     }
     if (linked_.empty()) {
       std::vector<std::string> names;
       for (const NicPort& port : box_.ports) names.push_back(port.name);
       context_.findings.error(
-          Code::I08, "", "no adapter of the fabric is one of the machine of --box",
+          Code::I08, "", "no adapter of the fabric is one of the machine of `box`",
           fmt::format("The NICs of the machine are called {}; the fabric has {}.", listed(names),
                       listed({strangers_.begin(), strangers_.end()})));
       return false;
@@ -184,14 +184,14 @@ std::optional<TopologyDocument> join_cluster(const Context& context, const Clust
   const ImportOptions& options = context.options;
   if (options.boxes != 1 || !options.fabric.empty()) {
     context.findings.error(Code::I08, "",
-                           "--boxes and --fabric: the file says which hosts there are",
+                           "`boxes` and `fabric`: the file says which hosts there are",
                            "Leave them out.");
     return std::nullopt;
   }
   if (options.box_text.empty()) {
     context.findings.error(
         Code::I05, "", "the file describes the network between hosts, and not what is in them",
-        "Add --box FILE: the dump of one of the machines (NCCL's topology XML, for example).");
+        "Add `box=FILE`: the dump of one of the machines (NCCL's topology XML, for example).");
     return std::nullopt;
   }
   const bool speeds_known = std::ranges::all_of(network.cables, [](const NetworkCable& cable) {
@@ -212,14 +212,14 @@ std::optional<TopologyDocument> join_cluster(const Context& context, const Clust
   if (machine && speeds_known) take_speeds_of_cables(inside, network, *machine);
   auto box = machine ? make_box(inside, *machine, {.with_nics = true}) : std::nullopt;
   if (box && box->ports.empty()) {
-    box_findings.error(Code::I08, "", "--box: the machine has no NICs",
+    box_findings.error(Code::I08, "", "`box`: the machine has no NICs",
                        "Give the dump of a machine of the fabric, with its NICs.");
     box.reset();
   }
   if (box && speeds_known && options.nic_bandwidth) {
     context.findings.error(
-        Code::I08, "", "--nic-bandwidth: the file has the speed of every cable",
-        "Leave it out, or overrule it: --bandwidths FILE.csv with a line \"nic,25\" (GB/s).");
+        Code::I08, "", "`nic_bandwidth`: the file has the speed of every cable",
+        "Leave it out, or overrule it: `bandwidths=FILE.csv` with a line \"nic,25\" (GB/s).");
     box.reset();
   }
   if (box && !speeds_known) {
@@ -245,7 +245,7 @@ std::optional<TopologyDocument> join_cluster(const Context& context, const Clust
   }
   if (options.compute.empty()) {
     context.report.guesses.push_back(
-        fmt::format("every host is a machine as that of --box: {} (--compute PATTERN names those "
+        fmt::format("every host is a machine as that of `box`: {} (`compute=PATTERN` names those "
                     "that are)",
                     in_ranges(cabling.hosts())));
   }

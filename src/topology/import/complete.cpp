@@ -61,7 +61,7 @@ class TopologyReader {
     const auto sum = exact ? checked_mul(*exact, Ratio(link.count)) : std::nullopt;
     if (!sum) {
       findings_.error(Code::I09, "",
-                      "--box: a bandwidth is too large, or too fine, for exact arithmetic",
+                      "`box`: a bandwidth is too large, or too fine, for exact arithmetic",
                       "Round it.");
       return false;
     }
@@ -87,7 +87,7 @@ class TopologyReader {
     }
     if (!link.full_duplex) {
       findings_.error(Code::I08, "",
-                      fmt::format("--box: the link {} -> {} leads one way",
+                      fmt::format("`box`: the link {} -> {} leads one way",
                                   topology_.nodes[link.src].id, topology_.nodes[link.dst].id),
                       "Give a box whose links between GPUs and switches lead both ways.");
       return false;
@@ -122,7 +122,7 @@ std::optional<BoxGpus> gpus_of_topology(const Context& context, Findings& findin
   std::set<std::string> boxes;
   for (const NodeId gpu : parsed->topology.ranks) boxes.insert(parsed->topology.nodes[gpu].box);
   if (boxes.size() > 1) {
-    findings.error(Code::I08, "", fmt::format("--box: the topology has {} boxes", boxes.size()),
+    findings.error(Code::I08, "", fmt::format("`box`: the topology has {} boxes", boxes.size()),
                    "Give that of one box.");
     return std::nullopt;
   }
@@ -154,9 +154,9 @@ std::optional<BoxGpus> read_gpus(const Context& context, Findings& findings) {
   const bool to_cpus = std::ranges::find(gpus->links, End::cpu, &GpuLink::end) != gpus->links.end();
   if (gpus->links.empty() || to_cpus) {
     findings.error(Code::I08, "",
-                   to_cpus ? "--box: NVLinks lead to CPUs, which another file cannot take over"
-                           : "--box: it has no links of the kinds nvlink and xgmi",
-                   "Give a box whose GPUs are joined by such links, or --nvlink nvswitch=300 (GB/s "
+                   to_cpus ? "`box`: NVLinks lead to CPUs, which another file cannot take over"
+                           : "`box`: it has no links of the kinds nvlink and xgmi",
+                   "Give a box whose GPUs are joined by such links, or `nvswitch=300` (GB/s "
                    "of each GPU).");
     return std::nullopt;
   }
@@ -188,7 +188,7 @@ bool place_gpus(const Context& context, std::size_t count, Machine& machine) {
   if (switches.empty() || count % switches.size() != 0) {
     context.findings.error(
         Code::I08, "",
-        fmt::format("--box: the file says nothing of GPUs, and {} do not go evenly below its {} "
+        fmt::format("`box`: the file says nothing of GPUs, and {} do not go evenly below its {} "
                     "with devices",
                     counted(count, "GPU"), counted(switches.size(), "PCIe switch")),
         "Is it the box of this file? Dump the topology on the machine, with NCCL_TOPO_DUMP_FILE.");
@@ -203,7 +203,7 @@ bool place_gpus(const Context& context, std::size_t count, Machine& machine) {
     }
   }
   context.report.guesses.push_back(
-      fmt::format("where the GPUs of --box are: {} below each of the {} with devices, in the order "
+      fmt::format("where the GPUs of `box` are: {} below each of the {} with devices, in the order "
                   "of the file",
                   each, counted(switches.size(), "PCIe switch")));
   return true;
@@ -212,19 +212,19 @@ bool place_gpus(const Context& context, std::size_t count, Machine& machine) {
 bool refuse_links(const Context& context, const Machine& machine, std::string_view option) {
   if (machine.links.empty()) return false;
   context.findings.error(Code::I08, "", fmt::format("{}: the file has the GPUs' links", option),
-                         "Leave it out; --bandwidths FILE.csv overrules their bandwidths.");
+                         "Leave it out; `bandwidths=FILE.csv` overrules their bandwidths.");
   return true;
 }
 
 bool add_box(const Context& context, Machine& machine, Findings& box_findings) {
-  if (refuse_links(context, machine, "--box")) return false;
+  if (refuse_links(context, machine, "`box`")) return false;
   auto gpus = read_gpus(context, box_findings);
   if (!gpus) return false;
   const bool none = machine.gpus.empty();
   if (none && !place_gpus(context, gpus->count, machine)) return false;
   if (machine.gpus.size() != gpus->count) {
     context.findings.error(Code::I08, "",
-                           fmt::format("--box: it has {}, and the file {}",
+                           fmt::format("`box`: it has {}, and the file {}",
                                        counted(gpus->count, "GPU"), machine.gpus.size()),
                            "Give a box of as many GPUs as the machine has.");
     return false;
@@ -232,7 +232,7 @@ bool add_box(const Context& context, Machine& machine, Findings& box_findings) {
   const bool direct = std::ranges::find(gpus->links, End::gpu, &GpuLink::end) != gpus->links.end();
   if (direct) {
     context.report.guesses.emplace_back(
-        "which GPU of --box each GPU of the file is: the first is the first, and so on");
+        "which GPU of `box` each GPU of the file is: the first is the first, and so on");
   }
   machine.links = std::move(gpus->links);
   machine.nvswitches = std::move(gpus->nvswitches);
@@ -267,14 +267,14 @@ void doubt_links(const Context& context, const Machine& machine) {
     if (!part || !given) continue;
     const LinkSpeed& has = part->bandwidth;
     if (*given == has.nominal || *given == has.nccl) continue;
-    const std::string box = part->box.empty() ? "" : fmt::format(", or --box {}", part->box);
+    const std::string box = part->box.empty() ? "" : fmt::format(", or `box={}`", part->box);
     context.findings.warning(
         Code::I21, "",
         fmt::format("{} gives GPU {} {} GB/s of links; its device id {} is that of the {}, which "
                     "has {} GB/s of NVLink",
-                    context.options.nvswitch ? "--nvlink" : "--box", gpu.dev, shown(*given),
+                    context.options.nvswitch ? "`nvswitch`" : "`box`", gpu.dev, shown(*given),
                     gpu.device, part->name, shown(has.nominal)),
-        fmt::format("Is it this machine? Else give --nvlink nvswitch={}{}, where its GPUs are "
+        fmt::format("Is it this machine? Else give `nvswitch={}{}`, where its GPUs are "
                     "joined in that way.",
                     shown(has.nominal), box));
     return;
@@ -292,13 +292,13 @@ std::optional<Machine> read_box(const Context& context) {
   const bool machine_source =
       source == Source::nccl || source == Source::nvidia_smi || source == Source::hwloc;
   if (!machine_source) {
-    context.findings.error(Code::I08, "", "--box: expected the dump of a machine",
+    context.findings.error(Code::I08, "", "`box`: expected the dump of a machine",
                            "Give NCCL's topology XML, nvidia-smi topo -m or hwloc's XML.");
     return std::nullopt;
   }
   if (!machines) return std::nullopt;
   if (machines->size() > 1) {
-    context.findings.error(Code::I08, "", "--box: the dump holds several hosts",
+    context.findings.error(Code::I08, "", "`box`: the dump holds several hosts",
                            "Give the dump of one machine.");
     return std::nullopt;
   }
@@ -307,7 +307,7 @@ std::optional<Machine> read_box(const Context& context) {
 
 bool add_nvswitch(const Context& context, Machine& machine) {
   if (!context.options.nvswitch) return true;
-  if (refuse_links(context, machine, "--nvlink")) return false;
+  if (refuse_links(context, machine, "`nvswitch`")) return false;
   for (std::size_t gpu = 0; gpu < machine.gpus.size(); ++gpu) {
     machine.links.push_back({.gpu = gpu,
                              .end = End::nvswitch,
@@ -324,13 +324,14 @@ bool complete(const Context& context, Machines& machines, Findings& box_findings
   const ImportOptions& options = context.options;
   if (options.box_text.empty() && !options.nvswitch) return true;
   if (!options.box_text.empty() && options.nvswitch) {
-    context.findings.error(Code::I08, "", "--nvlink and --box both say which links the GPUs have",
+    context.findings.error(Code::I08, "", "`nvswitch` and `box` both say which links the GPUs have",
                            "Leave one of them out.");
     return false;
   }
   if (machines.size() > 1) {
     context.findings.error(
-        Code::I08, "", fmt::format("--nvlink and --box: the file holds {} hosts", machines.size()),
+        Code::I08, "",
+        fmt::format("`nvswitch` and `box`: the file holds {} hosts", machines.size()),
         "Import the file of a single machine.");
     return false;
   }

@@ -31,7 +31,7 @@ std::optional<TopologyDocument> from_machines(const Context& context, Read read,
 bool refuse_growing(const Context& context) {
   if (context.options.boxes == 1 && context.options.fabric.empty()) return true;
   context.findings.error(Code::I08, "",
-                         "--boxes and --fabric: the file is a whole fabric, not a box",
+                         "`boxes` and `fabric`: the file is a whole fabric, not a box",
                          "Leave them out.");
   return false;
 }
@@ -53,7 +53,7 @@ std::optional<TopologyDocument> from_graph(const Context& context, Read read) {
                     importing::counted(count, "GPU"),
                     importing::counted(graph->nodes.size() - count, "switch"),
                     importing::counted(graph->links.size(), "link")),
-        "Is it complete? Of nodes without a type, --compute PATTERN names the "
+        "Is it complete? Of nodes without a type, `compute=PATTERN` names the "
         "GPUs.");
     return std::nullopt;
   }
@@ -142,12 +142,12 @@ Diagnostics report_findings(const ImportReport& report, const Diagnostics& told,
     const bool none = std::ranges::all_of(groups, [](const auto& g) { return g.size() == 1; });
     const bool expected = !report.nvlink_expected.empty();
     const std::string box =
-        report.nvlink_box.empty() ? "" : fmt::format(" or --box {}", report.nvlink_box);
+        report.nvlink_box.empty() ? "" : fmt::format(" or `box={}`", report.nvlink_box);
     add(Code::I25,
         importing::pcie_in_words(groups) +
             (expected ? fmt::format("; but {}", report.nvlink_expected) : ""),
         fmt::format("Where they have other links, dump the topology where these are seen{}.",
-                    none ? fmt::format(", or give them: --nvlink nvswitch={} (GB/s of each GPU){}",
+                    none ? fmt::format(", or give them: `nvswitch={}` (GB/s of each GPU){}",
                                        importing::shown(report.nvlink_bandwidth), box)
                          : ""));
   }

@@ -36,24 +36,24 @@ bool check_options(const Context& context) {
   const Source machine =
       network ? detect_source(options.box_text).value_or(Source::nvidia_smi) : context.source;
   const Use uses[] = {
-      {"--gpu", !options.gpu.empty(), machine == Source::nvidia_smi, "nvidia-smi topo -m"},
-      {"--nic-bandwidth", options.nic_bandwidth.has_value(), is_machine(machine),
+      {"`gpu`", !options.gpu.empty(), machine == Source::nvidia_smi, "nvidia-smi topo -m"},
+      {"`nic_bandwidth`", options.nic_bandwidth.has_value(), is_machine(machine),
        "machines whose NICs have no speed"},
-      {"--bandwidths", options.constants != LinkConstants::by_source,
+      {"`bandwidths`", options.constants != LinkConstants::by_source,
        is_one_of(machine, {Source::nccl, Source::nvidia_smi}),
        "links that a file counts and does not size"},
-      {"--nvswitch split", options.split_nvswitch,
+      {"`split_nvswitch`", options.split_nvswitch,
        is_one_of(machine, {Source::nccl, Source::hwloc}), "machines whose file names NVSwitches"},
-      {"--pcie-p2p", options.pcie_p2p, is_machine(machine), "machines"},
-      {"--host", !options.host.empty(), is_machine(context.source), "machines"},
-      {"--box", !options.box_text.empty(), network || is_machine(context.source),
+      {"`pcie_p2p`", options.pcie_p2p, is_machine(machine), "machines"},
+      {"`host`", !options.host.empty(), is_machine(context.source), "machines"},
+      {"`box`", !options.box_text.empty(), network || is_machine(context.source),
        "ibnetdiscover, Slurm, and machines whose file lacks GPUs or their links"},
-      {"--nvlink", options.nvswitch.has_value(), is_machine(machine),
+      {"`nvswitch`", options.nvswitch.has_value(), is_machine(machine),
        "machines whose file lacks the GPUs' links"},
-      {"--uplinks", options.uplinks != 1, context.source == Source::slurm, "Slurm"},
-      {"--uplink-bandwidth", options.uplink_bandwidth.has_value(), context.source == Source::slurm,
+      {"`uplinks`", options.uplinks != 1, context.source == Source::slurm, "Slurm"},
+      {"`uplink_bandwidth`", options.uplink_bandwidth.has_value(), context.source == Source::slurm,
        "Slurm"},
-      {"--compute", !options.compute.empty(), !is_machine(context.source),
+      {"`compute`", !options.compute.empty(), !is_machine(context.source),
        "graphs, and hosts of a network"},
   };
   bool fits = true;
@@ -75,11 +75,11 @@ bool check_nic_bandwidth(const Context& context, const std::vector<Box>& boxes) 
   const bool linked = std::ranges::any_of(boxes, [](const Box& box) { return !box.ports.empty(); });
   context.findings.error(
       Code::I08, "",
-      linked ? "--nic-bandwidth: the speeds of all NICs are known without it"
-             : "--nic-bandwidth: no NIC is linked on",
+      linked ? "`nic_bandwidth`: the speeds of all NICs are known without it"
+             : "`nic_bandwidth`: no NIC is linked on",
       linked
-          ? "Leave it out, or overrule them: --bandwidths FILE.csv with a line \"nic,25\" (GB/s)."
-          : "Leave it out, or add --fabric NAME, which links the NICs.");
+          ? "Leave it out, or overrule them: `bandwidths=FILE.csv` with a line \"nic,25\" (GB/s)."
+          : "Leave it out, or add `fabric=NAME`, which links the NICs.");
   return false;
 }
 

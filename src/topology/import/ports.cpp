@@ -38,13 +38,13 @@ bool check_bandwidths(const Context& context, const Machine& machine,
   if (!impossible.empty()) {
     context.findings.error(Code::I03, place_of(context, machine, impossible),
                            impossible_speed(machine, impossible, *ports[impossible[0]].bandwidth),
-                           "Give the real one: --nic-bandwidth 25 (GB/s).");
+                           "Give the real one: `nic_bandwidth=25` (GB/s).");
   }
   if (!unknown.empty()) {
     context.findings.error(Code::I05, place_of(context, machine, unknown),
                            fmt::format("no speed is known of {}: {}",
                                        counted(unknown.size(), "NIC"), names_of(machine, unknown)),
-                           "Give it: --nic-bandwidth 25 (GB/s).");
+                           "Give it: `nic_bandwidth=25` (GB/s).");
   }
   return unknown.empty() && impossible.empty();
 }
@@ -64,7 +64,7 @@ void report_left_out(const Context& context, const Machine& machine) {
         "The NICs are left out here; give their real speed when you import several boxes.");
   }
   context.report.left_out.push_back(
-      fmt::format("{}: {} (one box alone needs none; --boxes N --fabric NAME links them)",
+      fmt::format("{}: {} (one box alone needs none; `boxes=N` `fabric=NAME` links them)",
                   counted(all.size(), "NIC"), names_of(machine, all)));
 }
 

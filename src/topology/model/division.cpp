@@ -46,8 +46,8 @@ std::vector<NodeId> gpus_of(const Topology& topology) {
   return gpus;
 }
 
-Division divide(const std::vector<NodeId>& gpus, Groups& groups) {
-  return divide_by<std::size_t>(gpus, [&](NodeId gpu) { return groups.find(gpu.index()); });
+Division divide(const std::vector<NodeId>& gpus, graph::JoinedItems& groups) {
+  return divide_by<std::size_t>(gpus, [&](NodeId gpu) { return groups.first(gpu.index()); });
 }
 
 std::string_view prefix_of(std::string_view id, std::size_t depth) {

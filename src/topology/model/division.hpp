@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "forestcoll/topology.hpp"
-#include "topology/model/groups.hpp"
+#include "graph/joined_items.hpp"
 
 namespace forestcoll::topology {
 
@@ -26,7 +26,7 @@ struct Division {
 [[nodiscard]] std::vector<NodeId> gpus_of(const Topology& topology);
 
 /// The GPUs by the groups of nodes that they are in.
-[[nodiscard]] Division divide(const std::vector<NodeId>& gpus, Groups& groups);
+[[nodiscard]] Division divide(const std::vector<NodeId>& gpus, graph::JoinedItems& groups);
 
 /// The prefix of an id: "rack0/box1/gpu2" has "rack0" at depth 1, "rack0/box1" at depth 2 and
 /// deeper; empty where the id has none.

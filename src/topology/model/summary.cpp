@@ -6,8 +6,8 @@
 
 #include "base/check.hpp"
 #include "forestcoll/convert.hpp"
+#include "graph/joined_items.hpp"
 #include "graph/sink_flow.hpp"
-#include "topology/model/groups.hpp"
 
 namespace forestcoll {
 namespace {
@@ -79,10 +79,10 @@ void add_islands(const Topology& topology, TopologySummary& summary) {
     pairs_by_kind[link.kind].emplace_back(link.src.index(), link.dst.index());
   }
   for (const auto& [kind, pairs] : pairs_by_kind) {
-    topology::Groups groups(topology.nodes.size());
+    graph::JoinedItems groups(topology.nodes.size());
     for (const auto& [a, b] : pairs) groups.join(a, b);
     std::vector<std::size_t> roots;
-    for (const NodeId gpu : topology.ranks) roots.push_back(groups.find(gpu.index()));
+    for (const NodeId gpu : topology.ranks) roots.push_back(groups.first(gpu.index()));
     std::ranges::sort(roots);
     roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
     if (roots.size() < topology.ranks.size()) summary.islands[kind] = roots.size();

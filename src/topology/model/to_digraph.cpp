@@ -85,7 +85,7 @@ Diagnostic too_large(const Topology& topology, const std::vector<DirectedLink>& 
                     fmt::format("the bandwidths are too large or too fine together for exact "
                                 "arithmetic in 64 bits: {}",
                                 links),
-                    fmt::format("Round them with --quantize {} (GB/s), or coarser.",
+                    fmt::format("Round them with `quantize={}` (GB/s), or coarser.",
                                 suggested_step(topology, arcs, nodes)));
 }
 

@@ -14,10 +14,10 @@ using importing::words_of;
 constexpr std::array<SourceInfo, 14> kSources = {{
     {Source::nccl, "nccl", "NCCL's or RCCL's topology XML (NCCL_TOPO_DUMP_FILE)"},
     {Source::nccl_graph, "nccl-graph", "NCCL's graph XML: its rings, not a topology"},
-    {Source::nvidia_smi, "nvidia-smi", "the output of nvidia-smi topo -m; needs --gpu"},
+    {Source::nvidia_smi, "nvidia-smi", "the output of nvidia-smi topo -m; needs `gpu`"},
     {Source::hwloc, "hwloc", "lstopo --of xml, with NVLink or xGMI distances"},
-    {Source::ibnetdiscover, "ibnetdiscover", "the output of ibnetdiscover; needs --box"},
-    {Source::slurm, "slurm", "Slurm's topology.conf; needs --box"},
+    {Source::ibnetdiscover, "ibnetdiscover", "the output of ibnetdiscover; needs `box`"},
+    {Source::slurm, "slurm", "Slurm's topology.conf; needs `box`"},
     {Source::astra_sim, "astra-sim", "ASTRA-sim's analytical network, YAML"},
     {Source::simai, "simai", "an edge list of ns-3 or SimAI"},
     {Source::sccl, "sccl", "a topology of SCCL or msccl-tools, JSON"},

@@ -183,7 +183,7 @@ void GraphBuilder::read_node(std::size_t index, const Attributes& attributes, co
       fail(Code::I03, where,
            fmt::format("the type of {}: expected compute or switch, found {}", quote(id),
                        quote(*type)),
-           "Or name the GPUs: --compute PATTERN.");
+           "Or name the GPUs: `compute=PATTERN`.");
     }
     entry.type = compute ? NodeType::compute : relay ? NodeType::relay : NodeType::switch_node;
     typed_[index] = true;
@@ -256,7 +256,7 @@ std::optional<Ratio> GraphBuilder::bandwidth_of(const std::string& src, const st
   fail(Code::I05, where,
        fmt::format("the edge from {} to {} has no bandwidth, capacity or weight", quote(src),
                    quote(dst)),
-       "Add one to each edge, or give all of them one: --bandwidths FILE.csv with a line "
+       "Add one to each edge, or give all of them one: `bandwidths=FILE.csv` with a line "
        "\"link,25\" (GB/s).");
   return std::nullopt;
 }
@@ -346,14 +346,14 @@ bool GraphBuilder::decide_types() {
   if (untyped == typed_.end()) return true;
   if (std::ranges::find(typed_, true) == typed_.end()) {
     context_.report.guesses.emplace_back(
-        "every node is a GPU: no node has a type (--compute PATTERN names the GPUs)");
+        "every node is a GPU: no node has a type (`compute=PATTERN` names the GPUs)");
     return true;
   }
   const GraphNode& node = graph_.nodes[static_cast<std::size_t>(untyped - typed_.begin())];
   context_.findings.error(
       Code::I05, "", fmt::format("the node {} has no type, and others have one", quote(node.id)),
-      "Give each node the type compute or switch, or name the GPUs: --compute "
-      "PATTERN.");
+      "Give each node the type compute or switch, or name the GPUs: "
+      "`compute=PATTERN`.");
   return false;
 }
 

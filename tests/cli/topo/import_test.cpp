@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "cli/program.hpp"
 #include "topology/import/import_testing.hpp"
@@ -17,6 +18,17 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 const std::string kSmi = "GPU0 GPU1 NIC0\nGPU0 X NV12 PIX\nGPU1 NV12 X PIX\nNIC0 PIX PIX X\n";
+
+// Every command that takes a dump in place of a topology file, which comes last.
+std::vector<std::vector<std::string>> readers_of_dumps(const Scratch& scratch) {
+  return {{"bound"},
+          {"compare", "--sizes", "1M"},
+          {"synth", "-o", scratch / "x.xml"},
+          {"topo", "import", "auto"},
+          {"topo", "show"},
+          {"topo", "check"},
+          {"topo", "convert", "--to", "csv"}};
+}
 
 TEST(TopoImport, WritesAFileThatBoundReads) {
   const Scratch scratch;
@@ -45,14 +57,7 @@ TEST(TopoImport, EveryCommandSaysWhatIsLeftOut) {
       scratch.write("dump.xml", with(rccl_dump(3, full_mesh(3), "908"),
                                      "target=\"" + bus_id(2) + "\"", "target=\"0000:ee:00.0\""));
   const std::string said = "left out: 1 xgmi link to GPUs that the file does not have";
-  const std::vector<std::vector<std::string>> commands = {{"bound"},
-                                                          {"compare", "--sizes", "1M"},
-                                                          {"synth", "-o", scratch / "x"},
-                                                          {"topo", "import", "auto"},
-                                                          {"topo", "show"},
-                                                          {"topo", "check"},
-                                                          {"topo", "convert", "--to", "csv"}};
-  for (std::vector<std::string> command : commands) {
+  for (std::vector<std::string> command : readers_of_dumps(scratch)) {
     command.push_back(dump);
     const auto result = run(command);
     EXPECT_EQ(result.code, 0) << command.front() << result.err;
@@ -223,14 +228,7 @@ TEST(TopoImport, EveryCommandTakesPcieWhereNothingElseJoinsTheGpus) {
   const std::string said =
       "no NVLink or xGMI joins any two of the 4 GPUs: PCIe and the CPUs are the way between them. "
       "By these bandwidths an allgather over them moves 20 GB/s at best (the 2 GPUs";
-  const std::vector<std::vector<std::string>> commands = {{"bound"},
-                                                          {"compare", "--sizes", "1M"},
-                                                          {"synth", "-o", scratch / "x.xml"},
-                                                          {"topo", "import", "auto"},
-                                                          {"topo", "show"},
-                                                          {"topo", "check"},
-                                                          {"topo", "convert", "--to", "csv"}};
-  for (std::vector<std::string> command : commands) {
+  for (std::vector<std::string> command : readers_of_dumps(scratch)) {
     command.push_back(dump);
     const auto result = run(command);
     EXPECT_EQ(result.code, 0) << command.front() << result.err;

@@ -134,12 +134,12 @@ TEST(Messages, AreForPeople) {
             "the bandwidths are too large or too fine together for exact arithmetic in 64 bits: "
             "gpu0 to gpu1 at 1/1000000000 GB/s beside gpu0 to sw at 1000000000000000000 GB/s "
             "[E14]\n"
-            "  Round them with --quantize 10 (GB/s), or coarser.\n");
+            "  Round them with `quantize=10` (GB/s), or coarser.\n");
   EXPECT_EQ(words("e15-range.json"),
             "bad.json: /nodes/0/id: the file expands to 1000000000 nodes up to here; the limit is "
             "1000000 [E15]\n"
             "  Check the ranges; a fabric that is meant to be so large needs a larger "
-            "--max-nodes.\n");
+            "`max_nodes`.\n");
   EXPECT_EQ(
       words("w05-degraded-box.json"),
       "bad.json: /boxes/0: warning: box \"b2\" has 2 links, 2 boxes of template \"t\" 3 [W05]\n"

@@ -255,25 +255,25 @@ std::string refusal(const std::string& name, const Values& values) {
 TEST(Generate, UnknownNames) {
   EXPECT_EQ(refusal("dgx-a10", {}), "G01 no fabric is called \"dgx-a10\"");
   EXPECT_THAT(generate("dgx-a10").errors().front().remedy, HasSubstr("dgx-a100"));
-  EXPECT_THAT(generate("xyzzy").errors().front().remedy, HasSubstr("--list"));
-  EXPECT_EQ(refusal("torus", {{"boxes", "3"}}), "G02 torus has no parameter --boxes");
+  EXPECT_THAT(generate("xyzzy").errors().front().remedy, HasSubstr("`generators()`"));
+  EXPECT_EQ(refusal("torus", {{"boxes", "3"}}), "G02 torus has no parameter `boxes`");
   EXPECT_THAT(refusal("dgx-a100", {{"fabric", "rails"}}), HasSubstr("no fabric is called"));
 }
 
 TEST(Generate, RefusesWhatCannotBe) {
   const std::vector<std::tuple<std::string, Values, std::string>> cases = {
-      {"dgx-a100", {{"boxes", "0"}}, "--boxes: expected a whole number from 1 to 100000"},
+      {"dgx-a100", {{"boxes", "0"}}, "`boxes`: expected a whole number from 1 to 100000"},
       {"dgx-a100", {{"boxes", "2.5"}}, "found \"2.5\""},
       {"dgx-a100", {{"boxes", "2"}, {"fabric", "none"}}, "none leaves 2 boxes"},
       {"dgx-a100", {{"boxes", "2"}, {"oversubscription", "2"}}, "no spines"},
-      {"dgx-a100", {{"boxes", "2"}, {"spines", "2"}}, "--spines: this fabric has no leaves"},
+      {"dgx-a100", {{"boxes", "2"}, {"spines", "2"}}, "`spines`: this fabric has no leaves"},
       {"dgx-a100", {{"boxes", "2"}, {"boxes-per-leaf", "2"}}, "no leaves and spines"},
       {"dgx-a100", {{"boxes", "2"}, {"spines", "4"}}, "no leaves and spines"},
-      {"dgx-a100", {{"fabric", "rail"}}, "--fabric: one box has no fabric"},
-      {"dgx-a100", {{"boxes", "1"}, {"nic-bandwidth", "25"}}, "--nic-bandwidth: one box has no"},
-      {"dgx-a100", {{"spines", "2"}}, "--spines: one box has no fabric"},
-      {"dgx-h100", {{"sharp", "yes"}}, "--sharp: one box has no fabric"},
-      {"dgx-h100", {{"boxes", "2"}, {"sharp", "maybe"}}, "--sharp"},
+      {"dgx-a100", {{"fabric", "rail"}}, "`fabric`: one box has no fabric"},
+      {"dgx-a100", {{"boxes", "1"}, {"nic-bandwidth", "25"}}, "`nic-bandwidth`: one box has no"},
+      {"dgx-a100", {{"spines", "2"}}, "`spines`: one box has no fabric"},
+      {"dgx-h100", {{"sharp", "yes"}}, "`sharp`: one box has no fabric"},
+      {"dgx-h100", {{"boxes", "2"}, {"sharp", "maybe"}}, "`sharp`"},
       {"dgx-a100", {{"boxes", "2"}, {"nic-bandwidth", "0"}}, "expected a positive bandwidth"},
       {"dgx-a100", {{"boxes", "2"}, {"nic-bandwidth", "25 parsec"}}, "25 parsec"},
       {"dgx-h100",

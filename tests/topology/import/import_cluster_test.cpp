@@ -243,7 +243,7 @@ TEST(ImportIbnetdiscover, WhichHostsAreMachinesIsAGuess) {
 
 TEST(ImportIbnetdiscover, TheMachineIsAskedFor) {
   EXPECT_THAT(import_errors(Source::ibnetdiscover, kFabric), ElementsAre("I05"));
-  EXPECT_THAT(import_messages(Source::ibnetdiscover, kFabric), HasSubstr("--box"));
+  EXPECT_THAT(import_messages(Source::ibnetdiscover, kFabric), HasSubstr("`box="));
   EXPECT_THAT(import_errors(Source::ibnetdiscover, kFabric, {.box_text = "a,b", .box_file = "b"}),
               ElementsAre("I08"));
   EXPECT_THAT(import_errors(Source::ibnetdiscover, kFabric,
@@ -338,7 +338,7 @@ TEST(ImportSlurm, ASpeedThatTheMachineHasIsNotAskedFor) {
 
 TEST(ImportSlurm, WhatIsMissingIsAskedFor) {
   EXPECT_THAT(import_errors(Source::slurm, kSlurm, with_box()), ElementsAre("I05 5:1"));
-  EXPECT_THAT(import_messages(Source::slurm, kSlurm, with_box()), HasSubstr("--uplink-bandwidth"));
+  EXPECT_THAT(import_messages(Source::slurm, kSlurm, with_box()), HasSubstr("`uplink_bandwidth="));
   EXPECT_THAT(import_errors(Source::slurm, "SwitchName=s0 Nodes=a,b\n"), ElementsAre("I05"));
 }
 

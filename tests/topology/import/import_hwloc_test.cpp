@@ -67,8 +67,9 @@ TEST(ImportHwloc, BoardsThatNothingJoinsAreOneByAGuess) {
 // Without distances nothing is known of NVLink: PCIe is taken where the options say so. Two GPUs
 // leave a package through the 6 GB/s of unknown CPUs.
 TEST(ImportHwloc, WithoutDistancesTheLinksMustBeGiven) {
-  EXPECT_THAT(import_messages(kHwloc, machine("")),
-              AllOf(HasSubstr("NVLinkBandwidth"), HasSubstr("--nvlink"), HasSubstr("--pcie-p2p")));
+  EXPECT_THAT(
+      import_messages(kHwloc, machine("")),
+      AllOf(HasSubstr("NVLinkBandwidth"), HasSubstr("`nvswitch="), HasSubstr("`pcie_p2p`")));
   EXPECT_EQ(allgather(import_fabric(kHwloc, machine(""), {.pcie_p2p = true})), Ratio(4 * 6, 2));
   EXPECT_EQ(allgather(import_fabric(kHwloc, machine(""), {.nvswitch = Ratio(50)})),
             Ratio(4 * 50, 3));

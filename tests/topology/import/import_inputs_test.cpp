@@ -67,10 +67,10 @@ ImportOptions nvlink(const Ratio& bandwidth) {
 
 TEST(ImportInputs, AFileWithoutLinksIsNoMachineWithoutNvlink) {
   EXPECT_THAT(import_errors(Source::nccl, without_links()), ElementsAre("I07", "I23"));
-  EXPECT_THAT(import_messages(Source::nccl, without_links()),
-              AllOf(HasSubstr("made for NCCL to read"), HasSubstr("no links of its 8 GPUs"),
-                    HasSubstr("--nvlink nvswitch=300"), HasSubstr("--box dgx-a100"),
-                    HasSubstr("--pcie-p2p")));
+  EXPECT_THAT(
+      import_messages(Source::nccl, without_links()),
+      AllOf(HasSubstr("made for NCCL to read"), HasSubstr("no links of its 8 GPUs"),
+            HasSubstr("`nvswitch=300`"), HasSubstr("`box=dgx-a100`"), HasSubstr("`pcie_p2p`")));
   // In a cluster too, where the GPUs would meet over the NICs alone.
   EXPECT_THAT(import_errors(Source::nccl, without_links(), {.boxes = 2, .fabric = "single"}),
               Contains("I07"));
@@ -86,7 +86,7 @@ TEST(ImportInputs, AFileWithSomeLinksIsNotToldToTakeThoseOfABox) {
   const std::string messages = import_messages(Source::nccl, bare);
   EXPECT_THAT(messages,
               AllOf(HasSubstr("[I07]"), HasSubstr("no links of 1 of its 5 GPUs"),
-                    HasSubstr("--pcie-p2p"), Not(HasSubstr("--nvlink")), Not(HasSubstr("--box"))));
+                    HasSubstr("`pcie_p2p`"), Not(HasSubstr("`nvswitch")), Not(HasSubstr("`box"))));
   EXPECT_THAT(import_errors(Source::nccl, bare, nvlink(300)), Contains("I08"));
   EXPECT_THAT(import_errors(Source::nccl, bare, box(on_nvswitch(5))), Contains("I08"));
   const Topology joined = import_fabric(Source::nccl, bare, {.pcie_p2p = true});
@@ -95,9 +95,9 @@ TEST(ImportInputs, AFileWithSomeLinksIsNotToldToTakeThoseOfABox) {
 
 TEST(ImportInputs, ThePartSaysWhichBoxHasTheLinks) {
   EXPECT_THAT(import_messages(Source::nccl, of_part("0x1db5")),
-              AllOf(HasSubstr("nvswitch=150"), HasSubstr("--box dgx-1v ")));
+              AllOf(HasSubstr("nvswitch=150"), HasSubstr("`box=dgx-1v` ")));
   EXPECT_THAT(import_messages(Source::nccl, of_part("0x2330")),
-              AllOf(HasSubstr("nvswitch=450"), HasSubstr("--box dgx-h100 ")));
+              AllOf(HasSubstr("nvswitch=450"), HasSubstr("`box=dgx-h100` ")));
 }
 
 // An H100 has 18 links of 25 GB/s, or of 20.6 by NCCL; the files of most clouds name no part.
@@ -110,11 +110,11 @@ TEST(ImportInputs, LinksThatThePartDoesNotHaveAreDoubted) {
     return all;
   };
   const std::string h100 = of_part("0x2330");
-  EXPECT_THAT(told(h100, nvlink(300)),
-              AllOf(HasSubstr("--nvlink gives GPU 0 300 GB/s"), HasSubstr("H100 SXM5"),
-                    HasSubstr("has 450 GB/s"), HasSubstr("--nvlink nvswitch=450, or --box "),
-                    HasSubstr("[I21]")));
-  EXPECT_THAT(told(h100, box(on_nvswitch(8))), HasSubstr("--box gives GPU 0 300 GB/s"));
+  EXPECT_THAT(
+      told(h100, nvlink(300)),
+      AllOf(HasSubstr("`nvswitch` gives GPU 0 300 GB/s"), HasSubstr("H100 SXM5"),
+            HasSubstr("has 450 GB/s"), HasSubstr("`nvswitch=450`, or `box="), HasSubstr("[I21]")));
+  EXPECT_THAT(told(h100, box(on_nvswitch(8))), HasSubstr("`box` gives GPU 0 300 GB/s"));
   EXPECT_EQ(told(h100, nvlink(450)), "");
   EXPECT_EQ(told(h100, nvlink(Ratio(3708, 10))), "");
   EXPECT_EQ(told(of_part("0x20b2"), box(on_nvswitch(8))), "");
@@ -166,7 +166,7 @@ TEST(ImportInputs, ABoxOfAnotherFileHasTheLinks) {
   }
   EXPECT_EQ(allgather(import_fabric(Source::nccl, without_links(), box(mesh + "]}"))), Ratio(384));
   EXPECT_THAT(import_valid(Source::nccl, without_links(), box(mesh + "]}")).report.guesses,
-              Contains(HasSubstr("which GPU of --box")));
+              Contains(HasSubstr("which GPU of `box`")));
   // A dump of such a machine, with NCCL's constants for its links.
   EXPECT_EQ(allgather(import_fabric(Source::nccl, without_links(),
                                     box(rccl_dump(8, full_mesh(8), "gfx942")))),
@@ -180,7 +180,7 @@ TEST(ImportInputs, ABoxOfAnotherFileHasTheLinks) {
 TEST(ImportInputs, ABoxHasTheGpusToo) {
   EXPECT_THAT(import_errors(Source::nccl, without_gpus()), ElementsAre("I06 1:2"));
   EXPECT_THAT(import_messages(Source::nccl, without_gpus()),
-              AllOf(HasSubstr("12 PCI devices"), HasSubstr("--box")));
+              AllOf(HasSubstr("12 PCI devices"), HasSubstr("`box`")));
   EXPECT_THAT(import_errors(Source::nccl, without_gpus(), nvlink(300)), ElementsAre("I06 1:2"));
   const Imported alone = import_valid(Source::nccl, without_gpus(), box(on_nvswitch(8)));
   EXPECT_EQ(allgather(parse_valid(to_topology_json(alone.document))), Ratio(2400, 7));
@@ -202,24 +202,24 @@ TEST(ImportInputs, ABoxHasTheGpusToo) {
 // --box is named only where GPUs can go somewhere.
 TEST(ImportInputs, ABoxIsOfferedWhereItsGpusFit) {
   const auto remedy = [](const std::string& text) { return import_messages(Source::nccl, text); };
-  EXPECT_THAT(remedy(without_gpus()), HasSubstr("--box dgx-h100 "));
+  EXPECT_THAT(remedy(without_gpus()), HasSubstr("`box=dgx-h100` "));
   std::string below_cpus = "<system version=\"1\"><cpu numaid=\"0\" arch=\"x86_64\">";
   for (int n = 0; n < 8; ++n) {
     below_cpus += fmt::format("<pci busid=\"0000:{:02x}:00.0\" class=\"0x020000\" {}/>", n, kGen4);
   }
   EXPECT_THAT(remedy(below_cpus + "</cpu></system>"),
-              AllOf(HasSubstr("[I06]"), Not(HasSubstr("--box"))));
+              AllOf(HasSubstr("[I06]"), Not(HasSubstr("`box"))));
   std::string three = without_gpus();
   for (const char* device : {"0000:70:00.0", "0000:71:00.0"}) {
     three = with(three, fmt::format("<pci busid=\"{}\" {}/>\n", device, kGen4), "");
   }
-  EXPECT_THAT(remedy(three), AllOf(HasSubstr("--box NAME "), HasSubstr("of which 3 have devices")));
+  EXPECT_THAT(remedy(three), AllOf(HasSubstr("`box=NAME` "), HasSubstr("of which 3 have devices")));
   EXPECT_THAT(import_errors(Source::nccl, three, box(on_nvswitch(8))), ElementsAre("I08"));
   EXPECT_EQ(import_fabric(Source::nccl, three, box(on_nvswitch(6))).ranks.size(), 6U);
   std::string hosts =
       with(without_gpus(), "<cpu numaid=\"0\"", "<cpu host_hash=\"0x1\" numaid=\"0\"");
   hosts = with(hosts, "<cpu numaid=\"1\"", "<cpu host_hash=\"0x2\" numaid=\"1\"");
-  EXPECT_THAT(remedy(hosts), AllOf(HasSubstr("[I06]"), Not(HasSubstr("--box"))));
+  EXPECT_THAT(remedy(hosts), AllOf(HasSubstr("[I06]"), Not(HasSubstr("`box"))));
 }
 
 TEST(ImportInputs, WhatDoesNotFitIsRefused) {
@@ -228,12 +228,12 @@ TEST(ImportInputs, WhatDoesNotFitIsRefused) {
   };
   const std::string whole = NvswitchDump{}.text();
   EXPECT_THAT(messages(whole, nvlink(300)),
-              AllOf(HasSubstr("[I08]"), HasSubstr("--nvlink: the file has the GPUs' links")));
+              AllOf(HasSubstr("[I08]"), HasSubstr("`nvswitch`: the file has the GPUs' links")));
   EXPECT_THAT(messages(whole, box(on_nvswitch(4))),
-              AllOf(HasSubstr("[I08]"), HasSubstr("--box: the file has the GPUs' links")));
+              AllOf(HasSubstr("[I08]"), HasSubstr("`box`: the file has the GPUs' links")));
   ImportOptions both = box(on_nvswitch(8));
   both.nvswitch = Ratio(300);
-  EXPECT_THAT(messages(without_links(), both), HasSubstr("--nvlink and --box both"));
+  EXPECT_THAT(messages(without_links(), both), HasSubstr("`nvswitch` and `box` both"));
   EXPECT_THAT(messages(without_links(), box(on_nvswitch(4))), HasSubstr("4 GPUs, and the file 8"));
   EXPECT_THAT(messages(without_gpus(), box(on_nvswitch(6))), HasSubstr("do not go evenly below"));
   EXPECT_THAT(messages(without_links(), box(with(on_nvswitch(8), "nvlink", "pcie"))),

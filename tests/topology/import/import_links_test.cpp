@@ -69,7 +69,7 @@ TEST(ImportLinks, OfAGpuToItselfAreAWarning) {
   const Imported imported = import_valid(kNccl, text, {.pcie_p2p = true});
   EXPECT_THAT(codes_of(imported.warnings), Contains(HasSubstr("I21 ")));
   EXPECT_THAT(import_messages(kNccl, text),
-              AllOf(HasSubstr("no link joins any two of the 2 GPUs"), HasSubstr("--pcie-p2p"),
+              AllOf(HasSubstr("no link joins any two of the 2 GPUs"), HasSubstr("`pcie_p2p`"),
                     HasSubstr("left out: 12 xgmi links from a GPU to itself (GPU 0)")));
 }
 

@@ -103,7 +103,7 @@ TEST(ImportNccl, TheVendorsFigureOfAnUnknownGenerationIsRefusedWithItsPlace) {
   const ImportOptions nominal{.constants = LinkConstants::nominal};
   EXPECT_THAT(import_errors(kNccl, text, nominal), ElementsAre("I04 5:2"));
   EXPECT_THAT(import_messages(kNccl, text, nominal),
-              AllOf(HasSubstr("sm=\"89\""), HasSubstr("60, 70, 75"), HasSubstr("--bandwidths")));
+              AllOf(HasSubstr("sm=\"89\""), HasSubstr("60, 70, 75"), HasSubstr("`bandwidths=")));
   EXPECT_EQ(allgather(import_fabric(kNccl, text, {.bandwidths = {{"nvlink", Ratio(10)}}})),
             Ratio(160));
 }
@@ -312,7 +312,7 @@ TEST(ImportNccl, ANicWithoutASpeedIsAskedFor) {
   for (const std::string speed : {"", "0", "-1", "fast"}) {
     const std::string text = NvswitchDump{.nic_speed = speed}.text();
     EXPECT_THAT(import_errors(kNccl, text, options), ElementsAre(HasSubstr("I05 "))) << speed;
-    EXPECT_THAT(import_messages(kNccl, text, options), HasSubstr("--nic-bandwidth")) << speed;
+    EXPECT_THAT(import_messages(kNccl, text, options), HasSubstr("`nic_bandwidth")) << speed;
     ImportOptions given = options;
     given.nic_bandwidth = Ratio(10);
     EXPECT_THAT(arcs_of(import_fabric(kNccl, text, given)), Contains("box0/nic_out0 -> rail0 10"));

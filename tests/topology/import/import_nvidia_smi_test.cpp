@@ -126,13 +126,13 @@ TEST(ImportNvidiaSmi, PromptsBeforeAndColumnsBehindAreLeftOut) {
 
 TEST(ImportNvidiaSmi, TheModelIsAskedFor) {
   EXPECT_THAT(import_errors(kSmi, kSwitched), ElementsAre("I05"));
-  EXPECT_THAT(import_messages(kSmi, kSwitched), HasSubstr("--gpu, one of p100, v100"));
+  EXPECT_THAT(import_messages(kSmi, kSwitched), HasSubstr("`gpu`, one of p100, v100"));
   EXPECT_THAT(import_errors(kSmi, kSwitched, {.gpu = "h1000"}), ElementsAre("I04"));
 }
 
 TEST(ImportNvidiaSmi, MoreLinksThanTheModelHasAreRefused) {
   EXPECT_THAT(import_errors(kSmi, kSwitched, {.gpu = "a100"}), ElementsAre("I03 2:1"));
-  EXPECT_THAT(import_messages(kSmi, kSwitched, {.gpu = "a100"}), HasSubstr("Is --gpu right?"));
+  EXPECT_THAT(import_messages(kSmi, kSwitched, {.gpu = "a100"}), HasSubstr("Is `gpu` right?"));
   EXPECT_THAT(import_errors(kSmi, kDirect, {.gpu = "a40"}), ElementsAre("imported"));
   EXPECT_THAT(import_errors(kSmi, with(kDirect, "NV1", "NV9"), {.gpu = "v100"}),
               ElementsAre("I03 2:1"));
@@ -186,7 +186,7 @@ TEST(ImportNvidiaSmi, PcieIsDoubtfulWhereTheModelHasNvlink) {
   };
   EXPECT_THAT(remark("h100"),
               AllOf(HasSubstr("; but the h100 may have 18 NVLinks, and the matrix shows none"),
-                    HasSubstr("--nvlink nvswitch=450 ")));
+                    HasSubstr("`nvswitch=450` ")));
   EXPECT_THAT(remark("l4"), Not(HasSubstr("NVLinks")));
 }
 

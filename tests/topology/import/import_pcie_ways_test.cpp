@@ -65,7 +65,7 @@ TEST(ImportPcieWays, TwoSocketsMeetOverTheCpusLink) {
               Contains(Pair("pcie", HasSubstr("any two of the 8 GPUs: PCIe and the CPUs"))));
   const auto told = report_findings(imported.report, {}, "dump");
   ASSERT_THAT(codes_of(told), ElementsAre("I25"));
-  EXPECT_THAT(told[0].remedy, HasSubstr("--nvlink"));
+  EXPECT_THAT(told[0].remedy, HasSubstr("`nvswitch="));
 }
 
 // What the four GPUs of a switch own leaves through its one link up, of 8 lanes: 12 / 4.
@@ -179,15 +179,15 @@ TEST(ImportPcieWays, ModulesWithoutNvlinkAreDoubtful) {
       told("90", "0x2330"),
       AllOf(HasSubstr("; but by its device id 0x2330 GPU 0 is a H100 SXM5, which has NVLink, "
                       "and the file has none"),
-            HasSubstr("--nvlink nvswitch=450 (GB/s of each GPU) or --box dgx-h100")));
+            HasSubstr("`nvswitch=450` (GB/s of each GPU) or `box=dgx-h100`")));
   EXPECT_THAT(told("80", "0x20B2"), AllOf(HasSubstr("A100 SXM4"), HasSubstr("nvswitch=300"),
-                                          HasSubstr("--box dgx-a100")));
+                                          HasSubstr("`box=dgx-a100`")));
   EXPECT_THAT(told("70", "0x1db5"),
-              AllOf(HasSubstr("V100 SXM2"), HasSubstr("nvswitch=150"), HasSubstr("--box dgx-1v")));
+              AllOf(HasSubstr("V100 SXM2"), HasSubstr("nvswitch=150"), HasSubstr("`box=dgx-1v`")));
   EXPECT_THAT(told("80", "0x20f3"),
-              AllOf(HasSubstr("A800 SXM4"), HasSubstr("nvswitch=200"), Not(HasSubstr("--box"))));
+              AllOf(HasSubstr("A800 SXM4"), HasSubstr("nvswitch=200"), Not(HasSubstr("`box"))));
   EXPECT_THAT(told("100", ""), AllOf(HasSubstr("GPUs of sm=100"), HasSubstr("nvswitch=900"),
-                                     HasSubstr("--box dgx-b200")));
+                                     HasSubstr("`box=dgx-b200`")));
   EXPECT_THAT(told("90", ""),
               AllOf(HasSubstr("most GPUs of sm=90 have NVLink"), HasSubstr("nvswitch=450")));
   EXPECT_THAT(told("90", "0x2331"), Not(HasSubstr("NVLink, and")));  // the card

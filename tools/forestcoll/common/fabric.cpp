@@ -9,6 +9,7 @@
 
 #include "common/files/io.hpp"
 #include "common/options/file_option.hpp"
+#include "common/report/flags.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
@@ -222,6 +223,7 @@ Expected<LoadedTopology> load_topology(const std::string& path, const ReadingOpt
       std::move(parsed->topology),
       {}};
   loaded.gpu = choose_gpu(loaded.topology, metadata);
+  loaded.gpu.reason = with_flags(loaded.gpu.reason);
   if (failures.empty()) return loaded;
   auto left = degrade(loaded.topology, failures);
   if (!left) return in_file(left.errors(), path);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/files/graphviz.hpp"
+#include "common/report/flags.hpp"
 #include "common/report/remedies.hpp"
 #include "compare/chart.hpp"
 #include "compare/page_text.hpp"
@@ -113,9 +114,9 @@ Page to_page(const Comparison& comparison) {
        {"verdict", paragraphs(who_wins(comparison))},
        {"chart-wide", chart ? to_chart(comparison, kWideChart, false) : ""},
        {"chart-narrow", chart ? to_chart(comparison, narrow_chart, false) : ""},
-       {"drawing",
-        drawn ? *drawn
-              : fmt::format("<p>Not drawn: {}.</p>", xml_escaped(drawn.errors()[0].message))},
+       {"drawing", drawn ? *drawn
+                         : fmt::format("<p>Not drawn: {}.</p>",
+                                       xml_escaped(with_flags(drawn.errors()[0].message)))},
        {"footer", fmt::format("Made by forestcoll {}. Every figure that is not called measured is "
                               "a model, not measurement.",
                               version)},

@@ -7,6 +7,7 @@
 
 #include "common/report/allreduce_report.hpp"
 #include "common/report/alltoall_report.hpp"
+#include "common/report/flags.hpp"
 #include "common/report/report.hpp"
 #include "common/report/share.hpp"
 
@@ -121,7 +122,8 @@ std::string one_line(std::string text) {
 }
 
 std::string why(const Diagnostic& error) {
-  return error.code ? fmt::format("{} [{}]", error.message, name_of(error.code)) : error.message;
+  const std::string message = with_flags(error.message);
+  return error.code ? fmt::format("{} [{}]", message, name_of(error.code)) : message;
 }
 
 }  // namespace forestcoll::cli

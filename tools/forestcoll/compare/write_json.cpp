@@ -3,6 +3,7 @@
 #include "common/report/allreduce_report.hpp"
 #include "common/report/alltoall_report.hpp"
 #include "common/report/choice_report.hpp"
+#include "common/report/flags.hpp"
 #include "compare/winners.hpp"
 #include "compare/words.hpp"
 #include "compare/write.hpp"
@@ -25,9 +26,9 @@ Json whole_bytes(Json time) {
 
 Json reason(const Diagnostic& error) {
   return {{"code", name_of(error.code)},
-          {"where", error.where},
-          {"message", error.message},
-          {"remedy", error.remedy}};
+          {"where", with_flags(error.where)},
+          {"message", with_flags(error.message)},
+          {"remedy", with_flags(error.remedy)}};
 }
 
 Json times_json(const std::vector<SimulatedTime>& times) {

@@ -9,6 +9,7 @@
 
 #include "command.hpp"
 #include "common/files/io.hpp"
+#include "common/report/flags.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 
@@ -36,8 +37,8 @@ std::string_view exit_of(const CodeInfo& info) {
 }
 
 std::string line_of(const CodeInfo& info) {
-  return fmt::format("{}: about {}: {}{}\n", info.name, to_string(info.about), info.meaning,
-                     exit_of(info));
+  return fmt::format("{}: about {}: {}{}\n", info.name, to_string(info.about),
+                     with_flags_in_markdown(info.meaning), exit_of(info));
 }
 
 // The tables of docs/diagnostics.md.
@@ -50,7 +51,8 @@ std::string tables() {
                           to_string(info.about));
       about = info.about;
     }
-    text += fmt::format("| {} | {}{} |\n", info.name, info.meaning, exit_of(info));
+    text += fmt::format("| {} | {}{} |\n", info.name, with_flags_in_markdown(info.meaning),
+                        exit_of(info));
   }
   return text;
 }

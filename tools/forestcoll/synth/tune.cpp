@@ -65,10 +65,6 @@ std::string text_of(const TunedFile& file, const CollectiveForest& trees,
   return text;
 }
 
-std::string_view name_of(SwitchUse use) {
-  return use == SwitchUse::packets ? "packets" : "sums";
-}
-
 Json json_of(const TunedFile& file, const CollectiveForest& trees) {
   Json json = {{"file", file.name},
                {"min_bytes", file.first},
@@ -90,7 +86,7 @@ Json json_of(const TunedFile& file, const CollectiveForest& trees) {
     json["k"] = trees.k;
     json["trees_per_root"] = trees_per_root(trees);
   } else {
-    json["switches"] = name_of(file.switches);
+    json["switches"] = to_string(file.switches);
   }
   if (!file.verdict.conditions.empty()) json["conditions"] = file.verdict.conditions;
   return json;

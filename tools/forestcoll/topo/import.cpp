@@ -17,6 +17,7 @@
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
 #include "common/options/jobs_option.hpp"
+#include "common/report/flags.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
@@ -167,7 +168,7 @@ ExitCode run_import(const ImportArguments& options, const Console& console) {
 std::string footer() {
   std::string text = "Sources:\n";
   for (const SourceInfo& info : import_sources()) {
-    text += fmt::format("  {:<14} {}\n", info.name, info.description);
+    text += fmt::format("  {:<14} {}\n", info.name, with_flags(info.description));
   }
   return text +
          "\n"

@@ -251,7 +251,7 @@ std::optional<Graph> read_sccl(const Context& context) {
   if (!ok) return std::nullopt;
   if (!context.overridden("link")) {
     context.report.guesses.emplace_back(
-        "the unit of SCCL's links: 1 GB/s (--bandwidths FILE.csv with a line \"link,25\" gives "
+        "the unit of SCCL's links: 1 GB/s (`bandwidths=FILE.csv` with a line \"link,25\" gives "
         "another)");
   }
   return builder.finish(text_of(root->find("name")), "");

@@ -341,7 +341,7 @@ class HwlocReader {
     } else if (!merged_) {
       merged_ = true;
       context_.report.left_out.emplace_back(
-          "links between NVSwitches: the NVSwitches are one node (--nvswitch split keeps them "
+          "links between NVSwitches: the NVSwitches are one node (`split_nvswitch` keeps them "
           "apart)");
     }
   }

@@ -313,7 +313,7 @@ std::string how_to_get_gpus(std::size_t switches) {
   constexpr std::size_t kGpusOfExample = 8;
   const bool fits = kGpusOfExample % switches == 0;
   return fmt::format(
-      "{}; or --box {} (a name of `topo gen --list`, a topology file, or a dump) puts the GPUs of "
+      "{}; or `box={}` (a name of `generators`, a topology file, or a dump) puts the GPUs of "
       "that machine below the PCIe switches{}.",
       dump, fits ? "dgx-h100" : "NAME",
       fits ? "" : fmt::format(", of which {} have devices: so many, or a multiple", switches));

@@ -143,7 +143,7 @@ class LinkReader {
     if (target.starts_with(kHiddenSwitch)) {
       fail(Code::I08, link,
            "the file hides which NVSwitch a link leads to, so they cannot be split",
-           "Leave --nvswitch split out, or dump on the bare machine.");
+           "Leave `split_nvswitch` out, or dump on the bare machine.");
       return 0;
     }
     const auto found = std::ranges::find(machine_.nvswitches, target);
@@ -195,7 +195,7 @@ class LinkReader {
           fmt::format("the bandwidth of {} is not known for {}={}, only for {}", kind,
                       xgmi ? "gcn" : "sm", quote(generation),
                       xgmi ? known_xgmis() : known_nvlinks()),
-          fmt::format("Give it: --bandwidths FILE.csv with a line \"{},GB/s of one link\".", kind));
+          fmt::format("Give it: `bandwidths=FILE.csv` with a line \"{},GB/s of one link\".", kind));
     }
     failed_ = true;
     return std::nullopt;

@@ -263,7 +263,7 @@ class Links {
       context_.findings.error(Code::I03, context_.place(matrix_.offsets[g]),
                               fmt::format("{} shows {} NVLinks, and a {} has {}", matrix_.labels[g],
                                           sum, model_.name, model_.nvlinks),
-                              "Is --gpu right? Does the output hold all GPUs of the machine?");
+                              "Is `gpu` right? Does the output hold all GPUs of the machine?");
       return false;
     }
     return true;
@@ -302,8 +302,8 @@ std::optional<Machines> read_nvidia_smi(const Context& context) {
   if (!model) {
     context.findings.error(name.empty() ? Code::I05 : Code::I04, "",
                            name.empty() ? "nvidia-smi topo -m does not say which GPUs these are"
-                                        : fmt::format("--gpu: unknown model {}", quote(name)),
-                           fmt::format("Give the model: --gpu, one of {}.", known_gpu_models()));
+                                        : fmt::format("`gpu`: unknown model {}", quote(name)),
+                           fmt::format("Give the model: `gpu`, one of {}.", known_gpu_models()));
     return std::nullopt;
   }
   Machine machine{.source = "nvidia-smi topo -m", .in_network = model->sm >= kHopper};

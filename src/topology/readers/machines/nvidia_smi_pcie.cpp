@@ -1,35 +1,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
+#include "graph/joined_items.hpp"
 #include "topology/readers/machines/nvidia_smi.hpp"
 
 namespace forestcoll::importing {
 namespace {
 
 using Connection = Cell::Connection;
-
-// DeviceGroups of devices; the number of a group is that of its first device.
-class DeviceGroups {
- public:
-  explicit DeviceGroups(std::size_t size) : parent_(size) {
-    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
-  }
-  std::size_t of(std::size_t part) {
-    while (parent_[part] != part) part = parent_[part] = parent_[parent_[part]];
-    return part;
-  }
-  void join(std::size_t a, std::size_t b) {
-    a = of(a);
-    b = of(b);
-    parent_[std::max(a, b)] = std::min(a, b);
-  }
-
- private:
-  std::vector<std::size_t> parent_;
-};
 
 PcieSlot slot_of(const Context& context, const GpuModel& model, std::size_t parent) {
   const auto given = context.overridden("pcie");
@@ -44,8 +24,9 @@ bool meet_within(const Matrix& matrix, std::size_t a, std::size_t b, Connection 
   return connection != Connection::self && connection != Connection::nvlink && connection <= most;
 }
 
-DeviceGroups groups_within(const Matrix& matrix, Connection most) {
-  DeviceGroups groups(matrix.labels.size());
+// The number of a group is that of its first device.
+graph::JoinedItems groups_within(const Matrix& matrix, Connection most) {
+  graph::JoinedItems groups(matrix.labels.size());
   for (std::size_t a = 0; a < matrix.labels.size(); ++a) {
     for (std::size_t b = 0; b < matrix.labels.size(); ++b) {
       if (meet_within(matrix, a, b, most)) groups.join(a, b);
@@ -70,14 +51,14 @@ class PcieTree {
 
  private:
   // A bridge above every group that has more than one part or bridge of the level below.
-  void add_level(DeviceGroups groups, std::string_view name, bool cpu) {
+  void add_level(graph::JoinedItems groups, std::string_view name, bool cpu) {
     const std::size_t parts = matrix_.labels.size();
     for (std::size_t first = 0; first < parts; ++first) {
-      if (groups.of(first) != first) continue;
+      if (groups.first(first) != first) continue;
       std::vector<std::size_t> members;
       std::set<std::size_t> below;  // bridges, and parts that have none yet
       for (std::size_t part = first; part < parts; ++part) {
-        if (groups.of(part) != first) continue;
+        if (groups.first(part) != first) continue;
         members.push_back(part);
         below.insert(above_[part] == kNone ? machine_.bridges.size() + part : above_[part]);
       }
@@ -124,14 +105,14 @@ class PcieTree {
 }  // namespace
 
 bool joined_by_links(const Matrix& matrix) {
-  DeviceGroups groups(matrix.gpus);
+  graph::JoinedItems groups(matrix.gpus);
   for (std::size_t a = 0; a < matrix.gpus; ++a) {
     for (std::size_t b = 0; b < matrix.gpus; ++b) {
       if (matrix.cells[a][b].connection == Connection::nvlink) groups.join(a, b);
     }
   }
   for (std::size_t gpu = 0; gpu < matrix.gpus; ++gpu) {
-    if (groups.of(gpu) != 0) return false;
+    if (groups.first(gpu) != 0) return false;
   }
   return true;
 }
@@ -140,12 +121,12 @@ bool joined_by_links(const Matrix& matrix) {
 void add_nearest_bridges(const Context& context, const Matrix& matrix, const GpuModel& model,
                          Machine& machine) {
   const std::size_t parts = matrix.labels.size();
-  DeviceGroups groups(parts);
+  graph::JoinedItems groups(parts);
   Connection farthest = Connection::self;
   for (std::size_t part = 0; part < parts; ++part) {
     const bool gpu = part < matrix.gpus;
     const std::size_t first = gpu ? matrix.gpus : 0, last = gpu ? parts : matrix.gpus;
-    const bool met = !gpu && groups.of(part) < matrix.gpus;
+    const bool met = !gpu && groups.first(part) < matrix.gpus;
     if (first == last || met) continue;
     const auto row = matrix.cells[part].begin();
     const auto nearest =
@@ -161,7 +142,7 @@ void add_nearest_bridges(const Context& context, const Matrix& matrix, const Gpu
   }
   std::map<std::size_t, std::size_t> bridge_of;
   for (std::size_t part = 0; part < parts; ++part) {
-    const auto [at, is_new] = bridge_of.emplace(groups.of(part), machine.bridges.size());
+    const auto [at, is_new] = bridge_of.emplace(groups.first(part), machine.bridges.size());
     if (is_new) machine.bridges.push_back({.name = "PCIe", .cpu = false, .slot = {}});
     if (part < matrix.gpus) {
       machine.gpus[part].slot = slot_of(context, model, at->second);

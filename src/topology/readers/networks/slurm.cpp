@@ -198,7 +198,7 @@ class SlurmReader {
       if (!bandwidth) {
         return fail(Code::I05, line.offset,
                     "topology.conf does not say how fast the links between switches are",
-                    "Give it: --uplink-bandwidth 50 (GB/s of one), with --uplinks N where there "
+                    "Give it: `uplink_bandwidth=50` (GB/s of one), with `uplinks=N` where there "
                     "are several between two switches.");
       }
       network_.cables.push_back({.from = from,

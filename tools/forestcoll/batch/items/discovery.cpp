@@ -48,36 +48,35 @@ class Walk {
   Expected<std::vector<std::string>> run() {
     // Directories that are reached without links come first, so that a link to one of them does
     // not take its place.
-    std::deque<std::string> links;
-    enter("", links);
-    while (!error_ && !links.empty()) {
+    std::deque<std::string> links = {""};
+    while (!links.empty()) {
       const std::string next = std::move(links.front());
       links.pop_front();
-      enter(next, links);
+      if (const auto done = enter(next, links); !done) return done.errors();
     }
-    if (error_) return *error_;
     std::ranges::sort(files_);
     return std::move(files_);
   }
 
  private:
   // Everything below `top` that is no link to a directory; these are added to `links`, in order.
-  void enter(const std::string& top, std::deque<std::string>& links) {
+  Expected<void> enter(const std::string& top, std::deque<std::string>& links) {
     std::vector<std::string> waiting = {top};
     std::vector<std::string> found_links;
-    while (!error_ && !waiting.empty()) {
+    while (!waiting.empty()) {
       const std::string directory = std::move(waiting.back());
       waiting.pop_back();
       const auto identity = identity_of(path_in(options_.directory, directory));
       if (identity && !seen_.insert(*identity).second) continue;
-      read(directory, waiting, found_links);
+      if (const auto done = read(directory, waiting, found_links); !done) return done.errors();
     }
     std::ranges::sort(found_links);
     links.insert(links.end(), found_links.begin(), found_links.end());
+    return {};
   }
 
-  void read(const std::string& directory, std::vector<std::string>& directories,
-            std::vector<std::string>& links) {
+  Expected<void> read(const std::string& directory, std::vector<std::string>& directories,
+                      std::vector<std::string>& links) {
     std::error_code error;
     std::vector<std::string> found;
     std::set<std::string> records;
@@ -96,10 +95,11 @@ class Walk {
         (entries->is_symlink(ignored) ? links : directories).push_back(std::move(path));
       }
     }
-    if (error) error_ = cannot_read(path_in(options_.directory, directory), error);
+    if (error) return cannot_read(path_in(options_.directory, directory), error);
     for (const std::string& name : found) {
       if (!records.contains("." + name + ".batch")) files_.push_back(below(directory, name));
     }
+    return {};
   }
 
   [[nodiscard]] bool is_wanted(const std::string& name, const std::string& path) const {
@@ -112,7 +112,6 @@ class Walk {
   const DiscoveryOptions& options_;
   std::set<Identity> seen_;
   std::vector<std::string> files_;
-  std::optional<Diagnostic> error_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/report/flags.hpp"
 #include "common/report/pcie_cost.hpp"
 #include "common/report/remedies.hpp"
 #include "forestcoll/codes.hpp"
@@ -45,12 +46,24 @@ Diagnostic unknown_xml(const std::string& file) {
                     "`forestcoll topo import --help` lists what can be read.", {.file = file});
 }
 
+// The report in the words of the command line, also where the file keeps it.
+void name_flags(Imported& imported) {
+  ImportReport& report = imported.report;
+  for (auto* sentences : {&report.understood, &report.left_out, &report.guesses}) {
+    for (std::string& sentence : *sentences) sentence = with_flags(sentence);
+  }
+  for (auto& [key, value] : imported.document.metadata) {
+    if (key.starts_with("guess ")) value = with_flags(value);
+  }
+}
+
 }  // namespace
 
 Expected<CheckedImport> import_checked(Source source, std::string_view text,
                                        const std::string& file, const Reading& reading) {
   auto imported = import_topology(source, text, file, reading.import);
   if (!imported) return imported.errors();
+  name_flags(*imported);
   Diagnostics findings = report_findings(imported->report, imported->warnings, file);
   std::string json = to_topology_json(imported->document);
   auto parsed = parse_topology(json, file + " (imported)", reading.parser);

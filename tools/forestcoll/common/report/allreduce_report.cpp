@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "common/report/flags.hpp"
+
 namespace forestcoll::cli {
 namespace {
 
@@ -50,7 +52,7 @@ std::string best_of_trees(const AllreduceOptimum& optimum) {
 }
 
 std::string not_computed(const Diagnostic& error) {
-  return fmt::format("not computed: {} [{}]", error.message, name_of(error.code));
+  return fmt::format("not computed: {} [{}]", with_flags(error.message), name_of(error.code));
 }
 
 std::string line(const char* subject, const std::string& says) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/report/condensed.hpp"
+#include "common/report/flags.hpp"
 #include "common/report/share.hpp"
 #include "forestcoll/codes.hpp"
 
@@ -26,7 +27,8 @@ void say(std::string_view text) {
   [[maybe_unused]] const auto written = std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-void print(const Diagnostics& findings, const Console& console) {
+void print(const Diagnostics& of_library, const Console& console) {
+  const Diagnostics findings = with_flags(of_library);
   if (console.findings != nullptr) {
     console.findings->insert(console.findings->end(), findings.begin(), findings.end());
     return;
@@ -134,9 +136,9 @@ Json to_json(const Diagnostic& finding) {
   return {{"code", name_of(finding.code)},
           {"severity", finding.severity == Severity::error ? "error" : "warning"},
           {"file", finding.file},
-          {"where", finding.where},
-          {"message", finding.message},
-          {"remedy", finding.remedy}};
+          {"where", with_flags(finding.where)},
+          {"message", with_flags(finding.message)},
+          {"remedy", with_flags(finding.remedy)}};
 }
 
 std::string to_text(const Json& json) {

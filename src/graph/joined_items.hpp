@@ -1,4 +1,4 @@
-// Items that permutations join, more and more.
+// Numbers that are joined, more and more, fall into groups.
 #pragma once
 
 #include <algorithm>
@@ -6,20 +6,21 @@
 #include <numeric>
 #include <vector>
 
-#include "solver/symmetry/network_orbits.hpp"
+namespace forestcoll::graph {
 
-namespace forestcoll::solver {
-
+/// Union and find over 0 … items − 1. Cost: O(log items) for each call, spread over all of them.
 class JoinedItems {
  public:
   explicit JoinedItems(std::size_t items) : above_(items) {
     std::iota(above_.begin(), above_.end(), std::size_t{0});
   }
 
-  void join(std::size_t a, std::size_t b) {
+  /// False where they were joined already.
+  bool join(std::size_t a, std::size_t b) {
     a = first(a);
     b = first(b);
     above_[std::max(a, b)] = std::min(a, b);
+    return a != b;
   }
 
   /// Of all that `item` is joined with.
@@ -28,18 +29,8 @@ class JoinedItems {
     return item;
   }
 
-  /// Classes are numbered by their first items.
-  [[nodiscard]] Partition partition() {
-    Partition classes{std::vector<std::size_t>(above_.size())};
-    for (std::size_t i = 0; i < above_.size(); ++i) {
-      const std::size_t least = first(i);
-      classes.of[i] = least == i ? classes.count++ : classes.of[least];
-    }
-    return classes;
-  }
-
  private:
   std::vector<std::size_t> above_;
 };
 
-}  // namespace forestcoll::solver
+}  // namespace forestcoll::graph

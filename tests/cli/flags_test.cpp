@@ -1,0 +1,123 @@
+// What the library calls a setting, as a flag; and that the library itself names none.
+#include "common/report/flags.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "cli/program.hpp"
+#include "common/report/report.hpp"
+#include "forestcoll/generate.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(Flags, SettingsBecomeFlags) {
+  EXPECT_EQ(cli::with_flags("a grid with `quantize`, or another `k`."),
+            "a grid with --quantize, or another -k.");
+  EXPECT_EQ(cli::with_flags("`max_height`: too low"), "--max-height: too low");
+  EXPECT_EQ(cli::with_flags("`format=forest` or `k=4`"), "--format forest or -k 4");
+  EXPECT_EQ(cli::with_flags("`nvswitch=300` or `split_nvswitch`"),
+            "--nvlink nvswitch=300 or --nvswitch split");
+  EXPECT_EQ(cli::with_flags("what `to_forest_json` wrote"),
+            "what `forestcoll synth --format forest` wrote");
+}
+
+TEST(Flags, OtherWordsStay) {
+  for (const char* text : {"", "no settings", "the sides of a `zip`", "`forestcoll topo check`",
+                           "a ` alone, k", "`", "``", "`no_such_setting=3`", "quantize"}) {
+    EXPECT_EQ(cli::with_flags(text), text);
+  }
+}
+
+TEST(Flags, InputStaysAsItIs) {
+  EXPECT_EQ(cli::with_flags("no node is called \"`drop`\"; `drop` takes ids"),
+            "no node is called \"`drop`\"; --drop takes ids");
+}
+
+TEST(Flags, MarkdownKeepsTheBackquotes) {
+  EXPECT_EQ(cli::with_flags_in_markdown("`zip`; `quantize` helps"), "`zip`; `--quantize` helps");
+}
+
+TEST(Flags, OfFindingsInAllTheirWords) {
+  const Diagnostic error{.code = Code::D01,
+                         .file = "`drop`",
+                         .where = "`drop`",
+                         .message = "or `derate`",
+                         .remedy = "see `ranks`"};
+  const Diagnostics shown = cli::with_flags({error});
+  EXPECT_EQ(to_string(shown.front()), "`drop`: --drop: or --derate [D01]\n  see --ranks");
+  EXPECT_EQ(to_string(cli::with_flags(shown).front()), to_string(shown.front()));
+  const cli::Json json = cli::to_json(error);
+  EXPECT_EQ(json["where"], "--drop");
+  EXPECT_EQ(json["message"], "or --derate");
+  EXPECT_EQ(json["remedy"], "see --ranks");
+}
+
+TEST(Flags, ParametersOfGeneratorsAreSome) {
+  for (const Generator& generator : generators()) {
+    for (const GeneratorParameter& parameter : generator.parameters) {
+      EXPECT_EQ(cli::with_flags("`" + parameter.name + "`"), "--" + parameter.name);
+    }
+  }
+}
+
+/// Visits the string literals of the library.
+template <class Visit>
+void for_each_literal(Visit visit) {
+  const std::regex literal(R"re("(\\.|[^"\\])*")re");
+  for (const auto& entry : fs::recursive_directory_iterator(source_path("src"))) {
+    if (!entry.is_regular_file()) continue;
+    std::istringstream text(read_file(entry.path()));
+    for (std::string line; std::getline(text, line);) {
+      const std::size_t begin = line.find_first_not_of(' ');
+      if (begin == std::string::npos || line.compare(begin, 2, "//") == 0 || line[begin] == '#') {
+        continue;
+      }
+      for (std::sregex_iterator it(line.begin(), line.end(), literal), end; it != end; ++it) {
+        visit((*it)[0].str());
+      }
+    }
+  }
+}
+
+TEST(Flags, TheLibraryNamesNone) {
+  const std::regex flag(R"re((^"|[\s(`])(--[a-z]|-[a-z]($|[^a-z])))re");
+  const std::regex other_programs("lstopo --of xml|nvidia-smi topo -m|dot -Tcanon");
+  std::size_t literals = 0;
+  for_each_literal([&](const std::string& literal) {
+    ++literals;
+    const std::string ours = std::regex_replace(literal, other_programs, "");
+    EXPECT_FALSE(std::regex_search(ours, flag)) << literal;
+  });
+  EXPECT_GT(literals, 5000U);
+}
+
+// What is no setting has a name in the file, or is a command.
+TEST(Flags, WhatTheLibraryNamesIsKnown) {
+  const std::set<std::string> others = {"bound",  "compare", "design",     "merge", "multicast",
+                                        "reduce", "verify",  "rank_order", "zip"};
+  const std::regex name(R"re(`([a-z][a-z0-9_-]*)(=[^`]*)?`)re");
+  std::set<std::string> known;
+  for_each_literal([&](const std::string& literal) {
+    for (std::sregex_iterator it(literal.begin(), literal.end(), name), end; it != end; ++it) {
+      const std::string text = it->str();
+      if (others.contains((*it)[1])) continue;
+      EXPECT_TRUE(cli::is_setting(text.substr(1, text.size() - 2))) << literal;
+      known.insert((*it)[1]);
+    }
+  });
+  EXPECT_GT(known.size(), 35U);
+}
+
+}  // namespace
+}  // namespace forestcoll::testing
