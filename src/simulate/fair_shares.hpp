@@ -1,0 +1,119 @@
+// The rates of flows that share links, max–min fairly.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "simulate/event_graph.hpp"
+
+namespace forestcoll::audit {
+
+/// Kinds of flows, each with a weight (of so many flows it has the bytes), and the rate of each.
+///
+/// Max–min fair: all rates grow together; where a link is full, what crosses it stops growing, and
+/// so does what has reached the most that its kind may have (progressive filling).
+class FairShares {
+ public:
+  struct Change {
+    std::int32_t kind;
+    double rate;
+  };
+
+  /// `capacity` of every link in bytes per second. REQUIRES: every route has links.
+  FairShares(std::span<const double> capacity, std::span<const FlowKind> kinds);
+
+  [[nodiscard]] double weight(std::int32_t kind) const { return at(kind).weight; }
+  /// From the next `share_out` on. REQUIRES: it is not negative.
+  void set_weight(std::int32_t kind, double weight);
+  /// Of a flow of weight 1, bytes per second; of a kind without weight, what it had last.
+  [[nodiscard]] double rate(std::int32_t kind) const { return at(kind).rate; }
+  /// Brings the rates up to date, and says which have changed, until it is called again.
+  /// Cost: O(n log n) in the kinds whose rates may change, for each round of looking further; none
+  /// that the bottlenecks of all others stay as they are.
+  const std::vector<Change>& share_out();
+
+ private:
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
+
+  // One link of a kind's route.
+  struct Part {
+    std::int32_t link, kind;
+    double part;
+    std::int32_t place;  // in crossing_
+    std::int32_t next;   // part of another kind that is taken, on the same link; −1: none
+  };
+  struct Kind {
+    double weight = 0;
+    double shared = 0;  // the weight for which the rate is
+    double most = 0;    // FlowKind::most
+    double rate = 0;
+    double filled = 0;         // the rate that filling came to
+    std::int32_t begin = 0;    // in parts_
+    std::int32_t end = 0;      // in parts_
+    std::int32_t cap = 0;      // position of `most` in caps_
+    bool has_changed = false;  // in weight, perhaps
+    bool taken = false;        // for its rate to be found anew
+    bool growing = false;      // while filling: has no rate yet
+  };
+  struct Link {
+    double capacity = 0;
+    double grid = 0;          // see `load_of`
+    double load = 0;          // of all kinds, less those that are taken
+    double most_rate = 0;     // no kind that crosses it, and is not taken, has more
+    bool holds_up = false;    // it is full, and those who have that much have no other bottleneck
+    std::int32_t begin = 0;   // in crossing_
+    std::int32_t active = 0;  // so many from there on have weight
+    // Of the kinds that are taken:
+    bool touched = false;  // there are some
+    std::int32_t count = 0, first = -1;
+    double weight = 0, most = 0;
+    // Of filling:
+    double left = 0, growing_weight = 0;
+    std::int32_t growing = 0;  // so many kinds; 0 whatever rounding leaves of their weight
+    double highest = 0;        // rate of a kind that is taken
+    double reached = kNever;   // the rate at which it was full and held somebody up
+    double weight_then = 0;    // that was growing
+  };
+
+  [[nodiscard]] const Kind& at(std::int32_t kind) const {
+    return kinds_[static_cast<std::size_t>(kind)];
+  }
+  Kind& at(std::int32_t kind) { return kinds_[static_cast<std::size_t>(kind)]; }
+  Link& link(std::int32_t l) { return links_[static_cast<std::size_t>(l)]; }
+  Part& part(std::int32_t p) { return parts_[static_cast<std::size_t>(p)]; }
+  // Those that have weight.
+  [[nodiscard]] std::span<const std::int32_t> crossing(const Link& link) const {
+    return {crossing_.data() + link.begin, static_cast<std::size_t>(link.active)};
+  }
+  static double load_of(const Link& link, double part, double weight, double rate);
+
+  void add_links();
+  void note_active(const Kind& kind);
+  void put(std::int32_t place, std::int32_t part);
+  void take(std::int32_t kind);
+  void fill();
+  void begin_filling();
+  void fill_link(double share, std::int32_t link);
+  void freeze(Kind& kind, double rate);
+  bool take_unfair();
+  void take_richer(const Link& link);
+  void take_held_up(Link& link);
+  void settle();
+
+  std::vector<Kind> kinds_;
+  std::vector<Part> parts_;  // by kind
+  std::vector<Link> links_;
+  std::vector<std::int32_t> crossing_;  // parts by link, those of kinds that have weight first
+  std::vector<double> caps_;            // the different values of FlowKind::most, ascending
+  std::vector<std::int32_t> changed_;   // in weight, perhaps
+  std::vector<std::int32_t> taken_, touched_;
+  std::size_t growing_ = 0;                              // kinds
+  std::vector<std::vector<std::int32_t>> by_cap_;        // kinds that are taken
+  std::vector<std::pair<double, std::int32_t>> shares_;  // a heap of links, the least first
+  std::vector<Change> changes_;
+};
+
+}  // namespace forestcoll::audit
