@@ -1,4 +1,6 @@
 // Sizes in bytes. What is refused, and how, stands in tests/audit beside the simulator's input.
+#include "forestcoll/text.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -7,8 +9,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "forestcoll/text.hpp"
 
 namespace forestcoll {
 namespace {
