@@ -141,12 +141,8 @@ class ForestParser {
   // The trivial one in version 1.
   Expected<Symmetry> parse_symmetry(std::size_t list) {
     if (document_.version == 1) return Symmetry();
-    place_ = fmt::format("/symmetry/{}", emit::kListNames[list]);
-    std::string why;
-    auto symmetry =
-        emit::make_symmetry(document_.symmetry[list], {topology_, nodes_, rank_of_}, why);
-    if (!symmetry) return flaw(std::move(why));
-    return *std::move(symmetry);
+    return emit::make_symmetry(document_.symmetry[list], {topology_, nodes_, rank_of_}, file_,
+                               fmt::format("/symmetry/{}", emit::kListNames[list]));
   }
 
   // The trees in the order in which a Forest wants them, and how many stand for images too.

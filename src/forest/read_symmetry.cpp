@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "forest/document_nodes.hpp"
+
 namespace forestcoll::emit {
 namespace {
 
@@ -16,35 +18,33 @@ std::size_t at(Name name) {
 
 class SymmetryMaker {
  public:
-  explicit SymmetryMaker(const NamedNodes& named) : named_(named) {}
+  SymmetryMaker(const NamedNodes& named, std::string_view file, const std::string& where)
+      : named_(named), file_(file), where_(where) {}
 
-  std::optional<Symmetry> make(const std::vector<DocumentGenerator>& generators) {
+  Expected<Symmetry> make(const std::vector<DocumentGenerator>& generators) {
     std::vector<Symmetry::Generator> made;
     int bits = 0;
     for (const DocumentGenerator& generator : generators) {
       if (generator.order < 1 || generator.order >= std::int64_t{1} << 31) {
-        return fail("expected a positive order below 2^31, found " +
+        return flaw("expected a positive order below 2^31, found " +
                     std::to_string(generator.order));
       }
       made.push_back(identity(static_cast<std::int32_t>(generator.order)));
-      if (!turn(generator, made.back())) return std::nullopt;
+      if (const auto done = turn(generator, made.back()); !done) return done.errors();
       bits += Symmetry::width(made.back());
     }
-    if (bits > kMaxBits) return fail("more images than 2^32");
+    if (bits > kMaxBits) return flaw("more images than 2^32");
     for (std::size_t a = 0; a < made.size(); ++a) {
       for (std::size_t b = 0; b < a; ++b) {
-        if (!commute(made[a], made[b])) return fail("two generators do not commute");
+        if (!commute(made[a], made[b])) return flaw("two generators do not commute");
       }
     }
     return Symmetry(std::move(made));
   }
 
-  std::string flaw;
-
  private:
-  std::nullopt_t fail(std::string why) {
-    flaw = std::move(why);
-    return std::nullopt;
+  [[nodiscard]] Diagnostic flaw(std::string message) const {
+    return flaw_of_forest(Code::F02, file_, where_, std::move(message));
   }
 
   [[nodiscard]] Symmetry::Generator identity(std::int32_t order) const {
@@ -59,30 +59,25 @@ class SymmetryMaker {
   }
 
   // Each node once, ranks to ranks, and all back at home after `order` steps.
-  bool turn(const DocumentGenerator& written, Symmetry::Generator& generator) {
+  Expected<void> turn(const DocumentGenerator& written, Symmetry::Generator& generator) {
     std::vector<bool> met(named_.nodes.size(), false);
     for (const std::vector<Name>& cycle : written.cycles) {
       if (cycle.empty() || written.order % static_cast<std::int64_t>(cycle.size()) != 0) {
-        fail("a cycle of " + std::to_string(cycle.size()) + " nodes does not come round in " +
-             std::to_string(written.order) + " steps");
-        return false;
+        return flaw("a cycle of " + std::to_string(cycle.size()) +
+                    " nodes does not come round in " + std::to_string(written.order) + " steps");
       }
       for (std::size_t i = 0; i < cycle.size(); ++i) {
         const std::size_t from = at(cycle[i]), to = at(cycle[(i + 1) % cycle.size()]);
-        if (met[from]) {
-          fail("a node stands in its cycles twice");
-          return false;
-        }
+        if (met[from]) return flaw("a node stands in its cycles twice");
         met[from] = true;
         if (named_.ranks[from].valid() != named_.ranks[to].valid() || type(from) != type(to)) {
-          fail("a node moves to the place of one of another kind");
-          return false;
+          return flaw("a node moves to the place of one of another kind");
         }
         generator.nodes[named_.nodes[from]] = named_.nodes[to];
         if (named_.ranks[from].valid()) generator.ranks[named_.ranks[from]] = named_.ranks[to];
       }
     }
-    return true;
+    return {};
   }
 
   [[nodiscard]] NodeType type(std::size_t name) const {
@@ -97,16 +92,16 @@ class SymmetryMaker {
   }
 
   const NamedNodes& named_;
+  std::string_view file_;
+  const std::string& where_;
 };
 
 }  // namespace
 
-std::optional<Symmetry> make_symmetry(const std::vector<DocumentGenerator>& generators,
-                                      const NamedNodes& named, std::string& flaw) {
-  SymmetryMaker maker(named);
-  auto symmetry = maker.make(generators);
-  flaw = std::move(maker.flaw);
-  return symmetry;
+Expected<Symmetry> make_symmetry(const std::vector<DocumentGenerator>& generators,
+                                 const NamedNodes& named, std::string_view file,
+                                 const std::string& where) {
+  return SymmetryMaker(named, file, where).make(generators);
 }
 
 }  // namespace forestcoll::emit

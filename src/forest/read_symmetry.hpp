@@ -1,12 +1,13 @@
 // The symmetry of a forest in version 2, from its cycles.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "forest/document.hpp"
+#include "forestcoll/diagnostic.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/symmetry.hpp"
 #include "forestcoll/topology.hpp"
@@ -20,9 +21,10 @@ struct NamedNodes {
   std::span<const Rank> ranks;    ///< by name; invalid: none
 };
 
-/// What `Symmetry` requires is tested here. Where it does not hold, nothing, and `flaw` says why.
+/// What `Symmetry` requires is tested here. Errors, at `where` in `file`: F02 it does not hold.
 /// Cost: linear in the fabric per pair of generators.
-[[nodiscard]] std::optional<Symmetry> make_symmetry(
-    const std::vector<DocumentGenerator>& generators, const NamedNodes& named, std::string& flaw);
+[[nodiscard]] Expected<Symmetry> make_symmetry(const std::vector<DocumentGenerator>& generators,
+                                               const NamedNodes& named, std::string_view file,
+                                               const std::string& where);
 
 }  // namespace forestcoll::emit

@@ -66,7 +66,7 @@ class Sweep {
     for (const std::int64_t size : sizes) {
       const auto bytes = static_cast<double>(size);
       const auto seconds = time_of(bytes);
-      if (!seconds) return *error_;
+      if (!seconds) return seconds.errors();
       const double algbw = bytes / *seconds / 1e9;
       simulation.times.push_back(
           {bytes, *seconds, algbw, algbw * model_.description().busbw_factor});
@@ -115,7 +115,7 @@ class Sweep {
     return std::ldexp(kFirstRung * runs_.full_pass(), static_cast<int>(i));
   }
 
-  std::optional<double> time_of(double bytes) {
+  Expected<double> time_of(double bytes) {
     if (is_short(bytes)) return seconds(bytes);
     while (!slope()) {
       const double next = rung(ladder_.size());
@@ -148,7 +148,7 @@ class Sweep {
     return (b.seconds - a.seconds) / (b.bytes - a.bytes);
   }
 
-  std::optional<double> seconds_of_rung(double bytes) {
+  Expected<double> seconds_of_rung(double bytes) {
     if (options_.known == nullptr) return seconds(bytes);
     auto& known = options_.known->by_bytes;
     if (const auto found = known.find(bytes); found != known.end()) {
@@ -179,7 +179,7 @@ class Sweep {
   }
 
   // No transfer is faster than its links, whatever the tolerance.
-  std::optional<double> seconds(double bytes) {
+  Expected<double> seconds(double bytes) {
     const audit::SizeRun& run = runs_.at(bytes);
     switch (run.end) {
       case audit::SizeRun::End::complete:
@@ -188,21 +188,18 @@ class Sweep {
       case audit::SizeRun::End::late:
         return std::numeric_limits<double>::infinity();
       case audit::SizeRun::End::stuck:
-        error_ = make_error(Code::M05,
-                            "the schedule gets stuck: too few operations may be in flight on a "
-                            "connection",
-                            "give the protocol more slots");
-        break;
+        return make_error(Code::M05,
+                          "the schedule gets stuck: too few operations may be in flight on a "
+                          "connection",
+                          "give the protocol more slots");
       case audit::SizeRun::End::stopped:
-        error_ = make_error(Code::R01, "stopped before the end", "give it more time");
-        break;
+        return make_error(Code::R01, "stopped before the end", "give it more time");
       case audit::SizeRun::End::too_many:
-        error_ = make_error(
-            Code::M06, fmt::format("these sizes take more than {} operations", options_.max_events),
-            "simulate fewer or smaller sizes, or larger passes");
         break;
     }
-    return std::nullopt;
+    return make_error(Code::M06,
+                      fmt::format("these sizes take more than {} operations", options_.max_events),
+                      "simulate fewer or smaller sizes, or larger passes");
   }
 
   void note_links(double bytes, const std::vector<double>& link_bytes) {
@@ -239,7 +236,6 @@ class Sweep {
   double largest_ = 0;  // bytes of the run that link_bytes_ is from
   std::vector<double> link_bytes_;
   double link_seconds_ = 0;  // of the busiest link, for each byte of the buffer
-  std::optional<Diagnostic> error_;
 };
 
 }  // namespace

@@ -274,7 +274,7 @@ void doubt_links(const Context& context, const Machine& machine) {
                     "has {} GB/s of NVLink",
                     context.options.nvswitch ? "`nvswitch`" : "`box`", gpu.dev, shown(*given),
                     gpu.device, part->name, shown(has.nominal)),
-        fmt::format("Is it this machine? Else give `nvswitch={}{}`, where its GPUs are "
+        fmt::format("Is it this machine? Else give `nvswitch={}`{}, where its GPUs are "
                     "joined in that way.",
                     shown(has.nominal), box));
     return;
