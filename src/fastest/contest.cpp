@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <queue>
@@ -82,6 +83,8 @@ Expected<Contest> Contest::hold(const Fabric& fabric, const FastestOptions& opti
   if (!programs) return programs.errors();
   contest.programs_ = *std::move(programs);
   contest.add_contenders();
+  tbb::parallel_for(std::size_t{0}, contest.contenders_.size(),
+                    [&](std::size_t c) { contest.find_line(c); });
   return contest;
 }
 
@@ -162,50 +165,61 @@ SimulationParameters Contest::parameters_for(const Contender& contender) const {
 
 double Contest::least_seconds(std::size_t contender, std::int64_t bytes) {
   Times& times = *times_[contender];
-  const std::lock_guard lock(times.mutex);
-  const auto [at, is_new] = times.least.emplace(bytes, 0);
-  if (is_new) {
-    at->second =
-        program(contender).simulator.least_seconds(bytes, parameters_for(contenders_[contender]));
+  {
+    const std::lock_guard lock(times.mutex);
+    const auto known = times.least.find(bytes);
+    if (known != times.least.end()) return known->second;
   }
-  return at->second;
+  const double least =
+      program(contender).simulator.least_seconds(bytes, parameters_for(contenders_[contender]));
+  const std::lock_guard lock(times.mutex);
+  times.least.emplace(bytes, least);
+  return least;
 }
 
-double Contest::quick_bound(std::size_t contender, std::int64_t bytes) {
+void Contest::find_line(std::size_t contender) {
+  const Simulator& simulator = program(contender).simulator;
+  const SimulationParameters parameters = parameters_for(contenders_[contender]);
+  const double of_links = simulator.least_seconds(kManyBytes, links_alone()) /
+                          static_cast<double>(kManyBytes) / (1 + kFirstPass);
   Times& times = *times_[contender];
-  const std::lock_guard lock(times.mutex);
-  if (!times.line) {
-    const Simulator& simulator = program(contender).simulator;
-    const SimulationParameters parameters = parameters_for(contenders_[contender]);
-    const double of_links = simulator.least_seconds(kManyBytes, links_alone()) /
-                            static_cast<double>(kManyBytes) / (1 + kFirstPass);
-    const double efficiency =
-        protocol_named(parameters, contenders_[contender].protocol).efficiency;
-    times.line = {simulator.least_seconds(1, parameters), of_links / efficiency};
-  }
-  return std::max(times.line->first, times.line->second * static_cast<double>(bytes));
+  times.first_byte = simulator.least_seconds(1, parameters);
+  times.each_byte =
+      of_links / protocol_named(parameters, contenders_[contender].protocol).efficiency;
 }
 
+double Contest::quick_bound(std::size_t contender, std::int64_t bytes) const {
+  const Times& times = *times_[contender];
+  return std::max(times.first_byte, times.each_byte * static_cast<double>(bytes));
+}
+
+// Nobody waits for a run of another size: what was known when it began serves it.
 std::optional<double> Contest::seconds(std::size_t contender, std::int64_t bytes, double most) {
   constexpr double kForever = std::numeric_limits<double>::infinity();
   Times& times = *times_[contender];
-  const std::lock_guard lock(times.mutex);
-  const auto known = times.by_size.find(bytes);
-  if (known != times.by_size.end()) {
-    const Time& time = known->second;
-    if (time.seconds != kForever || time.most >= most) return time.seconds;
+  KnownRuns runs;
+  {
+    const std::lock_guard lock(times.mutex);
+    const auto known = times.by_size.find(bytes);
+    if (known != times.by_size.end()) {
+      const Time& time = known->second;
+      if (time.seconds != kForever || time.most >= most) return time.seconds;
+    }
+    runs = times.runs;
   }
-  const Simulator& simulator = program(contender).simulator;
   const SimulationParameters parameters = parameters_for(contenders_[contender]);
-  const auto run = simulator.run({bytes}, parameters,
-                                 {.stop = compile_.synthesis.packing.stop,
-                                  .most_seconds = most,
-                                  .max_events = kMostEvents,
-                                  .threads = 1,
-                                  .known = &times.runs});
-  Time& time = times.by_size[bytes];
-  time = {std::nullopt, most};
+  const auto run = program(contender).simulator.run({bytes}, parameters,
+                                                    {.stop = compile_.synthesis.packing.stop,
+                                                     .most_seconds = most,
+                                                     .max_events = kMostEvents,
+                                                     .threads = 1,
+                                                     .known = &runs});
+  Time time{std::nullopt, most};
   if (run) time.seconds = run->times.front().seconds;
+  const std::lock_guard lock(times.mutex);
+  times.runs.by_bytes.merge(runs.by_bytes);
+  const auto [at, is_new] = times.by_size.emplace(bytes, time);
+  if (!is_new && at->second.seconds == kForever) at->second = time;
   return time.seconds;
 }
 
@@ -258,24 +272,33 @@ std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes) {
 }
 
 std::vector<std::optional<Winner>> Contest::winners() {
-  return winners([](std::size_t) { return true; });
+  return winners({[](std::size_t) { return true; }}).front();
 }
 
-std::vector<std::optional<Winner>> Contest::winners(const Takes& takes) {
+// The largest sizes first, which take longest; those that are found at the same time are of other
+// contenders, and of other sizes, which rarely need the same runs.
+std::vector<std::vector<std::optional<Winner>>> Contest::winners(const std::vector<Takes>& takes) {
   const std::vector<std::int64_t>& sizes = options_.sizes;
   const Progress& progress = options_.compile.synthesis.packing.progress;
-  std::vector<std::optional<Winner>> found(sizes.size());
+  std::vector<std::vector<std::optional<Winner>>> found(
+      takes.size(), std::vector<std::optional<Winner>>(sizes.size()));
+  const std::size_t all = takes.size() * sizes.size();
+  std::atomic<std::size_t> next = 0;
   std::mutex mutex;
   std::size_t done = 0;
-  tbb::parallel_for(std::size_t{0}, sizes.size(), [&](std::size_t i) {
-    found[i] = winner(sizes[i], takes);
+  const auto find_next = [&](std::size_t) {
+    const std::size_t job = next++;
+    const std::size_t t = job % takes.size();
+    const std::size_t before = job / takes.size() + t * sizes.size() / takes.size();
+    const std::size_t i = sizes.size() - 1 - before % sizes.size();
+    found[t][i] = winner(sizes[i], takes[t]);
     const std::lock_guard lock(mutex);
     ++done;
     if (progress) {
-      progress("choosing by simulation",
-               static_cast<double>(done) / static_cast<double>(sizes.size()));
+      progress("choosing by simulation", static_cast<double>(done) / static_cast<double>(all));
     }
-  });
+  };
+  tbb::parallel_for(std::size_t{0}, all, find_next, tbb::simple_partitioner());
   return found;
 }
 

@@ -39,9 +39,10 @@ class Contest {
   /// For each of the options' sizes the fastest of what a runtime would select there, of equals the
   /// first; none where nothing is. All processors work.
   [[nodiscard]] std::vector<std::optional<Winner>> winners();
-  /// The same among those contenders that `takes` says.
+  /// The same among those contenders that each of `takes` says, in their order.
   using Takes = std::function<bool(std::size_t contender)>;
-  [[nodiscard]] std::vector<std::optional<Winner>> winners(const Takes& takes);
+  [[nodiscard]] std::vector<std::vector<std::optional<Winner>>> winners(
+      const std::vector<Takes>& takes);
   /// At one size, which may be another one.
   [[nodiscard]] std::optional<Winner> winner(std::int64_t bytes, const Takes& takes);
   /// Seconds, as `simulate` has them, infinite beyond `most`; none where that would take too long.
@@ -54,7 +55,7 @@ class Contest {
   /// What the winner's time at that size is made of.
   [[nodiscard]] TimeCosts costs(const Winner& winner, std::int64_t bytes) const;
   /// No more than that either, and often less, but of a line that is computed once.
-  [[nodiscard]] double quick_bound(std::size_t contender, std::int64_t bytes);
+  [[nodiscard]] double quick_bound(std::size_t contender, std::int64_t bytes) const;
   /// Would a runtime select it at that size?
   [[nodiscard]] bool serves(std::size_t contender, std::int64_t bytes) const;
   /// A runtime selects it for multiples of so many elements of the whole buffer.
@@ -89,17 +90,18 @@ class Contest {
     double most = 0;
   };
   struct Times {
-    std::mutex mutex;
+    std::mutex mutex;  // of the maps
     std::map<std::int64_t, Time> by_size;
     KnownRuns runs;
     std::map<std::int64_t, double> least;
-    std::optional<std::pair<double, double>> line;  // seconds at least, and for each byte
+    double first_byte = 0, each_byte = 0;  // seconds at least
   };
 
   Contest(const Fabric& fabric, const FastestOptions& options, CompileOptions compile)
       : fabric_(&fabric), options_(options), compile_(std::move(compile)) {}
   [[nodiscard]] bool simple_hangs() const;
   void add_contenders();
+  void find_line(std::size_t contender);
   // The first that takes as long at that size: where chunks are so small that a pass carries them
   // whole, buffers make no difference.
   [[nodiscard]] std::size_t representative(std::size_t contender, std::int64_t bytes) const;

@@ -114,10 +114,13 @@ Expected<std::vector<AlgorithmTimes>> fastest_of_each(const Fabric& fabric,
     }
     all.push_back(std::move(times));
   };
-  for (const std::string& algorithm : contest->algorithms()) {
-    add(algorithm,
-        contest->winners([&](std::size_t c) { return contest->way(c).algorithm == algorithm; }));
+  const std::vector<std::string> algorithms = contest->algorithms();
+  std::vector<Contest::Takes> takes;
+  for (const std::string& algorithm : algorithms) {
+    takes.emplace_back([&](std::size_t c) { return contest->way(c).algorithm == algorithm; });
   }
+  const auto winners = contest->winners(takes);
+  for (std::size_t a = 0; a < algorithms.size(); ++a) add(algorithms[a], winners[a]);
   for (const fastest::Selector& selector : fastest::selectors(*contest, fabric)) {
     add(selector.name, fastest::picks(*contest, selector, options.sizes));
   }

@@ -1,6 +1,9 @@
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "fastest/tuned_file.hpp"
@@ -21,15 +24,20 @@ class Tuner {
 
   // Of all files together: each is as good as it is at its sizes.
   void choose_buffers() {
+    const std::vector<std::int64_t> buffers = contest_.buffers();
+    std::vector<Contest::Takes> takes;
+    for (const std::int64_t bytes : buffers) {
+      takes.emplace_back([this, bytes](std::size_t c) { return runs_with(c, bytes); });
+    }
+    auto winners = contest_.winners(takes);
     double least = std::numeric_limits<double>::infinity();
-    for (const std::int64_t bytes : contest_.buffers()) {
-      auto winners = contest_.winners([&](std::size_t c) { return runs_with(c, bytes); });
+    for (std::size_t b = 0; b < buffers.size(); ++b) {
       double sum = 0;
-      for (const auto& winner : winners) sum += winner ? std::log(winner->seconds) : 0;
+      for (const auto& winner : winners[b]) sum += winner ? std::log(winner->seconds) : 0;
       if (sum >= least) continue;
       least = sum;
-      buffer_bytes_ = bytes;
-      winners_ = std::move(winners);
+      buffer_bytes_ = buffers[b];
+      winners_ = std::move(winners[b]);
     }
   }
 
@@ -112,10 +120,16 @@ Expected<Tuning> tune(const Fabric& fabric, const TuneOptions& options) {
   if (ranges.empty()) return nothing_served(tuner.contest(), "`tune`");
   if (progress) progress("checking", std::nullopt);
   Tuning result;
-  for (const SizeRange& range : ranges) {
-    auto file = fastest::tuned_file(tuner.contest(), range, fabric, result.forests);
+  result.forests.resize(ranges.size());
+  std::vector<std::optional<Expected<TunedFile>>> files(ranges.size());
+  tbb::parallel_for(std::size_t{0}, ranges.size(), [&](std::size_t r) {
+    files[r] = fastest::tuned_file(tuner.contest(), ranges[r], fabric, result.forests[r]);
+  });
+  for (std::size_t r = 0; r < files.size(); ++r) {
+    auto& file = *files[r];
     if (!file) return file.errors();
     result.files.push_back(*std::move(file));
+    result.files.back().forest = r;
   }
   result.buffer_bytes = tuner.buffer_bytes();
   result.not_served = tuner.not_served();

@@ -20,8 +20,7 @@ class FileMaker {
         fabric_(fabric),
         choice_(describe(contest, range.winner, range.first, fabric)) {}
 
-  [[nodiscard]] Expected<TunedFile> make(std::vector<CollectiveForest>& forests) {
-    CollectiveForest trees;
+  [[nodiscard]] Expected<TunedFile> make(CollectiveForest& trees) {
     auto result = contest_.of_plans() ? plan(trees) : xml(trees);
     if (!result) return result;
     const CompileOptions& options = contest_.compile();
@@ -33,8 +32,6 @@ class FileMaker {
     result->channels = verdict->channels;
     result->chunks = verdict->chunks;
     result->verdict = *std::move(verdict);
-    result->forest = forests.size();
-    forests.push_back(std::move(trees));
     return result;
   }
 
@@ -125,8 +122,8 @@ class FileMaker {
 }  // namespace
 
 Expected<TunedFile> tuned_file(const Contest& contest, const SizeRange& range, const Fabric& fabric,
-                               std::vector<CollectiveForest>& forests) {
-  return FileMaker(contest, range, fabric).make(forests);
+                               CollectiveForest& trees) {
+  return FileMaker(contest, range, fabric).make(trees);
 }
 
 }  // namespace forestcoll::fastest

@@ -14,10 +14,9 @@ struct SizeRange {
   Winner winner;  ///< at `first`
 };
 
-/// Written and verified, XML or a plan as the contest is; its trees go to `forests`. Errors: those
-/// of lowering, and the checker's findings.
+/// Written and verified, XML or a plan as the contest is; its trees go to `trees`. Errors: those of
+/// lowering, and the checker's findings.
 [[nodiscard]] Expected<TunedFile> tuned_file(const Contest& contest, const SizeRange& range,
-                                             const Fabric& fabric,
-                                             std::vector<CollectiveForest>& forests);
+                                             const Fabric& fabric, CollectiveForest& trees);
 
 }  // namespace forestcoll::fastest

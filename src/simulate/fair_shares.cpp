@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 namespace forestcoll::audit {
 namespace {
@@ -23,21 +24,6 @@ constexpr double kSameRate = 1e-12;
 
 bool is_more(double rate, double than) {
   return rate > than * (1 + kNearly);
-}
-
-// The least one gives way to another.
-void replace_first(std::vector<std::pair<double, std::int32_t>>& heap,
-                   std::pair<double, std::int32_t> item) {
-  std::size_t at = 0;
-  for (;;) {
-    std::size_t below = 2 * at + 1;
-    if (below >= heap.size()) break;
-    if (below + 1 < heap.size() && heap[below + 1] < heap[below]) ++below;
-    if (item <= heap[below]) break;
-    heap[at] = heap[below];
-    at = below;
-  }
-  heap[at] = item;
 }
 
 }  // namespace
@@ -149,8 +135,8 @@ void FairShares::fill() {
   begin_filling();
   std::size_t cap = 0;  // kinds of lower ones are frozen
   while (growing_ > 0) {
-    if (!shares_.empty() && shares_.front().first < caps_[cap]) {
-      fill_link(shares_.front().first, shares_.front().second);
+    if (!shares_.empty() && shares_.front().rate < caps_[cap]) {
+      fill_first();
       continue;
     }
     for (const std::int32_t k : by_cap_[cap]) {
@@ -169,7 +155,7 @@ void FairShares::begin_filling() {
     crossed.growing = crossed.count;
     crossed.highest = 0;
     crossed.reached = kNever;
-    if (crossed.most > crossed.left) shares_.emplace_back(crossed.left / crossed.weight, l);
+    if (crossed.most > crossed.left) shares_.push_back({crossed.left / crossed.weight, l});
   }
   std::make_heap(shares_.begin(), shares_.end(), std::greater<>());
   growing_ = 0;
@@ -183,12 +169,13 @@ void FairShares::begin_filling() {
   }
 }
 
-// The first one in the heap: it is full, unless some of what crosses it does not grow any more.
-void FairShares::fill_link(double share, std::int32_t l) {
+// The first one in the heap is full, unless some of what crosses it does not grow any more.
+void FairShares::fill_first() {
+  const auto [share, l] = shares_.front();
   Link& full = link(l);
   if (full.growing > 0) {
     const double present = std::max(share, full.left / full.growing_weight);
-    if (present > share * (1 + kNearly)) return replace_first(shares_, {present, l});
+    if (present > share * (1 + kNearly)) return replace_first({present, l});
     full.reached = present;
     full.weight_then = full.growing_weight;
     for (std::int32_t p = full.first; p >= 0; p = part(p).next) {
@@ -198,6 +185,19 @@ void FairShares::fill_link(double share, std::int32_t l) {
   }
   std::pop_heap(shares_.begin(), shares_.end(), std::greater<>());
   shares_.pop_back();
+}
+
+void FairShares::replace_first(const Share& share) {
+  std::size_t at = 0;
+  for (;;) {
+    std::size_t below = 2 * at + 1;
+    if (below >= shares_.size()) break;
+    if (below + 1 < shares_.size() && shares_[below] > shares_[below + 1]) ++below;
+    if (!(share > shares_[below])) break;
+    shares_[at] = shares_[below];
+    at = below;
+  }
+  shares_[at] = share;
 }
 
 void FairShares::freeze(Kind& kind, double rate) {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "simulate/event_graph.hpp"
@@ -78,6 +77,15 @@ class FairShares {
     double weight_then = 0;    // that was growing
   };
 
+  // Of a link, to each that grows.
+  struct Share {
+    double rate;
+    std::int32_t link;
+    bool operator>(const Share& other) const {
+      return rate > other.rate || (rate == other.rate && link > other.link);
+    }
+  };
+
   [[nodiscard]] const Kind& at(std::int32_t kind) const {
     return kinds_[static_cast<std::size_t>(kind)];
   }
@@ -96,7 +104,8 @@ class FairShares {
   void take(std::int32_t kind);
   void fill();
   void begin_filling();
-  void fill_link(double share, std::int32_t link);
+  void fill_first();
+  void replace_first(const Share& share);
   void freeze(Kind& kind, double rate);
   bool take_unfair();
   void take_richer(const Link& link);
@@ -110,9 +119,9 @@ class FairShares {
   std::vector<double> caps_;            // the different values of FlowKind::most, ascending
   std::vector<std::int32_t> changed_;   // in weight, perhaps
   std::vector<std::int32_t> taken_, touched_;
-  std::size_t growing_ = 0;                              // kinds
-  std::vector<std::vector<std::int32_t>> by_cap_;        // kinds that are taken
-  std::vector<std::pair<double, std::int32_t>> shares_;  // a heap of links, the least first
+  std::size_t growing_ = 0;                        // kinds
+  std::vector<std::vector<std::int32_t>> by_cap_;  // kinds that are taken
+  std::vector<Share> shares_;                      // a heap, the least first
   std::vector<Change> changes_;
 };
 
