@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "choose/settle.hpp"
+#include "choose/switch_plan.hpp"
 #include "fastest/programs.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/topology.hpp"
@@ -25,6 +26,18 @@ std::size_t edge_count(const CollectiveForest& forest) {
   return edges;
 }
 
+// Errors: those of `lower_to_plan`.
+Expected<choose::NamedPlan> plan_of(const Way& way, const Fabric& fabric,
+                                    const CompileOptions& options) {
+  if (way.switched) return choose::NamedPlan{way.switched->plan, way.switched->name};
+  const CollectiveForest& forest = way.forest();
+  auto plan = lower_to_plan(forest, boxes_of_ranks(fabric.topology), choose::plan_options(options));
+  if (!plan) return plan.errors();
+  return choose::NamedPlan{*std::move(plan),
+                           fmt::format("{}-{}-{}-k{}", way.algorithm, fabric.topology.name,
+                                       to_string(forest.collective), forest.k)};
+}
+
 class PlanMaker {
  public:
   PlanMaker(std::vector<Way>& ways, const Fabric& fabric, const CompileOptions& options)
@@ -36,7 +49,7 @@ class PlanMaker {
     if (!is_first && !way.switched && edge_count(way.forest()) > kMostPlanEdges) {
       return make_error(Code::N07, "too many edges");
     }
-    const auto planned = plan_of(way, fabric_, options_);
+    auto planned = plan_of(way, fabric_, options_);
     if (!planned) return planned.errors();
     std::string text = to_mscclpp_json(planned->plan, planned->name);
     const auto verdict = verify(text, way.algorithm, &fabric_.topology,
@@ -46,6 +59,7 @@ class PlanMaker {
     auto simulator = prepare_simulation(text, way.algorithm, fabric_.topology);
     if (!simulator) return simulator.errors();
     if (way.switched && verdict->algbw) way.switched->trees.algbw = *verdict->algbw;
+    const std::int64_t max_bytes = planned->plan.max_bytes;
     return Program{.way = number,
                    .instances = 1,
                    .simulator = *std::move(simulator),
@@ -54,8 +68,9 @@ class PlanMaker {
                    .channels = verdict->channels,
                    .steps = verdict->steps,
                    .no_ll128 = {},
+                   .lowered = std::move(planned->plan),
                    .plan = std::move(text),
-                   .max_bytes = planned->plan.max_bytes};
+                   .max_bytes = max_bytes};
   }
 
  private:
@@ -65,17 +80,6 @@ class PlanMaker {
 };
 
 }  // namespace
-
-Expected<choose::NamedPlan> plan_of(const Way& way, const Fabric& fabric,
-                                    const CompileOptions& options) {
-  if (way.switched) return choose::NamedPlan{way.switched->plan, way.switched->name};
-  const CollectiveForest& forest = way.forest();
-  auto plan = lower_to_plan(forest, boxes_of_ranks(fabric.topology), choose::plan_options(options));
-  if (!plan) return plan.errors();
-  return choose::NamedPlan{*std::move(plan),
-                           fmt::format("{}-{}-{}-k{}", way.algorithm, fabric.topology.name,
-                                       to_string(forest.collective), forest.k)};
-}
 
 Expected<std::vector<Program>> make_plans(std::vector<Way>& ways, const Fabric& fabric,
                                           const CompileOptions& options) {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "choose/switch_plan.hpp"
 #include "fastest/ways.hpp"
 #include "forestcoll/ratio.hpp"
 #include "forestcoll/simulate.hpp"
+#include "schedule/mscclpp/plan.hpp"
 
 namespace forestcoll::fastest {
 
@@ -20,8 +20,10 @@ struct Program {
   Simulator simulator;
   std::int64_t chunks = 0;
   std::int32_t threadblocks = 0, channels = 0, steps = 0;
-  std::string no_ll128;   ///< why not
-  std::string plan = {};  ///< of an MSCCL++ plan, its text; XML is written once it is chosen
+  std::string no_ll128;  ///< why not
+  /// Of an MSCCL++ plan, and its text; XML is written once it is chosen.
+  std::optional<ExecutionPlan> lowered = {};
+  std::string plan = {};
   std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max();  ///< for which it is
 };
 
@@ -34,11 +36,7 @@ struct Program {
                                                            const CompileOptions& options,
                                                            std::optional<std::int32_t> instances);
 
-/// A way as a plan of MSCCL++, for all sizes that it can be for. Errors: those of `lower_to_plan`.
-[[nodiscard]] Expected<choose::NamedPlan> plan_of(const Way& way, const Fabric& fabric,
-                                                  const CompileOptions& options);
-
-/// The same as plans of MSCCL++, each way once. Errors and cost: the same.
+/// All ways as plans of MSCCL++, each for all sizes that it can be for. Errors and cost: the same.
 [[nodiscard]] Expected<std::vector<Program>> make_plans(std::vector<Way>& ways,
                                                         const Fabric& fabric,
                                                         const CompileOptions& options);

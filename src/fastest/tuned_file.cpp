@@ -86,12 +86,11 @@ class FileMaker {
       result.algbw = way().switched->trees.algbw;
       result.optimum = way().switched->trees.optimum;
     }
-    auto planned = plan_of(way(), fabric_, contest_.compile());
-    if (!planned) return planned.errors();
-    result.last = std::min(result.last, planned->plan.max_bytes);
-    planned->plan.min_bytes = result.first;
-    planned->plan.max_bytes = result.last;
-    result.text = to_mscclpp_json(planned->plan, result.name.substr(0, result.name.rfind('.')));
+    ExecutionPlan plan = *contest_.program(range_.winner.contender).lowered;
+    result.last = std::min(result.last, plan.max_bytes);
+    plan.min_bytes = result.first;
+    plan.max_bytes = result.last;
+    result.text = to_mscclpp_json(plan, result.name.substr(0, result.name.rfind('.')));
     return result;
   }
 

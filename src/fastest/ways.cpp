@@ -1,8 +1,10 @@
 #include "fastest/ways.hpp"
 
 #include <fmt/format.h>
+#include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -34,7 +36,9 @@ class WayFinder {
  public:
   WayFinder(const Fabric& fabric, const CompileOptions& options, const BaselineOptions& baseline,
             const std::vector<std::string>& wanted)
-      : fabric_(fabric), options_(options), baseline_(baseline), wanted_(wanted) {}
+      : fabric_(fabric), options_(options), silent_(options), baseline_(baseline), wanted_(wanted) {
+    silent_.synthesis.packing.progress = nullptr;
+  }
 
   Expected<std::vector<Way>> find() {
     if (const auto done = is_wanted("forestcoll") ? add_ours() : find_optimum(); !done) {
@@ -50,6 +54,8 @@ class WayFinder {
   }
 
  private:
+  using Search = std::function<std::vector<Synthesis>()>;
+
   [[nodiscard]] bool is_wanted(std::string_view name) const {
     return wanted_.empty() || std::ranges::find(wanted_, name) != wanted_.end();
   }
@@ -61,9 +67,7 @@ class WayFinder {
     optimum_ = best->synthesis.forest.optimum;
     ways_.push_back({"forestcoll", *std::move(best), {}});
     if (!options_.choose_trees) return {};
-    add_powers_of_two();
-    add_optimal();
-    add_lower_trees();
+    add_all();
     return {};
   }
 
@@ -89,42 +93,63 @@ class WayFinder {
     ways_.push_back({"forestcoll", {std::move(synthesis), ""}, {}});
   }
 
-  // The highest rate of all, of as many trees as that takes.
-  void add_optimal() {
-    SynthesizeOptions asked = options_.synthesis;
-    asked.trees_per_root = {};
-    auto found = choose::synthesize_as_written(fabric_.network, asked, options_.format);
-    if (!found) return;
-    for (Synthesis& each : *found) {
-      if (!each.stopped) add(std::move(each));
+  // What knows nothing of each other is searched at the same time.
+  void add_all() {
+    std::vector<Search> searches;
+    for (std::int64_t k = 1; k <= kMostTrees; k *= 2) {
+      searches.emplace_back([&, k] { return of_number(k); });
+    }
+    searches.emplace_back([&] { return choose::in_powers_of_two(fabric_, silent_); });
+    searches.emplace_back([&] { return optimal(); });
+    searches.emplace_back([&] { return lower_trees(); });
+    std::vector<std::vector<Synthesis>> found(searches.size());
+    tbb::parallel_for(std::size_t{0}, searches.size(), [&](std::size_t s) {
+      if (!is_stopped()) found[s] = searches[s]();
+    });
+    for (auto& forests : found) {
+      for (Synthesis& each : forests) add(std::move(each));
     }
   }
 
-  void add_powers_of_two() {
-    for (std::int64_t k = 1; k <= kMostTrees && !is_stopped(); k *= 2) {
-      if (auto found = choose::synthesize_at(fabric_.network, options_.synthesis, k)) {
-        add(*std::move(found));
-      }
+  [[nodiscard]] std::vector<Synthesis> of_number(std::int64_t k) const {
+    std::vector<Synthesis> result;
+    if (auto found = choose::synthesize_at(fabric_.network, silent_.synthesis, k)) {
+      result.push_back(*std::move(found));
     }
-    for (Synthesis& each : choose::in_powers_of_two(fabric_, options_)) add(std::move(each));
+    return result;
+  }
+
+  // The highest rate of all, of as many trees as that takes.
+  [[nodiscard]] std::vector<Synthesis> optimal() const {
+    std::vector<Synthesis> result;
+    SynthesizeOptions asked = silent_.synthesis;
+    asked.trees_per_root = {};
+    auto found = choose::synthesize_as_written(fabric_.network, asked, silent_.format);
+    if (!found) return result;
+    for (Synthesis& each : *found) {
+      if (!each.stopped) result.push_back(std::move(each));
+    }
+    return result;
   }
 
   // Lower trees at lower rates: of one tree per root, for small sizes.
-  void add_lower_trees() {
-    if (fabric_.network.ranks.size() > kMostRanksLowered) return;
-    SynthesizeOptions asked = options_.synthesis;
+  [[nodiscard]] std::vector<Synthesis> lower_trees() const {
+    std::vector<Synthesis> result;
+    if (fabric_.network.ranks.size() > kMostRanksLowered) return result;
+    SynthesizeOptions asked = silent_.synthesis;
     asked.trees_per_root = {TreesPerRoot::Mode::fixed, 1};
     auto found = synthesize(fabric_.network, asked);
-    if (!found || found->stopped) return;
+    if (!found || found->stopped) return result;
     std::int32_t height = height_of(found->forest);
     const std::int32_t least = found->least_height;
     while (height > least && !is_stopped()) {
       asked.max_height = height - 1;
       auto lower = synthesize(fabric_.network, asked);
-      if (!lower || lower->stopped) return;
+      if (!lower || lower->stopped) break;
       height = height_of(lower->forest);
-      add(*std::move(lower));
+      result.push_back(*std::move(lower));
     }
+    return result;
   }
 
   void add_baselines() {
@@ -197,6 +222,7 @@ class WayFinder {
 
   const Fabric& fabric_;
   const CompileOptions& options_;
+  CompileOptions silent_;  // the same, but no progress is told, by several threads at once
   const BaselineOptions& baseline_;
   const std::vector<std::string>& wanted_;
   std::vector<Way> ways_;

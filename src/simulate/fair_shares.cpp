@@ -64,13 +64,14 @@ void FairShares::add_links() {
   }
   crossing_.resize(parts_.size());
   for (std::size_t p = 0; p < parts_.size(); ++p) {
-    put(begin[static_cast<std::size_t>(parts_[p].link)]++, static_cast<std::int32_t>(p));
+    put(begin[static_cast<std::size_t>(parts_[p].link)]++,
+        {static_cast<std::int32_t>(p), parts_[p].kind});
   }
 }
 
-void FairShares::put(std::int32_t place, std::int32_t p) {
-  crossing_[static_cast<std::size_t>(place)] = p;
-  part(p).place = place;
+void FairShares::put(std::int32_t place, const Crossing& crossing) {
+  crossing_[static_cast<std::size_t>(place)] = crossing;
+  part(crossing.part).place = place;
 }
 
 // Of a kind on a link. In multiples of a small part of the capacity, which doubles add and subtract
@@ -109,7 +110,7 @@ void FairShares::note_active(const Kind& kind) {
     const std::int32_t to = crossed.begin + (kind.weight > 0 ? crossed.active++ : --crossed.active);
     const std::int32_t from = part(p).place;
     put(from, crossing_[static_cast<std::size_t>(to)]);
-    put(to, p);
+    put(to, {p, part(p).kind});
   }
 }
 
@@ -235,12 +236,12 @@ bool FairShares::take_unfair() {
 }
 
 // Those who have more than what all of them would have together with those who were held up.
-void FairShares::take_richer(const Link& crossed) {
+void FairShares::take_richer(Link& crossed) {
   double share = crossed.reached, most = 0;
   for (bool goes_on = true; goes_on;) {
     double weight = crossed.weight_then, all = crossed.reached * weight;
-    for (const std::int32_t p : crossing(crossed)) {
-      const Kind& kind = at(part(p).kind);
+    for (const auto& [p, k] : crossing(crossed)) {
+      const Kind& kind = at(k);
       if (kind.taken || !is_more(kind.rate, share)) continue;
       most = std::max(most, kind.rate);
       weight += kind.weight * part(p).part;
@@ -249,19 +250,23 @@ void FairShares::take_richer(const Link& crossed) {
     goes_on = is_more(all / weight, share);
     share = std::max(share, all / weight);
   }
-  if (most == 0) return;
+  if (most == 0) {  // they are taken already
+    crossed.most_rate = crossed.reached;
+    crossed.holds_up = false;
+    return;
+  }
   share = std::min(share, most);  // whatever rounding says
-  for (const std::int32_t p : crossing(crossed)) {
-    if (at(part(p).kind).rate >= share) take(part(p).kind);
+  for (const auto& [p, k] : crossing(crossed)) {
+    if (at(k).rate >= share) take(k);
   }
 }
 
 void FairShares::take_held_up(Link& crossed) {
   const double least = crossed.most_rate * (1 - 2 * kNearly);
   crossed.holds_up = false;
-  for (const std::int32_t p : crossing(crossed)) {
-    const Kind& kind = at(part(p).kind);
-    if (kind.rate >= least && kind.rate < kind.most) take(part(p).kind);
+  for (const auto& [p, k] : crossing(crossed)) {
+    const Kind& kind = at(k);
+    if (kind.rate >= least && kind.rate < kind.most) take(k);
   }
 }
 

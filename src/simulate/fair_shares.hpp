@@ -57,26 +57,28 @@ class FairShares {
     bool taken = false;        // for its rate to be found anew
     bool growing = false;      // while filling: has no rate yet
   };
-  struct Link {
+  // What filling needs lies together.
+  struct alignas(64) Link {
+    double left = 0, growing_weight = 0;
+    std::int32_t growing = 0;     // so many kinds; 0 whatever rounding leaves of their weight
+    std::int32_t count = 0;       // of the kinds that are taken
+    std::int32_t first = -1;      // part of a kind that is taken
+    bool touched = false;         // kinds are taken
+    bool holds_up = false;        // it is full, and who has `most_rate` has no other bottleneck
+    double highest = 0;           // rate of a kind that is taken
+    double reached = kNever;      // the rate at which it was full and held somebody up
+    double weight_then = 0;       // that was growing
+    double weight = 0, most = 0;  // of the kinds that are taken
+    double load = 0;              // of all others
+    double most_rate = 0;         // no other that crosses it has more
     double capacity = 0;
     double grid = 0;          // see `load_of`
-    double load = 0;          // of all kinds, less those that are taken
-    double most_rate = 0;     // no kind that crosses it, and is not taken, has more
-    bool holds_up = false;    // it is full, and those who have that much have no other bottleneck
     std::int32_t begin = 0;   // in crossing_
     std::int32_t active = 0;  // so many from there on have weight
-    // Of the kinds that are taken:
-    bool touched = false;  // there are some
-    std::int32_t count = 0, first = -1;
-    double weight = 0, most = 0;
-    // Of filling:
-    double left = 0, growing_weight = 0;
-    std::int32_t growing = 0;  // so many kinds; 0 whatever rounding leaves of their weight
-    double highest = 0;        // rate of a kind that is taken
-    double reached = kNever;   // the rate at which it was full and held somebody up
-    double weight_then = 0;    // that was growing
   };
-
+  struct Crossing {
+    std::int32_t part, kind;
+  };
   // Of a link, to each that grows.
   struct Share {
     double rate;
@@ -93,14 +95,14 @@ class FairShares {
   Link& link(std::int32_t l) { return links_[static_cast<std::size_t>(l)]; }
   Part& part(std::int32_t p) { return parts_[static_cast<std::size_t>(p)]; }
   // Those that have weight.
-  [[nodiscard]] std::span<const std::int32_t> crossing(const Link& link) const {
+  [[nodiscard]] std::span<const Crossing> crossing(const Link& link) const {
     return {crossing_.data() + link.begin, static_cast<std::size_t>(link.active)};
   }
   static double load_of(const Link& link, double part, double weight, double rate);
 
   void add_links();
   void note_active(const Kind& kind);
-  void put(std::int32_t place, std::int32_t part);
+  void put(std::int32_t place, const Crossing& crossing);
   void take(std::int32_t kind);
   void fill();
   void begin_filling();
@@ -108,16 +110,16 @@ class FairShares {
   void replace_first(const Share& share);
   void freeze(Kind& kind, double rate);
   bool take_unfair();
-  void take_richer(const Link& link);
+  void take_richer(Link& link);
   void take_held_up(Link& link);
   void settle();
 
   std::vector<Kind> kinds_;
   std::vector<Part> parts_;  // by kind
   std::vector<Link> links_;
-  std::vector<std::int32_t> crossing_;  // parts by link, those of kinds that have weight first
-  std::vector<double> caps_;            // the different values of FlowKind::most, ascending
-  std::vector<std::int32_t> changed_;   // in weight, perhaps
+  std::vector<Crossing> crossing_;     // parts by link, those of kinds that have weight first
+  std::vector<double> caps_;           // the different values of FlowKind::most, ascending
+  std::vector<std::int32_t> changed_;  // in weight, perhaps
   std::vector<std::int32_t> taken_, touched_;
   std::size_t growing_ = 0;                        // kinds
   std::vector<std::vector<std::int32_t>> by_cap_;  // kinds that are taken
