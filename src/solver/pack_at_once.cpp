@@ -13,11 +13,9 @@
 namespace forestcoll::solver {
 namespace {
 
-using Mode = TreesPerRoot::Mode;
-
 // The k that are asked for; of all up to some k, powers of two: each is a packing.
 std::vector<std::int64_t> numbers_asked_for(const TreesPerRoot& asked) {
-  if (asked.mode == Mode::fixed) return {asked.value};
+  if (asked.mode == TreesPerRoot::Mode::fixed) return {asked.value};
   std::vector<std::int64_t> numbers;
   for (std::int64_t k = 1; k <= asked.value; k *= 2) numbers.push_back(k);
   return numbers;
@@ -44,10 +42,10 @@ Expected<Synthesis> pack_with_rounded_shares(const Problem& in_turn, const Allre
     Weights shares = rounded_shares(parts.shares, k_asked * data);
     const std::int64_t k = take_common_factor(shares);
     SynthesizeOptions fixed = options;
-    fixed.trees_per_root = {Mode::fixed, k};
+    fixed.trees_per_root = {TreesPerRoot::Mode::fixed, k};
     auto found = pack_with_shares(in_turn, parts, shares, fixed, begun);
     const bool stopped = !found || found->stopped;
-    if (found && options.trees_per_root.mode != Mode::fixed) {
+    if (found && options.trees_per_root.mode != TreesPerRoot::Mode::fixed) {
       rows.push_back({k_asked, found->forest.algbw});
     }
     if (!best || (found && (!*best || (*best)->forest.algbw < found->forest.algbw))) {
@@ -61,7 +59,7 @@ Expected<Synthesis> pack_with_rounded_shares(const Problem& in_turn, const Allre
 
 Expected<Synthesis> pack_at_once(const Problem& in_turn, const AllreduceParts& parts,
                                  const SynthesizeOptions& options, const Synthesis& begun) {
-  if (parts.as_owned || options.trees_per_root.mode == Mode::optimal) {
+  if (parts.as_owned || options.trees_per_root.mode == TreesPerRoot::Mode::optimal) {
     return pack_with_shares(in_turn, parts, parts.shares, options, begun);
   }
   return pack_with_rounded_shares(in_turn, parts, options, begun);

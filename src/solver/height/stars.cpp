@@ -18,7 +18,7 @@ namespace {
 
 // Steps: a tenth of a second at most.
 constexpr std::int64_t kMostStarSteps = std::int64_t{1} << 24;
-constexpr int kRounds = 6;
+constexpr int kStarRounds = 6;
 
 // Shortest ways from each rank to all others through switches, by integral lengths.
 //
@@ -140,8 +140,8 @@ class StarLengths {
 
   // False where there is no way to some rank.
   bool load_ways_from(NodeId source) {
-    constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max() / 2;
-    distance_.assign(network_.graph.node_count(), kFar);
+    constexpr std::int64_t kNoWay = std::numeric_limits<std::int64_t>::max() / 2;
+    distance_.assign(network_.graph.node_count(), kNoWay);
     by_.assign(network_.graph.node_count(), ArcId());
     passing_.assign(network_.graph.node_count(), 0);
     order_.clear();
@@ -315,7 +315,7 @@ bool stars_are_impossible(const Network& network, const Weights& weights, const 
     return true;
   }
   StarLengths lengths(network, weights, scaling);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kStarRounds; ++round) {
     if ((round + 1) * lengths.searches() * size_of(network) > kMostStarSteps) return false;
     if (lengths.refuted()) return true;
     lengths.adapt();
