@@ -275,8 +275,9 @@ std::vector<std::optional<Winner>> Contest::winners() {
   return winners({[](std::size_t) { return true; }}).front();
 }
 
-// The largest sizes first, which take longest; those that are found at the same time are of other
-// contenders, and of other sizes, which rarely need the same runs.
+// What takes longest first: the largest sizes of the last of `takes`, with its small buffers. Those
+// that are found at the same time are of other contenders, and of other sizes, which rarely need
+// the same runs.
 std::vector<std::vector<std::optional<Winner>>> Contest::winners(const std::vector<Takes>& takes) {
   const std::vector<std::int64_t>& sizes = options_.sizes;
   const Progress& progress = options_.compile.synthesis.packing.progress;
@@ -288,8 +289,9 @@ std::vector<std::vector<std::optional<Winner>>> Contest::winners(const std::vect
   std::size_t done = 0;
   const auto find_next = [&](std::size_t) {
     const std::size_t job = next++;
-    const std::size_t t = job % takes.size();
-    const std::size_t before = job / takes.size() + t * sizes.size() / takes.size();
+    const std::size_t after = job % takes.size();  // so many others of `takes`
+    const std::size_t t = takes.size() - 1 - after;
+    const std::size_t before = job / takes.size() + after * sizes.size() / takes.size();
     const std::size_t i = sizes.size() - 1 - before % sizes.size();
     found[t][i] = winner(sizes[i], takes[t]);
     const std::lock_guard lock(mutex);
