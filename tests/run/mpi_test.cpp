@@ -1,4 +1,5 @@
 // Schedules on real buffers, under mpirun.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -175,6 +176,34 @@ TEST(RunProgram, SeveralSchedulesOneAfterTheOther) {
   EXPECT_THAT(run.err, HasSubstr(foreign + ": 1:1: not a schedule that can be run"));
   EXPECT_EQ(run_files({wrong, last}).code, 1);
   EXPECT_EQ(run_files({last}).code, 0);
+}
+
+// What comes while a threadblock still sends waits in its slots, slice by slice: no receive that is
+// asked for too early may take a slot that is in use.
+TEST(RunProgram, SlicesThatComeWhileAThreadblockSends) {
+  std::string xml =
+      "<algo name=\"crossing\" proto=\"Simple\" nchannels=\"1\" nchunksperloop=\"4\" ngpus=\"2\" "
+      "coll=\"allgather\" inplace=\"1\" outofplace=\"0\" minBytes=\"0\" maxBytes=\"0\">\n";
+  for (int rank = 0; rank < 2; ++rank) {
+    const int peer = 1 - rank;
+    xml += fmt::format(
+        "<gpu id=\"{0}\" i_chunks=\"2\" o_chunks=\"4\" s_chunks=\"0\">\n"
+        "<tb id=\"0\" send=\"{1}\" recv=\"{1}\" chan=\"0\">\n",
+        rank, peer);
+    for (int step = 0; step < 4; ++step) {
+      const int chunk = step % 2;
+      xml += fmt::format(
+          "<step s=\"{}\" type=\"{}\" srcbuf=\"i\" srcoff=\"{}\" dstbuf=\"o\" dstoff=\"{}\" "
+          "cnt=\"1\" depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n",
+          step, step < 2 ? 's' : 'r', chunk, 2 * (step < 2 ? rank : peer) + chunk);
+    }
+    xml += "</tb>\n</gpu>\n";
+  }
+  const Result run = mpirun(2, xml + "</algo>\n",
+                            {"-b", "64K", "-e", "4M", "-f", "4", "-n", "3", "--timeout", "10"});
+  EXPECT_EQ(run.code, 0) << run.out << run.err;
+  EXPECT_EQ(rows_of(run.out).all, 4);
+  EXPECT_EQ(rows_of(run.out).wrong, 0) << run.out;
 }
 
 // Two threadblocks of one rank that wait for each other: nobody can see it without running it.

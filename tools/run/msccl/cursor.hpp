@@ -22,9 +22,10 @@ class Cursor {
   /// Elements of the slice, and where they begin in a buffer for an operand at that offset.
   [[nodiscard]] std::int64_t elements() const;
   [[nodiscard]] std::int64_t element(std::int32_t offset) const;
-  /// Of this slice among those of all receiving operations, empty ones counted.
+  /// Of this slice among those of all receiving operations, empty ones counted; where the operation
+  /// does not receive, that of the next one that does.
   [[nodiscard]] std::int64_t receive_position() const {
-    return receives_ * cut_->op_slices + slice_;
+    return receives_ * cut_->op_slices + (step().operation->receives ? slice_ : 0);
   }
   /// Goes on; true where that ended a step.
   bool next();
