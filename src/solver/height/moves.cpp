@@ -109,7 +109,6 @@ bool HeightMoves::move(TreeEdge edge, std::int32_t limit, const MoveLimits& limi
   amount_ = rows_.tree(edge.tree).multiplicity;
   weight_base_ = std::max(0, limit - 40);
   while (true) {
-    if (exchange_best(edge, limit)) return true;
     begin_step(edge);
     for (int chain = 0; chain <= limits.chain; ++chain) {
       if (place(edge, limit, chain)) {
@@ -123,12 +122,30 @@ bool HeightMoves::move(TreeEdge edge, std::int32_t limit, const MoveLimits& limi
   }
 }
 
+// At each node on the edge's route.
 bool HeightMoves::exchange(TreeEdge edge, std::int32_t limit) {
   refresh_index();
   limits_ = MoveLimits{};
   amount_ = rows_.tree(edge.tree).multiplicity;
   weight_base_ = std::max(0, limit - 40);
-  return exchange_best(edge, limit);
+  const Core& core = rows_.core();
+  arcs_of(rows_.route(edge), ours_);
+  best_.gain = 0;
+  for (std::size_t i = ours_.size(); i-- > 0;) {
+    const auto passed = std::span<const ArcId>(ours_).first(i + 1);
+    const auto rest = std::span<const ArcId>(ours_).subspan(i + 1);
+    for (const ArcId into : core.graph.in(core.graph.head(ours_[i]))) {
+      judge_users(edge, into, passed, rest, limit);
+    }
+  }
+  if (best_.gain == 0) return false;
+  const TreeEdge user = best_.user;
+  begin_step(edge);
+  end_step(rows_.route_along(best_.arcs));
+  begin_step(user);
+  end_step(rows_.route_along(best_.their_arcs));
+  commit();
+  return true;
 }
 
 bool HeightMoves::exchange_group(std::size_t tree, std::span<const Rank> group,
@@ -242,29 +259,6 @@ bool HeightMoves::push_out(const Candidate& candidate, std::int32_t limit, int c
     if (can_move(*user) && replace(candidate.arcs, *user, limit, chain)) return true;
   }
   return false;
-}
-
-// At each node on the edge's route: the best exchange with another edge of the ways by which the
-// two get there. Loads stay as they are.
-bool HeightMoves::exchange_best(TreeEdge edge, std::int32_t limit) {
-  const Core& core = rows_.core();
-  arcs_of(rows_.route(edge), ours_);
-  best_.gain = 0;
-  for (std::size_t i = ours_.size(); i-- > 0;) {
-    const auto passed = std::span<const ArcId>(ours_).first(i + 1);
-    const auto rest = std::span<const ArcId>(ours_).subspan(i + 1);
-    for (const ArcId into : core.graph.in(core.graph.head(ours_[i]))) {
-      judge_users(edge, into, passed, rest, limit);
-    }
-  }
-  if (best_.gain == 0) return false;
-  const TreeEdge user = best_.user;
-  begin_step(edge);
-  end_step(rows_.route_along(best_.arcs));
-  begin_step(user);
-  end_step(rows_.route_along(best_.their_arcs));
-  commit();
-  return true;
 }
 
 void HeightMoves::judge_users(TreeEdge edge, ArcId into, std::span<const ArcId> passed,

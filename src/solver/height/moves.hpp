@@ -33,7 +33,8 @@ class HeightMoves {
   /// multiplicity moves. False where none was found: then nothing has changed.
   bool move(TreeEdge edge, std::int32_t limit, const MoveLimits& limits);
 
-  /// `move` with nothing but the best exchange of two routes.
+  /// Of all exchanges with another edge of the ways by which the two reach a node, the best one, in
+  /// the sense of `move`. Loads stay as they are. False: none helps.
   bool exchange(TreeEdge edge, std::int32_t limit);
 
   /// Moves up to `amount` trees' worth of the edge to a route within the
@@ -84,7 +85,6 @@ class HeightMoves {
                                                    bool through_full);
   bool place(TreeEdge edge, std::int32_t limit, int chain);
   bool push_out(const Candidate& candidate, std::int32_t limit, int chain);
-  bool exchange_best(TreeEdge edge, std::int32_t limit);
   void judge_users(TreeEdge edge, ArcId into, std::span<const ArcId> passed,
                    std::span<const ArcId> rest, std::int32_t limit);
   bool replace(std::span<const ArcId> arcs, TreeEdge user, std::int32_t limit, int chain);

@@ -40,6 +40,9 @@ constexpr std::int64_t kRepairsAtFirst = 24;
 // Heights above the least that are tried rank by rank, and up to which forests are mended.
 constexpr std::int32_t kMoreHeight = 2;
 
+// The least height up to which flat trees, of height 1 or 2, are a beginning.
+constexpr std::int32_t kMostHeightOfFlat = 3;
+
 // A forest made as a whole: `make(rows, resources)` is given roots and multiplicities.
 template <class Make>
 std::optional<PackedTrees> pack_whole(const Core& core, const Orbits& orbits,
@@ -90,8 +93,7 @@ class Portfolio {
     // What is cheap for what it finds comes first.
     for (const Attempt attempt :
          {&Portfolio::shortest, &Portfolio::with_images_at_first, &Portfolio::by_rank,
-          &Portfolio::flat_with_images, &Portfolio::flat, &Portfolio::with_images_after_all,
-          &Portfolio::root_by_root}) {
+          &Portfolio::flat, &Portfolio::with_images_after_all, &Portfolio::root_by_root}) {
       if (options_.stop.stop_requested() || (this->*attempt)()) break;
     }
     if (!fits() && if_stopped_ == IfStopped::finish_at_once) flat_at_once();
@@ -191,35 +193,16 @@ class Portfolio {
     }));
   }
 
-  // The height of flat trees that are worth a search; nothing where there are none.
-  [[nodiscard]] std::optional<std::int32_t> flat_height(std::int32_t most) const {
-    if (is_direct_ || least_height_.distance > most) return std::nullopt;
-    const std::int32_t least = least_height_.exact();
-    if (least > most) return std::nullopt;
-    return least == 1 ? 1 : 2;
-  }
-
-  // Images take the same ways; where these are too few, the roots may do better each on its own.
-  bool flat_with_images() {
-    const auto height = flat_height(2);
-    for (const Orbits& orbits : symmetric_) {
-      if (!height || options_.stop.stop_requested()) return false;
-      auto packed =
-          pack_whole(core_, orbits, owed_, [&](const TreeRows& rows, Resources& resources) {
-            return pack_flat(rows, resources, *height, Fit::within, options_.stop);
-          });
-      if (packed && offer(std::move(packed))) return true;
-    }
-    return false;
-  }
-
   // Flat trees, which may ask too much of some links, and then what is overfull is mended.
   bool flat() {
-    const auto height = flat_height(3);
-    if (!height || edges_ > kMaxWholeEdges) return false;
+    if (is_direct_ || edges_ > kMaxWholeEdges || least_height_.distance > kMostHeightOfFlat) {
+      return false;
+    }
     const std::int32_t least = least_height_.exact();
+    if (least > kMostHeightOfFlat) return false;
     return offer(pack_whole(core_, each_, owed_, [&](const TreeRows& rows, Resources& resources) {
-      if (!pack_flat(rows, resources, *height, Fit::perhaps, options_.stop)) return false;
+      if (!pack_flat(rows, resources, std::min(least, 2), Fit::perhaps, options_.stop))
+        return false;
       const std::size_t most_trees = kMaxWholeEdges / core_.compute.size();
       for (std::int32_t h = least; h <= least + kMoreHeight; ++h) {
         const bool is_last = h == least + kMoreHeight;
