@@ -164,4 +164,13 @@ inline constexpr std::int64_t kPlanAlignment = 16;
   return chunks;
 }
 
+/// Of all trees of both phases together.
+[[nodiscard]] inline std::size_t edge_count(const CollectiveForest& forest) {
+  std::size_t edges = 0;
+  for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
+    if (*phase) edges += (*phase)->tree_count() * ((*phase)->rank_count() - 1);
+  }
+  return edges;
+}
+
 }  // namespace forestcoll

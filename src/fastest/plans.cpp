@@ -9,6 +9,7 @@
 #include "choose/switch_plan.hpp"
 #include "fastest/programs.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/forest.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
 
@@ -17,14 +18,6 @@ namespace {
 
 // Of trees, so many edges in all: beyond, a plan takes too long to be simulated again and again.
 constexpr std::size_t kMostPlanEdges = 64'000;
-
-std::size_t edge_count(const CollectiveForest& forest) {
-  std::size_t edges = 0;
-  for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
-    if (*phase) edges += (*phase)->tree_count() * ((*phase)->rank_count() - 1);
-  }
-  return edges;
-}
 
 // Errors: those of `lower_to_plan`.
 Expected<choose::NamedPlan> plan_of(const Way& way, const Fabric& fabric,

@@ -12,6 +12,7 @@ namespace forestcoll::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 nlohmann::json programs(const std::string& fabric, std::vector<std::string> more) {
   std::vector<std::string> arguments = {"compare", topology(fabric), "--json"};
@@ -124,6 +125,22 @@ TEST(ComparePrograms, AlltoallIsChosenBySizeToo) {
           << each["algorithm"];
     }
   }
+}
+
+// All to all, 512 GPUs have the steps of 512 trees; from one root, of a few.
+TEST(ComparePrograms, OfTooManyGpusAreNotTimed) {
+  const std::vector<std::string> fabric = {"compare", topology("torus-8x8x8"), "--sizes", "1K"};
+  const auto compare = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), fabric.begin(), fabric.end());
+    const auto result = run(more);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result.out + result.err;
+  };
+  EXPECT_THAT(compare({"-c", "allgather", "--algorithms", "multitree"}),
+              HasSubstr("multitree: not simulated as a program: programs of 512 GPUs are too many "
+                        "to be simulated here [N07]"));
+  const auto rooted = compare({"-c", "broadcast", "--root", "0", "--algorithms", "one-shot"});
+  EXPECT_THAT(rooted, Not(HasSubstr("N07")));
 }
 
 }  // namespace

@@ -15,7 +15,9 @@
 namespace forestcoll::cli {
 namespace {
 
+// Programs of a rooted collective have the steps of a few trees, others those of as many as GPUs.
 constexpr std::size_t kMostRanksTimed = 256;
+constexpr std::size_t kMostRanksTimedRooted = 1024;
 constexpr const char* kNcclPick = "nccl-pick";
 constexpr const char* kMscclppPick = "mscclpp-pick";
 constexpr const char* kNvls = "nvls";
@@ -156,12 +158,13 @@ Expected<std::vector<AlgorithmTimes>> time_programs(const Fabric& fabric,
                                                     const RowsRequest& request,
                                                     const Console& console) {
   const std::size_t ranks = fabric.network.ranks.size();
-  if (ranks > kMostRanksTimed) {
+  const std::size_t most = is_rooted(request.collective) ? kMostRanksTimedRooted : kMostRanksTimed;
+  if (ranks > most) {
     return make_error(Code::N07,
                       fmt::format("programs of {} GPUs are too many to be simulated here", ranks),
                       fmt::format("up to {} are; compare fewer GPUs with --ranks, or trees with "
                                   "--trees",
-                                  kMostRanksTimed));
+                                  most));
   }
   FastestOptions options{.compile = {},
                          .sizes = request.sizes,
