@@ -280,11 +280,11 @@ TEST(SynthInNetwork, APlanForLargeMessagesIsNamedWhereNoneIs) {
   const Scratch scratch;
   const std::string file = scratch / "rack.json";
   ASSERT_EQ(run({"topo", "gen", "gb200-nvl72", "-o", file}).code, 0);
-  const auto refused = run({"synth", file, "-c", "allreduce", "--format", "mscclpp", "--size",
-                            "64M", "-o", scratch / "plan.json"});
+  const auto refused = run({"synth", file, "--ranks", "0-17", "-c", "allreduce", "--format",
+                            "mscclpp", "--size", "64M", "-o", scratch / "plan.json"});
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.err, HasSubstr("up to 2147483648 [S03]"));
-  EXPECT_THAT(refused.err, HasSubstr("name multiples of 1152 bytes"));
+  EXPECT_THAT(refused.err, HasSubstr("name multiples of 288 bytes"));
 }
 
 // Plans without switches, too: of our trees and of others'.
