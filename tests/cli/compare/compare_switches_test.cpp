@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/compare.hpp"
-#include "compare/program_rows.hpp"
+#include "compare/rows/program_rows.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/generate.hpp"
 #include "forestcoll/topology.hpp"

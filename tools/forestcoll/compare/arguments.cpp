@@ -10,7 +10,7 @@
 #include "common/options/jobs_option.hpp"
 #include "common/options/size_options.hpp"
 #include "compare/comparison.hpp"
-#include "compare/program_rows.hpp"
+#include "compare/rows/program_rows.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/simulate.hpp"
 

@@ -11,7 +11,7 @@
 #include "common/files/nccl_rings.hpp"
 #include "common/options/collective_option.hpp"
 #include "compare/comparison.hpp"
-#include "compare/program_rows.hpp"
+#include "compare/rows/program_rows.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/schedule.hpp"

@@ -4,7 +4,7 @@
 #include "command.hpp"
 #include "common/fabric.hpp"
 #include "compare/comparison.hpp"
-#include "compare/row_maker.hpp"
+#include "compare/rows/row_maker.hpp"
 
 namespace forestcoll::cli {
 

@@ -6,7 +6,7 @@
 
 #include "compare/comparison.hpp"
 #include "compare/measured.hpp"
-#include "compare/row_maker.hpp"
+#include "compare/rows/row_maker.hpp"
 #include "forestcoll/diagnostic.hpp"
 
 namespace forestcoll::cli {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "common/report/report.hpp"
-#include "compare/program_rows.hpp"
+#include "compare/rows/program_rows.hpp"
 #include "compare/words.hpp"
 
 namespace forestcoll::cli {

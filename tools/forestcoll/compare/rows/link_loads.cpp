@@ -1,4 +1,4 @@
-#include "compare/link_loads.hpp"
+#include "compare/rows/link_loads.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "compare/row_maker.hpp"
+#include "compare/rows/row_maker.hpp"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 
 #include "common/files/io.hpp"
 #include "common/report/report.hpp"
-#include "compare/alltoall_row.hpp"
-#include "compare/branching_row.hpp"
-#include "compare/link_loads.hpp"
-#include "compare/program_rows.hpp"
-#include "compare/row_filler.hpp"
+#include "compare/rows/alltoall_row.hpp"
+#include "compare/rows/branching_row.hpp"
+#include "compare/rows/link_loads.hpp"
+#include "compare/rows/program_rows.hpp"
+#include "compare/rows/row_filler.hpp"
 #include "compare/words.hpp"
 #include "forestcoll/branching_forest.hpp"
 #include "forestcoll/codes.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/row_maker.hpp"
+#include "compare/rows/row_maker.hpp"
 #include "forestcoll/simulate.hpp"
 #include "forestcoll/verify.hpp"
 

@@ -1,4 +1,4 @@
-#include "compare/alltoall_row.hpp"
+#include "compare/rows/alltoall_row.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "compare/branching_row.hpp"
+#include "compare/rows/branching_row.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "compare/row_filler.hpp"
+#include "compare/rows/row_filler.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "common/report/share.hpp"
-#include "compare/program_rows.hpp"
+#include "compare/rows/program_rows.hpp"
 #include "compare/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/emit.hpp"

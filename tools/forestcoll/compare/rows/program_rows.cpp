@@ -1,4 +1,4 @@
-#include "compare/program_rows.hpp"
+#include "compare/rows/program_rows.hpp"
 
 #include <fmt/format.h>
 
