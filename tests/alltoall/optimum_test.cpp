@@ -96,7 +96,7 @@ TEST(AlltoallOptimum, FirstOrderIntervalsHoldTheRate) {
   }
 }
 
-Network bundled(const std::string& name) {
+Network bundled_network(const std::string& name) {
   return *to_digraph(parse_topology(test::bundled_text(name), name)->topology);
 }
 
@@ -118,7 +118,7 @@ TEST(AlltoallOptimum, OfBundledFabricsIsTheStudys) {
       {"dragonfly-72", "25/71"},
       {"torus-8x8x8", "1/512"},
   };
-  for (const auto& [name, rate] : study) EXPECT_EQ(rate_of(bundled(name)), rate) << name;
+  for (const auto& [name, rate] : study) EXPECT_EQ(rate_of(bundled_network(name)), rate) << name;
 }
 
 TEST(AlltoallOptimum, OfToriIsTheirBisections) {

@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Bundled, AlltoallPlans,
                          });
 
 // A line of three: all that the ends have for each other is relayed through scratch of the middle.
-Network line() {
+Network line_of_three() {
   test::FabricBuilder b(3);
   b.link(0, 1, 1);
   b.link(1, 2, 1);
@@ -82,7 +82,7 @@ ExecutionPlan plan_of_line(bool in_place, std::int32_t max_threadblocks = 108) {
   PlanOptions options;
   options.in_place = in_place;
   options.max_threadblocks = max_threadblocks;
-  const Network network = line();
+  const Network network = line_of_three();
   const auto routes = route_alltoall(network, Demand::uniform(3), Ratio(1), {.k = 2});
   const auto plan =
       lower_alltoall_to_plan(*routes, network.rank_of, IdVector<Rank, std::int32_t>(3, 0), options);

@@ -21,6 +21,10 @@ inline Verdict check_text(const std::string& text, const VerifyOptions& options 
   return verdict ? *verdict : Verdict{};
 }
 
+inline Verdict verdict_for(const Algo& algo, const std::string& target = "azure") {
+  return check_text(to_xml(algo), {.target = target});
+}
+
 /// Three ranks; threadblock 0 sends to the next, threadblock 1 receives from the last.
 inline std::string good() {
   return to_xml(ring_allgather(3, 1, false, true));
@@ -56,7 +60,7 @@ struct Edit {
   const char* where;
 };
 
-inline std::string name_of(const testing::TestParamInfo<Edit>& edit) {
+inline std::string name_of(const ::testing::TestParamInfo<Edit>& edit) {
   return edit.param.name;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "audit/builders.hpp"
+#include "audit/checking.hpp"
 #include "forestcoll/verify.hpp"
 #include "support/executor.hpp"
 
@@ -16,14 +17,6 @@ namespace {
 
 using forestcoll::Code;
 using forestcoll::Verdict;
-
-Verdict check(const Algo& algo, const std::string& target = "azure") {
-  forestcoll::VerifyOptions options;
-  options.target = target;
-  auto verdict = forestcoll::verify(to_xml(algo), "test.xml", nullptr, options);
-  EXPECT_TRUE(verdict.has_value());
-  return verdict ? *verdict : Verdict{};
-}
 
 /// Two ranks send each other `count` chunks in one step, then receive: more operations than are in
 /// flight, once the step is cut into that many.
@@ -73,28 +66,28 @@ TEST(DeadlockWindow, EndsWhereTheLastSafeSizeDoes) {
         const std::string target = amd ? "rccl-6" : "azure";
         Algo algo = exchange(count, proto);
         if (!hangs_at(algo, std::int64_t{1} << 40, amd)) {  // LL holds eight
-          EXPECT_TRUE(check(algo, target).ok);
-          EXPECT_FALSE(check(algo, target).safe_bytes);
+          EXPECT_TRUE(verdict_for(algo, target).ok);
+          EXPECT_FALSE(verdict_for(algo, target).safe_bytes);
           continue;
         }
         SCOPED_TRACE(proto + " " + std::to_string(count) + " " + target);
         const std::int64_t safe = largest_safe(algo, amd);
-        EXPECT_FALSE(check(algo, target).ok);  // up to 1 TiB
+        EXPECT_FALSE(verdict_for(algo, target).ok);  // up to 1 TiB
         algo.max_bytes = safe;
-        const Verdict fits = check(algo, target);
+        const Verdict fits = verdict_for(algo, target);
         EXPECT_TRUE(fits.ok);
         EXPECT_EQ(fits.safe_bytes, std::optional(safe));
         EXPECT_FALSE(fits.free_at_one_in_flight);
         algo.max_bytes = safe + algo.nchunks;
-        const Verdict beyond = check(algo, target);
+        const Verdict beyond = verdict_for(algo, target);
         ASSERT_FALSE(beyond.ok);
         EXPECT_EQ(beyond.findings[0].code, Code::V13);
         EXPECT_EQ(beyond.findings[0].remedy, "lower maxBytes to " + std::to_string(safe) +
                                                  ", up to which it is free of deadlock");
         algo.min_bytes = safe + algo.nchunks;  // nothing safe is left
         algo.max_bytes = 0;
-        ASSERT_FALSE(check(algo, target).ok);
-        EXPECT_EQ(check(algo, target).findings[0].remedy, "");
+        ASSERT_FALSE(verdict_for(algo, target).ok);
+        EXPECT_EQ(verdict_for(algo, target).findings[0].remedy, "");
       }
     }
   }
@@ -104,15 +97,15 @@ TEST(DeadlockWindow, EndsWhereTheLastSafeSizeDoes) {
 TEST(DeadlockWindow, CountsChunksThatFit) {
   Algo algo = exchange(3, "Simple");
   algo.max_bytes = largest_safe(algo, false) + algo.nchunks - 1;
-  EXPECT_TRUE(check(algo).ok);
+  EXPECT_TRUE(verdict_for(algo).ok);
 }
 
 // The research runtime leaves the upper end out.
 TEST(DeadlockWindow, KnowsWhetherItsEndIsIncluded) {
   Algo algo = exchange(3, "Simple");
   algo.max_bytes = largest_safe(algo, false) + algo.nchunks;
-  EXPECT_FALSE(check(algo, "azure").ok);
-  EXPECT_TRUE(check(algo, "msccl").ok);
+  EXPECT_FALSE(verdict_for(algo, "azure").ok);
+  EXPECT_TRUE(verdict_for(algo, "msccl").ok);
 }
 
 // A quarter of the slots at once: operations of broadcast and reduce are that much smaller.
@@ -127,7 +120,7 @@ TEST(DeadlockWindow, BroadcastIsCutEarlier) {
   EXPECT_EQ(4 * safe, largest_safe(whole, false));
   const auto gets_stuck = [&](std::int64_t max_bytes) {  // its data is wrong at any size
     algo.max_bytes = max_bytes;
-    const Verdict verdict = check(algo);
+    const Verdict verdict = verdict_for(algo);
     return std::any_of(verdict.findings.begin(), verdict.findings.end(),
                        [](const auto& finding) { return finding.code == Code::V13; });
   };

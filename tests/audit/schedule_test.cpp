@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "audit/builders.hpp"
+#include "audit/checking.hpp"
 #include "audit/race_oracle.hpp"
 #include "forestcoll/verify.hpp"
 #include "support/executor.hpp"
@@ -19,17 +20,9 @@ std::string explain(const Verdict& verdict) {
   return text;
 }
 
-Verdict check(const Algo& algo, const std::string& target = "azure") {
-  forestcoll::VerifyOptions options;
-  options.target = target;
-  auto verdict = forestcoll::verify(to_xml(algo), "test.xml", nullptr, options);
-  EXPECT_TRUE(verdict.has_value());
-  return verdict ? *verdict : Verdict{};
-}
-
 TEST(Schedule, HandWrittenOnesPass) {
   for (const auto& [name, algo] : small_schedules()) {
-    const Verdict verdict = check(algo);
+    const Verdict verdict = verdict_for(algo);
     EXPECT_TRUE(verdict.ok) << name << "\n" << explain(verdict);
     EXPECT_EQ(execute(algo, 20), Outcome::right) << name;
     EXPECT_FALSE(has_race(algo, algo.inplace == 1)) << name;
@@ -37,7 +30,7 @@ TEST(Schedule, HandWrittenOnesPass) {
 }
 
 TEST(Schedule, VerdictDescribesTheProgram) {
-  const Verdict verdict = check(ring_allgather(4, 3, false, true));
+  const Verdict verdict = verdict_for(ring_allgather(4, 3, false, true));
   EXPECT_EQ(verdict.format, "msccl-xml");
   EXPECT_EQ(verdict.collective, Collective::allgather);
   EXPECT_EQ(verdict.ranks, 4);
@@ -53,17 +46,17 @@ TEST(Schedule, VerdictDescribesTheProgram) {
 TEST(Schedule, BothPlacementsAreCheckedWhereBothAreClaimed) {
   Algo ring = ring_allreduce(4, 1, 1, true);
   ring.outofplace = 1;
-  EXPECT_TRUE(check(ring).ok) << explain(check(ring));
+  EXPECT_TRUE(verdict_for(ring).ok) << explain(verdict_for(ring));
   Algo doubling = doubling_allreduce(2, 1, true);  // writes o, which is never filled from i
   doubling.outofplace = 1;
-  const Verdict verdict = check(doubling);
+  const Verdict verdict = verdict_for(doubling);
   EXPECT_FALSE(verdict.ok);
   EXPECT_NE(explain(verdict).find("out of place"), std::string::npos);
   EXPECT_EQ(explain(verdict).find("in place)"), std::string::npos);
 }
 
 TEST(Schedule, RootIsFoundByBehaviour) {
-  const Verdict verdict = check(tree_broadcast(6, 2, true));
+  const Verdict verdict = verdict_for(tree_broadcast(6, 2, true));
   ASSERT_TRUE(verdict.root.has_value());
   EXPECT_EQ(verdict.root->value, 0);
 }
@@ -78,7 +71,7 @@ TEST(Schedule, ReduceEndsAtItsRoot) {
     }
   }
   algo = finished(algo);
-  const Verdict verdict = check(algo);
+  const Verdict verdict = verdict_for(algo);
   EXPECT_TRUE(verdict.ok) << explain(verdict);
   ASSERT_TRUE(verdict.root.has_value());
   EXPECT_EQ(verdict.root->value, 0);
@@ -87,10 +80,10 @@ TEST(Schedule, ReduceEndsAtItsRoot) {
 TEST(Schedule, TargetsDifferInWhatTheyAccept) {
   const Algo plain = low_latency(doubling_allreduce(2, 3, true));
   for (const char* target : {"azure", "rccl-5.7", "rccl-6"}) {
-    EXPECT_TRUE(check(plain, target).ok) << target << explain(check(plain, target));
+    EXPECT_TRUE(verdict_for(plain, target).ok) << target << explain(verdict_for(plain, target));
   }
-  EXPECT_FALSE(check(ring_allreduce(3, 1, 1, true), "rccl-6").ok);
-  EXPECT_FALSE(check(ring_reduce_scatter(3, 1, true, true), "msccl").ok);
+  EXPECT_FALSE(verdict_for(ring_allreduce(3, 1, 1, true), "rccl-6").ok);
+  EXPECT_FALSE(verdict_for(ring_reduce_scatter(3, 1, true, true), "msccl").ok);
   Algo research = ring_reduce_scatter(3, 1, true, true);
   research.coll = "reduce_scatter";
   std::string text = to_xml(research);
@@ -104,38 +97,39 @@ TEST(Schedule, TargetsDifferInWhatTheyAccept) {
 
 TEST(Schedule, ForeignOnesPassOnEveryTargetThatHasTheirSteps) {
   for (const char* target : {"azure", "rccl-5.7", "rccl-6", "rccl-6.2", "rccl-6.3"}) {
-    EXPECT_TRUE(check(direct_alltoall(4, 1), target).ok) << explain(check(direct_alltoall(4, 1)));
-    EXPECT_TRUE(check(direct_reduce_scatter(4, 1), target).ok);
+    EXPECT_TRUE(verdict_for(direct_alltoall(4, 1), target).ok)
+        << explain(verdict_for(direct_alltoall(4, 1)));
+    EXPECT_TRUE(verdict_for(direct_reduce_scatter(4, 1), target).ok);
   }
-  EXPECT_TRUE(check(hierarchical_allreduce(2)).ok);
-  EXPECT_FALSE(check(hierarchical_allreduce(2), "rccl-6.3").ok);
-  const Verdict verdict = check(direct_alltoall(4, 3));
+  EXPECT_TRUE(verdict_for(hierarchical_allreduce(2)).ok);
+  EXPECT_FALSE(verdict_for(hierarchical_allreduce(2), "rccl-6.3").ok);
+  const Verdict verdict = verdict_for(direct_alltoall(4, 3));
   EXPECT_EQ(verdict.collective_name, "alltoall");
   EXPECT_NE(verdict.usable_counts.find("per pair of ranks that are multiples of 3"),
             std::string::npos);
   Algo crossed = direct_alltoall(3, 1);
   crossed.gpus[1].tbs[1].steps[1].dstoff = 0;  // what rank 2 sends lies where rank 0's belongs
-  EXPECT_NE(explain(check(crossed)).find("V17"), std::string::npos);
+  EXPECT_NE(explain(verdict_for(crossed)).find("V17"), std::string::npos);
 }
 
 TEST(Schedule, OutcomeSaysWhatARuntimeWouldDo) {
-  EXPECT_EQ(check(ring_allreduce(3, 1, 1, true)).outcome, "runs, and is right");
-  EXPECT_NE(check(ring_allreduce(3, 1, 1, true), "rccl-6").outcome.find("does not take it"),
+  EXPECT_EQ(verdict_for(ring_allreduce(3, 1, 1, true)).outcome, "runs, and is right");
+  EXPECT_NE(verdict_for(ring_allreduce(3, 1, 1, true), "rccl-6").outcome.find("does not take it"),
             std::string::npos);
   Algo idle = ring_allreduce(3, 1, 1, true);
   idle.inplace = 0;
-  EXPECT_EQ(check(idle).outcome, "loads it, and never selects it");
+  EXPECT_EQ(verdict_for(idle).outcome, "loads it, and never selects it");
   Algo stuck = ring_allreduce(3, 4, 1, true);
-  EXPECT_EQ(check(stuck).outcome, "loads it, and hangs");
+  EXPECT_EQ(verdict_for(stuck).outcome, "loads it, and hangs");
 }
 
 TEST(Schedule, ResearchAllocatesScratchForTheLargestCall) {
   Algo algo = low_latency(doubling_allreduce(2, 3, true));
   algo.max_bytes = 1L << 30;
-  EXPECT_TRUE(check(algo, "msccl").ok) << explain(check(algo, "msccl"));
+  EXPECT_TRUE(verdict_for(algo, "msccl").ok) << explain(verdict_for(algo, "msccl"));
   algo.max_bytes = 1L << 40;
-  EXPECT_TRUE(check(algo, "azure").ok);
-  EXPECT_NE(explain(check(algo, "msccl")).find("allocates scratch"), std::string::npos);
+  EXPECT_TRUE(verdict_for(algo, "azure").ok);
+  EXPECT_NE(explain(verdict_for(algo, "msccl")).find("allocates scratch"), std::string::npos);
 }
 
 TEST(Schedule, UnknownTargetIsAnError) {
@@ -147,38 +141,42 @@ TEST(Schedule, UnknownTargetIsAnError) {
 }
 
 TEST(Selection, CountsInWords) {
-  EXPECT_EQ(check(ring_allgather(4, 1, false, true)).usable_counts.rfind("any number of el", 0),
-            0U);
-  EXPECT_NE(check(ring_allgather(4, 3, false, true)).usable_counts.find("multiples of 3"),
+  EXPECT_EQ(
+      verdict_for(ring_allgather(4, 1, false, true)).usable_counts.rfind("any number of el", 0),
+      0U);
+  EXPECT_NE(verdict_for(ring_allgather(4, 3, false, true)).usable_counts.find("multiples of 3"),
             std::string::npos);
-  EXPECT_NE(check(ring_allreduce(4, 3, 1, true)).usable_counts.find("multiples of 12"),
+  EXPECT_NE(verdict_for(ring_allreduce(4, 3, 1, true)).usable_counts.find("multiples of 12"),
             std::string::npos);
-  EXPECT_NE(check(ring_allreduce(4, 3, 1, true)).usable_counts.find("0 B to 1 TiB"),
+  EXPECT_NE(verdict_for(ring_allreduce(4, 3, 1, true)).usable_counts.find("0 B to 1 TiB"),
             std::string::npos);
   Algo unlimited = ring_allreduce(4, 3, 1, true);
   unlimited.max_bytes = 0;
-  EXPECT_NE(check(unlimited).usable_counts.find("upwards"), std::string::npos);
-  EXPECT_FALSE(check(unlimited, "msccl").ok);  // 0 is nothing at all there
+  EXPECT_NE(verdict_for(unlimited).usable_counts.find("upwards"), std::string::npos);
+  EXPECT_FALSE(verdict_for(unlimited, "msccl").ok);  // 0 is nothing at all there
 }
 
 // Until RCCL 6.3, counts of one rank's part are divided by all chunks.
 TEST(Selection, CountsOfPartsAreDividedByRelease) {
   const Algo gather = ring_allgather(4, 3, false, true);
-  EXPECT_NE(check(gather, "rccl-6.2").usable_counts.find("multiples of 12"), std::string::npos);
-  EXPECT_NE(check(gather, "rccl-5.7").usable_counts.find("multiples of 12"), std::string::npos);
-  EXPECT_NE(check(gather, "rccl-6.3").usable_counts.find("multiples of 3;"), std::string::npos);
+  EXPECT_NE(verdict_for(gather, "rccl-6.2").usable_counts.find("multiples of 12"),
+            std::string::npos);
+  EXPECT_NE(verdict_for(gather, "rccl-5.7").usable_counts.find("multiples of 12"),
+            std::string::npos);
+  EXPECT_NE(verdict_for(gather, "rccl-6.3").usable_counts.find("multiples of 3;"),
+            std::string::npos);
   // Four ranks with three bytes each.
   Algo small = gather;
   small.min_bytes = 0;
   small.max_bytes = 11;
-  EXPECT_EQ(check(small, "rccl-6.3").usable_counts, "none");
+  EXPECT_EQ(verdict_for(small, "rccl-6.3").usable_counts, "none");
   small.max_bytes = 12;
-  EXPECT_NE(check(small, "rccl-6.3").usable_counts, "none");
+  EXPECT_NE(verdict_for(small, "rccl-6.3").usable_counts, "none");
 }
 
 TEST(Selection, WhatIsNeverSelectedIsAFinding) {
   const auto rejected = [](Algo algo) {
-    const Verdict verdict = check(algo);
+    const Verdict verdict = verdict_for(algo);
     return !verdict.ok && verdict.findings[0].code == Code::V19 &&
            verdict.faults == std::vector{forestcoll::Fault::unused} &&
            verdict.usable_counts == "none";
@@ -194,12 +192,12 @@ TEST(Selection, WhatIsNeverSelectedIsAFinding) {
   algo.max_bytes = 11;  // 12 chunks
   EXPECT_TRUE(rejected(algo));
   algo.max_bytes = 12;
-  EXPECT_TRUE(check(algo).ok);
+  EXPECT_TRUE(verdict_for(algo).ok);
   algo.min_bytes = 13;
   algo.max_bytes = 23;  // between one and two times 12
   EXPECT_TRUE(rejected(algo));
   algo.max_bytes = 24;
-  EXPECT_TRUE(check(algo).ok);
+  EXPECT_TRUE(verdict_for(algo).ok);
 }
 
 // Every rank gets all inputs in scratch, and adds them up from its own on, or from rank 0's on.
@@ -228,27 +226,27 @@ Algo direct_allreduce(int n, bool from_own) {
 TEST(Bits, DependOnTheOrderOfAddition) {
   for (const bool from_own : {false, true}) {
     const Algo algo = direct_allreduce(3, from_own);
-    const Verdict verdict = check(algo);
+    const Verdict verdict = verdict_for(algo);
     EXPECT_TRUE(verdict.ok) << explain(verdict);
     ASSERT_TRUE(verdict.same_bits.has_value());
     EXPECT_EQ(*verdict.same_bits, !from_own);
     EXPECT_EQ(verdict.bit_difference.has_value(), from_own);
     EXPECT_EQ(add_in_order(algo), !from_own);
   }
-  const auto first = check(direct_allreduce(3, true)).bit_difference;
+  const auto first = verdict_for(direct_allreduce(3, true)).bit_difference;
   EXPECT_EQ(first->rank.value, 1);
   EXPECT_EQ(first->chunk, 0);
   // (0 + 1) + 2 and 2 + (1 + 0) are one order, and two ranks have but one.
-  EXPECT_EQ(check(direct_allreduce(2, true)).same_bits, true);
+  EXPECT_EQ(verdict_for(direct_allreduce(2, true)).same_bits, true);
   Algo wrong = direct_allreduce(3, false);
   wrong.gpus[0].tbs[2].steps.pop_back();
-  EXPECT_FALSE(check(wrong).same_bits.has_value());
+  EXPECT_FALSE(verdict_for(wrong).same_bits.has_value());
 }
 
 // Against the executor, with an addition that minds the order.
 TEST(Bits, AgreeWithAnExecution) {
   for (const auto& [name, algo] : small_schedules()) {
-    const Verdict verdict = check(algo);
+    const Verdict verdict = verdict_for(algo);
     EXPECT_EQ(verdict.same_bits.has_value(), algo.coll == "allreduce") << name;
     if (verdict.same_bits) {
       EXPECT_EQ(*verdict.same_bits, add_in_order(algo)) << name;
@@ -271,37 +269,40 @@ Algo crossed(int in_flight_needed) {
 }
 
 TEST(Deadlock, DependsOnWhatMayBeInFlight) {
-  EXPECT_TRUE(check(crossed(1)).free_at_one_in_flight);
-  EXPECT_TRUE(check(crossed(2)).ok);
-  EXPECT_FALSE(check(crossed(2)).free_at_one_in_flight);
-  const Verdict three = check(crossed(3));
+  EXPECT_TRUE(verdict_for(crossed(1)).free_at_one_in_flight);
+  EXPECT_TRUE(verdict_for(crossed(2)).ok);
+  EXPECT_FALSE(verdict_for(crossed(2)).free_at_one_in_flight);
+  const Verdict three = verdict_for(crossed(3));
   ASSERT_FALSE(three.ok);
   EXPECT_EQ(three.findings[0].code, Code::V13);
   EXPECT_EQ(three.findings[0].where.substr(0, 31), "rank 0, threadblock 0, step 2 (");
   EXPECT_NE(three.findings[0].message.find("room on its connection to rank 0"), std::string::npos);
   Algo low_latency = crossed(8);
   low_latency.proto = "LL";
-  EXPECT_TRUE(check(low_latency).ok);
+  EXPECT_TRUE(verdict_for(low_latency).ok);
   low_latency.proto = "Simple";
-  EXPECT_FALSE(check(low_latency).ok);
+  EXPECT_FALSE(verdict_for(low_latency).ok);
   low_latency = crossed(9);
   low_latency.proto = "LL128";
-  EXPECT_FALSE(check(low_latency).ok);
+  EXPECT_FALSE(verdict_for(low_latency).ok);
 }
 
 TEST(Deadlock, AtEverySizeOrOnlyAtLargeOnesIsSaid) {
   // Three messages each way before anybody receives, or one that is split into three.
-  EXPECT_EQ(check(crossed(3)).findings[0].message.find("deadlock at every message size: rank 0"),
-            0U);
+  EXPECT_EQ(
+      verdict_for(crossed(3)).findings[0].message.find("deadlock at every message size: rank 0"),
+      0U);
   Algo ring = ring_allgather(3, 1, false, true);
   ring.gpus[1].tbs[1].steps[0] = after(ring.gpus[1].tbs[1].steps[0], 0, 1);
-  EXPECT_EQ(
-      check(finished(ring)).findings[0].message.find("deadlock at every message size: rank 1"), 0U);
+  EXPECT_EQ(verdict_for(finished(ring))
+                .findings[0]
+                .message.find("deadlock at every message size: rank 1"),
+            0U);
 }
 
 TEST(Deadlock, NamesEveryWaitOfALongCircle) {
   Algo algo = low_latency(ring_allgather(20, 9, true, true));
-  const Verdict verdict = check(algo);
+  const Verdict verdict = verdict_for(algo);
   ASSERT_EQ(verdict.findings.size(), 1U) << explain(verdict);
   for (int r = 0; r < 20; ++r) {
     EXPECT_NE(verdict.findings[0].message.find(
@@ -321,7 +322,7 @@ TEST(Deadlock, ShowsOnlyWhereCountsAreSplit) {
     steps[0] = send('i', 0, 3);
     steps[1] = recv('o', (1 - r) * 3, 3);
   }
-  const Verdict verdict = check(finished(algo));
+  const Verdict verdict = verdict_for(finished(algo));
   ASSERT_FALSE(verdict.ok);
   EXPECT_NE(verdict.findings[0].message.find("every chunk to be an operation of its own"),
             std::string::npos);
@@ -332,7 +333,7 @@ TEST(Deadlock, NamesTheCycleOfFlags) {
   Algo algo = ring_allgather(3, 1, false, true);
   auto& tbs = algo.gpus[1].tbs;
   tbs[1].steps[0] = after(tbs[1].steps[0], 0, 1);  // the receive waits for the send that awaits it
-  const Verdict verdict = check(finished(algo));
+  const Verdict verdict = verdict_for(finished(algo));
   ASSERT_FALSE(verdict.ok);
   EXPECT_EQ(verdict.findings[0].code, Code::V13);
   const std::string& text = verdict.findings[0].message;
@@ -364,20 +365,20 @@ TEST(Race, LanesOfAShiftedForwardingChain) {
     }
     return false;
   };
-  EXPECT_FALSE(race(check(build(0))));
+  EXPECT_FALSE(race(verdict_for(build(0))));
   EXPECT_FALSE(has_race(build(0), true));
-  EXPECT_TRUE(race(check(build(1))));
+  EXPECT_TRUE(race(verdict_for(build(1))));
   EXPECT_TRUE(has_race(build(1), true));
 }
 
 TEST(Race, OverlapWithinOneStepKnowsAliases) {
   Algo algo = low_latency(ring_allgather(2, 2, true, true));
   algo.gpus[1].tbs[0].steps.push_back(copy('i', 0, 'o', 3, 1));  // o[2..3] is i[0..1]
-  EXPECT_FALSE(check(algo).ok);                                  // and the result is wrong
+  EXPECT_FALSE(verdict_for(algo).ok);                            // and the result is wrong
   algo.gpus[1].tbs[0].steps.back() = copy('i', 0, 'o', 2, 2);    // onto itself: no harm
-  EXPECT_TRUE(check(algo).ok) << explain(check(algo));
+  EXPECT_TRUE(verdict_for(algo).ok) << explain(verdict_for(algo));
   algo.gpus[1].tbs[0].steps.back() = copy('i', 0, 'o', 1, 2);
-  EXPECT_NE(explain(check(algo)).find("overlap, 1 chunks apart"), std::string::npos);
+  EXPECT_NE(explain(verdict_for(algo)).find("overlap, 1 chunks apart"), std::string::npos);
 }
 
 }  // namespace

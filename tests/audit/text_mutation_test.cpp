@@ -211,7 +211,7 @@ INSTANTIATE_TEST_SUITE_P(Runtimes, TextMutationFor,
 
 // About every tenth mutant: as the step has no factor in common with the number of ways in which
 // a place is changed, all of them come in turn.
-constexpr std::size_t kStride = 11;
+constexpr std::size_t kTextStride = 11;
 
 TEST_P(TextMutationOf, EveryMutantThatMisbehavesIsRejected) {
   fewest_ = 500;
@@ -225,7 +225,7 @@ TEST_P(TextMutationOf, EveryMutantThatMisbehavesIsRejected) {
     judge({"fewer SMs", text, runtime.name, 1});
     if (!judge_.behaves({"", text, runtime.name})) continue;
     const auto mutants = TextMutants(text).all();
-    for (std::size_t m = r + GetParam(); m < mutants.size(); m += kStride * 4) {
+    for (std::size_t m = r + GetParam(); m < mutants.size(); m += kTextStride * 4) {
       TextMutant mutant = mutants[m];
       mutant.target = runtime.name;
       judge(mutant);

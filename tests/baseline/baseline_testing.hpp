@@ -96,4 +96,10 @@ inline std::optional<Code> code_of(const Expected<BaselineResult>& result) {
   return result ? std::nullopt : result.errors().front().code;
 }
 
+inline std::vector<Rank> all_ranks(const TestFabric& fabric) {
+  std::vector<Rank> ranks;
+  for (std::size_t r = 0; r < fabric.network.ranks.size(); ++r) ranks.emplace_back(r);
+  return ranks;
+}
+
 }  // namespace forestcoll::test

@@ -20,12 +20,6 @@ using test::TestFabric;
 using test::try_make;
 using ::testing::HasSubstr;
 
-std::vector<Rank> all_ranks(const TestFabric& fabric) {
-  std::vector<Rank> ranks;
-  for (std::size_t r = 0; r < fabric.network.ranks.size(); ++r) ranks.emplace_back(r);
-  return ranks;
-}
-
 // Every order visits all, and the speeds together fit every link.
 TEST(RingSearch, FindsRingsThatFit) {
   for (const char* name : {"dgx-1-v100", "hypercube-16", "mi250-x1", "torus-4x4", "dgx-a100-x1"}) {

@@ -22,12 +22,6 @@ using test::TestFabric;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::vector<Rank> all_ranks(const TestFabric& fabric) {
-  std::vector<Rank> ranks;
-  for (std::size_t r = 0; r < fabric.network.ranks.size(); ++r) ranks.emplace_back(r);
-  return ranks;
-}
-
 std::optional<baseline::VendorRings> rings_of(const TestFabric& fabric) {
   return baseline::vendor_rings(fabric.topology, fabric.network, all_ranks(fabric));
 }

@@ -17,7 +17,7 @@ using ::testing::Not;
 constexpr char kEscape = '\x1b';
 
 // With `head` among the keys of the top level, and `link` among those of the link.
-std::string with(const std::string& head, const std::string& link = "") {
+std::string fabric_with(const std::string& head, const std::string& link = "") {
   return R"({"format": "forestcoll-topology", "version": 1, )" + head + R"(
  "nodes": [{"id": "gpu[0-1]", "type": "compute"}, {"id": "sw", "type": "switch"}],
  "links": [{"src": "gpu[0-1]", "dst": "sw", )" +
@@ -27,11 +27,11 @@ std::string with(const std::string& head, const std::string& link = "") {
 TEST(ControlCharacters, AreRefusedByEveryCommand) {
   const Scratch scratch;
   for (const auto& [text, place] :
-       {std::pair(with(R"("name": "evil \u001b[31m",)"), "/name"),
-        std::pair(with(R"("name": "two\nlines",)"), "/name"),
-        std::pair(with(R"("name": "\u009b31m",)"), "/name"),
-        std::pair(with(R"("description": "bell \u0007",)"), "/description"),
-        std::pair(with("", R"("kind": "\uffff",)"), "/links/0/kind")}) {
+       {std::pair(fabric_with(R"("name": "evil \u001b[31m",)"), "/name"),
+        std::pair(fabric_with(R"("name": "two\nlines",)"), "/name"),
+        std::pair(fabric_with(R"("name": "\u009b31m",)"), "/name"),
+        std::pair(fabric_with(R"("description": "bell \u0007",)"), "/description"),
+        std::pair(fabric_with("", R"("kind": "\uffff",)"), "/links/0/kind")}) {
     const std::string file = scratch.write("t.json", text);
     for (const std::vector<std::string>& words :
          std::vector<std::vector<std::string>>{{"bound", file},
@@ -53,7 +53,7 @@ TEST(ControlCharacters, AreRefusedByEveryCommand) {
 
 TEST(ControlCharacters, OfAKeyAreEscapedInItsPlace) {
   const Scratch scratch;
-  const auto bound = run({"bound", scratch.write("t.json", with(R"("\u001b[31m": 1,)"))});
+  const auto bound = run({"bound", scratch.write("t.json", fabric_with(R"("\u001b[31m": 1,)"))});
   EXPECT_EQ(bound.code, 0);
   EXPECT_THAT(bound.err, HasSubstr("/\\u001b[31m: warning"));
   EXPECT_EQ(bound.err.find(kEscape), std::string::npos);
@@ -83,7 +83,7 @@ TEST(ControlCharacters, OfForeignGraphsAreTakenOutOrRefused) {
 
 TEST(ControlCharacters, OfAFileNameStayOutOfTheFabricsName) {
   const Scratch scratch;
-  const auto show = run({"topo", "show", scratch.write("a\x1b[31mb.json", with(""))});
+  const auto show = run({"topo", "show", scratch.write("a\x1b[31mb.json", fabric_with(""))});
   EXPECT_EQ(show.code, 0) << show.err;
   EXPECT_THAT(show.out, HasSubstr("a_[31mb"));
   EXPECT_EQ(show.out.find(kEscape), std::string::npos);

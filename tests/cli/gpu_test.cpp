@@ -11,7 +11,7 @@
 namespace forestcoll::testing {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 using ::testing::HasSubstr;
 
 struct Chosen {
@@ -27,11 +27,11 @@ Chosen chosen_for(const std::string& fabric) {
   EXPECT_EQ(synth.code, 0) << synth.err;
   const auto simulated = run({"simulate", forest, file, "--sizes", "1M", "--json"});
   EXPECT_EQ(simulated.code, 0) << simulated.err;
-  const auto figures = json::parse(simulated.out)["parameters"];
+  const auto figures = Json::parse(simulated.out)["parameters"];
   const auto compared = run({"compare", file, "--trees", "-c", "allgather", "--algorithms",
                              "forestcoll", "--sizes", "1M", "--json"});
   EXPECT_EQ(compared.code, 0) << compared.err;
-  const auto model = json::parse(compared.out)["model"];
+  const auto model = Json::parse(compared.out)["model"];
   EXPECT_EQ(model["gpu"], figures["name"]);
   EXPECT_EQ(model["chosen"], figures["chosen"]);
   return {figures["name"], figures["chosen"]};
@@ -110,7 +110,7 @@ TEST(Gpu, OfGeneratedRacksIsTheirs) {
     const auto compared = run({"compare", file, "--trees", "-c", "allgather", "--algorithms",
                                "forestcoll", "--sizes", "1M", "--json"});
     ASSERT_EQ(compared.code, 0) << compared.err;
-    EXPECT_EQ(json::parse(compared.out)["model"]["gpu"], gpu);
+    EXPECT_EQ(Json::parse(compared.out)["model"]["gpu"], gpu);
   }
 }
 
@@ -121,7 +121,7 @@ TEST(Gpu, ScheduleBelowTheRingsByLinksSaysWhatTheModelSays) {
   const std::string report = scratch / "report.json";
   const auto synth = run({"synth", topology("mi250-x1"), "-o", file, "--json"});
   ASSERT_EQ(synth.code, 0) << synth.err;
-  const auto summary = json::parse(synth.out);
+  const auto summary = Json::parse(synth.out);
   expect_valid(summary, "forestcoll-synth.schema.json");
   const auto beside = summary["beside_rings"];
   ASSERT_TRUE(beside.is_object()) << synth.err;

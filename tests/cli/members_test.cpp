@@ -11,7 +11,7 @@
 namespace forestcoll::testing {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -19,11 +19,11 @@ using ::testing::Not;
 const std::string kRail = bundled_path("dgx-h100-x4-rail");
 constexpr const char* kGroup = "box[0-3]/gpu0";
 
-json bound_of(std::vector<std::string> options) {
+Json bound_of(std::vector<std::string> options) {
   options.insert(options.begin(), {"bound", kRail, "--json"});
   const auto result = run(options);
   EXPECT_EQ(result.code, 0) << result.err;
-  const json report = json::parse(result.out);
+  const Json report = Json::parse(result.out);
   expect_valid(report, "forestcoll-bound.schema.json");
   return report;
 }
@@ -76,7 +76,7 @@ TEST(Members, AScheduleIsForTheGroupAloneAndSaysWhatThatCosts) {
     EXPECT_THAT(synth.err, HasSubstr("28 GPUs that could relay are left out"));
     EXPECT_THAT(synth.err, HasSubstr("if the other GPUs relayed, which forests can say, 533.333 "
                                      "(1600/3) GB/s would be possible"));
-    const json report = json::parse(synth.out);
+    const Json report = Json::parse(synth.out);
     expect_valid(report, "forestcoll-synth.schema.json");
     EXPECT_EQ(report["with_relays"]["exact"], "1600/3");
     EXPECT_EQ(report["algbw"]["exact"], "200/3");
@@ -97,7 +97,7 @@ TEST(Members, RootsAndRanksAreThoseOfTheGroup) {
   const auto synth = run({"synth", kRail, "-c", "broadcast", "--root", "box2/gpu0", "--members",
                           kGroup, "--format", "forest"});
   ASSERT_EQ(synth.code, 0) << synth.err;
-  EXPECT_EQ(json::parse(synth.out)["root"], "box2/gpu0");
+  EXPECT_EQ(Json::parse(synth.out)["root"], "box2/gpu0");
   const auto outside = run({"synth", kRail, "-c", "broadcast", "--root", "box2/gpu1", "--members",
                             kGroup, "--format", "forest"});
   EXPECT_EQ(outside.code, 2);
@@ -109,7 +109,7 @@ TEST(Members, AllToAllFlowsGoThroughRelays) {
   const auto alone = run({"bound", kRail, "-c", "alltoall", "--ranks", kGroup, "--json"});
   ASSERT_EQ(relayed.code, 0) << relayed.err;
   const auto algbw = [](const Result& result) {
-    return json::parse(result.out)["algbw"]["alltoall"]["value"].get<double>();
+    return Json::parse(result.out)["algbw"]["alltoall"]["value"].get<double>();
   };
   EXPECT_GT(algbw(relayed), 7 * algbw(alone));
   const Scratch scratch;
@@ -132,7 +132,7 @@ TEST(Members, CompareAndTopologiesKnowThem) {
   ASSERT_EQ(run({"topo", "convert", kRail, "--members", kGroup, "-o", group}).code, 0);
   EXPECT_THAT(run({"topo", "show", group}).out, HasSubstr("4 GPUs and 28 that relay"));
   const auto bound = run({"bound", group, "--json"});
-  EXPECT_EQ(json::parse(bound.out)["algbw"]["allgather"]["exact"], "1600/3");
+  EXPECT_EQ(Json::parse(bound.out)["algbw"]["allgather"]["exact"], "1600/3");
   const auto schedule = run({"synth", group, "-c", "allgather", "-o", scratch / "a.xml"});
   EXPECT_EQ(schedule.code, 0) << schedule.err;
   EXPECT_THAT(schedule.err, HasSubstr("28 GPUs that could relay are left out"));

@@ -13,7 +13,7 @@
 namespace forestcoll::testing {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -32,15 +32,15 @@ TEST(Names, CollectivesAreUnderstoodHoweverTheyAreSpelt) {
   for (const auto& [spelt, name] : cases) {
     const auto synth = on_a_pair({"synth", "-c", spelt, "--format", "none", "--json"});
     ASSERT_EQ(synth.code, 0) << spelt << synth.err;
-    EXPECT_EQ(json::parse(synth.out)["collective"], name) << spelt;
+    EXPECT_EQ(Json::parse(synth.out)["collective"], name) << spelt;
     const auto bound = on_a_pair({"bound", "-c", spelt, "--json"});
     ASSERT_EQ(bound.code, 0) << spelt << bound.err;
-    EXPECT_EQ(json::parse(bound.out)["collective"], name) << spelt;
+    EXPECT_EQ(Json::parse(bound.out)["collective"], name) << spelt;
   }
   const auto compare = on_a_pair({"compare", "--trees", "-c", "All-Gather", "--algorithms", "ring",
                                   "--sizes", "1M", "--json"});
   ASSERT_EQ(compare.code, 0) << compare.err;
-  EXPECT_EQ(json::parse(compare.out)["collective"], "allgather");
+  EXPECT_EQ(Json::parse(compare.out)["collective"], "allgather");
 }
 
 TEST(Names, BcastIsWhatMpiCallsABroadcast) {
@@ -48,7 +48,7 @@ TEST(Names, BcastIsWhatMpiCallsABroadcast) {
     const auto synth =
         on_a_pair({"synth", "-c", spelt, "--root", "0", "--format", "none", "--json"});
     ASSERT_EQ(synth.code, 0) << spelt << synth.err;
-    EXPECT_EQ(json::parse(synth.out)["collective"], "broadcast") << spelt;
+    EXPECT_EQ(Json::parse(synth.out)["collective"], "broadcast") << spelt;
   }
 }
 
@@ -97,22 +97,22 @@ TEST(Names, SizesHaveOneGrammar) {
   for (const std::string& sizes : spellings) {
     const auto simulated = run({"simulate", file, fabric, "--sizes", sizes, "--json"});
     ASSERT_EQ(simulated.code, 0) << sizes << simulated.err;
-    const auto times = json::parse(simulated.out)["times"];
+    const auto times = Json::parse(simulated.out)["times"];
     ASSERT_EQ(times.size(), 3U) << sizes;
     EXPECT_EQ(times[1]["bytes"], 262144) << sizes;
     const auto compared =
         run({"compare", fabric, "--trees", "--algorithms", "ring", "--sizes", sizes, "--json"});
     ASSERT_EQ(compared.code, 0) << sizes << compared.err;
-    EXPECT_EQ(row(json::parse(compared.out), "ring")["times"].size(), 3U) << sizes;
+    EXPECT_EQ(row(Json::parse(compared.out), "ring")["times"].size(), 3U) << sizes;
     const auto tuned = run({"synth", fabric, "--tune", sizes, "-o", scratch / sizes, "--json"});
     ASSERT_EQ(tuned.code, 0) << sizes << tuned.err;
-    const auto files = json::parse(tuned.out)["files"];
+    const auto files = Json::parse(tuned.out)["files"];
     EXPECT_EQ(files.front()["min_bytes"], 65536) << sizes;
     EXPECT_EQ(files.back()["max_bytes"], 1048576) << sizes;
   }
   // The dash of previous versions.
   const auto dashed = run({"simulate", file, fabric, "--sizes", "64K-1M", "--json"});
-  EXPECT_EQ(json::parse(dashed.out)["times"].size(), 5U) << dashed.err;
+  EXPECT_EQ(Json::parse(dashed.out)["times"].size(), 5U) << dashed.err;
 }
 
 TEST(Names, TheWindowOfAScheduleTakesThemToo) {
@@ -267,7 +267,7 @@ TEST(Names, TuneNamesTheChunksOfUnequalRoots) {
   arguments.insert(arguments.end(), ranks.begin(), ranks.end());
   const auto tuned = run(arguments);
   ASSERT_EQ(tuned.code, 0) << tuned.err;
-  const auto report = json::parse(tuned.out);
+  const auto report = Json::parse(tuned.out);
   expect_valid(report, "forestcoll-tune.schema.json");
   const auto file = report["files"][0];
   const auto chunks = file["chunks"].get<std::int64_t>() / file["instances"].get<std::int64_t>();

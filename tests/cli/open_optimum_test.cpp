@@ -12,7 +12,7 @@
 namespace forestcoll::testing {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -26,10 +26,10 @@ class OpenOptimum : public ::testing::Test {
     ASSERT_EQ(made.code, 0) << made.err;
   }
   // Of `bound --json`.
-  [[nodiscard]] json bound(const char* what) const {
+  [[nodiscard]] Json bound(const char* what) const {
     const auto result = run({"bound", file_, "-c", "allreduce", "--json"});
     EXPECT_EQ(result.code, 0) << result.err;
-    return json::parse(result.out)[what];
+    return Json::parse(result.out)[what];
   }
 
   Scratch scratch_;
@@ -37,12 +37,12 @@ class OpenOptimum : public ::testing::Test {
 };
 
 TEST_F(OpenOptimum, SynthNamesWhatBoundNames) {
-  const json known = bound("allreduce_in_network");
+  const Json known = bound("allreduce_in_network");
   ASSERT_FALSE(known.contains("exact"));
   const auto synth = run({"synth", file_, "-c", "allreduce", "--format", "forest", "--json", "-o",
                           scratch_ / "forest.json"});
   ASSERT_EQ(synth.code, 0) << synth.err;
-  const json report = json::parse(synth.out);
+  const Json report = Json::parse(synth.out);
   expect_valid(report, "forestcoll-synth.schema.json");
   EXPECT_EQ(report["optimum"], known["at_most"]);
   EXPECT_EQ(report["optimum_at_least"], known["reached"]);
@@ -60,9 +60,9 @@ TEST_F(OpenOptimum, XmlSaysWhatSwitchesAndRelaysAdd) {
   const auto synth =
       run({"synth", file_, "-c", "allreduce", "--json", "-o", scratch_ / "group.xml"});
   ASSERT_EQ(synth.code, 0) << synth.err;
-  const json report = json::parse(synth.out);
+  const Json report = Json::parse(synth.out);
   expect_valid(report, "forestcoll-synth.schema.json");
-  const json of_ranks = bound("allreduce_optimum");
+  const Json of_ranks = bound("allreduce_optimum");
   EXPECT_EQ(report["with_relays"], of_ranks["reached"]);
   EXPECT_EQ(report["with_relays"]["exact"], "300");
   EXPECT_THAT(synth.err, HasSubstr("if the other GPUs relayed, which forests can say, 300 GB/s"));
@@ -76,16 +76,16 @@ TEST_F(OpenOptimum, ABatchNamesBoth) {
   ASSERT_EQ(batch.code, 0) << batch.err;
   EXPECT_THAT(batch.err,
               HasSubstr("83.33 % at least (the optimum is 333.333 (1000/3) to 400 GB/s)"));
-  const json report = json::parse(read_file(out + "/report.json"));
+  const Json report = Json::parse(read_file(out + "/report.json"));
   expect_valid(report, "forestcoll-batch.schema.json");
-  const json range = report["items"][0]["optimum_range"];
+  const Json range = report["items"][0]["optimum_range"];
   EXPECT_EQ(range["at_least"]["exact"], "1000/3");
   EXPECT_EQ(range["at_most"]["exact"], "400");
   EXPECT_THAT(read_file(out + "/report.csv"), HasSubstr("333.333 (1000/3) to 400"));
   EXPECT_THAT(read_file(out + "/report.md"), HasSubstr("at least of 333.333 (1000/3) to 400"));
   // What is kept of a former run says the same.
   ASSERT_EQ(run(words).code, 0);
-  const json again = json::parse(read_file(out + "/report.json"));
+  const Json again = Json::parse(read_file(out + "/report.json"));
   EXPECT_EQ(again["items"][0]["status"], "cached");
   EXPECT_EQ(again["items"][0]["optimum_range"], range);
 }
@@ -111,7 +111,7 @@ TEST(KnownOptimum, HasNoRange) {
   const auto synth = run({"synth", file, "-c", "allreduce", "--format", "forest", "--json", "-o",
                           scratch / "forest.json"});
   ASSERT_EQ(synth.code, 0) << synth.err;
-  EXPECT_FALSE(json::parse(synth.out).contains("optimum_at_least"));
+  EXPECT_FALSE(Json::parse(synth.out).contains("optimum_at_least"));
   EXPECT_THAT(synth.err, HasSubstr("100 % of the optimum 400 GB/s"));
 }
 

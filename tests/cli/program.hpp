@@ -42,6 +42,12 @@ struct RunOptions {
 /// `forestcoll ARGUMENTS`, at most a minute.
 Result run(const std::vector<std::string>& arguments, const RunOptions& options = {});
 
+/// A wrong command line, and words of what is said about it.
+struct Misuse {
+  std::vector<std::string> arguments;
+  std::string says;
+};
+
 /// As with `ulimit -v`, but in bytes.
 RunOptions with_address_space(rlim_t bytes);
 

@@ -9,7 +9,7 @@
 namespace forestcoll::testing {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -49,7 +49,7 @@ TEST(Simulate, ReportsFollowTheSchema) {
   for (const auto& [format, name] : formats) {
     const Result result = simulate(schedule(format), {"--sizes", "1K,1G", "--json"});
     ASSERT_EQ(result.code, 0) << name << result.err;
-    const json report = json::parse(result.out);
+    const Json report = Json::parse(result.out);
     expect_valid(report, "forestcoll-simulation.schema.json");
     EXPECT_EQ(report["schedule"], name);
     EXPECT_EQ(report["collective"], "allreduce");
@@ -65,7 +65,7 @@ TEST(Simulate, ReportsFollowTheSchema) {
 
 TEST(Simulate, TakesFiguresFromAFile) {
   const Scratch scratch;
-  const json parameters = {{"format", "forestcoll-simulation-parameters"},
+  const Json parameters = {{"format", "forestcoll-simulation-parameters"},
                            {"version", 1},
                            {"name", "slow"},
                            {"source", "nowhere"},
@@ -75,7 +75,7 @@ TEST(Simulate, TakesFiguresFromAFile) {
   const Result result = simulate(schedule({"-c", "allgather", "--format", "forest"}),
                                  {"--sizes", "8", "--parameters", path, "--json"});
   ASSERT_EQ(result.code, 0) << result.err;
-  const json report = json::parse(result.out);
+  const Json report = Json::parse(result.out);
   EXPECT_EQ(report["parameters"]["source"], "nowhere");
   // One hop through the switch: a message and two links of 0.7 µs.
   EXPECT_NEAR(report["times"][0]["seconds"], 1.0014e-3, 1e-6);
@@ -83,8 +83,8 @@ TEST(Simulate, TakesFiguresFromAFile) {
 
 TEST(Simulate, ExtrapolatesUnlessToldNotTo) {
   const std::string text = schedule({"-c", "allgather", "--format", "forest"});
-  const json quick = json::parse(simulate(text, {"--sizes", "4G", "--json"}).out);
-  const json whole = json::parse(simulate(text, {"--sizes", "4G", "--json", "--every-pass"}).out);
+  const Json quick = Json::parse(simulate(text, {"--sizes", "4G", "--json"}).out);
+  const Json whole = Json::parse(simulate(text, {"--sizes", "4G", "--json", "--every-pass"}).out);
   EXPECT_LT(quick["events"], whole["events"]);
   const double a = quick["times"][0]["seconds"], b = whole["times"][0]["seconds"];
   EXPECT_NEAR(a, b, 0.01 * b);

@@ -16,22 +16,22 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr int kRanks = 5;
+constexpr int kGpus = 5;
 
-CollectiveForest sample(Collective collective, std::uint32_t seed = 5) {
+CollectiveForest random_sample(Collective collective, std::uint32_t seed = 5) {
   std::mt19937 random(seed);
-  const auto roots = roots_of(collective, kRanks, 1);
-  const Forest forest = make_forest(kRanks, random_trees(kRanks, 3, roots, random), kRanks);
+  const auto roots = roots_of(collective, kGpus, 1);
+  const Forest forest = make_forest(kGpus, random_trees(kGpus, 3, roots, random), kGpus);
   return collective_of(collective, 3, forest, forest, 1);
 }
 
 TEST(ParseForest, GivesBackWhatWasWritten) {
-  const Topology topology = switched(kRanks);
+  const Topology topology = switched(kGpus);
   for (const Collective collective :
        {Collective::allgather, Collective::reduce_scatter, Collective::allreduce,
         Collective::broadcast, Collective::reduce}) {
     for (std::uint32_t seed = 0; seed < 20; ++seed) {
-      const std::string text = to_forest_json(sample(collective, seed), topology);
+      const std::string text = to_forest_json(random_sample(collective, seed), topology);
       const auto forest = parse_forest(text, "f.json", topology);
       ASSERT_TRUE(forest) << to_string(forest.errors().front());
       EXPECT_EQ(to_forest_json(*forest, topology), text);
@@ -40,18 +40,18 @@ TEST(ParseForest, GivesBackWhatWasWritten) {
 }
 
 TEST(ParseForest, KeepsWeights) {
-  CollectiveForest weighted = sample(Collective::allgather);
-  for (int r = 0; r < kRanks; ++r) weighted.weight.push_back(r);
-  const std::string text = to_forest_json(weighted, switched(kRanks));
+  CollectiveForest weighted = random_sample(Collective::allgather);
+  for (int r = 0; r < kGpus; ++r) weighted.weight.push_back(r);
+  const std::string text = to_forest_json(weighted, switched(kGpus));
   EXPECT_THAT(text, HasSubstr("\"weights\":[0,1,2,3,4]"));
-  const auto forest = parse_forest(text, "f.json", switched(kRanks));
+  const auto forest = parse_forest(text, "f.json", switched(kGpus));
   ASSERT_TRUE(forest);
   EXPECT_EQ(forest->weight, weighted.weight);
 }
 
 TEST(ParseForest, RanksThatAreDisabledByNowAreKnown) {
-  Topology topology = switched(kRanks);
-  const std::string text = to_forest_json(sample(Collective::allgather), topology);
+  Topology topology = switched(kGpus);
+  const std::string text = to_forest_json(random_sample(Collective::allgather), topology);
   topology.nodes[NodeId(4)].enabled = false;
   topology.ranks.pop_back();
   EXPECT_TRUE(parse_forest(text, "f.json", topology));
@@ -193,8 +193,8 @@ TEST(ParseForest, SaysWhatIsWrong) {
 }
 
 TEST(ParseForest, SurvivesEveryTruncationAndDeepNesting) {
-  const Topology topology = switched(kRanks);
-  const std::string text = to_forest_json(sample(Collective::allreduce), topology);
+  const Topology topology = switched(kGpus);
+  const std::string text = to_forest_json(random_sample(Collective::allreduce), topology);
   for (std::size_t length = 0; length < text.size() - 2; length += 7) {
     EXPECT_FALSE(parse_forest(text.substr(0, length), "f.json", topology));
   }

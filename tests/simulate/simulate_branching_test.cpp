@@ -11,8 +11,6 @@
 namespace audit_test {
 namespace {
 
-constexpr std::int64_t kMiB = std::int64_t{1} << 20;
-
 /// Ways between nodes, each with the nodes that it passes through, in the direction of broadcasts.
 using Ways = std::vector<std::vector<std::string>>;
 

@@ -15,8 +15,6 @@ using forestcoll::parse_sizes;
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-constexpr std::int64_t kMiB = std::int64_t{1} << 20;
-
 TEST(Sizes, RangesAndLists) {
   using Sizes = std::vector<std::int64_t>;
   EXPECT_EQ(*parse_sizes("1K:8K"), (Sizes{1024, 2048, 4096, 8192}));

@@ -10,8 +10,6 @@
 namespace audit_test {
 namespace {
 
-constexpr std::int64_t kMiB = std::int64_t{1} << 20;
-
 // Within a hundredth.
 void expect_close(double value, double expected, const std::string& what = {}) {
   EXPECT_NEAR(value, expected, 0.01 * expected) << what;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -21,6 +22,8 @@ using forestcoll::Simulation;
 using forestcoll::SimulationOptions;
 using forestcoll::SimulationParameters;
 using forestcoll::Topology;
+
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
 struct Cable {
   int a, b;

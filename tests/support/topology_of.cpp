@@ -1,6 +1,11 @@
 #include "support/topology_of.hpp"
 
+#include <gtest/gtest.h>
+
 #include <string>
+
+#include "forestcoll/generate.hpp"
+#include "forestcoll/topology_text.hpp"
 
 namespace forestcoll::test {
 
@@ -29,6 +34,13 @@ Topology topology_of(const Network& network, const SwitchRoles& roles) {
     topology.links.push_back(link);
   }
   return topology;
+}
+
+Topology generated_topology(const std::string& name,
+                            const std::map<std::string, std::string>& values) {
+  const auto document = generate(name, values);
+  EXPECT_TRUE(document) << name;
+  return parse_topology(to_topology_json(*document), name)->topology;
 }
 
 }  // namespace forestcoll::test

@@ -1,5 +1,8 @@
-// From a network back to a topology.
+// Topologies that are not read from files.
 #pragma once
+
+#include <map>
+#include <string>
 
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
@@ -9,5 +12,10 @@ namespace forestcoll::test {
 /// A topology of which `network` is the digraph, named "made": nodes n0, n1, …, and a link of one
 /// direction for every arc. Switches can do what `roles` says, and nothing where it is empty.
 Topology topology_of(const Network& network, const SwitchRoles& roles = {});
+
+/// What `topo gen` writes for a generator and its options, read again. Fails the test where it is
+/// refused.
+Topology generated_topology(const std::string& name,
+                            const std::map<std::string, std::string>& values = {});
 
 }  // namespace forestcoll::test

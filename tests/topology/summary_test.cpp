@@ -8,6 +8,7 @@
 #include "forestcoll/convert.hpp"
 #include "forestcoll/generate.hpp"
 #include "forestcoll/network.hpp"
+#include "support/topology_of.hpp"
 #include "topology/topology_testing.hpp"
 
 namespace forestcoll::testing {
@@ -17,12 +18,9 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-Topology make(const std::string& name, const std::map<std::string, std::string>& values = {}) {
-  return parse_valid(to_topology_json(*generate(name, values)));
-}
-
 TEST(Summary, CountsBoxesAndLinks) {
-  const TopologySummary summary = summarize(make("mixed", {{"a100", "2"}, {"h100", "1"}}));
+  const TopologySummary summary =
+      summarize(test::generated_topology("mixed", {{"a100", "2"}, {"h100", "1"}}));
   EXPECT_EQ(summary.gpus, 24U);
   EXPECT_EQ(summary.switches, 3U * 9 + 1);
   EXPECT_EQ(summary.multicast, 1U);
@@ -55,9 +53,9 @@ TEST(Summary, BundlesOfOneWidthAndDifferentCablesStayApart) {
 
 TEST(Summary, IslandsByKind) {
   // NVLink joins the GPUs of a box; InfiniBand alone joins none, as NICs stand between.
-  EXPECT_THAT(summarize(make("dgx-a100", {{"boxes", "3"}})).islands,
+  EXPECT_THAT(summarize(test::generated_topology("dgx-a100", {{"boxes", "3"}})).islands,
               ElementsAre(Pair("nvlink", 3)));
-  EXPECT_THAT(summarize(make("mi250", {{"boxes", "2"}})).islands,
+  EXPECT_THAT(summarize(test::generated_topology("mi250", {{"boxes", "2"}})).islands,
               ElementsAre(Pair("ib", 16), Pair("xgmi", 2)));
 }
 
@@ -86,13 +84,14 @@ Ratio between_halves(const Topology& topology) {
 }
 
 TEST(BandwidthBetween, HalvesOfKnownFabrics) {
-  EXPECT_EQ(between_halves(make("dgx-a100", {{"boxes", "2"}})), Ratio(200));
-  EXPECT_EQ(between_halves(make("hypercube")), Ratio(8));
-  EXPECT_EQ(between_halves(make("torus", {{"dims", "4x6"}})), Ratio(12));
-  EXPECT_EQ(between_halves(make("ring")), Ratio(2));
-  EXPECT_EQ(between_halves(make("full-mesh")), Ratio(16));
-  EXPECT_EQ(between_halves(make("fat-tree")), Ratio(200));
-  EXPECT_EQ(between_halves(make("fat-tree", {{"oversubscription", "4"}})), Ratio(50));
+  EXPECT_EQ(between_halves(test::generated_topology("dgx-a100", {{"boxes", "2"}})), Ratio(200));
+  EXPECT_EQ(between_halves(test::generated_topology("hypercube")), Ratio(8));
+  EXPECT_EQ(between_halves(test::generated_topology("torus", {{"dims", "4x6"}})), Ratio(12));
+  EXPECT_EQ(between_halves(test::generated_topology("ring")), Ratio(2));
+  EXPECT_EQ(between_halves(test::generated_topology("full-mesh")), Ratio(16));
+  EXPECT_EQ(between_halves(test::generated_topology("fat-tree")), Ratio(200));
+  EXPECT_EQ(between_halves(test::generated_topology("fat-tree", {{"oversubscription", "4"}})),
+            Ratio(50));
 }
 
 TEST(BandwidthBetween, DirectionsCount) {

@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // Two GPUs with a link between them; gpu0 owns 2 of 3 units.
-const std::string fabric =
+const std::string kTwoGpus =
     R"({"format":"forestcoll-topology","version":1,"nodes":[
         {"id":"gpu0","type":"compute","weight":2},{"id":"gpu1","type":"compute","weight":1}],
         "links":[{"src":"gpu0","dst":"gpu1","bandwidth":10}]})";
@@ -31,8 +31,8 @@ std::string forest(const std::string& weights, int first, int second, const std:
          "," + tree("gpu1", "gpu0", second) + "]}";
 }
 
-std::string verdict_of(const std::string& text, bool with_topology = true) {
-  const auto topology = parse_topology(fabric, "t.json");
+std::string verdict_on_weights(const std::string& text, bool with_topology = true) {
+  const auto topology = parse_topology(kTwoGpus, "t.json");
   const auto verdict =
       verify(text, "f.json", with_topology ? &topology->topology : nullptr, VerifyOptions{});
   if (!verdict) return to_string(verdict.errors().front());
@@ -43,8 +43,8 @@ std::string verdict_of(const std::string& text, bool with_topology = true) {
 
 TEST(ForestWeights, AForestOfUnequalSharesIsRight) {
   // The link carries 2 of 3 units one way: 10 GB/s · 3/2.
-  EXPECT_EQ(verdict_of(forest("\"weights\":[2,1],", 2, 1, "15")), "right");
-  EXPECT_EQ(verdict_of(forest("\"weights\":[2,1],", 2, 1, "15"), false), "right");
+  EXPECT_EQ(verdict_on_weights(forest("\"weights\":[2,1],", 2, 1, "15")), "right");
+  EXPECT_EQ(verdict_on_weights(forest("\"weights\":[2,1],", 2, 1, "15"), false), "right");
 }
 
 TEST(ForestWeights, EveryDepartureIsFound) {
@@ -63,13 +63,13 @@ TEST(ForestWeights, EveryDepartureIsFound) {
       {forest("\"weights\":[\"2\",1],", 2, 1, "15"), "expected an integer, found"},
       {forest("\"weights\":2,", 2, 1, "15"), "expected an array, found"},
   };
-  for (const auto& one : cases) EXPECT_THAT(verdict_of(one.text), HasSubstr(one.says));
+  for (const auto& one : cases) EXPECT_THAT(verdict_on_weights(one.text), HasSubstr(one.says));
 }
 
 TEST(ForestWeights, DoNotBelongToARoot) {
   std::string text = forest("\"weights\":[1,0],", 1, 1, "10");
   text.replace(text.find("allgather"), 9, "broadcast");
-  EXPECT_THAT(verdict_of(text), HasSubstr("its root owns everything"));
+  EXPECT_THAT(verdict_on_weights(text), HasSubstr("its root owns everything"));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct Mutant {
   PlanJson plan;
 };
 
-using Edit = std::function<void(PlanJson&)>;
+using PlanEdit = std::function<void(PlanJson&)>;
 
 class Mutants {
  public:
@@ -43,7 +43,7 @@ class Mutants {
 
  private:
   // An edit of what the pointer leads to.
-  void change(const std::string& what, const std::string& pointer, const Edit& edit) {
+  void change(const std::string& what, const std::string& pointer, const PlanEdit& edit) {
     Mutant mutant{what + " at " + pointer, plan_};
     edit(mutant.plan[PlanJson::json_pointer(pointer)]);
     mutants_.push_back(std::move(mutant));

@@ -49,7 +49,7 @@ std::string output() {
   return text + kHeading + kTwoRows;
 }
 
-Result compare(const std::vector<std::string>& more) {
+Result compare_measured(const std::vector<std::string>& more) {
   std::vector<std::string> arguments = {"compare",      topology("dgx-a100-x2"), "--trees",
                                         "--algorithms", "forestcoll,nccl-ring",  "--sizes",
                                         "512K,2M,1G"};
@@ -59,7 +59,8 @@ Result compare(const std::vector<std::string>& more) {
 
 nlohmann::json measured_json(const std::string& text, const std::string& prefix = "") {
   const Scratch scratch;
-  const auto result = compare({"--json", "--measured", prefix + scratch.write("run.txt", text)});
+  const auto result =
+      compare_measured({"--json", "--measured", prefix + scratch.write("run.txt", text)});
   EXPECT_EQ(result.code, 0) << result.err;
   auto report = nlohmann::json::parse(result.out);
   expect_valid(report, "forestcoll-compare.schema.json");
@@ -138,10 +139,10 @@ TEST(CompareMeasured, RunsThatAreNotOnGpusAreMarked) {
   const Scratch scratch;
   const std::string file =
       scratch.write("run.txt", "# origin: an emulated fabric, 20000 times slower\n" + output());
-  const auto text = compare({"--measured", file});
+  const auto text = compare_measured({"--measured", file});
   EXPECT_THAT(text.out,
               HasSubstr("Measured on an emulated fabric (its times divided by 20000): " + file));
-  EXPECT_THAT(compare({"--measured", file, "--csv"}).out, HasSubstr("emulated fabric"));
+  EXPECT_THAT(compare_measured({"--measured", file, "--csv"}).out, HasSubstr("emulated fabric"));
 }
 
 TEST(CompareMeasured, BesideTheAlgorithmThatIsNamed) {
@@ -212,7 +213,7 @@ TEST(CompareMeasured, WrongResultsHaveNoRatio) {
     EXPECT_FALSE(times[1].contains("wrong"));
     EXPECT_TRUE(times[1].contains("achieved"));
     const Scratch scratch;
-    EXPECT_THAT(compare({"--measured", scratch.write("run.txt", text)}).out,
+    EXPECT_THAT(compare_measured({"--measured", scratch.write("run.txt", text)}).out,
                 HasSubstr("wrong results"));
   }
 }
@@ -243,7 +244,7 @@ TEST(CompareMeasured, ErrorsNameTheLine) {
   };
   for (const Bad& bad : all) {
     const Scratch scratch;
-    const auto result = compare({"--measured", scratch.write("run.txt", bad.text)});
+    const auto result = compare_measured({"--measured", scratch.write("run.txt", bad.text)});
     EXPECT_EQ(result.code, 2) << bad.says;
     EXPECT_THAT(result.err, HasSubstr(bad.says));
     EXPECT_THAT(result.err, HasSubstr("[" + bad.code + "]"));
@@ -252,7 +253,7 @@ TEST(CompareMeasured, ErrorsNameTheLine) {
 }
 
 TEST(CompareMeasured, FilesAndNamesThatAreNotThere) {
-  EXPECT_EQ(compare({"--measured", "/nowhere/run.txt"}).code, 4);
+  EXPECT_EQ(compare_measured({"--measured", "/nowhere/run.txt"}).code, 4);
   const Scratch scratch;
   const std::string file = scratch.write("run.txt", output());
   const auto without = run({"compare", topology("dgx-a100-x2"), "--trees", "--algorithms",
@@ -260,7 +261,7 @@ TEST(CompareMeasured, FilesAndNamesThatAreNotThere) {
   EXPECT_EQ(without.code, 2);
   EXPECT_THAT(without.err, HasSubstr("forestcoll is not among the algorithms"));
   EXPECT_THAT(without.err, HasSubstr("[N08]"));
-  const auto unknown = compare({"--measured", "quick=" + file});
+  const auto unknown = compare_measured({"--measured", "quick=" + file});
   EXPECT_EQ(unknown.code, 2);
   EXPECT_THAT(unknown.err, HasSubstr("quick is not among the algorithms"));
 }
@@ -276,8 +277,9 @@ TEST(CompareMeasured, InEveryKindOfReport) {
     EXPECT_THAT(text, HasSubstr("beside forestcoll, trees without threadblocks (model, not"))
         << format;
   }
-  EXPECT_THAT(compare({"--csv", "--measured", file}).out, HasSubstr("measured out-of-place: "));
-  EXPECT_THAT(compare({"--svg", "-", "--measured", file}).out, HasSubstr("<circle"));
+  EXPECT_THAT(compare_measured({"--csv", "--measured", file}).out,
+              HasSubstr("measured out-of-place: "));
+  EXPECT_THAT(compare_measured({"--svg", "-", "--measured", file}).out, HasSubstr("<circle"));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@
 namespace forestcoll::testing {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -38,23 +38,23 @@ TEST(DesignCluster, EveryFileIsWhatTheReportSays) {
                          scratch / "a.html", "--write", scratch / "files"});
   const auto result = run(all);
   ASSERT_EQ(result.code, 0) << result.err;
-  const auto report = json::parse(result.out);
+  const auto report = Json::parse(result.out);
   expect_valid(report, "forestcoll-design-cluster.schema.json");
-  std::vector<json> front;
+  std::vector<Json> front;
   for (const auto& offer : report["offers"]) {
     if (offer["front"]) front.push_back(offer);
   }
   ASSERT_FALSE(front.empty());
   // The single switch: 64 cables of 1, and 60.5.
-  EXPECT_TRUE(std::ranges::any_of(report["offers"], [](const json& offer) {
+  EXPECT_TRUE(std::ranges::any_of(report["offers"], [](const Json& offer) {
     return offer["levels"] == 1 && offer["layout"] == "fat-tree" &&
            offer["cost"]["exact"] == "249/2" && offer["after_failure"]["exact"] == "0";
   }));
   // Two kinds of switches: leaves of the one, and the other above.
-  EXPECT_TRUE(std::ranges::any_of(report["offers"], [](const json& offer) {
+  EXPECT_TRUE(std::ranges::any_of(report["offers"], [](const Json& offer) {
     return offer["leaf_switch"] == "small" && offer["upper_switch"] == "large";
   }));
-  for (const json& offer : report["offers"]) {
+  for (const Json& offer : report["offers"]) {
     EXPECT_EQ(offer["upper_switch"].is_null(), offer["switches"]["above"] == 0) << offer;
   }
   std::vector<std::string> files;
@@ -66,13 +66,13 @@ TEST(DesignCluster, EveryFileIsWhatTheReportSays) {
   for (std::size_t i = 0; i < files.size(); ++i) {
     const auto bound = run({"bound", files[i], "--json", "-c", "allgather"});
     ASSERT_EQ(bound.code, 0) << bound.err;
-    EXPECT_EQ(json::parse(bound.out)["algbw"]["allgather"], front[i]["allgather"]);
+    EXPECT_EQ(Json::parse(bound.out)["algbw"]["allgather"], front[i]["allgather"]);
     const std::string failed = front[i]["failed"];
     const auto less = run({"bound", files[i], "--json", "-c", "allgather", "--drop", failed});
     if (front[i]["after_failure"]["exact"] == "0") {
       EXPECT_EQ(less.code, 2);
     } else {
-      EXPECT_EQ(json::parse(less.out)["algbw"]["allgather"], front[i]["after_failure"]);
+      EXPECT_EQ(Json::parse(less.out)["algbw"]["allgather"], front[i]["after_failure"]);
     }
   }
   EXPECT_THAT(read_file(scratch / "a.csv"), StartsWith("fabric,leaf_switch,upper_switch,"));
@@ -92,15 +92,15 @@ TEST(DesignCluster, EveryOfferCostsWhatItsPartsDo) {
                            scratch.write("costs.json", kCosts)});
   ASSERT_EQ(result.code, 0) << result.err;
   const std::map<std::string, double> prices = {{"small", 10}, {"large", 60.5}};
-  const auto report = json::parse(result.out);
+  const auto report = Json::parse(result.out);
   std::set<std::string> pairs;
   double hall_cables = 0;
-  for (const json& offer : report["offers"]) {
+  for (const Json& offer : report["offers"]) {
     const std::string leaf = offer["leaf_switch"];
     const std::string above =
         offer["upper_switch"].is_null() ? leaf : offer["upper_switch"].get<std::string>();
     pairs.insert(leaf + "/" + above);
-    const json &of = offer["switches"], &cables = offer["cables"];
+    const Json &of = offer["switches"], &cables = offer["cables"];
     const double cost = of["leaves"].get<double>() * prices.at(leaf) +
                         of["above"].get<double>() * prices.at(above) + cables["box"].get<double>() +
                         cables["row"].get<double>() * (2 + 3) + cables["hall"].get<double>() * 4;
@@ -120,10 +120,10 @@ TEST(DesignCluster, TheFrontIsWhatNothingBeats) {
     const auto result = run({"design", "cluster", "--gpus", gpus, "--json", "--costs",
                              scratch.write("costs.json", kCosts)});
     ASSERT_EQ(result.code, 0) << result.err;
-    const auto report = json::parse(result.out);
+    const auto report = Json::parse(result.out);
     std::vector<std::vector<double>> all;
     std::vector<bool> front;
-    for (const json& offer : report["offers"]) {
+    for (const Json& offer : report["offers"]) {
       all.push_back({-offer["cost"]["value"].get<double>(), offer["allgather"]["value"],
                      offer["allreduce"]["value"], offer["alltoall"]["least"]["value"],
                      offer["after_failure"]["value"]});
@@ -158,7 +158,7 @@ TEST(DesignCluster, RefusesInWords) {
     EXPECT_EQ(result.out, "");
   };
   const auto without = [](const char* key) {
-    auto costs = json::parse(kCosts);
+    auto costs = Json::parse(kCosts);
     costs.erase(key);
     return costs.dump();
   };
@@ -167,7 +167,7 @@ TEST(DesignCluster, RefusesInWords) {
   refused(without("switches"), "64", "/switches: there is no switch to buy [K03]");
   refused(without("cables"), "64", "/cables/row: there is no price for cables");
   refused(without("note"), "64", "/note: expected a text [K02]");
-  auto bad = json::parse(kCosts);
+  auto bad = Json::parse(kCosts);
   bad["switches"][0] = {{"name", 1}, {"ports", 0}, {"bandwidth", "fast"}, {"price", -1}};
   refused(bad.dump(), "64", "/switches/0/name: expected a text [K02]");
   refused(bad.dump(), "64", "/switches/0/ports: expected a number from 2");
@@ -175,7 +175,7 @@ TEST(DesignCluster, RefusesInWords) {
   refused(bad.dump(), "64", "/switches/0/price: expected a price");
   refused(kCosts, "65", "65 GPUs are not two or more whole boxes of 8 [K04]");
   refused(kCosts, "8", "[K04]");
-  auto small = json::parse(kCosts);
+  auto small = Json::parse(kCosts);
   small["switches"].erase(1);
   refused(small.dump(), "65536", "no fabric of at most three levels joins 8192 boxes");
   refused(kCosts, "64", "no switch of the costs has ports of 25 GB/s", "dgx-a100");
@@ -203,7 +203,7 @@ TEST(DesignCluster, KeptFiguresAreThoseOfThisProgramAndFabric) {
   const auto first = run(asked);
   ASSERT_EQ(first.code, 0) << first.err;
   const auto file = std::filesystem::directory_iterator(scratch / "kept")->path();
-  auto kept = json::parse(read_file(file.string()));
+  auto kept = Json::parse(read_file(file.string()));
   const auto write = [&] { scratch.write("kept/" + file.filename().string(), kept.dump()); };
   kept["allgather"] = "1";
   write();
@@ -211,9 +211,9 @@ TEST(DesignCluster, KeptFiguresAreThoseOfThisProgramAndFabric) {
   kept["program"] = "another";
   write();
   EXPECT_EQ(run(asked).out, first.out);
-  EXPECT_EQ(json::parse(read_file(file.string()))["program"].get<std::string>().find("another"),
+  EXPECT_EQ(Json::parse(read_file(file.string()))["program"].get<std::string>().find("another"),
             std::string::npos);
-  kept = json::parse(read_file(file.string()));
+  kept = Json::parse(read_file(file.string()));
   kept["cluster"] = "another";
   write();
   EXPECT_THAT(run(asked).err, HasSubstr("[K05]"));

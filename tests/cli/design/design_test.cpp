@@ -13,17 +13,17 @@
 namespace forestcoll::testing {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-json direct_json(std::vector<std::string> arguments) {
+Json direct_json(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"design", "direct", "--json"});
   const auto result = run(arguments);
   EXPECT_EQ(result.code, 0) << result.err;
-  auto report = json::parse(result.out);
+  auto report = Json::parse(result.out);
   expect_valid(report, "forestcoll-design-direct.schema.json");
   return report;
 }
@@ -41,7 +41,7 @@ TEST(DesignDirect, ReportsEveryWiringExactly) {
     }
   }
   EXPECT_THAT(names, Contains("hypercube(4)"));
-  EXPECT_TRUE(std::ranges::any_of(report["wirings"], [](const json& w) { return w["front"]; }));
+  EXPECT_TRUE(std::ranges::any_of(report["wirings"], [](const Json& w) { return w["front"]; }));
 }
 
 TEST(DesignDirect, DoesNotDependOnThreads) {
@@ -126,7 +126,7 @@ TEST(DesignSearch, ReportsBothAsJson) {
                                           "60",     "--seed", "5",          "--json"};
   const auto result = run(asked);
   ASSERT_EQ(result.code, 0) << result.err;
-  const auto report = json::parse(result.out);
+  const auto report = Json::parse(result.out);
   expect_valid(report, "forestcoll-design-search.schema.json");
   EXPECT_EQ(report["start"], "torus(4,6)");
   EXPECT_EQ(report["moves"], 60);
@@ -137,11 +137,11 @@ TEST(DesignSearch, ReportsBothAsJson) {
   EXPECT_EQ(run(asked).out, result.out);
 }
 
-json formulas_json(std::vector<std::string> arguments) {
+Json formulas_json(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"design", "formulas", "--json"});
   const auto result = run(arguments);
   EXPECT_EQ(result.code, 0) << result.err;
-  auto report = json::parse(result.out);
+  auto report = Json::parse(result.out);
   expect_valid(report, "forestcoll-design-formulas.schema.json");
   return report;
 }

@@ -344,11 +344,6 @@ TEST(SolverOptions, TradeoffHasARowPerKAndPerHeight) {
   EXPECT_THAT(synth.err, HasSubstr("rate by height:"));
 }
 
-struct Misuse {
-  std::vector<std::string> arguments;
-  std::string says;
-};
-
 TEST(SolverOptions, UsageErrors) {
   const std::string file = topology("dgx-a100-x1");
   const std::vector<Misuse> misuses = {

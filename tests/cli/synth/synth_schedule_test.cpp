@@ -10,6 +10,7 @@
 
 #include "cli/batch.hpp"
 #include "cli/program.hpp"
+#include "cli/synth/algorithm.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -27,11 +28,6 @@ std::string synth_right(std::vector<std::string> arguments, const std::string& t
   const auto verify = run({"verify", "-", "--target", target}, {.input = synth.out});
   EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
   return synth.out;
-}
-
-pugi::xml_node algorithm(pugi::xml_document& document, const std::string& text) {
-  EXPECT_TRUE(document.load_string(text.c_str()));
-  return document.child("algo");
 }
 
 std::int64_t most_threadblocks(const std::string& text) {
@@ -327,10 +323,6 @@ TEST(SynthSchedule, ForestsHaveNoneOfTheOptionsOfSchedules) {
 TEST(SynthSchedule, UsageErrors) {
   const std::string file = topology("dgx-a100-x1");
   const Scratch scratch;
-  struct Misuse {
-    std::vector<std::string> arguments;
-    std::string says;
-  };
   const std::vector<Misuse> misuses = {
       {{"--proto", "simple"}, "--proto"},
       {{"--instances", "0"}, "--instances"},

@@ -262,11 +262,6 @@ TEST(Synth, RefusesWhatDoesNotFitTheTarget) {
   EXPECT_THAT(sms.err, HasSubstr("[T01]"));
 }
 
-struct Misuse {
-  std::vector<std::string> arguments;
-  std::string says;
-};
-
 TEST(Synth, UsageErrors) {
   const std::string file = topology("dgx-a100-x1");
   const std::vector<Misuse> misuses = {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/program.hpp"
+#include "cli/synth/algorithm.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -19,11 +20,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-pugi::xml_node algorithm(pugi::xml_document& document, const std::string& text) {
-  EXPECT_TRUE(document.load_string(text.c_str()));
-  return document.child("algo");
-}
 
 TEST(SynthTune, WritesOneFilePerRange) {
   const Scratch scratch;

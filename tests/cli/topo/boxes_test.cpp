@@ -22,7 +22,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 // The topology files that the README shows.
 std::vector<std::string> readme_files() {
@@ -50,14 +50,14 @@ std::string synth(const std::string& file, const std::string& collective,
 
 // What compare says, without the seconds that it took, the file's own name and its order of nodes,
 // and why an A100's figures are taken: where no kind says NVLink, for want of another's.
-json comparison(const std::string& file, const std::string& collective) {
+Json comparison(const std::string& file, const std::string& collective) {
   const auto result = run({"compare", file, "--trees", "-c", collective, "--json"});
   EXPECT_EQ(result.code, 0) << result.err;
-  auto report = json::parse(result.out);
+  auto report = Json::parse(result.out);
   report.erase("topology");
   report["model"].erase("chosen");
   for (auto& row : report["rows"]) row.erase("seconds");
-  json& nodes = report["bottleneck"]["nodes"];
+  Json& nodes = report["bottleneck"]["nodes"];
   std::sort(nodes.begin(), nodes.end());
   return report;
 }
@@ -65,7 +65,7 @@ json comparison(const std::string& file, const std::string& collective) {
 // The kinds of channels of a plan, by whether they stay within a box of four ranks.
 std::map<std::string, std::set<std::string>> channels(const std::string& plan) {
   std::map<std::string, std::set<std::string>> kinds;
-  const json document = json::parse(plan);
+  const Json document = Json::parse(plan);
   for (const auto& gpu : document["gpus"]) {
     for (const auto& channel : gpu["channels"]) {
       for (const int peer : channel["connected_to"]) {
@@ -111,7 +111,7 @@ TEST_F(HandWritten, TheSameScheduleAndComparison) {
   };
   EXPECT_EQ(xml(without_), xml(with_));
   for (const std::string collective : {"allreduce", "allgather"}) {
-    const json expected = comparison(with_, collective);
+    const Json expected = comparison(with_, collective);
     EXPECT_EQ(comparison(without_, collective), expected) << collective;
     EXPECT_EQ(comparison(bare_, collective), expected) << collective;
   }
@@ -141,7 +141,7 @@ TEST_F(HandWritten, WhatWasInferredIsSaid) {
   }
   EXPECT_EQ(run({"bound", without_, "--quiet"}).err, "");
   EXPECT_THAT(run({"bound", with_}).err, Not(HasSubstr("inferred")));
-  const auto report = json::parse(run({"topo", "check", "--json", without_, with_}).out);
+  const auto report = Json::parse(run({"topo", "check", "--json", without_, with_}).out);
   expect_valid(report, "forestcoll-topo-check.schema.json");
   EXPECT_THAT(report["files"][0]["notes"], SizeIs(1));
   EXPECT_THAT(report["files"][1]["notes"], IsEmpty());
@@ -233,7 +233,7 @@ TEST(Findings, ManyOfOneKindAreCounted) {
   const auto verbose = run({"--verbose", "topo", "check", "-"}, {.input = text});
   EXPECT_EQ(lines_with(verbose.err, "[W02]"), 101U);
   const auto report =
-      json::parse(run({"topo", "check", "--json", "-"}, {.input = text}).out)["files"][0];
+      Json::parse(run({"topo", "check", "--json", "-"}, {.input = text}).out)["files"][0];
   EXPECT_EQ(report["findings"].size(), 101U);
   EXPECT_EQ(report["findings"][100]["message"], "and 30 more findings of this kind");
 }

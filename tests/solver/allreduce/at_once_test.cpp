@@ -59,7 +59,7 @@ void expect_sound(const Network& network, const Synthesis& synthesis, const std:
   EXPECT_LE(forest.algbw, forest.optimum) << what;
 }
 
-Topology bundled(const std::string& name) {
+Topology bundled_topology(const std::string& name) {
   return parse_topology(test::bundled_text(name), name)->topology;
 }
 
@@ -70,7 +70,7 @@ TEST(AtOnce, ReachesTheOptimumOfBundledFabrics) {
   };
   for (const Known& known : std::vector<Known>{{"mixed-a100-h100", 175, {400, 3}},
                                                {"dgx-a100-x2-degraded", {2075, 12}, {500, 3}}}) {
-    const Topology topology = bundled(known.name);
+    const Topology topology = bundled_topology(known.name);
     const Network network = *to_digraph(topology);
     const Synthesis synthesis = synthesized(network);
     EXPECT_EQ(synthesis.forest.algbw, known.optimum) << known.name;
@@ -188,7 +188,7 @@ TEST(AtOnce, LowTreesAreNoWorseThanInTurn) {
 }
 
 TEST(AtOnce, SharesThatTheRanksOwnAreKept) {
-  Network network = *to_digraph(bundled("dgx-a100-x2-degraded"));
+  Network network = *to_digraph(bundled_topology("dgx-a100-x2-degraded"));
   network.weight.assign(network.ranks.size(), 1);
   network.weight[Rank(3)] = 3;
   network.weight[Rank(5)] = 0;
@@ -208,14 +208,14 @@ TEST(AtOnce, IsNotLookedForWhereRanksAreAlike) {
 }
 
 TEST(AtOnce, OtherCollectivesAreNot) {
-  const auto gather =
-      synthesize(*to_digraph(bundled("mixed-a100-h100")), {.collective = Collective::allgather});
+  const auto gather = synthesize(*to_digraph(bundled_topology("mixed-a100-h100")),
+                                 {.collective = Collective::allgather});
   ASSERT_TRUE(gather);
   EXPECT_FALSE(gather->two_phases);
 }
 
 TEST(AtOnce, FormerTreesAreKept) {
-  const Network network = *to_digraph(bundled("mixed-a100-h100"));
+  const Network network = *to_digraph(bundled_topology("mixed-a100-h100"));
   const Synthesis before = synthesized(network);
   const auto after = synthesize(network, {.previous = &before.forest});
   ASSERT_TRUE(after) << to_string(after.errors().front());
@@ -226,7 +226,7 @@ TEST(AtOnce, FormerTreesAreKept) {
 }
 
 TEST(AtOnce, WhatIsStoppedIsAnAnswerAllTheSame) {
-  const Network network = *to_digraph(bundled("mixed-a100-h100"));
+  const Network network = *to_digraph(bundled_topology("mixed-a100-h100"));
   std::stop_source stop;
   SynthesizeOptions options;
   options.answer_when_stopped = true;

@@ -18,6 +18,7 @@
 #include "in_network_fabrics.hpp"
 #include "in_network_oracle.hpp"
 #include "support/fabrics.hpp"
+#include "support/topology_of.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -157,16 +158,10 @@ TEST(InNetwork, IsThatOfTheReversedFabricAndScales) {
   }
 }
 
-Topology generated(const std::string& name, const std::map<std::string, std::string>& values) {
-  const auto document = generate(name, values);
-  EXPECT_TRUE(document) << name;
-  return parse_topology(to_topology_json(*document), name)->topology;
-}
-
 // Leaves of eight rails and four spines: trees of a class through one rail and one spine, 32
 // images.
 TEST(InNetwork, ClassesOfOneRailHaveImagesOnAllRails) {
-  const Topology topology = generated(
+  const Topology topology = test::generated_topology(
       "dgx-h100",
       {{"boxes", "8"}, {"fabric", "rail-spine"}, {"boxes-per-leaf", "4"}, {"sharp", "yes"}});
   const Network network = *to_digraph(topology);
@@ -207,8 +202,8 @@ TEST(InNetwork, OnlyOneOfTwoBoxesCanCopy) {
 }
 
 TEST(InNetwork, SuperPodOf128BoxesTakesASecond) {
-  const Topology topology =
-      generated("dgx-h100", {{"boxes", "128"}, {"fabric", "rail-spine"}, {"sharp", "yes"}});
+  const Topology topology = test::generated_topology(
+      "dgx-h100", {{"boxes", "128"}, {"fabric", "rail-spine"}, {"sharp", "yes"}});
   const Network network = *to_digraph(topology);
   const auto begin = std::chrono::steady_clock::now();
   const auto optimum = allreduce_optimum(network, switch_roles(topology));

@@ -17,7 +17,7 @@ namespace {
 
 using Capacities = IdVector<ArcId, Capacity>;
 
-Network unbalanced_fabric(std::uint64_t seed) {
+Network unbalanced_network(std::uint64_t seed) {
   return test::random_fabric(seed, {.one_way = seed % 2 == 0, .unbalanced = true});
 }
 
@@ -54,7 +54,7 @@ TEST(LeastTrimming, LosesNoMoreThanItMust) {
   int trimmed = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
-    const Network network = unbalanced_fabric(seed);
+    const Network network = unbalanced_network(seed);
     const std::size_t arcs = network.graph.arc_count();
     IdVector<ArcId, std::int64_t> cost(arcs, 1);
     for (std::size_t a = 0; a < arcs; ++a) {
@@ -79,7 +79,7 @@ TEST(LeastTrimming, LosesNoMoreThanItMust) {
 
 TEST(LeastTrimming, KeepsWhatItIsTold) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    const Network network = unbalanced_fabric(seed);
+    const Network network = unbalanced_network(seed);
     const std::size_t arcs = network.graph.arc_count();
     const IdVector<ArcId, std::int64_t> cost(arcs, 1);
     const auto left = solver::least_trimming(network.graph, network.capacity, Capacities(arcs, 0),
@@ -99,7 +99,7 @@ TEST(Trim, FindsWholePartsThatCarry) {
   int by_program = 0;
   for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
     SCOPED_TRACE(seed);
-    const Network network = unbalanced_fabric(seed);
+    const Network network = unbalanced_network(seed);
     const Weights weights = uniform_weights(network);
     const Rate rate = tree_rate(network, weights);
     const Scaling scaling = scale_to_optimum(network, rate);

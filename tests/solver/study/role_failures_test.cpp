@@ -13,15 +13,10 @@
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/whatif.hpp"
+#include "support/topology_of.hpp"
 
 namespace forestcoll::testing {
 namespace {
-
-Topology make(const std::string& name, const std::map<std::string, std::string>& values = {}) {
-  const auto document = generate(name, values);
-  EXPECT_TRUE(document);
-  return parse_topology(to_topology_json(*document), name)->topology;
-}
 
 Ratio best(const Topology& topology) {
   return allreduce_optimum(*to_digraph(topology), switch_roles(topology))->split->algbw;
@@ -51,17 +46,17 @@ RoleFailures expect_exact(const Topology& topology) {
 }
 
 TEST(RoleFailures, AreThoseOfDroppingThem) {
-  const RoleFailures box = expect_exact(make("dgx-h100"));
+  const RoleFailures box = expect_exact(test::generated_topology("dgx-h100"));
   EXPECT_EQ(box.algbw, Ratio(400));
   EXPECT_EQ(box.effects.size(), 2u);
-  const RoleFailures boxes = expect_exact(make("dgx-h100", {{"boxes", "2"}}));
+  const RoleFailures boxes = expect_exact(test::generated_topology("dgx-h100", {{"boxes", "2"}}));
   ASSERT_EQ(boxes.effects.size(), 2u);
   EXPECT_EQ(boxes.effects[0].switches.size(), 2u);
 }
 
 // By links alone all switches are alike; by roles they are not.
 TEST(RoleFailures, SwitchesOfOtherRolesAreOthers) {
-  Topology topology = make("dgx-h100", {{"boxes", "3"}});
+  Topology topology = test::generated_topology("dgx-h100", {{"boxes", "3"}});
   for (TopologyNode& node : topology.nodes) {
     if (node.id == "box1/nvsw") node.multicast = false;
   }
@@ -69,7 +64,7 @@ TEST(RoleFailures, SwitchesOfOtherRolesAreOthers) {
 }
 
 TEST(RoleFailures, WithoutRolesThereAreNone) {
-  const auto found = role_failures(make("dgx-a100"));
+  const auto found = role_failures(test::generated_topology("dgx-a100"));
   ASSERT_TRUE(found);
   EXPECT_TRUE(found->effects.empty());
 }

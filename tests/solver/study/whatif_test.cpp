@@ -15,16 +15,11 @@
 #include "forestcoll/network.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "support/files.hpp"
+#include "support/topology_of.hpp"
 #include "whatif_oracle.hpp"
 
 namespace forestcoll::testing {
 namespace {
-
-Topology make(const std::string& name, const std::map<std::string, std::string>& values = {}) {
-  const auto document = generate(name, values);
-  EXPECT_TRUE(document);
-  return parse_topology(to_topology_json(*document), name)->topology;
-}
 
 // Two boxes of four GPUs, each two of which share a NIC that is a node for either direction. What
 // is alike is not so by the halves alone: box1's first NIC is slower on the way in.
@@ -180,26 +175,30 @@ INSTANTIATE_TEST_SUITE_P(, BundledWhatIf,
                          });
 
 TEST(WhatIf, IsExactOnSymmetricFabrics) {
-  expect_all_exact(make("dgx-a100", {{"boxes", "2"}, {"fabric", "odd-even"}}),
+  expect_all_exact(test::generated_topology("dgx-a100", {{"boxes", "2"}, {"fabric", "odd-even"}}),
                    Collective::allgather);
-  expect_all_exact(make("mi250"), Collective::allgather);
-  expect_all_exact(make("dragonfly", {{"hosts", "1"}, {"routers", "2"}, {"global", "1"}}),
-                   Collective::reduce_scatter);
-  expect_all_exact(make("torus", {{"dims", "3x4"}}), Collective::allreduce);
+  expect_all_exact(test::generated_topology("mi250"), Collective::allgather);
+  expect_all_exact(
+      test::generated_topology("dragonfly", {{"hosts", "1"}, {"routers", "2"}, {"global", "1"}}),
+      Collective::reduce_scatter);
+  expect_all_exact(test::generated_topology("torus", {{"dims", "3x4"}}), Collective::allreduce);
 }
 
 TEST(WhatIf, IsExactOnCrookedFabrics) {
-  Topology degraded = make("dgx-a100", {{"boxes", "2"}, {"fabric", "single"}});
+  Topology degraded = test::generated_topology("dgx-a100", {{"boxes", "2"}, {"fabric", "single"}});
   degraded.links[LinkId(10)].bandwidth = Ratio(25, 2);
   expect_all_exact(degraded, Collective::allgather);
-  expect_all_exact(make("mixed", {{"a100", "1"}, {"h100", "1"}}), Collective::allgather);
-  expect_all_exact(make("jellyfish", {{"switches", "6"}, {"degree", "3"}}), Collective::allgather);
-  expect_all_exact(make("mesh", {{"dims", "2x4"}}), Collective::allgather);
+  expect_all_exact(test::generated_topology("mixed", {{"a100", "1"}, {"h100", "1"}}),
+                   Collective::allgather);
+  expect_all_exact(test::generated_topology("jellyfish", {{"switches", "6"}, {"degree", "3"}}),
+                   Collective::allgather);
+  expect_all_exact(test::generated_topology("mesh", {{"dims", "2x4"}}), Collective::allgather);
   // One way, and not the same in both directions.
-  expect_all_exact(make("kautz", {{"degree", "2"}, {"diameter", "2"}}), Collective::allgather);
-  expect_all_exact(make("de-bruijn"), Collective::allgather);
-  expect_all_exact(make("de-bruijn"), Collective::reduce_scatter);
-  expect_all_exact(make("de-bruijn"), Collective::allreduce);
+  expect_all_exact(test::generated_topology("kautz", {{"degree", "2"}, {"diameter", "2"}}),
+                   Collective::allgather);
+  expect_all_exact(test::generated_topology("de-bruijn"), Collective::allgather);
+  expect_all_exact(test::generated_topology("de-bruijn"), Collective::reduce_scatter);
+  expect_all_exact(test::generated_topology("de-bruijn"), Collective::allreduce);
 }
 
 TEST(WhatIf, PhasesOfAnAllreduceMayHaveBottlenecksOfTheirOwn) {
@@ -219,7 +218,8 @@ TEST(WhatIf, PhasesOfAnAllreduceMayHaveBottlenecksOfTheirOwn) {
 }
 
 TEST(WhatIf, LinksThatAreAlikeAreSolvedOnce) {
-  const auto result = what_if(make("dgx-h100", {{"boxes", "16"}, {"fabric", "rail"}}));
+  const auto result =
+      what_if(test::generated_topology("dgx-h100", {{"boxes", "16"}, {"fabric", "rail"}}));
   ASSERT_TRUE(result);
   // A GPU's NVLink, its NIC's two sides.
   EXPECT_EQ(result->failures.size(), 3U);
@@ -229,7 +229,8 @@ TEST(WhatIf, LinksThatAreAlikeAreSolvedOnce) {
 
 TEST(WhatIf, ALostBoxLeavesTheOthersToThemselves) {
   // Without one of three boxes two are left, whose NICs carry half of the data.
-  const auto result = what_if(make("dgx-a100", {{"boxes", "3"}, {"fabric", "rail"}}));
+  const auto result =
+      what_if(test::generated_topology("dgx-a100", {{"boxes", "3"}, {"fabric", "rail"}}));
   ASSERT_TRUE(result);
   ASSERT_EQ(result->box_failures.size(), 1U);
   EXPECT_EQ(result->box_failures[0].boxes, (std::vector<std::string>{"box0", "box1", "box2"}));
@@ -241,7 +242,8 @@ TEST(WhatIf, ALostBoxLeavesTheOthersToThemselves) {
 }
 
 TEST(WhatIf, ALostRootLeavesNothing) {
-  const Topology topology = make("dgx-a100", {{"boxes", "2"}, {"fabric", "single"}});
+  const Topology topology =
+      test::generated_topology("dgx-a100", {{"boxes", "2"}, {"fabric", "single"}});
   const auto result = what_if(topology, {.collective = Collective::broadcast, .root = Rank(9)});
   ASSERT_TRUE(result);
   const NodeId root = topology.ranks[9];
@@ -259,7 +261,7 @@ TEST(WhatIf, ALostRootLeavesNothing) {
 }
 
 TEST(WhatIf, WhereTheOwnersOfTheDataAreLostThereIsNone) {
-  Topology topology = make("full-mesh", {{"nodes", "4"}});
+  Topology topology = test::generated_topology("full-mesh", {{"nodes", "4"}});
   for (const NodeId gpu : topology.ranks) topology.nodes[gpu].weight = 0;
   topology.nodes[topology.ranks[2]].weight = 1;
   const auto result = what_if(topology);
@@ -271,7 +273,8 @@ TEST(WhatIf, WhereTheOwnersOfTheDataAreLostThereIsNone) {
 
 TEST(WhatIf, NamesWhatPays) {
   // Four boxes of A100 are held up by their NICs, which the PCIe links can feed 32 GB/s.
-  const auto result = what_if(make("dgx-a100", {{"boxes", "4"}, {"fabric", "single"}}));
+  const auto result =
+      what_if(test::generated_topology("dgx-a100", {{"boxes", "4"}, {"fabric", "single"}}));
   ASSERT_TRUE(result);
   ASSERT_FALSE(result->upgrades.empty());
   EXPECT_EQ(result->algbw, Ratio(800, 3));
@@ -285,13 +288,15 @@ TEST(WhatIf, NamesWhatPays) {
 }
 
 TEST(WhatIf, WhatCannotPayIsProvedAndNotSolved) {
-  const auto result = what_if(make("mi250", {{"boxes", "2"}, {"fabric", "single"}}));
+  const auto result =
+      what_if(test::generated_topology("mi250", {{"boxes", "2"}, {"fabric", "single"}}));
   ASSERT_TRUE(result);
   EXPECT_GT(result->proved, 0);
 }
 
 TEST(WhatIf, ARootOfItsOwn) {
-  const Topology topology = make("dgx-a100", {{"boxes", "2"}, {"fabric", "single"}});
+  const Topology topology =
+      test::generated_topology("dgx-a100", {{"boxes", "2"}, {"fabric", "single"}});
   const auto result =
       what_if(topology, {.collective = Collective::broadcast, .root = Rank(3), .factor = 4});
   ASSERT_TRUE(result);
@@ -307,7 +312,8 @@ TEST(WhatIf, ARootOfItsOwn) {
 
 TEST(WhatIf, ProgressComesToItsEnd) {
   std::size_t last = 0, most = 0;
-  const auto result = what_if(make("mi250"), {.progress = [&](std::size_t done, std::size_t all) {
+  const auto result = what_if(test::generated_topology("mi250"),
+                              {.progress = [&](std::size_t done, std::size_t all) {
                                 EXPECT_EQ(done, last + 1);
                                 last = done, most = all;
                               }});
@@ -317,7 +323,7 @@ TEST(WhatIf, ProgressComesToItsEnd) {
 }
 
 TEST(WhatIf, ArithmeticThatDoesNotFitIsAnError) {
-  Topology topology = make("full-mesh", {{"nodes", "3"}});
+  Topology topology = test::generated_topology("full-mesh", {{"nodes", "3"}});
   for (TopologyLink& link : topology.links) link.bandwidth = Ratio(1, (std::int64_t{1} << 58) - 27);
   topology.links[LinkId(0)].bandwidth = Ratio(1, (std::int64_t{1} << 58) - 57);
   const auto result = what_if(topology);
@@ -326,7 +332,8 @@ TEST(WhatIf, ArithmeticThatDoesNotFitIsAnError) {
 }
 
 TEST(OptimalRate, KnownCutsDoNotChangeTheAnswer) {
-  const Topology topology = make("mi250", {{"boxes", "2"}, {"fabric", "single"}});
+  const Topology topology =
+      test::generated_topology("mi250", {{"boxes", "2"}, {"fabric", "single"}});
   const Network network = *to_digraph(topology);
   const Weights weights = uniform_weights(network);
   const Rate cold = optimal_rate(network, weights);

@@ -9,6 +9,7 @@
 
 #include "forestcoll/convert.hpp"
 #include "forestcoll/generate.hpp"
+#include "support/topology_of.hpp"
 #include "topology/draw/picture.hpp"
 #include "topology/topology_testing.hpp"
 
@@ -24,10 +25,6 @@ using topology::ItemKind;
 using topology::make_picture;
 using topology::Picture;
 using topology::Side;
-
-Topology make(const std::string& name, const std::map<std::string, std::string>& values = {}) {
-  return parse_valid(to_topology_json(*generate(name, values)));
-}
 
 // All nodes but one.
 std::vector<NodeId> all_but(const Topology& topology, NodeId one) {
@@ -46,7 +43,8 @@ const Item& item(const Picture& picture, const std::string& name) {
 }
 
 TEST(Picture, SmallFabricsNodeByNode) {
-  const Topology topology = make("dgx-a100", {{"boxes", "2"}, {"fabric", "odd-even"}});
+  const Topology topology =
+      test::generated_topology("dgx-a100", {{"boxes", "2"}, {"fabric", "odd-even"}});
   const Picture picture = make_picture(topology, {.sending = all_but(topology, NodeId(0))});
   EXPECT_EQ(picture.items.size(), topology.nodes.size());
   EXPECT_EQ(picture.edges.size(), topology.links.size());
@@ -61,8 +59,8 @@ TEST(Picture, SmallFabricsNodeByNode) {
 }
 
 TEST(Picture, LargeFabricsBoxByBox) {
-  const Topology topology =
-      make("dgx-h100", {{"boxes", "128"}, {"fabric", "rail-spine"}, {"oversubscription", "2"}});
+  const Topology topology = test::generated_topology(
+      "dgx-h100", {{"boxes", "128"}, {"fabric", "rail-spine"}, {"oversubscription", "2"}});
   // Box 5 has to be left by the others' data.
   std::vector<NodeId> sending;
   for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
@@ -90,7 +88,8 @@ TEST(Picture, LargeFabricsBoxByBox) {
 
 // 32 leaves of 4 boxes, of which box0 stands apart: what is left are two leaves and their boxes.
 TEST(Picture, LeavesWithTheirBoxesShareAnItemWhereThereAreMany) {
-  const Topology topology = make("dgx-a100", {{"boxes", "128"}, {"fabric", "fat-tree"}});
+  const Topology topology =
+      test::generated_topology("dgx-a100", {{"boxes", "128"}, {"fabric", "fat-tree"}});
   std::vector<NodeId> sending;
   for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
     if (topology.nodes[NodeId(i)].box != "box0") sending.push_back(NodeId(i));
@@ -108,12 +107,14 @@ TEST(Picture, LeavesWithTheirBoxesShareAnItemWhereThereAreMany) {
   EXPECT_THAT(dot, HasSubstr("31 switches"));
   EXPECT_THAT(dot, HasSubstr("992 links, 24800 GB/s"));
   // Where few are left to draw, each leaf stays apart.
-  const Topology few = make("dgx-a100", {{"boxes", "32"}, {"fabric", "fat-tree"}});
+  const Topology few =
+      test::generated_topology("dgx-a100", {{"boxes", "32"}, {"fabric", "fat-tree"}});
   EXPECT_EQ(make_picture(few, {}).items.size(), 8U + 8 + 1);
 }
 
 TEST(Picture, DividedBoxesStayWholeUnlessThereAreMany) {
-  const Topology topology = make("dgx-h100", {{"boxes", "32"}, {"fabric", "rail"}});
+  const Topology topology =
+      test::generated_topology("dgx-h100", {{"boxes", "32"}, {"fabric", "rail"}});
   const Picture one = make_picture(topology, {.sending = all_but(topology, NodeId(3))});
   EXPECT_EQ(item(one, "box0/gpu3").side, Side::receives);
   EXPECT_EQ(item(one, "box0/gpu3").cluster, "box0");
@@ -187,10 +188,13 @@ TEST(Picture, DirectionsStayApartWhereItemsMerge) {
 }
 
 TEST(Draw, LayoutByWhatIsThere) {
-  EXPECT_THAT(draw(make("dgx-a100", {{"boxes", "2"}})).dot, HasSubstr("layout=dot;"));
-  EXPECT_THAT(draw(make("torus")).dot, HasSubstr("layout=neato;"));
-  EXPECT_THAT(draw(make("torus", {{"dims", "11x11"}})).dot, HasSubstr("layout=sfdp;"));
-  EXPECT_THAT(draw(make("dragonfly")).dot, AllOf(HasSubstr("layout=neato;"), HasSubstr("pos=")));
+  EXPECT_THAT(draw(test::generated_topology("dgx-a100", {{"boxes", "2"}})).dot,
+              HasSubstr("layout=dot;"));
+  EXPECT_THAT(draw(test::generated_topology("torus")).dot, HasSubstr("layout=neato;"));
+  EXPECT_THAT(draw(test::generated_topology("torus", {{"dims", "11x11"}})).dot,
+              HasSubstr("layout=sfdp;"));
+  EXPECT_THAT(draw(test::generated_topology("dragonfly")).dot,
+              AllOf(HasSubstr("layout=neato;"), HasSubstr("pos=")));
   // One box is the whole picture.
   const Topology box = parse_valid(flat_file(R"({"id":"g[0-2]","type":"compute","box":"b"})",
                                              R"({"src":"g[0-1]","dst":"g2","bandwidth":1})"));
@@ -199,16 +203,16 @@ TEST(Draw, LayoutByWhatIsThere) {
 
 // Graphviz leads edges around nodes at a cost of minutes where there are hundreds.
 TEST(Draw, ManyEdgesAreStraight) {
-  EXPECT_THAT(draw(make("torus")).dot, HasSubstr("splines=true"));
+  EXPECT_THAT(draw(test::generated_topology("torus")).dot, HasSubstr("splines=true"));
   for (const std::string dims : {"12x12", "6x6x6", "8x8x8"}) {
-    const std::string dot = draw(make("torus", {{"dims", dims}})).dot;
+    const std::string dot = draw(test::generated_topology("torus", {{"dims", dims}})).dot;
     EXPECT_THAT(dot, AllOf(HasSubstr("splines=line"), Not(HasSubstr("splines=true")))) << dims;
   }
-  EXPECT_THAT(draw(make("dragonfly")).dot, HasSubstr("splines=line"));
+  EXPECT_THAT(draw(test::generated_topology("dragonfly")).dot, HasSubstr("splines=line"));
 }
 
 TEST(Draw, NamesAreEscaped) {
-  Topology topology = make("ring", {{"nodes", "2"}});
+  Topology topology = test::generated_topology("ring", {{"nodes", "2"}});
   topology.name = "<b>&\"";
   topology.nodes[NodeId(0)].id = "a\"<";
   const std::string dot = draw(topology, {.caption = "x < y"}).dot;
@@ -220,26 +224,31 @@ TEST(Draw, NamesAreEscaped) {
 
 // Rows keep the order of the file, and names of boxes stand beside arcs.
 TEST(Draw, RowsKeepTheirOrder) {
-  const std::string switched = draw(make("dgx-a100", {{"boxes", "2"}, {"fabric", "rail"}})).dot;
+  const std::string switched =
+      draw(test::generated_topology("dgx-a100", {{"boxes", "2"}, {"fabric", "rail"}})).dot;
   EXPECT_THAT(switched, AllOf(HasSubstr("remincross=false"), Not(HasSubstr("margin=3"))));
   EXPECT_THAT(switched,
               HasSubstr("i34 -- i35 -- i36 -- i37 -- i38 -- i39 -- i40 -- i41 [style=invis]"));
-  const std::string direct = draw(make("mi250", {{"boxes", "2"}, {"fabric", "single"}})).dot;
+  const std::string direct =
+      draw(test::generated_topology("mi250", {{"boxes", "2"}, {"fabric", "single"}})).dot;
   EXPECT_THAT(direct, HasSubstr("labeljust=l; margin=32;"));
 }
 
 TEST(Draw, TheLegendCountsCables) {
-  EXPECT_THAT(draw(make("dgx-a100")).dot, HasSubstr(">nvlink 300 GB/s = 12 x 25</font>>"));
-  EXPECT_THAT(draw(make("mixed")).dot, HasSubstr(">nvlink 300 to 450 GB/s</font>"));
+  EXPECT_THAT(draw(test::generated_topology("dgx-a100")).dot,
+              HasSubstr(">nvlink 300 GB/s = 12 x 25</font>>"));
+  EXPECT_THAT(draw(test::generated_topology("mixed")).dot,
+              HasSubstr(">nvlink 300 to 450 GB/s</font>"));
 }
 
 TEST(Draw, OneWayLinksHaveArrows) {
-  EXPECT_THAT(draw(make("kautz")).dot, HasSubstr("dir=forward"));
-  EXPECT_THAT(draw(make("torus")).dot, Not(HasSubstr("dir=forward")));
+  EXPECT_THAT(draw(test::generated_topology("kautz")).dot, HasSubstr("dir=forward"));
+  EXPECT_THAT(draw(test::generated_topology("torus")).dot, Not(HasSubstr("dir=forward")));
 }
 
 TEST(Draw, SameBytesEveryTime) {
-  const Topology topology = make("dgx-h100", {{"boxes", "40"}, {"fabric", "rail-spine"}});
+  const Topology topology =
+      test::generated_topology("dgx-h100", {{"boxes", "40"}, {"fabric", "rail-spine"}});
   EXPECT_EQ(draw(topology).dot, draw(topology).dot);
 }
 

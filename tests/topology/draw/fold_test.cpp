@@ -10,6 +10,7 @@
 
 #include "forestcoll/convert.hpp"
 #include "forestcoll/generate.hpp"
+#include "support/topology_of.hpp"
 #include "topology/draw/circles.hpp"
 #include "topology/draw/labels.hpp"
 #include "topology/draw/picture.hpp"
@@ -34,10 +35,6 @@ double readable() {
   return topology::readable_points(DrawOptions{}.width);
 }
 
-Topology make(const std::string& name, const std::map<std::string, std::string>& values = {}) {
-  return parse_valid(to_topology_json(*generate(name, values)));
-}
-
 // Without the first GPU, as a bottleneck has it.
 DrawOptions all_but_the_first(const Topology& topology) {
   DrawOptions options;
@@ -60,7 +57,7 @@ std::size_t drawn_with(const Picture& picture, const std::string& name) {
 }
 
 TEST(Fold, TwoRacksOf72) {
-  const Topology topology = make("gb200-nvl72", {{"boxes", "2"}});
+  const Topology topology = test::generated_topology("gb200-nvl72", {{"boxes", "2"}});
   const DrawOptions options = all_but_the_first(topology);
   const Picture picture = make_picture(topology, options);
   EXPECT_EQ(picture.items.size(), 8U);  // gpu0, nic0, rail0; 71 of each; nvsw; the other box
@@ -79,7 +76,7 @@ TEST(Fold, TwoRacksOf72) {
 
 // One link of one GPU at half its rate: that GPU and what it leads to is drawn alone.
 TEST(Fold, ADegradedGpuIsDrawnOnItsOwn) {
-  Topology topology = make("gb200-nvl72", {{"boxes", "2"}});
+  Topology topology = test::generated_topology("gb200-nvl72", {{"boxes", "2"}});
   const auto degraded = [&](const std::string& a, const std::string& b) {
     for (std::size_t i = 0; i < topology.links.size(); ++i) {
       TopologyLink& link = topology.links[LinkId(i)];
@@ -110,7 +107,7 @@ TEST(Fold, NothingIsLost) {
        {Fabric{"gb200-nvl72", {{"boxes", "2"}}}, Fabric{"fat-tree", {{"ports", "6"}}},
         Fabric{"fat-tree", {{"ports", "8"}}}, Fabric{"dgx-h100", {{"boxes", "5"}}},
         Fabric{"dgx-a100", {{"boxes", "16"}, {"fabric", "odd-even"}}, false}}) {
-    const Topology topology = make(fabric.name, fabric.values);
+    const Topology topology = test::generated_topology(fabric.name, fabric.values);
     DrawOptions options = all_but_the_first(topology);
     options.detail = kAll;
     const Picture picture = make_picture(topology, options);

@@ -4,8 +4,6 @@
 namespace forestcoll::testing {
 namespace {
 
-const Source kNccl = Source::nccl;
-
 // A host for each list of ranks, a GPU for each rank.
 std::string hosts_of(const std::vector<std::vector<int>>& hosts) {
   std::string text = "<system version=\"1\">\n";

@@ -5,8 +5,6 @@
 namespace forestcoll::testing {
 namespace {
 
-const Source kNccl = Source::nccl;
-
 TEST(BusId, HasOneSpelling) {
   using importing::canonical_bus;
   for (const char* text : {"0000:1a:00.1", "00000000:1A:00.1", "1a:00.1", "0:1A:0.1"}) {

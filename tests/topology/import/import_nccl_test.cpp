@@ -4,8 +4,6 @@
 namespace forestcoll::testing {
 namespace {
 
-const Source kNccl = Source::nccl;
-
 // Eight modules of two dies, as RCCL's models have them.
 const std::vector<Count> kSixteenDies = {
     {0, 1, 4},  {0, 2, 1},  {0, 4, 2},   {1, 2, 1},   {1, 3, 1},   {1, 5, 1},   {2, 3, 4},

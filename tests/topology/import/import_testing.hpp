@@ -26,6 +26,8 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Pair;
 
+constexpr Source kNccl = Source::nccl;
+
 /// "I03 4:7" for each finding, errors first.
 inline std::vector<std::string> import_errors(Source source, const std::string& text,
                                               const ImportOptions& options = {}) {
