@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "choose/alltoall_artefact.hpp"
@@ -18,9 +19,11 @@ namespace {
 // Where k is not given: parts of all pairs that are tried, and what a larger k has to gain.
 constexpr std::size_t kPartsTried = std::size_t{1} << 13;
 const Ratio kGain(101, 100);
-// Where other paths are compared: paths at most, and operations of a simulation.
-constexpr std::int64_t kMostPathsCompared = std::int64_t{1} << 15;
-constexpr std::int64_t kMostEvents = 5'000'000;
+// Paths at most: where ours get the stops of others, and where they are compared at all.
+constexpr std::int64_t kMostPathsChanged = std::int64_t{1} << 15;
+constexpr std::int64_t kMostPathsCompared = std::int64_t{1} << 19;
+constexpr std::int64_t kMostEvents = 20'000'000;  // of a simulation
+constexpr double kForever = std::numeric_limits<double>::infinity();
 
 Diagnostic unequal_amounts() {
   return make_error(Code::T09, "MSCCL XML and plans cannot say that pairs have unequal amounts",
@@ -68,7 +71,9 @@ class AlltoallCompiler {
     if (!first) return first.errors();
     std::vector<AlltoallCompilation> all = {*first};
     if (is_ours()) {
-      for (AlltoallCompilation& other : others_of(*first)) all.push_back(std::move(other));
+      for (AlltoallCompilation& other : others_of(*first, kForever)) {
+        all.push_back(std::move(other));
+      }
       shorten_rounds(*first);
       if (first->text != all.front().text) all.insert(all.begin(), *first);
     }
@@ -138,7 +143,7 @@ class AlltoallCompiler {
 
   // Of what stops where baselines do, what leaves more of the same rate in rounds.
   void shorten_rounds(AlltoallCompilation& best) {
-    if (by_peers() || !may_compare(best.routes)) return;
+    if (by_peers() || !may_change(best.routes)) return;
     for (const BaselineInfo& info : alltoall_baselines()) {
       if (best.routes.rate_in_rounds >= best.routes.rate || is_stopped()) return;
       const std::string name(info.name);
@@ -153,22 +158,22 @@ class AlltoallCompiler {
   }
 
   void take_fastest(AlltoallCompilation& best) {
-    best.seconds_at_bytes = seconds_of(best);
+    best.seconds_at_bytes = seconds_of(best, kForever);
     if (!best.seconds_at_bytes) return;
-    for (AlltoallCompilation& other : others_of(best)) {
-      other.seconds_at_bytes = seconds_of(other);
+    for (AlltoallCompilation& other : others_of(best, *best.seconds_at_bytes)) {
+      other.seconds_at_bytes = seconds_of(other, *best.seconds_at_bytes);
       if (!other.seconds_at_bytes || *other.seconds_at_bytes >= *best.seconds_at_bytes) continue;
       best = std::move(other);
     }
   }
 
-  // What may take less time than the first: the same paths in few rounds, the stops of baselines,
-  // and baselines themselves. No two are the same.
-  std::vector<AlltoallCompilation> others_of(const AlltoallCompilation& first) {
+  // What may take less time than the first, and less than `most` seconds: the same paths in few
+  // rounds, the stops of baselines, and baselines themselves. No two are the same.
+  std::vector<AlltoallCompilation> others_of(const AlltoallCompilation& first, double most) {
     std::vector<AlltoallCompilation> others;
-    if (!may_compare(first.routes)) return others;
+    if (std::ssize(first.routes.paths) > kMostPathsCompared) return others;
     const auto add = [&](Expected<AlltoallRoutes> routes, const std::string& stops, bool combined) {
-      if (!routes || is_stopped()) return;
+      if (!routes || is_stopped() || seconds_on_links(*routes) > most) return;
       auto other = write(*std::move(routes));
       if (!other || !other->verdict.ok) return;
       const auto is_same = [&](const AlltoallCompilation& known) {
@@ -184,7 +189,7 @@ class AlltoallCompiler {
       add(fastest::in_few_rounds(fabric_, demand_.demand, first.routes), first.stops, true);
     for (const BaselineInfo& info : alltoall_baselines()) {
       const std::string name(info.name);
-      if (!by_peers()) {
+      if (!by_peers() && may_change(first.routes)) {
         add(fastest::with_stops_of(fabric_, demand_.demand, name, first.routes), name, false);
       }
       add(baseline_routes(name, k), name, false);
@@ -193,12 +198,22 @@ class AlltoallCompiler {
     return others;
   }
 
-  [[nodiscard]] static bool may_compare(const AlltoallRoutes& routes) {
-    return std::ssize(routes.paths) <= kMostPathsCompared;
+  [[nodiscard]] static bool may_change(const AlltoallRoutes& routes) {
+    return std::ssize(routes.paths) <= kMostPathsChanged;
   }
   [[nodiscard]] bool is_stopped() const { return options_.solver.stop.stop_requested(); }
 
-  [[nodiscard]] std::optional<double> seconds_of(const AlltoallCompilation& made) const {
+  // What the bytes take on the busiest link, a lower bound on any time. 0: at no size in
+  // particular.
+  [[nodiscard]] double seconds_on_links(const AlltoallRoutes& routes) const {
+    const auto algbw = choose::alltoall_algbw(demand_, routes.rate);
+    if (!options_.bytes || !algbw) return 0;
+    return static_cast<double>(*options_.bytes) / algbw->to_double() / 1e9;
+  }
+
+  // Infinite above `most`.
+  [[nodiscard]] std::optional<double> seconds_of(const AlltoallCompilation& made,
+                                                 double most) const {
     const auto parameters = find_simulation_parameters(fabric_.gpu.name);
     const auto simulator = prepare_simulation(made.text, "<schedule>", fabric_.topology);
     if (!parameters || !simulator) return std::nullopt;
@@ -206,6 +221,7 @@ class AlltoallCompiler {
     options.stop = options_.solver.stop;
     options.threads = 1;
     options.max_events = kMostEvents;
+    options.most_seconds = most;
     const auto simulation = simulator->run({*options_.bytes}, *parameters, options);
     if (!simulation) return std::nullopt;
     return simulation->times.front().seconds;

@@ -2,6 +2,7 @@
 
 #include <tbb/parallel_for.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -13,8 +14,10 @@ namespace forestcoll::fastest {
 namespace {
 
 constexpr std::array<std::int32_t, 4> kInstances = {1, 2, 4, 8};
-// Of all ranks together: beyond, a program takes too long to be simulated again and again.
+// Of all ranks together: beyond, a program takes too long to be simulated again and again. But one
+// tree per root is simulated for so many ranks.
 constexpr std::size_t kMostSteps = 64'000;
+constexpr std::size_t kMostRanksOfOneTree = 512;
 
 std::size_t step_count(const Schedule& schedule) {
   std::size_t steps = 0;
@@ -24,10 +27,20 @@ std::size_t step_count(const Schedule& schedule) {
   return steps;
 }
 
+// With one tree per root every edge is a step of either end.
+std::size_t most_steps(std::size_t ranks, Collective collective) {
+  if (ranks > kMostRanksOfOneTree) return kMostSteps;
+  const std::size_t phases = collective == Collective::allreduce ? 2 : 1;
+  return std::max(kMostSteps, 2 * phases * ranks * (ranks - 1));
+}
+
 class ProgramMaker {
  public:
   ProgramMaker(std::vector<Way>& ways, const Fabric& fabric, const CompileOptions& options)
-      : ways_(ways), fabric_(fabric), options_(options) {}
+      : ways_(ways),
+        fabric_(fabric),
+        options_(options),
+        most_steps_(most_steps(fabric.network.ranks.size(), options.synthesis.collective)) {}
 
   // All numbers of instances of one way.
   Expected<std::vector<Program>> make(std::size_t way, std::optional<std::int32_t> asked) const {
@@ -37,7 +50,7 @@ class ProgramMaker {
       auto schedule = lowered(way, n);
       if (!schedule && made.empty()) return schedule.errors();
       const bool is_first = way == 0 && made.empty();
-      if (!schedule || (!is_first && step_count(*schedule) > kMostSteps)) break;
+      if (!schedule || (!is_first && step_count(*schedule) > most_steps_)) break;
       if (auto program = prepared(way, n, *schedule)) made.push_back(*std::move(program));
       if (asked || options_.synthesis.packing.stop.stop_requested()) break;
     }
@@ -97,6 +110,7 @@ class ProgramMaker {
   std::vector<Way>& ways_;
   const Fabric& fabric_;
   const CompileOptions& options_;
+  std::size_t most_steps_;
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace forestcoll::fastest {
 namespace {
 
 constexpr std::int64_t kMostTrees = 16;
-constexpr std::size_t kMostRanksSearched = 256;  // by the algorithms that take long
+constexpr std::size_t kMostRanksSearched = 512;  // by the algorithms that take long
 constexpr std::size_t kMostRanksLowered = 64;    // for which lower trees are looked for
 
 std::int32_t height_of(const CollectiveForest& forest) {

@@ -127,20 +127,36 @@ TEST(ComparePrograms, AlltoallIsChosenBySizeToo) {
   }
 }
 
-// All to all, 512 GPUs have the steps of 512 trees; from one root, of a few.
+// All to all, 1,024 GPUs have the steps of 1,024 trees; from one root, of a few.
 TEST(ComparePrograms, OfTooManyGpusAreNotTimed) {
-  const std::vector<std::string> fabric = {"compare", topology("torus-8x8x8"), "--sizes", "1K"};
-  const auto compare = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), fabric.begin(), fabric.end());
-    const auto result = run(more);
+  const Scratch scratch;
+  const std::string torus = scratch / "torus.json";
+  ASSERT_EQ(run({"topo", "gen", "torus", "--dims", "8x8x16", "-o", torus}).code, 0);
+  const auto compare = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"compare", torus, "--sizes", "1K"};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto result = run(words);
     EXPECT_EQ(result.code, 0) << result.err;
     return result.out + result.err;
   };
-  EXPECT_THAT(compare({"-c", "allgather", "--algorithms", "multitree"}),
-              HasSubstr("multitree: not simulated as a program: programs of 512 GPUs are too many "
-                        "to be simulated here [N07]"));
+  EXPECT_THAT(
+      compare({"-c", "allgather", "--algorithms", "forestcoll"}),
+      HasSubstr("forestcoll: not simulated as a program: programs of 1024 GPUs are too many "
+                "to be simulated here [N07]"));
   const auto rooted = compare({"-c", "broadcast", "--root", "0", "--algorithms", "one-shot"});
   EXPECT_THAT(rooted, Not(HasSubstr("N07")));
+}
+
+// 2 · 256 · 255 steps: more than are simulated of programs with more trees.
+TEST(ComparePrograms, OneTreePerRootIsTimedOnUpTo512Gpus) {
+  const Scratch scratch;
+  const std::string cube = scratch / "cube.json";
+  ASSERT_EQ(run({"topo", "gen", "hypercube", "--dimensions", "8", "-o", cube}).code, 0);
+  const auto result = run(
+      {"compare", cube, "-c", "allgather", "--algorithms", "multitree", "--sizes", "1K", "--json"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const auto multitree = row(nlohmann::json::parse(result.out), "multitree");
+  EXPECT_EQ(multitree["program_times"].size(), 1U) << multitree;
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace forestcoll::cli {
 namespace {
 
 // Programs of a rooted collective have the steps of a few trees, others those of as many as GPUs.
-constexpr std::size_t kMostRanksTimed = 256;
+constexpr std::size_t kMostRanksTimed = 512;
 constexpr std::size_t kMostRanksTimedRooted = 1024;
 constexpr const char* kNcclPick = "nccl-pick";
 constexpr const char* kMscclppPick = "mscclpp-pick";
@@ -144,7 +144,7 @@ Diagnostic no_programs(const std::string& name) {
   }
   return make_error(Code::N06,
                     "no program of it fits: its partners are not joined by links and switches "
-                    "alone, or it needs too many threadblocks",
+                    "alone, or it needs too many threadblocks or steps",
                     "");
 }
 

@@ -18,7 +18,6 @@
 namespace forestcoll::cli {
 namespace {
 
-constexpr std::int64_t kMostEvents = 50'000'000;
 constexpr std::size_t kMostEdgesLowered = 200'000;
 
 Diagnostic too_many(std::size_t edges, std::size_t most) {
@@ -227,7 +226,6 @@ Expected<std::vector<SimulatedTime>> RowFiller::times_at(
     const Simulator& simulator, const std::vector<std::int64_t>& sizes) const {
   if (sizes.empty()) return std::vector<SimulatedTime>();
   SimulationOptions options;
-  options.max_events = kMostEvents;
   options.threads = request_.threads;
   options.progress = progress_;
   auto simulation = simulator.run(sizes, request_.parameters, options);
