@@ -1,6 +1,7 @@
 // An allreduce that is better with both phases at once has trees that differ more, and their XML
 // can be the slower one for all its rate. So the model is asked.
 #include <fmt/format.h>
+#include <tbb/parallel_invoke.h>
 
 #include <optional>
 #include <utility>
@@ -43,8 +44,9 @@ Expected<ChosenForest> choose_forest(const Fabric& fabric, const CompileOptions&
   apart.synthesis.at_once = false;
   auto in_turn = choose::choose_trees(fabric, apart);
   if (!in_turn || in_turn->synthesis.stopped) return best;
-  const auto at_once_time = seconds_of(*best, fabric, *options);
-  const auto in_turn_time = seconds_of(*in_turn, fabric, *options);
+  std::optional<double> at_once_time, in_turn_time;
+  tbb::parallel_invoke([&] { at_once_time = seconds_of(*best, fabric, *options); },
+                       [&] { in_turn_time = seconds_of(*in_turn, fabric, *options); });
   if (!at_once_time || !in_turn_time || *at_once_time <= *in_turn_time) return best;
   in_turn->synthesis.two_phases = best->synthesis.two_phases;
   in_turn->synthesis.forest.optimum = best->synthesis.forest.optimum;

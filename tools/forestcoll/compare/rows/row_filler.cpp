@@ -18,7 +18,7 @@
 namespace forestcoll::cli {
 namespace {
 
-constexpr std::size_t kMostEdgesLowered = 200'000;
+constexpr std::size_t kMostEdgesLowered = 600'000;  // two phases of a tree for each of 512 ranks
 
 Diagnostic too_many(std::size_t edges, std::size_t most) {
   return make_error(Code::N07,
