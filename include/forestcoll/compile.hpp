@@ -92,7 +92,7 @@ struct Compilation {
 /// larger powers that were tried are in `tradeoff`. Errors: those of `synthesize`. Cost: that of
 /// `synthesize`, at most ten times.
 [[nodiscard]] Expected<ChosenForest> choose_forest(const Fabric& fabric,
-                                                   const CompileOptions& options);
+                                                   const CompileOptions& given);
 
 /// Lowers, writes and verifies a forest, whoever made it.
 /// Errors: T06 (a schedule for a fabric with relays, which run no programs), T08 (see

@@ -114,14 +114,14 @@ struct FastestSchedule {
 };
 /// Errors and cost: those of `fastest_choices`.
 [[nodiscard]] Expected<FastestSchedule> fastest_schedule(const Fabric& fabric,
-                                                         const FastestOptions& options);
+                                                         const FastestOptions& given);
 
-/// The programs of an exchange in the protocol and the instances of `options`, written and
+/// The programs of an exchange in the protocol and the instances of `given`, written and
 /// verified. REQUIRES: the collective is allreduce, the format MSCCL XML. Errors: those of
 /// `compile_forest` and `lower_exchange`; T08 Simple, for one that is for LL alone.
 [[nodiscard]] Expected<Compilation> compile_exchange(const Fabric& fabric,
                                                      const ExchangeInfo& exchange,
-                                                     const CompileOptions& options);
+                                                     const CompileOptions& given);
 
 // A set of schedules, one for each range of sizes.
 

@@ -159,7 +159,7 @@ struct AlltoallLowerOptions {
 /// unequal shares of the data, in other collectives. What is far too large is refused before
 /// anything of its size is built. Cost: O(E log E) for E messages, plus overlaps of the two forests
 /// of allreduce.
-[[nodiscard]] Expected<Schedule> lower(const CollectiveForest& forest, const LowerOptions& options);
+[[nodiscard]] Expected<Schedule> lower(const CollectiveForest& asked, const LowerOptions& options);
 
 // Allreduces that no trees describe: whole buffers are exchanged, and every rank adds up for
 // itself.

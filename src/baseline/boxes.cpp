@@ -20,7 +20,8 @@ Boxes group_boxes(const Topology& topology, const Network& network) {
   if (index.contains("") || boxes.size() == 1) {
     std::vector<Rank> all;
     for (std::size_t r = 0; r < network.ranks.size(); ++r) all.emplace_back(r);
-    boxes.members.assign(1, std::move(all));
+    boxes.members.clear();
+    boxes.members.push_back(std::move(all));
     boxes.box_of.assign(topology.nodes.size(), 0);
     return boxes;
   }

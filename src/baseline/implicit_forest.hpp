@@ -53,7 +53,7 @@ enum class Reduce {
 /// those of the fabric turned round, walked backwards. The result has no forest where hops pass
 /// through ranks, or beyond 2^25 tree edges; the note then says so. Error E14.
 [[nodiscard]] Expected<BaselineResult> carry_out(const Request& request, const FamilyMaker& make,
-                                                 Reduce reduce = Reduce::same_trees);
+                                                 Reduce how = Reduce::same_trees);
 
 [[nodiscard]] Diagnostic too_large(std::string message, std::string remedy);
 

@@ -35,8 +35,7 @@ class Writer {
       : fabric_(fabric), demand_(demand), options_(options), result_(result), seconds_(seconds) {}
 
   Expected<void> run() {
-    const auto done = write();
-    if (!done) return done;
+    if (auto done = write(); !done) return done;
     auto verdict = verify(result_.text, "<schedule>", &fabric_.topology,
                           {.target = options_.xml.target, .sms = options_.sms});
     seconds_.verify += watch_.restart();

@@ -24,6 +24,6 @@ namespace forestcoll::choose {
 
 /// `choose_forest`, of forests that `synthesize` makes with the options as they are.
 [[nodiscard]] Expected<ChosenForest> choose_trees(const Fabric& fabric,
-                                                  const CompileOptions& options);
+                                                  const CompileOptions& given);
 
 }  // namespace forestcoll::choose

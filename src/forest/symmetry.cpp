@@ -11,7 +11,7 @@ Symmetry::Symmetry(std::vector<Generator> generators) : generators_(std::move(ge
 }
 
 int Symmetry::width(const Generator& generator) {
-  return std::bit_width(static_cast<std::uint32_t>(generator.order - 1));
+  return static_cast<int>(std::bit_width(static_cast<std::uint32_t>(generator.order - 1)));
 }
 
 Element Symmetry::element(std::size_t number) const {

@@ -110,8 +110,8 @@ class FairShares {
   void replace_first(const Share& share);
   void freeze(Kind& kind, double rate);
   bool take_unfair();
-  void take_richer(Link& link);
-  void take_held_up(Link& link);
+  void take_richer(Link& crossed);
+  void take_held_up(Link& crossed);
   void settle();
 
   std::vector<Kind> kinds_;

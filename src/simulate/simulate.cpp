@@ -120,7 +120,7 @@ class Sweep {
     while (!slope()) {
       const double next = rung(ladder_.size());
       if (next > bytes) return seconds(bytes);
-      const auto taken = seconds_of_rung(next);
+      auto taken = seconds_of_rung(next);
       if (!taken || *taken > options_.most_seconds) return taken;
       ladder_.push_back({next, *taken});
       if (may_give_up() && is_too_long(bytes)) return std::numeric_limits<double>::infinity();
@@ -155,7 +155,7 @@ class Sweep {
       if (bytes > largest_) note_links(bytes, found->second.link_bytes);
       return found->second.seconds;
     }
-    const auto taken = seconds(bytes);
+    auto taken = seconds(bytes);
     if (taken && *taken < std::numeric_limits<double>::infinity()) {
       known.emplace(bytes, KnownRuns::Run{*taken, runs_.at(bytes).link_bytes});
     }

@@ -55,7 +55,7 @@ std::string in_words(const CLI::App& program, const CLI::ParseError& error,
   const bool is_missing = rest.empty() && error.get_name() == "RequiredError";
   const auto chosen = std::ranges::find(commands, &last, &Command::parser);
   if (chosen != commands.end() && chosen->explain && !rest.empty()) {
-    const std::string explained = chosen->explain(rest);
+    std::string explained = chosen->explain(rest);
     if (!explained.empty()) return explained;
   }
   if (last.get_require_subcommand_min() == 0 || (rest.empty() && !is_missing)) return error.what();

@@ -66,7 +66,7 @@ std::int32_t RankSets::intern(const std::vector<std::uint64_t>& bits) {
 }
 
 PartialSums::PartialSums(std::int32_t ranks) : sets_(ranks) {
-  for (std::int32_t r = 0; r < ranks; ++r) ranks_.push_back(sets_.single(r));
+  for (std::int32_t r = 0; r < ranks; ++r) ranks_.push_back(RankSets::single(r));
 }
 
 PartialSums::Sum PartialSums::add(std::int32_t a, std::int32_t b) {

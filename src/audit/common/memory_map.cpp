@@ -9,7 +9,6 @@ MemoryMap::MemoryMap(const Program& program, Placement placement)
       sizes_(buffer_sizes(program.pattern, program.chunks, program.ranks)),
       slices_(program.slices),
       whole_(program.chunks),
-      part_(0),
       input_is_part_(program.pattern == Pattern::allgather),
       output_is_part_(program.pattern == Pattern::reduce_scatter) {
   if (input_is_part_ || output_is_part_) part_ = program.chunks / program.ranks;

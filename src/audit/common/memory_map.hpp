@@ -41,8 +41,8 @@ class MemoryMap {
   Placement placement_;
   BufferSizes sizes_;
   std::int64_t slices_;
-  std::int64_t whole_;  // chunks of the whole buffer
-  std::int64_t part_;   // own part; 0 where a rank has no part of its own
+  std::int64_t whole_;     // chunks of the whole buffer
+  std::int64_t part_ = 0;  // own part; 0 where a rank has no part of its own
   bool input_is_part_, output_is_part_;
   std::vector<std::size_t> base_;
 };

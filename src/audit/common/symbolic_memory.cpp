@@ -42,7 +42,7 @@ void SymbolicMemory::fill_inputs() {
     const std::int64_t first = part ? memory_.own_part(r) : 0;
     for (std::int64_t c = 0; c < memory_.input_chunks(); ++c) {
       content_[memory_.locate(r, Buffer::input, c)] = {static_cast<std::int32_t>(first + c),
-                                                       sums_.single(r)};
+                                                       PartialSums::single(r)};
     }
   }
 }
@@ -190,18 +190,18 @@ SymbolicMemory::Promise SymbolicMemory::promised(std::int32_t rank, std::int64_t
   std::int32_t set = sums_.sets().all();
   switch (program_.pattern) {
     case Pattern::allgather:
-      set = sums_.sets().single(static_cast<std::int32_t>(chunk / part));
+      set = RankSets::single(static_cast<std::int32_t>(chunk / part));
       break;
     case Pattern::reduce_scatter:
       index += memory_.own_part(rank);
       break;
     case Pattern::broadcast:
     case Pattern::sendrecv:
-      set = sums_.sets().single(*root);
+      set = RankSets::single(*root);
       break;
     case Pattern::alltoall:  // what every rank has for this one, in the order of ranks
       index = rank * part + chunk % part;
-      set = sums_.sets().single(static_cast<std::int32_t>(chunk / part));
+      set = RankSets::single(static_cast<std::int32_t>(chunk / part));
       break;
     case Pattern::allreduce:
     case Pattern::reduce:

@@ -10,10 +10,10 @@ constexpr std::string_view kUnfused = " s r re cpy nop ";
 
 // Lines of 16 bytes, 8 to a thread, half of them flags; 120 words to a thread, 15 of 16 data.
 constexpr std::int64_t kNvidiaLL = 8 * 512 * 16 / 2;
-constexpr std::int64_t kNvidiaLL128 = 120 * 640 * 8 / 16 * 15;
+constexpr std::int64_t kNvidiaLL128 = std::int64_t{120} * 640 * 8 / 16 * 15;
 // The same with fewer threads; 28 words to a thread, 7 of 8 data.
 constexpr std::int64_t kAmdLL = 8 * 256 * 16 / 2;
-constexpr std::int64_t kAmdLL128 = 28 * 256 * 8 / 8 * 7;
+constexpr std::int64_t kAmdLL128 = std::int64_t{28} * 256 * 8 / 8 * 7;
 
 constexpr TargetRules nvidia() {
   return {.name = "azure",

@@ -115,7 +115,8 @@ void add_groups(const PlanFile& plan, std::vector<std::string>& conditions) {
 }  // namespace
 
 std::uint64_t largest_message(const PlanFile& plan) {
-  const std::int64_t room = (plan.protocol == "LL" ? 2 : 1) * (plan.doubles_scratch ? 2 : 1);
+  const std::int64_t room =
+      std::int64_t{plan.protocol == "LL" ? 2 : 1} * (plan.doubles_scratch ? 2 : 1);
   std::int64_t most = 1;  // chunks of a buffer
   for (const PlanGpu& gpu : plan.gpus) {
     most = std::max({most, gpu.input_chunks, gpu.output_chunks, gpu.scratch_chunks * room});

@@ -38,8 +38,8 @@ class PlanStructure {
   }
 
  private:
-  void add(Rule rule, Place place, std::string message, std::string remedy = {}) {
-    findings_.add(rule, std::move(place), std::move(message), std::move(remedy));
+  void add(Rule rule, const Place& place, std::string message, std::string remedy = {}) {
+    findings_.add(rule, place, std::move(message), std::move(remedy));
   }
 
   void check_header() {

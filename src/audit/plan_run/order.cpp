@@ -34,8 +34,7 @@ void report_cycle(const PlanFile& plan, const PlanGraph& graph,
   std::string text = "deadlock: ";
   std::size_t named = 0;
   std::int32_t first = -1;
-  for (std::size_t i = static_cast<std::size_t>(seen[static_cast<std::size_t>(n)]); i < walk.size();
-       ++i) {
+  for (auto i = static_cast<std::size_t>(seen[static_cast<std::size_t>(n)]); i < walk.size(); ++i) {
     const PlanGraph::Kind kind = graph.nodes[static_cast<std::size_t>(walk[i])].kind;
     if (kind != PlanGraph::Kind::control && kind != PlanGraph::Kind::data) continue;
     if (first < 0) first = walk[i];

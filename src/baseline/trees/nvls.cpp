@@ -95,7 +95,8 @@ class Nvls {
     for (std::size_t r = 0; r < network_.ranks.size(); ++r) all.emplace_back(r);
     for (std::size_t w = 0; w < roles_.size(); ++w) {
       if (!able(NodeId(w)) || width_of(network_, NodeId(w), all) == 0) continue;
-      boxes_.members.assign(1, std::move(all));
+      boxes_.members.clear();
+      boxes_.members.push_back(std::move(all));
       return;
     }
   }

@@ -73,7 +73,8 @@ class ChannelWriter {
     program_.threadblocks.push_back(std::move(block));
   }
   std::vector<Step>& steps(std::int32_t block) {
-    return program_.threadblocks[static_cast<std::size_t>(first_ + block)].steps;
+    return program_.threadblocks[static_cast<std::size_t>(first_) + static_cast<std::size_t>(block)]
+        .steps;
   }
   void push(std::int32_t block, Operation operation, Slice src, Slice dst, std::int64_t count = 1) {
     steps(block).push_back(

@@ -113,7 +113,7 @@ Expected<std::optional<Meetings>> meetings_of(Exchange exchange, std::size_t ran
 
 Expected<void> refuse_exchange(const Schedule& programs, const TargetLimits& target,
                                std::int64_t most_blocks) {
-  const std::int64_t most =
+  const auto most =
       std::min<std::int64_t>({most_blocks, target.max_threadblocks, target.max_depended});
   if (programs.max_threadblocks() > most) {
     return make_error(Code::T01,

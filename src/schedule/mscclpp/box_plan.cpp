@@ -233,7 +233,7 @@ Expected<ExecutionPlan> make_box_plan(const IdVector<Rank, std::int32_t>& box_of
         fmt::format("{} boxes: an operation of MSCCL++ adds up at most 10 chunks", boxes.size()));
   }
   const auto per_block = static_cast<std::int64_t>(boxes.size()) - 1;
-  const std::int64_t parts =
+  const auto parts =
       std::min<std::int64_t>({options.max_threadblocks, kMostBoxBlocks,
                               static_cast<std::int64_t>(schedule::kMaxPortChannels) / per_block});
   ExecutionPlan plan;

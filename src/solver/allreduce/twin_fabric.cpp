@@ -70,7 +70,7 @@ bool TwinFabric::make(const SplitUnits& units, const RootShares& shares) {
     all += count;
   }
   add_ranks();
-  Int128 data = static_cast<Int128>(network_.ranks.size());
+  auto data = static_cast<Int128>(network_.ranks.size());
   for (const NodeId v : network_.ranks) {
     network_.weight.push_back(shares[original(v)]);
     data += shares[original(v)];

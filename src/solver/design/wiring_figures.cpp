@@ -76,7 +76,7 @@ class Study {
     figures_.bfb = solver::bfb_time(neighbours_, wiring_.ports);
     if (const auto done = alltoall(); !done) return done.errors();
     bisection();
-    return std::move(figures_);
+    return figures_;
   }
 
  private:

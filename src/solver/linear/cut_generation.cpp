@@ -15,7 +15,7 @@ namespace {
 constexpr double kDemandTolerance = 1e-8;
 
 // Flows count the solution in so many parts of all that a phase takes.
-constexpr double kParts = 1LL << 54;
+constexpr double kParts = 0x1p54;
 
 }  // namespace
 

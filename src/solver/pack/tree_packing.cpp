@@ -79,7 +79,7 @@ class TreePacking {
     if (order_ == RootOrder::descending) std::reverse(fixed_roots.begin(), fixed_roots.end());
     store_.reserve(static_cast<std::size_t>(std::count_if(
         fixed_roots.begin(), fixed_roots.end(), [&](Rank root) { return owed_[root] > 0; })));
-    if (!pack(each, std::move(fixed_roots))) return false;
+    if (!pack(each, fixed_roots)) return false;
     part = take_trees();
     lower(part, plain_resources(rest_.capacity), each);
     return true;

@@ -69,7 +69,7 @@ class PartSearch {
   }
 
   // Near a part in floating point, by arc: at first with few trees per root.
-  std::optional<BalancedPart> near(std::vector<double> part) const {
+  std::optional<BalancedPart> near(const std::vector<double>& part) const {
     for (const std::int64_t multiple : kMultiples) {
       const auto at = whole(multiple);
       if (!at) return std::nullopt;

@@ -244,7 +244,7 @@ class Study {
 };
 
 // An id at the end of a link's text, where "*2" would be a count of cables.
-std::string as_last(std::string id) {
+std::string as_last(const std::string& id) {
   const std::size_t star = id.rfind('*');
   const bool ends_so = star != std::string::npos && star + 1 < id.size() &&
                        id.find_first_not_of("0123456789", star + 1) == std::string::npos;

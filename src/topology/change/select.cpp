@@ -29,10 +29,10 @@ struct Ends {
 // Every way to take the text for a link, the usual one first: ids may hold the separators, too.
 std::vector<Ends> splits_of(std::string_view text) {
   std::vector<Ends> splits;
-  for (auto at = text.find("->"); at != text.npos; at = text.find("->", at + 1)) {
+  for (auto at = text.find("->"); at != std::string_view::npos; at = text.find("->", at + 1)) {
     splits.push_back({text.substr(0, at), text.substr(at + 2), false});
   }
-  for (auto at = text.find('~'); at != text.npos; at = text.find('~', at + 1)) {
+  for (auto at = text.find('~'); at != std::string_view::npos; at = text.find('~', at + 1)) {
     splits.push_back({text.substr(0, at), text.substr(at + 1), true});
   }
   return splits;
@@ -253,7 +253,7 @@ std::vector<std::string_view> Selector::items_of(std::string_view list) const {
   const std::vector<std::string_view> parts = split_list(list);
   std::vector<std::string_view> items;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const std::size_t begin = static_cast<std::size_t>(parts[i].data() - list.data());
+    const auto begin = static_cast<std::size_t>(parts[i].data() - list.data());
     items.push_back(parts[i]);
     std::size_t last = i;
     for (std::size_t j = i + 1; j < parts.size(); ++j) {

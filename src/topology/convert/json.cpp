@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 // A number only where reading it as a double and writing it again gives the same text.
 Json value_of(const Attribute& attribute) {
   if (!attribute.number) return attribute.value;
-  const Json number = Json::parse(attribute.value, nullptr, false);
+  Json number = Json::parse(attribute.value, nullptr, false);
   if (number.is_discarded() || number.dump() != attribute.value) return attribute.value;
   return number;
 }

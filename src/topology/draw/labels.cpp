@@ -49,7 +49,7 @@ std::string what(const Item& item, std::size_t count) {
 
 std::vector<std::string> label_of(const Item& item) {
   const std::size_t count = item.names.size(), each = count / item.sets;
-  const auto names = short_names(item);
+  auto names = short_names(item);
   if (count == 1) {
     if (item.kind != ItemKind::box) return names;
     return {names.front(), fmt::format("{} GPU{}", item.gpus, item.gpus == 1 ? "" : "s")};

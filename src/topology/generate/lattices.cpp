@@ -62,7 +62,7 @@ std::string sides_text(const Sides& sides) {
 }
 
 Sides read_sides(Parameters& parameters) {
-  const Sides sides = parameters.list("dims", 'x', 1, 16);
+  Sides sides = parameters.list("dims", 'x', 1, 16);
   std::int64_t nodes = 1;
   for (const std::int64_t side : sides) {
     nodes = side > kMostLatticeNodes / nodes ? kMostLatticeNodes + 1 : nodes * side;

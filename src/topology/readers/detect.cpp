@@ -155,8 +155,9 @@ bool begins_matrix(std::string_view line) {
 }
 
 bool is_rocm_title(std::string_view line) {
-  return line.starts_with("====") && (line.find("ROCm System Management") != line.npos ||
-                                      line.find("between two GPUs") != line.npos);
+  return line.starts_with("====") &&
+         (line.find("ROCm System Management") != std::string_view::npos ||
+          line.find("between two GPUs") != std::string_view::npos);
 }
 
 bool all_numbers(const std::vector<std::string_view>& words) {

@@ -50,7 +50,8 @@ void remove_leftovers(const fs::path& directory) {
   for (fs::directory_iterator entries(directory, error);
        !error && entries != fs::directory_iterator(); entries.increment(error)) {
     const std::string name = entries->path().filename().string();
-    if (name.size() == kLength && name.starts_with(kPrefix) && name.find('.', 1) == name.npos) {
+    if (name.size() == kLength && name.starts_with(kPrefix) &&
+        name.find('.', 1) == std::string::npos) {
       leftovers.push_back(entries->path());
     }
   }
@@ -242,7 +243,7 @@ class Batch {
     return missing;
   }
 
-  void settle_failed(ItemResult& result, ItemError error) {
+  void settle_failed(ItemResult& result, const ItemError& error) {
     result.status = Status::failed;
     result.error = {error.code, on_one_line(printable(error.message)),
                     on_one_line(printable(error.where))};
@@ -253,7 +254,7 @@ class Batch {
     const bool failed = std::ranges::any_of(errors_, [](const auto& error) { return !!error; });
     if (arguments_.fail_fast && failed) missing.clear();
     // Threads wait for each other's places: one more than the limit is the thread that waits here.
-    const auto threads = static_cast<std::size_t>(request_.limits.jobs + 1);
+    const auto threads = static_cast<std::size_t>(request_.limits.jobs) + 1;
     const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism,
                                             threads);
     std::unique_ptr<Runner> here;

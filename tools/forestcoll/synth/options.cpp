@@ -69,7 +69,7 @@ Expected<TreesPerRoot> parse_trees(const std::string& text, Format format) {
 }
 
 Expected<void> refuse_combination(const SynthArguments& arguments, Format format) {
-  if (const auto done = refuse_with_deploy(arguments, format); !done) return done;
+  if (auto done = refuse_with_deploy(arguments, format); !done) return done;
   const bool on_stdout = arguments.output == "-" && arguments.deploy.empty();
   if (arguments.json && on_stdout && format != Format::none) {
     return make_error(Code::S04,

@@ -9,7 +9,7 @@ namespace forestcoll::cli {
 
 /// From a topology to a schedule that is proved, verified and written. The report of `--json` goes
 /// to `summary` where there is one, to standard output otherwise.
-[[nodiscard]] ExitCode synth(const SynthArguments& arguments, const Console& console,
+[[nodiscard]] ExitCode synth(const SynthArguments& given, const Console& console,
                              Json* summary = nullptr);
 
 }  // namespace forestcoll::cli

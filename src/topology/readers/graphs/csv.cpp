@@ -158,7 +158,7 @@ std::optional<Graph> read_csv(const Context& context) {
                    "full or simplex says which)");
   }
   if (!ok) return std::nullopt;
-  return builder.finish(std::move(name), std::move(description));
+  return builder.finish(name, description);
 }
 
 }  // namespace forestcoll::importing

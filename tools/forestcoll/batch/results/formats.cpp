@@ -130,7 +130,7 @@ std::string record(const std::vector<std::string>& fields) {
 std::string line_and_column(const std::string& where) {
   const std::size_t colon = where.find(':');
   const auto digits = [](std::string_view text) {
-    return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
   };
   if (!digits(where.substr(0, colon))) return "";
   std::string text = ",line=" + where.substr(0, colon);

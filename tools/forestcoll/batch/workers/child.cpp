@@ -68,7 +68,8 @@ std::string contents(int fd, off_t begin) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(EXIT_FAILURE);
   const bool ready = dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
-                     dup2(err, STDERR_FILENO) >= 0 && sigprocmask(SIG_SETMASK, &mask, nullptr) == 0;
+                     dup2(err, STDERR_FILENO) >= 0 &&
+                     pthread_sigmask(SIG_SETMASK, &mask, nullptr) == 0;
   if (!ready) _exit(EXIT_FAILURE);
   std::array<char, 11> program = {"forestcoll"};
   std::array<char, 13> command = {"batch-worker"};

@@ -49,7 +49,8 @@ void share_heaps(int threads) {
   rlimit space = {};
   if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) return;
   const rlim_t heaps = std::max<rlim_t>(1, space.rlim_cur / kRoomOfAHeap);
-  if (heaps <= static_cast<rlim_t>(threads)) mallopt(M_ARENA_MAX, static_cast<int>(heaps));
+  if (heaps > static_cast<rlim_t>(threads)) return;
+  mallopt(M_ARENA_MAX, static_cast<int>(heaps));  // NOLINT(concurrency-mt-unsafe): one thread yet
 }
 
 }  // namespace forestcoll::cli::batch

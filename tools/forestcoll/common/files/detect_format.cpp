@@ -96,7 +96,7 @@ Expected<ParsedTopology> parse_any(std::string_view text, const std::string& fil
   if (metadata != nullptr) *metadata = metadata_of(imported->text);
   ParsedTopology parsed = std::move(imported->parsed);
   parsed.warnings =
-      joined(joined(imported->imported.warnings, imported->findings), std::move(parsed.warnings));
+      joined(joined(imported->imported.warnings, imported->findings), parsed.warnings);
   return parsed;
 }
 

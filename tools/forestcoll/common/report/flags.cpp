@@ -112,8 +112,9 @@ std::string rendered(std::string_view text, std::string_view around) {
   bool is_input = false;  // within quotation marks
   while (!text.empty()) {
     std::size_t length = 1;
-    const std::size_t end = text.front() == '`' && !is_input ? text.find('`', 1) : text.npos;
-    if (end != text.npos) length = end + 1;
+    const std::size_t end =
+        text.front() == '`' && !is_input ? text.find('`', 1) : std::string_view::npos;
+    if (end != std::string_view::npos) length = end + 1;
     const auto flag = length > 1 ? flag_of(text.substr(1, length - 2)) : std::nullopt;
     if (flag) {
       result.append(around).append(*flag).append(around);

@@ -85,7 +85,7 @@ std::string number(double value) {
 }
 
 std::string number(const Ratio& value) {
-  const std::string rounded = number(value.to_double());
+  std::string rounded = number(value.to_double());
   if (parse_ratio(rounded) == value) return rounded;
   return fmt::format("{} ({})", rounded, value.to_string());
 }
@@ -119,7 +119,7 @@ std::string cable_bandwidth(const Ratio& bandwidth, std::int64_t cables) {
 }
 
 std::string bandwidth_in_words(const Ratio& bandwidth, std::int64_t cables) {
-  const std::string text = number(bandwidth) + " GB/s";
+  std::string text = number(bandwidth) + " GB/s";
   if (cables == 1) return text;
   return fmt::format("{} = {} x {}", text, cables, cable_bandwidth(bandwidth, cables));
 }

@@ -18,9 +18,10 @@ using Json = nlohmann::ordered_json;
 /// Writes on standard error; what cannot be written there is lost, as there is nobody to tell.
 void say(std::string_view text);
 
-/// Prints findings on standard error: errors always, warnings unless `--quiet`, and `condensed`
-/// unless `--verbose`. Where the console has a place for findings, they are all put there instead.
-void print(const Diagnostics& findings, const Console& console);
+/// Prints findings on standard error, in words of the program: errors always, warnings unless
+/// `--quiet`, and `condensed` unless `--verbose`. Where the console has a place for findings, they
+/// are all put there instead.
+void print(const Diagnostics& of_library, const Console& console);
 
 /// The exit code that the first error asks for. REQUIRES: `findings` holds an error.
 [[nodiscard]] ExitCode exit_code(const Diagnostics& findings);

@@ -25,7 +25,7 @@ Quotient quotient(const Ratio& part, const Ratio& whole) {
 Int128 floor_times(const Quotient& q, std::uint32_t factor) {
   const Int128 whole = q.num / q.den, rest = q.num % q.den;
   Int128 result = 0, left = 0;
-  for (int bit = std::bit_width(factor) - 1; bit >= 0; --bit) {
+  for (int bit = static_cast<int>(std::bit_width(factor)) - 1; bit >= 0; --bit) {
     left *= 2;
     result = result * 2 + left / q.den;
     left %= q.den;
