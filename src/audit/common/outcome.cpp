@@ -12,7 +12,7 @@ struct Meaning {
 };
 
 // In the order in which a runtime, and then a call, would meet them.
-constexpr std::array kMeanings = {
+constexpr std::array kOutcomeMeanings = {
     Meaning{Rule::lexical, "does not load it: not in the form that its parser reads"},
     Meaning{Rule::attribute, "does not load it: an attribute is missing or wrong"},
     Meaning{Rule::unsupported,
@@ -40,7 +40,7 @@ constexpr std::array kMeanings = {
 
 std::string outcome(const Findings& findings) {
   if (findings.count() == 0) return "runs, and is right";
-  for (const Meaning& meaning : kMeanings) {
+  for (const Meaning& meaning : kOutcomeMeanings) {
     if (findings.has(meaning.rule)) return std::string(meaning.words);
   }
   return "is wrong";

@@ -89,13 +89,13 @@ std::optional<Ratio> solver::next_scale(const Network& network, const Ratio& sca
 // With part = n/D, g = gcd of all n and inverse = w/B: U·n/D is integral for the multiples of D/g,
 // and k = U·B/w.
 std::optional<Scaling> solver::scaling_of_part(const BalancedPart& part, const Ratio& inverse) {
-  constexpr Int128 kMost = Int128{1} << 61;
+  constexpr Int128 kMostPart = Int128{1} << 61;
   Capacity divisor = 0;
   for (const Capacity capacity : part.capacity) divisor = std::gcd(divisor, capacity);
   const Ratio step(part.denominator, divisor);
   const auto trees =
       Ratio::reduced(Int128{step.num()} * inverse.den(), Int128{step.den()} * inverse.num());
-  if (!trees || trees->num() >= kMost) return std::nullopt;
+  if (!trees || trees->num() >= kMostPart) return std::nullopt;
   const auto scale = checked_mul(Ratio(trees->num()), inverse);
   if (!scale) return std::nullopt;
   Scaling result{trees->num(), *scale, {}};
@@ -104,7 +104,7 @@ std::optional<Scaling> solver::scaling_of_part(const BalancedPart& part, const R
     const Int128 scaled =
         Int128{capacity} * scale->num() / (Int128{part.denominator} * scale->den());
     sum += scaled;
-    if (sum >= kMost) return std::nullopt;
+    if (sum >= kMostPart) return std::nullopt;
     result.capacity.push_back(static_cast<Capacity>(scaled));
   }
   return result;
