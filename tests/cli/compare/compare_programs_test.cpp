@@ -159,5 +159,20 @@ TEST(ComparePrograms, OneTreePerRootIsTimedOnUpTo512Gpus) {
   EXPECT_EQ(multitree["program_times"].size(), 1U) << multitree;
 }
 
+// 184 · 183 paths: too many to give ours the stops of others, not to take others or fewer rounds.
+TEST(ComparePrograms, AlltoallOfManyGpusIsNoSlowerThanBrucks) {
+  const Scratch scratch;
+  const std::string boxes = scratch / "boxes.json";
+  ASSERT_EQ(run({"topo", "gen", "dgx-a100", "--boxes", "23", "-o", boxes}).code, 0);
+  const auto result = run({"compare", boxes, "-c", "alltoall", "--algorithms", "forestcoll,bruck",
+                           "--sizes", "1K", "--json"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const auto report = nlohmann::json::parse(result.out);
+  const auto seconds = [&](const char* name) {
+    return row(report, name)["times"].at(0)["seconds"].get<double>();
+  };
+  EXPECT_LE(seconds("forestcoll"), seconds("bruck"));
+}
+
 }  // namespace
 }  // namespace forestcoll::testing
