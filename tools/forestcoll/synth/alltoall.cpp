@@ -251,7 +251,7 @@ Expected<void> check_alltoall(const SynthArguments& arguments) {
 
 ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console, Json* summary) {
   AlltoallTimes times;
-  Stopwatch total, stage;
+  Stopwatch watch;
   auto options = resolve_alltoall(arguments);
   if (!options) return fail(options.errors(), console);
   if (!arguments.deploy.empty()) {
@@ -273,19 +273,18 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
   report_reading(*fabric, arguments.reading, console);
   const auto demand = read_demand(fabric->network, arguments.demand);
   if (!demand) return fail(demand.errors(), console);
-  times.parse = stage.restart();
+  times.parse = watch.restart();
 
   const auto made =
       at_work("solving", console, [&] { return compile_alltoall(*fabric, *demand, *options); });
   if (!made) return fail(made.errors(), console);
+  times.compile = watch.restart();
   if (!made->verdict.ok) return refuse_verdict(made->verdict, console);
-  stage.restart();
   if (options->format != AlltoallFormat::none) {
     const auto done = write_alltoall(*made, *fabric, *options, arguments);
     if (!done) return fail(done.errors(), console);
   }
-  times.write = stage.restart();
-  times.total = total.restart();
+  times.write = watch.restart();
   if (!options->algorithm.empty()) {
     const BaselineInfo& info = *find_alltoall_baseline(options->algorithm);
     note(console, fmt::format("algorithm {}: {} ({})", info.name, info.title, info.source));

@@ -9,9 +9,11 @@
 
 namespace forestcoll::cli {
 
-/// Beside the compilation's own: seconds to read the fabric, to write the output, and in all.
+/// Seconds to read the fabric, for the compilation with all its stages, and to write the output.
 struct AlltoallTimes {
-  double parse = 0, write = 0, total = 0;
+  double parse = 0, compile = 0, write = 0;
+
+  [[nodiscard]] double total() const { return parse + compile + write; }
 };
 
 /// The summary: rate against the optimum, rates of other k, what the schedule needs, seconds.

@@ -190,7 +190,12 @@ Expected<Compilation> compile_for_size(const Fabric& fabric, const SynthRequest&
 
 ExitCode synth(const SynthArguments& given, const Console& console, Json* summary) {
   SynthSeconds seconds;
-  Stopwatch total, stage;
+  Stopwatch watch;
+  const auto lap = [&] {
+    const double taken = watch.restart();
+    seconds.total += taken;
+    return taken;
+  };
   const auto asked_for = with_format(given);
   if (!asked_for) return fail(asked_for.errors(), console);
   const SynthArguments& arguments = *asked_for;
@@ -235,7 +240,7 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
       return fail(done.errors(), console);
     }
   }
-  seconds.parse = stage.restart();
+  seconds.parse = lap();
 
   // 2. The forest, its schedule, and a stranger's opinion of it.
   if (!request->tune.empty()) return tune(*fabric, *request, arguments, *solver, limit, console);
@@ -248,7 +253,7 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
     if (!made) return fail(made.errors(), console);
     baseline = *std::move(made);
   }
-  const double making = baseline ? stage.restart() : 0;
+  const double making = baseline ? lap() : 0;
   std::optional<FastestChoice> choice;
   const auto compiled = under_bar(options.synthesis, *solver, limit, console, [&] {
     if (request->size) return compile_for_size(*fabric, *request, arguments, choice);
@@ -261,7 +266,7 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   if (!compiled) return fail(compiled.errors(), console);
   const Synthesis& solved = compiled->chosen.synthesis;
   const Verdict& verdict = compiled->verdict;
-  seconds.add(compiled->seconds);
+  seconds.add(compiled->seconds, lap());
   if (baseline) {
     seconds.rate = solved.seconds.rate;
     seconds.pack = making - seconds.rate;
@@ -270,7 +275,6 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
     return fail({empty_window(verdict, compiled->options.xml)}, console);
   }
   if (!verdict.ok) return report_own_bug(verdict.findings, console);
-  stage.restart();
 
   // 3. Out.
   if (is_schedule(options.format)) {
@@ -288,15 +292,14 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
       return fail(done.errors(), console);
     }
   }
-  seconds.write = stage.restart();
+  seconds.write = lap();
   if (baseline) note(console, baseline_line(arguments.baseline, *baseline));
   const auto beside =
       baseline || choice ? std::nullopt : beside_rings(*fabric, *compiled, limit.token(), console);
   const bool is_done = baseline || compiled->branching || limit.token().stop_requested();
   const auto in_network = is_done ? std::nullopt : beside_switches(*fabric, solved.forest);
   const auto relayed = with_relays ? beside_relays(*with_relays, solved.forest) : std::nullopt;
-  seconds.compare = stage.restart();
-  seconds.total = total.restart();
+  seconds.compare = lap();
   note(console,
        text_report(seconds, solved, verdict, fabric->topology,
                    notes_of(*compiled, beside, in_network, relayed, fabric->topology, arguments),

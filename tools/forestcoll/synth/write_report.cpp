@@ -101,13 +101,15 @@ Json seconds_json(const SynthSeconds& seconds) {
 
 }  // namespace
 
-void SynthSeconds::add(const CompileSeconds& compiled) {
+void SynthSeconds::add(const CompileSeconds& compiled, double all) {
   rate += compiled.rate;
   pack += compiled.pack;
-  choose += compiled.choose;
   lower += compiled.lower;
   emit += compiled.emit;
   verify += compiled.verify;
+  const double named =
+      compiled.rate + compiled.pack + compiled.lower + compiled.emit + compiled.verify;
+  choose += std::max(0.0, all - named);
 }
 
 std::vector<std::pair<const char*, double>> SynthSeconds::stages() const {

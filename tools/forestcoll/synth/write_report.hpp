@@ -19,12 +19,13 @@ namespace forestcoll::cli {
 /// What each stage took; they add up to the total.
 struct SynthSeconds {
   double parse = 0, rate = 0, pack = 0;
-  double choose = 0;  ///< to try other k than the one that was taken
+  double choose = 0;  ///< to try others than what was taken, and what no other stage has
   double lower = 0, emit = 0, verify = 0, write = 0;
   double compare = 0;  ///< with NCCL's rings
-  double total = 0;    ///< by a clock of its own
+  double total = 0;
 
-  void add(const CompileSeconds& compiled);
+  /// A compilation that took `all`: what it doesn't name is its choosing.
+  void add(const CompileSeconds& compiled, double all);
   /// Each but the total with its name, in this order.
   [[nodiscard]] std::vector<std::pair<const char*, double>> stages() const;
 };
