@@ -5,12 +5,15 @@
 #include "fastest/contest.hpp"
 
 #include <tbb/parallel_for.h>
+#include <tbb/parallel_for_each.h>
+#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <queue>
 #include <set>
 #include <tuple>
@@ -30,6 +33,8 @@ constexpr std::int64_t kManyBytes = std::int64_t{1} << 50;
 constexpr double kFirstPass = 1e-6;
 constexpr std::int64_t kMostEvents = 20'000'000;  // of a contender at a size
 constexpr std::array<const char*, 3> kProtocols = {"Simple", "LL", "LL128"};
+// Simulated side by side, once there is a time to beat.
+constexpr std::size_t kAtOnce = 4;
 // Of a connection in Simple: the runtime's own, and small ones, for passes that carry less.
 constexpr std::array<std::int64_t, 2> kBuffers = {0, 1 << 19};
 
@@ -83,8 +88,8 @@ Expected<Contest> Contest::hold(const Fabric& fabric, const FastestOptions& opti
   if (!programs) return programs.errors();
   contest.programs_ = *std::move(programs);
   contest.add_contenders();
-  tbb::parallel_for(std::size_t{0}, contest.contenders_.size(),
-                    [&](std::size_t c) { contest.find_line(c); });
+  tbb::parallel_for(std::size_t{0}, contest.programs_.size(),
+                    [&](std::size_t p) { contest.find_lines(p); });
   return contest;
 }
 
@@ -115,13 +120,16 @@ std::vector<std::int64_t> Contest::buffers_for(const std::string& protocol) cons
 }
 
 void Contest::add_contenders() {
+  std::map<std::tuple<Fingerprint, std::string, std::int64_t>, std::size_t> first;
   for (std::size_t p = 0; p < programs_.size(); ++p) {
     for (const std::string& protocol : protocols()) {
       if (free_ && protocol == "LL128" && !programs_[p].no_ll128.empty()) continue;
       if (protocol == "Simple" && ways_[programs_[p].way].is_ll_only()) continue;
       const std::size_t plain = contenders_.size();
       for (const std::int64_t buffer : buffers_for(protocol)) {
-        contenders_.push_back({p, protocol, buffer, plain});
+        const std::size_t c = contenders_.size();
+        const std::tuple run(programs_[p].fingerprint, protocol, buffer);
+        contenders_.push_back({p, protocol, buffer, plain, first.emplace(run, c).first->second});
         times_.push_back(std::make_unique<Times>());
       }
     }
@@ -164,7 +172,7 @@ SimulationParameters Contest::parameters_for(const Contender& contender) const {
 }
 
 double Contest::least_seconds(std::size_t contender, std::int64_t bytes) {
-  Times& times = *times_[contender];
+  Times& times = times_of(contender);
   {
     const std::lock_guard lock(times.mutex);
     const auto known = times.least.find(bytes);
@@ -177,26 +185,34 @@ double Contest::least_seconds(std::size_t contender, std::int64_t bytes) {
   return least;
 }
 
-void Contest::find_line(std::size_t contender) {
-  const Simulator& simulator = program(contender).simulator;
-  const SimulationParameters parameters = parameters_for(contenders_[contender]);
-  const double of_links = simulator.least_seconds(kManyBytes, links_alone()) /
-                          static_cast<double>(kManyBytes) / (1 + kFirstPass);
-  Times& times = *times_[contender];
-  times.first_byte = simulator.least_seconds(1, parameters);
-  times.each_byte =
-      of_links / protocol_named(parameters, contenders_[contender].protocol).efficiency;
+// Links are the same in all protocols, and a byte is in all buffers.
+void Contest::find_lines(std::size_t program) {
+  const Simulator& simulator = programs_[program].simulator;
+  std::optional<double> of_links;
+  for (std::size_t c = 0; c < contenders_.size(); ++c) {
+    const Contender& contender = contenders_[c];
+    if (contender.program != program || contender.twin != c) continue;
+    const SimulationParameters parameters = parameters_for(contender);
+    if (!of_links) {
+      of_links = simulator.least_seconds(kManyBytes, links_alone()) /
+                 static_cast<double>(kManyBytes) / (1 + kFirstPass);
+    }
+    Times& times = times_of(c);
+    times.first_byte = contender.plain == c ? simulator.least_seconds(1, parameters)
+                                            : times_of(contender.plain).first_byte;
+    times.each_byte = *of_links / protocol_named(parameters, contender.protocol).efficiency;
+  }
 }
 
 double Contest::quick_bound(std::size_t contender, std::int64_t bytes) const {
-  const Times& times = *times_[contender];
+  const Times& times = times_of(contender);
   return std::max(times.first_byte, times.each_byte * static_cast<double>(bytes));
 }
 
 // Nobody waits for a run of another size: what was known when it began serves it.
 std::optional<double> Contest::seconds(std::size_t contender, std::int64_t bytes, double most) {
   constexpr double kForever = std::numeric_limits<double>::infinity();
-  Times& times = *times_[contender];
+  Times& times = times_of(contender);
   KnownRuns runs;
   {
     const std::lock_guard lock(times.mutex);
@@ -228,47 +244,95 @@ TimeCosts Contest::costs(const Winner& winner, std::int64_t bytes) const {
                     parameters_for(contenders_[winner.contender]));
 }
 
-std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes) {
-  // The lowest bound first; a contender comes up again with its higher bound.
+// Contenders by their bounds, the lowest first; each comes up again with its higher bound, before
+// it is simulated.
+class Contest::Queue {
+ public:
+  Queue(Contest& contest, std::int64_t bytes, const Takes& takes)
+      : contest_(contest), bytes_(bytes) {
+    for (std::size_t c = 0; c < contest.contenders_.size(); ++c) {
+      if (!takes(c) || !contest.serves(c, bytes)) continue;
+      const std::size_t same = contest.representative(c, bytes);
+      if (same == c || !takes(same)) bounds_.push({contest.quick_bound(c, bytes), c, true});
+    }
+  }
+
   struct Bound {
-    double seconds;
-    std::size_t contender;
-    bool is_line;
+    double seconds = 0;
+    std::size_t contender = 0;
+    bool is_line = false;
     bool operator>(const Bound& other) const {
       return std::tie(seconds, contender) > std::tie(other.seconds, other.contender);
     }
   };
-  std::priority_queue<Bound, std::vector<Bound>, std::greater<>> by_bound;
-  for (std::size_t c = 0; c < contenders_.size(); ++c) {
-    if (!takes(c) || !serves(c, bytes)) continue;
-    const std::size_t same = representative(c, bytes);
-    if (same != c && takes(same)) continue;
-    by_bound.push({quick_bound(c, bytes), c, true});
+
+  // Up to `count` of those who may take no more than `most`.
+  std::vector<std::size_t> next(std::size_t count, double most) {
+    std::vector<std::size_t> found;
+    while (found.size() < count && !bounds_.empty() && bounds_.top().seconds <= most) {
+      const auto [least, c, is_line] = bounds_.top();
+      bounds_.pop();
+      if (is_line) {
+        bounds_.push({std::max(least, contest_.least_seconds(c, bytes_)), c, false});
+      } else {
+        found.push_back(c);
+      }
+    }
+    return found;
   }
+
+  std::vector<Bound> rest() {
+    std::vector<Bound> all;
+    for (; !bounds_.empty(); bounds_.pop()) all.push_back(bounds_.top());
+    return all;
+  }
+
+ private:
+  Contest& contest_;
+  std::int64_t bytes_;
+  std::priority_queue<Bound, std::vector<Bound>, std::greater<>> bounds_;
+};
+
+std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes) {
+  constexpr double kForever = std::numeric_limits<double>::infinity();
+  Queue queue(*this, bytes, takes);
   std::optional<Winner> best;
   std::vector<ConsideredTime> considered;
-  while (!by_bound.empty()) {
-    const auto [least, c, is_line] = by_bound.top();
-    by_bound.pop();
-    if (best && least > best->seconds) {
-      considered.push_back({way(c).algorithm, least, true});
-      continue;
+  for (std::size_t count = 1;; count = kAtOnce) {
+    const double most = best ? best->seconds : kForever;
+    const auto next = queue.next(count, most);
+    if (next.empty()) break;
+    const auto all_taken = seconds_of(next, bytes, most);
+    for (std::size_t i = 0; i < next.size(); ++i) {
+      if (!all_taken[i]) continue;
+      const std::size_t c = next[i];
+      const double taken = *all_taken[i];
+      const bool is_late = taken > most;  // or infinite: what is known of other sizes says nothing
+      considered.push_back({way(c).algorithm, is_late ? most : taken, is_late});
+      const bool is_better =
+          !best || std::pair(taken, c) < std::pair(best->seconds, best->contender);
+      if (is_better) best = Winner{c, taken, {}};
     }
-    if (is_line) {
-      by_bound.push({std::max(least, least_seconds(c, bytes)), c, false});
-      continue;
-    }
-    const double most = best ? best->seconds : std::numeric_limits<double>::infinity();
-    const auto taken = seconds(c, bytes, most);
-    if (!taken) continue;
-    const bool is_late = *taken > most;  // or infinite: what is known of other sizes says nothing
-    considered.push_back({way(c).algorithm, is_late ? most : *taken, is_late});
-    const bool is_better =
-        !best || std::pair(*taken, c) < std::pair(best->seconds, best->contender);
-    if (is_better) best = Winner{c, *taken, {}};
+  }
+  for (const auto& [least, c, is_line] : queue.rest()) {
+    considered.push_back({way(c).algorithm, least, true});
   }
   if (best) best->considered = best_of_each(std::move(considered));
   return best;
+}
+
+// Side by side. Whoever waits for one of them takes up nothing else, which might take longer.
+std::vector<std::optional<double>> Contest::seconds_of(const std::vector<std::size_t>& contenders,
+                                                       std::int64_t bytes, double most) {
+  std::map<std::size_t, std::optional<double>> by_twin;
+  for (const std::size_t c : contenders) by_twin[contenders_[c].twin];
+  tbb::this_task_arena::isolate([&] {
+    tbb::parallel_for_each(by_twin,
+                           [&](auto& each) { each.second = seconds(each.first, bytes, most); });
+  });
+  std::vector<std::optional<double>> taken;
+  for (const std::size_t c : contenders) taken.push_back(by_twin[contenders_[c].twin]);
+  return taken;
 }
 
 std::vector<std::optional<Winner>> Contest::winners() {

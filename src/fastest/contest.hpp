@@ -23,6 +23,7 @@ struct Contender {
   std::string protocol;
   std::int64_t buffer_bytes = 0;  ///< of a connection in Simple; 0: as the runtime has it
   std::size_t plain = 0;          ///< the contender that differs in its buffers alone, the first
+  std::size_t twin = 0;           ///< the first that runs the same program in the same way
 };
 
 struct Winner {
@@ -84,6 +85,8 @@ class Contest {
   [[nodiscard]] std::vector<std::string> protocols() const;
 
  private:
+  class Queue;
+
   // Infinite: it takes longer than `most`.
   struct Time {
     std::optional<double> seconds;
@@ -101,7 +104,13 @@ class Contest {
       : fabric_(&fabric), options_(options), compile_(std::move(compile)) {}
   [[nodiscard]] bool simple_hangs() const;
   void add_contenders();
-  void find_line(std::size_t contender);
+  // Of each, as `seconds` has them.
+  [[nodiscard]] std::vector<std::optional<double>> seconds_of(
+      const std::vector<std::size_t>& contenders, std::int64_t bytes, double most);
+  void find_lines(std::size_t program);
+  [[nodiscard]] Times& times_of(std::size_t contender) const {
+    return *times_[contenders_[contender].twin];
+  }
   // The first that takes as long at that size: where chunks are so small that a pass carries them
   // whole, buffers make no difference.
   [[nodiscard]] std::size_t representative(std::size_t contender, std::int64_t bytes) const;
@@ -116,7 +125,7 @@ class Contest {
   std::vector<Way> ways_;
   std::vector<Program> programs_;
   std::vector<Contender> contenders_;
-  std::vector<std::unique_ptr<Times>> times_;  // by contender
+  std::vector<std::unique_ptr<Times>> times_;  // by contender; twins have those of the first
 };
 
 }  // namespace forestcoll::fastest

@@ -60,6 +60,7 @@ class PlanMaker {
                    .threadblocks = verdict->threadblocks,
                    .channels = verdict->channels,
                    .steps = verdict->steps,
+                   .fingerprint = fingerprint_of(text),
                    .no_ll128 = {},
                    .lowered = std::move(planned->plan),
                    .plan = std::move(text),

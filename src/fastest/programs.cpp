@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <utility>
 
 #include "choose/fit_threadblocks.hpp"
@@ -88,6 +89,7 @@ class ProgramMaker {
                    .threadblocks = schedule.max_threadblocks(),
                    .channels = schedule.channels,
                    .steps = schedule.max_steps(),
+                   .fingerprint = fingerprint_of(text),
                    .no_ll128 = why_not_ll128(way)};
   }
 
@@ -114,6 +116,10 @@ class ProgramMaker {
 };
 
 }  // namespace
+
+Fingerprint fingerprint_of(const std::string& text) {
+  return {text.size(), std::hash<std::string>()(text)};
+}
 
 Expected<std::vector<Program>> make_programs(std::vector<Way>& ways, const Fabric& fabric,
                                              const CompileOptions& options,

@@ -1,6 +1,8 @@
 // Ways as the programs that are written, each ready to be simulated.
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -14,18 +16,27 @@
 
 namespace forestcoll::fastest {
 
+/// Programs of which both are the same are the same program, whatever trees it was made of.
+struct Fingerprint {
+  std::size_t bytes = 0, hash = 0;  ///< of the text
+  auto operator<=>(const Fingerprint&) const = default;
+};
+
 struct Program {
   std::size_t way = 0;
   std::int32_t instances = 1;
   Simulator simulator;
   std::int64_t chunks = 0;
   std::int32_t threadblocks = 0, channels = 0, steps = 0;
+  Fingerprint fingerprint;
   std::string no_ll128;  ///< why not
   /// Of an MSCCL++ plan, and its text; XML is written once it is chosen.
   std::optional<ExecutionPlan> lowered = {};
   std::string plan = {};
   std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max();  ///< for which it is
 };
+
+[[nodiscard]] Fingerprint fingerprint_of(const std::string& text);
 
 /// All ways in all numbers of instances, as far as they fit the target, in that order. What the
 /// checker finds wrong, or what goes where no links are, is left out. Errors: why the first way

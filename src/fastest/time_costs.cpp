@@ -1,5 +1,7 @@
 #include "fastest/time_costs.hpp"
 
+#include <tbb/parallel_invoke.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -27,17 +29,21 @@ struct Taken {
   double seconds = 0, busiest = 0;
 };
 
-// Nothing is slower for costing less, but for what rounding and fair shares make of it.
 Taken taken(const Simulator& simulator, std::int64_t bytes, const SimulationParameters& parameters,
-            double most) {
+            double seconds) {
   const auto run = simulator.run({bytes}, parameters, {.threads = 1});
-  if (!run) return {most, 0};
-  Taken result{std::min(most, run->times.front().seconds), 0};
+  if (!run) return {seconds, 0};
+  Taken result{run->times.front().seconds, 0};
   for (const LinkUse& link : run->links) {
-    result.busiest = std::max(result.busiest, link.busy * run->times.front().seconds);
+    result.busiest = std::max(result.busiest, link.busy * result.seconds);
   }
-  result.busiest = std::min(result.busiest, result.seconds);
   return result;
+}
+
+// Nothing is slower for costing less, but for what rounding and fair shares make of it.
+Taken no_more_than(double most, const Taken& taken) {
+  const double seconds = std::min(most, taken.seconds);
+  return {seconds, std::min(taken.busiest, seconds)};
 }
 
 }  // namespace
@@ -45,8 +51,12 @@ Taken taken(const Simulator& simulator, std::int64_t bytes, const SimulationPara
 TimeCosts time_costs(const Simulator& simulator, std::int64_t bytes, double seconds,
                      const SimulationParameters& parameters) {
   const SimulationParameters at_once = without_threadblocks(parameters);
-  const Taken moving = taken(simulator, bytes, at_once, seconds);
-  const Taken waiting = taken(simulator, bytes, without_latencies(at_once), moving.seconds);
+  Taken moving, waiting;
+  tbb::parallel_invoke(
+      [&] { moving = taken(simulator, bytes, at_once, seconds); },
+      [&] { waiting = taken(simulator, bytes, without_latencies(at_once), seconds); });
+  moving = no_more_than(seconds, moving);
+  waiting = no_more_than(moving.seconds, waiting);
   return {.links = waiting.busiest,
           .waiting = waiting.seconds - waiting.busiest,
           .latencies = moving.seconds - waiting.seconds,

@@ -112,6 +112,7 @@ class FairShares {
   bool take_unfair();
   void take_richer(Link& crossed);
   void take_held_up(Link& crossed);
+  void take_connected();
   void settle();
 
   std::vector<Kind> kinds_;

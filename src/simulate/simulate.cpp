@@ -133,15 +133,18 @@ class Sweep {
     return options_.most_seconds < std::numeric_limits<double>::infinity();
   }
 
-  // Even if further passes add clearly less than any has until now.
+  // Even if further passes add clearly less than any has until now; but once passes add what their
+  // links need, no others add less.
   [[nodiscard]] bool is_too_long(double bytes) const {
     if (ladder_.size() < 2) return false;
     const Rung* last = &ladder_.back();
     double least = slope_between(last[-1], last[0]);
     const bool has_two = ladder_.size() > 2;
     if (has_two) least = std::min(least, slope_between(last[-2], last[-1]));
-    const double rest = (has_two ? kClearly : kClearlyAtFirst) * least * (bytes - last->bytes);
-    return last->seconds + rest > options_.most_seconds;
+    double each = (has_two ? kClearly : kClearlyAtFirst) * least;
+    const double needed = link_seconds_ * (1 - kSteady);
+    if (has_two && least >= needed) each = std::max(each, needed);
+    return last->seconds + each * (bytes - last->bytes) > options_.most_seconds;
   }
 
   static double slope_between(const Rung& a, const Rung& b) {
