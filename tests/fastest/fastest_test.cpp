@@ -197,6 +197,26 @@ TEST(Contest, StopsLookingAtWhatIsSlower) {
   EXPECT_EQ(*contest->seconds(0, 1 << 20, 1e-9), taken);  // known by now
 }
 
+// On a switch a direct exchange is what our trees are: it has their times, which are its own.
+TEST(Contest, TwinsTakeTheSameTime) {
+  constexpr std::int64_t kSize = 1 << 20;
+  const Fabric fabric = test::star_of(4);
+  auto contest = Contest::hold(fabric, options_for(Collective::allgather, {kSize}));
+  ASSERT_TRUE(contest);
+  std::size_t twins = 0;
+  for (std::size_t c = 0; c < contest->contenders().size(); ++c) {
+    const auto& each = contest->contenders()[c];
+    if (each.twin == c) continue;
+    EXPECT_LT(each.twin, c);
+    twins += contest->way(each.twin).algorithm != contest->way(c).algorithm ? 1U : 0U;
+    if (each.protocol != "Simple" || each.buffer_bytes != 0) continue;
+    const auto alone = contest->program(c).simulator.run({kSize}, contest->parameters());
+    ASSERT_TRUE(alone);
+    EXPECT_EQ(*contest->seconds(c, kSize), alone->times.front().seconds);
+  }
+  EXPECT_GT(twins, 0U);
+}
+
 // A row of GPUs: small passes fill it sooner. All files are for the same buffers.
 TEST(Fastest, SmallBuffersFillHighTreesSooner) {
   const Fabric fabric = test::fabric_of(R"({"format": "forestcoll-topology", "version": 1,
