@@ -13,7 +13,7 @@
 #include "topology/convert/writers.hpp"
 #include "topology/format/json_value.hpp"
 #include "topology/format/quote_dot.hpp"
-#include "topology/format/write_topology.hpp"
+#include "topology/format/with_metadata.hpp"
 #include "topology/model/findings.hpp"
 
 namespace forestcoll {

@@ -1,6 +1,6 @@
 // The layout of the bundled files: an entry per line, keys in the order in which the format's table
 // names them, defaults left out.
-#include "topology/format/write_topology.hpp"
+#include "forestcoll/topology_text.hpp"
 
 #include <fmt/format.h>
 
@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "forestcoll/topology_text.hpp"
 #include "topology/format/json_value.hpp"
+#include "topology/format/with_metadata.hpp"
 
 namespace forestcoll {
 namespace {

@@ -1,3 +1,5 @@
+#include "forestcoll/alltoall.hpp"
+
 #include <fmt/format.h>
 
 #include <charconv>
@@ -7,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "forestcoll/alltoall.hpp"
 #include "forestcoll/codes.hpp"
 #include "topology/format/json_value.hpp"
 #include "topology/model/findings.hpp"

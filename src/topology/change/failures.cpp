@@ -1,11 +1,12 @@
 // Failures as people name them, put into effect on a topology.
+#include "forestcoll/failures.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "forestcoll/failures.hpp"
 #include "forestcoll/topology_text.hpp"
 #include "topology/change/select.hpp"
 #include "topology/check/validate.hpp"

@@ -1,6 +1,8 @@
 // Exact bandwidths to integral capacities: by the least common multiple L of their denominators,
 // then divided by the greatest common divisor of what results. The bounds that `Network` promises
 // are checked before anything is multiplied out.
+#include "forestcoll/network.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +14,6 @@
 #include <vector>
 
 #include "forestcoll/codes.hpp"
-#include "forestcoll/network.hpp"
 #include "topology/model/arcs.hpp"
 #include "topology/model/weights.hpp"
 

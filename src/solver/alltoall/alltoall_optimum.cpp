@@ -1,10 +1,11 @@
+#include "forestcoll/alltoall_optimum.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
 #include "base/check.hpp"
-#include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/codes.hpp"
 #include "solver/alltoall/answer.hpp"
 #include "solver/alltoall/cut.hpp"
