@@ -294,12 +294,11 @@ class Contest::Queue {
 };
 
 std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes) {
-  constexpr double kForever = std::numeric_limits<double>::infinity();
   Queue queue(*this, bytes, takes);
   std::optional<Winner> best;
   std::vector<ConsideredTime> considered;
   for (std::size_t count = 1;; count = kAtOnce) {
-    const double most = best ? best->seconds : kForever;
+    const double most = best ? best->seconds : std::numeric_limits<double>::infinity();
     const auto next = queue.next(count, most);
     if (next.empty()) break;
     const auto all_taken = seconds_of(next, bytes, most);

@@ -53,6 +53,7 @@ class PlanMaker {
     if (!simulator) return simulator.errors();
     if (way.switched && verdict->algbw) way.switched->trees.algbw = *verdict->algbw;
     const std::int64_t max_bytes = planned->plan.max_bytes;
+    const Fingerprint fingerprint = fingerprint_of(text);
     return Program{.way = number,
                    .instances = 1,
                    .simulator = *std::move(simulator),
@@ -60,7 +61,7 @@ class PlanMaker {
                    .threadblocks = verdict->threadblocks,
                    .channels = verdict->channels,
                    .steps = verdict->steps,
-                   .fingerprint = fingerprint_of(text),
+                   .fingerprint = fingerprint,
                    .no_ll128 = {},
                    .lowered = std::move(planned->plan),
                    .plan = std::move(text),

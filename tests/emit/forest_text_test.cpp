@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>  // NOLINT: mkstemp is POSIX
 
-#include <chrono>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -224,12 +223,9 @@ TEST(ForestJson, MillionEdges) {
   std::vector<ParentTree> trees;
   for (int r = 0; r < n; ++r) trees.push_back(star(n, r));
   const Forest forest = make_forest(n, trees, n);
-  const auto start = std::chrono::steady_clock::now();
   const std::string text =
       to_forest_json(collective_of(Collective::allgather, 1, forest, forest), switched(n));
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), n + 6);
-  EXPECT_LT(seconds.count(), 20.0) << "a generous bound: sanitizers and loaded machines";
 }
 
 TEST(ForestXml, TreesAndSends) {

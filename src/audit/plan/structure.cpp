@@ -97,10 +97,9 @@ class PlanStructure {
     return {static_cast<std::int32_t>(r), static_cast<std::int32_t>(t), -1, 0, {}};
   }
 
-  void limit(Place place, std::size_t number, std::size_t most, std::string_view what) {
+  void limit(const Place& place, std::size_t number, std::size_t most, std::string_view what) {
     if (number <= most) return;
-    add(Rule::limit, std::move(place),
-        fmt::format("{} {}; the executor holds {}", number, what, most));
+    add(Rule::limit, place, fmt::format("{} {}; the executor holds {}", number, what, most));
   }
 
   void check_gpu(std::size_t r) {

@@ -210,7 +210,7 @@ class Warnings {
   // W05: the links of boxes of one template are alike, so what differs is how they are linked on. A
   // link that is slow or off is in the file, and so known; one that is missing may be forgotten.
   void check_boxes() {
-    constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+    constexpr auto kNone = static_cast<std::size_t>(-1);
     std::vector<std::size_t> box_of(topology_.nodes.size(), kNone);
     for (std::size_t b = 0; b < expansion_.boxes.size(); ++b) {
       const BoxInstance& box = expansion_.boxes[b];

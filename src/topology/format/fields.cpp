@@ -26,7 +26,8 @@ void Fields::check_keys(std::initializer_list<std::string_view> known) const {
 }
 
 void Fields::ignored(std::string_view key, std::string message, std::string remedy) const {
-  findings_.warning(Code::W06, pointer(key), message + "; it is ignored", std::move(remedy));
+  findings_.warning(Code::W06, pointer(key), std::move(message) + "; it is ignored",
+                    std::move(remedy));
 }
 
 std::optional<Ratio> Fields::quantity(std::string_view key, Quantity kind,

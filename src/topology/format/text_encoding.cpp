@@ -44,7 +44,8 @@ bool has_byte_order_mark(std::string_view text) {
 // The bytes of the control character or non-character that begins at `at`, 0 where there is none.
 std::size_t control_length(std::string_view text, std::size_t at, std::string_view allowed) {
   const unsigned first = byte_at(text, at);
-  if (first < 0x20 || first == 0x7F) return allowed.find(text[at]) == allowed.npos ? 1 : 0;
+  if (first < 0x20 || first == 0x7F)
+    return allowed.find(text[at]) == std::string_view::npos ? 1 : 0;
   const std::string_view rest = text.substr(at);
   if (first == 0xC2 && rest.size() > 1 && byte_at(rest, 1) < 0xA0) return 2;
   return rest.starts_with("\xEF\xBF\xBE") || rest.starts_with("\xEF\xBF\xBF") ? 3 : 0;

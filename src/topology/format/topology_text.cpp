@@ -22,7 +22,8 @@ namespace {
 
 // A number may stand without quotes only where JSON has such a number.
 bool is_json_number(const std::string& text) {
-  return nlohmann::json::accept(text) && text.find_first_not_of("0123456789+-.eE") == text.npos;
+  return nlohmann::json::accept(text) &&
+         text.find_first_not_of("0123456789+-.eE") == std::string::npos;
 }
 
 std::string number_or_text(const std::string& text) {
@@ -152,9 +153,9 @@ struct Numbered {
 };
 
 std::optional<Numbered> numbered(std::string_view id) {
-  if (id.find_first_of("[]") != id.npos) return std::nullopt;
+  if (id.find_first_of("[]") != std::string_view::npos) return std::nullopt;
   const std::size_t last = id.find_last_not_of("0123456789");
-  const std::size_t begin = last == id.npos ? 0 : last + 1;
+  const std::size_t begin = last == std::string_view::npos ? 0 : last + 1;
   const std::string_view digits = id.substr(begin);
   const bool padded = digits.size() > 1 && digits.front() == '0';
   if (digits.empty() || digits.size() > 9 || padded) return std::nullopt;

@@ -89,7 +89,7 @@ Expected<Links> expanded(Links links, const WiringExpression& expression) {
       return result;
     }
     default: {
-      const auto other = made(expression.operands[1]);
+      auto other = made(expression.operands[1]);
       if (!other) return other;
       return multiplied(links, *other);
     }

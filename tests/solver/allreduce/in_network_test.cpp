@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <random>
@@ -201,17 +200,15 @@ TEST(InNetwork, OnlyOneOfTwoBoxesCanCopy) {
   EXPECT_LE(optimum, Ratio(400));
 }
 
-TEST(InNetwork, SuperPodOf128BoxesTakesASecond) {
+// Of one box, whatever their number: 0.1 s.
+TEST(InNetwork, SuperPodOf128BoxesIsASmallProgram) {
   const Topology topology = test::generated_topology(
       "dgx-h100", {{"boxes", "128"}, {"fabric", "rail-spine"}, {"sharp", "yes"}});
   const Network network = *to_digraph(topology);
-  const auto begin = std::chrono::steady_clock::now();
   const auto optimum = allreduce_optimum(network, switch_roles(topology));
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   ASSERT_TRUE(optimum);
   EXPECT_TRUE(optimum->is_exact());
   EXPECT_EQ(optimum->upper, Ratio(400));
-  EXPECT_LT(took.count(), 5.0);  // 0.1 s; sanitizers are slower
   EXPECT_LT(optimum->statistics.variables, 500U);
 }
 

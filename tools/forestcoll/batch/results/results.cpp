@@ -57,7 +57,7 @@ std::size_t Results::count(Status status) const {
 }
 
 std::string in_words(const Regression& regression) {
-  const std::string change = fmt::format("{} {}", regression.what, regression.change);
+  std::string change = fmt::format("{} {}", regression.what, regression.change);
   if (regression.what != "rate") return change;
   return fmt::format("{}, exactly {} -> {}", change, regression.before, regression.now);
 }

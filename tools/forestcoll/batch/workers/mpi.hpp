@@ -15,7 +15,7 @@ class Mpi {
   Mpi();
   Mpi(const Mpi&) = delete;
   Mpi& operator=(const Mpi&) = delete;
-  ~Mpi();
+  ~Mpi();  // NOLINT(performance-trivially-destructible): it ends MPI where that is built in
 
   /// Whether this program was built with MPI; if not, nothing else here may be called.
   [[nodiscard]] static bool is_built_in();
