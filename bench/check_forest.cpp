@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "forestcoll/symmetry.hpp"
+#include "forest/symmetry.hpp"
 #include "tree_loads.hpp"
 
 namespace forestcoll::bench {

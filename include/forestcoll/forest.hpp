@@ -13,54 +13,13 @@
 #include "forestcoll/collective.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/ratio.hpp"
-#include "forestcoll/symmetry.hpp"
 
 namespace forestcoll {
 
-/// Part of a route: the nodes of one hop, the starting node left out.
-using SegmentId = Id<struct SegmentTag>;
-/// The beginning of a route: from a rank through zero or more switches.
-using PrefixId = Id<struct PrefixTag>;
-
-/// A route from a compute node through switches to another compute node: a prefix and the segment
-/// that ends at the receiver. Routes share their prefixes, so that an edge takes 8 bytes.
-struct Route {
-  PrefixId prefix;
-  SegmentId last;
-  [[nodiscard]] bool valid() const { return prefix.valid(); }
-  bool operator==(const Route&) const = default;
-};
-
-/// The parts that routes are put together from. PrefixId(r) for r < N is the empty prefix at
-/// rank r.
-class RouteTable {
- public:
-  RouteTable() = default;
-  explicit RouteTable(std::vector<NodeId> ranks);
-
-  SegmentId add_segment(std::span<const NodeId> nodes);
-  PrefixId extend(PrefixId prefix, SegmentId segment);
-
-  [[nodiscard]] std::size_t prefix_count() const { return prefixes_.size(); }
-  [[nodiscard]] Rank origin(PrefixId prefix) const { return prefixes_[prefix].origin; }
-  /// The prefix without its last segment, and that segment. REQUIRES: not an empty prefix.
-  [[nodiscard]] PrefixId before(PrefixId prefix) const { return prefixes_[prefix].before; }
-  [[nodiscard]] SegmentId segment(PrefixId prefix) const { return prefixes_[prefix].segment; }
-  /// All nodes passed from the sending compute node to the receiving one, ends included.
-  [[nodiscard]] std::vector<NodeId> nodes(Route route) const;
-  [[nodiscard]] std::span<const NodeId> ranks() const { return ranks_; }
-
- private:
-  struct Prefix {
-    PrefixId before;
-    SegmentId segment;
-    Rank origin;
-  };
-  std::vector<NodeId> ranks_;
-  IdVector<PrefixId, Prefix> prefixes_;
-  std::vector<NodeId> segment_nodes_;
-  std::vector<std::int64_t> segment_begin_ = {0};
-};
+// What forests are put together from: src/forest/route_table.hpp and symmetry.hpp.
+class RouteTable;
+struct Route;
+class Symmetry;
 
 /// Spanning out-trees over N ranks with multiplicities. A tree is held as the route by which each
 /// rank is reached. `reversed()` gives the same trees as in-trees (each route walked backwards) at
@@ -82,10 +41,10 @@ class Forest {
   Forest(RouteTable table, std::vector<Tree> trees, std::vector<Route> routes, Symmetry symmetry,
          std::size_t moved);
 
-  [[nodiscard]] std::size_t rank_count() const { return data_ ? data_->table.ranks().size() : 0; }
-  [[nodiscard]] std::size_t tree_count() const { return data_ ? data_->trees.size() : 0; }
-  [[nodiscard]] const Tree& tree(TreeId t) const { return data_->trees[t.index()]; }
-  [[nodiscard]] std::span<const NodeId> ranks() const { return data_->table.ranks(); }
+  [[nodiscard]] std::size_t rank_count() const { return ranks_.size(); }
+  [[nodiscard]] std::size_t tree_count() const { return trees_.size(); }
+  [[nodiscard]] const Tree& tree(TreeId t) const { return trees_[t.index()]; }
+  [[nodiscard]] std::span<const NodeId> ranks() const { return ranks_; }
 
   /// True where edges go from child to parent (reduce-scatter, reduce).
   [[nodiscard]] bool is_in_forest() const { return in_; }
@@ -98,7 +57,7 @@ class Forest {
   [[nodiscard]] std::vector<Rank> by_depth(TreeId t) const;
 
   /// The trees that all others are images of, and the automorphisms that make them.
-  [[nodiscard]] const Symmetry& symmetry() const { return data_->symmetry; }
+  [[nodiscard]] const Symmetry& symmetry() const;
   [[nodiscard]] std::vector<TreeId> base_trees() const;
   /// Are the images of this base tree in the forest too?
   [[nodiscard]] bool has_images(TreeId base) const;
@@ -112,21 +71,13 @@ class Forest {
   [[nodiscard]] double mean_height() const;
 
  private:
-  /// A tree is an image of the tree that its row of routes describes.
-  struct Image {
-    std::int32_t row;
-    Element element;
-  };
-  struct Data {
-    RouteTable table;
-    std::vector<Tree> trees;
-    std::vector<Image> images;
-    std::vector<Route> routes;
-    Symmetry symmetry;
-    std::size_t moved = 0;  ///< rows whose images are trees as well
-  };
+  struct Data;
+  explicit Forest(std::shared_ptr<const Data> data);
   [[nodiscard]] Route route(TreeId t, Rank child) const;
+
   std::shared_ptr<const Data> data_;
+  std::span<const Tree> trees_;    ///< of `data_`
+  std::span<const NodeId> ranks_;  ///< of `data_`
   bool in_ = false;
 };
 

@@ -10,6 +10,7 @@
 
 #include "base/check.hpp"
 #include "forest/route_builder.hpp"
+#include "forest/route_table.hpp"
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll::baseline {

@@ -9,6 +9,7 @@
 #include "audit/common/fabric_load.hpp"
 #include "audit/common/findings.hpp"
 #include "forest/route_builder.hpp"
+#include "forest/route_table.hpp"
 #include "solver/common/without_detours.hpp"
 
 namespace forestcoll::choose {

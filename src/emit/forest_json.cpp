@@ -9,6 +9,7 @@
 #include "emit/forest_text.hpp"
 #include "emit/phases.hpp"
 #include "emit/text.hpp"
+#include "forest/symmetry.hpp"
 #include "forestcoll/emit.hpp"
 
 namespace forestcoll {

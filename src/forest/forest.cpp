@@ -3,40 +3,27 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "forest/route_table.hpp"
+#include "forest/symmetry.hpp"
 
 namespace forestcoll {
 
-RouteTable::RouteTable(std::vector<NodeId> ranks) : ranks_(std::move(ranks)) {
-  prefixes_.reserve(ranks_.size());
-  for (std::size_t r = 0; r < ranks_.size(); ++r) prefixes_.push_back({{}, {}, Rank(r)});
-}
-
-SegmentId RouteTable::add_segment(std::span<const NodeId> nodes) {
-  segment_nodes_.insert(segment_nodes_.end(), nodes.begin(), nodes.end());
-  segment_begin_.push_back(static_cast<std::int64_t>(segment_nodes_.size()));
-  return SegmentId(segment_begin_.size() - 2);
-}
-
-PrefixId RouteTable::extend(PrefixId prefix, SegmentId segment) {
-  return prefixes_.push_back({prefix, segment, prefixes_[prefix].origin});
-}
-
-std::vector<NodeId> RouteTable::nodes(Route route) const {
-  std::vector<NodeId> reversed;
-  const auto append_backwards = [&](SegmentId s) {
-    for (auto i = segment_begin_[s.index() + 1]; i-- > segment_begin_[s.index()];) {
-      reversed.push_back(segment_nodes_[static_cast<std::size_t>(i)]);
-    }
+struct Forest::Data {
+  // A tree is an image of the tree that its row of routes describes.
+  struct Image {
+    std::int32_t row;
+    Element element;
   };
-  append_backwards(route.last);
-  PrefixId at = route.prefix;
-  for (; prefixes_[at].segment.valid(); at = prefixes_[at].before) {
-    append_backwards(prefixes_[at].segment);
-  }
-  reversed.push_back(ranks_[prefixes_[at].origin.index()]);
-  std::reverse(reversed.begin(), reversed.end());
-  return reversed;
-}
+  RouteTable table;
+  std::vector<Tree> trees;
+  std::vector<Image> images;
+  std::vector<Route> routes;
+  Symmetry symmetry;
+  std::size_t moved = 0;  // rows whose images are trees as well
+};
+
+Forest::Forest(std::shared_ptr<const Data> data)
+    : data_(std::move(data)), trees_(data_->trees), ranks_(data_->table.ranks()) {}
 
 Forest::Forest(RouteTable table, std::vector<Tree> trees, std::vector<Route> routes)
     : Forest(std::move(table), std::move(trees), std::move(routes), Symmetry(), 0) {}
@@ -45,12 +32,12 @@ Forest::Forest(RouteTable table, std::vector<Tree> trees, std::vector<Route> rou
                Symmetry symmetry, std::size_t moved) {
   FORESTCOLL_CHECK(routes.size() == trees.size() * table.ranks().size(),
                    "a route per tree and rank");
-  std::vector<std::pair<Rank, Image>> images;
+  std::vector<std::pair<Rank, Data::Image>> images;
   for (std::size_t row = 0; row < trees.size(); ++row) {
     for (std::size_t i = 0; i < (row < moved ? symmetry.size() : 1); ++i) {
       const Element g = symmetry.element(i);
       images.emplace_back(symmetry.apply(g, trees[row].root),
-                          Image{static_cast<std::int32_t>(row), g});
+                          Data::Image{static_cast<std::int32_t>(row), g});
     }
   }
   std::stable_sort(images.begin(), images.end(),
@@ -61,7 +48,11 @@ Forest::Forest(RouteTable table, std::vector<Tree> trees, std::vector<Route> rou
     data.trees.back().root = root;
     data.images.push_back(image);
   }
-  data_ = std::make_shared<const Data>(std::move(data));
+  *this = Forest(std::make_shared<const Data>(std::move(data)));
+}
+
+const Symmetry& Forest::symmetry() const {
+  return data_->symmetry;
 }
 
 std::vector<TreeId> Forest::base_trees() const {
@@ -78,7 +69,7 @@ bool Forest::has_images(TreeId base) const {
 
 // The route by which the tree's pre-image reaches the pre-image of `child`.
 Route Forest::route(TreeId t, Rank child) const {
-  const Image& image = data_->images[t.index()];
+  const Data::Image& image = data_->images[t.index()];
   const Rank at = data_->symmetry.apply(data_->symmetry.inverse(image.element), child);
   return data_->routes[static_cast<std::size_t>(image.row) * rank_count() + at.index()];
 }
@@ -129,8 +120,7 @@ Forest Forest::reversed() const {
 Forest Forest::scaled(std::int64_t factor) const {
   auto data = std::make_shared<Data>(*data_);
   for (Tree& tree : data->trees) tree.multiplicity *= factor;
-  Forest other;
-  other.data_ = std::move(data);
+  Forest other(std::move(data));
   other.in_ = in_;
   return other;
 }

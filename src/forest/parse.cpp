@@ -13,6 +13,7 @@
 #include "forest/parse_branching.hpp"
 #include "forest/read_symmetry.hpp"
 #include "forest/route_builder.hpp"
+#include "forest/route_table.hpp"
 #include "forestcoll/branching_forest.hpp"
 #include "forestcoll/codes.hpp"
 

@@ -16,6 +16,7 @@
 
 #include "forest/document_nodes.hpp"
 #include "forest/route_builder.hpp"
+#include "forest/route_table.hpp"
 
 namespace forestcoll::emit {
 namespace {

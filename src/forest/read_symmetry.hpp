@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "forest/document.hpp"
+#include "forest/symmetry.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/id.hpp"
-#include "forestcoll/symmetry.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::emit {

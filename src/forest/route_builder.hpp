@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "forestcoll/forest.hpp"
+#include "forest/route_table.hpp"
 #include "forestcoll/id.hpp"
 
 namespace forestcoll {

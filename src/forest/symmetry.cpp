@@ -1,4 +1,4 @@
-#include "forestcoll/symmetry.hpp"
+#include "forest/symmetry.hpp"
 
 namespace forestcoll {
 

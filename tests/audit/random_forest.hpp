@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "forest/route_table.hpp"
 #include "forestcoll/forest.hpp"
 
 namespace audit_test {

@@ -12,6 +12,8 @@
 #include <string>
 
 #include "emit/fabric.hpp"
+#include "forest/route_table.hpp"
+#include "forest/symmetry.hpp"
 #include "forestcoll/emit.hpp"
 #include "schedule/forests.hpp"
 #include "support/files.hpp"

@@ -6,6 +6,7 @@
 
 #include "audit/plan/plan_executor.hpp"
 #include "audit/random_forest.hpp"
+#include "forest/route_table.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/verify.hpp"
 #include "schedule/forests.hpp"

@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "forest/route_table.hpp"
+
 namespace forestcoll {
 namespace {
 

@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "forest/route_table.hpp"
 #include "forestcoll/forest.hpp"
 
 namespace forestcoll::testing {

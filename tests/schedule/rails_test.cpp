@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include "forest/route_table.hpp"
 #include "schedule/lowered.hpp"
 
 namespace forestcoll::testing {

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "forest/route_table.hpp"
+
 namespace forestcoll {
 namespace {
 

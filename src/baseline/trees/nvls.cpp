@@ -13,6 +13,7 @@
 #include "baseline/trees/box_tree.hpp"
 #include "forest/congestion.hpp"
 #include "forest/route_builder.hpp"
+#include "forest/route_table.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/topology.hpp"
 

@@ -5,10 +5,10 @@
 #include <optional>
 #include <stop_token>
 
+#include "forest/symmetry.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
 #include "forestcoll/ratio.hpp"
-#include "forestcoll/symmetry.hpp"
 
 namespace forestcoll::solver {
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "forest/route_builder.hpp"
+#include "forest/route_table.hpp"
 
 namespace forestcoll::solver {
 namespace {

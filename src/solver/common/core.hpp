@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "forest/route_table.hpp"
 #include "forestcoll/digraph.hpp"
-#include "forestcoll/forest.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/network.hpp"
 

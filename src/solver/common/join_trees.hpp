@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "forest/route_table.hpp"
 #include "forestcoll/forest.hpp"
 
 namespace forestcoll::solver {

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "forestcoll/wiring_figures.hpp"
+#include "forestcoll/design.hpp"
 #include "solver/design/base_candidates.hpp"
 
 namespace forestcoll::solver {

@@ -7,11 +7,11 @@
 
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/design.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
 #include "forestcoll/topology.hpp"
-#include "forestcoll/wiring_figures.hpp"
 #include "solver/symmetry/symmetry.hpp"
 
 namespace forestcoll {

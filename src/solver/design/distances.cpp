@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "forestcoll/wiring_figures.hpp"
+#include "forestcoll/design.hpp"
 
 namespace forestcoll {
 namespace solver {

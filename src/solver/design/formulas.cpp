@@ -6,7 +6,6 @@
 #include "base/check.hpp"
 #include "forestcoll/design.hpp"
 #include "forestcoll/rate.hpp"
-#include "forestcoll/wiring_figures.hpp"
 #include "solver/design/bfb.hpp"
 #include "solver/design/candidates.hpp"
 #include "solver/design/request.hpp"

@@ -10,7 +10,6 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/design.hpp"
 #include "forestcoll/rate.hpp"
-#include "forestcoll/wiring_figures.hpp"
 
 namespace forestcoll {
 namespace {

@@ -1,5 +1,3 @@
-#include "forestcoll/wiring_figures.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/design.hpp"
 #include "forestcoll/rate.hpp"
 #include "solver/design/bfb.hpp"
 #include "solver/design/bisection.hpp"

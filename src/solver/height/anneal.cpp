@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "forest/route_table.hpp"
 #include "forestcoll/ratio.hpp"
 #include "solver/height/groups.hpp"
 #include "solver/height/routes.hpp"

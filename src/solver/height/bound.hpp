@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
+#include "forest/symmetry.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
-#include "forestcoll/symmetry.hpp"
 
 namespace forestcoll::solver {
 

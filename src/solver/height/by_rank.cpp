@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "forest/route_table.hpp"
 #include "solver/common/join_trees.hpp"
 
 namespace forestcoll::solver {

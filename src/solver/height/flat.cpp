@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "forest/route_table.hpp"
 #include "solver/height/negotiated_routes.hpp"
 #include "solver/height/passages.hpp"
 #include "solver/height/routes.hpp"

@@ -7,6 +7,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "forest/route_table.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/network.hpp"

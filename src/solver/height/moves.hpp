@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "forest/route_table.hpp"
 #include "forestcoll/id.hpp"
 #include "solver/height/rows.hpp"
 

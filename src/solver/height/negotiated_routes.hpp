@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "forestcoll/forest.hpp"
+#include "forest/route_table.hpp"
 #include "solver/common/core.hpp"
 #include "solver/height/height.hpp"
 

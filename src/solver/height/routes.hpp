@@ -5,7 +5,7 @@
 #include <span>
 #include <unordered_map>
 
-#include "forestcoll/forest.hpp"
+#include "forest/route_table.hpp"
 #include "solver/common/core.hpp"
 
 namespace forestcoll::solver {

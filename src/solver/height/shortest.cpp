@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "forest/route_table.hpp"
+
 namespace forestcoll::solver {
 namespace {
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "forest/symmetry.hpp"
 #include "forestcoll/digraph.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/network.hpp"

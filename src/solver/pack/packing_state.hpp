@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "forestcoll/forest.hpp"
+#include "forest/route_table.hpp"
 #include "forestcoll/id.hpp"
 #include "solver/common/core.hpp"
 #include "solver/pack/cut_pool.hpp"

@@ -6,7 +6,7 @@
 #include <queue>
 #include <vector>
 
-#include "forestcoll/forest.hpp"
+#include "forest/route_table.hpp"
 #include "forestcoll/id.hpp"
 #include "solver/common/core.hpp"
 #include "solver/pack/tree_store.hpp"

@@ -17,6 +17,7 @@
 
 #include "base/check.hpp"
 #include "forest/route_builder.hpp"
+#include "forest/route_table.hpp"
 #include "forestcoll/pack.hpp"
 #include "graph/sink_flow.hpp"
 #include "solver/common/demand_check.hpp"

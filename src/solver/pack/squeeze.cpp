@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "forest/route_table.hpp"
 #include "solver/common/core.hpp"
 #include "solver/common/forest_scale.hpp"
 #include "solver/height/mend.hpp"

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "forest/route_table.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/id.hpp"
 #include "solver/common/core.hpp"

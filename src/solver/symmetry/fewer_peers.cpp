@@ -23,6 +23,8 @@
 
 #include "base/check.hpp"
 #include "forest/route_builder.hpp"
+#include "forest/route_table.hpp"
+#include "forest/symmetry.hpp"
 #include "solver/symmetry/network_orbits.hpp"
 
 namespace forestcoll::solver {

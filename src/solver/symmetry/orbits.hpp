@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "forest/symmetry.hpp"
 #include "forestcoll/id.hpp"
-#include "forestcoll/symmetry.hpp"
 #include "solver/common/core.hpp"
 
 namespace forestcoll::solver {

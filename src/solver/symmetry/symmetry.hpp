@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "forest/symmetry.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
-#include "forestcoll/symmetry.hpp"
 
 namespace forestcoll::solver {
 

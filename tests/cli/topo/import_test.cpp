@@ -360,7 +360,7 @@ TEST(TopoImport, OptionsOfDumpsAreRefusedWhereTheySayNothing) {
 // behind PCIe links of 24: 32 * 192 / 24.
 TEST(TopoImport, TheSampleDumpIsOneOfADgxA100) {
   const Scratch scratch;
-  const std::string dump = source_path("dumps/dgx-a100.xml");
+  const std::string dump = source_path("topologies/dumps/dgx-a100.xml");
   const auto alone = run({"bound", dump, "--json"});
   ASSERT_EQ(alone.code, 0) << alone.err;
   EXPECT_EQ(nlohmann::json::parse(alone.out)["algbw"]["allgather"]["exact"], "1920/7");

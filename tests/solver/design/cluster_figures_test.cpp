@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "forestcoll/design.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
 #include "forestcoll/topology.hpp"
-#include "forestcoll/wiring_figures.hpp"
 
 namespace forestcoll::testing {
 namespace {

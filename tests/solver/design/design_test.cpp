@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "forestcoll/generate.hpp"
-#include "forestcoll/wiring_figures.hpp"
 #include "solver/design/candidates.hpp"
 #include "solver/design/design_testing.hpp"
 #include "topology/wiring/expression.hpp"

@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "forestcoll/design.hpp"
 #include "forestcoll/generate.hpp"
-#include "forestcoll/wiring_figures.hpp"
 
 namespace forestcoll::test {
 

@@ -1,6 +1,4 @@
 // Wirings' figures against definitions.
-#include "forestcoll/wiring_figures.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "forestcoll/design.hpp"
 #include "forestcoll/generate.hpp"
 #include "solver/design/bisection.hpp"
 #include "solver/design/design_testing.hpp"

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "forest/route_table.hpp"
+#include "forest/symmetry.hpp"
 #include "solver/height/anneal.hpp"
 #include "solver/height/height_testing.hpp"
 #include "solver/symmetry/orbits.hpp"

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "forest/route_table.hpp"
 #include "forestcoll/forest.hpp"
 #include "solver/common/core.hpp"
 #include "solver/height/height.hpp"

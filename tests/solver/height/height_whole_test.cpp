@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "forest/route_table.hpp"
 #include "forestcoll/pack.hpp"
 #include "solver/height/by_rank.hpp"
 #include "solver/height/flat.hpp"

@@ -8,8 +8,8 @@
 #include "command.hpp"
 #include "common/report/report.hpp"
 #include "design/costs.hpp"
+#include "forestcoll/design.hpp"
 #include "forestcoll/generate.hpp"
-#include "forestcoll/wiring_figures.hpp"
 
 namespace forestcoll::cli {
 

@@ -7,7 +7,6 @@
 
 #include "command.hpp"
 #include "forestcoll/design.hpp"
-#include "forestcoll/wiring_figures.hpp"
 
 namespace forestcoll::cli {
 

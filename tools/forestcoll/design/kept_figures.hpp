@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "forestcoll/design.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/generate.hpp"
-#include "forestcoll/wiring_figures.hpp"
 
 namespace forestcoll::cli {
 

@@ -18,7 +18,6 @@
 #include "forestcoll/design.hpp"
 #include "forestcoll/generate.hpp"
 #include "forestcoll/topology_text.hpp"
-#include "forestcoll/wiring_figures.hpp"
 
 namespace forestcoll::cli {
 namespace {
