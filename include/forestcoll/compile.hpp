@@ -26,13 +26,18 @@ enum class Format { msccl, mscclpp, forest, forest_symmetric, forest_xml, dot, n
   return format == Format::msccl || format == Format::mscclpp;
 }
 
+/// Who says how many trees per root there are.
+enum class TreeCount {
+  by_format,  ///< `chosen` for what a runtime loads; of the rest, the fewest that reach the optimum
+  chosen,     ///< see `choose_forest`
+  as_given,   ///< `synthesis.trees_per_root` does
+};
+
 /// At first: an allreduce as `forestcoll synth` makes it where nothing else is asked for.
 struct CompileOptions {
-  /// Collective, root, trees per root, and how to pack them.
-  SynthesizeOptions synthesis = {.trees_per_root = {TreesPerRoot::Mode::power_of_two, 16}};
-  /// Nobody asked for a number of trees: `synthesis.trees_per_root` is where the choice begins (see
-  /// `choose_forest`).
-  bool choose_trees = true;
+  /// Collective, root, and how to pack trees; their number where it is given.
+  SynthesizeOptions synthesis = {};
+  TreeCount tree_count = TreeCount::by_format;
   Format format = Format::msccl;
   /// Trees that branch at switches, to keep as far as they fit. REQUIRES: the format is `forest` or
   /// `dot`; no `synthesis.previous`, no `synthesis.max_height`.
@@ -74,7 +79,7 @@ struct Compilation {
   /// What was written is a plan for small messages, with a lower rate.
   bool packets = false;
   std::string text = {};  ///< of the format that was asked for; of `forest_symmetric` for `none`
-  CompileOptions options = {};  ///< with what the fabric decided: boxes, protocol
+  CompileOptions options = {};  ///< with what was left to fabric and format: boxes, protocol, k
   /// The opinion of a checker that shares no code with what made it: of the text, or of the forest
   /// where that is a drawing. What is not `ok` must not be used: either a runtime selects it for no
   /// size (V19 alone), or it is a bug of ours.
@@ -82,15 +87,15 @@ struct Compilation {
   CompileSeconds seconds = {};
 };
 
-/// Where `options.choose_trees`: of the powers of two up to 16, and of those up to 128 that gain at
-/// least half a percent each (their trees carry several chunks each, so that uneven trees share the
-/// data out more exactly), those count that have a higher rate than all smaller ones and fit the
-/// target, as they are or taller. XML gets the one that is fastest for 1 GiB as `simulate` has it,
-/// and one of more chunks only where it gains 5 % by them; forests and plans the highest rate,
-/// plans beyond 16 only for 5 % each. An allreduce by XML over a number of ranks that is no power
-/// of two gets roots that sum unequal numbers of chunks, 2^m in all, where that fits. Rows of the
-/// larger powers that were tried are in `tradeoff`. Errors: those of `synthesize`. Cost: that of
-/// `synthesize`, at most ten times.
+/// Where the number of trees is `chosen`: of the powers of two up to 16, and of those up to 128
+/// that gain at least half a percent each (their trees carry several chunks each, so that uneven
+/// trees share the data out more exactly), those count that have a higher rate than all smaller
+/// ones and fit the target, as they are or taller. XML gets the one that is fastest for 1 GiB as
+/// `simulate` has it, and one of more chunks only where it gains 5 % by them; forests and plans the
+/// highest rate, plans beyond 16 only for 5 % each. An allreduce by XML over a number of ranks that
+/// is no power of two gets roots that sum unequal numbers of chunks, 2^m in all, where that fits.
+/// Rows of the larger powers that were tried are in `tradeoff`. Errors: those of `synthesize`.
+/// Cost: that of `synthesize`, at most ten times.
 [[nodiscard]] Expected<ChosenForest> choose_forest(const Fabric& fabric,
                                                    const CompileOptions& given);
 

@@ -13,7 +13,6 @@
 namespace forestcoll {
 
 struct XmlOptions {
-  std::string target = "azure";
   std::string protocol = "Simple";
   std::int64_t min_bytes = 0;
   std::optional<std::int64_t> max_bytes = {};  ///< none: the target's default
@@ -25,7 +24,7 @@ struct XmlOptions {
 
 /// MSCCL XML, in the lexical form that the runtimes' parsers accept, headed by comments that name
 /// the tool's version, the topology with the hash of its content, k, the rate and the optimum.
-/// REQUIRES: `options.target` is known; `schedule` was lowered from `forest` on `topology`.
+/// REQUIRES: `schedule` was lowered from `forest` on `topology`.
 [[nodiscard]] std::string to_msccl_xml(const Schedule& schedule, const CollectiveForest& forest,
                                        const Topology& topology, const XmlOptions& options);
 /// {"format":"forestcoll-forest","version":1,…}, one tree per line; the schema is

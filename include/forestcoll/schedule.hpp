@@ -68,6 +68,7 @@ struct RankProgram {
 /// collective buffer (nchunksperloop). In place: input and output alias as the collective says.
 /// `k` is the number of chunks of each root (of weight 1): trees per root times instances.
 struct Schedule {
+  std::string target = "azure";  ///< the runtime that loads it, whose limits it keeps
   Collective collective = Collective::allgather;
   std::optional<Rank> root;
   std::int64_t k = 1;
@@ -81,7 +82,7 @@ struct Schedule {
   [[nodiscard]] std::int32_t max_steps() const;
 };
 
-/// What a runtime accepts; one row per `--target`.
+/// What a runtime accepts.
 struct TargetLimits {
   std::string name;               ///< "azure"
   std::int32_t max_threadblocks;  ///< per GPU

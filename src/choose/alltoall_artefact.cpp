@@ -37,7 +37,7 @@ class Writer {
   Expected<void> run() {
     if (auto done = write(); !done) return done;
     auto verdict = verify(result_.text, "<schedule>", &fabric_.topology,
-                          {.target = options_.xml.target, .sms = options_.sms});
+                          {.target = options_.lowering.target, .sms = options_.sms});
     seconds_.verify += watch_.restart();
     if (!verdict) {
       result_.verdict.findings = verdict.errors();

@@ -26,7 +26,7 @@ bool may_branch(const CompileOptions& options) {
   if (asked.previous != nullptr || !(is_allreduce || is_rooted(asked.collective))) return false;
   if (options.format == Format::forest || options.format == Format::dot) return true;
   return options.format == Format::mscclpp && is_allreduce && !asked.max_height &&
-         (options.choose_trees || asked.trees_per_root.mode == TreesPerRoot::Mode::optimal);
+         (options.tree_count == TreeCount::chosen || asked.trees_per_root.mode == TreesPerRoot::Mode::optimal);
 }
 
 // Trees per root where the optimum has no numbers of its own: 16, 256, 4,096, until a ten
@@ -71,7 +71,7 @@ class BranchingPacker {
 
   [[nodiscard]] std::optional<BranchingForest> as_asked(const CompileOptions& options) const {
     const TreesPerRoot& trees = options.synthesis.trees_per_root;
-    if (options.choose_trees || trees.mode == TreesPerRoot::Mode::optimal) return optimal();
+    if (options.tree_count == TreeCount::chosen || trees.mode == TreesPerRoot::Mode::optimal) return optimal();
     return trees.mode == TreesPerRoot::Mode::fixed ? exactly(trees.value)
                                                    : best_of(up_to(trees.value));
   }
@@ -218,6 +218,21 @@ InNetwork branching_forest(const Fabric& fabric, const CompileOptions& options,
   if (roles.empty()) return {};
   if (!without.root) return branching_allreduce(fabric.network, roles, options, without.algbw);
   return {branching_from(*without.root, fabric.network, roles, options, without)};
+}
+
+void heed_switches(const InNetwork& in_network, const CompileOptions& options,
+                   ChosenForest& chosen) {
+  if (options.previous_branching != nullptr) {
+    chosen.why = "nothing of the former forest is kept: here no trees that branch are better";
+  }
+  if (options.format == Format::mscclpp) return;
+  Synthesis& synthesis = chosen.synthesis;
+  const Ratio known = synthesis.optimum_at_least.value_or(synthesis.forest.optimum);
+  if (!in_network.at_most || *in_network.at_most <= synthesis.forest.optimum) return;
+  synthesis.forest.optimum = *in_network.at_most;
+  const Ratio least = in_network.reached ? std::max(known, *in_network.reached) : known;
+  synthesis.optimum_at_least.reset();
+  if (least < synthesis.forest.optimum) synthesis.optimum_at_least = least;
 }
 
 }  // namespace forestcoll::choose

@@ -31,6 +31,11 @@ struct InNetwork {
 /// R02 where `options.previous_branching` is of another collective, root or ranks.
 [[nodiscard]] Expected<void> refuse_former(const Fabric& fabric, const CompileOptions& options);
 
+/// `chosen`, where trees that branch may be faster but none that are were made: its optimum is then
+/// theirs. XML and plans have an optimum of their own, of what they can say.
+void heed_switches(const InNetwork& in_network, const CompileOptions& options,
+                   ChosenForest& chosen);
+
 /// Whether the GPUs of every box are on a switch that copies and combines, which stays in the box.
 [[nodiscard]] bool has_boxes_on_able_switches(const Fabric& fabric);
 

@@ -29,7 +29,7 @@ std::optional<double> seconds_of(ChosenForest& chosen, const Fabric& fabric,
 }
 
 bool has_choice(const CompileOptions& options, const ChosenForest& chosen) {
-  return options.format == Format::msccl && options.choose_trees &&
+  return options.format == Format::msccl && options.tree_count == TreeCount::chosen &&
          chosen.synthesis.two_phases.has_value() && !chosen.synthesis.stopped;
 }
 

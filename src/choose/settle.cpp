@@ -1,5 +1,6 @@
 #include "choose/settle.hpp"
 
+#include <cstdint>
 #include <utility>
 
 #include "forestcoll/codes.hpp"
@@ -16,8 +17,26 @@ Diagnostic relays_in_schedule() {
                     "leave the relays out of the fabric, or write a forest or flows");
 }
 
+namespace {
+
+constexpr std::int64_t kLargestAutomaticK = 16;
+
+// How many trees, or where the choice of that begins.
+void settle_trees(CompileOptions& options) {
+  if (options.tree_count == TreeCount::by_format) {
+    options.tree_count = is_schedule(options.format) ? TreeCount::chosen : TreeCount::as_given;
+    options.synthesis.trees_per_root = {};
+  }
+  if (options.tree_count == TreeCount::chosen) {
+    options.synthesis.trees_per_root = {TreesPerRoot::Mode::power_of_two, kLargestAutomaticK};
+  }
+}
+
+}  // namespace
+
 Expected<CompileOptions> settle(const Fabric& fabric, CompileOptions options) {
   if (is_schedule(options.format) && has_relays(fabric.topology)) return relays_in_schedule();
+  settle_trees(options);
   options.lowering.boxes = boxes_of_nodes(fabric.topology);
   if (options.format != Format::msccl) {
     if (options.xml.protocol.empty()) options.xml.protocol = "Simple";

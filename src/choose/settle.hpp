@@ -6,9 +6,9 @@
 
 namespace forestcoll::choose {
 
-/// `options` with the boxes of the fabric and the protocol of the schedule; the same again where it
-/// is given its own result. Errors: T06 (a schedule for a fabric with relays), T08 (see
-/// `choose_protocol`).
+/// `options` with the boxes of the fabric, the protocol of the schedule, and who says how many
+/// trees there are; the same again where it is given its own result. Errors: T06 (a schedule for a
+/// fabric with relays), T08 (see `choose_protocol`).
 [[nodiscard]] Expected<CompileOptions> settle(const Fabric& fabric, CompileOptions options);
 
 /// T06: GPUs outside of the process group run no programs.

@@ -191,7 +191,7 @@ Expected<ChosenForest> choose::choose_trees(const Fabric& fabric, const CompileO
   const auto settled = choose::settle(fabric, given);
   if (!settled) return settled.errors();
   const CompileOptions& options = *settled;
-  if (!options.choose_trees) return choose_as_asked(fabric, options);
+  if (options.tree_count != TreeCount::chosen) return choose_as_asked(fabric, options);
   auto best = synthesize(fabric.network, options.synthesis);
   if (!best) return best.errors();
   if (best->stopped) {

@@ -15,7 +15,7 @@ namespace forestcoll {
 /// MSCCL XML with coll="alltoall", for calls out of place, in the lexical form that the runtimes'
 /// parsers accept, headed by comments that name the tool's version, the topology with the hash of
 /// its content, k and `optimum`, the algbw in GB/s that no schedule exceeds.
-/// REQUIRES: `options.target` is known; `schedule` was lowered for `topology`.
+/// REQUIRES: `schedule` was lowered for `topology`.
 [[nodiscard]] std::string to_alltoall_xml(const AlltoallSchedule& schedule, const Ratio& optimum,
                                           const Topology& topology, const XmlOptions& options);
 

@@ -30,7 +30,7 @@ std::string counts_of_pairs(const AlltoallSchedule& schedule, const TargetLimits
 
 std::string to_alltoall_xml(const AlltoallSchedule& schedule, const Ratio& optimum,
                             const Topology& topology, const XmlOptions& options) {
-  const TargetLimits* target = find_target(options.target);
+  const TargetLimits* target = find_target(schedule.target);
   FORESTCOLL_CHECK(target != nullptr, "schedules are lowered for known targets only");
   std::string out = fmt::format(
       "<!-- forestcoll {}: alltoall on {}, topology hash {:016x} -->\n"

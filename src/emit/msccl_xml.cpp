@@ -102,7 +102,7 @@ void append_algorithm(std::string& out, const Schedule& schedule, const Collecti
 
 std::string to_msccl_xml(const Schedule& schedule, const CollectiveForest& forest,
                          const Topology& topology, const XmlOptions& options) {
-  const TargetLimits* target = find_target(options.target);
+  const TargetLimits* target = find_target(schedule.target);
   FORESTCOLL_CHECK(target != nullptr, "schedules are lowered for known targets only");
   std::string out;
   append_comments(out, schedule, forest, topology, *target, options);

@@ -147,7 +147,7 @@ std::vector<std::string> Contest::algorithms() const {
 
 std::int64_t Contest::elements(const Program& program) const {
   if (of_plans()) return kPlanAlignment / kElementBytes * program.chunks;
-  return find_target(compile_.xml.target)
+  return find_target(compile_.lowering.target)
       ->selected_elements(compile_.synthesis.collective, program.chunks,
                           static_cast<std::int64_t>(fabric_->topology.ranks.size()));
 }

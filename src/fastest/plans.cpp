@@ -46,7 +46,7 @@ class PlanMaker {
     if (!planned) return planned.errors();
     std::string text = to_mscclpp_json(planned->plan, planned->name);
     const auto verdict = verify(text, way.algorithm, &fabric_.topology,
-                                {.target = options_.xml.target, .sms = options_.sms});
+                                {.target = options_.lowering.target, .sms = options_.sms});
     if (!verdict) return verdict.errors();
     if (!verdict->ok) return verdict->findings;
     auto simulator = prepare_simulation(text, way.algorithm, fabric_.topology);

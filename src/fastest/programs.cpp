@@ -97,7 +97,7 @@ class ProgramMaker {
   [[nodiscard]] bool note_rate(std::size_t number, const std::string& text) const {
     Way& way = ways_[number];
     const auto verdict = verify(text, way.algorithm, &fabric_.topology,
-                                {.target = options_.xml.target, .sms = options_.sms});
+                                {.target = options_.lowering.target, .sms = options_.sms});
     if (!verdict || !verdict->ok) return false;
     if (verdict->algbw) way.chosen.synthesis.forest.algbw = *verdict->algbw;
     return true;
@@ -106,7 +106,7 @@ class ProgramMaker {
   // Which links exchanges take only their programs say; they are for sizes that LL is for.
   [[nodiscard]] std::string why_not_ll128(const Way& way) const {
     if (way.exchange) return "whole buffers are exchanged in LL or Simple";
-    return why_no_ll128(way.forest(), fabric_.topology, options_.xml.target);
+    return why_no_ll128(way.forest(), fabric_.topology, options_.lowering.target);
   }
 
   std::vector<Way>& ways_;

@@ -25,7 +25,7 @@ class FileMaker {
     if (!result) return result;
     const CompileOptions& options = contest_.compile();
     auto verdict = verify(result->text, result->name, &fabric_.topology,
-                          {.target = options.xml.target, .sms = options.sms});
+                          {.target = options.lowering.target, .sms = options.sms});
     if (!verdict) return verdict.errors();
     if (!verdict->ok) return verdict->findings;
     result->threadblocks = verdict->threadblocks;
@@ -70,7 +70,9 @@ class FileMaker {
     XmlOptions xml = lowered->options.xml;
     xml.min_bytes = range_.first;
     // The research runtime leaves the upper end out.
-    xml.max_bytes = find_target(xml.target)->both_placements ? range_.last : range_.last + 1;
+    xml.max_bytes = find_target(lowered->options.lowering.target)->both_placements
+                        ? range_.last
+                        : range_.last + 1;
     result.text = to_msccl_xml(*lowered->chosen.schedule, trees, fabric_.topology, xml);
     if (xml.protocol == "LL128") {
       result.no_ll128 = contest_.program(range_.winner.contender).no_ll128;

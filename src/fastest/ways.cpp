@@ -44,7 +44,7 @@ class WayFinder {
     if (const auto done = is_wanted("forestcoll") ? add_ours() : find_optimum(); !done) {
       return done.errors();
     }
-    if (!options_.choose_trees) return std::move(ways_);
+    if (options_.tree_count != TreeCount::chosen) return std::move(ways_);
     if (options_.format == Format::mscclpp) add_switch_plans();
     add_baselines();
     if (options_.format != Format::mscclpp) add_exchanges();
@@ -66,7 +66,7 @@ class WayFinder {
     best->schedule.reset();
     optimum_ = best->synthesis.forest.optimum;
     ways_.push_back({"forestcoll", *std::move(best), {}});
-    if (!options_.choose_trees) return {};
+    if (options_.tree_count != TreeCount::chosen) return {};
     add_all();
     return {};
   }

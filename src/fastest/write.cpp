@@ -69,9 +69,9 @@ Expected<Lowered> lower_as_written(const Way& way, const Fabric& fabric, Compile
   Lowered result{way.chosen, std::move(options)};
   if (way.exchange) {
     CollectiveForest& forest = result.chosen.synthesis.forest;
-    const auto verdict =
-        verify(to_msccl_xml(*schedule, forest, fabric.topology, result.options.xml), way.algorithm,
-               &fabric.topology, {.target = result.options.xml.target, .sms = result.options.sms});
+    const auto verdict = verify(
+        to_msccl_xml(*schedule, forest, fabric.topology, result.options.xml), way.algorithm,
+        &fabric.topology, {.target = result.options.lowering.target, .sms = result.options.sms});
     if (!verdict) return verdict.errors();
     if (!verdict->ok) return verdict->findings;
     if (verdict->algbw) forest.algbw = result.chosen.synthesis.allowed = *verdict->algbw;
@@ -120,7 +120,7 @@ Expected<Compilation> compile_plan(const Contest& contest, std::size_t contender
   result.text = contest.program(contender).plan;
   Stopwatch watch;
   auto verdict = verify(result.text, way.algorithm, &fabric.topology,
-                        {.target = result.options.xml.target, .sms = result.options.sms});
+                        {.target = result.options.lowering.target, .sms = result.options.sms});
   if (!verdict) return verdict.errors();
   result.verdict = *std::move(verdict);
   result.seconds.verify = watch.restart();
@@ -142,7 +142,7 @@ Diagnostic nothing_served(const Contest& contest, std::string_view option) {
       Code::S03,
       fmt::format("{}: at none of these sizes would {} select a schedule: the one with the fewest "
                   "chunks has {}, and its buffers are multiples of {} elements",
-                  option, contest.compile().xml.target, program.chunks, elements),
+                  option, contest.compile().lowering.target, program.chunks, elements),
       fmt::format(
           "name multiples of {} bytes (elements of {} bytes){}", kBytesOfElement * elements,
           kBytesOfElement,

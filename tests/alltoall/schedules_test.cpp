@@ -303,7 +303,7 @@ Network star(std::size_t ranks) {
 AlltoallCompileOptions for_target(const std::string& target, std::int64_t k) {
   AlltoallCompileOptions options;
   options.k = k;
-  options.lowering.target = options.xml.target = target;
+  options.lowering.target = target;
   options.xml.protocol = "Simple";
   return options;
 }

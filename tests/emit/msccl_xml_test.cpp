@@ -21,8 +21,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 std::string emit_xml(const CollectiveForest& forest, const Topology& topology,
-                     const XmlOptions& options = {}) {
-  const auto schedule = lower(forest, {.target = options.target, .max_threadblocks = 108});
+                     const XmlOptions& options = {}, const std::string& target = "azure") {
+  const auto schedule = lower(forest, {.target = target, .max_threadblocks = 108});
   EXPECT_TRUE(schedule) << to_string(schedule.errors().front());
   return to_msccl_xml(*schedule, forest, topology, options);
 }
@@ -122,9 +122,7 @@ TEST(MscclXml, HeaderAttributes) {
 TEST(MscclXml, WhatTargetsCallThings) {
   const auto forest = shaped(Collective::reduce_scatter, 3, 1, star);
   const auto text_for = [&](const std::string& target) {
-    XmlOptions options;
-    options.target = target;
-    return emit_xml(forest, switched(3), options);
+    return emit_xml(forest, switched(3), {}, target);
   };
   EXPECT_THAT(text_for("azure"), HasSubstr("coll=\"reducescatter\""));
   EXPECT_THAT(text_for("azure"), HasSubstr("maxBytes=\"1099511627776\""));

@@ -90,8 +90,7 @@ void expect_told_right(const Target& target, const CollectiveForest& forest,
                        const Topology& topology) {
   const auto schedule = lower(forest, {.target = target.name, .max_threadblocks = 64});
   ASSERT_TRUE(schedule) << to_string(schedule.errors().front());
-  const std::string text =
-      to_msccl_xml(*schedule, forest, topology, {.target = target.name, .max_bytes = {}});
+  const std::string text = to_msccl_xml(*schedule, forest, topology, {.max_bytes = {}});
   const Header file = header_of(text);
   const auto verdict = verify(text, "s.xml", &topology, {.target = target.name, .sms = 64});
   ASSERT_TRUE(verdict);

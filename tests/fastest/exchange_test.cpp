@@ -31,7 +31,6 @@ void expect_right(Exchange exchange, std::size_t ranks, const LowerOptions& opti
   CollectiveForest head;
   head.collective = Collective::allreduce;
   XmlOptions xml;
-  xml.target = options.target;
   const bool is_ll_only = exchange == Exchange::all_pairs || exchange == Exchange::all_pairs_once;
   if (is_ll_only) xml.protocol = "LL";
   const auto verdict = verify(to_msccl_xml(*schedule, head, fabric.topology, xml), "exchange",

@@ -149,7 +149,7 @@ TEST(Fastest, WritesWhatWonAndHasItVerified) {
 TEST(Fastest, KeepsToTheTreesTheProtocolAndTheInstancesThatAreAskedFor) {
   const Fabric fabric = test::bundled_fabric("dgx-a100-x1");
   FastestOptions options = options_for(Collective::allgather, some_sizes());
-  options.compile.choose_trees = false;
+  options.compile.tree_count = TreeCount::as_given;
   options.compile.synthesis.trees_per_root = {TreesPerRoot::Mode::fixed, 2};
   options.compile.xml.protocol = "LL";
   options.instances = 2;

@@ -54,7 +54,8 @@ TEST(RunLoad, LimitsOfARuntimeAreNoReasonNotToRun) {
   const auto research = load_schedule(
       schedule_of("dgx-a100-x1",
                   {.synthesis = {.collective = Collective::reduce_scatter, .trees_per_root = {}},
-                   .xml = {.target = "msccl", .protocol = ""}}),
+                   .tree_count = TreeCount::as_given,
+                   .lowering = {.target = "msccl"}}),
       "file");
   ASSERT_TRUE(research) << to_string(research.errors().front());
   EXPECT_EQ((*research)->facts().pattern, run::Pattern::reduce_scatter);

@@ -56,6 +56,7 @@ TEST(ChooseForest, AStopEndsTheModelAndNotTheChoice) {
 TEST(ChooseForest, TakesAsManyTreesWithAFormerForest) {
   const Fabric fabric = bundled("mi250-x1");
   CompileOptions options = options_of(Collective::allgather, Format::forest);
+  options.tree_count = TreeCount::chosen;
   const auto cold = choose_forest(fabric, options);
   ASSERT_TRUE(cold);
   EXPECT_GT(cold->synthesis.forest.k, 16);
@@ -72,7 +73,8 @@ TEST(ChooseForest, PlansGetMoreThanSixteenTreesWhereThatGains) {
   CompileOptions options = options_of(Collective::broadcast, Format::mscclpp);
   const auto chosen = choose_forest(fabric, options);
   ASSERT_TRUE(chosen);
-  options.choose_trees = false;
+  options.tree_count = TreeCount::as_given;
+  options.synthesis.trees_per_root = {TreesPerRoot::Mode::power_of_two, 16};
   const auto sixteen = choose_forest(fabric, options);
   ASSERT_TRUE(sixteen);
   EXPECT_GT(chosen->synthesis.forest.k, 16);
@@ -88,7 +90,7 @@ TEST(ChooseForest, FewerTreesWhereMoreDoNotFit) {
   ASSERT_TRUE(chosen);
   EXPECT_TRUE(chosen->schedule);
   options.synthesis.trees_per_root = {TreesPerRoot::Mode::fixed, 16};
-  options.choose_trees = false;
+  options.tree_count = TreeCount::as_given;
   const auto sixteen = choose_forest(fabric, options);
   ASSERT_TRUE(sixteen);
   EXPECT_FALSE(sixteen->schedule);

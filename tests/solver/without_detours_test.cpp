@@ -191,7 +191,7 @@ Fabric degraded_boxes() {
 TEST(AsWritten, SchedulesReachTheOptimumOfTheirRoutes) {
   const Fabric fabric = degraded_boxes();
   CompileOptions options;
-  options.choose_trees = false;
+  options.tree_count = TreeCount::as_given;
   options.synthesis.trees_per_root = {};
   const auto made = compile(fabric, options);
   ASSERT_TRUE(made) << to_string(made.errors().front());
@@ -212,7 +212,7 @@ TEST(AsWritten, SchedulesReachTheOptimumOfTheirRoutes) {
 TEST(AsWritten, MoreTreesAreNoWorse) {
   const Fabric fabric = degraded_boxes();
   CompileOptions options;
-  options.choose_trees = false;
+  options.tree_count = TreeCount::as_given;
   Ratio before = 0;
   for (const std::int64_t k : {2, 4, 8}) {
     options.synthesis.trees_per_root = {TreesPerRoot::Mode::fixed, k};

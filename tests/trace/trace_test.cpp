@@ -42,7 +42,7 @@ std::string xml_of(const std::string& name, Collective collective,
   if (is_rooted(collective)) options.synthesis.root = Rank(1);
   options.xml.protocol = protocol;
   options.synthesis.trees_per_root = {TreesPerRoot::Mode::fixed, 2};  // to choose takes longer
-  options.choose_trees = false;
+  options.tree_count = TreeCount::as_given;
   const auto made = compile(bundled_fabric(name), options);
   EXPECT_TRUE(made) << to_string(made.errors().front());
   return made->text;

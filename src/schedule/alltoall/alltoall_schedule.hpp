@@ -15,6 +15,7 @@ namespace forestcoll {
 /// The program of every rank. Buffers have a block of k chunks for each rank, in rank order:
 /// chunks = ranks · k. Calls are out of place, as the runtimes have them.
 struct AlltoallSchedule {
+  std::string target = "azure";  ///< the runtime that loads it, whose limits it keeps
   std::int64_t k = 1;
   std::int64_t chunks = 0;
   std::int32_t channels = 0;

@@ -86,6 +86,7 @@ Expected<AlltoallSchedule> lower_with(const AlltoallRoutes& routes,
                                                  both_directions ? 1 : target.max_count,
                                                  target.max_steps / directions);
   AlltoallSchedule result;
+  result.target = target.name;
   result.k = routes.k;
   result.chunks = ranks * routes.k;
   result.programs = schedule::write_alltoall({.messages = messages,

@@ -169,6 +169,7 @@ Schedule all_pairs(std::size_t ranks, std::int32_t channels, bool in_two,
                    const TargetLimits& target) {
   const Layout layout{ranks, in_two, target.acquires_outputs, slices_of(ranks)};
   Schedule result;
+  result.target = target.name;
   result.collective = Collective::allreduce;
   result.channels = channels;
   result.chunks = channels * layout.chunks_of_channel();

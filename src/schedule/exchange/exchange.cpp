@@ -175,6 +175,7 @@ Expected<Schedule> lower_exchange(Exchange exchange, std::size_t ranks,
   const auto meetings = meetings_of(exchange, ranks);
   if (!meetings) return meetings.errors();
   Schedule result;
+  result.target = target->name;
   result.collective = Collective::allreduce;
   result.chunks = options.instances;
   result.channels = options.instances;

@@ -268,6 +268,7 @@ Expected<Schedule> lower_messages(const CollectiveForest& forest, const LowerOpt
     return done.errors();
   }
   Schedule result;
+  result.target = target.name;
   result.collective = forest.collective;
   result.root = forest.root;
   result.k = forest.k;

@@ -163,7 +163,7 @@ Expected<AlltoallCompileOptions> resolve_alltoall(const SynthArguments& argument
   options.xml = request->compile.xml;
   if (options.xml.protocol.empty()) options.xml.protocol = "Simple";
   options.sms = request->compile.sms;
-  options.lowering = {.target = options.xml.target,
+  options.lowering = {.target = request->compile.lowering.target,
                       .max_threadblocks = request->compile.lowering.max_threadblocks,
                       .merge = arguments.threadblocks == "merge"};
   return options;
@@ -183,6 +183,7 @@ CompileOptions options_of_runtime(const AlltoallCompileOptions& options) {
   CompileOptions compile;
   compile.format = options.format == AlltoallFormat::msccl ? Format::msccl : Format::none;
   compile.synthesis.collective = Collective::allgather;  // whose calls count alike
+  compile.lowering.target = options.lowering.target;
   compile.lowering.placement = Placement::out_of_place;
   compile.xml = options.xml;
   compile.sms = options.sms;
@@ -193,7 +194,7 @@ Expected<void> deploy_alltoall(const AlltoallCompilation& made, const Fabric& fa
                                const AlltoallCompileOptions& options,
                                const std::string& directory) {
   const CompileOptions compile = options_of_runtime(options);
-  const TargetLimits& target = *find_target(options.xml.target);
+  const TargetLimits& target = *find_target(options.lowering.target);
   const auto ranks = static_cast<std::int64_t>(fabric.topology.ranks.size());
   DeployedSchedule schedule;
   schedule.file = {fmt::format("alltoall-{}gpus-{}chunks.xml", ranks, made.verdict.chunks),

@@ -26,11 +26,11 @@ bool is_plan(const CompileOptions& options) {
 }
 
 bool is_rccl(const CompileOptions& options) {
-  return options.xml.target.starts_with("rccl");
+  return options.lowering.target.starts_with("rccl");
 }
 
 bool is_research(const CompileOptions& options) {
-  return options.xml.target == "msccl";
+  return options.lowering.target == "msccl";
 }
 
 std::string_view folder_of(const CompileOptions& options) {

@@ -25,7 +25,6 @@
 namespace forestcoll::cli {
 namespace {
 
-constexpr std::int64_t kLargestAutomaticK = 16;
 // A search solves the fabric once per k.
 constexpr std::int64_t kLongestSearch = 10'000;
 constexpr std::string_view kMaxPrefix = "max:";
@@ -50,13 +49,10 @@ Format parse_format(std::string_view name) {
   return Format::msccl;  // of a trace, too, whose messages are those of XML
 }
 
-Expected<TreesPerRoot> parse_trees(const std::string& text, Format format) {
+// A number of trees that is asked for.
+Expected<TreesPerRoot> parse_trees(const std::string& text) {
   using Mode = TreesPerRoot::Mode;
-  const TreesPerRoot automatic{Mode::power_of_two, kLargestAutomaticK};
-  const bool runs = format == Format::msccl || format == Format::mscclpp;
-  if (text.empty()) return runs ? automatic : TreesPerRoot{};
   if (text == "optimal") return TreesPerRoot{};
-  if (text == "auto") return automatic;
   const bool search = text.starts_with(kMaxPrefix);
   const auto value =
       parse_integer(search ? std::string_view(text).substr(kMaxPrefix.size()) : text);
@@ -66,6 +62,20 @@ Expected<TreesPerRoot> parse_trees(const std::string& text, Format format) {
   return make_error(Code::S03, fmt::format("-k: expected a number of trees, found \"{}\"", text),
                     fmt::format("write optimal, auto, a positive number, or max:N with N up to {}",
                                 kLongestSearch));
+}
+
+// -k
+Expected<void> read_trees(const std::string& text, CompileOptions& compile) {
+  if (text.empty()) return {};
+  if (text == "auto") {
+    compile.tree_count = TreeCount::chosen;
+    return {};
+  }
+  const auto trees = parse_trees(text);
+  if (!trees) return trees.errors();
+  compile.tree_count = TreeCount::as_given;
+  compile.synthesis.trees_per_root = *trees;
+  return {};
 }
 
 Expected<void> refuse_combination(const SynthArguments& arguments, Format format) {
@@ -225,7 +235,8 @@ Expected<void> read_window(const SynthArguments& arguments, Format format, XmlOp
     }
     xml.max_bytes = *bytes;
   }
-  const std::int64_t most = xml.max_bytes.value_or(find_target(xml.target)->default_max_bytes);
+  const std::int64_t most =
+      xml.max_bytes.value_or(find_target(arguments.target)->default_max_bytes);
   if (xml.min_bytes > most && !xml.max_bytes) {
     return make_error(Code::S04,
                       fmt::format("--min-bytes {} is above {}, up to which a runtime selects the "
@@ -240,7 +251,7 @@ Expected<void> read_window(const SynthArguments& arguments, Format format, XmlOp
                     xml.min_bytes, split ? "its second" : "--max-bytes", most),
         "exchange them, or leave one of them out");
   }
-  if (xml.max_bytes && format == Format::msccl) xml.max_bytes = end_for(xml.target, most);
+  if (xml.max_bytes && format == Format::msccl) xml.max_bytes = end_for(arguments.target, most);
   return {};
 }
 
@@ -398,11 +409,7 @@ Expected<SynthRequest> resolve(const SynthArguments& arguments) {
   if (const auto done = refuse_combination(arguments, compile.format); !done) return done.errors();
   if (const auto done = refuse_with_baseline(arguments); !done) return done.errors();
   if (const auto done = refuse_for_format(arguments, compile.format); !done) return done.errors();
-  const auto trees = parse_trees(arguments.trees, compile.format);
-  if (!trees) return trees.errors();
-  compile.synthesis.trees_per_root = *trees;
-  compile.choose_trees = trees->mode == TreesPerRoot::Mode::power_of_two;
-  compile.xml.target = arguments.target;
+  if (const auto done = read_trees(arguments.trees, compile); !done) return done.errors();
   compile.xml.protocol = arguments.protocol;
   compile.force_simple = arguments.force_simple;
   compile.sms = arguments.sms.value_or(assumed_sms(arguments.target));

@@ -53,8 +53,9 @@ bool is_never_selected(const Verdict& verdict) {
 }
 
 // Every chunk has at least one element of one byte.
-Diagnostic empty_window(const Verdict& verdict, const XmlOptions& window) {
-  const TargetLimits& target = *find_target(window.target);
+Diagnostic empty_window(const Verdict& verdict, const CompileOptions& options) {
+  const TargetLimits& target = *find_target(options.lowering.target);
+  const XmlOptions& window = options.xml;
   const auto unit = static_cast<std::uint64_t>(
       target.selected_elements(verdict.collective, verdict.chunks, verdict.ranks));
   const auto least = static_cast<std::uint64_t>(std::max<std::int64_t>(1, window.min_bytes));
@@ -82,7 +83,7 @@ void warn_of_protocol(const Compilation& compiled, const Topology& topology,
   if (options.force_simple) warn_of_simple(options.synthesis.collective, console);
   if (options.xml.protocol != "LL128") return;
   const std::string why =
-      why_no_ll128(compiled.chosen.synthesis.forest, topology, options.xml.target);
+      why_no_ll128(compiled.chosen.synthesis.forest, topology, options.lowering.target);
   if (!why.empty()) warn_of_ll128(why, console);
 }
 
@@ -93,7 +94,7 @@ void note_default_target(const SynthArguments& arguments, const CompileOptions& 
   if (!fabric.gpu.name.starts_with("mi")) return;  // AMD's: mi250, mi300x
   note(console, fmt::format("target {} by default, which does not run on {}: RCCL loads what "
                             "--target rccl-6.3 makes (see docs/commands.md for other releases)",
-                            options.xml.target, fabric.gpu.name));
+                            options.lowering.target, fabric.gpu.name));
 }
 
 // One schedule for all sizes of its window.
@@ -101,7 +102,7 @@ Expected<std::vector<NamedText>> deployed(const Compilation& compiled, const Fab
   const CompileOptions& options = compiled.options;
   const Collective collective = options.synthesis.collective;
   const auto ranks = static_cast<std::int64_t>(fabric.topology.ranks.size());
-  const TargetLimits& target = *find_target(options.xml.target);
+  const TargetLimits& target = *find_target(options.lowering.target);
   const bool is_plan = options.format == Format::mscclpp;
   DeployedSchedule schedule;
   schedule.file = {fmt::format("{}-{}gpus-{}chunks.{}", to_string(collective), ranks,
@@ -272,7 +273,7 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
     seconds.pack = making - seconds.rate;
   }
   if (is_never_selected(verdict)) {
-    return fail({empty_window(verdict, compiled->options.xml)}, console);
+    return fail({empty_window(verdict, compiled->options)}, console);
   }
   if (!verdict.ok) return report_own_bug(verdict.findings, console);
 
@@ -285,7 +286,7 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
   }
   if (options.format == Format::msccl) {
     warn_of_protocol(*compiled, fabric->topology, console);
-    if (!request->trace) warn_of_counts(verdict, *find_target(options.xml.target), console);
+    if (!request->trace) warn_of_counts(verdict, *find_target(options.lowering.target), console);
   }
   if (options.format != Format::none) {
     if (const auto done = write_schedule(*compiled, *fabric, arguments, request->trace); !done) {

@@ -31,7 +31,7 @@ bool is_plan(const CompileOptions& options) {
 
 // The runtime that the files are for.
 std::string_view target_of(const CompileOptions& options) {
-  return is_plan(options) ? "mscclpp" : std::string_view(options.xml.target);
+  return is_plan(options) ? "mscclpp" : std::string_view(options.lowering.target);
 }
 
 std::string way_of(const TunedFile& file, const CollectiveForest& trees) {
@@ -151,7 +151,7 @@ Json json_of(const Tuning& tuning, const Fabric& fabric, const CompileOptions& o
 Expected<std::vector<NamedText>> texts(const Tuning& tuning, const Fabric& fabric,
                                        const CompileOptions& options, bool deploys) {
   std::vector<DeployedSchedule> schedules;
-  const TargetLimits& target = *find_target(options.xml.target);
+  const TargetLimits& target = *find_target(options.lowering.target);
   const auto ranks = static_cast<std::int64_t>(fabric.topology.ranks.size());
   for (const TunedFile& file : tuning.files) {
     const std::int64_t unit =
