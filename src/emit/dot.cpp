@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "emit/phases.hpp"
-#include "emit/text.hpp"
 #include "forestcoll/emit.hpp"
+#include "topology/format/quote_dot.hpp"
 
 namespace forestcoll {
 namespace {
@@ -19,7 +19,7 @@ std::string via(const std::vector<NodeId>& path, const Topology& topology) {
   for (std::size_t i = 1; i + 1 < path.size(); ++i) {
     switches += (i == 1 ? "" : " ") + topology.nodes[path[i]].id;
   }
-  return switches.empty() ? "" : fmt::format(" [label={}]", emit::dot_string(switches));
+  return switches.empty() ? "" : fmt::format(" [label={}]", topology::quote_dot_label(switches));
 }
 
 // `number`: among the trees of the phase.
@@ -32,11 +32,11 @@ void append_tree(std::string& out, const emit::Phase& phase, TreeId t, std::size
       "{} {}: root {}, multiplicity {}, height {}", phase.name, number,
       topology.nodes[forest.ranks()[tree.root.index()]].id, tree.multiplicity, tree.height);
   fmt::format_to(std::back_inserter(out), "  subgraph cluster_{} {{\n    label={};\n", prefix,
-                 emit::dot_string(title));
+                 topology::quote_dot_label(title));
   for (std::size_t r = 0; r < forest.rank_count(); ++r) {
     const TopologyNode& node = topology.nodes[forest.ranks()[r]];
     fmt::format_to(std::back_inserter(out), "    {}_{} [label={}{}{}];\n", prefix, r,
-                   emit::dot_string(node.id),
+                   topology::quote_dot_label(node.id),
                    node.type == NodeType::switch_node ? ", shape=ellipse" : "",
                    Rank(r) == tree.root ? ", penwidth=3" : "");
   }
@@ -51,7 +51,7 @@ void append_tree(std::string& out, const emit::Phase& phase, TreeId t, std::size
 
 std::string begin_graph(const std::string& title) {
   return fmt::format("digraph forest {{\n  label={};\n  node [shape=box];\n",
-                     emit::dot_string(title));
+                     topology::quote_dot_label(title));
 }
 
 }  // namespace

@@ -5,11 +5,6 @@
 namespace forestcoll::emit {
 namespace {
 
-bool is_control(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte < 0x20 || byte == 0x7f;
-}
-
 bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          std::string_view("._:/-").find(c) != std::string_view::npos;
@@ -19,15 +14,6 @@ bool is_plain(char c) {
 
 std::string json_string(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-std::string dot_string(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += is_control(c) ? '?' : c;
-  }
-  return result + '"';
 }
 
 std::string plain(std::string_view text, std::size_t max_size) {

@@ -9,9 +9,6 @@ namespace forestcoll::emit {
 /// A JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD.
 [[nodiscard]] std::string json_string(std::string_view text);
 
-/// A Graphviz string, quotes included.
-[[nodiscard]] std::string dot_string(std::string_view text);
-
 /// For the runtimes' own parsers, which know no escapes: everything but letters, digits and "._:/-"
 /// becomes '_', as does the second of two '-' in a row. At most `max_size` bytes.
 [[nodiscard]] std::string plain(std::string_view text, std::size_t max_size);

@@ -296,6 +296,15 @@ TEST(Dot, GraphvizReadsIt) {
   EXPECT_FALSE(graphviz_accepts("digraph {")) << "the check itself";
 }
 
+// A label's backslash begins an escape: \N alone would be the name of the node.
+TEST(Dot, LabelsShowNamesAsTheyAre) {
+  Topology topology = switched(3, "\"a\\");
+  topology.nodes[NodeId(0)].id = "\\N\x01";
+  const std::string out = to_dot(shaped(Collective::allgather, 3, 1, star), topology);
+  EXPECT_THAT(out, ::testing::HasSubstr("  label=\"allgather on \\\"a\\\\, k = "));
+  EXPECT_THAT(out, ::testing::HasSubstr("    broadcast_0_0 [label=\"\\\\N?\""));
+}
+
 TEST(Dot, DrawsEveryEdgeInTheDirectionOfTheData) {
   const Forest forest = make_forest(3, {path(3, 0), star(3, 1), star(3, 2)}, 3);
   const std::string out =

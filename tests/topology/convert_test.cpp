@@ -297,5 +297,10 @@ TEST(QuoteDot, EscapesWhatDotDoes) {
   EXPECT_EQ(topology::quote_dot("a\\"), "\"a\\\\\"");
 }
 
+TEST(QuoteDot, LabelsShowTheTextItself) {
+  EXPECT_EQ(topology::quote_dot_label("a\\Nb\\"), "\"a\\\\Nb\\\\\"");
+  EXPECT_EQ(topology::quote_dot_label("\\\"\n\x7f"), "\"\\\\\\\"??\"");
+}
+
 }  // namespace
 }  // namespace forestcoll::testing

@@ -221,7 +221,8 @@ class Annealing {
     const auto joint = static_cast<std::size_t>(
         std::find(their_arcs_.begin(), their_arcs_.end(), into) - their_arcs_.begin());
     swap_ways(at, joint);
-    if (!is_simple(our_arcs_) || !is_simple(their_arcs_)) return;
+    const Digraph& graph = rows_.core.graph;
+    if (!is_simple(graph, our_arcs_) || !is_simple(graph, their_arcs_)) return;
     for (ArcId& arc : their_arcs_) arc = orbits_.arcs.apply(back, arc);
     take(ours, maker_.along(our_arcs_), our_parent);
     take(*theirs, maker_.along(their_arcs_), their_parent);
@@ -242,17 +243,6 @@ class Annealing {
     our_arcs_.insert(our_arcs_.end(), their_rest, their_arcs_.end());
     their_arcs_.swap(our_arcs_);
     our_arcs_.swap(scratch_);
-  }
-
-  // No switch twice.
-  [[nodiscard]] bool is_simple(std::span<const ArcId> arcs) const {
-    const Digraph& graph = rows_.core.graph;
-    for (std::size_t i = 0; i < arcs.size(); ++i) {
-      for (std::size_t j = i + 1; j < arcs.size(); ++j) {
-        if (graph.head(arcs[i]) == graph.head(arcs[j])) return false;
-      }
-    }
-    return true;
   }
 
   void take(Edge edge, Route now, Rank parent) {

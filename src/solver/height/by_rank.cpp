@@ -9,6 +9,7 @@
 
 #include "forest/route_table.hpp"
 #include "solver/common/join_trees.hpp"
+#include "solver/height/direct.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -31,9 +32,14 @@ class ByRank {
         load_(core_.graph.arc_count(), 0) {}
 
   bool run(HeightRange heights) {
-    if (!is_direct() || ranks_ > kMostRanks) return false;
-    gather_roots();
+    if (!is_direct(core_, resources_) || !is_unshared(resources_) || ranks_ > kMostRanks) {
+      return false;
+    }
+    trees_ = joined_by_root(rows_);
     if (trees_.size() > most_trees_) return false;
+    into_.resize(trees_.size() * ranks_);
+    depth_.resize(into_.size());
+    below_.resize(into_.size());
     for (std::size_t t = 0; t < trees_.size(); ++t) grow_breadth_first(t);
     for (std::size_t t = 0; t < trees_.size(); ++t) measure(t);
     pending_.clear();
@@ -57,28 +63,6 @@ class ByRank {
     std::size_t tree = 0;
     std::size_t from = 0;  ///< among the arcs into the rank
   };
-
-  [[nodiscard]] bool is_direct() const {
-    for (std::size_t a = 0; a < core_.graph.arc_count(); ++a) {
-      if (!core_.rank_of[core_.graph.tail(ArcId(a))].valid() ||
-          !core_.rank_of[core_.graph.head(ArcId(a))].valid() || resources_.weight[ArcId(a)] != 1 ||
-          resources_.of[ArcId(a)] != ArcId(a)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  void gather_roots() {
-    IdVector<Rank, std::int64_t> owed(ranks_, 0);
-    for (const Forest::Tree& tree : rows_.trees) owed[tree.root] += tree.multiplicity;
-    for (std::size_t r = 0; r < ranks_; ++r) {
-      if (owed[Rank(r)] > 0) trees_.push_back({Rank(r), owed[Rank(r)], 0});
-    }
-    into_.resize(trees_.size() * ranks_);
-    depth_.resize(into_.size());
-    below_.resize(into_.size());
-  }
 
   [[nodiscard]] std::size_t tail(ArcId arc) const {
     return core_.rank_of[core_.graph.tail(arc)].index();

@@ -302,7 +302,7 @@ void HeightMoves::judge_users(TreeEdge edge, ArcId into, std::span<const ArcId> 
     joined_.insert(joined_.end(), rest.begin(), rest.end());
     their_joined_.assign(passed.begin(), passed.end());
     their_joined_.insert(their_joined_.end(), joint + 1, theirs_.end());
-    if (!is_simple(joined_) || !is_simple(their_joined_)) continue;
+    if (!is_simple(core.graph, joined_) || !is_simple(core.graph, their_joined_)) continue;
     best_ = {gain, *user, joined_, their_joined_};
   }
 }
@@ -310,17 +310,6 @@ void HeightMoves::judge_users(TreeEdge edge, ArcId into, std::span<const ArcId> 
 // Longer paths count for more than many shorter ones.
 std::int64_t HeightMoves::weight(std::int32_t length) const {
   return std::int64_t{1} << std::clamp(length - weight_base_, 0, 50);
-}
-
-// No switch twice.
-bool HeightMoves::is_simple(std::span<const ArcId> arcs) const {
-  const Digraph& graph = rows_.core().graph;
-  for (std::size_t i = 0; i < arcs.size(); ++i) {
-    for (std::size_t j = i + 1; j < arcs.size(); ++j) {
-      if (graph.head(arcs[i]) == graph.head(arcs[j])) return false;
-    }
-  }
-  return true;
 }
 
 // The edge moves to the new route and its user looks for another place.

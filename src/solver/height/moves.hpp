@@ -90,7 +90,6 @@ class HeightMoves {
                    std::span<const ArcId> rest, std::int32_t limit);
   bool replace(std::span<const ArcId> arcs, TreeEdge user, std::int32_t limit, int chain);
   void arcs_of(Route route, std::vector<ArcId>& arcs) const;
-  [[nodiscard]] bool is_simple(std::span<const ArcId> arcs) const;
   [[nodiscard]] std::int64_t weight(std::int32_t length) const;
   bool find_places(TreeEdge edge, std::int32_t limit);
   [[nodiscard]] std::int64_t room_in_places() const;

@@ -1,8 +1,6 @@
 #include "solver/height/negotiated_routes.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <limits>
 
 namespace forestcoll::solver {
 namespace {
@@ -14,8 +12,6 @@ constexpr std::int64_t kUsed = 1 << 7;
 constexpr std::int64_t kFull = 4 * kHop;
 // Full arcs get so long in so many rounds.
 constexpr std::int64_t kRoundsToFull = 16;
-
-constexpr std::int64_t kUnreached = std::numeric_limits<std::int64_t>::max() / 2;
 
 }  // namespace
 
@@ -120,43 +116,30 @@ std::size_t NegotiatedRoutes::mark_ends(std::span<const Rank> targets) {
   return count;
 }
 
-// Shortest ways to switches (Dijkstra 1959), until so many ends are reached. No way goes on from a
-// rank, so that ranks need not be looked at.
+// Shortest ways to switches, until so many ends are reached. No way goes on from a rank, so that
+// ranks need not be looked at.
 void NegotiatedRoutes::search(NodeId root, std::int64_t trees, std::size_t ends) {
-  distance_.assign(core_.graph.node_count(), kUnreached);
-  by_.assign(core_.graph.node_count(), ArcId());
   prefix_.assign(core_.graph.node_count(), PrefixId());
   prefix_[root.index()] = PrefixId(core_.rank_of[root].value);
-  distance_[root.index()] = 0;
-  reached_.clear();
-  heap_.assign(1, {0, root});
-  while (!heap_.empty() && ends > 0) {
-    std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
-    const auto [distance, v] = heap_.back();
-    heap_.pop_back();
-    if (distance > distance_[v.index()]) continue;
-    reached_.push_back(v);
+  shortest_.run(core_.graph.node_count(), root, [&](NodeId v, std::int64_t distance) {
     if (is_end_[v.index()] != 0) --ends;
+    if (ends == 0) return false;
     for (std::size_t i = first_inner_[v.index()]; i < first_inner_[v.index() + 1]; ++i) {
       const Step& step = inner_[i];
-      const std::int64_t through = distance + length(step, trees);
-      if (through >= distance_[step.node.index()]) continue;
-      distance_[step.node.index()] = through;
-      by_[step.node.index()] = step.arc;
-      heap_.emplace_back(through, step.node);
-      std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
+      shortest_.reach(step.node, step.arc, distance + length(step, trees));
     }
-  }
+    return true;
+  });
 }
 
 // By which the target is reached the shortest way, from a switch or the root itself.
 NegotiatedRoutes::Step NegotiatedRoutes::last_step(NodeId root, Rank target,
                                                    std::int64_t trees) const {
   Step best;
-  std::int64_t shortest = kUnreached;
+  std::int64_t shortest = Dijkstra::kUnreached;
   for (const Step& step : steps_into(target)) {
     if (core_.rank_of[step.node].valid() && step.node != root) continue;
-    const std::int64_t way = distance_[step.node.index()] + length(step, trees);
+    const std::int64_t way = shortest_.distance(step.node) + length(step, trees);
     if (way >= shortest) continue;
     shortest = way;
     best = step;
@@ -167,7 +150,7 @@ NegotiatedRoutes::Step NegotiatedRoutes::last_step(NodeId root, Rank target,
 // Of the way that the search found, made once per node and search.
 PrefixId NegotiatedRoutes::prefix_at(NodeId v) {
   if (!prefix_[v.index()].valid()) {
-    const ArcId by = by_[v.index()];
+    const ArcId by = shortest_.by(v);
     prefix_[v.index()] = table_.extend(prefix_at(core_.graph.tail(by)), SegmentId(by.value));
   }
   return prefix_[v.index()];
@@ -176,12 +159,13 @@ PrefixId NegotiatedRoutes::prefix_at(NodeId v) {
 // What passes through the switches that the search reached, from the farthest to the root.
 void NegotiatedRoutes::charge_routes(NodeId root) {
   passing_[root.index()] = 0;
-  for (std::size_t i = reached_.size(); i-- > 1;) {
-    const NodeId v = reached_[i];
+  const std::vector<NodeId>& reached = shortest_.reached();
+  for (std::size_t i = reached.size(); i-- > 1;) {
+    const NodeId v = reached[i];
     const std::int64_t trees = std::exchange(passing_[v.index()], 0);
     if (trees == 0) continue;
-    charge(by_[v.index()], trees);
-    passing_[core_.graph.tail(by_[v.index()]).index()] += trees;
+    charge(shortest_.by(v), trees);
+    passing_[core_.graph.tail(shortest_.by(v)).index()] += trees;
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "forest/route_table.hpp"
 #include "solver/common/core.hpp"
+#include "solver/common/dijkstra.hpp"
 #include "solver/height/height.hpp"
 
 namespace forestcoll::solver {
@@ -72,14 +73,11 @@ class NegotiatedRoutes {
   std::vector<std::size_t> first_inner_, first_into_;
   std::vector<Step> inner_;  ///< to switches, by tail
   std::vector<Step> into_;   ///< to ranks, by these
-  // Of a search, by node:
+  Dijkstra shortest_;        ///< from a root to switches
+  // Of that search, by node:
   std::vector<char> is_end_;  ///< next to a target
-  std::vector<std::int64_t> distance_;
-  std::vector<ArcId> by_;
   std::vector<PrefixId> prefix_;
   std::vector<std::int64_t> passing_;  ///< trees to charge its last arc with
-  std::vector<NodeId> reached_;        ///< the root and switches, by distance
-  std::vector<std::pair<std::int64_t, NodeId>> heap_;
 };
 
 }  // namespace forestcoll::solver

@@ -11,6 +11,15 @@ std::uint64_t key_of(PrefixId prefix, ArcId arc) {
 
 }  // namespace
 
+bool is_simple(const Digraph& graph, std::span<const ArcId> arcs) {
+  for (std::size_t i = 0; i < arcs.size(); ++i) {
+    for (std::size_t j = i + 1; j < arcs.size(); ++j) {
+      if (graph.head(arcs[i]) == graph.head(arcs[j])) return false;
+    }
+  }
+  return true;
+}
+
 void RouteMaker::note(std::span<const Route> routes) {
   std::vector<char> seen;
   for (const Route route : routes) {

@@ -10,6 +10,9 @@
 
 namespace forestcoll::solver {
 
+/// Whether these arcs, one after the other, lead to no node twice.
+[[nodiscard]] bool is_simple(const Digraph& graph, std::span<const ArcId> arcs);
+
 /// Adds routes to a table whose SegmentId(a) is core arc a; equal prefixes get one id.
 class RouteMaker {
  public:

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "forest/route_table.hpp"
+#include "solver/height/direct.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -183,8 +184,8 @@ class ShortestTrees {
       : rows_(rows), resources_(resources), ranks_(rows.core.compute.size()) {}
 
   bool run(std::size_t max_edges, const std::stop_token& stop) {
-    if (!is_direct()) return false;
-    gather_roots();
+    if (!is_direct(rows_.core, resources_)) return false;
+    roots_ = joined_by_root(rows_);
     if (roots_.size() > max_edges / ranks_) return false;
     std::vector<Capacity> left(resources_.residual.begin(), resources_.residual.end());
     for (const auto& [arc, uses] : used()) left[resources_.of[arc].index()] += uses;
@@ -193,26 +194,6 @@ class ShortestTrees {
   }
 
  private:
-  [[nodiscard]] bool is_direct() const {
-    const Core& core = rows_.core;
-    for (std::size_t a = 0; a < core.graph.arc_count(); ++a) {
-      if (!core.rank_of[core.graph.tail(ArcId(a))].valid() ||
-          !core.rank_of[core.graph.head(ArcId(a))].valid() || resources_.weight[ArcId(a)] != 1) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  // All trees of one root together.
-  void gather_roots() {
-    IdVector<Rank, std::int64_t> trees(ranks_, 0);
-    for (const Forest::Tree& tree : rows_.trees) trees[tree.root] += tree.multiplicity;
-    for (std::size_t r = 0; r < ranks_; ++r) {
-      if (trees[Rank(r)] > 0) roots_.push_back({Rank(r), trees[Rank(r)], 0});
-    }
-  }
-
   [[nodiscard]] std::vector<std::pair<ArcId, std::int64_t>> used() const {
     std::vector<std::int64_t> uses(rows_.core.graph.arc_count(), 0);
     for (std::size_t t = 0; t < rows_.trees.size() && !rows_.routes.empty(); ++t) {
@@ -231,15 +212,12 @@ class ShortestTrees {
   // Where every arc is its own resource, ranks choose independently of one another.
   bool spread(std::vector<Capacity>& left, const std::stop_token& stop) {
     measure();
-    bool shared = false;
-    for (std::size_t a = 0; a < resources_.of.size(); ++a) {
-      shared |= resources_.of[ArcId(a)] != ArcId(a);
-    }
+    const bool unshared = is_unshared(resources_);
     Spreading spreading(resources_, left);
     for (std::size_t v = 0; v < ranks_; ++v) {
       if (stop.stop_requested()) return false;
       add_choices(Rank(v));
-      if (shared && v + 1 < ranks_) continue;
+      if (!unshared && v + 1 < ranks_) continue;
       if (!spreading.run(choices_)) return false;
       for (const Choice& choice : choices_.all) keep_parts(choice);
       choices_.clear();

@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <boost/pending/disjoint_sets.hpp>
 #include <cstdint>
-#include <functional>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include "forestcoll/ratio.hpp"
+#include "solver/common/dijkstra.hpp"
 #include "solver/height/cuts.hpp"
 
 namespace forestcoll::solver {
@@ -140,38 +139,23 @@ class StarLengths {
 
   // False where there is no way to some rank.
   bool load_ways_from(NodeId source) {
-    constexpr std::int64_t kNoWay = std::numeric_limits<std::int64_t>::max() / 2;
-    distance_.assign(network_.graph.node_count(), kNoWay);
-    by_.assign(network_.graph.node_count(), ArcId());
     passing_.assign(network_.graph.node_count(), 0);
-    order_.clear();
-    distance_[source.index()] = 0;
-    heap_.assign(1, {0, source});
-    while (!heap_.empty()) {
-      std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
-      const auto [distance, v] = heap_.back();
-      heap_.pop_back();
-      if (distance > distance_[v.index()]) continue;
-      order_.push_back(v);
+    search_.run(network_.graph.node_count(), source, [&](NodeId v, std::int64_t distance) {
       // No way goes on from a rank.
-      if (network_.is_compute(v) && v != source) continue;
+      if (network_.is_compute(v) && v != source) return true;
       for (std::size_t i = first_inner_[v.index()]; i < first_inner_[v.index() + 1]; ++i) {
         const ArcId a = inner_[i];
-        const NodeId w = network_.graph.head(a);
-        const std::int64_t through = distance + length_[a.index()];
-        if (through >= distance_[w.index()]) continue;
-        distance_[w.index()] = through;
-        by_[w.index()] = a;
-        heap_.emplace_back(through, w);
-        std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
+        search_.reach(network_.graph.head(a), a, distance + length_[a.index()]);
       }
-    }
+      return true;
+    });
     // What arrives at a node has come by its last arc.
     std::int64_t reached = gets_[source.index()];
-    for (std::size_t i = order_.size(); i-- > 1;) {
-      const NodeId v = order_[i];
+    const std::vector<NodeId>& order = search_.reached();
+    for (std::size_t i = order.size(); i-- > 1;) {
+      const NodeId v = order[i];
       reached += gets_[v.index()];
-      const ArcId by = by_[v.index()];
+      const ArcId by = search_.by(v);
       const Int128 load = passing_[v.index()] + Int128{sends_[source.index()]} * gets_[v.index()];
       load_[by.index()] += load;
       passing_[network_.graph.tail(by).index()] += load;
@@ -188,12 +172,9 @@ class StarLengths {
   std::vector<std::int64_t> sends_;  ///< by node: trees that begin here
   std::vector<std::int64_t> gets_;   ///< by node: ranks that get them here
   std::vector<std::size_t> first_inner_;
-  std::vector<ArcId> inner_;  ///< by tail
-  std::vector<std::int64_t> distance_;
+  std::vector<ArcId> inner_;     ///< by tail
   std::vector<Int128> passing_;  ///< by node: trees that go on from here
-  std::vector<ArcId> by_;
-  std::vector<NodeId> order_;  ///< by distance, the source first
-  std::vector<std::pair<std::int64_t, NodeId>> heap_;
+  Dijkstra search_;
 };
 
 // The switch that a rank hangs on by its only links; invalid where there is none.

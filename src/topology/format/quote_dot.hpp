@@ -33,4 +33,16 @@ namespace forestcoll::topology {
   return quoted + "\"";
 }
 
+/// The same for a label that shows exactly this text. Labels have escapes of their own, so a
+/// backslash is written as two; control characters, which no picture shows, become '?'.
+[[nodiscard]] inline std::string quote_dot_label(std::string_view text) {
+  std::string label;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\\') label += '\\';
+    label += byte < 0x20 || byte == 0x7f ? '?' : c;
+  }
+  return quote_dot(label);
+}
+
 }  // namespace forestcoll::topology

@@ -99,8 +99,8 @@ std::vector<Stretch> stretches(const ComparedRow& us, const Rows& others, Simula
 }
 
 std::string where(const Stretch& stretch, const std::vector<SimulatedTime>& times) {
-  const std::string first = bytes_in_words(times[stretch.first].bytes);
-  const std::string last = bytes_in_words(times[stretch.last].bytes);
+  const std::string first = rounded_size_in_words(times[stretch.first].bytes);
+  const std::string last = rounded_size_in_words(times[stretch.last].bytes);
   if (stretch.first == 0 && stretch.last + 1 == times.size()) return "at all sizes";
   if (stretch.first == stretch.last) return "at " + first;
   if (stretch.first == 0) return "up to " + last;
@@ -172,7 +172,7 @@ std::optional<std::string> faster_than_its_rate(const ComparedRow& program, cons
       "against {} at {}, {}.",
       program.algorithm, best->algorithm, number(program.algbw.to_double()),
       number(best->algbw.to_double()), duration_in_words(program.times.back().seconds, "u"),
-      duration_in_words(theirs.back().seconds, "u"), bytes_in_words(theirs.back().bytes),
+      duration_in_words(theirs.back().seconds, "u"), rounded_size_in_words(theirs.back().bytes),
       in_words(Simulated::program));
 }
 

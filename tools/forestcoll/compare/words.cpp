@@ -93,7 +93,7 @@ std::string parts_in_words(const ComparedRow& row) {
   return row.forest ? std::to_string(row.forest->k) : "";  // switches can be roots, too
 }
 
-std::string bytes_in_words(double bytes) {
+std::string rounded_size_in_words(double bytes) {
   constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;
   for (; bytes >= 1024 && unit + 1 < kUnits.size(); ++unit) bytes /= 1024;

@@ -28,8 +28,9 @@ constexpr const char* kTwoPhasesName = "reduce-scatter, then allgather (proved)"
 [[nodiscard]] std::string bottleneck_in_words(const Comparison& comparison);
 /// k of a forest, or the parts of an all-to-all's pairs; empty where the row has neither.
 [[nodiscard]] std::string parts_in_words(const ComparedRow& row);
-/// "64 KiB", "1.5 GiB".
-[[nodiscard]] std::string bytes_in_words(double bytes);
+/// In the largest unit of which it is one or more, to one decimal: "64 KiB", "1.5 GiB". Unlike
+/// size_in_words it need not be exact: 131071 is "128 KiB".
+[[nodiscard]] std::string rounded_size_in_words(double bytes);
 /// "12.3 us", "1.05 ms"; with `micro` in place of the u.
 [[nodiscard]] std::string duration_in_words(double seconds, const char* micro = "u");
 /// Of the optimum: "100 %" only where it is reached, rounded down below it.

@@ -102,7 +102,7 @@ Table time_table(const Comparison& comparison, Simulated kind,
   for (std::size_t i = 0; i < comparison.sizes.size(); ++i) {
     const auto seconds = [&](const ComparedRow* row) { return times_of(*row, kind)[i].seconds; };
     const double least = seconds(*std::ranges::min_element(rows, {}, seconds));
-    Line line = {bytes_in_words(static_cast<double>(comparison.sizes[i]))};
+    Line line = {rounded_size_in_words(static_cast<double>(comparison.sizes[i]))};
     for (const ComparedRow* row : rows) {
       const std::string cell = duration_in_words(seconds(row), micro);
       line.push_back(seconds(row) == least ? best(cell) : cell);
@@ -118,12 +118,12 @@ Table measured_table(const MeasuredRun& run) {
       {}};
   for (const MeasuredTime& time : run.times) {
     const bool both = time.modelled.has_value();
-    table.lines.push_back({bytes_in_words(time.measured.bytes), short_number(time.measured.algbw),
-                           both ? short_number(*time.modelled) : "-",
-                           time.wrong ? "wrong results"
-                           : both
-                               ? fmt::format("{:.1f} %", time.measured.algbw / *time.modelled * 100)
-                               : "-"});
+    table.lines.push_back(
+        {rounded_size_in_words(time.measured.bytes), short_number(time.measured.algbw),
+         both ? short_number(*time.modelled) : "-",
+         time.wrong ? "wrong results"
+         : both     ? fmt::format("{:.1f} %", time.measured.algbw / *time.modelled * 100)
+                    : "-"});
   }
   return table;
 }

@@ -105,7 +105,7 @@ std::string note_of(const std::vector<FastestChoice>& choices) {
     const bool goes_on = i + 1 < choices.size() && words_of(choices[i + 1]) == words_of(choices[i]);
     if (goes_on) continue;
     note += fmt::format("{} to {}{}", words_of(choices[i]),
-                        bytes_in_words(static_cast<double>(choices[i].bytes)),
+                        rounded_size_in_words(static_cast<double>(choices[i].bytes)),
                         i + 1 < choices.size() ? "; " : "");
   }
   return note;

@@ -130,7 +130,7 @@ class RowMaker {
     for (std::size_t i = 0; i < row.times.size(); ++i) {
       if ((*others)[i].seconds >= row.times[i].seconds) continue;
       row.times[i] = (*others)[i];
-      taken.push_back(bytes_in_words(row.times[i].bytes));
+      taken.push_back(rounded_size_in_words(row.times[i].bytes));
     }
     if (taken.empty()) return;
     row.note +=
