@@ -8,6 +8,7 @@
 
 #include "fastest/write.hpp"
 #include "forestcoll/forest.hpp"
+#include "forestcoll/schedule.hpp"
 
 namespace forestcoll::fastest {
 namespace {
@@ -69,8 +70,7 @@ class FileMaker {
     TunedFile result = described(trees, "xml");
     XmlOptions xml = lowered->options.xml;
     xml.min_bytes = range_.first;
-    // The research runtime leaves the upper end out.
-    xml.max_bytes = find_target(xml.target)->both_placements ? range_.last : range_.last + 1;
+    xml.max_bytes = find_target(xml.target)->max_bytes_for(range_.last);
     result.text = to_msccl_xml(*lowered->chosen.schedule, trees, fabric_.topology, xml);
     if (xml.protocol == "LL128") {
       result.no_ll128 = contest_.program(range_.winner.contender).no_ll128;
