@@ -1,6 +1,7 @@
-#include "forest/congestion.hpp"
+#include "forestcoll/congestion.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -33,19 +34,29 @@ bool add_load(const Forest& forest, const Network& network, IdVector<ArcId, Rati
 
 }  // namespace
 
-std::optional<Ratio> congestion_algbw(const CollectiveForest& forest, const Network& network) {
-  IdVector<ArcId, Ratio> load(network.graph.arc_count(), Ratio(0));
+std::optional<IdVector<ArcId, Ratio>> link_loads(const CollectiveForest& forest,
+                                                 const Network& network) {
+  IdVector<ArcId, Ratio> loads(network.graph.arc_count(), Ratio(0));
   for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
-    if (*phase && !add_load(**phase, network, load)) return std::nullopt;
+    if (*phase && !add_load(**phase, network, loads)) return std::nullopt;
   }
+  return loads;
+}
+
+std::optional<Ratio> congestion_algbw(const IdVector<ArcId, Ratio>& loads, const Network& network) {
   std::optional<Ratio> least;
-  for (std::size_t a = 0; a < load.size(); ++a) {
-    if (load[ArcId(a)] == Ratio(0)) continue;
-    const auto allowed = checked_div(Ratio(network.capacity[ArcId(a)]), load[ArcId(a)]);
+  for (std::size_t a = 0; a < loads.size(); ++a) {
+    if (loads[ArcId(a)] == Ratio(0)) continue;
+    const auto allowed = checked_div(Ratio(network.capacity[ArcId(a)]), loads[ArcId(a)]);
     if (!allowed) return std::nullopt;
     least = std::min(least.value_or(*allowed), *allowed);
   }
   return least ? checked_mul(*least, network.unit) : std::nullopt;
+}
+
+std::optional<Ratio> congestion_algbw(const CollectiveForest& forest, const Network& network) {
+  const auto loads = link_loads(forest, network);
+  return loads ? congestion_algbw(*loads, network) : std::nullopt;
 }
 
 }  // namespace forestcoll
