@@ -25,8 +25,7 @@ bool is_drawing(Format format) {
 void verify_text(const std::string& text, const Topology& topology, Compilation& result) {
   choose::tell(result.options, "checking");
   Stopwatch watch;
-  auto verdict = verify(text, "<schedule>", &topology,
-                        {.target = result.options.lowering.target, .sms = result.options.sms});
+  auto verdict = verify(text, "<schedule>", &topology, choose::runtime_of(result.options));
   if (verdict) {
     result.verdict = *std::move(verdict);
   } else {

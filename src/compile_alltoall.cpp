@@ -260,28 +260,30 @@ class AlltoallCompiler {
 
 // With one block for every pair, where programs ask for it.
 template <class Run>
-auto with_demand_for(const ParsedDemand& demand, AlltoallFormat format, const Run& run)
-    -> decltype(run(demand)) {
-  if (!is_program(format) || demand.demand.is_uniform()) return run(demand);
+auto with_compiler(const Fabric& fabric, const ParsedDemand& demand, AlltoallCompileOptions options,
+                   const Run& run) -> decltype(run(std::declval<AlltoallCompiler>())) {
+  choose::settle_threadblocks(options.sms, options.lowering.target,
+                              options.lowering.max_threadblocks);
+  if (!is_program(options.format) || demand.demand.is_uniform()) {
+    return run(AlltoallCompiler(fabric, demand, options));
+  }
   const auto equal = equal_blocks(demand.demand);
   if (!equal) return unequal_amounts();
-  return run(*equal);
+  return run(AlltoallCompiler(fabric, *equal, options));
 }
 
 }  // namespace
 
 Expected<AlltoallCompilation> compile_alltoall(const Fabric& fabric, const ParsedDemand& demand,
                                                const AlltoallCompileOptions& options) {
-  return with_demand_for(demand, options.format, [&](const ParsedDemand& used) {
-    return AlltoallCompiler(fabric, used, options).run();
-  });
+  return with_compiler(fabric, demand, options,
+                       [](AlltoallCompiler compiler) { return compiler.run(); });
 }
 
 Expected<std::vector<AlltoallCompilation>> compile_alltoalls(
     const Fabric& fabric, const ParsedDemand& demand, const AlltoallCompileOptions& options) {
-  return with_demand_for(demand, options.format, [&](const ParsedDemand& used) {
-    return AlltoallCompiler(fabric, used, options).run_all();
-  });
+  return with_compiler(fabric, demand, options,
+                       [](AlltoallCompiler compiler) { return compiler.run_all(); });
 }
 
 }  // namespace forestcoll

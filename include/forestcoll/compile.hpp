@@ -47,7 +47,8 @@ struct CompileOptions {
   /// An empty protocol: Simple, or LL where that hangs.
   XmlOptions xml = {.protocol = ""};
   bool force_simple = false;  ///< also where it hangs
-  std::int32_t sms = 108;     ///< threadblocks that a GPU holds at once
+  /// Threadblocks that a GPU holds at once; 0: as many as `default_sms` says.
+  std::int32_t sms = 0;
 };
 
 /// A forest, and why it is this one.
@@ -139,7 +140,8 @@ struct AlltoallCompileOptions {
   AlltoallLowerOptions lowering = {};
   bool in_place = false;  ///< for calls in place: plans of MSCCL++ alone
   XmlOptions xml = {};
-  std::int32_t sms = 108;  ///< threadblocks that a GPU holds at once
+  /// Threadblocks that a GPU holds at once; 0: as many as `default_sms` says.
+  std::int32_t sms = 0;
 };
 
 /// What a number of parts reaches.

@@ -96,10 +96,20 @@ struct TargetLimits {
   std::int32_t max_depended;     ///< only threadblocks 0 … max_depended − 1 can be waited for
   bool fused_steps;              ///< takes steps that receive and reduce, or forward, at once
   bool both_placements;          ///< one file can serve calls in place and out of place
+  bool excludes_max_bytes;       ///< selects buffers below a file's maxBytes only, not that large
   bool counts_parts;  ///< selects by the count of one rank's part, not by that of the whole buffer
   bool acquires_outputs;  ///< a step that waits is sure to see new data where it reads `o` only
   std::string reduce_scatter_name;  ///< what its parser calls that collective
   std::int64_t default_max_bytes;   ///< a finite bound that the runtime loads and selects
+  /// Threadblocks that a GPU holds at once, one per SM: those of the smallest GPU that the runtime
+  /// is used on. With more, a schedule hangs.
+  std::int32_t default_sms;
+
+  /// What stands in a file as maxBytes where `last` is the largest buffer, in bytes, that it is
+  /// for.
+  [[nodiscard]] std::int64_t max_bytes_for(std::int64_t last) const;
+  /// The largest buffer, in bytes, for which the runtime selects a file with these maxBytes.
+  [[nodiscard]] std::int64_t last_selected(std::int64_t max_bytes) const;
 
   /// The runtime selects a file of `chunks` for counts that are multiples of this, as the
   /// collective's interface counts: one rank's part in allgather and reduce_scatter.
@@ -113,6 +123,9 @@ struct TargetLimits {
 [[nodiscard]] const TargetLimits* find_target(std::string_view name);
 /// The names, for messages: "azure, rccl-5.7, …".
 [[nodiscard]] std::string known_targets();
+/// The target's `default_sms`; those of "azure" where there is no such target, as of MSCCL++: 104
+/// for RCCL (MI250), 108 for the others (A100).
+[[nodiscard]] std::int32_t default_sms(std::string_view target);
 
 /// Which calls a schedule serves. Out of place, no input is ever written.
 enum class Placement { in_place, out_of_place, both };

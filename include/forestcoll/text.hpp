@@ -1,6 +1,7 @@
-// Text: sizes in bytes as people write them, and what is safe in XML and HTML.
+// Text: numbers and sizes in bytes as people write them, and what is safe in XML and HTML.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,8 +9,16 @@
 #include <vector>
 
 #include "forestcoll/diagnostic.hpp"
+#include "forestcoll/ratio.hpp"
 
 namespace forestcoll {
+
+/// "346.667": at most three decimals, or six significant digits for small numbers.
+[[nodiscard]] std::string number(double value);
+/// "346.667 (1040/3)", or "200" where that is exact.
+[[nodiscard]] std::string number(const Ratio& value);
+/// "1 link", "8 links", "2 switches".
+[[nodiscard]] std::string counted(std::size_t count, std::string_view singular);
 
 /// One size: digits, and then K, M, G or T, a power of 1024 as in nccl-tests, which may be spelt KB
 /// or KiB; in either case. A B alone is a byte. Nothing where it is not that, or 2^63 and more.

@@ -1,7 +1,10 @@
 #include "forestcoll/text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <system_error>
@@ -15,6 +18,7 @@ constexpr std::int64_t kMaxSize = std::int64_t{1} << 50;
 constexpr std::size_t kMaxSizes = 1024;
 constexpr std::size_t kShown = 40;  // characters of what was found
 constexpr std::string_view kLetters = "kmgt";
+constexpr double kLeastWithThreeDecimals = 0.01;
 
 // In the largest unit in which it is a whole number, and that unit's power of 1024.
 struct WholeUnits {
@@ -121,6 +125,27 @@ Expected<void> add_item(std::string_view text, std::vector<std::int64_t>& sizes)
 }
 
 }  // namespace
+
+std::string number(double value) {
+  if (value != 0 && std::abs(value) < kLeastWithThreeDecimals) {
+    return fmt::format("{:.6g}", value);
+  }
+  std::string text = fmt::format("{:.3f}", value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+std::string number(const Ratio& value) {
+  std::string rounded = number(value.to_double());
+  if (parse_ratio(rounded) == value) return rounded;
+  return fmt::format("{} ({})", rounded, value.to_string());
+}
+
+std::string counted(std::size_t count, std::string_view singular) {
+  if (count == 1) return fmt::format("1 {}", singular);
+  return fmt::format("{} {}{}", count, singular, singular.ends_with("ch") ? "es" : "s");
+}
 
 std::optional<std::int64_t> parse_size(std::string_view text) {
   const int shift = 10 * take_unit(text);

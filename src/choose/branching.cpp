@@ -26,7 +26,8 @@ bool may_branch(const CompileOptions& options) {
   if (asked.previous != nullptr || !(is_allreduce || is_rooted(asked.collective))) return false;
   if (options.format == Format::forest || options.format == Format::dot) return true;
   return options.format == Format::mscclpp && is_allreduce && !asked.max_height &&
-         (options.tree_count == TreeCount::chosen || asked.trees_per_root.mode == TreesPerRoot::Mode::optimal);
+         (options.tree_count == TreeCount::chosen ||
+          asked.trees_per_root.mode == TreesPerRoot::Mode::optimal);
 }
 
 // Trees per root where the optimum has no numbers of its own: 16, 256, 4,096, until a ten
@@ -71,7 +72,8 @@ class BranchingPacker {
 
   [[nodiscard]] std::optional<BranchingForest> as_asked(const CompileOptions& options) const {
     const TreesPerRoot& trees = options.synthesis.trees_per_root;
-    if (options.tree_count == TreeCount::chosen || trees.mode == TreesPerRoot::Mode::optimal) return optimal();
+    if (options.tree_count == TreeCount::chosen || trees.mode == TreesPerRoot::Mode::optimal)
+      return optimal();
     return trees.mode == TreesPerRoot::Mode::fixed ? exactly(trees.value)
                                                    : best_of(up_to(trees.value));
   }

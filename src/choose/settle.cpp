@@ -1,5 +1,6 @@
 #include "choose/settle.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -34,9 +35,17 @@ void settle_trees(CompileOptions& options) {
 
 }  // namespace
 
+void settle_threadblocks(std::int32_t& sms, std::string_view target,
+                         std::int32_t& max_threadblocks) {
+  if (sms != 0) return;
+  sms = default_sms(target);
+  max_threadblocks = std::min(max_threadblocks, sms);
+}
+
 Expected<CompileOptions> settle(const Fabric& fabric, CompileOptions options) {
   if (is_schedule(options.format) && has_relays(fabric.topology)) return relays_in_schedule();
   settle_trees(options);
+  settle_threadblocks(options.sms, options.lowering.target, options.lowering.max_threadblocks);
   options.lowering.boxes = boxes_of_nodes(fabric.topology);
   if (options.format != Format::msccl) {
     if (options.xml.protocol.empty()) options.xml.protocol = "Simple";
@@ -47,6 +56,10 @@ Expected<CompileOptions> settle(const Fabric& fabric, CompileOptions options) {
   if (!protocol) return protocol.errors();
   options.xml.protocol = *std::move(protocol);
   return options;
+}
+
+VerifyOptions runtime_of(const CompileOptions& options) {
+  return {.target = options.lowering.target, .sms = options.sms};
 }
 
 PlanOptions plan_options(const CompileOptions& options) {

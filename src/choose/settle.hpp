@@ -1,7 +1,11 @@
 // What options leave to the fabric.
 #pragma once
 
+#include <cstdint>
+#include <string_view>
+
 #include "forestcoll/compile.hpp"
+#include "forestcoll/verify.hpp"
 #include "schedule/mscclpp/plan.hpp"
 
 namespace forestcoll::choose {
@@ -10,6 +14,14 @@ namespace forestcoll::choose {
 /// trees there are; the same again where it is given its own result. Errors: T06 (a schedule for a
 /// fabric with relays), T08 (see `choose_protocol`).
 [[nodiscard]] Expected<CompileOptions> settle(const Fabric& fabric, CompileOptions options);
+
+/// Where nobody says how many threadblocks a GPU holds (`sms` is 0): as many as the target's, and
+/// no rank has more.
+void settle_threadblocks(std::int32_t& sms, std::string_view target,
+                         std::int32_t& max_threadblocks);
+
+/// The runtime that `verify` goes by. REQUIRES: `options` are settled.
+[[nodiscard]] VerifyOptions runtime_of(const CompileOptions& options);
 
 /// T06: GPUs outside of the process group run no programs.
 [[nodiscard]] Diagnostic relays_in_schedule();

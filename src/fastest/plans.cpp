@@ -45,8 +45,8 @@ class PlanMaker {
     auto planned = plan_of(way, fabric_, options_);
     if (!planned) return planned.errors();
     std::string text = to_mscclpp_json(planned->plan, planned->name);
-    const auto verdict = verify(text, way.algorithm, &fabric_.topology,
-                                {.target = options_.lowering.target, .sms = options_.sms});
+    const auto verdict =
+        verify(text, way.algorithm, &fabric_.topology, choose::runtime_of(options_));
     if (!verdict) return verdict.errors();
     if (!verdict->ok) return verdict->findings;
     auto simulator = prepare_simulation(text, way.algorithm, fabric_.topology);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "choose/fit_threadblocks.hpp"
+#include "choose/settle.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/verify.hpp"
 
@@ -96,8 +97,8 @@ class ProgramMaker {
   // What an exchange reaches on the links only the checker knows. False: it is wrong.
   [[nodiscard]] bool note_rate(std::size_t number, const std::string& text) const {
     Way& way = ways_[number];
-    const auto verdict = verify(text, way.algorithm, &fabric_.topology,
-                                {.target = options_.lowering.target, .sms = options_.sms});
+    const auto verdict =
+        verify(text, way.algorithm, &fabric_.topology, choose::runtime_of(options_));
     if (!verdict || !verdict->ok) return false;
     if (verdict->algbw) way.chosen.synthesis.forest.algbw = *verdict->algbw;
     return true;

@@ -6,8 +6,10 @@
 #include <string_view>
 #include <utility>
 
+#include "choose/settle.hpp"
 #include "fastest/write.hpp"
 #include "forestcoll/forest.hpp"
+#include "forestcoll/schedule.hpp"
 
 namespace forestcoll::fastest {
 namespace {
@@ -24,8 +26,8 @@ class FileMaker {
     auto result = contest_.of_plans() ? plan(trees) : xml(trees);
     if (!result) return result;
     const CompileOptions& options = contest_.compile();
-    auto verdict = verify(result->text, result->name, &fabric_.topology,
-                          {.target = options.lowering.target, .sms = options.sms});
+    auto verdict =
+        verify(result->text, result->name, &fabric_.topology, choose::runtime_of(options));
     if (!verdict) return verdict.errors();
     if (!verdict->ok) return verdict->findings;
     result->threadblocks = verdict->threadblocks;
@@ -69,10 +71,7 @@ class FileMaker {
     TunedFile result = described(trees, "xml");
     XmlOptions xml = lowered->options.xml;
     xml.min_bytes = range_.first;
-    // The research runtime leaves the upper end out.
-    xml.max_bytes = find_target(lowered->options.lowering.target)->both_placements
-                        ? range_.last
-                        : range_.last + 1;
+    xml.max_bytes = find_target(lowered->options.lowering.target)->max_bytes_for(range_.last);
     result.text = to_msccl_xml(*lowered->chosen.schedule, trees, fabric_.topology, xml);
     if (xml.protocol == "LL128") {
       result.no_ll128 = contest_.program(range_.winner.contender).no_ll128;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "choose/settle.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/stopwatch.hpp"
 #include "simulate/least_latency.hpp"
@@ -69,9 +70,9 @@ Expected<Lowered> lower_as_written(const Way& way, const Fabric& fabric, Compile
   Lowered result{way.chosen, std::move(options)};
   if (way.exchange) {
     CollectiveForest& forest = result.chosen.synthesis.forest;
-    const auto verdict = verify(
-        to_msccl_xml(*schedule, forest, fabric.topology, result.options.xml), way.algorithm,
-        &fabric.topology, {.target = result.options.lowering.target, .sms = result.options.sms});
+    const auto verdict =
+        verify(to_msccl_xml(*schedule, forest, fabric.topology, result.options.xml), way.algorithm,
+               &fabric.topology, choose::runtime_of(result.options));
     if (!verdict) return verdict.errors();
     if (!verdict->ok) return verdict->findings;
     if (verdict->algbw) forest.algbw = result.chosen.synthesis.allowed = *verdict->algbw;
@@ -119,8 +120,8 @@ Expected<Compilation> compile_plan(const Contest& contest, std::size_t contender
   }
   result.text = contest.program(contender).plan;
   Stopwatch watch;
-  auto verdict = verify(result.text, way.algorithm, &fabric.topology,
-                        {.target = result.options.lowering.target, .sms = result.options.sms});
+  auto verdict =
+      verify(result.text, way.algorithm, &fabric.topology, choose::runtime_of(result.options));
   if (!verdict) return verdict.errors();
   result.verdict = *std::move(verdict);
   result.seconds.verify = watch.restart();

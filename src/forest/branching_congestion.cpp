@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "forest/congestion.hpp"
+#include "forestcoll/congestion.hpp"
 
 namespace forestcoll {
 namespace {

@@ -1,30 +1,24 @@
-#include "forest/congestion.hpp"
+#include "forestcoll/congestion.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <vector>
+
+#include "forest/arc_counts.hpp"
 
 namespace forestcoll {
 namespace {
 
 // By arc, as a part of all chunks; false where that is not exact.
 bool add_load(const Forest& forest, const Network& network, IdVector<ArcId, Ratio>& load) {
-  IdVector<ArcId, std::int64_t> chunks(network.graph.arc_count(), 0);
+  const auto chunks = count_on_arcs(forest, network);
+  if (!chunks) return false;
   std::int64_t all = 0;
   for (std::size_t t = 0; t < forest.tree_count(); ++t) {
-    const Forest::Tree& tree = forest.tree(TreeId(t));
-    all += tree.multiplicity;
-    for (std::size_t v = 0; v < forest.rank_count(); ++v) {
-      if (Rank(v) == tree.root) continue;
-      const std::vector<NodeId> path = forest.path(TreeId(t), Rank(v));
-      for (std::size_t i = 0; i + 1 < path.size(); ++i) {
-        std::int64_t& on_arc = chunks[network.graph.find(path[i], path[i + 1])];
-        if (__builtin_add_overflow(on_arc, tree.multiplicity, &on_arc)) return false;
-      }
-    }
+    all += forest.tree(TreeId(t)).multiplicity;
   }
   for (std::size_t a = 0; a < load.size(); ++a) {
-    const auto sum = checked_add(load[ArcId(a)], Ratio(chunks[ArcId(a)], all));
+    const auto sum = checked_add(load[ArcId(a)], Ratio((*chunks)[ArcId(a)], all));
     if (!sum) return false;
     load[ArcId(a)] = *sum;
   }
@@ -33,19 +27,29 @@ bool add_load(const Forest& forest, const Network& network, IdVector<ArcId, Rati
 
 }  // namespace
 
-std::optional<Ratio> congestion_algbw(const CollectiveForest& forest, const Network& network) {
-  IdVector<ArcId, Ratio> load(network.graph.arc_count(), Ratio(0));
+std::optional<IdVector<ArcId, Ratio>> link_loads(const CollectiveForest& forest,
+                                                 const Network& network) {
+  IdVector<ArcId, Ratio> loads(network.graph.arc_count(), Ratio(0));
   for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
-    if (*phase && !add_load(**phase, network, load)) return std::nullopt;
+    if (*phase && !add_load(**phase, network, loads)) return std::nullopt;
   }
+  return loads;
+}
+
+std::optional<Ratio> congestion_algbw(const IdVector<ArcId, Ratio>& loads, const Network& network) {
   std::optional<Ratio> least;
-  for (std::size_t a = 0; a < load.size(); ++a) {
-    if (load[ArcId(a)] == Ratio(0)) continue;
-    const auto allowed = checked_div(Ratio(network.capacity[ArcId(a)]), load[ArcId(a)]);
+  for (std::size_t a = 0; a < loads.size(); ++a) {
+    if (loads[ArcId(a)] == Ratio(0)) continue;
+    const auto allowed = checked_div(Ratio(network.capacity[ArcId(a)]), loads[ArcId(a)]);
     if (!allowed) return std::nullopt;
     least = std::min(least.value_or(*allowed), *allowed);
   }
   return least ? checked_mul(*least, network.unit) : std::nullopt;
+}
+
+std::optional<Ratio> congestion_algbw(const CollectiveForest& forest, const Network& network) {
+  const auto loads = link_loads(forest, network);
+  return loads ? congestion_algbw(*loads, network) : std::nullopt;
 }
 
 }  // namespace forestcoll

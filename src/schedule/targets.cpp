@@ -12,12 +12,19 @@
 // GPUs before MI300, RCCL drops a file with more than 32 channels whatever it holds, so no more are
 // ever given out.
 #include <array>
+#include <limits>
 #include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "forestcoll/schedule.hpp"
 
 namespace forestcoll {
 namespace {
+
+constexpr std::int32_t kSmsOfA100 = 108;
+constexpr std::int32_t kCusOfMi250 = 104;
 
 // Shared by all parsers, which descend from one: 4,096 nodes of which one is lost, 1,024 children,
 // 16-bit offsets, 8-bit signed threadblock ids in dependencies, steps of up to 71 chunks.
@@ -34,21 +41,29 @@ TargetLimits common(std::string name) {
           .max_depended = 128,
           .fused_steps = true,
           .both_placements = true,
+          .excludes_max_bytes = false,
           .counts_parts = false,
           .acquires_outputs = false,
           .reduce_scatter_name = "reducescatter",
-          .default_max_bytes = std::int64_t{1} << 40};
+          .default_max_bytes = std::int64_t{1} << 40,
+          .default_sms = kSmsOfA100};
+}
+
+TargetLimits rccl(std::string name) {
+  TargetLimits limits = common(std::move(name));
+  limits.default_sms = kCusOfMi250;
+  return limits;
 }
 
 TargetLimits rccl_5_7() {
-  TargetLimits limits = common("rccl-5.7");
+  TargetLimits limits = rccl("rccl-5.7");
   limits.counts_parts = true;
   return limits;
 }
 
 // From 6.0 on: 64 threadblocks, and no steps that receive and do something else at once.
 TargetLimits rccl_6(std::string name, bool counts_parts) {
-  TargetLimits limits = common(std::move(name));
+  TargetLimits limits = rccl(std::move(name));
   limits.max_threadblocks = 64;
   limits.fused_steps = false;
   limits.counts_parts = counts_parts;
@@ -61,6 +76,7 @@ TargetLimits msccl() {
   limits.max_threadblocks = 216;
   limits.max_steps = 256;
   limits.both_placements = false;
+  limits.excludes_max_bytes = true;
   limits.reduce_scatter_name = "reduce_scatter";
   limits.default_max_bytes = std::int64_t{1} << 30;
   return limits;
@@ -90,6 +106,14 @@ std::int64_t TargetLimits::selected_elements(Collective collective, std::int64_t
   return selected_counts(collective, chunks, ranks) * (is_divided(collective) ? ranks : 1);
 }
 
+std::int64_t TargetLimits::max_bytes_for(std::int64_t last) const {
+  return excludes_max_bytes && last < std::numeric_limits<std::int64_t>::max() ? last + 1 : last;
+}
+
+std::int64_t TargetLimits::last_selected(std::int64_t max_bytes) const {
+  return excludes_max_bytes ? max_bytes - 1 : max_bytes;
+}
+
 const TargetLimits* find_target(std::string_view name) {
   for (const TargetLimits& row : targets()) {
     if (row.name == name) return &row;
@@ -101,6 +125,11 @@ std::string known_targets() {
   std::string names;
   for (const TargetLimits& row : targets()) names += (names.empty() ? "" : ", ") + row.name;
   return names;
+}
+
+std::int32_t default_sms(std::string_view target) {
+  const TargetLimits* row = find_target(target);
+  return row != nullptr ? row->default_sms : kSmsOfA100;
 }
 
 }  // namespace forestcoll

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "forest/congestion.hpp"
+#include "forestcoll/congestion.hpp"
 #include "forestcoll/pack.hpp"
 #include "solver/portfolio/best_forest.hpp"
 

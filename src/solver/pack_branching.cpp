@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "forest/congestion.hpp"
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/congestion.hpp"
 #include "forestcoll/pack.hpp"
 #include "solver/allreduce/at_once.hpp"
 #include "solver/allreduce/split_units.hpp"

@@ -1,4 +1,5 @@
-// Sizes in bytes. What is refused, and how, stands in tests/audit beside the simulator's input.
+// Numbers, and sizes in bytes. What is refused, and how, stands in tests/audit beside the
+// simulator's input.
 #include "forestcoll/text.hpp"
 
 #include <gtest/gtest.h>
@@ -14,6 +15,25 @@ namespace forestcoll {
 namespace {
 
 using Sizes = std::vector<std::int64_t>;
+
+TEST(Numbers, HaveAtMostThreeDecimals) {
+  EXPECT_EQ(number(25.0), "25");
+  EXPECT_EQ(number(1040.0 / 3), "346.667");
+  EXPECT_EQ(number(0.00012345678), "0.000123457");
+  EXPECT_EQ(number(0.0), "0");
+}
+
+TEST(Numbers, AreExactWhereRoundingLosesSomething) {
+  EXPECT_EQ(number(Ratio(200)), "200");
+  EXPECT_EQ(number(Ratio(5, 4)), "1.25");
+  EXPECT_EQ(number(Ratio(1040, 3)), "346.667 (1040/3)");
+}
+
+TEST(Numbers, OfThingsHaveAPlural) {
+  EXPECT_EQ(counted(1, "link"), "1 link");
+  EXPECT_EQ(counted(0, "link"), "0 links");
+  EXPECT_EQ(counted(2, "PCIe switch"), "2 PCIe switches");
+}
 
 TEST(Sizes, UnitsArePowersOf1024HoweverTheyAreSpelt) {
   const std::int64_t k = 1024;

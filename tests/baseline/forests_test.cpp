@@ -8,8 +8,8 @@
 #include <stdexcept>
 
 #include "baseline/baseline_testing.hpp"
-#include "forest/congestion.hpp"
 #include "forestcoll/allreduce.hpp"
+#include "forestcoll/congestion.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/topology.hpp"

@@ -11,10 +11,10 @@
 #include "baseline/doors.hpp"
 #include "baseline/makers.hpp"
 #include "baseline/trees/box_tree.hpp"
-#include "forest/congestion.hpp"
 #include "forest/route_builder.hpp"
 #include "forest/route_table.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/congestion.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::baseline {

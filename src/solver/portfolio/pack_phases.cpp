@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "forest/congestion.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/congestion.hpp"
 #include "solver/allreduce/at_once.hpp"
 #include "solver/height/bound.hpp"
 #include "solver/pack/fallback_forest.hpp"

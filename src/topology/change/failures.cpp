@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "forestcoll/text.hpp"
 #include "forestcoll/topology_text.hpp"
 #include "topology/change/select.hpp"
 #include "topology/check/validate.hpp"
@@ -21,10 +22,6 @@ using topology::quote;
 using topology::SelectedLink;
 using topology::selection_error;
 using topology::Selector;
-
-std::string counted(std::size_t count, std::string_view singular) {
-  return fmt::format("{} {}{}", count, singular, count == 1 ? "" : "s");
-}
 
 // What enters a node and what leaves it, GB/s; nothing where that is too fine for exact arithmetic.
 struct Sides {

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "forestcoll/text.hpp"
 #include "graph/joined_items.hpp"
 #include "topology/import/box_links.hpp"
 #include "topology/import/notes.hpp"

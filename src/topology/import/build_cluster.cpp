@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "forestcoll/text.hpp"
 #include "topology/import/box.hpp"
 #include "topology/import/notes.hpp"
 #include "topology/import/option_use.hpp"

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "forestcoll/text.hpp"
 #include "topology/import/box.hpp"
 #include "topology/import/build_cluster.hpp"
 #include "topology/import/complete.hpp"

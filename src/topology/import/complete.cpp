@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "forestcoll/text.hpp"
 #include "forestcoll/topology.hpp"
 #include "topology/readers/constants.hpp"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "forestcoll/text.hpp"
 #include "topology/format/text_encoding.hpp"
 #include "topology/format/units.hpp"
 #include "topology/import/build_cluster.hpp"
@@ -50,16 +51,15 @@ std::optional<TopologyDocument> from_graph(const Context& context, Read read) {
         count < 2 ? Code::I06 : Code::I07, "",
         fmt::format("the file has {}, {} and {}, and a fabric has two GPUs and a "
                     "link at least",
-                    importing::counted(count, "GPU"),
-                    importing::counted(graph->nodes.size() - count, "switch"),
-                    importing::counted(graph->links.size(), "link")),
+                    counted(count, "GPU"), counted(graph->nodes.size() - count, "switch"),
+                    counted(graph->links.size(), "link")),
         "Is it complete? Of nodes without a type, `compute=PATTERN` names the "
         "GPUs.");
     return std::nullopt;
   }
-  context.report.understood.push_back(importing::counted(count, "GPU"));
-  context.report.understood.push_back(importing::counted(graph->nodes.size() - count, "switch"));
-  context.report.understood.push_back(importing::counted(graph->links.size(), "link"));
+  context.report.understood.push_back(counted(count, "GPU"));
+  context.report.understood.push_back(counted(graph->nodes.size() - count, "switch"));
+  context.report.understood.push_back(counted(graph->links.size(), "link"));
   TopologyDocument document = importing::to_document(*graph);
   importing::add_notes(context.report, document);
   return document;

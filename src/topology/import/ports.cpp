@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "forestcoll/text.hpp"
+
 namespace forestcoll::importing {
 namespace {
 

@@ -31,11 +31,6 @@ bool Context::nccl_constants() const {
   return source == Source::nccl;
 }
 
-std::string counted(std::size_t count, std::string_view singular) {
-  return fmt::format("{} {}{}", count, singular,
-                     count == 1 ? "" : (singular.ends_with("ch") ? "es" : "s"));
-}
-
 std::string shown(const Ratio& value) {
   std::string text = fmt::format("{:.3f}", value.to_double());
   text.erase(text.find_last_not_of('0') + 1);

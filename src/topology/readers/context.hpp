@@ -48,8 +48,6 @@ inline const Ratio kMaxNicBandwidth{1000};
 /// Elements and blocks are not nested deeper than this in any file that is meant.
 inline constexpr std::size_t kMaxDepth = 64;
 
-/// "1 GPU", "8 GPUs".
-[[nodiscard]] std::string counted(std::size_t count, std::string_view singular);
 /// "25", or "246.857" where it is not exact in three decimals.
 [[nodiscard]] std::string shown(const Ratio& value);
 /// The first few of many names: "a, b, c and 5 more".

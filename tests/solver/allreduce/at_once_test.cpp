@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "forest/congestion.hpp"
 #include "forestcoll/allreduce.hpp"
+#include "forestcoll/congestion.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/generate.hpp"
 #include "forestcoll/synthesize.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "forest/congestion.hpp"
 #include "forestcoll/allreduce.hpp"
+#include "forestcoll/congestion.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/verify.hpp"
 #include "in_network_fabrics.hpp"

@@ -35,11 +35,13 @@ std::vector<PhaseBound> phases_of(const Bound& bound, const Network& network,
   std::vector<PhaseBound> phases;
   if (const auto& rate = bound.broadcast_rate) {
     const Collective alone = root ? Collective::broadcast : Collective::allgather;
-    phases.push_back({alone, *rate, weights, find_bottleneck(network, *rate, Phase::broadcast)});
+    phases.push_back(
+        {alone, *rate, weights, find_bottleneck(network, *rate, CollectivePhase::broadcast)});
   }
   if (const auto& rate = bound.reduce_rate) {
     const Collective alone = root ? Collective::reduce : Collective::reduce_scatter;
-    phases.push_back({alone, *rate, weights, find_bottleneck(network, *rate, Phase::reduce)});
+    phases.push_back(
+        {alone, *rate, weights, find_bottleneck(network, *rate, CollectivePhase::reduce)});
   }
   return phases;
 }
@@ -135,7 +137,7 @@ std::string disagreement(const BoundAnswer& answer, const Network& network,
   double done = 0;
   for (const PhaseBound& phase : answer.phases) {
     bar.update(done++ / static_cast<double>(answer.phases.size()));
-    const bool reduce = phase.bottleneck.phase == Phase::reduce;
+    const bool reduce = phase.bottleneck.phase == CollectivePhase::reduce;
     const auto again = other_rate(reduce ? reversed(network) : network, phase.weights, phase.rate);
     if (!again) continue;
     return fmt::format(

@@ -8,8 +8,8 @@
 
 #include "bound/arguments.hpp"
 #include "common/report/alltoall_report.hpp"
-#include "common/report/bottleneck.hpp"
 #include "forestcoll/allreduce.hpp"
+#include "forestcoll/bottleneck.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/rate.hpp"
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/report/allreduce_report.hpp"
+#include "common/report/bottleneck_json.hpp"
 
 namespace forestcoll::cli {
 namespace {

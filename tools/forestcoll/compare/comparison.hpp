@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "common/fabric.hpp"
-#include "common/report/bottleneck.hpp"
 #include "common/report/tree_shape.hpp"
 #include "compare/run_origin.hpp"
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/alltoall.hpp"
+#include "forestcoll/bottleneck.hpp"
 #include "forestcoll/branching_forest.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"

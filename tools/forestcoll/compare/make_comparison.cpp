@@ -87,8 +87,8 @@ Expected<Comparison> tree_optimum_of(const Fabric& fabric, const RowsRequest& re
   if (request.collective == Collective::allreduce) add_allreduce(comparison);
   comparison.bottleneck =
       best->broadcast_rate
-          ? find_bottleneck(fabric.network, *best->broadcast_rate, Phase::broadcast)
-          : find_bottleneck(fabric.network, *best->reduce_rate, Phase::reduce);
+          ? find_bottleneck(fabric.network, *best->broadcast_rate, CollectivePhase::broadcast)
+          : find_bottleneck(fabric.network, *best->reduce_rate, CollectivePhase::reduce);
   return comparison;
 }
 

@@ -9,7 +9,7 @@
 #include "common/report/alltoall_report.hpp"
 #include "common/report/flags.hpp"
 #include "common/report/report.hpp"
-#include "common/report/share.hpp"
+#include "forestcoll/ratio.hpp"
 
 namespace forestcoll::cli {
 namespace {

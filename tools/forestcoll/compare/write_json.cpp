@@ -2,6 +2,7 @@
 
 #include "common/report/allreduce_report.hpp"
 #include "common/report/alltoall_report.hpp"
+#include "common/report/bottleneck_json.hpp"
 #include "common/report/choice_report.hpp"
 #include "common/report/flags.hpp"
 #include "compare/winners.hpp"

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "common/report/share.hpp"
 #include "compare/winners.hpp"
 #include "compare/words.hpp"
 #include "compare/write.hpp"
+#include "forestcoll/ratio.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -200,8 +200,7 @@ Expected<void> deploy_alltoall(const AlltoallCompilation& made, const Fabric& fa
   schedule.file = {fmt::format("alltoall-{}gpus-{}chunks.xml", ranks, made.verdict.chunks),
                    made.text};
   schedule.first = options.xml.min_bytes;
-  schedule.last = options.xml.max_bytes.value_or(target.default_max_bytes);
-  if (!target.both_placements) --schedule.last;  // the research runtime leaves it out
+  schedule.last = target.last_selected(options.xml.max_bytes.value_or(target.default_max_bytes));
   schedule.unit =
       target.selected_elements(compile.synthesis.collective, made.verdict.chunks, ranks);
   const auto files =

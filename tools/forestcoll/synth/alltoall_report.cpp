@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/report/share.hpp"
 #include "common/report/warnings.hpp"
+#include "forestcoll/ratio.hpp"
 
 namespace forestcoll::cli {
 namespace {

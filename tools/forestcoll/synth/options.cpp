@@ -17,6 +17,7 @@
 #include "common/options/target_options.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/schedule.hpp"
 #include "forestcoll/simulate.hpp"
 #include "forestcoll/text.hpp"
 #include "synth/refusals.hpp"
@@ -192,12 +193,6 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
       ->group(kGroup);
 }
 
-// What stands in a file as maxBytes, so that a buffer of `last` bytes is in the window.
-std::int64_t end_for(const std::string& target, std::int64_t last) {
-  const bool is_left_out = !find_target(target)->both_placements;  // the research runtime's
-  return is_left_out && last < INT64_MAX ? last + 1 : last;
-}
-
 Diagnostic no_window(const std::string& text) {
   return make_error(
       Code::S03,
@@ -251,7 +246,9 @@ Expected<void> read_window(const SynthArguments& arguments, Format format, XmlOp
                     xml.min_bytes, split ? "its second" : "--max-bytes", most),
         "exchange them, or leave one of them out");
   }
-  if (xml.max_bytes && format == Format::msccl) xml.max_bytes = end_for(arguments.target, most);
+  if (xml.max_bytes && format == Format::msccl) {
+    xml.max_bytes = find_target(arguments.target)->max_bytes_for(most);
+  }
   return {};
 }
 
@@ -412,7 +409,7 @@ Expected<SynthRequest> resolve(const SynthArguments& arguments) {
   if (const auto done = read_trees(arguments.trees, compile); !done) return done.errors();
   compile.xml.protocol = arguments.protocol;
   compile.force_simple = arguments.force_simple;
-  compile.sms = arguments.sms.value_or(assumed_sms(arguments.target));
+  compile.sms = arguments.sms.value_or(default_sms(arguments.target));
   compile.lowering.max_threadblocks = compile.sms;
   if (is_trace(arguments.format)) {
     const auto bytes = resolve_trace(arguments);

@@ -109,8 +109,8 @@ Expected<std::vector<NamedText>> deployed(const Compilation& compiled, const Fab
                                compiled.verdict.chunks, is_plan ? "json" : "xml"),
                    compiled.text};
   schedule.first = options.xml.min_bytes;
-  schedule.last = options.xml.max_bytes.value_or(target.default_max_bytes);
-  if (!is_plan && !target.both_placements) --schedule.last;  // the research runtime leaves it out
+  const std::int64_t max_bytes = options.xml.max_bytes.value_or(target.default_max_bytes);
+  schedule.last = is_plan ? max_bytes : target.last_selected(max_bytes);
   schedule.unit = is_plan ? kPlanAlignment * compiled.verdict.chunks
                           : target.selected_elements(collective, compiled.verdict.chunks, ranks);
   return deployment_files(

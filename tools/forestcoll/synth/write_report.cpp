@@ -8,10 +8,10 @@
 #include <optional>
 #include <string_view>
 
-#include "common/report/share.hpp"
 #include "common/report/solver_report.hpp"
 #include "common/report/tree_shape.hpp"
 #include "common/report/warnings.hpp"
+#include "forestcoll/ratio.hpp"
 #include "synth/branching_report.hpp"
 #include "synth/trees_per_root.hpp"
 

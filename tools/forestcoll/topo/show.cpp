@@ -20,9 +20,10 @@
 #include "common/files/named_files.hpp"
 #include "common/options/file_option.hpp"
 #include "common/options/jobs_option.hpp"
-#include "common/report/bottleneck.hpp"
+#include "common/report/bottleneck_json.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/bottleneck.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/convert.hpp"
 #include "forestcoll/synthesize.hpp"
@@ -65,7 +66,7 @@ Expected<Facts> find_facts(const Fabric& fabric) {
   const std::vector<NodeId> second(middle, fabric.network.ranks.end());
   return Facts{summarize(fabric.topology), bandwidth_between(fabric.network, first, second),
                bandwidth_between(fabric.network, second, first), best->algbw,
-               find_bottleneck(fabric.network, *best->broadcast_rate, Phase::broadcast)};
+               find_bottleneck(fabric.network, *best->broadcast_rate, CollectivePhase::broadcast)};
 }
 
 // What is wrong with a time limit; nothing where it is one.
@@ -85,8 +86,7 @@ std::string short_list(const std::vector<std::string>& names) {
 }
 
 std::string switches_in_words(const TopologySummary& summary) {
-  std::string text =
-      fmt::format("{} switch node{}", summary.switches, summary.switches == 1 ? "" : "s");
+  std::string text = counted(summary.switches, "switch node");
   if (summary.multicast > 0) text += fmt::format(", {} can copy", summary.multicast);
   if (summary.reduce > 0) text += fmt::format(", {} can aggregate", summary.reduce);
   return text;

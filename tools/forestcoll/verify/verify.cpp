@@ -22,6 +22,7 @@
 #include "common/report/report.hpp"
 #include "common/report/warnings.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/schedule.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {
@@ -196,7 +197,7 @@ ExitCode refuse_target(const Console& console) {
 // Plans have one runtime, whose rules apply to them whatever the target.
 VerifyOptions asked_for(std::string target, const VerifyArguments& options) {
   if (target == kPlanTarget) target = VerifyOptions{}.target;
-  return {.target = target, .sms = options.sms.value_or(assumed_sms(target))};
+  return {.target = target, .sms = options.sms.value_or(default_sms(target))};
 }
 
 ExitCode run_all(const VerifyArguments& options, const std::string& text, const Topology* topology,

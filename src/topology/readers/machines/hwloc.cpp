@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "forestcoll/text.hpp"
 #include "topology/readers/constants.hpp"
 #include "topology/readers/machines/bus_id.hpp"
 #include "topology/readers/readers.hpp"

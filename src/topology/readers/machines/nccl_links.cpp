@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "forestcoll/text.hpp"
 #include "topology/readers/constants.hpp"
 #include "topology/readers/machines/bus_id.hpp"
 #include "topology/readers/words.hpp"

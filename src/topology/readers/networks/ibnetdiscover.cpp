@@ -11,6 +11,7 @@
 #include <set>
 #include <tuple>
 
+#include "forestcoll/text.hpp"
 #include "topology/readers/readers.hpp"
 #include "topology/readers/words.hpp"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "common/report/flags.hpp"
-#include "common/report/share.hpp"
+#include "forestcoll/ratio.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "batch/results/results.hpp"
-#include "common/report/share.hpp"
+#include "forestcoll/ratio.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "common/report/report.hpp"
-#include "common/report/share.hpp"
+#include "forestcoll/ratio.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {

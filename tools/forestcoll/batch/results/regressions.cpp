@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "batch/items/discovery.hpp"
-#include "common/report/share.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/ratio.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {

@@ -10,8 +10,6 @@ namespace forestcoll::cli {
 namespace {
 
 constexpr std::int32_t kSmsAtMost = 4096;
-constexpr std::int32_t kSmsOfA100 = 108;
-constexpr std::int32_t kCusOfMi250 = 104;
 
 }  // namespace
 
@@ -41,13 +39,9 @@ void add_sms_option(CLI::App& command, std::optional<std::int32_t>& sms) {
                   fmt::format("Threadblocks that a GPU holds at once (its streaming "
                               "multiprocessors);\ndefault {}, for RCCL {}: with more, a schedule "
                               "hangs",
-                              kSmsOfA100, kCusOfMi250))
+                              default_sms("azure"), default_sms("rccl-6")))
       ->check(CLI::Range(1, kSmsAtMost).description(""))
       ->type_name("N");
-}
-
-std::int32_t assumed_sms(std::string_view target) {
-  return target.starts_with("rccl") ? kCusOfMi250 : kSmsOfA100;
 }
 
 }  // namespace forestcoll::cli

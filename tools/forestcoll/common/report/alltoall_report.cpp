@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/report/bottleneck.hpp"
+#include "forestcoll/bottleneck.hpp"
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {

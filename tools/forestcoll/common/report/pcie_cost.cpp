@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/report/bottleneck.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/bottleneck.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
@@ -35,7 +35,8 @@ std::optional<Optimum> best_allgather(const Topology& topology, const std::vecto
   const Rate rate = optimal_rate(*network, uniform_weights(*network));
   return Optimum{
       .algbw = Ratio(static_cast<std::int64_t>(ids.size())) * network->unit / rate.inverse,
-      .limit = in_words(find_bottleneck(*network, rate, Phase::broadcast), left->topology)};
+      .limit =
+          in_words(find_bottleneck(*network, rate, CollectivePhase::broadcast), left->topology)};
 }
 
 // The name of the first box, with what stands between it and the ids of its nodes.

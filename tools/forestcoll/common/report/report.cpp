@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <utility>
 
 #include "common/report/condensed.hpp"
 #include "common/report/flags.hpp"
-#include "common/report/share.hpp"
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {
@@ -18,8 +16,6 @@ namespace {
 constexpr std::string_view kRed = "\033[31m";
 constexpr std::string_view kYellow = "\033[33m";
 constexpr std::string_view kPlain = "\033[0m";
-
-constexpr double kLeastWithThreeDecimals = 0.01;
 
 }  // namespace
 
@@ -74,22 +70,6 @@ void note(const Console& console, std::string_view line) {
   if (!console.quiet) say(fmt::format("{}\n", line));
 }
 
-std::string number(double value) {
-  if (value != 0 && std::abs(value) < kLeastWithThreeDecimals) {
-    return fmt::format("{:.6g}", value);
-  }
-  std::string text = fmt::format("{:.3f}", value);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text;
-}
-
-std::string number(const Ratio& value) {
-  std::string rounded = number(value.to_double());
-  if (parse_ratio(rounded) == value) return rounded;
-  return fmt::format("{} ({})", rounded, value.to_string());
-}
-
 std::string of_optimum(const Ratio& algbw, const Ratio& optimum) {
   if (algbw <= optimum) {
     return fmt::format("{} of the optimum {} GB/s", percent(algbw, optimum), number(optimum));
@@ -122,10 +102,6 @@ std::string bandwidth_in_words(const Ratio& bandwidth, std::int64_t cables) {
   std::string text = number(bandwidth) + " GB/s";
   if (cables == 1) return text;
   return fmt::format("{} = {} x {}", text, cables, cable_bandwidth(bandwidth, cables));
-}
-
-std::string counted(std::size_t count, std::string_view singular) {
-  return fmt::format("{} {}{}", count, singular, count == 1 ? "" : "s");
 }
 
 Json exact(const Ratio& value) {

@@ -10,6 +10,7 @@
 #include "command.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/ratio.hpp"
+#include "forestcoll/text.hpp"
 
 namespace forestcoll::cli {
 
@@ -35,10 +36,6 @@ void print(const Diagnostics& of_library, const Console& console);
 /// Prints a line on standard error, unless `--quiet`.
 void note(const Console& console, std::string_view line);
 
-/// "346.667": at most three decimals, or six significant digits for small numbers.
-[[nodiscard]] std::string number(double value);
-/// "346.667 (1040/3)", or "200" where that is exact.
-[[nodiscard]] std::string number(const Ratio& value);
 /// The `number` of one of so many parallel cables: "25" of 300 GB/s and 12.
 [[nodiscard]] std::string cable_bandwidth(const Ratio& bandwidth, std::int64_t cables);
 /// "300 GB/s = 12 x 25" of 12 parallel cables, "300 GB/s" of one.
@@ -52,8 +49,6 @@ void note(const Console& console, std::string_view line);
                                      const std::optional<Ratio>& at_least);
 /// Of a schedule that could deadlock with a single operation in flight on a connection.
 [[nodiscard]] std::string deadlock_line();
-/// "1 link", "8 links".
-[[nodiscard]] std::string counted(std::size_t count, std::string_view singular);
 
 /// {"exact": "1040/3", "value": 346.6666666666667}
 [[nodiscard]] Json exact(const Ratio& value);

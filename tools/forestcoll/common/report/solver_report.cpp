@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "common/report/share.hpp"
+#include "forestcoll/ratio.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -5,13 +5,13 @@
 #include <map>
 #include <utility>
 
-#include "common/report/share.hpp"
 #include "compare/rows/program_rows.hpp"
 #include "compare/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/forest.hpp"
+#include "forestcoll/ratio.hpp"
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/topology.hpp"
 
@@ -31,20 +31,6 @@ Diagnostic too_many(std::size_t edges, std::size_t most) {
 Diagnostic inexact(std::string message) {
   return make_error(Code::E14, std::move(message),
                     "round the bandwidths to a coarser grid with --quantize");
-}
-
-std::optional<Ratio> RowFiller::rate_at(const IdVector<ArcId, Ratio>& loads) const {
-  const Network& network = fabric_.network;
-  std::optional<Ratio> rate;
-  for (std::size_t a = 0; a < loads.size(); ++a) {
-    const ArcId arc(a);
-    if (loads[arc] == Ratio(0)) continue;
-    const auto bandwidth = checked_mul(Ratio(network.capacity[arc]), network.unit);
-    const auto allowed = bandwidth ? checked_div(*bandwidth, loads[arc]) : std::nullopt;
-    if (!allowed) return std::nullopt;
-    if (!rate || *allowed < *rate) rate = allowed;
-  }
-  return rate;
 }
 
 void RowFiller::set_rate(ComparedRow& row, const Ratio& algbw) const {

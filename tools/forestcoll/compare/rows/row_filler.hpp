@@ -25,8 +25,6 @@ class RowFiller {
             const RowProgress& progress)
       : fabric_(fabric), request_(request), optimum_(optimum), progress_(progress) {}
 
-  /// GB/s: what the most loaded link allows; none beyond 64 bits.
-  [[nodiscard]] std::optional<Ratio> rate_at(const IdVector<ArcId, Ratio>& loads) const;
   void set_rate(ComparedRow& row, const Ratio& algbw) const;
   void set_links(ComparedRow& row, const IdVector<ArcId, Ratio>& loads) const;
   static void set_program_size(ComparedRow& row, const Verdict& verdict);

@@ -9,12 +9,12 @@
 #include "common/report/report.hpp"
 #include "compare/rows/alltoall_row.hpp"
 #include "compare/rows/branching_row.hpp"
-#include "compare/rows/link_loads.hpp"
 #include "compare/rows/program_rows.hpp"
 #include "compare/rows/row_filler.hpp"
 #include "compare/words.hpp"
 #include "forestcoll/branching_forest.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/congestion.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/forest.hpp"
@@ -86,7 +86,7 @@ class RowMaker {
       return;
     }
     const auto loads = link_loads(found->forest, fabric_.network);
-    const auto algbw = loads ? fill_.rate_at(*loads) : std::nullopt;
+    const auto algbw = loads ? congestion_algbw(*loads, fabric_.network) : std::nullopt;
     if (!algbw) {
       row.error = inexact("its exact rate does not fit 64 bits");
       return;

@@ -1,22 +1,22 @@
-// The cut that limits a collective, as people and programs want to read it.
+// The cut that limits a collective, with the links that cross it, and in words.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "common/report/report.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
 #include "forestcoll/ratio.hpp"
 #include "forestcoll/topology.hpp"
 
-namespace forestcoll::cli {
+namespace forestcoll {
 
-/// Whether the data of the nodes inside the cut must leave them (allgather, broadcast), or is to
-/// be brought together inside (reduce_scatter, reduce).
-enum class Phase { broadcast, reduce };
+/// The halves of a collective: whether the data of the nodes inside the cut must leave them
+/// (allgather, broadcast), or is to be brought together inside (reduce_scatter, reduce).
+enum class CollectivePhase { broadcast, reduce };
 
 /// One arc of the fabric that crosses the cut, in the direction of the data.
 struct CrossingLink {
@@ -25,7 +25,7 @@ struct CrossingLink {
 };
 
 struct Bottleneck {
-  Phase phase = Phase::broadcast;
+  CollectivePhase phase = CollectivePhase::broadcast;
   std::vector<Rank> inside;         ///< the GPUs whose data has to cross, in rank order
   std::int64_t weight = 0;          ///< how many shares of the data they own
   std::vector<NodeId> sending;      ///< all nodes on the side that sends, by id
@@ -36,8 +36,10 @@ struct Bottleneck {
   bool switches_cost = false;
 };
 
-/// REQUIRES: for Phase::reduce, `rate` is that of the reversed network.
-[[nodiscard]] Bottleneck find_bottleneck(const Network& network, const Rate& rate, Phase phase);
+/// The two sides of the cut that proves `rate`, and what joins them. Cost: linear in the network.
+/// REQUIRES: for CollectivePhase::reduce, `rate` is that of the reversed network.
+[[nodiscard]] Bottleneck find_bottleneck(const Network& network, const Rate& rate,
+                                         CollectivePhase phase);
 
 /// "the 8 GPUs of box0 leave through 8 links of 25 GB/s (200 GB/s)"
 [[nodiscard]] std::string in_words(const Bottleneck& bottleneck, const Topology& topology);
@@ -52,7 +54,4 @@ struct Bottleneck {
 [[nodiscard]] std::vector<CrossingLink> largest_links(std::vector<CrossingLink> links,
                                                       std::size_t count);
 
-/// The "bottleneck" of the bound report.
-[[nodiscard]] Json to_json(const Bottleneck& bottleneck, const Topology& topology);
-
-}  // namespace forestcoll::cli
+}  // namespace forestcoll

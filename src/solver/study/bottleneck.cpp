@@ -1,16 +1,19 @@
 // The solver names a cut by the nodes S inside it. For a broadcast phase what S owns leaves through
 // the arcs from S to the rest. A reduce phase is the same on the fabric turned round, so there what
 // is meant for S enters through the arcs from the rest to S, and it is the rest that sends.
-#include "common/report/bottleneck.hpp"
+#include "forestcoll/bottleneck.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
-namespace forestcoll::cli {
+#include "forestcoll/text.hpp"
+
+namespace forestcoll {
 namespace {
 
 constexpr std::size_t kNamesAtMost = 4;
@@ -36,7 +39,7 @@ std::string list_names(const std::vector<std::string>& names) {
   return fmt::format("{}, {}, … {}", names[0], names[1], names.back());
 }
 
-std::vector<std::string> names_of(const std::vector<Rank>& ranks, const Topology& topology) {
+std::vector<std::string> ids_of_ranks(const std::vector<Rank>& ranks, const Topology& topology) {
   std::vector<std::string> names;
   names.reserve(ranks.size());
   for (const Rank rank : ranks) names.push_back(topology.nodes[topology.ranks[rank.index()]].id);
@@ -75,9 +78,9 @@ Ratio exit_of(const Network& network, const Rate& rate) {
 
 }  // namespace
 
-Bottleneck find_bottleneck(const Network& network, const Rate& rate, Phase phase) {
+Bottleneck find_bottleneck(const Network& network, const Rate& rate, CollectivePhase phase) {
   const auto inside = membership(network, rate.bottleneck.sending);
-  const bool outward = phase == Phase::broadcast;
+  const bool outward = phase == CollectivePhase::broadcast;
   Bottleneck found{
       .phase = phase,
       .inside = {},
@@ -106,7 +109,7 @@ Bottleneck find_bottleneck(const Network& network, const Rate& rate, Phase phase
 }
 
 std::string gpus_in_words(const std::vector<Rank>& ranks, const Topology& topology) {
-  if (ranks.size() == 1) return "GPU " + names_of(ranks, topology).front();
+  if (ranks.size() == 1) return "GPU " + ids_of_ranks(ranks, topology).front();
   const auto boxes = whole_boxes(ranks, topology);
   if (boxes.size() > kNamesAtMost) {
     return fmt::format("the {} GPUs of {} boxes ({})", ranks.size(), boxes.size(),
@@ -116,9 +119,9 @@ std::string gpus_in_words(const std::vector<Rank>& ranks, const Topology& topolo
   const auto others = all_but(ranks, topology.ranks.size());
   if (others.size() <= kExceptionsAtMost && others.size() < ranks.size()) {
     return fmt::format("the {} GPUs other than {}", ranks.size(),
-                       list_names(names_of(others, topology)));
+                       list_names(ids_of_ranks(others, topology)));
   }
-  return fmt::format("the {} GPUs {}", ranks.size(), list_names(names_of(ranks, topology)));
+  return fmt::format("the {} GPUs {}", ranks.size(), list_names(ids_of_ranks(ranks, topology)));
 }
 
 std::string links_in_words(const std::vector<CrossingLink>& links, const Ratio& bandwidth) {
@@ -141,7 +144,7 @@ std::string in_words(const Bottleneck& bottleneck, const Topology& topology) {
         "; switches with more on one side than on the other leave trees {} GB/s per root",
         number(bottleneck.rate_per_root));
   }
-  if (bottleneck.phase == Phase::reduce) {
+  if (bottleneck.phase == CollectivePhase::reduce) {
     return fmt::format("what {} gather{} comes in through {}", gpus,
                        bottleneck.inside.size() == 1 ? "s" : "", links);
   }
@@ -155,24 +158,4 @@ std::vector<CrossingLink> largest_links(std::vector<CrossingLink> links, std::si
   return links;
 }
 
-Json to_json(const Bottleneck& bottleneck, const Topology& topology) {
-  Json nodes = Json::array();
-  std::int64_t compute_nodes = 0;
-  for (const NodeId node : bottleneck.sending) {
-    nodes.push_back(topology.nodes[node].id);
-    compute_nodes += topology.nodes[node].type == NodeType::compute ? 1 : 0;
-  }
-  Json links = Json::array();
-  for (const CrossingLink& link : bottleneck.links) {
-    links.push_back({{"src", topology.nodes[link.src].id},
-                     {"dst", topology.nodes[link.dst].id},
-                     {"bandwidth", exact(link.bandwidth)}});
-  }
-  return {{"nodes", nodes},
-          {"compute_nodes", compute_nodes},
-          {"weight", bottleneck.weight},
-          {"exit_bandwidth", exact(bottleneck.exit_bandwidth)},
-          {"links", links}};
-}
-
-}  // namespace forestcoll::cli
+}  // namespace forestcoll

@@ -1,4 +1,4 @@
-#include "common/report/share.hpp"
+// Shares of a whole, rounded once.
 
 #include <fmt/format.h>
 
@@ -6,7 +6,9 @@
 #include <cmath>
 #include <cstdint>
 
-namespace forestcoll::cli {
+#include "forestcoll/ratio.hpp"
+
+namespace forestcoll {
 namespace {
 
 constexpr std::int64_t kHundredthsInOne = 10'000;
@@ -90,4 +92,4 @@ std::string percent(double written) {
   return hundredths_in_words(static_cast<Int128>(hundredths));
 }
 
-}  // namespace forestcoll::cli
+}  // namespace forestcoll
