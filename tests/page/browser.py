@@ -15,7 +15,7 @@ class Browser:
     def __init__(self):
         program = shutil.which("chromium") or shutil.which("google-chrome")
         if program is None:
-            raise SystemExit("Chromium is missing: apt-get install --no-install-recommends chromium")
+            raise SystemExit("Chromium is missing: tools/setup page")
         self._home = tempfile.mkdtemp(prefix="forestcoll-page-")
         to_browser, ours_out = os.pipe()
         ours_in, from_browser = os.pipe()

@@ -221,9 +221,6 @@ TEST(ImportGraph, ColumnsHaveCommasBetweenThem) {
 TEST(ImportGraph, GraphsThatAreNoFabricAreRefused) {
   EXPECT_THAT(import_errors(Source::csv, "src,dst,bandwidth\n"), ElementsAre("I06"));
   EXPECT_THAT(import_errors(Source::dot, "graph { a; b }"), ElementsAre("I07", "I23"));
-  EXPECT_THAT(
-      import_errors(Source::astra_sim, "topology: [Ring]\nnpus_count: [1]\nbandwidth: [1]\n"),
-      ElementsAre("I06"));
   EXPECT_THAT(import_errors(Source::csv, "src,dst,bandwidth\na,b,5\nb,b,5\n"),
               ElementsAre("I02 3:1"));
 }

@@ -72,6 +72,9 @@ TEST(ImportAstraSim, BrokenFilesAreRefused) {
   EXPECT_THAT(import_errors(Source::astra_sim,
                             "topology: [FullyConnected]\nnpus_count: [100000]\nbandwidth: [1]\n"),
               ElementsAre("I09 1:1"));
+  EXPECT_THAT(
+      import_errors(Source::astra_sim, "topology: [Ring]\nnpus_count: [1]\nbandwidth: [1]\n"),
+      ElementsAre("I06"));
   EXPECT_THAT(errors("80.0", "-80"), ElementsAre("I03 3:12"));
   EXPECT_THAT(errors("[1]", "[x]"), ElementsAre("I03 4:10"));
   EXPECT_THAT(errors("bandwidth:", "width:"), ElementsAre("I01"));
