@@ -91,7 +91,8 @@ void SharedLinks::set_next(std::int32_t k, double now) {
   place(k);
 }
 
-// A heap of the kinds that have flows, by when their next one ends, then by number.
+// A heap of the kinds that have flows, by when their next one ends, then by number. Boost's d-ary
+// heap takes 0.9 to 1.1 times as long for up to 10,000 kinds, but 1.2 to 1.8 times for 100,000.
 void SharedLinks::place(std::int32_t k) {
   Kind& kind = at(k);
   if (kind.flows.empty()) {

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/check.hpp"
 #include "baseline/makers.hpp"
 #include "baseline/tree_table.hpp"
 #include "baseline/trees/free_links.hpp"
+#include "baseline/trees/time_steps.hpp"
 
 namespace forestcoll::baseline {
 namespace {
@@ -37,16 +37,7 @@ class Greedy {
   }
 
   ImplicitForest build() {
-    std::size_t missing = ranks_ * (ranks_ - 1);
-    std::size_t steps = 0;
-    for (; missing > 0; ++steps) {
-      const std::size_t sent = match_all(steps);
-      FORESTCOLL_CHECK(sent > 0, "all ranks reach one another");
-      missing -= sent;
-    }
-    ImplicitForest implicit = table_.take();
-    implicit.note = fmt::format("{} time step{}", steps, steps == 1 ? "" : "s");
-    return implicit;
+    return built_in_steps(table_, ranks_, [&](std::size_t step) { return match_all(step); });
   }
 
  private:

@@ -3,10 +3,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/check.hpp"
 #include "baseline/makers.hpp"
 #include "baseline/tree_table.hpp"
 #include "baseline/trees/free_links.hpp"
+#include "baseline/trees/time_steps.hpp"
 
 namespace forestcoll::baseline {
 namespace {
@@ -34,16 +34,7 @@ class MultiTree {
   }
 
   ImplicitForest build() {
-    std::size_t missing = trees_.size() * (trees_.size() - 1);
-    std::int64_t steps = 0;
-    for (; missing > 0; ++steps) {
-      const std::size_t grown = grow_all();
-      FORESTCOLL_CHECK(grown > 0, "all ranks reach one another");
-      missing -= grown;
-    }
-    ImplicitForest implicit = table_.take();
-    implicit.note = fmt::format("{} time step{}", steps, steps == 1 ? "" : "s");
-    return implicit;
+    return built_in_steps(table_, trees_.size(), [&](std::size_t) { return grow_all(); });
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "topology/format/document.hpp"
 #include "topology/format/fields.hpp"
@@ -180,50 +181,38 @@ class DocumentReader {
                     Section& section) {
     const Fields fields(object, place, findings_);
     const bool has_boxes = !in_template && fields.find("boxes") != nullptr;
-    const JsonValue* nodes = array(fields, "nodes");
-    if (nodes == nullptr) {
-      if (fields.find("nodes") != nullptr) {
-        document_.nodes_complete = false;
-      } else if (!has_boxes) {
-        fields.wrong("nodes", "an array of nodes");
-        document_.nodes_complete = false;
-      }
-    } else {
-      const Place all(place, "nodes");
-      for (std::size_t i = 0; i < nodes->items.size(); ++i) {
-        auto entry = read_node(nodes->items[i], Place(all, i), in_template, findings_);
-        if (entry) {
-          entry->position = i;
-          section.nodes.push_back(*std::move(entry));
-        } else {
-          document_.nodes_complete = false;
-        }
-      }
-    }
-    read_links(fields, place, /*required=*/!has_boxes && !in_template, section);
+    document_.nodes_complete &=
+        read_all(fields, place, "nodes", /*required=*/!has_boxes, section.nodes,
+                 [&](const JsonValue& value, const Place& at) {
+                   return read_node(value, at, in_template, findings_);
+                 });
+    document_.links_complete &=
+        read_all(fields, place, "links", /*required=*/!has_boxes && !in_template, section.links,
+                 [&](const JsonValue& value, const Place& at) {
+                   return read_link(value, at, units_, findings_);
+                 });
   }
 
-  void read_links(const Fields& fields, const Place& place, bool required, Section& section) {
-    const JsonValue* links = array(fields, "links");
-    if (links == nullptr) {
-      if (fields.find("links") != nullptr) {
-        document_.links_complete = false;
-      } else if (required) {
-        fields.wrong("links", "an array of links");
-        document_.links_complete = false;
-      }
-      return;
+  // The entries of the array at a key. False where some of them, or all, could not be read.
+  template <class Entry, class Read>
+  bool read_all(const Fields& fields, const Place& place, std::string_view key, bool required,
+                std::vector<Entry>& entries, const Read& read) {
+    const JsonValue* list = array(fields, key);
+    if (list == nullptr) {
+      const bool is_there = fields.find(key) != nullptr;
+      if (!is_there && required) fields.wrong(key, fmt::format("an array of {}", key));
+      return !is_there && !required;
     }
-    const Place all(place, "links");
-    for (std::size_t i = 0; i < links->items.size(); ++i) {
-      auto entry = read_link(links->items[i], Place(all, i), units_, findings_);
-      if (entry) {
-        entry->position = i;
-        section.links.push_back(*std::move(entry));
-      } else {
-        document_.links_complete = false;
-      }
+    const Place all(place, key);
+    bool complete = true;
+    for (std::size_t i = 0; i < list->items.size(); ++i) {
+      auto entry = read(list->items[i], Place(all, i));
+      complete &= entry.has_value();
+      if (!entry) continue;
+      entry->position = i;
+      entries.push_back(*std::move(entry));
     }
+    return complete;
   }
 
   void read_rank_order(const Fields& fields) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <utility>
 
 namespace forestcoll::importing {
 namespace {
@@ -38,8 +39,7 @@ void wrong(const Context& context, const pugi::xml_node& node, const char* name,
                          "Dump the topology anew, or correct the file.");
 }
 
-}  // namespace
-
+// False, and an error, where it is not well-formed XML or nested too deep.
 bool load_xml(const Context& context, pugi::xml_document& document) {
   const pugi::xml_parse_result result = document.load_buffer(
       context.text.data(), context.text.size(), pugi::parse_default, pugi::encoding_utf8);
@@ -67,6 +67,20 @@ bool load_xml(const Context& context, pugi::xml_document& document) {
     return false;
   }
   return true;
+}
+
+}  // namespace
+
+pugi::xml_node load_root(const Context& context, pugi::xml_document& document, const char* name,
+                         std::string_view expected, std::string remedy) {
+  if (!load_xml(context, document)) return {};
+  const pugi::xml_node root = document.child(name);
+  if (!root) {
+    context.findings.error(Code::I01, "",
+                           fmt::format("expected {}: no <{}> element", expected, name),
+                           std::move(remedy));
+  }
+  return root;
 }
 
 std::size_t offset_of(const pugi::xml_node& node) {

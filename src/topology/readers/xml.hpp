@@ -13,9 +13,12 @@
 
 namespace forestcoll::importing {
 
-/// Loads the text into `document`. False, and I02 with line and column, where it is not well-formed
-/// XML or nested too deep. Cost: O(text).
-[[nodiscard]] bool load_xml(const Context& context, pugi::xml_document& document);
+/// Loads the text into `document`; its root, an element `name`. An empty node, and I02 with line
+/// and column, where the text is not well-formed XML or nested too deep; and I01, with `expected`
+/// and `remedy`, where there is no such element. Cost: O(text).
+[[nodiscard]] pugi::xml_node load_root(const Context& context, pugi::xml_document& document,
+                                       const char* name, std::string_view expected,
+                                       std::string remedy);
 
 /// Where an element stands in the text.
 [[nodiscard]] std::size_t offset_of(const pugi::xml_node& node);

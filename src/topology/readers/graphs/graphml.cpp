@@ -127,13 +127,10 @@ class GraphmlReader {
 
 std::optional<Graph> read_graphml(const Context& context) {
   pugi::xml_document document;
-  if (!load_xml(context, document)) return std::nullopt;
-  const pugi::xml_node root = document.child("graphml");
-  if (!root) {
-    context.findings.error(Code::I01, "", "expected GraphML: no <graphml> element",
-                           "Name the format that the file has, or leave it to be recognised.");
-    return std::nullopt;
-  }
+  const pugi::xml_node root =
+      load_root(context, document, "graphml", "GraphML",
+                "Name the format that the file has, or leave it to be recognised.");
+  if (!root) return std::nullopt;
   return GraphmlReader(context, root).read();
 }
 

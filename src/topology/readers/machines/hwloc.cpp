@@ -386,13 +386,9 @@ class HwlocReader {
 
 std::optional<Machines> read_hwloc(const Context& context) {
   pugi::xml_document document;
-  if (!load_xml(context, document)) return std::nullopt;
-  const pugi::xml_node topology = document.child("topology");
-  if (!topology) {
-    context.findings.error(Code::I01, "", "expected hwloc's topology: no <topology> element",
-                           "Dump it with lstopo --of xml.");
-    return std::nullopt;
-  }
+  const pugi::xml_node topology =
+      load_root(context, document, "topology", "hwloc's topology", "Dump it with lstopo --of xml.");
+  if (!topology) return std::nullopt;
   auto machine = HwlocReader(context).read(topology);
   if (!machine) return std::nullopt;
   return Machines{*std::move(machine)};

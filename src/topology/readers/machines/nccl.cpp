@@ -324,13 +324,9 @@ std::string how_to_get_gpus(std::size_t switches) {
 
 std::optional<Machines> read_nccl(const Context& context) {
   pugi::xml_document document;
-  if (!load_xml(context, document)) return std::nullopt;
-  const pugi::xml_node system = document.child("system");
-  if (!system) {
-    context.findings.error(Code::I01, "", "expected NCCL's topology: no <system> element",
-                           "Dump the topology with NCCL_TOPO_DUMP_FILE.");
-    return std::nullopt;
-  }
+  const pugi::xml_node system = load_root(context, document, "system", "NCCL's topology",
+                                          "Dump the topology with NCCL_TOPO_DUMP_FILE.");
+  if (!system) return std::nullopt;
   if (!check_version(context, system)) return std::nullopt;
   // Hosts that NVLink joins stand in one file and differ by their hash.
   std::map<std::string, std::size_t> host_of;

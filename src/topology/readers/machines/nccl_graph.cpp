@@ -64,15 +64,10 @@ Expected<std::vector<NcclGraph>> read_nccl_graph(std::string_view text, std::str
                         .findings = findings,
                         .report = report};
   pugi::xml_document document;
-  if (!topology::check_encoding(text, findings) || !importing::load_xml(context, document)) {
-    return findings.all();
-  }
-  const pugi::xml_node root = document.child("graphs");
-  if (!root) {
-    findings.error(Code::I01, "", "expected NCCL's graphs: no <graphs> element",
-                   "Dump them with NCCL_GRAPH_DUMP_FILE.");
-    return findings.all();
-  }
+  if (!topology::check_encoding(text, findings)) return findings.all();
+  const pugi::xml_node root = importing::load_root(context, document, "graphs", "NCCL's graphs",
+                                                   "Dump them with NCCL_GRAPH_DUMP_FILE.");
+  if (!root) return findings.all();
   std::vector<NcclGraph> graphs;
   for (const pugi::xml_node& element : root.children("graph")) {
     auto graph = read_graph(context, element);
