@@ -173,14 +173,13 @@ enum class Code : std::uint8_t {
   V26,
 };
 
-/// What kind of failure an error is; the command line turns it into the exit code.
+/// What kind of failure an error is; a program may make its exit code of that.
 enum class ErrorKind : std::uint8_t {
-  input,         ///< the input is wrong: exit code 2
-  limit,         ///< it does not fit a target's limits or exact arithmetic: exit code 3
-  threadblocks,  ///< a GPU has too many peers for the target's threadblocks or channels: exit code
-                 ///< 3
-  stopped,       ///< it was asked to stop before the end: exit code 3
-  io,            ///< a file cannot be read or written: exit code 4
+  input,         ///< the input is wrong
+  limit,         ///< it does not fit a target's limits or exact arithmetic
+  threadblocks,  ///< a GPU has too many peers for the target's threadblocks or channels
+  stopped,       ///< it was asked to stop before the end
+  io,            ///< a file cannot be read or written
 };
 
 /// What findings are about.
@@ -211,6 +210,14 @@ struct CodeInfo {
 [[nodiscard]] std::string_view name_of(std::optional<Code> code);
 /// The one of that name, if there is one. Cost: O(codes).
 [[nodiscard]] std::optional<Code> parse_code(std::string_view name);
+
+// What several codes have in common, for who goes on after such an error.
+
+/// Steps, channels or elements are too many: fewer and larger messages take less of them.
+[[nodiscard]] bool is_of_many_messages(std::optional<Code> code);
+/// Some GPUs do not reach others.
+[[nodiscard]] bool is_of_disconnection(std::optional<Code> code);
+
 /// Writes its name.
 std::ostream& operator<<(std::ostream& out, Code code);
 

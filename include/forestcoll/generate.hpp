@@ -99,7 +99,7 @@ enum class ClusterLayout {
 /// One fabric for so many boxes. Of leaves, pods and groups only the last may be less full than the
 /// others.
 struct ClusterShape {
-  std::string box;  ///< a name of `topo gen`: "dgx-h100"
+  std::string box;  ///< a generator's name: "dgx-h100"
   std::size_t boxes = 0;
   ClusterLayout layout = ClusterLayout::rail;
   std::size_t levels = 1;          ///< of switches: 1, 2 or 3; 2 of a dragonfly

@@ -85,8 +85,8 @@ struct ImportReport {
   /// those of a group are joined without. Empty: there are none such.
   std::vector<std::vector<std::string>> joined_by_pcie;
   bool left_apart = false;  ///< nothing joins the GPUs (I07)
-  /// Why that is doubtful, GPUs of this model having NVLink; and a box of `topo gen --list` that
-  /// has such GPUs. Empty: nothing tells.
+  /// Why that is doubtful, GPUs of this model having NVLink; and the name of a generator
+  /// (`generators`) that has such GPUs. Empty: nothing tells.
   std::string nvlink_expected, nvlink_box;
   Ratio nvlink_bandwidth = 300;  ///< GB/s of all links of such a GPU, or of an A100
 };

@@ -94,7 +94,7 @@ inline constexpr std::size_t kMaxForestBytes = std::size_t{2} << 30;
                                        const Topology* topology, const VerifyOptions& options);
 
 /// The optimal rate again, by textbook bisection with LEMON's preflow on independent code:
-/// max over cuts of weight(S) / B⁺(S), exactly. For `bound --check`.
+/// max over cuts of weight(S) / B⁺(S), exactly.
 [[nodiscard]] Ratio rate_by_bisection(const Network& network,
                                       const IdVector<Rank, std::int64_t>& weights);
 /// 1/x* of a balanced part, the same way; nothing where it takes more of an arc than there is or a

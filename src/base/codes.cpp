@@ -87,9 +87,9 @@ constexpr std::array kCodes = std::to_array<CodeInfo>({
     {CODE(D03), About::request,
      "`derate`: a factor outside (0, 1]; `drop`: more cables than there are"},
     {CODE(D04), About::request, "`ranks`, `members`: a GPU that cannot be one of them"},
-    {CODE(G01), About::request, "`topo gen`: no such fabric"},
-    {CODE(G02), About::request, "`topo gen`: no such parameter"},
-    {CODE(G03), About::request, "`topo gen`: a value that cannot be"},
+    {CODE(G01), About::request, "`generate`: no such fabric"},
+    {CODE(G02), About::request, "`generate`: no such parameter"},
+    {CODE(G03), About::request, "`generate`: a value that cannot be"},
     {CODE(G04), About::request, "an expression of a wiring that cannot be read"},
     {CODE(G05), About::request, "a wiring that there is not, or that is larger than one may be"},
     {CODE(K01), About::request, "`design direct`: a number of nodes or ports that no wiring has"},
@@ -251,6 +251,14 @@ std::optional<Code> parse_code(std::string_view name) {
   const auto* found = std::ranges::find(kCodes, name, &CodeInfo::name);
   if (found == kCodes.end()) return std::nullopt;
   return found->code;
+}
+
+bool is_of_many_messages(std::optional<Code> code) {
+  return code == Code::T02 || code == Code::T03 || code == Code::T05;
+}
+
+bool is_of_disconnection(std::optional<Code> code) {
+  return code == Code::E08 || code == Code::E09;
 }
 
 std::ostream& operator<<(std::ostream& out, Code code) {

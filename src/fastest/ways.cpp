@@ -50,7 +50,7 @@ class WayFinder {
     if (options_.format != Format::mscclpp) add_exchanges();
     if (!ways_.empty()) return std::move(ways_);
     return make_error(Code::B09, "none of the algorithms that are asked for has a schedule here",
-                      "`forestcoll compare` says why, for each of them");
+                      "`make_baseline()` says why, for each of them");
   }
 
  private:

@@ -74,7 +74,7 @@ Expected<Acceptance> accept(std::string_view text, std::string_view file,
   return refuse(
       file, objection->where,
       fmt::format("not a right schedule: {} [{}]", objection->message, name_of(objection->code)),
-      fmt::format("`forestcoll verify {}` says all that is wrong", file));
+      "`verify()` says all that is wrong");
 }
 
 double busbw_of(const Verdict& verdict) {

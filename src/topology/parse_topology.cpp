@@ -51,8 +51,8 @@ bool check_beginning(std::string_view text, Findings& findings) {
       "Told by their content are XML with <system>, <topology> or <graphml> at the top, DOT with "
       "graph or digraph, CSV with a first line such as src,dst,bandwidth, nvidia-smi's matrix with "
       "GPU0 in its header, ibnetdiscover with Switch, Slurm with SwitchName=, ASTRA-sim with "
-      "topology:, ns-3 and SimAI with a line of counts and a line of switches. `forestcoll topo "
-      "import FORMAT FILE` reads a file as one of them, and says what it lacks.");
+      "topology:, ns-3 and SimAI with a line of counts and a line of switches. "
+      "`import_topology(source)` reads a file as one of them, and says what it lacks.");
   return false;
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 namespace forestcoll {
 namespace {
 
@@ -41,6 +43,13 @@ TEST(Stopped, IsAKindOfItsOwn) {
   EXPECT_TRUE(was_stopped({Diagnostic{.kind = ErrorKind::stopped}}));
   EXPECT_FALSE(was_stopped({Diagnostic{.code = Code::R01, .kind = ErrorKind::limit}}));
   EXPECT_FALSE(was_stopped({}));
+}
+
+TEST(Codes, WhatSeveralHaveInCommon) {
+  EXPECT_TRUE(is_of_many_messages(Code::T05));
+  EXPECT_FALSE(is_of_many_messages(Code::T01));
+  EXPECT_TRUE(is_of_disconnection(Code::E09));
+  EXPECT_FALSE(is_of_disconnection(std::nullopt));
 }
 
 }  // namespace

@@ -32,6 +32,14 @@ TEST(Flags, SettingsBecomeFlags) {
             "what `forestcoll synth --format forest` wrote");
 }
 
+TEST(Flags, FunctionsBecomeCommands) {
+  EXPECT_EQ(cli::with_flags("`generate()` writes files"), "`forestcoll topo gen` writes files");
+  EXPECT_EQ(cli::with_flags("`verify()` says"), "`forestcoll verify` says");
+  const Diagnostic error{.code = Code::M04, .file = "a.xml", .remedy = "`verify()` says"};
+  EXPECT_EQ(cli::with_flags(error).remedy, "`forestcoll verify a.xml` says");
+  EXPECT_EQ(cli::to_json(error)["remedy"], "`forestcoll verify a.xml` says");
+}
+
 TEST(Flags, OtherWordsStay) {
   for (const char* text : {"", "no settings", "the sides of a `zip`", "`forestcoll topo check`",
                            "a ` alone, k", "`", "``", "`no_such_setting=3`", "quantize"}) {
@@ -46,6 +54,8 @@ TEST(Flags, InputStaysAsItIs) {
 
 TEST(Flags, MarkdownKeepsTheBackquotes) {
   EXPECT_EQ(cli::with_flags_in_markdown("`zip`; `quantize` helps"), "`zip`; `--quantize` helps");
+  EXPECT_EQ(cli::with_flags_in_markdown("`generate`: no such fabric"),
+            "`topo gen`: no such fabric");
 }
 
 TEST(Flags, OfFindingsInAllTheirWords) {
@@ -54,7 +64,7 @@ TEST(Flags, OfFindingsInAllTheirWords) {
                          .where = "`drop`",
                          .message = "or `derate`",
                          .remedy = "see `ranks`"};
-  const Diagnostics shown = cli::with_flags({error});
+  const Diagnostics shown = cli::with_flags(Diagnostics{error});
   EXPECT_EQ(to_string(shown.front()), "`drop`: --drop: or --derate [D01]\n  see --ranks");
   EXPECT_EQ(to_string(cli::with_flags(shown).front()), to_string(shown.front()));
   const cli::Json json = cli::to_json(error);
@@ -102,11 +112,19 @@ TEST(Flags, TheLibraryNamesNone) {
   EXPECT_GT(literals, 5000U);
 }
 
-// What is no setting has a name in the file, or is a command.
+// But for those of `design` in the table of codes, which has codes that only commands use.
+TEST(Flags, TheLibraryNamesNoCommands) {
+  const std::regex command("`(forestcoll |topo |synth |bound |compare |verify |simulate |batch )");
+  for_each_literal([&](const std::string& literal) {
+    EXPECT_FALSE(std::regex_search(literal, command)) << literal;
+  });
+}
+
+// What is no setting has a name in the file, or is a function with a command of its name.
 TEST(Flags, WhatTheLibraryNamesIsKnown) {
   const std::set<std::string> others = {"bound",  "compare", "design",     "merge", "multicast",
                                         "reduce", "verify",  "rank_order", "zip"};
-  const std::regex name(R"re(`([a-z][a-z0-9_-]*)(=[^`]*)?`)re");
+  const std::regex name(R"re(`([a-z][a-z0-9_-]*)(=[^`]*|\([a-z]*\))?`)re");
   std::set<std::string> known;
   for_each_literal([&](const std::string& literal) {
     for (std::sregex_iterator it(literal.begin(), literal.end(), name), end; it != end; ++it) {

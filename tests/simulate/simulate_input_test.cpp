@@ -164,7 +164,7 @@ TEST(SimulateRefusals, WrongSchedulesPointAtVerify) {
   const std::string text = refusal(to_xml(algo), star_fabric(4));
   EXPECT_THAT(text, HasSubstr("not a right schedule: "));
   EXPECT_THAT(text, HasSubstr("[M04]"));
-  EXPECT_THAT(text, HasSubstr("`forestcoll verify s.xml`"));
+  EXPECT_THAT(text, HasSubstr("`verify()` says all that is wrong"));
   // Behind something that does not matter.
   EXPECT_THAT(refusal("<?xml version=\"1.0\"?>\n" + to_xml(algo), star_fabric(4)),
               HasSubstr("not a right schedule: "));

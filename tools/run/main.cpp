@@ -71,6 +71,7 @@ ExitCode run(int argc, char** argv) {
 }  // namespace forestcoll::run
 
 int main(int argc, char** argv) {
+  forestcoll::cli::prepare_process();
   MPI_Init(&argc, &argv);
   auto code = forestcoll::cli::ExitCode::internal;
   try {

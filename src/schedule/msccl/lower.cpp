@@ -297,11 +297,6 @@ Expected<Schedule> lower_messages(const CollectiveForest& forest, const LowerOpt
   return result;
 }
 
-// Steps, elements, or channels of so many steps each.
-bool is_for_many_messages(const Diagnostic& refusal) {
-  return refusal.code == Code::T02 || refusal.code == Code::T03 || refusal.code == Code::T05;
-}
-
 // Where there are too many messages, fewer and larger ones; `whole` is refused. Those of an
 // allreduce can be of any roots, as no rank owns any part of the data.
 Expected<Schedule> lower_merged(const CollectiveForest& forest, const LowerOptions& options,
@@ -316,7 +311,7 @@ Expected<Schedule> lower_merged(const CollectiveForest& forest, const LowerOptio
         schedule::merge_messages(whole, most, target.max_count, rank_count(forest));
     if (merged.size() > refused - refused / kLeastMerged) continue;
     auto schedule = lower_messages(forest, options, target, merged);
-    if (schedule || !is_for_many_messages(schedule.errors().front())) return schedule;
+    if (schedule || !is_of_many_messages(schedule.errors().front().code)) return schedule;
     refused = merged.size();
   }
   return refusal;
@@ -346,7 +341,8 @@ Expected<Schedule> lower(const CollectiveForest& asked, const LowerOptions& opti
   }
   Messages messages = order_messages(forest, options, target, 1);
   auto schedule = lower_messages(forest, options, target, messages);
-  if (schedule || !may_merge(forest, options) || !is_for_many_messages(schedule.errors().front())) {
+  if (schedule || !may_merge(forest, options) ||
+      !is_of_many_messages(schedule.errors().front().code)) {
     return schedule;
   }
   return lower_merged(forest, options, target, std::move(messages), schedule.errors());

@@ -58,8 +58,7 @@ std::vector<std::string> switches_that_fail(const Topology& topology, const Netw
 Expected<Ratio> without(const Topology& topology, const std::string& id) {
   const auto left = degrade(topology, {.drop = {id}});
   if (!left) {
-    const std::optional<Code> code = left.errors().front().code;
-    if (code == Code::E08 || code == Code::E09) return Ratio(0);
+    if (is_of_disconnection(left.errors().front().code)) return Ratio(0);
     return left.errors();
   }
   const auto network = to_digraph(left->topology);

@@ -199,8 +199,7 @@ Expected<WiringFigures> wiring_figures(const Wiring& wiring, const WiringFigures
     return make_error(
         Code::K01,
         fmt::format("{}: {} nodes with {} links", wiring.name, wiring.nodes, wiring.links.size()),
-        fmt::format("At most {} nodes are studied; `topo gen` and `bound` "
-                    "take larger ones.",
+        fmt::format("At most {} nodes are studied; `generate` and `bound` take larger ones.",
                     kMostStudiedNodes));
   }
   const auto distances = distances_of(wiring);

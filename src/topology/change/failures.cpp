@@ -119,7 +119,7 @@ class Degrader {
     if (dropped == 0) {
       return selection_error(Code::D02, "`drop`",
                              fmt::format("{} drops nothing: no such switch can", quote(item)),
-                             "`forestcoll topo show` says how many switches copy and aggregate.");
+                             "`summarize()` says how many switches copy and aggregate.");
     }
     result_.changes.push_back(
         fmt::format("dropped {} ({}{})", item, dropped, dropped == 1 ? " switch" : " switches"));

@@ -219,7 +219,7 @@ Expected<std::vector<SelectedLink>> Selector::links(std::string_view text,
   return selection_error(
       Code::D01, where,
       fmt::format("no link in use leads from {} to {}", quote(ends->a), quote(ends->b)),
-      "`forestcoll topo check` counts the links; a link is written A~B.");
+      "`summarize()` counts the links; a link is written A~B.");
 }
 
 Expected<std::vector<NodeId>> Selector::ranks_of_item(std::string_view item,

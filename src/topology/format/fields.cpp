@@ -96,7 +96,7 @@ std::optional<HostList> Fields::ids(std::string_view key) const {
 void Fields::wrong(std::string_view key, std::string_view expected, std::string remedy) const {
   const JsonValue* value = find(key);
   if (remedy.empty()) {
-    remedy = fmt::format("{}; `forestcoll topo gen` writes files to learn from.",
+    remedy = fmt::format("{}; `generate()` writes files to learn from.",
                          value == nullptr ? "Add it" : "Change it");
   }
   if (value == nullptr) {

@@ -137,7 +137,7 @@ Diagnostics report_findings(const ImportReport& report, const Diagnostics& told,
                         .remedy = std::move(remedy)});
   };
   const std::string correct =
-      "Where that is wrong, correct the file that `forestcoll topo import` writes.";
+      "Where that is wrong, correct the file that `import_topology()` writes.";
   if (const auto& groups = report.joined_by_pcie; !groups.empty()) {
     const bool none = std::ranges::all_of(groups, [](const auto& g) { return g.size() == 1; });
     const bool expected = !report.nvlink_expected.empty();

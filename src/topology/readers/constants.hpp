@@ -51,7 +51,7 @@ inline constexpr std::int64_t kUnknownWidth = 16;
 inline const Ratio kUnknownCpuLink{6};
 
 /// The NVIDIA GPUs on modules, which all have NVLink: what the part is called, by its PCI device
-/// number ("0x2330"), a box of `topo gen --list` with it, and what all its links carry together, in
+/// number ("0x2330"), a generator of boxes with it, and what all its links carry together, in
 /// each direction. Nothing of other numbers. Source: the PCI ID Repository (pci-ids.ucw.cz).
 struct NvlinkPart {
   std::string_view name, box;

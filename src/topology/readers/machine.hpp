@@ -84,7 +84,7 @@ struct Machine {
   std::string cpu_link_guess = {};            ///< why it is a guess
   std::string links_unknown = {};    ///< why the file cannot say what joins the GPUs; empty: it can
   std::string nvlink_expected = {};  ///< why GPUs without links should have some; empty: no reason
-  std::string nvlink_box = {};       ///< a name of `topo gen --list` with such GPUs, or empty
+  std::string nvlink_box = {};       ///< a generator of boxes with such GPUs, or empty
   Ratio nvlink_bandwidth{300};       ///< GB/s of such a GPU's links together; or those of an A100
   /// In the template.
   [[nodiscard]] std::string nvswitch_id(std::size_t index) const {

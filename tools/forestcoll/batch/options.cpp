@@ -10,6 +10,7 @@
 
 #include "batch/workers/machine.hpp"
 #include "common/options/collective_option.hpp"
+#include "common/options/file_option.hpp"
 #include "common/options/parse_number.hpp"
 #include "common/options/target_options.hpp"
 #include "common/report/report.hpp"

@@ -25,11 +25,12 @@ Json whole_bytes(Json time) {
   return time;
 }
 
-Json reason(const Diagnostic& error) {
+Json reason(const Diagnostic& of_library) {
+  const Diagnostic error = with_flags(of_library);
   return {{"code", name_of(error.code)},
-          {"where", with_flags(error.where)},
-          {"message", with_flags(error.message)},
-          {"remedy", with_flags(error.remedy)}};
+          {"where", error.where},
+          {"message", error.message},
+          {"remedy", error.remedy}};
 }
 
 Json times_json(const std::vector<SimulatedTime>& times) {

@@ -15,6 +15,7 @@
 #include "common/options/file_option.hpp"
 #include "common/options/size_options.hpp"
 #include "common/options/target_options.hpp"
+#include "common/options/validator_text.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/schedule.hpp"
@@ -102,7 +103,8 @@ Expected<void> refuse_combination(const SynthArguments& arguments, Format format
 }
 
 std::string refuse_nothing(const std::string& text) {
-  return text.empty() ? "expected sizes such as 64K:1G, found nothing [S03]" : "";
+  if (!text.empty()) return {};
+  return validator_text(Code::S03, "expected sizes such as 64K:1G, found nothing");
 }
 
 void add_schedule_options(CLI::App& command, SynthArguments& arguments) {

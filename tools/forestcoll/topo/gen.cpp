@@ -14,6 +14,7 @@
 #include "command.hpp"
 #include "common/files/io.hpp"
 #include "common/options/jobs_option.hpp"
+#include "common/options/validator_text.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/remedies.hpp"
 #include "common/report/report.hpp"
@@ -140,8 +141,9 @@ std::string explain(const GenArguments& options, const std::vector<std::string>&
   for (const GeneratorParameter& parameter : named->parameters) {
     known.push_back("--" + parameter.name);
   }
-  return fmt::format("{} has no parameter {}; it takes {} [G02]", named->name,
-                     word->substr(0, word->find('=')), fmt::join(known, ", "));
+  return validator_text(Code::G02,
+                        fmt::format("{} has no parameter {}; it takes {}", named->name,
+                                    word->substr(0, word->find('=')), fmt::join(known, ", ")));
 }
 
 // One option per parameter that any generator has; which of them fit is for the generator to say.

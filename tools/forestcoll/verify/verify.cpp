@@ -18,6 +18,7 @@
 #include "common/options/file_option.hpp"
 #include "common/options/jobs_option.hpp"
 #include "common/options/target_options.hpp"
+#include "common/options/validator_text.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "common/report/warnings.hpp"
@@ -224,8 +225,8 @@ std::string refuse_unknown(const std::string& name) {
   const auto targets = verify_targets();
   const bool is_name = name == kEveryTarget || name == kPlanTarget;
   if (is_name || std::ranges::find(targets, name) != targets.end()) return {};
-  return fmt::format("\"{}\" is no target; known are {}, {} [T07]", name, fmt::join(targets, ", "),
-                     kEveryTarget);
+  return validator_text(Code::T07, fmt::format("\"{}\" is no target; known are {}, {}", name,
+                                               fmt::join(targets, ", "), kEveryTarget));
 }
 
 bool is_about_topology(const VerifyArguments& options) {

@@ -8,6 +8,7 @@
 
 #include "batch/items/discovery.hpp"
 #include "common/files/io.hpp"
+#include "common/options/file_option.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 
@@ -32,14 +33,6 @@ Expected<void> write_reports(const Results& results, const OutcomeRequest& reque
 }
 
 }  // namespace
-
-CLI::Validator file_name() {
-  return {
-      [](const std::string& name) {
-        return std::string(name.empty() ? "expected the name of a file, found nothing [S03]" : "");
-      },
-      ""};
-}
 
 void add_outcome_options(CLI::App& command, OutcomeArguments& arguments) {
   constexpr const char* kGroup = "Report";

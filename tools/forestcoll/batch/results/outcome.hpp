@@ -12,8 +12,7 @@
 
 namespace CLI {
 class App;
-class Validator;
-}  // namespace CLI
+}
 
 namespace forestcoll::cli::batch {
 
@@ -23,9 +22,6 @@ struct OutcomeArguments {
   std::vector<std::string> allow;
   bool json = false, annotate = false;
 };
-/// Refuses the empty name, which a variable that is not set leaves: nothing would be written or
-/// read.
-[[nodiscard]] CLI::Validator file_name();
 void add_outcome_options(CLI::App& command, OutcomeArguments& arguments);
 
 /// As understood, with the baseline read.

@@ -8,6 +8,8 @@
 #include <cctype>
 #include <string_view>
 
+#include "common/options/validator_text.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/collective.hpp"
 
 namespace forestcoll::cli {
@@ -56,8 +58,8 @@ std::string understand_collective(std::string& name) {
     name = known;
     return {};
   }
-  return fmt::format("there is no collective \"{}\"; there are {} [S03]", name.substr(0, 40),
-                     known());
+  return validator_text(Code::S03, fmt::format("there is no collective \"{}\"; there are {}",
+                                               name.substr(0, 40), known()));
 }
 
 CLI::Option* add_collective_option(CLI::App& command, std::string& collective,

@@ -6,8 +6,10 @@
 
 namespace forestcoll::cli {
 
-/// An option that names a file. Refuses an empty name, as of a variable of a shell that is not set,
-/// which would read as no option at all (S03).
+/// Refuses the empty name (S03), which a variable of a shell that is not set leaves: it would read
+/// as no option at all.
+[[nodiscard]] CLI::Validator file_name();
+/// An option that names a file, which `file_name` checks.
 CLI::Option* add_file_option(CLI::App& command, const std::string& name, std::string& path,
                              const std::string& what, const std::string& type = "FILE");
 /// SCHEDULE, a file of any kind.

@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "common/options/validator_text.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/schedule.hpp"
 
 namespace forestcoll::cli {
@@ -15,7 +17,8 @@ constexpr std::int32_t kSmsAtMost = 4096;
 
 std::string refuse_unknown_target(const std::string& name) {
   if (is_target(name)) return {};
-  return fmt::format("\"{}\" is no target; known are {} [T07]", name, known_targets());
+  return validator_text(Code::T07,
+                        fmt::format("\"{}\" is no target; known are {}", name, known_targets()));
 }
 
 bool is_target(std::string_view name) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <utility>
 
 namespace forestcoll::cli {
 namespace {
@@ -67,6 +68,7 @@ constexpr auto kFlags = std::to_array<std::string_view>({"a100",
 struct Spelling {
   std::string_view setting;  ///< with "=" at its end: before any value
   std::string_view text;
+  bool takes_file = false;  ///< a command; what the finding is about stands at its end
 };
 
 // What the program calls otherwise.
@@ -82,22 +84,35 @@ constexpr auto kSpellings = std::to_array<Spelling>({
     // Functions of the library, and the commands that do as they do.
     {"alltoall_optimum", "`bound -c alltoall`"},
     {"boxes=N, fabric=NAME", "`topo import --boxes N --fabric NAME`"},
+    {"generate", "`topo gen`"},
+    {"generate()", "`forestcoll topo gen`"},
     {"generators", "`topo gen --list`"},
     {"generators()", "`forestcoll topo gen --list`"},
+    {"import_topology()", "`forestcoll topo import`"},
+    {"import_topology(source)", "`forestcoll topo import FORMAT FILE`"},
+    {"make_baseline()", "`forestcoll compare`"},
+    {"summarize()", "`forestcoll topo show`"},
     {"to_forest_json", "`forestcoll synth --format forest`"},
+    {"verify()", "`forestcoll verify`", true},
 });
 
-std::optional<std::string> spelling_of(std::string_view setting) {
+std::optional<std::string> spelling_of(std::string_view setting, std::string_view file) {
   const auto* spelling = std::ranges::find(kSpellings, setting, &Spelling::setting);
   if (spelling == kSpellings.end()) return std::nullopt;
-  return std::string(spelling->text);
+  std::string text(spelling->text);
+  if (spelling->takes_file && !file.empty()) {
+    text.insert(text.size() - 1, " " + std::string(file));
+  }
+  return text;
 }
 
-std::optional<std::string> flag_of(std::string_view setting) {
-  if (auto spelling = spelling_of(setting)) return spelling;
+std::optional<std::string> flag_of(std::string_view setting, std::string_view file = {}) {
+  if (auto spelling = spelling_of(setting, file)) return spelling;
   if (const std::size_t equals = setting.find('='); equals != std::string_view::npos) {
     const std::string value(setting.substr(equals + 1));
-    if (const auto before = spelling_of(setting.substr(0, equals + 1))) return *before + value;
+    if (const auto before = spelling_of(setting.substr(0, equals + 1), file)) {
+      return *before + value;
+    }
     const auto flag = flag_of(setting.substr(0, equals));
     return flag ? std::optional(*flag + " " + value) : std::nullopt;
   }
@@ -107,7 +122,9 @@ std::optional<std::string> flag_of(std::string_view setting) {
   return "--" + name;
 }
 
-std::string rendered(std::string_view text, std::string_view around) {
+// `file` is what the text is about; `around` stands around flags, but not around commands, which
+// have backquotes of their own.
+std::string rendered(std::string_view text, std::string_view file, std::string_view around) {
   std::string result;
   bool is_input = false;  // within quotation marks
   while (!text.empty()) {
@@ -115,8 +132,10 @@ std::string rendered(std::string_view text, std::string_view around) {
     const std::size_t end =
         text.front() == '`' && !is_input ? text.find('`', 1) : std::string_view::npos;
     if (end != std::string_view::npos) length = end + 1;
-    const auto flag = length > 1 ? flag_of(text.substr(1, length - 2)) : std::nullopt;
-    if (flag) {
+    const auto flag = length > 1 ? flag_of(text.substr(1, length - 2), file) : std::nullopt;
+    if (flag && flag->starts_with('`')) {
+      result.append(*flag);
+    } else if (flag) {
       result.append(around).append(*flag).append(around);
     } else {
       result.append(text.substr(0, length));
@@ -130,19 +149,22 @@ std::string rendered(std::string_view text, std::string_view around) {
 }  // namespace
 
 std::string with_flags(std::string_view text) {
-  return rendered(text, "");
+  return rendered(text, "", "");
 }
 
 std::string with_flags_in_markdown(std::string_view text) {
-  return rendered(text, "`");
+  return rendered(text, "", "`");
+}
+
+Diagnostic with_flags(Diagnostic finding) {
+  for (std::string* text : {&finding.where, &finding.message, &finding.remedy}) {
+    *text = rendered(*text, finding.file, "");
+  }
+  return finding;
 }
 
 Diagnostics with_flags(Diagnostics findings) {
-  for (Diagnostic& finding : findings) {
-    for (std::string* text : {&finding.where, &finding.message, &finding.remedy}) {
-      *text = with_flags(*text);
-    }
-  }
+  for (Diagnostic& finding : findings) finding = with_flags(std::move(finding));
   return findings;
 }
 

@@ -108,13 +108,14 @@ Json exact(const Ratio& value) {
   return {{"exact", value.to_string()}, {"value", value.to_double()}};
 }
 
-Json to_json(const Diagnostic& finding) {
+Json to_json(const Diagnostic& of_library) {
+  const Diagnostic finding = with_flags(of_library);
   return {{"code", name_of(finding.code)},
           {"severity", finding.severity == Severity::error ? "error" : "warning"},
           {"file", finding.file},
-          {"where", with_flags(finding.where)},
-          {"message", with_flags(finding.message)},
-          {"remedy", with_flags(finding.remedy)}};
+          {"where", finding.where},
+          {"message", finding.message},
+          {"remedy", finding.remedy}};
 }
 
 std::string to_text(const Json& json) {

@@ -53,7 +53,7 @@ void note(const Console& console, std::string_view line);
 /// {"exact": "1040/3", "value": 346.6666666666667}
 [[nodiscard]] Json exact(const Ratio& value);
 /// {"code", "severity", "file", "where", "message", "remedy"}
-[[nodiscard]] Json to_json(const Diagnostic& finding);
+[[nodiscard]] Json to_json(const Diagnostic& of_library);
 /// One line of JSON, ended; bytes that are not UTF-8 are replaced.
 [[nodiscard]] std::string to_text(const Json& json);
 
