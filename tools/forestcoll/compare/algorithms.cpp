@@ -1,4 +1,4 @@
-#include "compare/contenders.hpp"
+#include "compare/algorithms.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -113,7 +113,7 @@ Expected<void> refuse_with_trees(const CompareArguments& options,
 
 }  // namespace
 
-Expected<std::vector<std::string>> find_contenders(const CompareArguments& options) {
+Expected<std::vector<std::string>> find_algorithms(const CompareArguments& options) {
   auto names = names_of(options);
   if (!names) return names;
   if (const auto done = refuse_for_algorithms(options, *names); !done) return done.errors();
