@@ -205,7 +205,7 @@ Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& option
   if (const auto done = choose::refuse_large_fabric(fabric.network, *settled); !done) {
     return done.errors();
   }
-  if (const auto done = choose::refuse_former(fabric, *settled); !done) return done.errors();
+  if (const auto done = choose::refuse_previous(fabric, *settled); !done) return done.errors();
   Stopwatch watch;
   auto chosen = choose_forest(fabric, *settled);
   if (!chosen) return chosen.errors();
@@ -214,7 +214,7 @@ Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& option
   if (!in_network.forest) {
     heed_switches(in_network, *settled, chosen->synthesis);
     if (settled->previous_branching != nullptr) {
-      chosen->why = "nothing of the former forest is kept: here no trees that branch are better";
+      chosen->why = "nothing of the previous forest is kept: here no trees that branch are better";
     }
   }
   const Ratio optimum = chosen->synthesis.forest.optimum;

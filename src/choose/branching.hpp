@@ -29,7 +29,7 @@ struct InNetwork {
                                          const CollectiveForest& without);
 
 /// R02 where `options.previous_branching` is of another collective, root or ranks.
-[[nodiscard]] Expected<void> refuse_former(const Fabric& fabric, const CompileOptions& options);
+[[nodiscard]] Expected<void> refuse_previous(const Fabric& fabric, const CompileOptions& options);
 
 /// Whether the GPUs of every box are on a switch that copies and combines, which stays in the box.
 [[nodiscard]] bool has_boxes_on_able_switches(const Fabric& fabric);

@@ -65,13 +65,13 @@ Expected<Synthesis> pack_at_once(const Problem& in_turn, const AllreduceParts& p
   return pack_with_rounded_shares(in_turn, parts, options, begun);
 }
 
-// The former trees that stay, a part of all.
+// The previous trees that stay, a part of all.
 Ratio kept(const Synthesis& synthesis) {
   const auto& repack = synthesis.repack;
   return repack && repack->previous > 0 ? Ratio(repack->kept, repack->previous) : Ratio(0);
 }
 
-// With former trees it is they that matter: those of one way are of little use for the other.
+// With previous trees it is they that matter: those of one way are of little use for the other.
 Expected<Synthesis> keep_most(const Problem& in_turn, const AllreduceParts& parts,
                               const SynthesizeOptions& options, Synthesis begun) {
   auto other = plan_and_pack(in_turn, options, begun);

@@ -95,12 +95,12 @@ TEST(AlltoallSchedules, OfRandomFabricsAreRight) {
 TEST(AlltoallSchedules, TwiceAsManyPartsNeverReachLess) {
   for (std::uint64_t seed = 100; seed < 120; ++seed) {
     const Fabric fabric = fabric_of(random_network(seed, 8));
-    Ratio former = 0;
+    Ratio previous = 0;
     for (const std::int64_t k : {1, 2, 4, 8}) {
       const auto made = compile_as(fabric, AlltoallFormat::flows, k);
       ASSERT_TRUE(made);
-      EXPECT_GE(made->algbw, former) << seed << " " << k;
-      former = made->algbw;
+      EXPECT_GE(made->algbw, previous) << seed << " " << k;
+      previous = made->algbw;
     }
   }
 }

@@ -71,9 +71,9 @@ class Batch {
     }
     const auto lock = Lock::take(arguments_.output, request_.shard);
     if (!lock) return code(fail(lock.errors(), console_));
-    if (lock->former_holder()) {
+    if (lock->previous_holder()) {
       note(console_,
-           fmt::format("{} ended early here; what it made is kept", *lock->former_holder()));
+           fmt::format("{} ended early here; what it made is kept", *lock->previous_holder()));
     }
     const auto program = program_fingerprint();
     if (!program) return code(fail(program.errors(), console_));
