@@ -107,7 +107,7 @@ Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& 
 
   // 2. The trees: of both phases at once where that is better, else of one after the other.
   auto packed = both.parts ? solver::pack_both_ways(problem, *both.parts, options, std::move(begun))
-                           : solver::plan_and_pack(problem, options, std::move(begun));
+                           : solver::choose_and_pack(problem, options, std::move(begun));
   if (packed && both.is_open) {
     name_interval(network, both.parts, *optimum, options.packing.stop, *packed);
   }

@@ -156,9 +156,9 @@ INSTANTIATE_TEST_SUITE_P(All, BundledAlltoall,
                          });
 
 // The best of all ways to give every pair one simple path, in parts of the rate's own kind.
-class AllWays {
+class AllPaths {
  public:
-  explicit AllWays(const Network& network) : network_(network) {
+  explicit AllPaths(const Network& network) : network_(network) {
     for (const NodeId s : network.ranks) {
       for (const NodeId t : network.ranks) {
         if (s != t) choices_.push_back(paths(s, t));
@@ -231,7 +231,7 @@ TEST(AlltoallSchedules, AreTheBestOfAllWaysOnTinyFabrics) {
     ASSERT_TRUE(optimum);
     const auto routes = route_alltoall(network, demand, optimum->proof.at_most);
     ASSERT_TRUE(routes);
-    EXPECT_EQ(routes->rate, AllWays(network).best()) << seed;
+    EXPECT_EQ(routes->rate, AllPaths(network).best()) << seed;
   }
 }
 

@@ -171,13 +171,13 @@ class PlanExecutor : private PlanOperands {
   bool second_half(int r) const {
     return doubled_ && ranks_[static_cast<std::size_t>(r)].call % 2 == 1;
   }
-  Value& value(int r, const Span& span, int lane) {
-    return at(span.rank, span.type, span.first + lane, span.own_half && second_half(r));
+  Value& value(int r, const Span& span, int place) {
+    return at(span.rank, span.type, span.first + place, span.own_half && second_half(r));
   }
   // Who touches packets, touches its own call's half of whosever scratch.
-  Packet& packet(int r, const Span& span, int lane) {
+  Packet& packet(int r, const Span& span, int place) {
     if (span.type != 's') throw std::out_of_range("packets");
-    return packet_at(span.rank, span.first + lane, second_half(r));
+    return packet_at(span.rank, span.first + place, second_half(r));
   }
   int flag(int r) const { return ranks_[static_cast<std::size_t>(r)].call + 1; }
 
@@ -185,8 +185,8 @@ class PlanExecutor : private PlanOperands {
     const Json& sources = op.at("src_buff");
     for (std::size_t i = first_packet_read(op); i < sources.size(); ++i) {
       for (const Span& span : spans(r, b, op, sources.at(i))) {
-        for (int lane = 0; lane < span.count; ++lane) {
-          if (packet(r, span, lane).flag != flag(r)) return false;
+        for (int place = 0; place < span.count; ++place) {
+          if (packet(r, span, place).flag != flag(r)) return false;
         }
       }
     }
@@ -288,40 +288,40 @@ class PlanExecutor : private PlanOperands {
     if (std::get<2>(channel(r, b, op, static_cast<int>(i), true)) != to.rank) {
       throw std::out_of_range("another rank's buffer");
     }
-    for (int lane = 0; lane < from.count; ++lane) {
+    for (int place = 0; place < from.count; ++place) {
       if (is_packets(op.at("name"))) {
         if (from.type != 's' || to.type != 's') throw std::out_of_range("packets");
         const bool second = doubled_ && flag % 2 == 0;
-        packet_at(to.rank, to.first + lane, second) =
-            packet_at(from.rank, from.first + lane, second);
+        packet_at(to.rank, to.first + place, second) =
+            packet_at(from.rank, from.first + place, second);
       } else {
-        value(r, to, lane) = value(r, from, lane);
+        value(r, to, place) = value(r, from, place);
       }
     }
   }
 
   // By the rank's threads: here at once, elsewhere when it arrives.
-  void store(int r, int b, const Json& op, std::size_t i, int lane, Value stored) {
+  void store(int r, int b, const Json& op, std::size_t i, int place, Value stored) {
     const bool packets = i >= first_packet_written(op);
     for (const Span& span : spans(r, b, op, op.at("dst_buff").at(i))) {
       if (packets) {
-        memory(r).packet_stores.push_back({&packet(r, span, lane), {stored, flag(r)}});
+        memory(r).packet_stores.push_back({&packet(r, span, place), {stored, flag(r)}});
         if (!span.away) {
           *memory(r).packet_stores.back().to = memory(r).packet_stores.back().packet;
           memory(r).packet_stores.pop_back();
         }
       } else if (span.away) {
-        memory(r).stores.push_back({&value(r, span, lane), stored});
+        memory(r).stores.push_back({&value(r, span, place), stored});
       } else {
-        value(r, span, lane) = stored;
+        value(r, span, place) = stored;
       }
     }
   }
 
-  Value load(int r, int b, const Json& op, std::size_t i, int lane) {
+  Value load(int r, int b, const Json& op, std::size_t i, int place) {
     Value sum = 0;
     for (const Span& span : spans(r, b, op, op.at("src_buff").at(i))) {
-      sum += i >= first_packet_read(op) ? packet(r, span, lane).value : value(r, span, lane);
+      sum += i >= first_packet_read(op) ? packet(r, span, place).value : value(r, span, place);
     }
     return sum;
   }
@@ -338,16 +338,16 @@ class PlanExecutor : private PlanOperands {
     const std::size_t destinations = op.at("dst_buff").size();
     if (name == "put" || name == "get" || name == "copy" || name == "ppkt") {
       for (std::size_t i = 0; i < destinations; ++i) {
-        for (int lane = 0; lane < count; ++lane) {
-          store(r, b, op, i, lane, load(r, b, op, i, lane));
+        for (int place = 0; place < count; ++place) {
+          store(r, b, op, i, place, load(r, b, op, i, place));
         }
       }
       return;
     }
-    for (int lane = 0; lane < count; ++lane) {
+    for (int place = 0; place < count; ++place) {
       Value sum = 0;
-      for (std::size_t i = 0; i < sources.size(); ++i) sum += load(r, b, op, i, lane);
-      for (std::size_t i = 0; i < destinations; ++i) store(r, b, op, i, lane, sum);
+      for (std::size_t i = 0; i < sources.size(); ++i) sum += load(r, b, op, i, place);
+      for (std::size_t i = 0; i < destinations; ++i) store(r, b, op, i, place, sum);
     }
   }
 

@@ -143,7 +143,7 @@ class Batch {
     return assignments;
   }
 
-  [[nodiscard]] Confidence belief_in(const std::string& input) const {
+  [[nodiscard]] Confidence confidence_in(const std::string& input) const {
     if (!arguments_.manifest.empty()) return Confidence::named;
     return input.ends_with(".json") ? Confidence::looks_like_one : Confidence::none;
   }
@@ -153,7 +153,7 @@ class Batch {
     for (const Assignment& assignment : assignments) {
       tasks.push_back({.path = path_in(arguments_.directory, assignment.input),
                        .words = assignment.words,
-                       .confidence = belief_in(assignment.input)});
+                       .confidence = confidence_in(assignment.input)});
     }
     const auto probes = probe_all(tasks,
                                   {.jobs = request_.limits.jobs,
