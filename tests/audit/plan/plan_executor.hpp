@@ -37,7 +37,7 @@ class PlanExecutor : private PlanOperands {
     }
     if (wrong_) return Outcome::wrong;
     for (const RankState& rank : ranks_) {
-      if (rank.call < calls) return Outcome::hangs;
+      if (rank.call < kCalls) return Outcome::hangs;
     }
     for (const auto& [key, count] : counters_) {
       if (count != waited_[key]) return Outcome::wrong;  // the next call would take it for its own
@@ -88,7 +88,7 @@ class PlanExecutor : private PlanOperands {
   void collect(int r, std::vector<std::function<void()>>& can) {
     RankState& rank = ranks_[static_cast<std::size_t>(r)];
     if (!rank.running) {
-      if (rank.call < calls) can.emplace_back([this, r] { begin(r); });
+      if (rank.call < kCalls) can.emplace_back([this, r] { begin(r); });
       return;
     }
     bool busy = false;

@@ -104,11 +104,11 @@ Page to_page(const Comparison& comparison) {
   const std::string& collective = comparison.collective_name;
   const bool chart = has_times(comparison);
   page.html = fill(
-      page_template,
+      kPageTemplate,
       {{"title", fmt::format("{}, {}: forestcoll compare", name, collective)},
-       {"palette", std::string(page_palette)},
-       {"style", std::string(page_style)},
-       {"script", std::string(page_script)},
+       {"palette", std::string(kPagePalette)},
+       {"style", std::string(kPageStyle)},
+       {"script", std::string(kPageScript)},
        {"collective", collective},
        {"topology", name},
        {"verdict", paragraphs(who_wins(comparison))},
@@ -119,7 +119,7 @@ Page to_page(const Comparison& comparison) {
                                        xml_escaped(with_flags(drawn.errors()[0].message)))},
        {"footer", fmt::format("Made by forestcoll {}. Every figure that is not called measured is "
                               "a model, not measurement.",
-                              version)},
+                              kVersion)},
        {"data", embedded(page_data(comparison))}});
   return page;
 }
