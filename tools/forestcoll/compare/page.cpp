@@ -23,7 +23,7 @@ namespace forestcoll::cli {
 namespace {
 
 constexpr std::size_t kMostItemsDrawn = 1500;  // Graphviz needs minutes for more
-constexpr int kWideChart = 1000, narrow_chart = 360;
+constexpr int kWideChart = 1000, kNarrowChart = 360;
 
 // JSON between script tags: no text in it may end them.
 std::string embedded(const Json& json) {
@@ -113,7 +113,7 @@ Page to_page(const Comparison& comparison) {
        {"topology", name},
        {"verdict", paragraphs(who_wins(comparison))},
        {"chart-wide", chart ? to_chart(comparison, kWideChart, false) : ""},
-       {"chart-narrow", chart ? to_chart(comparison, narrow_chart, false) : ""},
+       {"chart-narrow", chart ? to_chart(comparison, kNarrowChart, false) : ""},
        {"drawing", drawn ? *drawn
                          : fmt::format("<p>Not drawn: {}.</p>",
                                        xml_escaped(with_flags(drawn.errors()[0].message)))},
