@@ -191,7 +191,7 @@ void Contest::find_lines(std::size_t program) {
   std::optional<double> of_links;
   for (std::size_t c = 0; c < contenders_.size(); ++c) {
     const Contender& contender = contenders_[c];
-    if (contender.program != program || contender.twin != c) continue;
+    if (contender.program != program || contender.equal != c) continue;
     const SimulationParameters parameters = parameters_for(contender);
     if (!of_links) {
       of_links = simulator.least_seconds(kManyBytes, links_alone()) /
@@ -323,14 +323,14 @@ std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes) {
 // Side by side. Whoever waits for one of them takes up nothing else, which might take longer.
 std::vector<std::optional<double>> Contest::seconds_of(const std::vector<std::size_t>& contenders,
                                                        std::int64_t bytes, double most) {
-  std::map<std::size_t, std::optional<double>> by_twin;
-  for (const std::size_t c : contenders) by_twin[contenders_[c].twin];
+  std::map<std::size_t, std::optional<double>> by_equal;
+  for (const std::size_t c : contenders) by_equal[contenders_[c].equal];
   tbb::this_task_arena::isolate([&] {
-    tbb::parallel_for_each(by_twin,
+    tbb::parallel_for_each(by_equal,
                            [&](auto& each) { each.second = seconds(each.first, bytes, most); });
   });
   std::vector<std::optional<double>> taken;
-  for (const std::size_t c : contenders) taken.push_back(by_twin[contenders_[c].twin]);
+  for (const std::size_t c : contenders) taken.push_back(by_equal[contenders_[c].equal]);
   return taken;
 }
 

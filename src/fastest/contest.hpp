@@ -23,7 +23,7 @@ struct Contender {
   std::string protocol;
   std::int64_t buffer_bytes = 0;  ///< of a connection in Simple; 0: as the runtime has it
   std::size_t plain = 0;          ///< the contender that differs in its buffers alone, the first
-  std::size_t twin = 0;           ///< the first that runs the same program in the same way
+  std::size_t equal = 0;          ///< the first that runs the same program in the same way
 };
 
 struct Winner {
@@ -109,7 +109,7 @@ class Contest {
       const std::vector<std::size_t>& contenders, std::int64_t bytes, double most);
   void find_lines(std::size_t program);
   [[nodiscard]] Times& times_of(std::size_t contender) const {
-    return *times_[contenders_[contender].twin];
+    return *times_[contenders_[contender].equal];
   }
   // The first that takes as long at that size: where chunks are so small that a pass carries them
   // whole, buffers make no difference.
@@ -125,7 +125,7 @@ class Contest {
   std::vector<Candidate> candidates_;
   std::vector<Program> programs_;
   std::vector<Contender> contenders_;
-  std::vector<std::unique_ptr<Times>> times_;  // by contender; twins have those of the first
+  std::vector<std::unique_ptr<Times>> times_;  // by contender; equals have those of the first
 };
 
 }  // namespace forestcoll::fastest
