@@ -199,7 +199,7 @@ TEST(Contest, StopsLookingAtWhatIsSlower) {
 }
 
 // On a switch a direct exchange is what our trees are: it has their times, which are its own.
-TEST(Contest, TwinsTakeTheSameTime) {
+TEST(Contest, EqualsTakeTheSameTime) {
   constexpr std::int64_t kSize = 1 << 20;
   const Fabric fabric = test::star_of(4);
   auto contest = Contest::hold(fabric, options_for(Collective::allgather, {kSize}));
