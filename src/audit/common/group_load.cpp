@@ -41,8 +41,9 @@ std::vector<std::pair<ArcId, Ratio>> links_of_access(const Network& network,
     ThroughSwitch through{links_through(network, NodeId(i), role.echoes, access),
                           std::numeric_limits<Capacity>::max()};
     if (through.links.empty()) continue;
-    for (const ArcId link : through.links)
+    for (const ArcId link : through.links) {
       through.width = std::min(through.width, network.capacity[link]);
+    }
     total += through.width;
     all.push_back(std::move(through));
   }
