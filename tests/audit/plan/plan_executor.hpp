@@ -16,8 +16,8 @@
 #include <tuple>
 #include <vector>
 
+#include "audit/plan/plan_epochs.hpp"
 #include "audit/plan/plan_operands.hpp"
-#include "audit/plan/plan_phases.hpp"
 #include "support/executor.hpp"
 
 namespace audit_test {
@@ -47,8 +47,8 @@ class PlanExecutor : private PlanOperands {
 
  private:
   struct Block {
-    PlanPhases phases;
-    std::size_t phase = 0;
+    PlanEpochs epochs;
+    std::size_t epoch = 0;
   };
   struct RankState {
     int call = 0;
@@ -94,10 +94,10 @@ class PlanExecutor : private PlanOperands {
     bool busy = false;
     for (std::size_t b = 0; b < rank.blocks.size(); ++b) {
       Block& block = rank.blocks[b];
-      while (block.phase < block.phases.size() && is_over(block.phases[block.phase])) ++block.phase;
-      if (block.phase == block.phases.size()) continue;
+      while (block.epoch < block.epochs.size() && is_over(block.epochs[block.epoch])) ++block.epoch;
+      if (block.epoch == block.epochs.size()) continue;
       busy = true;
-      auto& items = block.phases[block.phase];
+      auto& items = block.epochs[block.epoch];
       std::set<int> threads;  // that are held up
       for (std::size_t i = 0; i < items.size(); ++i) {
         if (items[i].done) continue;
@@ -132,7 +132,7 @@ class PlanExecutor : private PlanOperands {
     rank.running = true;
     rank.blocks.clear();
     for (const Json& tb : gpu(r).at("threadblocks")) {
-      rank.blocks.push_back({phases_of(tb.at("ops")), 0});
+      rank.blocks.push_back({epochs_of(tb.at("ops")), 0});
     }
     begin_memory(r, rank.call);
   }
@@ -205,8 +205,8 @@ class PlanExecutor : private PlanOperands {
     if (name == "barrier") {
       int arrived = 0;
       for (const Block& each : ranks_[static_cast<std::size_t>(r)].blocks) {
-        if (each.phase >= each.phases.size() || each.phases[each.phase].empty()) continue;
-        const PlanItem& other = each.phases[each.phase].front();
+        if (each.epoch >= each.epochs.size() || each.epochs[each.epoch].empty()) continue;
+        const PlanItem& other = each.epochs[each.epoch].front();
         arrived += other.op->at("name") == "barrier" &&
                            other.op->at("barrier_id") == item.op->at("barrier_id")
                        ? 1
@@ -223,7 +223,7 @@ class PlanExecutor : private PlanOperands {
 
   void perform(int r, int b, std::size_t i) {
     Block& own = ranks_[static_cast<std::size_t>(r)].blocks[static_cast<std::size_t>(b)];
-    PlanItem& item = own.phases[own.phase][i];
+    PlanItem& item = own.epochs[own.epoch][i];
     const Json& op = *item.op;
     const std::string name = op.at("name");
     if (name == "barrier") {
@@ -262,8 +262,8 @@ class PlanExecutor : private PlanOperands {
   // All who have arrived leave together.
   void leave_barrier(int r, const Json& op) {
     for (Block& each : ranks_[static_cast<std::size_t>(r)].blocks) {
-      if (each.phase >= each.phases.size() || each.phases[each.phase].empty()) continue;
-      PlanItem& other = each.phases[each.phase].front();
+      if (each.epoch >= each.epochs.size() || each.epochs[each.epoch].empty()) continue;
+      PlanItem& other = each.epochs[each.epoch].front();
       if (other.op->at("name") == "barrier" && other.op->at("barrier_id") == op.at("barrier_id")) {
         other.done = true;
       }
