@@ -123,7 +123,7 @@ Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& option
   if (const auto done = choose::refuse_large_fabric(fabric.network, *settled); !done) {
     return done.errors();
   }
-  if (const auto done = choose::refuse_former(fabric, *settled); !done) return done.errors();
+  if (const auto done = choose::refuse_previous(fabric, *settled); !done) return done.errors();
   // Rate, scale and pack, for every number of trees that may be; choose one of these forests.
   Stopwatch watch;
   auto chosen = choose_forest(fabric, *settled);

@@ -4,7 +4,7 @@
 
 #include "choose/alltoall_artefact.hpp"
 #include "choose/settle.hpp"
-#include "fastest/alltoall_rivals.hpp"
+#include "fastest/alltoall_candidates.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/compile.hpp"

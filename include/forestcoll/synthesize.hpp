@@ -28,7 +28,7 @@ struct SynthesizeOptions {
   /// phase that is not packed yet, instead of the error R01. While the optimal rate is not known
   /// there is none, and the error says what is proved of that.
   bool answer_when_stopped = false;
-  /// Both phases of an allreduce may be planned for the same time, where that is faster.
+  /// Both phases of an allreduce may run at the same time, where that is faster.
   bool at_once = true;
 };
 

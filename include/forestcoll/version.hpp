@@ -5,6 +5,6 @@
 
 namespace forestcoll {
 
-inline constexpr std::string_view version = "0.1.0";
+inline constexpr std::string_view kVersion = "0.1.0";
 
 }  // namespace forestcoll

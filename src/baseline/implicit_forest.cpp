@@ -151,7 +151,7 @@ class ForestFiller {
   std::vector<Rank> chain_;
 };
 
-Expected<Phase> make_phase(const Network& network, const FamilyMaker& make) {
+Expected<Phase> make_phase(const Network& network, const ImplicitForestMaker& make) {
   auto implicit = make(network);
   if (!implicit) return implicit.errors();
   Phase phase{*std::move(implicit), std::nullopt};
@@ -236,7 +236,8 @@ std::vector<Rank> Request::roots() const {
   return all;
 }
 
-Expected<BaselineResult> carry_out(const Request& request, const FamilyMaker& make, Reduce how) {
+Expected<BaselineResult> carry_out(const Request& request, const ImplicitForestMaker& make,
+                                   Reduce how) {
   const Collective c = request.collective;
   const bool inward =
       c == Collective::reduce_scatter || c == Collective::reduce || c == Collective::allreduce;

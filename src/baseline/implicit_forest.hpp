@@ -41,7 +41,7 @@ struct Request {
 };
 
 /// Makes the out-trees of an algorithm on `network`: the request's, or that turned round.
-using FamilyMaker = std::function<Expected<ImplicitForest>(const Network& network)>;
+using ImplicitForestMaker = std::function<Expected<ImplicitForest>(const Network& network)>;
 
 /// What the reduce phase of an allreduce takes on a fabric that is the same both ways.
 enum class Reduce {
@@ -52,7 +52,8 @@ enum class Reduce {
 /// Carries out the request's collective: out-trees for its broadcast phase; for its reduce phase
 /// those of the fabric turned round, walked backwards. The result has no forest where hops pass
 /// through ranks, or beyond 2^25 tree edges; the note then says so. Error E14.
-[[nodiscard]] Expected<BaselineResult> carry_out(const Request& request, const FamilyMaker& make,
+[[nodiscard]] Expected<BaselineResult> carry_out(const Request& request,
+                                                 const ImplicitForestMaker& make,
                                                  Reduce how = Reduce::same_trees);
 
 [[nodiscard]] Diagnostic too_large(std::string message, std::string remedy);

@@ -15,7 +15,7 @@ namespace forestcoll::choose {
 /// `without_detours`), and, of an even number of trees, half as many twice. Those that are better
 /// by a runtime's routes than the ones before them come first; where such are not by `synthesize`
 /// alone, their `forest.optimum` is what no schedule exceeds, and `optimum_of_paths` that of
-/// forests. With former trees, only these count. Never empty.
+/// forests. With previous trees, only these count. Never empty.
 /// Errors: those of `synthesize`. Cost: that of `synthesize`, at most four times.
 [[nodiscard]] Expected<std::vector<Synthesis>> synthesize_as_written(
     const Network& network, const SynthesizeOptions& options, Format format);

@@ -189,26 +189,26 @@ bool has_boxes_on_able_switches(const Fabric& fabric) {
   return served.size() == sizes.size();
 }
 
-Expected<void> refuse_former(const Fabric& fabric, const CompileOptions& options) {
+Expected<void> refuse_previous(const Fabric& fabric, const CompileOptions& options) {
   if (options.previous_branching == nullptr) return {};
-  const BranchingForest& former = *options.previous_branching;
+  const BranchingForest& previous = *options.previous_branching;
   const SynthesizeOptions& asked = options.synthesis;
   const auto misfit = [](std::string message) {
     return make_error(Code::R02, std::move(message),
                       "give a forest of the same collective, root and fabric, made before the "
                       "failure, or leave it out and pack from scratch");
   };
-  if (former.collective != asked.collective) {
-    return misfit(fmt::format("the former forest is for {}, not for {}",
-                              to_string(former.collective), to_string(asked.collective)));
+  if (previous.collective != asked.collective) {
+    return misfit(fmt::format("the previous forest is for {}, not for {}",
+                              to_string(previous.collective), to_string(asked.collective)));
   }
   const std::vector<NodeId>& ranks = fabric.network.ranks;
   for (const NodeId rank : ranks) {
-    if (std::ranges::find(former.ranks, rank) != former.ranks.end()) continue;
-    return misfit(fmt::format("{} is not in the former forest", fabric.topology.nodes[rank].id));
+    if (std::ranges::find(previous.ranks, rank) != previous.ranks.end()) continue;
+    return misfit(fmt::format("{} is not in the previous forest", fabric.topology.nodes[rank].id));
   }
-  if (asked.root && former.ranks[former.root->index()] != ranks[asked.root->index()]) {
-    return misfit("the former forest has another root");
+  if (asked.root && previous.ranks[previous.root->index()] != ranks[asked.root->index()]) {
+    return misfit("the previous forest has another root");
   }
   return {};
 }
@@ -225,7 +225,7 @@ InNetwork branching_forest(const Fabric& fabric, const CompileOptions& options,
 void heed_switches(const InNetwork& in_network, const CompileOptions& options,
                    ChosenForest& chosen) {
   if (options.previous_branching != nullptr) {
-    chosen.why = "nothing of the former forest is kept: here no trees that branch are better";
+    chosen.why = "nothing of the previous forest is kept: here no trees that branch are better";
   }
   if (options.format == Format::mscclpp) return;
   Synthesis& synthesis = chosen.synthesis;

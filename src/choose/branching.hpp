@@ -29,7 +29,7 @@ struct InNetwork {
                                          const CollectiveForest& without);
 
 /// R02 where `options.previous_branching` is of another collective, root or ranks.
-[[nodiscard]] Expected<void> refuse_former(const Fabric& fabric, const CompileOptions& options);
+[[nodiscard]] Expected<void> refuse_previous(const Fabric& fabric, const CompileOptions& options);
 
 /// `chosen`, where trees that branch may be faster but none that are were made: its optimum is then
 /// theirs. XML and plans have an optimum of their own, of what they can say.

@@ -36,7 +36,7 @@ std::string to_alltoall_xml(const AlltoallSchedule& schedule, const Ratio& optim
       "<!-- forestcoll {}: alltoall on {}, topology hash {:016x} -->\n"
       "<!-- k = {} parts per pair, {} chunks of scratch at most, optimum {} GB/s -->\n"
       "<!-- {} selects it for {} -->\n",
-      version, emit::plain(topology.name, 100), emit::topology_hash(topology), schedule.k,
+      kVersion, emit::plain(topology.name, 100), emit::topology_hash(topology), schedule.k,
       schedule.max_scratch(), optimum.to_string(), target->name,
       counts_of_pairs(schedule, *target));
   out += fmt::format(

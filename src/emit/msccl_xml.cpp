@@ -68,7 +68,7 @@ void append_comments(std::string& out, const Schedule& schedule, const Collectiv
   fmt::format_to(std::back_inserter(out),
                  "<!-- forestcoll {}: {} on {}, topology hash {:016x} -->\n"
                  "<!-- {}{}, algbw {} GB/s, optimum {} GB/s -->\n",
-                 version, to_string(forest.collective), emit::plain(topology.name, 100),
+                 kVersion, to_string(forest.collective), emit::plain(topology.name, 100),
                  emit::topology_hash(topology), what_in_words(schedule, forest, options), instances,
                  forest.algbw.to_string(), forest.optimum.to_string());
   fmt::format_to(std::back_inserter(out), "<!-- {} selects it for {} -->\n", target.name,

@@ -77,14 +77,14 @@ Expected<Contest> Contest::hold(const Fabric& fabric, const FastestOptions& opti
                                        : find_simulation_parameters(fabric.gpu.name);
   if (!parameters) return parameters.errors();
   contest.parameters_ = *std::move(parameters);
-  auto ways = find_ways(fabric, contest.compile_, options.baseline, options.algorithms);
-  if (!ways) return ways.errors();
-  contest.ways_ = *std::move(ways);
+  auto candidates = find_candidates(fabric, contest.compile_, options.baseline, options.algorithms);
+  if (!candidates) return candidates.errors();
+  contest.candidates_ = *std::move(candidates);
   const Progress& progress = options.compile.synthesis.packing.progress;
   if (progress) progress("writing all that may be fastest", std::nullopt);
-  auto programs = contest.of_plans()
-                      ? make_plans(contest.ways_, fabric, contest.compile_)
-                      : make_programs(contest.ways_, fabric, contest.compile_, options.instances);
+  auto programs = contest.of_plans() ? make_plans(contest.candidates_, fabric, contest.compile_)
+                                     : make_programs(contest.candidates_, fabric, contest.compile_,
+                                                     options.instances);
   if (!programs) return programs.errors();
   contest.programs_ = *std::move(programs);
   contest.add_contenders();
@@ -124,7 +124,7 @@ void Contest::add_contenders() {
   for (std::size_t p = 0; p < programs_.size(); ++p) {
     for (const std::string& protocol : protocols()) {
       if (free_ && protocol == "LL128" && !programs_[p].no_ll128.empty()) continue;
-      if (protocol == "Simple" && ways_[programs_[p].way].is_ll_only()) continue;
+      if (protocol == "Simple" && candidates_[programs_[p].candidate].is_ll_only()) continue;
       const std::size_t plain = contenders_.size();
       for (const std::int64_t buffer : buffers_for(protocol)) {
         const std::size_t c = contenders_.size();
@@ -139,7 +139,7 @@ void Contest::add_contenders() {
 std::vector<std::string> Contest::algorithms() const {
   std::vector<std::string> names;
   for (const Program& each : programs_) {
-    const std::string& name = ways_[each.way].algorithm;
+    const std::string& name = candidates_[each.candidate].algorithm;
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   return names;
@@ -191,7 +191,7 @@ void Contest::find_lines(std::size_t program) {
   std::optional<double> of_links;
   for (std::size_t c = 0; c < contenders_.size(); ++c) {
     const Contender& contender = contenders_[c];
-    if (contender.program != program || contender.twin != c) continue;
+    if (contender.program != program || contender.equal != c) continue;
     const SimulationParameters parameters = parameters_for(contender);
     if (!of_links) {
       of_links = simulator.least_seconds(kManyBytes, links_alone()) /
@@ -307,14 +307,14 @@ std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes) {
       const std::size_t c = next[i];
       const double taken = *all_taken[i];
       const bool is_late = taken > most;  // or infinite: what is known of other sizes says nothing
-      considered.push_back({way(c).algorithm, is_late ? most : taken, is_late});
+      considered.push_back({candidate(c).algorithm, is_late ? most : taken, is_late});
       const bool is_better =
           !best || std::pair(taken, c) < std::pair(best->seconds, best->contender);
       if (is_better) best = Winner{c, taken, {}};
     }
   }
   for (const auto& [least, c, is_line] : queue.rest()) {
-    considered.push_back({way(c).algorithm, least, true});
+    considered.push_back({candidate(c).algorithm, least, true});
   }
   if (best) best->considered = best_of_each(std::move(considered));
   return best;
@@ -323,14 +323,14 @@ std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes) {
 // Side by side. Whoever waits for one of them takes up nothing else, which might take longer.
 std::vector<std::optional<double>> Contest::seconds_of(const std::vector<std::size_t>& contenders,
                                                        std::int64_t bytes, double most) {
-  std::map<std::size_t, std::optional<double>> by_twin;
-  for (const std::size_t c : contenders) by_twin[contenders_[c].twin];
+  std::map<std::size_t, std::optional<double>> by_equal;
+  for (const std::size_t c : contenders) by_equal[contenders_[c].equal];
   tbb::this_task_arena::isolate([&] {
-    tbb::parallel_for_each(by_twin,
+    tbb::parallel_for_each(by_equal,
                            [&](auto& each) { each.second = seconds(each.first, bytes, most); });
   });
   std::vector<std::optional<double>> taken;
-  for (const std::size_t c : contenders) taken.push_back(by_twin[contenders_[c].twin]);
+  for (const std::size_t c : contenders) taken.push_back(by_equal[contenders_[c].equal]);
   return taken;
 }
 

@@ -23,7 +23,7 @@ struct Contender {
   std::string protocol;
   std::int64_t buffer_bytes = 0;  ///< of a connection in Simple; 0: as the runtime has it
   std::size_t plain = 0;          ///< the contender that differs in its buffers alone, the first
-  std::size_t twin = 0;           ///< the first that runs the same program in the same way
+  std::size_t equal = 0;          ///< the first that runs the same program in the same way
 };
 
 struct Winner {
@@ -34,7 +34,7 @@ struct Winner {
 
 class Contest {
  public:
-  /// Errors: those of `find_ways` and `make_programs`; M03.
+  /// Errors: those of `find_candidates` and `make_programs`; M03.
   static Expected<Contest> hold(const Fabric& fabric, const FastestOptions& options);
 
   /// For each of the options' sizes the fastest of what a runtime would select there, of equals the
@@ -62,11 +62,11 @@ class Contest {
   /// A runtime selects it for multiples of so many elements of the whole buffer.
   [[nodiscard]] std::int64_t elements(const Program& program) const;
 
-  [[nodiscard]] const std::vector<Way>& ways() const { return ways_; }
+  [[nodiscard]] const std::vector<Candidate>& candidates() const { return candidates_; }
   [[nodiscard]] const std::vector<Program>& programs() const { return programs_; }
   [[nodiscard]] const std::vector<Contender>& contenders() const { return contenders_; }
-  [[nodiscard]] const Way& way(std::size_t contender) const {
-    return ways_[program(contender).way];
+  [[nodiscard]] const Candidate& candidate(std::size_t contender) const {
+    return candidates_[program(contender).candidate];
   }
   [[nodiscard]] const Program& program(std::size_t contender) const {
     return programs_[contenders_[contender].program];
@@ -109,7 +109,7 @@ class Contest {
       const std::vector<std::size_t>& contenders, std::int64_t bytes, double most);
   void find_lines(std::size_t program);
   [[nodiscard]] Times& times_of(std::size_t contender) const {
-    return *times_[contenders_[contender].twin];
+    return *times_[contenders_[contender].equal];
   }
   // The first that takes as long at that size: where chunks are so small that a pass carries them
   // whole, buffers make no difference.
@@ -122,10 +122,10 @@ class Contest {
   CompileOptions compile_;  // settled
   bool free_ = false;       // the protocol is chosen by size
   SimulationParameters parameters_;
-  std::vector<Way> ways_;
+  std::vector<Candidate> candidates_;
   std::vector<Program> programs_;
   std::vector<Contender> contenders_;
-  std::vector<std::unique_ptr<Times>> times_;  // by contender; twins have those of the first
+  std::vector<std::unique_ptr<Times>> times_;  // by contender; equals have those of the first
 };
 
 }  // namespace forestcoll::fastest

@@ -117,7 +117,7 @@ Expected<std::vector<AlgorithmTimes>> fastest_of_each(const Fabric& fabric,
   const std::vector<std::string> algorithms = contest->algorithms();
   std::vector<Contest::Takes> takes;
   for (const std::string& algorithm : algorithms) {
-    takes.emplace_back([&](std::size_t c) { return contest->way(c).algorithm == algorithm; });
+    takes.emplace_back([&](std::size_t c) { return contest->candidate(c).algorithm == algorithm; });
   }
   const auto winners = contest->winners(takes);
   for (std::size_t a = 0; a < algorithms.size(); ++a) add(algorithms[a], winners[a]);
@@ -136,10 +136,10 @@ Expected<Compilation> compile_exchange(const Fabric& fabric, const ExchangeInfo&
   if (!settled) return settled.errors();
   const auto best = bound(fabric.network, Collective::allreduce, std::nullopt);
   if (!best) return best.errors();
-  fastest::Way way{std::string(exchange.name), {}, exchange.exchange};
-  way.chosen.synthesis.forest.collective = Collective::allreduce;
-  way.chosen.synthesis.forest.optimum = best->algbw;
-  auto lowered = lower_as_written(way, fabric, *std::move(settled));
+  fastest::Candidate candidate{std::string(exchange.name), {}, exchange.exchange};
+  candidate.chosen.synthesis.forest.collective = Collective::allreduce;
+  candidate.chosen.synthesis.forest.optimum = best->algbw;
+  auto lowered = lower_as_written(candidate, fabric, *std::move(settled));
   if (!lowered) return lowered.errors();
   return compile_forest(fabric, std::move(lowered->chosen), lowered->options);
 }

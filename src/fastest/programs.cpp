@@ -38,22 +38,24 @@ std::size_t most_steps(std::size_t ranks, Collective collective) {
 
 class ProgramMaker {
  public:
-  ProgramMaker(std::vector<Way>& ways, const Fabric& fabric, const CompileOptions& options)
-      : ways_(ways),
+  ProgramMaker(std::vector<Candidate>& candidates, const Fabric& fabric,
+               const CompileOptions& options)
+      : candidates_(candidates),
         fabric_(fabric),
         options_(options),
         most_steps_(most_steps(fabric.network.ranks.size(), options.synthesis.collective)) {}
 
-  // All numbers of instances of one way.
-  Expected<std::vector<Program>> make(std::size_t way, std::optional<std::int32_t> asked) const {
+  // All numbers of instances of one candidate.
+  Expected<std::vector<Program>> make(std::size_t candidate,
+                                      std::optional<std::int32_t> asked) const {
     std::vector<Program> made;
     for (const std::int32_t instances : kInstances) {
       const std::int32_t n = asked.value_or(instances);
-      auto schedule = lowered(way, n);
+      auto schedule = lowered(candidate, n);
       if (!schedule && made.empty()) return schedule.errors();
-      const bool is_first = way == 0 && made.empty();
+      const bool is_first = candidate == 0 && made.empty();
       if (!schedule || (!is_first && step_count(*schedule) > most_steps_)) break;
-      if (auto program = prepared(way, n, *schedule)) made.push_back(*std::move(program));
+      if (auto program = prepared(candidate, n, *schedule)) made.push_back(*std::move(program));
       if (asked || options_.synthesis.packing.stop.stop_requested()) break;
     }
     return made;
@@ -61,29 +63,29 @@ class ProgramMaker {
 
  private:
   Expected<Schedule> lowered(std::size_t number, std::int32_t instances) const {
-    Way& way = ways_[number];
+    Candidate& candidate = candidates_[number];
     LowerOptions lowering = options_.lowering;
     lowering.instances = instances;
-    auto schedule = lower_way(way, fabric_, lowering);
-    if (schedule || instances > 1 || way.algorithm != "forestcoll") return schedule;
+    auto schedule = lower_candidate(candidate, fabric_, lowering);
+    if (schedule || instances > 1 || candidate.algorithm != "forestcoll") return schedule;
     // Taller trees with fewer peers, where that makes them fit.
-    auto fitted = choose::fit_threadblocks(way.chosen.synthesis, fabric_, options_);
+    auto fitted = choose::fit_threadblocks(candidate.chosen.synthesis, fabric_, options_);
     if (!fitted.fits) return schedule;
     Schedule fits = *std::exchange(fitted.chosen.schedule, std::nullopt);
-    way.chosen = std::move(fitted.chosen);
+    candidate.chosen = std::move(fitted.chosen);
     return fits;
   }
 
   std::optional<Program> prepared(std::size_t number, std::int32_t instances,
                                   const Schedule& schedule) const {
-    const Way& way = ways_[number];
+    const Candidate& candidate = candidates_[number];
     XmlOptions xml = options_.xml;
-    xml.protocol = way.is_ll_only() ? "LL" : "Simple";
-    const std::string text = to_msccl_xml(schedule, way.forest(), fabric_.topology, xml);
-    auto simulator = prepare_simulation(text, way.algorithm, fabric_.topology);
+    xml.protocol = candidate.is_ll_only() ? "LL" : "Simple";
+    const std::string text = to_msccl_xml(schedule, candidate.forest(), fabric_.topology, xml);
+    auto simulator = prepare_simulation(text, candidate.algorithm, fabric_.topology);
     if (!simulator) return std::nullopt;
-    if (way.exchange && !note_rate(number, text)) return std::nullopt;
-    return Program{.way = number,
+    if (candidate.exchange && !note_rate(number, text)) return std::nullopt;
+    return Program{.candidate = number,
                    .instances = instances,
                    .simulator = *std::move(simulator),
                    .chunks = schedule.chunks,
@@ -91,26 +93,26 @@ class ProgramMaker {
                    .channels = schedule.channels,
                    .steps = schedule.max_steps(),
                    .fingerprint = fingerprint_of(text),
-                   .no_ll128 = why_not_ll128(way)};
+                   .no_ll128 = why_not_ll128(candidate)};
   }
 
   // What an exchange reaches on the links only the checker knows. False: it is wrong.
   [[nodiscard]] bool note_rate(std::size_t number, const std::string& text) const {
-    Way& way = ways_[number];
+    Candidate& candidate = candidates_[number];
     const auto verdict =
-        verify(text, way.algorithm, &fabric_.topology, choose::runtime_of(options_));
+        verify(text, candidate.algorithm, &fabric_.topology, choose::runtime_of(options_));
     if (!verdict || !verdict->ok) return false;
-    if (verdict->algbw) way.chosen.synthesis.forest.algbw = *verdict->algbw;
+    if (verdict->algbw) candidate.chosen.synthesis.forest.algbw = *verdict->algbw;
     return true;
   }
 
   // Which links exchanges take only their programs say; they are for sizes that LL is for.
-  [[nodiscard]] std::string why_not_ll128(const Way& way) const {
-    if (way.exchange) return "whole buffers are exchanged in LL or Simple";
-    return why_no_ll128(way.forest(), fabric_.topology, options_.lowering.target);
+  [[nodiscard]] std::string why_not_ll128(const Candidate& candidate) const {
+    if (candidate.exchange) return "whole buffers are exchanged in LL or Simple";
+    return why_no_ll128(candidate.forest(), fabric_.topology, options_.lowering.target);
   }
 
-  std::vector<Way>& ways_;
+  std::vector<Candidate>& candidates_;
   const Fabric& fabric_;
   const CompileOptions& options_;
   std::size_t most_steps_;
@@ -122,13 +124,13 @@ Fingerprint fingerprint_of(const std::string& text) {
   return {text.size(), std::hash<std::string>()(text)};
 }
 
-Expected<std::vector<Program>> make_programs(std::vector<Way>& ways, const Fabric& fabric,
-                                             const CompileOptions& options,
+Expected<std::vector<Program>> make_programs(std::vector<Candidate>& candidates,
+                                             const Fabric& fabric, const CompileOptions& options,
                                              std::optional<std::int32_t> instances) {
-  const ProgramMaker maker(ways, fabric, options);
-  std::vector<std::optional<Expected<std::vector<Program>>>> made(ways.size());
-  tbb::parallel_for(std::size_t{0}, ways.size(),
-                    [&](std::size_t w) { made[w] = maker.make(w, instances); });
+  const ProgramMaker maker(candidates, fabric, options);
+  std::vector<std::optional<Expected<std::vector<Program>>>> made(candidates.size());
+  tbb::parallel_for(std::size_t{0}, candidates.size(),
+                    [&](std::size_t c) { made[c] = maker.make(c, instances); });
   std::vector<Program> programs;
   for (auto& each : made) {
     if (!*each) continue;

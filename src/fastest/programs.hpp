@@ -1,4 +1,4 @@
-// Ways as the programs that are written, each ready to be simulated.
+// Candidates as the programs that are written, each ready to be simulated.
 #pragma once
 
 #include <compare>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "fastest/ways.hpp"
+#include "fastest/candidates.hpp"
 #include "forestcoll/ratio.hpp"
 #include "forestcoll/simulate.hpp"
 #include "schedule/mscclpp/plan.hpp"
@@ -23,7 +23,7 @@ struct Fingerprint {
 };
 
 struct Program {
-  std::size_t way = 0;
+  std::size_t candidate = 0;
   std::int32_t instances = 1;
   Simulator simulator;
   std::int64_t chunks = 0;
@@ -38,17 +38,18 @@ struct Program {
 
 [[nodiscard]] Fingerprint fingerprint_of(const std::string& text);
 
-/// All ways in all numbers of instances, as far as they fit the target, in that order. What the
-/// checker finds wrong, or what goes where no links are, is left out. Errors: why the first way
-/// does not fit, where nothing does. Cost: that of lowering, writing and verifying each, on all
-/// processors.
-[[nodiscard]] Expected<std::vector<Program>> make_programs(std::vector<Way>& ways,
+/// All candidates in all numbers of instances, as far as they fit the target, in that order. What
+/// the checker finds wrong, or what goes where no links are, is left out. Errors: why the first
+/// candidate does not fit, where nothing does. Cost: that of lowering, writing and verifying each,
+/// on all processors.
+[[nodiscard]] Expected<std::vector<Program>> make_programs(std::vector<Candidate>& candidates,
                                                            const Fabric& fabric,
                                                            const CompileOptions& options,
                                                            std::optional<std::int32_t> instances);
 
-/// All ways as plans of MSCCL++, each for all sizes that it can be for. Errors and cost: the same.
-[[nodiscard]] Expected<std::vector<Program>> make_plans(std::vector<Way>& ways,
+/// All candidates as plans of MSCCL++, each for all sizes that it can be for. Errors and cost: the
+/// same.
+[[nodiscard]] Expected<std::vector<Program>> make_plans(std::vector<Candidate>& candidates,
                                                         const Fabric& fabric,
                                                         const CompileOptions& options);
 

@@ -52,8 +52,8 @@ double latency(const NcclCosts& costs, const Size& size, Collective collective) 
 
 // GB/s on the links; none where there is no such algorithm here.
 std::optional<double> rate_of(const Contest& contest, const std::string& algorithm) {
-  for (const Way& way : contest.ways()) {
-    if (way.algorithm == algorithm) return way.forest().algbw.to_double();
+  for (const Candidate& candidate : contest.candidates()) {
+    if (candidate.algorithm == algorithm) return candidate.forest().algbw.to_double();
   }
   return std::nullopt;
 }
@@ -138,9 +138,9 @@ std::vector<std::optional<Winner>> picks(Contest& contest, const Selector& selec
     result.push_back(contest.winner(bytes, [&](std::size_t c) {
       const bool is_protocol =
           pick.protocol.empty() || contest.contenders()[c].protocol == pick.protocol;
-      const auto& switched = contest.way(c).switched;
+      const auto& switched = contest.candidate(c).switched;
       const bool has_packets = switched && switched->plan.packets;
-      return contest.way(c).algorithm == pick.algorithm && is_protocol &&
+      return contest.candidate(c).algorithm == pick.algorithm && is_protocol &&
              has_packets == pick.packets_in_switches;
     }));
   }

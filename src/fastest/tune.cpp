@@ -88,8 +88,8 @@ class Tuner {
                                             std::int64_t size) {
     while (size / 2 > before.last && contest_.serves(next.contender, size / 2)) {
       const auto seconds = contest_.seconds(next.contender, size / 2);
-      const auto former = contest_.seconds(before.winner.contender, size / 2);
-      if (!seconds || (former && *seconds > *former)) break;
+      const auto previous = contest_.seconds(before.winner.contender, size / 2);
+      if (!seconds || (previous && *seconds > *previous)) break;
       size /= 2;
       next.seconds = *seconds;
     }

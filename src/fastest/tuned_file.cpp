@@ -40,9 +40,11 @@ class FileMaker {
  private:
   // REQUIRES: switches copy.
   [[nodiscard]] SwitchUse switch_use() const {
-    return way().switched->plan.packets ? SwitchUse::packets : SwitchUse::sums;
+    return candidate().switched->plan.packets ? SwitchUse::packets : SwitchUse::sums;
   }
-  [[nodiscard]] const Way& way() const { return contest_.way(range_.winner.contender); }
+  [[nodiscard]] const Candidate& candidate() const {
+    return contest_.candidate(range_.winner.contender);
+  }
 
   [[nodiscard]] TunedFile described(const CollectiveForest& trees,
                                     std::string_view extension) const {
@@ -80,12 +82,12 @@ class FileMaker {
   }
 
   [[nodiscard]] Expected<TunedFile> plan(CollectiveForest& trees) const {
-    trees = way().forest();
+    trees = candidate().forest();
     TunedFile result = described(trees, "json");
-    if (way().switched) {
+    if (candidate().switched) {
       result.switches = switch_use();
-      result.algbw = way().switched->trees.algbw;
-      result.optimum = way().switched->trees.optimum;
+      result.algbw = candidate().switched->trees.algbw;
+      result.optimum = candidate().switched->trees.optimum;
     }
     ExecutionPlan plan = *contest_.program(range_.winner.contender).lowered;
     result.last = std::min(result.last, plan.max_bytes);
@@ -96,10 +98,10 @@ class FileMaker {
   }
 
   [[nodiscard]] std::string label(const CollectiveForest& trees) const {
-    if (way().switched && way().algorithm == "forestcoll") {
+    if (candidate().switched && candidate().algorithm == "forestcoll") {
       return std::string(to_string(switch_use()));
     }
-    if (way().algorithm != "forestcoll") return way().algorithm;
+    if (candidate().algorithm != "forestcoll") return candidate().algorithm;
     return trees.weight.empty() ? fmt::format("k{}", trees.k)
                                 : fmt::format("c{}", chunks_of(trees));
   }

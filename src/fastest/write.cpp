@@ -25,9 +25,9 @@ const ProtocolParameters& costs_of(const SimulationParameters& parameters,
 
 // GB/s, of trees over GPUs, and in plans of those that branch at switches.
 Ratio optimum_of(const Contest& contest) {
-  Ratio optimum = contest.ways().front().forest().optimum;
-  for (const Way& way : contest.ways()) {
-    if (way.switched) optimum = std::max(optimum, way.switched->trees.optimum);
+  Ratio optimum = contest.candidates().front().forest().optimum;
+  for (const Candidate& candidate : contest.candidates()) {
+    if (candidate.switched) optimum = std::max(optimum, candidate.switched->trees.optimum);
   }
   return optimum;
 }
@@ -63,16 +63,17 @@ const Program& widest(const Contest& contest) {
 
 }  // namespace
 
-Expected<Lowered> lower_as_written(const Way& way, const Fabric& fabric, CompileOptions options) {
-  if (way.algorithm != "forestcoll") options.xml.algorithm = way.algorithm;
-  auto schedule = lower_way(way, fabric, options.lowering);
+Expected<Lowered> lower_as_written(const Candidate& candidate, const Fabric& fabric,
+                                   CompileOptions options) {
+  if (candidate.algorithm != "forestcoll") options.xml.algorithm = candidate.algorithm;
+  auto schedule = lower_candidate(candidate, fabric, options.lowering);
   if (!schedule) return schedule.errors();
-  Lowered result{way.chosen, std::move(options)};
-  if (way.exchange) {
+  Lowered result{candidate.chosen, std::move(options)};
+  if (candidate.exchange) {
     CollectiveForest& forest = result.chosen.synthesis.forest;
     const auto verdict =
-        verify(to_msccl_xml(*schedule, forest, fabric.topology, result.options.xml), way.algorithm,
-               &fabric.topology, choose::runtime_of(result.options));
+        verify(to_msccl_xml(*schedule, forest, fabric.topology, result.options.xml),
+               candidate.algorithm, &fabric.topology, choose::runtime_of(result.options));
     if (!verdict) return verdict.errors();
     if (!verdict->ok) return verdict->findings;
     if (verdict->algbw) forest.algbw = result.chosen.synthesis.allowed = *verdict->algbw;
@@ -87,16 +88,16 @@ Expected<Lowered> lower_winner(const Contest& contest, std::size_t contender,
   options.xml.protocol = contest.contenders()[contender].protocol;
   options.xml.buffer_bytes = contest.contenders()[contender].buffer_bytes;
   options.lowering.instances = contest.program(contender).instances;
-  return lower_as_written(contest.way(contender), fabric, std::move(options));
+  return lower_as_written(contest.candidate(contender), fabric, std::move(options));
 }
 
 FastestChoice describe(const Contest& contest, const Winner& winner, std::int64_t bytes,
                        const Fabric& fabric) {
-  const Way& way = contest.way(winner.contender);
+  const Candidate& candidate = contest.candidate(winner.contender);
   const Program& program = contest.program(winner.contender);
   return {.bytes = bytes,
-          .algorithm = way.algorithm,
-          .name = way.in_words() + (contest.of_plans() ? ", a plan of MSCCL++" : ""),
+          .algorithm = candidate.algorithm,
+          .name = candidate.in_words() + (contest.of_plans() ? ", a plan of MSCCL++" : ""),
           .protocol = contest.contenders()[winner.contender].protocol,
           .instances = program.instances,
           .buffer_bytes = contest.contenders()[winner.contender].buffer_bytes,
@@ -104,7 +105,7 @@ FastestChoice describe(const Contest& contest, const Winner& winner, std::int64_
           .threadblocks = program.threadblocks,
           .channels = program.channels,
           .steps = program.steps,
-          .algbw = way.algbw(),
+          .algbw = candidate.algbw(),
           .seconds = winner.seconds,
           .least = least_time(contest, bytes, fabric),
           .considered = winner.considered};
@@ -112,16 +113,16 @@ FastestChoice describe(const Contest& contest, const Winner& winner, std::int64_
 
 Expected<Compilation> compile_plan(const Contest& contest, std::size_t contender,
                                    const Fabric& fabric) {
-  const Way& way = contest.way(contender);
-  Compilation result{.chosen = way.chosen, .options = contest.compile()};
-  if (way.switched) {
-    result.branching = way.switched->trees;
-    result.packets = way.switched->plan.packets;
+  const Candidate& candidate = contest.candidate(contender);
+  Compilation result{.chosen = candidate.chosen, .options = contest.compile()};
+  if (candidate.switched) {
+    result.branching = candidate.switched->trees;
+    result.packets = candidate.switched->plan.packets;
   }
   result.text = contest.program(contender).plan;
   Stopwatch watch;
-  auto verdict =
-      verify(result.text, way.algorithm, &fabric.topology, choose::runtime_of(result.options));
+  auto verdict = verify(result.text, candidate.algorithm, &fabric.topology,
+                        choose::runtime_of(result.options));
   if (!verdict) return verdict.errors();
   result.verdict = *std::move(verdict);
   result.seconds.verify = watch.restart();

@@ -6,12 +6,12 @@
 
 namespace forestcoll::fastest {
 
-/// The way with its programs, and for an exchange the rate that the checker finds.
+/// The candidate with its programs, and for an exchange the rate that the checker finds.
 struct Lowered {
   ChosenForest chosen;  ///< `schedule` is set
   CompileOptions options;
 };
-[[nodiscard]] Expected<Lowered> lower_as_written(const Way& way, const Fabric& fabric,
+[[nodiscard]] Expected<Lowered> lower_as_written(const Candidate& candidate, const Fabric& fabric,
                                                  CompileOptions options);
 [[nodiscard]] Expected<Lowered> lower_winner(const Contest& contest, std::size_t contender,
                                              const Fabric& fabric);

@@ -128,8 +128,8 @@ class ForestParser {
         return flaw("expected a positive multiplicity");
       }
       left -= written[t].multiplicity * alike;
-      const std::span ways(routes.data() + row * ranks_.size(), ranks_.size());
-      if (const auto done = parse_edges(written[t], root, inward, builder, ways); !done) {
+      const std::span into(routes.data() + row * ranks_.size(), ranks_.size());
+      if (const auto done = parse_edges(written[t], root, inward, builder, into); !done) {
         return done.errors();
       }
       const auto height = measure(root);

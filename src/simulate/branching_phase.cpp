@@ -66,11 +66,11 @@ class BranchingReader {
 
   // From (to) a node over these edges, and on through the switches that they end at.
   void add_flow(Reached top, std::vector<std::size_t> edges, std::vector<Reached>& queue) {
-    std::vector<std::vector<NodeId>> ways;
+    std::vector<std::vector<NodeId>> paths;
     std::vector<NodeId> ranks;
     for (std::size_t i = 0; i < edges.size(); ++i) {
-      ways.push_back(way_of(forest_.edges[edges[i]]));
-      const NodeId end = phase_.inward ? ways.back().front() : ways.back().back();
+      paths.push_back(path_of(forest_.edges[edges[i]]));
+      const NodeId end = phase_.inward ? paths.back().front() : paths.back().back();
       if (is_rank(end)) {
         ranks.push_back(end);
       } else if (const auto below = below_.find(end); below != below_.end()) {
@@ -81,7 +81,7 @@ class BranchingReader {
     const auto self = static_cast<std::int32_t>(phase_.edges.size());
     phase_.edges.push_back(
         {is_plain && phase_.inward ? rank_of(ranks.front()) : worker_of(top.node, ranks), top.above,
-         is_plain ? fabric_.along(ways.front()) : fabric_.branching(ways, phase_.inward)});
+         is_plain ? fabric_.along(paths.front()) : fabric_.branching(paths, phase_.inward)});
     for (const NodeId rank : ranks) queue.push_back({rank, self});
   }
 
@@ -92,12 +92,12 @@ class BranchingReader {
     return phase_.inward && !ranks.empty() ? rank_of(ranks.front()) : -1;
   }
 
-  [[nodiscard]] std::vector<NodeId> way_of(const ForestEdge& edge) const {
-    std::vector<NodeId> way;
+  [[nodiscard]] std::vector<NodeId> path_of(const ForestEdge& edge) const {
+    std::vector<NodeId> path;
     for (std::uint32_t i = edge.path_begin; i < edge.path_end; ++i) {
-      way.push_back(node(forest_.path_nodes[i]));
+      path.push_back(node(forest_.path_nodes[i]));
     }
-    return way;
+    return path;
   }
 
   const ForestFile& forest_;

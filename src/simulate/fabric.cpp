@@ -43,7 +43,7 @@ Expected<Fabric> Fabric::make(const Topology& topology) {
   return fabric;
 }
 
-void Route::load(ArcId arc) {
+void SimulatedRoute::load(ArcId arc) {
   const auto same =
       std::ranges::find_if(parts, [&](const LinkPart& part) { return part.link == arc.value; });
   if (same == parts.end()) {
@@ -57,13 +57,13 @@ bool Fabric::differ_in_box(NodeId a, NodeId b) const {
   return box_[a] != box_[b];
 }
 
-std::int32_t Fabric::add(Route route) {
+std::int32_t Fabric::add(SimulatedRoute route) {
   routes_.push_back(std::move(route));
   return static_cast<std::int32_t>(routes_.size() - 1);
 }
 
-// All ways have the same number of hops, so going through the links hop by hop finds the slowest.
-void Fabric::measure(Route& route, NodeId from) const {
+// All paths have the same number of hops, so going through the links hop by hop finds the slowest.
+void Fabric::measure(SimulatedRoute& route, NodeId from) const {
   std::map<NodeId, double> reached = {{from, 0}};
   while (!reached.empty()) {
     std::map<NodeId, double> next;
@@ -91,7 +91,7 @@ std::int32_t Fabric::between(Rank from, Rank to, Findings& findings) {
                  "the ways to another rank are too many for exact arithmetic");
     return -1;
   }
-  Route route;
+  SimulatedRoute route;
   for (std::size_t a = 0; a < loads->size(); ++a) {
     const double part = (*loads)[ArcId(a)].to_double();
     if (part > 0) route.parts.push_back({static_cast<std::int32_t>(a), part});
@@ -106,7 +106,7 @@ std::int32_t Fabric::through_switches(const std::vector<GroupAccess>& accesses,
                                       Findings& findings) {
   const auto known = by_accesses_.find(accesses);
   if (known != by_accesses_.end()) return known->second;
-  Route route;
+  SimulatedRoute route;
   route.in_network = true;
   std::map<ArcId, double> parts;
   for (const GroupAccess& access : accesses) {
@@ -140,7 +140,7 @@ std::int32_t Fabric::along(std::span<const NodeId> path) {
   std::vector<ArcId> arcs = arcs_along(path);
   const auto known = by_path_.find(arcs);
   if (known != by_path_.end()) return known->second;
-  Route route;
+  SimulatedRoute route;
   for (const ArcId arc : arcs) {
     route.latency_us += latency_us_[arc.index()];
     route.load(arc);
@@ -153,30 +153,31 @@ std::int32_t Fabric::along(std::span<const NodeId> path) {
 }
 
 // What a rank gives to a switch to be copied comes back to it, and what a rank reads from one
-// combined takes the rank's own part there. Invalid: no such way.
-ArcId Fabric::echo_of(std::span<const NodeId> way, bool inward) const {
-  const NodeId end = inward ? way.front() : way.back();
-  const NodeId beside = inward ? way[1] : way[way.size() - 2];
+// combined takes the rank's own part there. Invalid: no such link.
+ArcId Fabric::echo_of(std::span<const NodeId> path, bool inward) const {
+  const NodeId end = inward ? path.front() : path.back();
+  const NodeId beside = inward ? path[1] : path[path.size() - 2];
   if (roles_.empty() || !roles_[end].echoes || !network_.is_compute(beside)) return {};
   return inward ? network_.graph.find(beside, end) : network_.graph.find(end, beside);
 }
 
-// Of the slowest way from one end to another.
-void Fabric::measure(Route& route, std::span<const std::vector<NodeId>> ways, bool inward) const {
+// Of the slowest path from one end to another.
+void Fabric::measure(SimulatedRoute& route, std::span<const std::vector<NodeId>> paths,
+                     bool inward) const {
   struct Depth {
     double latency_us = 0;
     std::int32_t hops = 0;
   };
   std::map<NodeId, Depth> depth;
   std::optional<NodeId> first;
-  for (const std::vector<NodeId>& way : ways) {
-    Depth here = depth[inward ? way.back() : way.front()];
-    for (const ArcId arc : arcs_along(way)) here.latency_us += latency_us_[arc.index()];
-    here.hops += static_cast<std::int32_t>(way.size()) - 1;
-    depth[inward ? way.front() : way.back()] = here;
+  for (const std::vector<NodeId>& path : paths) {
+    Depth here = depth[inward ? path.back() : path.front()];
+    for (const ArcId arc : arcs_along(path)) here.latency_us += latency_us_[arc.index()];
+    here.hops += static_cast<std::int32_t>(path.size()) - 1;
+    depth[inward ? path.front() : path.back()] = here;
     route.latency_us = std::max(route.latency_us, here.latency_us);
     route.hops = std::max(route.hops, here.hops);
-    for (const NodeId end : {way.front(), way.back()}) {
+    for (const NodeId end : {path.front(), path.back()}) {
       if (!network_.is_compute(end)) continue;
       if (!first) first = end;
       route.between_boxes |= differ_in_box(*first, end);
@@ -184,22 +185,22 @@ void Fabric::measure(Route& route, std::span<const std::vector<NodeId>> ways, bo
   }
 }
 
-std::int32_t Fabric::branching(std::span<const std::vector<NodeId>> ways, bool inward) {
+std::int32_t Fabric::branching(std::span<const std::vector<NodeId>> paths, bool inward) {
   std::vector<ArcId> arcs;
   bool echoes = false;
-  for (const std::vector<NodeId>& way : ways) {
-    std::ranges::copy(arcs_along(way), std::back_inserter(arcs));
-    const ArcId echo = echo_of(way, inward);
+  for (const std::vector<NodeId>& path : paths) {
+    std::ranges::copy(arcs_along(path), std::back_inserter(arcs));
+    const ArcId echo = echo_of(path, inward);
     if (!echo.valid()) continue;
     arcs.push_back(echo);
     echoes = true;
   }
   const auto known = by_path_.find(arcs);
   if (known != by_path_.end()) return known->second;
-  Route route;
+  SimulatedRoute route;
   for (const ArcId arc : arcs) route.load(arc);
   route.in_network = echoes;
-  measure(route, ways, inward);
+  measure(route, paths, inward);
   const std::int32_t number = add(std::move(route));
   by_path_.emplace(std::move(arcs), number);
   return number;

@@ -16,9 +16,10 @@
 
 namespace forestcoll::audit {
 
-struct Route {
+/// A route with what a flow over it takes of the links, and how long it is.
+struct SimulatedRoute {
   std::vector<LinkPart> parts;
-  double latency_us = 0;  ///< of its links; where it is spread, of the slowest way
+  double latency_us = 0;  ///< of its links; where it is spread, of the slowest path
   std::int32_t hops = 0;  ///< links one after the other
   bool between_boxes = false;
   bool in_network = false;  ///< through switches that copy or combine, as NVSwitches do
@@ -37,7 +38,7 @@ class Fabric {
   [[nodiscard]] std::span<const double> capacity() const { return capacity_; }
   /// Of every link, µs.
   [[nodiscard]] std::span<const double> latency_us() const { return latency_us_; }
-  [[nodiscard]] const Route& route(std::int32_t route) const {
+  [[nodiscard]] const SimulatedRoute& route(std::int32_t route) const {
     return routes_[static_cast<std::size_t>(route)];
   }
 
@@ -50,23 +51,24 @@ class Fabric {
                                               Findings& findings);
   /// Along these nodes. REQUIRES: links join them.
   [[nodiscard]] std::int32_t along(std::span<const NodeId> path);
-  /// All of these ways at once, as parts of a tree that branches at switches: paths in the
+  /// All of these paths at once, as parts of a tree that branches at switches, in the
   /// direction of the data, each after the one that it continues towards the leaves (`inward`: that
   /// continues it). Loads echoes, too. REQUIRES: links join the nodes of the paths.
-  [[nodiscard]] std::int32_t branching(std::span<const std::vector<NodeId>> ways, bool inward);
+  [[nodiscard]] std::int32_t branching(std::span<const std::vector<NodeId>> paths, bool inward);
 
  private:
   [[nodiscard]] bool differ_in_box(NodeId a, NodeId b) const;
-  std::int32_t add(Route route);
-  void measure(Route& route, NodeId from) const;
-  void measure(Route& route, std::span<const std::vector<NodeId>> ways, bool inward) const;
+  std::int32_t add(SimulatedRoute route);
+  void measure(SimulatedRoute& route, NodeId from) const;
+  void measure(SimulatedRoute& route, std::span<const std::vector<NodeId>> paths,
+               bool inward) const;
   [[nodiscard]] std::vector<ArcId> arcs_along(std::span<const NodeId> path) const;
-  [[nodiscard]] ArcId echo_of(std::span<const NodeId> way, bool inward) const;
+  [[nodiscard]] ArcId echo_of(std::span<const NodeId> path, bool inward) const;
 
   Network network_;
   std::vector<double> capacity_, latency_us_;
   IdVector<NodeId, std::int32_t> box_;
-  std::vector<Route> routes_;
+  std::vector<SimulatedRoute> routes_;
   std::map<std::pair<Rank, Rank>, std::int32_t> by_pair_;
   std::map<std::vector<ArcId>, std::int32_t> by_path_;
   std::map<std::vector<GroupAccess>, std::int32_t> by_accesses_;

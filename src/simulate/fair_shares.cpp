@@ -194,7 +194,7 @@ void FairShares::fill_first() {
   shares_.pop_back();
 }
 
-void FairShares::replace_first(const Share& share) {
+void FairShares::replace_first(const FairShare& share) {
   std::size_t at = 0;
   for (;;) {
     std::size_t below = 2 * at + 1;

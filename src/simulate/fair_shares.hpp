@@ -79,11 +79,11 @@ class FairShares {
   struct Crossing {
     std::int32_t part, kind;
   };
-  // Of a link, to each that grows.
-  struct Share {
+  // Of a link: what each that grows gets of it.
+  struct FairShare {
     double rate;
     std::int32_t link;
-    bool operator>(const Share& other) const {
+    bool operator>(const FairShare& other) const {
       return rate > other.rate || (rate == other.rate && link > other.link);
     }
   };
@@ -107,7 +107,7 @@ class FairShares {
   void fill();
   void begin_filling();
   void fill_first();
-  void replace_first(const Share& share);
+  void replace_first(const FairShare& share);
   void freeze(Kind& kind, double rate);
   bool take_unfair();
   void take_richer(Link& crossed);
@@ -124,7 +124,7 @@ class FairShares {
   std::vector<std::int32_t> taken_, touched_;
   std::size_t growing_ = 0;                        // kinds
   std::vector<std::vector<std::int32_t>> by_cap_;  // kinds that are taken
-  std::vector<Share> shares_;                      // a heap, the least first
+  std::vector<FairShare> shares_;                  // a heap, the least first
   std::vector<Change> changes_;
 };
 

@@ -66,7 +66,7 @@ class GraphMaker {
   [[nodiscard]] double delay(std::int32_t number) const { return delay(number, protocol_); }
   /// The same by another protocol.
   [[nodiscard]] double delay(std::int32_t number, const ProtocolParameters& protocol) const {
-    const Route& route = fabric_.route(number);
+    const SimulatedRoute& route = fabric_.route(number);
     const double message = route.between_boxes ? protocol.network_message_us : protocol.message_us;
     return (message + route.latency_us * link_latency_part_ + route.hops * hop_us_) * 1e-6;
   }

@@ -120,14 +120,14 @@ class SimgridPlatform {
         route.append_attribute("src") = topology_.nodes[ranks[from]].id.c_str();
         route.append_attribute("dst") = topology_.nodes[ranks[to]].id.c_str();
         route.append_attribute("symmetrical") = "NO";
-        const std::int32_t way = routes_[from * ranks.size() + to];
-        if (missing_latency(way) > 0) add_to(route, delay_name(from, to));
-        write_way(route, way);
+        const std::int32_t number = routes_[from * ranks.size() + to];
+        if (missing_latency(number) > 0) add_to(route, delay_name(from, to));
+        write_route(route, number);
       }
     }
   }
 
-  void write_way(pugi::xml_node& route, std::int32_t number) const {
+  void write_route(pugi::xml_node& route, std::int32_t number) const {
     if (number < 0) return add_to(route, kManagement);
     for (const audit::LinkPart& part : fabric_.route(number).parts) {
       const auto link = static_cast<std::size_t>(part.link);
@@ -146,9 +146,9 @@ class SimgridPlatform {
   [[nodiscard]] double missing_latency(std::int32_t number) const {
     constexpr double kNone = 1e-9;  // µs, of rounding
     if (number < 0) return 0;
-    const audit::Route& way = fabric_.route(number);
-    double missing = way.latency_us;
-    for (const audit::LinkPart& part : way.parts) {
+    const audit::SimulatedRoute& route = fabric_.route(number);
+    double missing = route.latency_us;
+    for (const audit::LinkPart& part : route.parts) {
       missing -= latency_[static_cast<std::size_t>(part.link)];
     }
     return missing > kNone ? missing : 0;

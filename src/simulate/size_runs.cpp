@@ -32,7 +32,7 @@ std::vector<double> loads_of(const EventGraph& graph, double bytes, std::size_t 
 
 void SizeRuns::prepare(std::vector<double> sizes) {
   std::sort(sizes.begin(), sizes.end(), std::greater<>());  // the longest first
-  for (const double bytes : sizes) planned_ += passes(bytes);
+  for (const double bytes : sizes) expected_ += passes(bytes);
   std::vector<SizeRun> runs(sizes.size());
   const int threads = options_.threads > 0 ? options_.threads : tbb::info::default_concurrency();
   tbb::task_arena arena(threads);
@@ -46,7 +46,7 @@ void SizeRuns::prepare(std::vector<double> sizes) {
 const SizeRun& SizeRuns::at(double bytes) {
   const auto found = runs_.find(bytes);
   if (found != runs_.end()) return found->second;
-  planned_ += passes(bytes);
+  expected_ += passes(bytes);
   return runs_.emplace(bytes, simulate(bytes)).first->second;
 }
 
@@ -95,7 +95,7 @@ void SizeRuns::report(double passes) {
   if (!options_.progress) return;
   const std::lock_guard lock(mutex_);
   reported_ += passes;
-  options_.progress(std::min(1.0, reported_ / planned_));
+  options_.progress(std::min(1.0, reported_ / expected_));
 }
 
 }  // namespace forestcoll::audit

@@ -55,8 +55,8 @@ class SizeRuns {
   std::map<double, SizeRun> runs_;
   std::mutex mutex_;  // of what follows, while runs are made
   std::int64_t events_ = 0;
-  double claimed_ = 0;                 // activities of all runs begun
-  double planned_ = 0, reported_ = 0;  // passes
+  double claimed_ = 0;                  // activities of all runs begun
+  double expected_ = 0, reported_ = 0;  // passes
 };
 
 }  // namespace forestcoll::audit

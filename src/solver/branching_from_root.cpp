@@ -98,11 +98,11 @@ class RootedTrees {
   // ways make high trees.
   static solver::CutProgram with_few_links(solver::CutProgram program) {
     std::map<std::size_t, std::int64_t> links;  // by variable
-    for (const solver::TreePhase& phase : program.phases) {
-      for (const std::size_t variable : phase.variable) ++links[variable];
+    for (const solver::TreeCommodity& commodity : program.commodities) {
+      for (const std::size_t variable : commodity.variable) ++links[variable];
     }
     // All links together are less than so many times what is rooted.
-    const auto most = 2 * static_cast<std::int64_t>(program.phases.front().graph.arc_count());
+    const auto most = 2 * static_cast<std::int64_t>(program.commodities.front().graph.arc_count());
     for (solver::Term& rooted : program.objective) rooted.coefficient *= most;
     for (const auto& [variable, count] : links) program.objective.push_back({variable, -count});
     return program;

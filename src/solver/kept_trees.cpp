@@ -43,9 +43,9 @@ bool stands(const Shape& shape, const Network& network) {
 
 }  // namespace
 
-RepackStatistics kept_trees(const BranchingForest& former, const BranchingForest& now,
+RepackStatistics kept_trees(const BranchingForest& previous, const BranchingForest& now,
                             const Network& network) {
-  const auto before = shapes_of(former), after = shapes_of(now);
+  const auto before = shapes_of(previous), after = shapes_of(now);
   RepackStatistics statistics;
   statistics.previous = std::ssize(before);
   for (const auto& [shape, multiplicity] : before) {

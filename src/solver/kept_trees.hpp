@@ -1,4 +1,4 @@
-// What is left of former trees that branch at switches.
+// What is left of previous trees that branch at switches.
 #pragma once
 
 #include "forestcoll/branching_forest.hpp"
@@ -8,9 +8,9 @@
 namespace forestcoll {
 
 /// A tree stands for itself, whatever its multiplicity: by its phase, root, edges and paths.
-/// `now` is a forest on `network`, in which links of the former may be gone.
+/// `now` is a forest on `network`, in which links of the previous one may be gone.
 /// Cost: that of sorting the edges of both.
-[[nodiscard]] RepackStatistics kept_trees(const BranchingForest& former, const BranchingForest& now,
-                                          const Network& network);
+[[nodiscard]] RepackStatistics kept_trees(const BranchingForest& previous,
+                                          const BranchingForest& now, const Network& network);
 
 }  // namespace forestcoll

@@ -28,7 +28,7 @@ Expected<Synthesis> pack_with_shares(const Problem& in_turn, const AllreducePart
                         options.packing.stop);
   if (const auto done = refuse_open_rate(problem); !done) return done.errors();
   if (!parts.as_owned) begun.forest.weight = shares;
-  return plan_and_pack(problem, options, std::move(begun));
+  return choose_and_pack(problem, options, std::move(begun));
 }
 
 // Roots with other shares than the ranks own cannot have k trees each: as many trees in all.
@@ -65,16 +65,16 @@ Expected<Synthesis> pack_at_once(const Problem& in_turn, const AllreduceParts& p
   return pack_with_rounded_shares(in_turn, parts, options, begun);
 }
 
-// The former trees that stay, a part of all.
+// The previous trees that stay, a part of all.
 Ratio kept(const Synthesis& synthesis) {
   const auto& repack = synthesis.repack;
   return repack && repack->previous > 0 ? Ratio(repack->kept, repack->previous) : Ratio(0);
 }
 
-// With former trees it is they that matter: those of one way are of little use for the other.
+// With previous trees it is they that matter: those of one way are of little use for the other.
 Expected<Synthesis> keep_most(const Problem& in_turn, const AllreduceParts& parts,
                               const SynthesizeOptions& options, Synthesis begun) {
-  auto other = plan_and_pack(in_turn, options, begun);
+  auto other = choose_and_pack(in_turn, options, begun);
   begun.two_phases = std::exchange(begun.forest.optimum, parts.upper);
   auto at_once = pack_at_once(in_turn, parts, options, begun);
   if (!other || !at_once) return other ? std::move(other) : std::move(at_once);
@@ -91,7 +91,7 @@ Expected<Synthesis> pack_both_ways(const Problem& in_turn, const AllreduceParts&
   auto at_once = pack_at_once(in_turn, parts, options, begun);
   const bool done = at_once && !at_once->stopped;
   if (done && two_phases <= at_once->forest.algbw) return at_once;
-  auto other = plan_and_pack(in_turn, options, std::move(begun));
+  auto other = choose_and_pack(in_turn, options, std::move(begun));
   if (!other) return at_once ? std::move(at_once) : std::move(other);
   // Its phases can overlap as well.
   const auto overlapped = congestion_algbw(other->forest, in_turn.network);

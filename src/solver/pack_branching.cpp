@@ -33,7 +33,7 @@ Diagnostic does_not_fit() {
 
 // As many trees as chunks: at the rate of the split where that is what the chunks are, else at the
 // highest that their rounding leaves.
-Expected<Packing> pack_twins(const Network& network, const std::optional<Forest>& former,
+Expected<Packing> pack_twins(const Network& network, const std::optional<Forest>& previous,
                              const BranchingOptions& options) {
   Scaling scaling{1, Ratio(1), network.capacity};
   if (options.chunks) {
@@ -42,8 +42,8 @@ Expected<Packing> pack_twins(const Network& network, const std::optional<Forest>
     if (!scaled) return scaled.errors();
     scaling = *std::move(scaled);
   }
-  if (former) {
-    auto repacked = repack(network, network.weight, scaling, *former, options.packing);
+  if (previous) {
+    auto repacked = repack(network, network.weight, scaling, *previous, options.packing);
     if (!repacked) return repacked.errors();
     return std::move(repacked->packing);
   }
@@ -51,9 +51,9 @@ Expected<Packing> pack_twins(const Network& network, const std::optional<Forest>
   return pack_within_height(network, network.weight, scaling, *options.max_height, options.packing);
 }
 
-// The former trees of a phase that branch at the same switches, as out-trees.
-std::optional<Forest> former_trees(const BranchingForest* previous, bool inward,
-                                   const TwinFabric& twins, const std::vector<NodeId>& switches) {
+// The previous trees of a phase that branch at the same switches, as out-trees.
+std::optional<Forest> previous_trees(const BranchingForest* previous, bool inward,
+                                     const TwinFabric& twins, const std::vector<NodeId>& switches) {
   if (previous == nullptr) return std::nullopt;
   for (const BranchingTrees& trees : inward ? previous->reduce : previous->broadcast) {
     if (trees.switches != switches) continue;
@@ -72,11 +72,11 @@ class ClassPacker {
   Expected<Forest> pack(const AllreduceTrees& trees, bool inward, const RootShares& shares) {
     auto twins = std::make_unique<TwinFabric>(fabric_, trees, inward);
     if (!twins->make(units_, shares)) return does_not_fit();
-    const auto former = former_trees(options_.previous, inward, *twins, trees.switches);
-    if (!former) {
+    const auto previous = previous_trees(options_.previous, inward, *twins, trees.switches);
+    if (!previous) {
       if (auto known = from_others(*twins)) return *std::move(known);
     }
-    auto packing = pack_twins(twins->network(), former, options_);
+    auto packing = pack_twins(twins->network(), previous, options_);
     if (!packing) return packing.errors();
     FORESTCOLL_CHECK(packing->scaling.k == 1, "a tree is asked for per chunk");
     packed_.push_back({std::move(twins), std::move(packing->forest)});

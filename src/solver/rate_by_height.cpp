@@ -13,7 +13,7 @@ namespace {
 
 using solver::algbw_of;
 using solver::common_k;
-using solver::Phase;
+using solver::PhaseProblem;
 using solver::Problem;
 using solver::ScaleAndK;
 
@@ -51,16 +51,16 @@ Expected<std::vector<RateAtHeight>> together(const Problem& problem,
   return result;
 }
 
-// At the number of trees that was planned.
+// At the number of trees that was chosen.
 Expected<std::vector<RateAtHeight>> rows_at(const Problem& problem,
-                                            const solver::ChosenScale& planned,
+                                            const solver::ChosenScale& chosen,
                                             const SynthesizeOptions& options) {
   std::vector<std::vector<HeightAtRate>> of_phase;
-  for (std::size_t i = 0; i < planned.scalings.size(); ++i) {
-    const Phase& phase = problem.phases[i];
+  for (std::size_t i = 0; i < chosen.scalings.size(); ++i) {
+    const PhaseProblem& phase = problem.phases[i];
     auto rows =
-        rate_against_height(phase.network, phase.weights, planned.scalings[i], options.packing,
-                            solver::open_scalings(problem, options, planned, i));
+        rate_against_height(phase.network, phase.weights, chosen.scalings[i], options.packing,
+                            solver::open_scalings(problem, options, chosen, i));
     if (!rows) return rows.errors();
     of_phase.push_back(*std::move(rows));
   }
@@ -87,13 +87,13 @@ Expected<std::vector<RateAtHeight>> rate_by_height(const Network& network,
   const std::stop_token& stop = options.packing.stop;
   const Problem problem(network, options.collective, options.root, stop);
   if (const auto done = solver::refuse_open_rate(problem); !done) return done.errors();
-  auto planned = solver::choose_scale(problem.phases, options.trees_per_root, stop);
-  if (!planned) return planned.errors();
-  auto rows = rows_at(problem, *planned, options);
+  auto chosen = solver::choose_scale(problem.phases, options.trees_per_root, stop);
+  if (!chosen) return chosen.errors();
+  auto rows = rows_at(problem, *chosen, options);
   if (!rows) return rows.errors();
   std::vector<RateAtHeight> best = best_of(*std::move(rows));
   if (solver::is_searched_by_phase(problem, options)) return best;
-  for (const RateAtK& other : solver::other_numbers(problem, options, *planned, true)) {
+  for (const RateAtK& other : solver::other_numbers(problem, options, *chosen, true)) {
     // The lowest row is the slowest.
     if (stop.stop_requested() || (!best.empty() && other.algbw <= best.back().algbw)) break;
     auto again = solver::choose_scale(problem.phases, {TreesPerRoot::Mode::fixed, other.k}, stop);

@@ -30,17 +30,17 @@ Diagnostic previous_misfit(std::string message) {
 Expected<void> refuse_previous(const CollectiveForest& previous, const Network& network,
                                const SynthesizeOptions& options) {
   if (previous.collective != options.collective) {
-    return previous_misfit("the former forest is for " +
+    return previous_misfit("the previous forest is for " +
                            std::string(to_string(previous.collective)) + ", not for " +
                            std::string(to_string(options.collective)));
   }
   const auto ranks = (previous.broadcast ? previous.broadcast : previous.reduce)->ranks();
   for (std::size_t r = 0; r < network.ranks.size(); ++r) {
     if (std::find(ranks.begin(), ranks.end(), network.ranks[r]) != ranks.end()) continue;
-    return previous_misfit("rank " + std::to_string(r) + " is not in the former forest");
+    return previous_misfit("rank " + std::to_string(r) + " is not in the previous forest");
   }
   if (options.root && ranks[previous.root->index()] != network.ranks[options.root->index()]) {
-    return previous_misfit("the former forest has another root");
+    return previous_misfit("the previous forest has another root");
   }
   return {};
 }
@@ -107,7 +107,7 @@ Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& 
 
   // 2. The trees: of both phases at once where that is better, else of one after the other.
   auto packed = both.parts ? solver::pack_both_ways(problem, *both.parts, options, std::move(begun))
-                           : solver::plan_and_pack(problem, options, std::move(begun));
+                           : solver::choose_and_pack(problem, options, std::move(begun));
   if (packed && both.is_open) {
     name_interval(network, both.parts, *optimum, options.packing.stop, *packed);
   }

@@ -95,12 +95,12 @@ TEST(AlltoallSchedules, OfRandomFabricsAreRight) {
 TEST(AlltoallSchedules, TwiceAsManyPartsNeverReachLess) {
   for (std::uint64_t seed = 100; seed < 120; ++seed) {
     const Fabric fabric = fabric_of(random_network(seed, 8));
-    Ratio former = 0;
+    Ratio previous = 0;
     for (const std::int64_t k : {1, 2, 4, 8}) {
       const auto made = compile_as(fabric, AlltoallFormat::flows, k);
       ASSERT_TRUE(made);
-      EXPECT_GE(made->algbw, former) << seed << " " << k;
-      former = made->algbw;
+      EXPECT_GE(made->algbw, previous) << seed << " " << k;
+      previous = made->algbw;
     }
   }
 }
@@ -156,9 +156,9 @@ INSTANTIATE_TEST_SUITE_P(All, BundledAlltoall,
                          });
 
 // The best of all ways to give every pair one simple path, in parts of the rate's own kind.
-class AllWays {
+class AllPaths {
  public:
-  explicit AllWays(const Network& network) : network_(network) {
+  explicit AllPaths(const Network& network) : network_(network) {
     for (const NodeId s : network.ranks) {
       for (const NodeId t : network.ranks) {
         if (s != t) choices_.push_back(paths(s, t));
@@ -231,7 +231,7 @@ TEST(AlltoallSchedules, AreTheBestOfAllWaysOnTinyFabrics) {
     ASSERT_TRUE(optimum);
     const auto routes = route_alltoall(network, demand, optimum->proof.at_most);
     ASSERT_TRUE(routes);
-    EXPECT_EQ(routes->rate, AllWays(network).best()) << seed;
+    EXPECT_EQ(routes->rate, AllPaths(network).best()) << seed;
   }
 }
 

@@ -13,21 +13,21 @@ namespace audit_test {
 /// match and which can end.
 inline bool has_race(const Algo& algo, bool in_place) {
   struct Event {
-    int rank = 0, block = 0, step = 0, lane = 0;
+    int rank = 0, block = 0, step = 0, strand = 0;
     const Step* s = nullptr;
   };
   std::vector<Event> events;
   std::vector<std::vector<int>> next;
-  std::map<std::tuple<int, int, int, int>, int> number;  // rank, block, step, lane
+  std::map<std::tuple<int, int, int, int>, int> number;  // rank, block, step, strand
   for (int r = 0; r < algo.ranks(); ++r) {
     const auto& tbs = algo.gpus[static_cast<std::size_t>(r)].tbs;
     for (int b = 0; b < static_cast<int>(tbs.size()); ++b) {
       const auto& steps = tbs[static_cast<std::size_t>(b)].steps;
       for (int s = 0; s < static_cast<int>(steps.size()); ++s) {
         const Step& step = steps[static_cast<std::size_t>(s)];
-        for (int lane = 0; lane < std::max(1, step.cnt); ++lane) {
-          number[{r, b, s, lane}] = static_cast<int>(events.size());
-          events.push_back({r, b, s, lane, &step});
+        for (int strand = 0; strand < std::max(1, step.cnt); ++strand) {
+          number[{r, b, s, strand}] = static_cast<int>(events.size());
+          events.push_back({r, b, s, strand, &step});
         }
       }
     }
@@ -41,7 +41,7 @@ inline bool has_race(const Algo& algo, bool in_place) {
     if (e > 0 && events[e - 1].rank == event.rank && events[e - 1].block == event.block) {
       next[e - 1].push_back(static_cast<int>(e));
     }
-    if (event.lane == 0 && event.s->depid >= 0) {
+    if (event.strand == 0 && event.s->depid >= 0) {
       const Step& on = algo.gpus[static_cast<std::size_t>(event.rank)]
                            .tbs[static_cast<std::size_t>(event.s->depid)]
                            .steps[static_cast<std::size_t>(event.s->deps)];
@@ -85,11 +85,11 @@ inline bool has_race(const Algo& algo, bool in_place) {
   for (std::size_t e = 0; e < events.size(); ++e) {
     const Event& x = events[e];
     if (x.s->reads_src()) {
-      accesses[place(x.rank, x.s->srcbuf, x.s->srcoff + x.lane)].push_back(
+      accesses[place(x.rank, x.s->srcbuf, x.s->srcoff + x.strand)].push_back(
           {static_cast<int>(e), false});
     }
     if (x.s->writes_dst()) {
-      accesses[place(x.rank, x.s->dstbuf, x.s->dstoff + x.lane)].push_back(
+      accesses[place(x.rank, x.s->dstbuf, x.s->dstoff + x.strand)].push_back(
           {static_cast<int>(e), true});
     }
   }
@@ -99,7 +99,7 @@ inline bool has_race(const Algo& algo, bool in_place) {
         if (a >= b || (!a_writes && !b_writes)) continue;
         const Event& x = events[static_cast<std::size_t>(a)];
         const Event& y = events[static_cast<std::size_t>(b)];
-        // Lanes of one step run in any order.
+        // Strands of one step run in any order.
         if (x.rank == y.rank && x.block == y.block && x.step == y.step) return true;
         const auto i = static_cast<std::size_t>(a), j = static_cast<std::size_t>(b);
         if (!reach[i][j] && !reach[j][i]) return true;

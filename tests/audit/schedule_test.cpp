@@ -346,7 +346,7 @@ TEST(Deadlock, NamesTheCycleOfFlags) {
       std::string::npos);
 }
 
-TEST(Race, LanesOfAShiftedForwardingChain) {
+TEST(Race, StrandsOfAShiftedForwardingChain) {
   // Rank 0 sends chunks 0–1; rank 1 forwards them; rank 0 receives them shifted by one. Chunk by
   // chunk, the first comes back before the second has been read.
   Algo algo = empty_algo("allreduce", 2, 3, true);

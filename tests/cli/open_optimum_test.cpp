@@ -83,7 +83,7 @@ TEST_F(OpenOptimum, ABatchNamesBoth) {
   EXPECT_EQ(range["at_most"]["exact"], "400");
   EXPECT_THAT(read_file(out + "/report.csv"), HasSubstr("333.333 (1000/3) to 400"));
   EXPECT_THAT(read_file(out + "/report.md"), HasSubstr("at least of 333.333 (1000/3) to 400"));
-  // What is kept of a former run says the same.
+  // What is kept of a previous run says the same.
   ASSERT_EQ(run(words).code, 0);
   const Json again = Json::parse(read_file(out + "/report.json"));
   EXPECT_EQ(again["items"][0]["status"], "cached");

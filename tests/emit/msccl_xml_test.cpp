@@ -134,7 +134,7 @@ TEST(MscclXml, WhatTargetsCallThings) {
 TEST(MscclXml, CommentsSayWhereItComesFrom) {
   const Topology topology = switched(3);
   const std::string text = emit_xml(shaped(Collective::allgather, 3, 4, star), topology);
-  EXPECT_THAT(text, HasSubstr("forestcoll " + std::string(version)));
+  EXPECT_THAT(text, HasSubstr("forestcoll " + std::string(kVersion)));
   EXPECT_THAT(text, HasSubstr("allgather on star"));
   EXPECT_THAT(text, HasSubstr("k = 4"));
   EXPECT_THAT(text, HasSubstr("algbw 100/3 GB/s"));

@@ -55,14 +55,14 @@ bool selects(const Release& release, const Header& file, std::int64_t count, std
   return file.most == 0 || size <= file.most;
 }
 
-const Release azure{"azure"};
-const Release research{"msccl", true, true, "reduce_scatter"};
-const Release rccl_5_7{"rccl 5.7.1", false};
-const Release rccl_6_0{"rccl 6.0.2", false};
-const Release rccl_6_1{"rccl 6.1.2", false};
-const Release rccl_6_2{"rccl 6.2.2", false};
-const Release rccl_6_3{"rccl 6.3.0"};
-const Release rccl_7_1{"rccl 7.1.0"};
+const Release kAzure{"azure"};
+const Release kResearch{"msccl", true, true, "reduce_scatter"};
+const Release kRccl57{"rccl 5.7.1", false};
+const Release kRccl60{"rccl 6.0.2", false};
+const Release kRccl61{"rccl 6.1.2", false};
+const Release kRccl62{"rccl 6.2.2", false};
+const Release kRccl63{"rccl 6.3.0"};
+const Release kRccl71{"rccl 7.1.0"};
 
 struct Target {
   std::string name;
@@ -70,13 +70,12 @@ struct Target {
 };
 
 const std::vector<Target>& targets() {
-  static const std::vector<Target> all = {
-      {"azure", {azure}},
-      {"rccl-5.7", {rccl_5_7}},
-      {"rccl-6", {rccl_6_0, rccl_6_1, rccl_6_2, rccl_6_3, rccl_7_1}},
-      {"rccl-6.2", {rccl_6_1, rccl_6_2}},
-      {"rccl-6.3", {rccl_6_3, rccl_7_1}},
-      {"msccl", {research}}};
+  static const std::vector<Target> all = {{"azure", {kAzure}},
+                                          {"rccl-5.7", {kRccl57}},
+                                          {"rccl-6", {kRccl60, kRccl61, kRccl62, kRccl63, kRccl71}},
+                                          {"rccl-6.2", {kRccl61, kRccl62}},
+                                          {"rccl-6.3", {kRccl63, kRccl71}},
+                                          {"msccl", {kResearch}}};
   return all;
 }
 
@@ -147,11 +146,11 @@ TEST(Selection, IsToldAsEveryReleaseDecides) {
 // Each target of RCCL stands for releases of the same rule; the careful one for all of them.
 TEST(Selection, ReleasesDifferWhereTheyAreKnownTo) {
   const Header gather{"allgather", 8, 32, 0, 0};
-  for (const Release& old : {rccl_5_7, rccl_6_0, rccl_6_1, rccl_6_2}) {
+  for (const Release& old : {kRccl57, kRccl60, kRccl61, kRccl62}) {
     EXPECT_FALSE(selects(old, gather, 4, 4)) << old.name;
     EXPECT_TRUE(selects(old, gather, 32, 4)) << old.name;
   }
-  for (const Release& since : {azure, research, rccl_6_3, rccl_7_1}) {
+  for (const Release& since : {kAzure, kResearch, kRccl63, kRccl71}) {
     EXPECT_EQ(selects(since, gather, 4, 4), !since.excludes_end) << since.name;
   }
 }

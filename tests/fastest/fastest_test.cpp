@@ -44,8 +44,9 @@ TEST_P(Contests, BoundsAreBounds) {
       const auto seconds = contest->seconds(c, size);
       ASSERT_TRUE(seconds);
       const double least = contest->least_seconds(c, size);
-      EXPECT_LE(least, *seconds) << contest->way(c).in_words() << size;
-      EXPECT_LE(contest->quick_bound(c, size), *seconds) << contest->way(c).in_words() << size;
+      EXPECT_LE(least, *seconds) << contest->candidate(c).in_words() << size;
+      EXPECT_LE(contest->quick_bound(c, size), *seconds)
+          << contest->candidate(c).in_words() << size;
       EXPECT_GT(least, 0);
     }
   }
@@ -66,7 +67,7 @@ TEST_P(Contests, TheWinnerIsTheFastestOfAll) {
     }
     EXPECT_EQ(winners[i]->contender, best.second) << some_sizes()[i];
     EXPECT_EQ(winners[i]->seconds, best.first);
-    EXPECT_EQ(winners[i]->considered.front().algorithm, contest->way(best.second).algorithm);
+    EXPECT_EQ(winners[i]->considered.front().algorithm, contest->candidate(best.second).algorithm);
     EXPECT_TRUE(std::ranges::is_sorted(winners[i]->considered, {}, &ConsideredTime::seconds));
   }
 }
@@ -198,23 +199,23 @@ TEST(Contest, StopsLookingAtWhatIsSlower) {
 }
 
 // On a switch a direct exchange is what our trees are: it has their times, which are its own.
-TEST(Contest, TwinsTakeTheSameTime) {
+TEST(Contest, EqualsTakeTheSameTime) {
   constexpr std::int64_t kSize = 1 << 20;
   const Fabric fabric = test::star_of(4);
   auto contest = Contest::hold(fabric, options_for(Collective::allgather, {kSize}));
   ASSERT_TRUE(contest);
-  std::size_t twins = 0;
+  std::size_t equals = 0;
   for (std::size_t c = 0; c < contest->contenders().size(); ++c) {
     const auto& each = contest->contenders()[c];
-    if (each.twin == c) continue;
-    EXPECT_LT(each.twin, c);
-    twins += contest->way(each.twin).algorithm != contest->way(c).algorithm ? 1U : 0U;
+    if (each.equal == c) continue;
+    EXPECT_LT(each.equal, c);
+    equals += contest->candidate(each.equal).algorithm != contest->candidate(c).algorithm ? 1U : 0U;
     if (each.protocol != "Simple" || each.buffer_bytes != 0) continue;
     const auto alone = contest->program(c).simulator.run({kSize}, contest->parameters());
     ASSERT_TRUE(alone);
     EXPECT_EQ(*contest->seconds(c, kSize), alone->times.front().seconds);
   }
-  EXPECT_GT(twins, 0U);
+  EXPECT_GT(equals, 0U);
 }
 
 // A row of GPUs: small passes fill it sooner. All files are for the same buffers.

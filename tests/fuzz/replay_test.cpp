@@ -52,8 +52,8 @@ TEST(Fuzz, ForestJson) {
 TEST(Fuzz, TopologyJson) {
   replay("topology", fuzz::topology_json);
 }
-TEST(Fuzz, ForeignFile) {
-  replay("import", fuzz::foreign_file);
+TEST(Fuzz, FileOfAnotherTool) {
+  replay("import", fuzz::file_of_another_tool);
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ void import_as(std::string_view text, forestcoll::Source source,
 
 }  // namespace
 
-void foreign_file(std::string_view text) {
+void file_of_another_tool(std::string_view text) {
   if (const auto graphs = forestcoll::read_nccl_graph(text, "fuzz"); !graphs)
     check(graphs.errors());
   if (const auto table = forestcoll::read_bandwidths(text, "fuzz"); !table) check(table.errors());

@@ -29,11 +29,11 @@ TEST(Digraph, MayBeEmpty) {
   EXPECT_EQ(Digraph(2, {}).arc_count(), 0u);
 }
 
-TEST(DigraphDeathTest, RefusesSelfLoopsAndForeignNodes) {
+TEST(DigraphDeathTest, RefusesSelfLoopsAndNodesBeyond) {
   const std::vector<Arc> loop = {{NodeId(0), NodeId(0)}};
   EXPECT_EXIT(Digraph(1, loop), testing::KilledBySignal(SIGABRT), "self-loop");
-  const std::vector<Arc> foreign = {{NodeId(0), NodeId(5)}};
-  EXPECT_EXIT(Digraph(2, foreign), testing::KilledBySignal(SIGABRT), "out of range");
+  const std::vector<Arc> beyond = {{NodeId(0), NodeId(5)}};
+  EXPECT_EXIT(Digraph(2, beyond), testing::KilledBySignal(SIGABRT), "out of range");
 }
 
 }  // namespace

@@ -52,8 +52,8 @@ TEST(ChooseForest, AStopEndsTheModelAndNotTheChoice) {
   EXPECT_FALSE(chosen->synthesis.stopped);
 }
 
-// A former forest is no reason to look at fewer numbers of trees.
-TEST(ChooseForest, TakesAsManyTreesWithAFormerForest) {
+// A previous forest is no reason to look at fewer numbers of trees.
+TEST(ChooseForest, TakesAsManyTreesWithAPreviousForest) {
   const Fabric fabric = bundled("mi250-x1");
   CompileOptions options = options_of(Collective::allgather, Format::forest);
   options.tree_count = TreeCount::chosen;

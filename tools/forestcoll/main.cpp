@@ -93,7 +93,7 @@ ExitCode run(int argc, char** argv) {
 
   Console console;
   bool no_color = false;
-  program.set_version_flag("--version", "forestcoll " + std::string(version));
+  program.set_version_flag("--version", "forestcoll " + std::string(kVersion));
   auto* quiet = program.add_flag("-q,--quiet", console.quiet, "Say nothing but errors");
   program.add_flag("-v,--verbose", console.verbose, "Say more")->excludes(quiet);
   program.add_flag("--no-color", no_color, "No colour on standard error (also: NO_COLOR)");

@@ -246,7 +246,7 @@ class Harness {
     print(
         fmt::format("# forestcoll-run {}: {} over MPI between processors, not GPUs; columns as "
                     "{} prints them\n# origin: {}\n#\n# Using devices\n",
-                    version, facts_.format, perf_name(facts_.pattern), origin()));
+                    kVersion, facts_.format, perf_name(facts_.pattern), origin()));
     for (int r = 0; r < processes_; ++r) {
       print(fmt::format("#  Rank {:2} Pid {:6} on {:>10} device  0 [cpu]\n", r,
                         pids[static_cast<std::size_t>(r)],

@@ -161,7 +161,7 @@ void add_options(CLI::App& app, Words& words, Options& options) {
 Expected<Request> parse_options(int argc, const char* const* argv) {
   CLI::App app(kDescription, "forestcoll-run");
   app.footer(kFooter);
-  app.set_version_flag("--version", "forestcoll-run " + std::string(version));
+  app.set_version_flag("--version", "forestcoll-run " + std::string(kVersion));
   Words words;
   Options options;
   add_options(app, words, options);

@@ -29,25 +29,27 @@ std::vector<ArcId> links_through(const Network& network, NodeId through, bool ec
 std::vector<std::pair<ArcId, Ratio>> links_of_access(const Network& network,
                                                      const SwitchRoles& roles,
                                                      const GroupAccess& access) {
-  struct Way {
+  struct ThroughSwitch {
     std::vector<ArcId> links;
     Capacity width = 0;
   };
-  std::vector<Way> ways;
+  std::vector<ThroughSwitch> all;
   Capacity total = 0;
   for (std::size_t i = 0; i < roles.size(); ++i) {
     const SwitchRole& role = roles[NodeId(i)];
     if (access.stores ? !role.copies : !role.combines) continue;
-    Way way{links_through(network, NodeId(i), role.echoes, access),
-            std::numeric_limits<Capacity>::max()};
-    if (way.links.empty()) continue;
-    for (const ArcId link : way.links) way.width = std::min(way.width, network.capacity[link]);
-    total += way.width;
-    ways.push_back(std::move(way));
+    ThroughSwitch through{links_through(network, NodeId(i), role.echoes, access),
+                          std::numeric_limits<Capacity>::max()};
+    if (through.links.empty()) continue;
+    for (const ArcId link : through.links) {
+      through.width = std::min(through.width, network.capacity[link]);
+    }
+    total += through.width;
+    all.push_back(std::move(through));
   }
   std::vector<std::pair<ArcId, Ratio>> parts;
-  for (const Way& way : ways) {
-    for (const ArcId link : way.links) parts.emplace_back(link, Ratio(way.width, total));
+  for (const ThroughSwitch& through : all) {
+    for (const ArcId link : through.links) parts.emplace_back(link, Ratio(through.width, total));
   }
   return parts;
 }

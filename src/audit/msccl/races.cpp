@@ -1,7 +1,7 @@
 // Happens-before, exactly.
 //
 // The order is weakest where every chunk is an operation of its own (m = 1), so that is where it is
-// checked. Call a step's j-th chunk its strand j. Lane j of a receive comes after strand j of its
+// checked. Call a step's j-th chunk its strand j. Strand j of a receive comes after strand j of its
 // send, but other strands of the two are not ordered by that message alone. Program order and flags
 // order whole steps. So A happens before B in one of two ways:
 // - along a path with some program-order or flag edge: then all strands of A come before all of B;

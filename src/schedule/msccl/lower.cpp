@@ -138,7 +138,7 @@ Expected<void> refuse_finished(const Schedule& schedule, const TargetLimits& tar
     std::int64_t depended = 0;
     for (const Threadblock& block : blocks) {
       elements += std::ssize(block.steps);
-      FORESTCOLL_CHECK(std::ssize(block.steps) <= target.max_steps, "steps were planned to fit");
+      FORESTCOLL_CHECK(std::ssize(block.steps) <= target.max_steps, "steps were made to fit");
       const bool is_depended = std::any_of(block.steps.begin(), block.steps.end(),
                                            [](const Step& step) { return step.has_dependent; });
       if (is_depended) ++depended;

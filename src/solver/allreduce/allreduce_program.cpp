@@ -86,41 +86,41 @@ AllreduceProgram AllreduceProgram::of_broadcast(const AllreduceFabric& fabric,
 void AllreduceProgram::add_class(TreeClass trees) {
   const bool turned = trees.phases == TreePhases::reduce;
   TwinGraph twins = make_twin_graph(fabric_.network, fabric_.roles, trees.spanned, turned);
-  phases_.push_back({std::move(trees), std::move(twins), turned});
-  TreePhase& phase =
-      program_.phases.emplace_back(TreePhase{phases_.back().twins.graph, {}, {}, {}});
-  number_arcs(phase);
-  number_roots(phase);
-  add_sinks(phase);
-  add_balance_rows(phase);
+  commodities_.push_back({std::move(trees), std::move(twins), turned});
+  TreeCommodity& commodity =
+      program_.commodities.emplace_back(TreeCommodity{commodities_.back().twins.graph, {}, {}, {}});
+  number_arcs(commodity);
+  number_roots(commodity);
+  add_sinks(commodity);
+  add_balance_rows(commodity);
 }
 
 // Of the class that is being added, here and below.
-void AllreduceProgram::number_arcs(TreePhase& phase) {
-  const AllreducePhase& own = phases_.back();
+void AllreduceProgram::number_arcs(TreeCommodity& commodity) {
+  const AllreduceCommodity& own = commodities_.back();
   std::map<std::tuple<std::size_t, bool, bool>, std::size_t> numbers;
   for (const TwinArc& arc : own.twins.arcs) {
     const std::size_t orbit = own.trees.orbits.arcs.of[arc.along.index()];
     const auto [at, is_new] =
         numbers.emplace(std::tuple(orbit, arc.from_twin, arc.to_twin), program_.variables);
     if (is_new) ++program_.variables;
-    phase.variable.push_back(at->second);
+    commodity.variable.push_back(at->second);
   }
 }
 
 // Data is rooted at ranks, by what each is given if that is so, and at the twins of switches that
 // can hold a sum.
-void AllreduceProgram::number_roots(TreePhase& phase) {
-  const AllreducePhase& own = phases_.back();
+void AllreduceProgram::number_roots(TreeCommodity& commodity) {
+  const AllreduceCommodity& own = commodities_.back();
   std::map<std::size_t, std::size_t> numbers;
   std::map<std::size_t, std::size_t>& number = relaxed_ ? common_roots_ : numbers;
-  phase.owned.assign(phase.graph.node_count(), Term());
+  commodity.owned.assign(commodity.graph.node_count(), Term());
   const auto own_by = [&](NodeId node, NodeId original) {
     const std::size_t kind = given_.empty() ? own.trees.orbits.nodes.of[original.index()] : 0;
     const auto [at, is_new] = number.emplace(kind, program_.variables);
     if (is_new) ++program_.variables;
-    phase.owned[node] = {at->second,
-                         given_.empty() ? 1 : given_[fabric_.network.rank_of[original]]};
+    commodity.owned[node] = {at->second,
+                             given_.empty() ? 1 : given_[fabric_.network.rank_of[original]]};
   };
   for (const NodeId v : fabric_.network.ranks) own_by(v, v);
   for (std::size_t i = 0; i < own.twins.spanned.size(); ++i) {
@@ -129,12 +129,12 @@ void AllreduceProgram::number_roots(TreePhase& phase) {
   }
 }
 
-void AllreduceProgram::add_sinks(TreePhase& phase) const {
-  const AllreducePhase& own = phases_.back();
+void AllreduceProgram::add_sinks(TreeCommodity& commodity) const {
+  const AllreduceCommodity& own = commodities_.back();
   std::vector<bool> seen(own.trees.orbits.nodes.count, false);
   const auto add = [&](NodeId node, NodeId original) {
     const std::size_t orbit = own.trees.orbits.nodes.of[original.index()];
-    if (!seen[orbit]) phase.sinks.push_back(node);
+    if (!seen[orbit]) commodity.sinks.push_back(node);
     seen[orbit] = true;
   };
   for (const NodeId v : fabric_.network.ranks) add(v, v);
@@ -145,13 +145,13 @@ void AllreduceProgram::add_sinks(TreePhase& phase) const {
 }
 
 // What goes through a switch comes out of it; a twin may give out more, or less.
-void AllreduceProgram::add_balance_rows(const TreePhase& phase) {
-  const NetworkOrbits& orbits = phases_.back().trees.orbits;
+void AllreduceProgram::add_balance_rows(const TreeCommodity& commodity) {
+  const NetworkOrbits& orbits = commodities_.back().trees.orbits;
   std::vector<bool> seen(orbits.nodes.count, false);
   for (std::size_t v = 0; v < fabric_.network.graph.node_count(); ++v) {
     if (fabric_.network.is_compute(NodeId(v)) || seen[orbits.nodes.of[v]]) continue;
     seen[orbits.nodes.of[v]] = true;
-    if (auto row = balance_row(phase, NodeId(v)); !row.empty()) {
+    if (auto row = balance_row(commodity, NodeId(v)); !row.empty()) {
       program_.balance.push_back(std::move(row));
     }
   }
@@ -166,12 +166,12 @@ void AllreduceProgram::finish() {
 // What is broadcast, by every image of every class.
 void AllreduceProgram::add_objective() {
   std::map<std::size_t, std::int64_t> coefficients;
-  for (std::size_t p = 0; p < phases_.size(); ++p) {
-    if (phases_[p].turned) continue;
-    for (const Term& owned : program_.phases[p].owned) {
+  for (std::size_t p = 0; p < commodities_.size(); ++p) {
+    if (commodities_[p].turned) continue;
+    for (const Term& owned : program_.commodities[p].owned) {
       if (owned.coefficient == 0) continue;
       coefficients[owned.variable] +=
-          owned.coefficient * static_cast<std::int64_t>(phases_[p].trees.images.size());
+          owned.coefficient * static_cast<std::int64_t>(commodities_[p].trees.images.size());
     }
   }
   program_.objective = terms_of(coefficients);
@@ -193,15 +193,17 @@ void AllreduceProgram::add_capacity_rows() {
     }
   }
   std::vector<std::map<std::size_t, std::int64_t>> taken(orbits.count);
-  for (std::size_t p = 0; p < phases_.size(); ++p) {
-    const auto images = static_cast<std::int64_t>(phases_[p].trees.images.size());
-    for (std::size_t i = 0; i < phases_[p].twins.arcs.size(); ++i) {
-      const TwinArc& arc = phases_[p].twins.arcs[i];
+  for (std::size_t p = 0; p < commodities_.size(); ++p) {
+    const auto images = static_cast<std::int64_t>(commodities_[p].trees.images.size());
+    for (std::size_t i = 0; i < commodities_[p].twins.arcs.size(); ++i) {
+      const TwinArc& arc = commodities_[p].twins.arcs[i];
       for (const ArcId a : {arc.along, arc.echo}) {
         if (!a.valid()) continue;
         const std::size_t orbit = orbits.of[a.index()];
-        taken[orbit][program_.phases[p].variable[i]] += images;
-        if (fabric_.reversible) taken[reversed[orbit]][program_.phases[p].variable[i]] += images;
+        taken[orbit][program_.commodities[p].variable[i]] += images;
+        if (fabric_.reversible) {
+          taken[reversed[orbit]][program_.commodities[p].variable[i]] += images;
+        }
       }
     }
   }
@@ -224,18 +226,18 @@ void AllreduceProgram::add_capacity_rows() {
 
 // Where the phases have trees of their own: what is reduced at a root is what is broadcast from it.
 void AllreduceProgram::add_shares_rows() {
-  if (std::ranges::none_of(phases_, &AllreducePhase::turned)) return;
+  if (std::ranges::none_of(commodities_, &AllreduceCommodity::turned)) return;
   std::map<std::size_t, std::map<std::size_t, std::int64_t>> rows;  // by orbit of roots
-  for (std::size_t p = 0; p < phases_.size(); ++p) {
-    const auto images = static_cast<std::int64_t>(phases_[p].trees.images.size());
-    const TreePhase& phase = program_.phases[p];
-    for (std::size_t v = 0; v < phase.owned.size(); ++v) {
-      const Term& owned = phase.owned[NodeId(v)];
+  for (std::size_t p = 0; p < commodities_.size(); ++p) {
+    const auto images = static_cast<std::int64_t>(commodities_[p].trees.images.size());
+    const TreeCommodity& commodity = program_.commodities[p];
+    for (std::size_t v = 0; v < commodity.owned.size(); ++v) {
+      const Term& owned = commodity.owned[NodeId(v)];
       if (owned.coefficient == 0) continue;
       const std::size_t nodes = fabric_.network.graph.node_count();
-      const NodeId root = v < nodes ? NodeId(v) : phases_[p].twins.spanned[v - nodes];
+      const NodeId root = v < nodes ? NodeId(v) : commodities_[p].twins.spanned[v - nodes];
       rows[fabric_.orbits.nodes.of[root.index()]][owned.variable] +=
-          phases_[p].turned ? -images : images;
+          commodities_[p].turned ? -images : images;
     }
   }
   for (const auto& [orbit, coefficients] : rows) program_.balance.push_back(terms_of(coefficients));

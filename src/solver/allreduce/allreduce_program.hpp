@@ -33,15 +33,15 @@ struct AllreduceFabric {
   /// broadcast turned round.
   bool reversible = false;
 
-  /// What trees are planned apart.
+  /// What trees are chosen apart.
   [[nodiscard]] std::vector<TreePhases> kinds() const {
     if (reversible) return {TreePhases::both};
     return {TreePhases::broadcast, TreePhases::reduce};
   }
 };
 
-/// One phase of the program: the trees of a class, or all of them.
-struct AllreducePhase {
+/// One commodity of the program: the trees of a class, or all of them.
+struct AllreduceCommodity {
   TreeClass trees;
   TwinGraph twins;
   bool turned = false;
@@ -66,7 +66,7 @@ class AllreduceProgram {
                                        std::vector<TreeClass> classes, const Weights& weights);
 
   [[nodiscard]] const CutProgram& program() const { return program_; }
-  [[nodiscard]] std::span<const AllreducePhase> phases() const { return phases_; }
+  [[nodiscard]] std::span<const AllreduceCommodity> commodities() const { return commodities_; }
 
   /// What the program prices an arc at, per unit that trees (of both phases, where in-trees are the
   /// out-trees turned round) take of it. `prices`: of the program's rows.
@@ -77,10 +77,10 @@ class AllreduceProgram {
   AllreduceProgram(const AllreduceFabric& fabric, std::vector<TreeClass> classes, Weights given);
 
   void add_class(TreeClass trees);
-  void number_arcs(TreePhase& phase);
-  void number_roots(TreePhase& phase);
-  void add_sinks(TreePhase& phase) const;
-  void add_balance_rows(const TreePhase& phase);
+  void number_arcs(TreeCommodity& commodity);
+  void number_roots(TreeCommodity& commodity);
+  void add_sinks(TreeCommodity& commodity) const;
+  void add_balance_rows(const TreeCommodity& commodity);
   void finish();
   void add_objective();
   void add_capacity_rows();
@@ -89,7 +89,7 @@ class AllreduceProgram {
   const AllreduceFabric& fabric_;
   bool relaxed_ = false;
   CutProgram program_;
-  std::vector<AllreducePhase> phases_;
+  std::vector<AllreduceCommodity> commodities_;
   Weights given_;                                    // shares of roots; empty: any
   std::map<std::size_t, std::size_t> common_roots_;  // of a relaxed program, by orbit of nodes
   std::vector<std::size_t> row_of_orbit_;            // of arcs

@@ -54,9 +54,9 @@ std::optional<Divided> solve(const CutProgram& program, const std::stop_token& s
   return Divided{upper->bound, *std::move(reached)};
 }
 
-// What a phase takes, as a fabric: arcs that it takes nothing of are left out.
-std::optional<Network> part_of(const Network& network, const AllreducePhase& phase,
-                               const TreePhase& variables, const ExactSolution& solution,
+// What a commodity takes, as a fabric: arcs that it takes nothing of are left out.
+std::optional<Network> part_of(const Network& network, const AllreduceCommodity& commodity,
+                               const TreeCommodity& variables, const ExactSolution& solution,
                                const Weights& shares) {
   Network part;
   std::vector<Arc> arcs;
@@ -65,7 +65,7 @@ std::optional<Network> part_of(const Network& network, const AllreducePhase& pha
   for (std::size_t a = 0; a < variables.variable.size(); ++a) {
     const std::int64_t taken = solution.numerators[variables.variable[a]];
     if (taken == 0) continue;
-    arcs.push_back(phase.twins.graph.arcs()[a]);
+    arcs.push_back(commodity.twins.graph.arcs()[a]);
     part.capacity.push_back(taken);
     common = std::gcd(common, taken);
     all += taken;
@@ -84,7 +84,7 @@ std::optional<Network> part_of(const Network& network, const AllreducePhase& pha
 }
 
 // What the roots have of the broadcast; of the reduce it is the same.
-Weights shares_of(const Network& network, const TreePhase& variables,
+Weights shares_of(const Network& network, const TreeCommodity& variables,
                   const ExactSolution& solution) {
   Weights shares;
   for (const NodeId v : network.ranks) {
@@ -103,10 +103,10 @@ std::optional<AllreduceParts> parts_of(const AllreduceFabric& fabric,
   const auto upper = checked_mul(divided.upper, network.unit);
   if (!algbw || !upper) return std::nullopt;
   AllreduceParts parts{.algbw = *algbw, .upper = *upper, .shares = {}, .broadcast = {}};
-  parts.shares = shares_of(network, program.program().phases.front(), solution);
-  for (std::size_t p = 0; p < program.phases().size(); ++p) {
-    auto part =
-        part_of(network, program.phases()[p], program.program().phases[p], solution, parts.shares);
+  parts.shares = shares_of(network, program.program().commodities.front(), solution);
+  for (std::size_t p = 0; p < program.commodities().size(); ++p) {
+    auto part = part_of(network, program.commodities()[p], program.program().commodities[p],
+                        solution, parts.shares);
     if (!part) return std::nullopt;
     if (p == 0) {
       parts.broadcast = *std::move(part);

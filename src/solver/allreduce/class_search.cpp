@@ -104,7 +104,7 @@ bool ClassSearch::has_all_classes() const {
     if (able > kMostSwitches) return false;
     all += std::size_t{1} << able;
   }
-  return found() && program().phases().size() == classes_.size() && known_.size() == all;
+  return found() && program().commodities().size() == classes_.size() && known_.size() == all;
 }
 
 void ClassSearch::run(IdVector<ArcId, double> prices, double most) {

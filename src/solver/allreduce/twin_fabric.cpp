@@ -17,8 +17,8 @@ constexpr Int128 kMostProduct = Int128{1} << 62;
 template <class Change>
 Forest with_paths(const Forest& forest, const IdVector<Rank, Rank>& ranks,
                   const std::vector<NodeId>& nodes, const Change& change) {
-  IdVector<Rank, Rank> former(ranks.size());
-  for (std::size_t v = 0; v < ranks.size(); ++v) former[ranks[Rank(v)]] = Rank(v);
+  IdVector<Rank, Rank> previous(ranks.size());
+  for (std::size_t v = 0; v < ranks.size(); ++v) previous[ranks[Rank(v)]] = Rank(v);
   std::vector<TreeId> order;  // by root
   for (std::size_t t = 0; t < forest.tree_count(); ++t) order.emplace_back(t);
   std::ranges::stable_sort(order, {}, [&](TreeId t) { return ranks[forest.tree(t).root]; });
@@ -28,7 +28,7 @@ Forest with_paths(const Forest& forest, const IdVector<Rank, Rank>& ranks,
   for (const TreeId t : order) {
     trees.push_back(forest.tree(t));
     trees.back().root = ranks[trees.back().root];
-    for (const Rank v : former) {
+    for (const Rank v : previous) {
       if (v == forest.tree(t).root) {
         routes.emplace_back();
         continue;

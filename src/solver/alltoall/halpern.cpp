@@ -73,8 +73,8 @@ void Halpern::scale() {
                     std::accumulate(capacity.begin(), capacity.end(), 0.0);
   for (const double of_row : capacity) capacity_.push_back(of_row * capacity_scale_);
   capacity_.push_back(folded_.fixed_capacity * capacity_scale_);
-  // Lanes without a source count as sources that need nothing: mirrored lengths can be negative,
-  // and then something flows there, too.
+  // SIMD lanes without a source count as sources that need nothing: mirrored lengths can be
+  // negative, and then something flows there, too.
   const auto lanes = static_cast<double>(blocks_.size() * kLanes);
   std::vector<double> arcs(capacity.size(), 0);
   for (const std::size_t row : folded_.row) ++arcs[row];

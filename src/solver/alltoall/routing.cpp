@@ -49,13 +49,13 @@ class Router {
     for (auto place = distances_.settled.rbegin(); place != distances_.settled.rend(); ++place) {
       const NodeId v = *place;
       if (v == source || pending_[v] == 0) continue;
-      find_ways(v, weight);
+      find_ins(v, weight);
       const std::int64_t amount = std::exchange(pending_[v], 0);
       std::int64_t left = amount;
-      for (const auto& [a, share] : ways_) {
+      for (const auto& [a, share] : ins_) {
         // The last one takes what rounding leaves.
         const auto part =
-            a == ways_.back().first
+            a == ins_.back().first
                 ? left
                 : std::min(left, static_cast<std::int64_t>(static_cast<double>(amount) * share));
         flow_[a] += part;
@@ -68,17 +68,17 @@ class Router {
   // The arcs into a node that carry something, and their shares; else the one that is on a shortest
   // path.
   template <class Weight>
-  void find_ways(NodeId v, Weight&& weight) {
-    ways_.clear();
+  void find_ins(NodeId v, Weight&& weight) {
+    ins_.clear();
     double sum = 0;
     for (const ArcId a : graph_.in(v)) {
       const double share = weight(a);
       if (!(share > 0)) continue;
-      ways_.emplace_back(a, share);
+      ins_.emplace_back(a, share);
       sum += share;
     }
-    if (ways_.empty()) ways_.emplace_back(last_of_shortest_path(v), sum = 1);
-    for (auto& [a, share] : ways_) share /= sum;
+    if (ins_.empty()) ins_.emplace_back(last_of_shortest_path(v), sum = 1);
+    for (auto& [a, share] : ins_) share /= sum;
   }
 
   [[nodiscard]] ArcId last_of_shortest_path(NodeId v) const {
@@ -97,7 +97,7 @@ class Router {
   IdVector<NodeId, std::size_t> place_;     // from near to far
   IdVector<NodeId, std::int64_t> pending_;  // what a node is still to receive
   IdVector<ArcId, std::int64_t> flow_;
-  std::vector<std::pair<ArcId, double>> ways_;
+  std::vector<std::pair<ArcId, double>> ins_;
 };
 
 }  // namespace

@@ -74,7 +74,7 @@ class Turns {
 
 // The ways out of the piece of a switch that an arc leads to, by arc, as few different ones as may
 // be: all the same with the way back, or what the routes take.
-IdVector<ArcId, Outs> ways_on(const Network& network, const Turns& turns) {
+IdVector<ArcId, Outs> outs_on(const Network& network, const Turns& turns) {
   const Digraph& graph = network.graph;
   IdVector<ArcId, Outs> result(graph.arc_count());
   for (std::size_t n = 0; n < graph.node_count(); ++n) {
@@ -106,7 +106,7 @@ IdVector<ArcId, Outs> ways_on(const Network& network, const Turns& turns) {
 class Pieces {
  public:
   Pieces(const Network& network, const Turns& turns)
-      : network_(network), turns_(turns), on_(ways_on(network, turns)) {
+      : network_(network), turns_(turns), on_(outs_on(network, turns)) {
     for (std::size_t n = 0; n < network.graph.node_count(); ++n) original_.push_back(NodeId(n));
     pieces_.resize(original_.size());
     for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {

@@ -94,7 +94,7 @@ class Annealing {
         if (!groups_.empty() && below(kGroupShare) == 0) {
           propose_group();
         } else {
-          propose_ways();
+          propose_starts();
         }
       }
       measure();
@@ -193,8 +193,9 @@ class Annealing {
 
   [[nodiscard]] std::int32_t depth(Edge edge) const { return shapes_.depth(edge.tree, edge.node); }
 
-  // The ways by which an edge and the image of another get to some node on the first one's route.
-  void propose_ways() {
+  // The starts of two routes, of an edge and of the image of another, up to a node on the first
+  // one's.
+  void propose_starts() {
     // Of two the deeper one: there is more to gain.
     const Edge one = any_edge();
     const Edge other = any_edge();
@@ -220,7 +221,7 @@ class Annealing {
     arcs_of(route(*theirs), g, their_arcs_);
     const auto joint = static_cast<std::size_t>(
         std::find(their_arcs_.begin(), their_arcs_.end(), into) - their_arcs_.begin());
-    swap_ways(at, joint);
+    swap_starts(at, joint);
     const Digraph& graph = rows_.core.graph;
     if (!is_simple(graph, our_arcs_) || !is_simple(graph, their_arcs_)) return;
     for (ArcId& arc : their_arcs_) arc = orbits_.arcs.apply(back, arc);
@@ -234,7 +235,7 @@ class Annealing {
   }
 
   // The first arcs, up to and with these, change places.
-  void swap_ways(std::size_t ours, std::size_t theirs) {
+  void swap_starts(std::size_t ours, std::size_t theirs) {
     const auto our_rest = our_arcs_.begin() + static_cast<std::ptrdiff_t>(ours) + 1;
     const auto their_rest = their_arcs_.begin() + static_cast<std::ptrdiff_t>(theirs) + 1;
     scratch_.assign(their_arcs_.begin(), their_rest);

@@ -41,7 +41,7 @@ std::vector<T> scattered(const std::vector<T>& items) {
 }
 
 /// Over one switch to another rank of the group.
-struct InsideWay {
+struct InsideHop {
   Rank to;
   ArcId up, down;
 };
@@ -227,12 +227,12 @@ class FlatTrees {
 
   // Through one switch, from one rank to the others: the switch that has the most room.
   bool pass_on(std::size_t t, Rank from) {
-    const std::vector<InsideWay>& ways = ways_inside(from);
+    const std::vector<InsideHop>& hops = hops_inside(from);
     std::size_t reached = 0;
-    for (auto first = ways.begin(); first != ways.end(); ++reached) {
-      const auto last = std::find_if(first, ways.end(),
-                                     [&](const InsideWay& way) { return way.to != first->to; });
-      const InsideWay& best = roomiest({first, last});
+    for (auto first = hops.begin(); first != hops.end(); ++reached) {
+      const auto last = std::find_if(first, hops.end(),
+                                     [&](const InsideHop& hop) { return hop.to != first->to; });
+      const InsideHop& best = roomiest({first, last});
       const Route route = maker_.along(std::array{best.up, best.down});
       negotiated_.charge(route, trees_[t].multiplicity);
       routes_[t * ranks_ + best.to.index()] = route;
@@ -241,25 +241,25 @@ class FlatTrees {
     return reached + 1 == passages_->members(passages_->group_of(from)).size();
   }
 
-  // Of the widest ways, the one of which the most is left.
-  [[nodiscard]] const InsideWay& roomiest(std::span<const InsideWay> ways) const {
-    const auto room = [&](const InsideWay& way) {
-      return std::pair(std::min(core_.capacity[way.up], core_.capacity[way.down]),
-                       std::min(negotiated_.left()[resources_.of[way.up]],
-                                negotiated_.left()[resources_.of[way.down]]));
+  // Of the widest hops, the one of which the most is left.
+  [[nodiscard]] const InsideHop& roomiest(std::span<const InsideHop> hops) const {
+    const auto room = [&](const InsideHop& hop) {
+      return std::pair(std::min(core_.capacity[hop.up], core_.capacity[hop.down]),
+                       std::min(negotiated_.left()[resources_.of[hop.up]],
+                                negotiated_.left()[resources_.of[hop.down]]));
     };
-    const InsideWay* best = ways.data();
-    for (const InsideWay& way : ways) {
-      if (room(*best) < room(way)) best = &way;
+    const InsideHop* best = hops.data();
+    for (const InsideHop& hop : hops) {
+      if (room(*best) < room(hop)) best = &hop;
     }
     return *best;
   }
 
   // From a rank through one switch to each other member of its group, found when first asked for.
-  const std::vector<InsideWay>& ways_inside(Rank from) {
-    if (ways_inside_.empty()) ways_inside_.resize(ranks_);
-    std::vector<InsideWay>& ways = ways_inside_[from.index()];
-    if (!ways.empty()) return ways;
+  const std::vector<InsideHop>& hops_inside(Rank from) {
+    if (hops_inside_.empty()) hops_inside_.resize(ranks_);
+    std::vector<InsideHop>& hops = hops_inside_[from.index()];
+    if (!hops.empty()) return hops;
     const Digraph& graph = core_.graph;
     const NodeId tail = core_.compute[from.index()];
     for (const Rank to : passages_->members(passages_->group_of(from))) {
@@ -268,10 +268,10 @@ class FlatTrees {
         const NodeId hub = graph.head(up);
         if (core_.rank_of[hub].valid()) continue;
         const ArcId down = graph.find(hub, core_.compute[to.index()]);
-        if (down.valid()) ways.push_back({to, up, down});
+        if (down.valid()) hops.push_back({to, up, down});
       }
     }
-    return ways;
+    return hops;
   }
 
   // From the root of tree `t` to all targets. False where one cannot be reached.
@@ -310,7 +310,7 @@ class FlatTrees {
   std::vector<char> was_overfull_on_;  ///< by prefix
   Fit fit_, turns_;
   std::optional<Passages> passages_;                 ///< for height 2
-  std::vector<std::vector<InsideWay>> ways_inside_;  ///< by rank
+  std::vector<std::vector<InsideHop>> hops_inside_;  ///< by rank
   // Of the tree at hand:
   std::vector<Rank> targets_;
   std::vector<Rank> entries_;    ///< into other groups

@@ -80,10 +80,10 @@ bool Passages::can_pass_on(Rank to, std::int64_t trees) const {
   return inside_left_[to] >= passed_on(to, trees);
 }
 
-// Calls `visit` for the first and the last arc of ways from one rank to another, until it says
+// Calls `visit` for the first and the last arc of hops from one rank to another, until it says
 // true. In between there are switches, whose links have their say later.
 template <class Visit>
-void Passages::for_each_way(Rank from, Rank to, Visit&& visit) const {
+void Passages::for_each_hop(Rank from, Rank to, Visit&& visit) const {
   const ArcId direct = core_.graph.find(core_.compute[from.index()], core_.compute[to.index()]);
   if (direct.valid() && visit(direct, direct)) return;
   for (const Gate& out : out_[from]) {
@@ -95,14 +95,14 @@ void Passages::for_each_way(Rank from, Rank to, Visit&& visit) const {
 
 bool Passages::is_joined(Rank from, Rank to) const {
   bool any = false;
-  for_each_way(from, to, [&](ArcId, ArcId) { return any = true; });
+  for_each_hop(from, to, [&](ArcId, ArcId) { return any = true; });
   return any;
 }
 
 // True where a way has room.
-bool Passages::take_way(Rank from, Rank to, std::int64_t trees) {
+bool Passages::take_hop(Rank from, Rank to, std::int64_t trees) {
   bool taken = false;
-  for_each_way(from, to, [&](ArcId out, ArcId in) {
+  for_each_hop(from, to, [&](ArcId out, ArcId in) {
     if (!has_room(out, trees) || !has_room(in, trees)) return false;
     left_[resources_.of[out]] -= trees * resources_.weight[out];
     if (in != out) left_[resources_.of[in]] -= trees * resources_.weight[in];
@@ -113,9 +113,9 @@ bool Passages::take_way(Rank from, Rank to, std::int64_t trees) {
 
 Passage Passages::take(std::size_t group, Rank root, std::int64_t trees, Fit fit) {
   const bool own = group == group_of_[root];
-  if (fit == Fit::within) return own ? Passage{root, root} : first_way(group, root);
+  if (fit == Fit::within) return own ? Passage{root, root} : first_passage(group, root);
   const Passage found = own ? Passage{root, root} : find(group, root, trees);
-  if (!found.to.valid()) return first_way(group, root);
+  if (!found.to.valid()) return first_passage(group, root);
   inside_left_[found.to] -= passed_on(found.to, trees);
   return found;
 }
@@ -142,12 +142,12 @@ Rank Passages::find_entry(std::size_t group, Rank from, std::int64_t trees, bool
   const auto& members = groups_[group];
   for (std::size_t i = 0; i < members.size(); ++i) {
     const Rank to = members[(place_[from] + i) % members.size()];
-    if ((!passes_on || can_pass_on(to, trees)) && take_way(from, to, trees)) return to;
+    if ((!passes_on || can_pass_on(to, trees)) && take_hop(from, to, trees)) return to;
   }
   return Rank();
 }
 
-Passage Passages::first_way(std::size_t group, Rank root) const {
+Passage Passages::first_passage(std::size_t group, Rank root) const {
   const auto& mates = groups_[group_of_[root]];
   const auto& members = groups_[group];
   for (std::size_t m = 0; m <= mates.size(); ++m) {

@@ -50,13 +50,13 @@ class Passages {
   [[nodiscard]] bool has_room(ArcId arc, std::int64_t trees) const;
   [[nodiscard]] bool can_pass_on(Rank to, std::int64_t trees) const;
   template <class Visit>
-  void for_each_way(Rank from, Rank to, Visit&& visit) const;
+  void for_each_hop(Rank from, Rank to, Visit&& visit) const;
   [[nodiscard]] bool is_joined(Rank from, Rank to) const;
-  bool take_way(Rank from, Rank to, std::int64_t trees);
+  bool take_hop(Rank from, Rank to, std::int64_t trees);
   [[nodiscard]] std::int64_t passed_on(Rank to, std::int64_t trees) const;
   Passage find(std::size_t group, Rank root, std::int64_t trees);
   Rank find_entry(std::size_t group, Rank from, std::int64_t trees, bool passes_on);
-  [[nodiscard]] Passage first_way(std::size_t group, Rank root) const;
+  [[nodiscard]] Passage first_passage(std::size_t group, Rank root) const;
 
   const Core& core_;
   const Resources& resources_;

@@ -14,13 +14,13 @@ namespace {
 // less; what is left is for the exact proofs.
 constexpr double kDemandTolerance = 1e-8;
 
-// Flows count the solution in so many parts of all that a phase takes.
+// Flows count the solution in so many parts of all that a commodity takes.
 constexpr double kParts = 0x1p54;
 
 }  // namespace
 
 CutGeneration::CutGeneration(const CutProgram& program)
-    : program_(program), solver_(program.total(program.phases.size())) {
+    : program_(program), solver_(program.total(program.commodities.size())) {
   begin();
 }
 
@@ -34,47 +34,47 @@ void CutGeneration::begin() {
     solver_.add_at_most(row.terms, static_cast<double>(row.bound) / scale_);
   }
   for (const auto& row : program_.balance) solver_.add_zero(row);
-  for (std::size_t p = 0; p < program_.phases.size(); ++p) {
-    std::vector<Term> row = owned_terms(program_.phases[p]);
+  for (std::size_t p = 0; p < program_.commodities.size(); ++p) {
+    std::vector<Term> row = owned_terms(program_.commodities[p]);
     row.push_back({program_.total(p), -1});
     solver_.add_zero(row);
   }
-  for (std::size_t p = 0; p < program_.phases.size(); ++p) add_first_cuts(p);
+  for (std::size_t p = 0; p < program_.commodities.size(); ++p) add_first_cuts(p);
 }
 
 // What enters one sink, and what leaves an owner: without these the program has no optimum.
 void CutGeneration::add_first_cuts(std::size_t p) {
-  const TreePhase& phase = program_.phases[p];
-  SinkSide alone(phase.graph.node_count(), false);
-  for (const NodeId v : phase.sinks) {
+  const TreeCommodity& commodity = program_.commodities[p];
+  SinkSide alone(commodity.graph.node_count(), false);
+  for (const NodeId v : commodity.sinks) {
     alone[v.index()] = true;
     add_cut(p, alone);
     alone[v.index()] = false;
   }
   std::set<std::size_t> seen;
-  for (std::size_t v = 0; v < phase.owned.size(); ++v) {
-    const Term& owned = phase.owned[NodeId(v)];
+  for (std::size_t v = 0; v < commodity.owned.size(); ++v) {
+    const Term& owned = commodity.owned[NodeId(v)];
     if (owned.coefficient == 0 || !seen.insert(owned.variable).second) continue;
-    SinkSide others(phase.graph.node_count(), true);
+    SinkSide others(commodity.graph.node_count(), true);
     others[v] = false;
     add_cut(p, others);
   }
 }
 
 // False where the cut is known.
-bool CutGeneration::add_cut(std::size_t phase, const SinkSide& side) {
-  auto row = cut_row(program_, phase, side);
+bool CutGeneration::add_cut(std::size_t commodity, const SinkSide& side) {
+  auto row = cut_row(program_, commodity, side);
   if (!known_.insert(row).second) return false;
   solver_.add_at_most(row, 0);
   cuts_.push_back(std::move(row));
   sides_.push_back(side);
-  phase_of_.push_back(phase);
+  commodity_of_.push_back(commodity);
   return true;
 }
 
 void CutGeneration::take_cuts(const CutGeneration& before) {
   for (std::size_t i = 0; i < before.sides_.size(); ++i) {
-    add_cut(before.phase_of_[i], before.sides_[i]);
+    add_cut(before.commodity_of_[i], before.sides_[i]);
   }
 }
 
@@ -93,28 +93,28 @@ CutGeneration::Outcome CutGeneration::run(const CutLimits& limits) {
 
 bool CutGeneration::add_violated_cuts() {
   double all = 1;
-  for (const TreePhase& phase : program_.phases) {
+  for (const TreeCommodity& commodity : program_.commodities) {
     double taken = 0;
-    for (const std::size_t j : phase.variable) taken += values_[j];
+    for (const std::size_t j : commodity.variable) taken += values_[j];
     all = std::max(all, taken);
   }
   const auto parts = [&](std::size_t variable) {
     return static_cast<std::int64_t>(std::llround(values_[variable] / all * kParts));
   };
   bool added = false;
-  for (std::size_t p = 0; p < program_.phases.size(); ++p) {
-    const TreePhase& phase = program_.phases[p];
+  for (std::size_t p = 0; p < program_.commodities.size(); ++p) {
+    const TreeCommodity& commodity = program_.commodities[p];
     std::vector<std::int64_t> supply, capacity;
     std::int64_t demand = 0;
-    for (const Term& owned : phase.owned) {
+    for (const Term& owned : commodity.owned) {
       supply.push_back(owned.coefficient == 0 ? 0 : owned.coefficient * parts(owned.variable));
       demand += supply.back();
     }
     demand -= static_cast<std::int64_t>(kDemandTolerance * static_cast<double>(demand));
-    for (const std::size_t j : phase.variable) capacity.push_back(parts(j));
-    graph::SinkFlow flow(phase.graph);
+    for (const std::size_t j : commodity.variable) capacity.push_back(parts(j));
+    graph::SinkFlow flow(commodity.graph);
     flow.reset(capacity, supply);
-    for (const NodeId sink : phase.sinks) {
+    for (const NodeId sink : commodity.sinks) {
       if (!flow.send(sink, demand)) added |= add_cut(p, flow.tight_sink_side(sink));
       // A cut that is violated where this sink supplies everything is violated without that, and
       // while there is one, there is a next round.
@@ -131,7 +131,7 @@ void CutGeneration::remember() {
   }
   prices_.clear();
   const std::size_t before = program_.capacity.size() + program_.balance.size();
-  const std::size_t totals = program_.phases.size();  // whose rows stand between
+  const std::size_t totals = program_.commodities.size();  // whose rows stand between
   for (std::size_t i = 0; i < before + cuts_.size(); ++i) {
     prices_.push_back(solver_.price(i < before ? i : i + totals));
   }

@@ -26,7 +26,7 @@ class CutGeneration {
   /// REQUIRES: `program` outlives this.
   explicit CutGeneration(const CutProgram& program);
 
-  /// Begins with the cuts of a program whose phases are the first of this one's, too.
+  /// Begins with the cuts of a program whose commodities are the first of this one's, too.
   void take_cuts(const CutGeneration& before);
 
   enum class Outcome {
@@ -34,7 +34,7 @@ class CutGeneration {
     unsolvable,  ///< floating point found no optimum with the cuts so far
     given_up     ///< more rounds or pivots than the limits allow, or stopped
   };
-  /// Cost: per round a dual simplex and a maximum flow per phase and sink.
+  /// Cost: per round a dual simplex and a maximum flow per commodity and sink.
   Outcome run(const CutLimits& limits);
 
   /// Of the last program that was solved; empty where none was.
@@ -51,16 +51,16 @@ class CutGeneration {
 
  private:
   void begin();
-  void add_first_cuts(std::size_t phase);
+  void add_first_cuts(std::size_t commodity);
   void remember();
-  bool add_cut(std::size_t phase, const SinkSide& side);
+  bool add_cut(std::size_t commodity, const SinkSide& side);
   bool add_violated_cuts();
 
   const CutProgram& program_;
   LinearProgram solver_;
   std::vector<std::vector<Term>> cuts_;
   std::vector<SinkSide> sides_;
-  std::vector<std::size_t> phase_of_;  // of cuts
+  std::vector<std::size_t> commodity_of_;  // of cuts
   std::set<std::vector<Term>> known_;
   std::vector<double> values_, prices_;
   double scale_ = 1;

@@ -17,16 +17,16 @@ std::vector<Term> terms_of(const std::map<std::size_t, std::int64_t>& coefficien
 
 }  // namespace
 
-std::vector<Term> owned_terms(const TreePhase& phase) {
+std::vector<Term> owned_terms(const TreeCommodity& commodity) {
   std::map<std::size_t, std::int64_t> sum;
-  for (const Term& owned : phase.owned) {
+  for (const Term& owned : commodity.owned) {
     if (owned.coefficient != 0) sum[owned.variable] += owned.coefficient;
   }
   return terms_of(sum);
 }
 
-std::vector<Term> cut_row(const CutProgram& program, std::size_t phase, const SinkSide& side) {
-  const TreePhase& trees = program.phases[phase];
+std::vector<Term> cut_row(const CutProgram& program, std::size_t commodity, const SinkSide& side) {
+  const TreeCommodity& trees = program.commodities[commodity];
   std::map<std::size_t, std::int64_t> inside, outside;
   for (std::size_t v = 0; v < side.size(); ++v) {
     const Term& owned = trees.owned[NodeId(v)];
@@ -34,7 +34,7 @@ std::vector<Term> cut_row(const CutProgram& program, std::size_t phase, const Si
   }
   std::map<std::size_t, std::int64_t> sum = std::move(outside);
   if (inside.size() + 1 < sum.size()) {
-    sum = {{program.total(phase), 1}};
+    sum = {{program.total(commodity), 1}};
     for (const auto& [variable, coefficient] : inside) sum[variable] -= coefficient;
   }
   for (std::size_t a = 0; a < trees.variable.size(); ++a) {
@@ -44,11 +44,11 @@ std::vector<Term> cut_row(const CutProgram& program, std::size_t phase, const Si
   return terms_of(sum);
 }
 
-std::vector<Term> balance_row(const TreePhase& phase, NodeId node) {
+std::vector<Term> balance_row(const TreeCommodity& commodity, NodeId node) {
   std::map<std::size_t, std::int64_t> sum;
-  for (const ArcId a : phase.graph.in(node)) ++sum[phase.variable[a.index()]];
-  for (ArcId a = phase.graph.first_out(node); a != phase.graph.last_out(node); ++a.value) {
-    --sum[phase.variable[a.index()]];
+  for (const ArcId a : commodity.graph.in(node)) ++sum[commodity.variable[a.index()]];
+  for (ArcId a = commodity.graph.first_out(node); a != commodity.graph.last_out(node); ++a.value) {
+    --sum[commodity.variable[a.index()]];
   }
   return terms_of(sum);
 }

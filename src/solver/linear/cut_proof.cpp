@@ -45,11 +45,11 @@ bool add_row(const std::vector<Term>& terms, Int128 price, std::vector<Int128>& 
   return true;
 }
 
-// What stands for all that is owned in a phase, as what that consists of.
+// What stands for all that is owned in a commodity, as what that consists of.
 bool take_totals_apart(const CutProgram& program, std::vector<Int128>& total) {
-  for (std::size_t p = 0; p < program.phases.size(); ++p) {
+  for (std::size_t p = 0; p < program.commodities.size(); ++p) {
     const Int128 price = total[program.total(p)];
-    if (price != 0 && !add_row(owned_terms(program.phases[p]), price, total)) return false;
+    if (price != 0 && !add_row(owned_terms(program.commodities[p]), price, total)) return false;
   }
   total.resize(program.variables);
   return true;
@@ -132,7 +132,7 @@ std::optional<Ratio> bound_of(const CutProgram& program, std::span<const std::ve
                               std::span<const std::int64_t> prices) {
   const std::int64_t refinement = refinement_of(program.capacity);
   const auto of_rows = prices.subspan(program.capacity.size());
-  std::vector<Int128> total(program.total(program.phases.size()), 0);
+  std::vector<Int128> total(program.total(program.commodities.size()), 0);
   for (std::size_t i = 0; i < of_rows.size(); ++i) {
     const bool cut = i >= program.balance.size();
     const auto& row = cut ? cuts[i - program.balance.size()] : program.balance[i];
@@ -175,20 +175,20 @@ bool keeps_rows(const CutProgram& program, const CommonFractions& solution) {
          std::ranges::all_of(program.balance, [&](const auto& row) { return sum(row) == 0; });
 }
 
-// Every set of nodes receives what is owned outside it, in every phase.
+// Every set of nodes receives what is owned outside it, in every commodity.
 bool keeps_cuts(const CutProgram& program, const CommonFractions& solution) {
-  for (const TreePhase& phase : program.phases) {
+  for (const TreeCommodity& commodity : program.commodities) {
     std::vector<std::int64_t> supply, capacity;
     std::int64_t demand = 0;
-    for (const Term& owned : phase.owned) {
+    for (const Term& owned : commodity.owned) {
       supply.push_back(
           owned.coefficient == 0 ? 0 : owned.coefficient * solution.numerators[owned.variable]);
       demand += supply.back();
     }
-    for (const std::size_t j : phase.variable) capacity.push_back(solution.numerators[j]);
-    graph::SinkFlow flow(phase.graph);
+    for (const std::size_t j : commodity.variable) capacity.push_back(solution.numerators[j]);
+    graph::SinkFlow flow(commodity.graph);
     flow.reset(capacity, supply);
-    if (!check_all(flow, phase.sinks, demand,
+    if (!check_all(flow, commodity.sinks, demand,
                    [](const SinkSide&) { return std::optional<std::int64_t>(); })) {
       return false;
     }
@@ -204,7 +204,7 @@ std::optional<Ratio> worth_of(const CutProgram& program, const CommonFractions& 
   return Ratio::reduced(sum, solution.denominator);
 }
 
-// What all arcs of a phase may carry, and all nodes own, is added up in 64 bits.
+// What all arcs of a commodity may carry, and all nodes own, is added up in 64 bits.
 std::int64_t max_denominator(const CutProgram& program, const Ratio& worth) {
   std::map<std::size_t, Int128> bound;  // of variables
   for (const CapacityRow& row : program.capacity) {
@@ -212,10 +212,10 @@ std::int64_t max_denominator(const CutProgram& program, const Ratio& worth) {
   }
   const Int128 reached = worth.num() / worth.den() + 1;
   Int128 all = reached;
-  for (const TreePhase& phase : program.phases) {
+  for (const TreeCommodity& commodity : program.commodities) {
     Int128 arcs = 0, owned = 0;
-    for (const std::size_t j : phase.variable) arcs += bound[j];
-    for (const Term& term : phase.owned) owned += term.coefficient;
+    for (const std::size_t j : commodity.variable) arcs += bound[j];
+    for (const Term& term : commodity.owned) owned += term.coefficient;
     all = std::max({all, arcs, owned * reached});
   }
   return static_cast<std::int64_t>((Int128{1} << 61) / all);

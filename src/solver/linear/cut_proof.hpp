@@ -33,7 +33,7 @@ struct ExactSolution {
 /// A solution near `values` (by variable) that is worth `worth` exactly and keeps all rows, and
 /// the rows of all cuts, those that were never generated too: proved by maximum flows. Nothing
 /// where none is found among the simple fractions near them.
-/// Cost: a maximum flow per phase and sink, a few times at most.
+/// Cost: a maximum flow per commodity and sink, a few times at most.
 [[nodiscard]] std::optional<ExactSolution> prove_reached(const CutProgram& program,
                                                          std::span<const double> values,
                                                          const Ratio& worth);

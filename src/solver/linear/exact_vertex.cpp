@@ -19,7 +19,9 @@ class TightRows {
  public:
   TightRows(const CutProgram& program, std::span<const double> values)
       : values_(values.begin(), values.end()) {
-    for (const TreePhase& phase : program.phases) values_.push_back(sum(owned_terms(phase)));
+    for (const TreeCommodity& commodity : program.commodities) {
+      values_.push_back(sum(owned_terms(commodity)));
+    }
     for (const double value : values_) largest_ = std::max(largest_, std::abs(value));
     for (const double value : values_) {
       numbers_.push_back(value > kNothing * largest_ ? unknowns_++ : kAbsent);
@@ -58,7 +60,7 @@ class TightRows {
     return sum;
   }
 
-  std::vector<double> values_;  // of the variables, then of all that is owned in each phase
+  std::vector<double> values_;  // of the variables, then of all that is owned in each commodity
   double largest_ = 0;
   std::vector<std::size_t> numbers_;
   std::size_t unknowns_ = 0;
@@ -72,8 +74,8 @@ std::optional<CommonFractions> exact_vertex(const CutProgram& program,
                                             std::span<const double> values,
                                             std::int64_t max_denominator) {
   TightRows rows(program, values);
-  for (std::size_t p = 0; p < program.phases.size(); ++p) {
-    auto all = owned_terms(program.phases[p]);
+  for (std::size_t p = 0; p < program.commodities.size(); ++p) {
+    auto all = owned_terms(program.commodities[p]);
     all.push_back({program.total(p), -1});
     rows.add(all, 0);
   }

@@ -67,19 +67,19 @@ std::optional<Rate> Problem::reduce_rate() const {
 
 Expected<Ratio> optimum_of(const Problem& problem) {
   std::vector<ScaleAndK> at;
-  for (const Phase& phase : problem.phases) at.push_back({phase.rate.inverse, 1});
+  for (const PhaseProblem& phase : problem.phases) at.push_back({phase.rate.inverse, 1});
   return algbw_of(problem.phases, at);
 }
 
 Expected<std::int64_t> k_of_optimum(const Problem& problem) {
-  const auto k_of = [](const Phase& phase) {
+  const auto k_of = [](const PhaseProblem& phase) {
     return scale_to_optimum(phase.network, phase.rate).k;
   };
   return common_k(k_of(problem.phases.front()), k_of(problem.phases.back()));
 }
 
 Expected<void> refuse_open_rate(const Problem& problem) {
-  const auto is_known = [](const Phase& phase) { return phase.rate.optimal; };
+  const auto is_known = [](const PhaseProblem& phase) { return phase.rate.optimal; };
   if (std::all_of(problem.phases.begin(), problem.phases.end(), is_known)) return {};
   auto most = optimum_of(problem);
   if (!most) return most.errors();

@@ -42,7 +42,7 @@ struct Problem {
   Weights weights;
   bool reduce, broadcast;
   bool shared;  ///< one phase for both
-  std::vector<Phase> phases;
+  std::vector<PhaseProblem> phases;
 
  private:
   std::optional<Network> broadcast_part_, reduce_part_;

@@ -51,15 +51,15 @@ class Repacker {
   Repacker(const Network& network, const Weights& weights, const Scaling& scaling,
            const Forest& previous)
       : network_(network),
-        former_(previous),
+        previous_(previous),
         scaling_(scaling),
         residual_(scaling.capacity),
         owed_(weights),
         routes_(network.ranks) {
     for (auto& trees : owed_) trees *= scaling.k;
     total_ = std::accumulate(owed_.begin(), owed_.end(), std::int64_t{0});
-    rank_of_former_.reserve(previous.ranks().size());
-    for (const NodeId node : previous.ranks()) rank_of_former_.push_back(network.rank_of[node]);
+    rank_of_previous_.reserve(previous.ranks().size());
+    for (const NodeId node : previous.ranks()) rank_of_previous_.push_back(network.rank_of[node]);
     statistics_.previous = static_cast<std::int64_t>(previous.tree_count());
     statistics_.total_multiplicity = total_;
   }
@@ -103,8 +103,8 @@ class Repacker {
     std::vector<Route> row(network_.ranks.size());
     std::vector<std::int64_t> times(network_.graph.arc_count(), 0);
     std::vector<ArcId> used;
-    for (std::size_t t = 0; t < former_.tree_count(); ++t) {
-      const Rank root = rank_of_former_[former_.tree(TreeId(t)).root.index()];
+    for (std::size_t t = 0; t < previous_.tree_count(); ++t) {
+      const Rank root = rank_of_previous_[previous_.tree(TreeId(t)).root.index()];
       used.clear();
       const auto height = root.valid() && owed_[root] > 0 ? read_tree(TreeId(t), row, times, used)
                                                           : std::optional<std::int32_t>();
@@ -114,7 +114,7 @@ class Repacker {
           if (times[arc.index()] > 0) uses_.push_back({arc, std::exchange(times[arc.index()], 0)});
         }
         candidate.arcs_end = uses_.size();
-        candidate.wanted = former_.tree(TreeId(t)).multiplicity;  // shared out in place()
+        candidate.wanted = previous_.tree(TreeId(t)).multiplicity;  // shared out in place()
         candidates_.push_back(candidate);
         rows_.insert(rows_.end(), row.begin(), row.end());
       } else {
@@ -129,26 +129,26 @@ class Repacker {
   std::optional<std::int32_t> read_tree(TreeId t, std::vector<Route>& row,
                                         std::vector<std::int64_t>& times,
                                         std::vector<ArcId>& used) {
-    std::vector<std::int32_t> depth(former_.rank_count(), 0);
+    std::vector<std::int32_t> depth(previous_.rank_count(), 0);
     std::int32_t height = 0;
-    for (const Rank child : former_.by_depth(t)) {
-      const Rank rank = rank_of_former_[child.index()];
-      if (child == former_.tree(t).root) {
+    for (const Rank child : previous_.by_depth(t)) {
+      const Rank rank = rank_of_previous_[child.index()];
+      if (child == previous_.tree(t).root) {
         row[rank.index()] = Route{};
         continue;
       }
-      const Rank parent = former_.parent(t, child);
+      const Rank parent = previous_.parent(t, child);
       if (!rank.valid()) continue;
-      if (!rank_of_former_[parent.index()].valid()) return std::nullopt;
+      if (!rank_of_previous_[parent.index()].valid()) return std::nullopt;
       depth[child.index()] = depth[parent.index()] + 1;
       height = std::max(height, depth[child.index()]);
-      const std::vector<NodeId> path = former_.path(t, child);
+      const std::vector<NodeId> path = previous_.path(t, child);
       for (std::size_t i = 0; i + 1 < path.size(); ++i) {
         const ArcId arc = network_.graph.find(path[i], path[i + 1]);
         if (!arc.valid() || residual_[arc] == 0) return std::nullopt;
         if (times[arc.index()]++ == 0) used.push_back(arc);
       }
-      row[rank.index()] = routes_.add(rank_of_former_[parent.index()], path);
+      row[rank.index()] = routes_.add(rank_of_previous_[parent.index()], path);
     }
     return height;
   }
@@ -165,9 +165,9 @@ class Repacker {
   // largest remainders, in the order of the trees where those are equal.
   void share_out() {
     IdVector<Rank, std::int64_t> all(owed_.size(), 0), standing(owed_.size(), 0);
-    for (std::size_t t = 0; t < former_.tree_count(); ++t) {
-      const Forest::Tree& tree = former_.tree(TreeId(t));
-      const Rank root = rank_of_former_[tree.root.index()];
+    for (std::size_t t = 0; t < previous_.tree_count(); ++t) {
+      const Forest::Tree& tree = previous_.tree(TreeId(t));
+      const Rank root = rank_of_previous_[tree.root.index()];
       if (root.valid()) all[root] += tree.multiplicity;
     }
     for (const Candidate& tree : candidates_) standing[tree.root] += tree.wanted;
@@ -335,13 +335,13 @@ class Repacker {
   }
 
   const Network& network_;
-  const Forest& former_;
+  const Forest& previous_;
   const Scaling& scaling_;
   IdVector<ArcId, Capacity> residual_;
   Weights owed_;
   std::int64_t total_ = 0;
   RouteBuilder routes_;
-  std::vector<Rank> rank_of_former_;  ///< by previous rank; invalid: gone
+  std::vector<Rank> rank_of_previous_;  ///< by previous rank; invalid: gone
   std::vector<Candidate> candidates_;
   std::vector<Use> uses_;
   std::vector<Route> rows_;  ///< one per candidate

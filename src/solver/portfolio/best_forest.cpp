@@ -43,7 +43,7 @@ bool may_be_lower(const Synthesis& best, const SynthesizeOptions& options, const
     return false;
   }
   const std::int32_t height = size_of(best.forest).height;
-  return std::any_of(problem.phases.begin(), problem.phases.end(), [&](const Phase& phase) {
+  return std::any_of(problem.phases.begin(), problem.phases.end(), [&](const PhaseProblem& phase) {
     return height_lower_bound(phase.network, phase.weights) < height;
   });
 }
@@ -52,17 +52,17 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// `pack_phases` at `planned`, and at other numbers of trees where those may be better.
+// `pack_phases` at `chosen`, and at other numbers of trees where those may be better.
 Expected<Synthesis> pack_best(const Problem& problem, const SynthesizeOptions& options,
-                              const ChosenScale& planned, const Synthesis& begun) {
-  auto best = pack_phases(problem, options, planned, begun);
+                              const ChosenScale& chosen, const Synthesis& begun) {
+  auto best = pack_phases(problem, options, chosen, begun);
   if (!best || best->stopped || options.previous != nullptr) return best;
   if (best->forest.algbw == best->forest.optimum && !may_be_lower(*best, options, problem)) {
     return best;
   }
   const bool are_low = options.max_height.has_value();
   if (are_low && is_searched_by_phase(problem, options)) return best;
-  for (const RateAtK& other : other_numbers(problem, options, planned, are_low)) {
+  for (const RateAtK& other : other_numbers(problem, options, chosen, are_low)) {
     const Ratio& known = best->forest.algbw;
     if (other.algbw < known) break;
     if (other.algbw == known && !may_be_lower(*best, options, problem)) break;
@@ -81,20 +81,20 @@ Expected<Synthesis> pack_best(const Problem& problem, const SynthesizeOptions& o
 
 }  // namespace
 
-Expected<Synthesis> plan_and_pack(const Problem& problem, const SynthesizeOptions& options,
-                                  Synthesis begun) {
+Expected<Synthesis> choose_and_pack(const Problem& problem, const SynthesizeOptions& options,
+                                    Synthesis begun) {
   // Make capacities integral; that fixes the number of trees per root.
   auto start = std::chrono::steady_clock::now();
-  auto planned = choose_scale(problem.phases, options.trees_per_root, options.packing.stop);
-  if (!planned) return planned.errors();
-  begun.stopped = planned->stopped;
-  begun.tradeoff = planned->rows;
+  auto chosen = choose_scale(problem.phases, options.trees_per_root, options.packing.stop);
+  if (!chosen) return chosen.errors();
+  begun.stopped = chosen->stopped;
+  begun.tradeoff = chosen->rows;
   begun.seconds.rate += seconds_since(start);
 
   // Pack the trees straight into the fabric, and put the phases together.
   if (options.packing.progress) options.packing.progress("packing", std::nullopt);
   start = std::chrono::steady_clock::now();
-  auto result = pack_best(problem, options, *planned, begun);
+  auto result = pack_best(problem, options, *chosen, begun);
   if (result) result->seconds.pack += seconds_since(start);
   return result;
 }

@@ -13,7 +13,8 @@ namespace forestcoll::solver {
 /// of these the one of the fewest trees. So no number of trees that was open is faster alone. Where
 /// it is asked to stop, the best so far. `begun`: what is known so far, the optimum too. Errors:
 /// those of `synthesize`. Cost: that of `pack_phases` for each number tried.
-[[nodiscard]] Expected<Synthesis> plan_and_pack(const Problem& problem,
-                                                const SynthesizeOptions& options, Synthesis begun);
+[[nodiscard]] Expected<Synthesis> choose_and_pack(const Problem& problem,
+                                                  const SynthesizeOptions& options,
+                                                  Synthesis begun);
 
 }  // namespace forestcoll::solver

@@ -19,19 +19,19 @@ constexpr std::int64_t kMostDivisor = 128;
 // Up to this, all numbers are tried for low trees where ranks are few.
 constexpr std::int64_t kMostLow = 32;
 
-bool is_planned(const ChosenScale& planned, std::int64_t k) {
-  return !planned.scalings.empty() &&
-         std::all_of(planned.scalings.begin(), planned.scalings.end(),
+bool is_chosen(const ChosenScale& chosen, std::int64_t k) {
+  return !chosen.scalings.empty() &&
+         std::all_of(chosen.scalings.begin(), chosen.scalings.end(),
                      [&](const Scaling& scaling) { return scaling.k == k; });
 }
 
 }  // namespace
 
 std::vector<RateAtK> other_numbers(const Problem& problem, const SynthesizeOptions& options,
-                                   const ChosenScale& planned, bool are_low) {
+                                   const ChosenScale& chosen, bool are_low) {
   using Mode = TreesPerRoot::Mode;
   const bool are_few = problem.network.ranks.size() <= kFewRanks;
-  std::vector<RateAtK> rows = planned.rows;
+  std::vector<RateAtK> rows = chosen.rows;
   if (options.trees_per_root.mode == Mode::optimal) {
     const TreesPerRoot others{are_few ? Mode::best_up_to : Mode::power_of_two, kMostForOptimum};
     auto found = choose_scale(problem.phases, others, options.packing.stop);
@@ -40,7 +40,7 @@ std::vector<RateAtK> other_numbers(const Problem& problem, const SynthesizeOptio
   std::erase_if(rows, [&](const RateAtK& row) {
     const bool is_tried = !are_low || (are_few && row.k <= kMostLow) ||
                           std::has_single_bit(static_cast<std::uint64_t>(row.k));
-    return !is_tried || is_planned(planned, row.k);
+    return !is_tried || is_chosen(chosen, row.k);
   });
   std::stable_sort(rows.begin(), rows.end(),
                    [](const RateAtK& a, const RateAtK& b) { return b.algbw < a.algbw; });
@@ -54,15 +54,15 @@ bool is_searched_by_phase(const Problem& problem, const SynthesizeOptions& optio
 }
 
 std::vector<Scaling> open_scalings(const Problem& problem, const SynthesizeOptions& options,
-                                   const ChosenScale& planned, std::size_t i) {
-  const Phase& phase = problem.phases[i];
-  const Scaling& scaling = planned.scalings[i];
+                                   const ChosenScale& chosen, std::size_t i) {
+  const PhaseProblem& phase = problem.phases[i];
+  const Scaling& scaling = chosen.scalings[i];
   std::vector<std::int64_t> numbers;
   for (std::int64_t k = 1; k <= std::min(scaling.k / 2, kMostDivisor); ++k) {
     if (scaling.k % k == 0) numbers.push_back(k);
   }
   if (is_searched_by_phase(problem, options)) {
-    for (const RateAtK& other : other_numbers(problem, options, planned, true)) {
+    for (const RateAtK& other : other_numbers(problem, options, chosen, true)) {
       if (scaling.k % other.k != 0) numbers.push_back(other.k);
     }
   }

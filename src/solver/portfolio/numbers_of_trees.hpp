@@ -11,24 +11,25 @@
 
 namespace forestcoll::solver {
 
-/// Where `options` leave the number of trees open: others than `planned`, and what the cuts allow
-/// at each, the fastest first, of equals the smallest. Those that were planned for; for the optimum
-/// those up to 16. With few ranks all of them, else powers of two; where trees have to be low
+/// Where `options` leave the number of trees open: others than `chosen`, and what the cuts allow
+/// at each, the fastest first, of equals the smallest. Those that were tried for `chosen`; for the
+/// optimum those up to 16. With few ranks all of them, else powers of two; where trees have to be
+/// low
 /// (`are_low`), which takes longer, up to 32 all, else powers of two as well. Empty where a number
-/// was asked for. Cost: `scale_to_k` per number, where it was not planned for.
+/// was asked for. Cost: `scale_to_k` per number, where it was not tried.
 [[nodiscard]] std::vector<RateAtK> other_numbers(const Problem& problem,
                                                  const SynthesizeOptions& options,
-                                                 const ChosenScale& planned, bool are_low);
+                                                 const ChosenScale& chosen, bool are_low);
 
 /// May each phase have a number of trees of its own? Where there is a limit on it, two phases have
 /// to agree on one.
 [[nodiscard]] bool is_searched_by_phase(const Problem& problem, const SynthesizeOptions& options);
 
-/// Other scalings of the phase that low forests may have where `planned` is for phase `i`: those of
-/// `other_numbers` where phases are searched by themselves; and those whose k divides the planned
+/// Other scalings of the phase that low forests may have where `chosen` is for phase `i`: those of
+/// `other_numbers` where phases are searched by themselves; and those whose k divides the chosen
 /// one, up to 128, whose copies are as many trees. Cost: `scale_to_k` for each.
 [[nodiscard]] std::vector<Scaling> open_scalings(const Problem& problem,
                                                  const SynthesizeOptions& options,
-                                                 const ChosenScale& planned, std::size_t i);
+                                                 const ChosenScale& chosen, std::size_t i);
 
 }  // namespace forestcoll::solver

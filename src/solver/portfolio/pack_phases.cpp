@@ -35,12 +35,12 @@ Diagnostic not_low_in_time(std::int32_t height) {
 /// Packs the phases of one collective, one by one.
 class PhasePacker {
  public:
-  PhasePacker(const Problem& problem, const SynthesizeOptions& options, const ChosenScale& planned,
+  PhasePacker(const Problem& problem, const SynthesizeOptions& options, const ChosenScale& chosen,
               Synthesis& result)
-      : problem_(problem), options_(options), planned_(planned), result_(result) {}
+      : problem_(problem), options_(options), chosen_(chosen), result_(result) {}
 
   Expected<Packing> pack_phase(std::size_t i) {
-    const Phase& phase = problem_.phases[i];
+    const PhaseProblem& phase = problem_.phases[i];
     auto packing = try_to_pack(i);
     if (!packing) return packing;
     // The distance is the cheaper bound, and often the forest is no higher. It is all that is known
@@ -63,16 +63,16 @@ class PhasePacker {
   [[nodiscard]] bool stop_requested() const { return options_.packing.stop.stop_requested(); }
 
   Expected<Packing> try_to_pack(std::size_t i) {
-    const Phase& phase = problem_.phases[i];
+    const PhaseProblem& phase = problem_.phases[i];
     std::optional<Packing> so_far;
-    // Nothing is planned where the search for k was stopped before the first.
-    if (!planned_.scalings.empty() && !(options_.answer_when_stopped && stop_requested())) {
+    // Nothing is chosen where the search for k was stopped before the first.
+    if (!chosen_.scalings.empty() && !(options_.answer_when_stopped && stop_requested())) {
       auto found = pack_keeping_fabric(i);
       if (!found && !(options_.answer_when_stopped && was_stopped(found.errors()))) {
         return found.errors();
       }
       if (found && !found->stopped) {
-        note(i, planned_.scalings[i], found->packing);
+        note(i, chosen_.scalings[i], found->packing);
         return std::move(found->packing);
       }
       if (found) so_far = std::move(found->packing);
@@ -103,10 +103,10 @@ class PhasePacker {
 
   Expected<PackingSoFar> pack_at(std::size_t i, const PackOptions& packing) {
     if (options_.max_height) {
-      return pack_low(i, open_scalings(problem_, options_, planned_, i), packing);
+      return pack_low(i, open_scalings(problem_, options_, chosen_, i), packing);
     }
-    const Phase& phase = problem_.phases[i];
-    const Scaling& scaling = planned_.scalings[i];
+    const PhaseProblem& phase = problem_.phases[i];
+    const Scaling& scaling = chosen_.scalings[i];
     if (options_.previous == nullptr) {
       const IfStopped if_stopped =
           options_.answer_when_stopped ? IfStopped::finish_at_once : IfStopped::give_up;
@@ -124,11 +124,11 @@ class PhasePacker {
     return PackingSoFar{std::move(repacked->packing)};
   }
 
-  // Within the height that was asked for, with the planned k or one of `others`.
+  // Within the height that was asked for, with the chosen k or one of `others`.
   Expected<PackingSoFar> pack_low(std::size_t i, const std::vector<Scaling>& others,
                                   const PackOptions& packing) {
-    const Phase& phase = problem_.phases[i];
-    const Scaling& scaling = planned_.scalings[i];
+    const PhaseProblem& phase = problem_.phases[i];
+    const Scaling& scaling = chosen_.scalings[i];
     auto low = pack_within_height(phase.network, phase.weights, scaling, *options_.max_height,
                                   packing, others);
     if (!low) return low.errors();
@@ -179,7 +179,7 @@ class PhasePacker {
   }
 
   // As many trees per root as were asked for, if a number was: copies of the same.
-  [[nodiscard]] Packing fallback_forest(const Phase& phase) const {
+  [[nodiscard]] Packing fallback_forest(const PhaseProblem& phase) const {
     Packing packing = quick_forest(phase.network, phase.weights);
     if (options_.trees_per_root.mode != TreesPerRoot::Mode::fixed) return packing;
     const std::int64_t k = options_.trees_per_root.value;
@@ -192,17 +192,17 @@ class PhasePacker {
 
   const Problem& problem_;
   const SynthesizeOptions& options_;
-  const ChosenScale& planned_;
+  const ChosenScale& chosen_;
   Synthesis& result_;
 };
 
 }  // namespace
 
 Expected<Synthesis> pack_phases(const Problem& problem, const SynthesizeOptions& options,
-                                const ChosenScale& planned, Synthesis begun) {
+                                const ChosenScale& chosen, Synthesis begun) {
   Synthesis result = std::move(begun);
-  result.allowed = planned.scalings.empty() ? result.forest.optimum : planned.algbw;
-  PhasePacker packer(problem, options, planned, result);
+  result.allowed = chosen.scalings.empty() ? result.forest.optimum : chosen.algbw;
+  PhasePacker packer(problem, options, chosen, result);
   std::vector<Packing> packed;
   std::vector<ScaleAndK> reached;
   for (std::size_t i = 0; i < problem.phases.size(); ++i) {

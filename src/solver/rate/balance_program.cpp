@@ -9,7 +9,8 @@ BalanceProgram::BalanceProgram(const Network& network, const Weights& weights)
   rate = orbits.arcs.count;
   program.variables = rate + 1;
   program.objective = {{rate, 1}};
-  TreePhase& phase = program.phases.emplace_back(TreePhase{network.graph, orbits.arcs.of, {}, {}});
+  TreeCommodity& commodity =
+      program.commodities.emplace_back(TreeCommodity{network.graph, orbits.arcs.of, {}, {}});
   std::vector<bool> seen(orbits.arcs.count, false);
   for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
     const std::size_t variable = orbits.arcs.of[a];
@@ -21,12 +22,12 @@ BalanceProgram::BalanceProgram(const Network& network, const Weights& weights)
   for (std::size_t i = 0; i < network.graph.node_count(); ++i) {
     const NodeId v(i);
     const Rank rank = network.rank_of[v];
-    phase.owned.push_back({rate, rank.valid() ? weights[rank] : 0});
+    commodity.owned.push_back({rate, rank.valid() ? weights[rank] : 0});
     if (seen[orbits.nodes.of[i]]) continue;
     seen[orbits.nodes.of[i]] = true;
     if (rank.valid()) {
-      phase.sinks.push_back(v);
-    } else if (auto row = balance_row(phase, v); !row.empty()) {
+      commodity.sinks.push_back(v);
+    } else if (auto row = balance_row(commodity, v); !row.empty()) {
       program.balance.push_back(std::move(row));
       switches.push_back(v);
     }

@@ -23,7 +23,7 @@ Expected<Ratio> in_sequence(const Ratio& a, const Ratio& b) {
   return *result;
 }
 
-Expected<Ratio> algbw_alone(const Phase& phase, const ScaleAndK& at) {
+Expected<Ratio> algbw_alone(const PhaseProblem& phase, const ScaleAndK& at) {
   const auto& weights = phase.weights;
   const std::int64_t data = std::accumulate(weights.begin(), weights.end(), std::int64_t{0});
   auto result = checked_div(Ratio(data), at.scale);
@@ -33,16 +33,17 @@ Expected<Ratio> algbw_alone(const Phase& phase, const ScaleAndK& at) {
   return *result;
 }
 
-Expected<Ratio> algbw_at(const std::vector<Phase>& phases, const std::vector<Scaling>& scalings) {
+Expected<Ratio> algbw_at(const std::vector<PhaseProblem>& phases,
+                         const std::vector<Scaling>& scalings) {
   std::vector<ScaleAndK> at;
   for (const Scaling& scaling : scalings) at.push_back({scaling.scale, scaling.k});
   return algbw_of(phases, at);
 }
 
-Expected<std::vector<Scaling>> scalings_at(const std::vector<Phase>& phases, std::int64_t k,
+Expected<std::vector<Scaling>> scalings_at(const std::vector<PhaseProblem>& phases, std::int64_t k,
                                            const std::stop_token& stop) {
   std::vector<Scaling> scalings;
-  for (const Phase& phase : phases) {
+  for (const PhaseProblem& phase : phases) {
     auto scaling = scale_to_k(phase.network, phase.weights, phase.rate, k, stop);
     if (!scaling) return scaling.errors();
     scalings.push_back(*std::move(scaling));
@@ -64,9 +65,9 @@ std::vector<std::int64_t> candidates(const TreesPerRoot& asked) {
   return all;
 }
 
-Expected<ChosenScale> choose_optimum(const std::vector<Phase>& phases) {
+Expected<ChosenScale> choose_optimum(const std::vector<PhaseProblem>& phases) {
   ChosenScale result;
-  for (const Phase& phase : phases) {
+  for (const PhaseProblem& phase : phases) {
     result.scalings.push_back(scale_to_optimum(phase.network, phase.rate));
   }
   auto algbw = algbw_at(phases, result.scalings);
@@ -77,7 +78,8 @@ Expected<ChosenScale> choose_optimum(const std::vector<Phase>& phases) {
 
 }  // namespace
 
-Expected<Ratio> algbw_of(const std::vector<Phase>& phases, const std::vector<ScaleAndK>& at) {
+Expected<Ratio> algbw_of(const std::vector<PhaseProblem>& phases,
+                         const std::vector<ScaleAndK>& at) {
   std::optional<Ratio> algbw;
   for (std::size_t i = 0; i < phases.size(); ++i) {
     auto alone = algbw_alone(phases[i], at[i]);
@@ -106,8 +108,8 @@ Expected<std::int64_t> common_k(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(k);
 }
 
-Expected<ChosenScale> choose_scale(const std::vector<Phase>& phases, const TreesPerRoot& asked,
-                                   const std::stop_token& stop) {
+Expected<ChosenScale> choose_scale(const std::vector<PhaseProblem>& phases,
+                                   const TreesPerRoot& asked, const std::stop_token& stop) {
   if (asked.mode == TreesPerRoot::Mode::optimal) return choose_optimum(phases);
   FORESTCOLL_CHECK(asked.value >= 1, "k must be positive");
   ChosenScale result;

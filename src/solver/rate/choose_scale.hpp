@@ -14,9 +14,9 @@
 
 namespace forestcoll::solver {
 
-/// One direction of a collective: out-trees from the roots on a network. Its rate counts `times`
-/// times where both directions share it one after the other.
-struct Phase {
+/// What one phase of a collective packs: out-trees from the roots on a network. Its rate counts
+/// `times` times where both directions share it one after the other.
+struct PhaseProblem {
   const Network& network;
   const Weights& weights;
   Rate rate;
@@ -31,7 +31,7 @@ struct ScaleAndK {
 };
 /// What all roots own over the time that the phases take, one after the other unless at once, in
 /// GB/s. Error E14.
-[[nodiscard]] Expected<Ratio> algbw_of(const std::vector<Phase>& phases,
+[[nodiscard]] Expected<Ratio> algbw_of(const std::vector<PhaseProblem>& phases,
                                        const std::vector<ScaleAndK>& at);
 /// Does a tree per root of `a` get more than one of `b`, by k/scale? Not where that cannot be
 /// compared exactly.
@@ -49,7 +49,7 @@ struct ChosenScale {
 
 /// All phases at the same k, the best of those asked for; `optimal` has each at its own.
 /// Errors: E14. Cost: `scale_to_k` per k and phase.
-[[nodiscard]] Expected<ChosenScale> choose_scale(const std::vector<Phase>& phases,
+[[nodiscard]] Expected<ChosenScale> choose_scale(const std::vector<PhaseProblem>& phases,
                                                  const TreesPerRoot& asked,
                                                  const std::stop_token& stop);
 

@@ -276,9 +276,9 @@ std::optional<std::string> drop_text(const FailureEffect& effect, const Topology
   }
   const std::string text = src + (link.full_duplex || joint ? "~" : "->") + as_last(dst) +
                            (effect.one_cable ? "*1" : "");
-  const topology::Selector selector(topology);
-  const auto [name, cables] = selector.cables(text);
-  const auto selected = selector.links(name, "");
+  const topology::NameLookup lookup(topology);
+  const auto [name, cables] = lookup.cables(text);
+  const auto selected = lookup.links(name, "");
   if (!selected || cables.has_value() != effect.one_cable) return std::nullopt;
   for (const topology::SelectedLink& found : *selected) {
     const bool whole = found.forward && found.backward == topology.links[found.link].full_duplex;

@@ -141,9 +141,9 @@ class StarDivider {
     for (std::size_t i = 0; i < parent_.size(); ++i) {
       if (!parent_[i].valid()) continue;
       const std::size_t row = i / ranks_;
-      const auto& way = ways_[row * ranks_ + division[i].index()];
-      for (std::size_t hop = 1; hop < way.size(); ++hop) {
-        load[arc_orbits_.of[arc(way[hop - 1], way[hop]).index()]] += trees_[row].multiplicity;
+      const auto& path = paths_[row * ranks_ + division[i].index()];
+      for (std::size_t hop = 1; hop < path.size(); ++hop) {
+        load[arc_orbits_.of[arc(path[hop - 1], path[hop]).index()]] += trees_[row].multiplicity;
       }
     }
     Business most;
@@ -164,10 +164,10 @@ class StarDivider {
         if (!parent_[i].valid()) continue;
         const Element by =
             group_.element(number(difference(number_[Rank(v)], number_[division[i]])));
-        std::vector<NodeId> way = ways_[row * ranks_ + division[i].index()];
-        for (NodeId& node : way) node = group_.apply(by, node);
+        std::vector<NodeId> path = paths_[row * ranks_ + division[i].index()];
+        for (NodeId& node : path) node = group_.apply(by, node);
         parent[v] = group_.apply(by, parent_[i]);
-        routes[i] = builder.add(parent[v], way);
+        routes[i] = builder.add(parent[v], path);
       }
       trees[row].height = height(parent);
     }
@@ -208,7 +208,7 @@ class StarDivider {
     for (std::size_t v = 0; v < ranks_; ++v) {
       const Rank parent = forest_.parent(t, Rank(v));
       parent_.push_back(parent);
-      ways_.push_back(parent.valid() ? forest_.path(t, Rank(v)) : std::vector<NodeId>());
+      paths_.push_back(parent.valid() ? forest_.path(t, Rank(v)) : std::vector<NodeId>());
     }
   }
 
@@ -258,8 +258,8 @@ class StarDivider {
   Partition arc_orbits_;
   std::vector<Int128> orbit_capacity_;  // of all arcs of an orbit
   std::vector<Forest::Tree> trees_;
-  std::vector<Rank> parent_;               // by base tree and rank
-  std::vector<std::vector<NodeId>> ways_;  // from the parent, likewise
+  std::vector<Rank> parent_;                // by base tree and rank
+  std::vector<std::vector<NodeId>> paths_;  // from the parent, likewise
 };
 
 struct Candidate {

@@ -18,10 +18,10 @@
 namespace forestcoll {
 namespace {
 
+using topology::NameLookup;
 using topology::quote;
 using topology::SelectedLink;
 using topology::selection_error;
-using topology::Selector;
 
 // What enters a node and what leaves it, GB/s; nothing where that is too fine for exact arithmetic.
 struct Sides {
@@ -47,7 +47,7 @@ bool is_relay(const TopologyNode& node) {
 
 class Degrader {
  public:
-  explicit Degrader(const Topology& topology) : before_(topology), selector_(topology) {
+  explicit Degrader(const Topology& topology) : before_(topology), lookup_(topology) {
     result_.topology = topology;
   }
 
@@ -97,7 +97,7 @@ class Degrader {
   Topology& topology() { return result_.topology; }
 
   Expected<void> drop(const std::string& item) {
-    if (selector_.is_id(item)) return drop_nodes(item);
+    if (lookup_.is_id(item)) return drop_nodes(item);
     for (const auto& [name, role] : {std::pair("multicast", &TopologyNode::multicast),
                                      std::pair("reduce", &TopologyNode::reduce)}) {
       const std::string ending = fmt::format(":{}", name);
@@ -105,12 +105,12 @@ class Degrader {
         return drop_role(item, item.substr(0, item.size() - ending.size()), role);
       }
     }
-    return Selector::is_link(item) ? drop_links(item) : drop_nodes(item);
+    return NameLookup::is_link(item) ? drop_links(item) : drop_nodes(item);
   }
 
   Expected<void> drop_role(const std::string& item, const std::string& switches,
                            bool TopologyNode::*role) {
-    const auto nodes = selector_.nodes(switches, "`drop`");
+    const auto nodes = lookup_.nodes(switches, "`drop`");
     if (!nodes) return nodes.errors();
     std::size_t dropped = 0;
     for (const NodeId node : *nodes) {
@@ -127,7 +127,7 @@ class Degrader {
   }
 
   Expected<void> drop_nodes(const std::string& item) {
-    const auto nodes = selector_.nodes(item, "`drop`");
+    const auto nodes = lookup_.nodes(item, "`drop`");
     if (!nodes) return nodes.errors();
     for (const NodeId node : *nodes) topology().nodes[node].enabled = false;
     result_.changes.push_back(
@@ -153,8 +153,8 @@ class Degrader {
   };
 
   Expected<void> drop_links(const std::string& item) {
-    const auto [name, cables] = selector_.cables(item);
-    const auto links = selector_.links(name, "`drop`");
+    const auto [name, cables] = lookup_.cables(item);
+    const auto links = lookup_.links(name, "`drop`");
     if (!links) return links.errors();
     if (cables == 0) {
       return selection_error(Code::D02, "`drop`", fmt::format("{} drops nothing", quote(item)),
@@ -240,7 +240,7 @@ class Degrader {
   Expected<void> derate(const std::string& item) {
     const std::size_t equals = item.rfind('=');
     const std::string name = item.substr(0, equals);
-    if (equals == std::string::npos || !Selector::is_link(name)) {
+    if (equals == std::string::npos || !NameLookup::is_link(name)) {
       return selection_error(Code::D02, "`derate`",
                              fmt::format("{} is no link with a factor", quote(item)),
                              "Write LINK=F, such as \"box0/nic0~ib0=1/2\" or \"kind=ib=0.9\".");
@@ -253,8 +253,8 @@ class Degrader {
                                          name, quote(written)),
                              "The factor is what is left of the bandwidth; `drop` leaves nothing.");
     }
-    const Selector selector(topology());
-    const auto links = selector.links(name, "`derate`");
+    const NameLookup lookup(topology());
+    const auto links = lookup.links(name, "`derate`");
     if (!links) return links.errors();
     for (const SelectedLink& selected : *links) {
       if (!slow_down(selected, *factor)) {
@@ -298,7 +298,7 @@ class Degrader {
   // What is not listed becomes `others`; nothing: it is gone.
   Expected<void> choose_ranks(const std::string& list, std::string_view option,
                               std::optional<NodeType> others) {
-    const auto ranks = selector_.ranks(list, option);
+    const auto ranks = lookup_.ranks(list, option);
     if (!ranks) return ranks.errors();
     std::vector<bool> chosen(topology().nodes.size());
     for (const NodeId node : *ranks) {
@@ -323,7 +323,7 @@ class Degrader {
   }
 
   const Topology& before_;
-  Selector selector_;
+  NameLookup lookup_;
   DegradedTopology result_;
   std::vector<Gone> gone_;  ///< by LinkId; empty where no link is dropped
 };

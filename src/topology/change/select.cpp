@@ -78,7 +78,7 @@ Diagnostic selection_error(Code code, std::string_view where, std::string messag
   return make_error(code, std::move(message), std::move(remedy), {.where = std::string(where)});
 }
 
-Selector::Selector(const Topology& topology) : topology_(topology) {
+NameLookup::NameLookup(const Topology& topology) : topology_(topology) {
   node_of_.reserve(topology.nodes.size());
   for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
     const TopologyNode& node = topology.nodes[NodeId(i)];
@@ -90,15 +90,15 @@ Selector::Selector(const Topology& topology) : topology_(topology) {
   }
 }
 
-bool Selector::is_link(std::string_view text) {
+bool NameLookup::is_link(std::string_view text) {
   return text.starts_with(kKind) || !splits_of(text).empty();
 }
 
-bool Selector::is_id(std::string_view text) const {
+bool NameLookup::is_id(std::string_view text) const {
   return node_of_.contains(text);
 }
 
-Diagnostic Selector::unknown(std::string_view id, std::string_view where) const {
+Diagnostic NameLookup::unknown(std::string_view id, std::string_view where) const {
   NearestText nearest(id);
   for (const TopologyNode& node : topology_.nodes) nearest.offer(node.id);
   std::vector<std::string> devices;  // the two halves of a NIC have its name, too
@@ -116,7 +116,8 @@ Diagnostic Selector::unknown(std::string_view id, std::string_view where) const 
                              : fmt::format("Did you mean {}?", quote(nearest.best())));
 }
 
-Expected<std::vector<NodeId>> Selector::nodes(std::string_view text, std::string_view where) const {
+Expected<std::vector<NodeId>> NameLookup::nodes(std::string_view text,
+                                                std::string_view where) const {
   const auto list = parse_host_list(text);
   if (!list) {
     Diagnostic error = list.errors().front();
@@ -143,19 +144,19 @@ Expected<std::vector<NodeId>> Selector::nodes(std::string_view text, std::string
   return found;
 }
 
-std::optional<std::array<NodeId, 2>> Selector::both_halves(std::string_view device) const {
+std::optional<std::array<NodeId, 2>> NameLookup::both_halves(std::string_view device) const {
   const DeviceHalves names = halves_of(device);
   const auto out = node_of_.find(names.out), in = node_of_.find(names.in);
   if (out == node_of_.end() || in == node_of_.end()) return std::nullopt;
   return std::array{out->second, in->second};
 }
 
-bool Selector::is_in_use(const TopologyLink& link) const {
+bool NameLookup::is_in_use(const TopologyLink& link) const {
   return link.enabled && topology_.nodes[link.src].enabled && topology_.nodes[link.dst].enabled;
 }
 
-Expected<std::vector<SelectedLink>> Selector::links_of_kind(std::string_view kind,
-                                                            std::string_view where) const {
+Expected<std::vector<SelectedLink>> NameLookup::links_of_kind(std::string_view kind,
+                                                              std::string_view where) const {
   std::vector<SelectedLink> found;
   std::set<std::string> kinds;
   for (std::size_t i = 0; i < topology_.links.size(); ++i) {
@@ -171,7 +172,7 @@ Expected<std::vector<SelectedLink>> Selector::links_of_kind(std::string_view kin
                     : fmt::format("The kinds are {}.", fmt::join(kinds, ", ")));
 }
 
-CableText Selector::cables(std::string_view text) const {
+CableText NameLookup::cables(std::string_view text) const {
   const std::size_t star = text.rfind('*');
   if (star == std::string_view::npos) return {text, std::nullopt};
   const auto count = parse_number<std::int64_t>(text.substr(star + 1));
@@ -186,8 +187,8 @@ CableText Selector::cables(std::string_view text) const {
   return {text.substr(0, star), count};
 }
 
-Expected<std::vector<SelectedLink>> Selector::links(std::string_view text,
-                                                    std::string_view where) const {
+Expected<std::vector<SelectedLink>> NameLookup::links(std::string_view text,
+                                                      std::string_view where) const {
   if (text.starts_with(kKind)) return links_of_kind(text.substr(kKind.size()), where);
   const auto splits = splits_of(text);
   if (splits.empty()) {
@@ -222,8 +223,8 @@ Expected<std::vector<SelectedLink>> Selector::links(std::string_view text,
       "`summarize()` counts the links; a link is written A~B.");
 }
 
-Expected<std::vector<NodeId>> Selector::ranks_of_item(std::string_view item,
-                                                      std::string_view where) const {
+Expected<std::vector<NodeId>> NameLookup::ranks_of_item(std::string_view item,
+                                                        std::string_view where) const {
   const auto named = nodes(item, where);
   if (named) {
     std::vector<NodeId> compute;
@@ -249,7 +250,7 @@ Expected<std::vector<NodeId>> Selector::ranks_of_item(std::string_view item,
 }
 
 // The items of a list; what an id that holds commas takes up is one of them.
-std::vector<std::string_view> Selector::items_of(std::string_view list) const {
+std::vector<std::string_view> NameLookup::items_of(std::string_view list) const {
   const std::vector<std::string_view> parts = split_list(list);
   std::vector<std::string_view> items;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -270,7 +271,8 @@ std::vector<std::string_view> Selector::items_of(std::string_view list) const {
   return items;
 }
 
-Expected<std::vector<NodeId>> Selector::ranks(std::string_view list, std::string_view where) const {
+Expected<std::vector<NodeId>> NameLookup::ranks(std::string_view list,
+                                                std::string_view where) const {
   std::vector<NodeId> found;
   std::vector<bool> listed(topology_.nodes.size());
   for (const std::string_view item : items_of(list)) {

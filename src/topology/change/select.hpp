@@ -28,10 +28,10 @@ struct CableText {
 };
 
 /// Answers questions about one topology, which must outlive it.
-class Selector {
+class NameLookup {
  public:
   /// Cost: O(n).
-  explicit Selector(const Topology& topology);
+  explicit NameLookup(const Topology& topology);
 
   /// True where the text has the form of links rather than nodes: "A~B", "A->B", "kind=K".
   [[nodiscard]] static bool is_link(std::string_view text);

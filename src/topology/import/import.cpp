@@ -1,4 +1,4 @@
-// The way of a foreign file: text to the reader of its source, what that makes of it to a topology
+// The file of another tool: text to the reader of its source, what that makes of it to a topology
 // document.
 #include <fmt/format.h>
 

@@ -80,11 +80,11 @@ constexpr std::array<Part, 13> kParts = {{
 }};
 
 // Of a lane, in units of NCCL's table: 80 of them are a GB/s.
-struct Lane {
+struct PcieLane {
   std::string_view speed;
   std::int64_t value;
 };
-constexpr std::array<Lane, 11> kLanes = {{
+constexpr std::array<PcieLane, 11> kPcieLanes = {{
     {"2.5 GT/s", 15},
     {"5 GT/s", 30},
     {"8 GT/s", 60},
@@ -168,8 +168,8 @@ std::string known_xgmis() {
 }
 
 std::optional<Ratio> pcie_lane(std::string_view speed) {
-  const auto found = std::ranges::find(kLanes, speed, &Lane::speed);
-  if (found == kLanes.end()) return std::nullopt;
+  const auto found = std::ranges::find(kPcieLanes, speed, &PcieLane::speed);
+  if (found == kPcieLanes.end()) return std::nullopt;
   return Ratio(found->value, kLaneUnit);
 }
 

@@ -1,4 +1,5 @@
-// What every reader of a foreign file gets: the text, the options, and where to tell what.
+// What every reader of the file of another tool gets: the text, the options, and where to tell
+// what.
 #pragma once
 
 #include <cstddef>

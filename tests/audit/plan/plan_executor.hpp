@@ -16,8 +16,8 @@
 #include <tuple>
 #include <vector>
 
+#include "audit/plan/plan_epochs.hpp"
 #include "audit/plan/plan_operands.hpp"
-#include "audit/plan/plan_phases.hpp"
 #include "support/executor.hpp"
 
 namespace audit_test {
@@ -37,7 +37,7 @@ class PlanExecutor : private PlanOperands {
     }
     if (wrong_) return Outcome::wrong;
     for (const RankState& rank : ranks_) {
-      if (rank.call < calls) return Outcome::hangs;
+      if (rank.call < kCalls) return Outcome::hangs;
     }
     for (const auto& [key, count] : counters_) {
       if (count != waited_[key]) return Outcome::wrong;  // the next call would take it for its own
@@ -47,8 +47,8 @@ class PlanExecutor : private PlanOperands {
 
  private:
   struct Block {
-    PlanPhases phases;
-    std::size_t phase = 0;
+    PlanEpochs epochs;
+    std::size_t epoch = 0;
   };
   struct RankState {
     int call = 0;
@@ -88,16 +88,16 @@ class PlanExecutor : private PlanOperands {
   void collect(int r, std::vector<std::function<void()>>& can) {
     RankState& rank = ranks_[static_cast<std::size_t>(r)];
     if (!rank.running) {
-      if (rank.call < calls) can.emplace_back([this, r] { begin(r); });
+      if (rank.call < kCalls) can.emplace_back([this, r] { begin(r); });
       return;
     }
     bool busy = false;
     for (std::size_t b = 0; b < rank.blocks.size(); ++b) {
       Block& block = rank.blocks[b];
-      while (block.phase < block.phases.size() && is_over(block.phases[block.phase])) ++block.phase;
-      if (block.phase == block.phases.size()) continue;
+      while (block.epoch < block.epochs.size() && is_over(block.epochs[block.epoch])) ++block.epoch;
+      if (block.epoch == block.epochs.size()) continue;
       busy = true;
-      auto& items = block.phases[block.phase];
+      auto& items = block.epochs[block.epoch];
       std::set<int> threads;  // that are held up
       for (std::size_t i = 0; i < items.size(); ++i) {
         if (items[i].done) continue;
@@ -132,7 +132,7 @@ class PlanExecutor : private PlanOperands {
     rank.running = true;
     rank.blocks.clear();
     for (const Json& tb : gpu(r).at("threadblocks")) {
-      rank.blocks.push_back({phases_of(tb.at("ops")), 0});
+      rank.blocks.push_back({epochs_of(tb.at("ops")), 0});
     }
     begin_memory(r, rank.call);
   }
@@ -171,13 +171,13 @@ class PlanExecutor : private PlanOperands {
   bool second_half(int r) const {
     return doubled_ && ranks_[static_cast<std::size_t>(r)].call % 2 == 1;
   }
-  Value& value(int r, const Span& span, int lane) {
-    return at(span.rank, span.type, span.first + lane, span.own_half && second_half(r));
+  Value& value(int r, const Span& span, int place) {
+    return at(span.rank, span.type, span.first + place, span.own_half && second_half(r));
   }
   // Who touches packets, touches its own call's half of whosever scratch.
-  Packet& packet(int r, const Span& span, int lane) {
+  Packet& packet(int r, const Span& span, int place) {
     if (span.type != 's') throw std::out_of_range("packets");
-    return packet_at(span.rank, span.first + lane, second_half(r));
+    return packet_at(span.rank, span.first + place, second_half(r));
   }
   int flag(int r) const { return ranks_[static_cast<std::size_t>(r)].call + 1; }
 
@@ -185,8 +185,8 @@ class PlanExecutor : private PlanOperands {
     const Json& sources = op.at("src_buff");
     for (std::size_t i = first_packet_read(op); i < sources.size(); ++i) {
       for (const Span& span : spans(r, b, op, sources.at(i))) {
-        for (int lane = 0; lane < span.count; ++lane) {
-          if (packet(r, span, lane).flag != flag(r)) return false;
+        for (int place = 0; place < span.count; ++place) {
+          if (packet(r, span, place).flag != flag(r)) return false;
         }
       }
     }
@@ -205,8 +205,8 @@ class PlanExecutor : private PlanOperands {
     if (name == "barrier") {
       int arrived = 0;
       for (const Block& each : ranks_[static_cast<std::size_t>(r)].blocks) {
-        if (each.phase >= each.phases.size() || each.phases[each.phase].empty()) continue;
-        const PlanItem& other = each.phases[each.phase].front();
+        if (each.epoch >= each.epochs.size() || each.epochs[each.epoch].empty()) continue;
+        const PlanItem& other = each.epochs[each.epoch].front();
         arrived += other.op->at("name") == "barrier" &&
                            other.op->at("barrier_id") == item.op->at("barrier_id")
                        ? 1
@@ -223,7 +223,7 @@ class PlanExecutor : private PlanOperands {
 
   void perform(int r, int b, std::size_t i) {
     Block& own = ranks_[static_cast<std::size_t>(r)].blocks[static_cast<std::size_t>(b)];
-    PlanItem& item = own.phases[own.phase][i];
+    PlanItem& item = own.epochs[own.epoch][i];
     const Json& op = *item.op;
     const std::string name = op.at("name");
     if (name == "barrier") {
@@ -262,8 +262,8 @@ class PlanExecutor : private PlanOperands {
   // All who have arrived leave together.
   void leave_barrier(int r, const Json& op) {
     for (Block& each : ranks_[static_cast<std::size_t>(r)].blocks) {
-      if (each.phase >= each.phases.size() || each.phases[each.phase].empty()) continue;
-      PlanItem& other = each.phases[each.phase].front();
+      if (each.epoch >= each.epochs.size() || each.epochs[each.epoch].empty()) continue;
+      PlanItem& other = each.epochs[each.epoch].front();
       if (other.op->at("name") == "barrier" && other.op->at("barrier_id") == op.at("barrier_id")) {
         other.done = true;
       }
@@ -288,40 +288,40 @@ class PlanExecutor : private PlanOperands {
     if (std::get<2>(channel(r, b, op, static_cast<int>(i), true)) != to.rank) {
       throw std::out_of_range("another rank's buffer");
     }
-    for (int lane = 0; lane < from.count; ++lane) {
+    for (int place = 0; place < from.count; ++place) {
       if (is_packets(op.at("name"))) {
         if (from.type != 's' || to.type != 's') throw std::out_of_range("packets");
         const bool second = doubled_ && flag % 2 == 0;
-        packet_at(to.rank, to.first + lane, second) =
-            packet_at(from.rank, from.first + lane, second);
+        packet_at(to.rank, to.first + place, second) =
+            packet_at(from.rank, from.first + place, second);
       } else {
-        value(r, to, lane) = value(r, from, lane);
+        value(r, to, place) = value(r, from, place);
       }
     }
   }
 
   // By the rank's threads: here at once, elsewhere when it arrives.
-  void store(int r, int b, const Json& op, std::size_t i, int lane, Value stored) {
+  void store(int r, int b, const Json& op, std::size_t i, int place, Value stored) {
     const bool packets = i >= first_packet_written(op);
     for (const Span& span : spans(r, b, op, op.at("dst_buff").at(i))) {
       if (packets) {
-        memory(r).packet_stores.push_back({&packet(r, span, lane), {stored, flag(r)}});
+        memory(r).packet_stores.push_back({&packet(r, span, place), {stored, flag(r)}});
         if (!span.away) {
           *memory(r).packet_stores.back().to = memory(r).packet_stores.back().packet;
           memory(r).packet_stores.pop_back();
         }
       } else if (span.away) {
-        memory(r).stores.push_back({&value(r, span, lane), stored});
+        memory(r).stores.push_back({&value(r, span, place), stored});
       } else {
-        value(r, span, lane) = stored;
+        value(r, span, place) = stored;
       }
     }
   }
 
-  Value load(int r, int b, const Json& op, std::size_t i, int lane) {
+  Value load(int r, int b, const Json& op, std::size_t i, int place) {
     Value sum = 0;
     for (const Span& span : spans(r, b, op, op.at("src_buff").at(i))) {
-      sum += i >= first_packet_read(op) ? packet(r, span, lane).value : value(r, span, lane);
+      sum += i >= first_packet_read(op) ? packet(r, span, place).value : value(r, span, place);
     }
     return sum;
   }
@@ -338,16 +338,16 @@ class PlanExecutor : private PlanOperands {
     const std::size_t destinations = op.at("dst_buff").size();
     if (name == "put" || name == "get" || name == "copy" || name == "ppkt") {
       for (std::size_t i = 0; i < destinations; ++i) {
-        for (int lane = 0; lane < count; ++lane) {
-          store(r, b, op, i, lane, load(r, b, op, i, lane));
+        for (int place = 0; place < count; ++place) {
+          store(r, b, op, i, place, load(r, b, op, i, place));
         }
       }
       return;
     }
-    for (int lane = 0; lane < count; ++lane) {
+    for (int place = 0; place < count; ++place) {
       Value sum = 0;
-      for (std::size_t i = 0; i < sources.size(); ++i) sum += load(r, b, op, i, lane);
-      for (std::size_t i = 0; i < destinations; ++i) store(r, b, op, i, lane, sum);
+      for (std::size_t i = 0; i < sources.size(); ++i) sum += load(r, b, op, i, place);
+      for (std::size_t i = 0; i < destinations; ++i) store(r, b, op, i, place, sum);
     }
   }
 

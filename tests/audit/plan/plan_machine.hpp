@@ -21,7 +21,7 @@ class PlanMachine {
   using Json = nlohmann::json;
 
  protected:
-  static constexpr int calls = 3;
+  static constexpr int kCalls = 3;
   using Value = std::uint64_t;
   struct Packet {
     Value value = 0;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "audit/plan/plan_machine.hpp"
-#include "audit/plan/plan_phases.hpp"
+#include "audit/plan/plan_epochs.hpp"
 
 namespace audit_test {
 

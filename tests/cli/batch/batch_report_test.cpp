@@ -199,7 +199,7 @@ TEST_F(BatchBaseline, SaysWhoMadeIt) {
   EXPECT_THAT(run(before_).err, AllOf(HasSubstr("/program"), HasSubstr("[J07]")));
 }
 
-TEST_F(BatchBaseline, AnItemThatFailsNowIsOneAndAFormerFailureIsNot) {
+TEST_F(BatchBaseline, AnItemThatFailsNowIsOneAndAPreviousFailureIsNot) {
   batch_.add("a.json", "{");
   EXPECT_EQ(run(before_).code, 1);
   EXPECT_EQ(batch_.report()["regressions"][0]["what"], "failed");

@@ -144,7 +144,7 @@ TEST(Warm, KeepsTreesWhereOneDirectionIsGone) {
   EXPECT_THAT(both.err, Not(HasSubstr("[W01]")));
 }
 
-TEST(Warm, SaysWhatIsWrongWithTheFormerForest) {
+TEST(Warm, SaysWhatIsWrongWithThePreviousForest) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-a100-x2");
   const std::string before = scratch / "before.json";

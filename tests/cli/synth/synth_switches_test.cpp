@@ -181,7 +181,7 @@ nlohmann::json warm(const std::string& file, const std::string& forest,
 }
 
 // Nothing failed: all trees stand.
-TEST(SynthInNetwork, FormerTreesAreKept) {
+TEST(SynthInNetwork, PreviousTreesAreKept) {
   const Scratch scratch;
   const std::string file = scratch / "h100.json", forest = scratch / "forest.json";
   const std::string after = scratch / "after.json";
@@ -202,7 +202,7 @@ TEST(SynthInNetwork, FormerTreesAreKept) {
 }
 
 // With a NIC gone, those stand that do not use it and fit.
-TEST(SynthInNetwork, FormerTreesThatStandAreKept) {
+TEST(SynthInNetwork, PreviousTreesThatStandAreKept) {
   const Scratch scratch;
   const std::string file = scratch / "h100.json", forest = scratch / "forest.json";
   const std::string after = scratch / "after.json";
@@ -218,7 +218,7 @@ TEST(SynthInNetwork, FormerTreesThatStandAreKept) {
   EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
 }
 
-TEST(SynthInNetwork, FormerTreesThatCannotBeKeptAreNamed) {
+TEST(SynthInNetwork, PreviousTreesThatCannotBeKeptAreNamed) {
   const Scratch scratch;
   const std::string file = scratch / "h100.json", forest = scratch / "forest.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
@@ -232,17 +232,17 @@ TEST(SynthInNetwork, FormerTreesThatCannotBeKeptAreNamed) {
   const auto other = run({"synth", file, "-c", "broadcast", "--root", "0", "--format", "forest",
                           "--warm", forest, "-o", "-"});
   EXPECT_EQ(other.code, 2);
-  EXPECT_THAT(other.err, HasSubstr("the former forest is for allreduce, not for broadcast"));
+  EXPECT_THAT(other.err, HasSubstr("the previous forest is for allreduce, not for broadcast"));
   // The switch does not combine any more.
   const auto gone = run({"synth", file, "--format", "forest", "--drop", "nvsw:reduce", "--warm",
                          forest, "-o", scratch / "after.json"});
   EXPECT_EQ(gone.code, 0) << gone.err;
-  EXPECT_THAT(gone.err, HasSubstr("nothing of the former forest is kept"));
+  EXPECT_THAT(gone.err, HasSubstr("nothing of the previous forest is kept"));
   // A rank more than there was.
   ASSERT_EQ(run({"synth", file, "--ranks", "0-6", "--format", "forest", "-o", forest}).code, 0);
   const auto more = run({"synth", file, "--format", "forest", "--warm", forest, "-o", "-"});
   EXPECT_EQ(more.code, 2);
-  EXPECT_THAT(more.err, HasSubstr("gpu7 is not in the former forest"));
+  EXPECT_THAT(more.err, HasSubstr("gpu7 is not in the previous forest"));
   EXPECT_THAT(more.err, HasSubstr("[R02]"));
 }
 

@@ -214,7 +214,7 @@ TEST(AtOnce, OtherCollectivesAreNot) {
   EXPECT_FALSE(gather->two_phases);
 }
 
-TEST(AtOnce, FormerTreesAreKept) {
+TEST(AtOnce, PreviousTreesAreKept) {
   const Network network = *to_digraph(bundled_topology("mixed-a100-h100"));
   const Synthesis before = synthesized(network);
   const auto after = synthesize(network, {.previous = &before.forest});

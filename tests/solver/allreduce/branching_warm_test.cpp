@@ -1,4 +1,4 @@
-// Packing trees that branch at switches around former ones.
+// Packing trees that branch at switches around previous ones.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,13 +36,13 @@ TEST(BranchingWarm, NothingChangesWhereNothingFailed) {
   for (const SwitchRole rails : {SwitchRole(), kSharp}) {
     const Cluster cluster = h100(2);
     const SwitchRoles roles = cluster.roles(kEchoing, rails);
-    const auto former = best(cluster.network, roles, nullptr);
-    ASSERT_TRUE(former);
-    const auto now = best(cluster.network, roles, &*former);
+    const auto previous = best(cluster.network, roles, nullptr);
+    ASSERT_TRUE(previous);
+    const auto now = best(cluster.network, roles, &*previous);
     ASSERT_TRUE(now);
     const Topology topology = test::topology_of(cluster.network, roles);
-    EXPECT_EQ(to_forest_json(*now, topology), to_forest_json(*former, topology));
-    const RepackStatistics kept = kept_trees(*former, *now, cluster.network);
+    EXPECT_EQ(to_forest_json(*now, topology), to_forest_json(*previous, topology));
+    const RepackStatistics kept = kept_trees(*previous, *now, cluster.network);
     EXPECT_EQ(kept.kept, kept.previous);
     EXPECT_EQ(kept.added, 0);
     EXPECT_EQ(kept.touched, 0);
@@ -50,26 +50,26 @@ TEST(BranchingWarm, NothingChangesWhereNothingFailed) {
   }
 }
 
-// Whatever the former trees are, what is packed around them is right and as fast as from scratch.
-TEST(BranchingWarm, ForestsAroundFormerOnesAreRight) {
+// Whatever the previous trees are, what is packed around them is right and as fast as from scratch.
+TEST(BranchingWarm, ForestsAroundPreviousOnesAreRight) {
   int kept = 0, packed = 0;
   for (std::uint64_t seed = 0; seed < 120; ++seed) {
     const Network network = test::random_fabric(seed, {.max_compute = 6, .max_switches = 3});
     const SwitchRoles roles = random_roles(network, seed);
-    const auto former = best(network, roles, nullptr);
-    if (!former) continue;  // shares without a common denominator
+    const auto previous = best(network, roles, nullptr);
+    if (!previous) continue;  // shares without a common denominator
     Network weaker = network;
     const ArcId weak(seed % network.graph.arc_count());
     weaker.capacity[weak] = std::max<Capacity>(1, weaker.capacity[weak] / 2);
     const auto scratch = best(weaker, roles, nullptr);
-    const auto now = best(weaker, roles, &*former);
+    const auto now = best(weaker, roles, &*previous);
     ASSERT_EQ(scratch.has_value(), now.has_value()) << seed;
     if (!now) continue;
     ++packed;
     EXPECT_EQ(now->algbw, scratch->algbw) << seed;
     expect_right(weaker, roles, *now, "seed " + std::to_string(seed));
-    const RepackStatistics left = kept_trees(*former, *now, weaker);
-    const RepackStatistics anew = kept_trees(*former, *scratch, weaker);
+    const RepackStatistics left = kept_trees(*previous, *now, weaker);
+    const RepackStatistics anew = kept_trees(*previous, *scratch, weaker);
     EXPECT_EQ(left.touched, 0) << seed;
     kept += left.kept > anew.kept ? 1 : left.kept < anew.kept ? -1 : 0;
   }

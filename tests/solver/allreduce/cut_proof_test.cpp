@@ -26,7 +26,7 @@ using Cuts = std::vector<std::vector<solver::Term>>;
 // All cuts of a small fabric.
 Cuts all_cuts(const Network& network, const solver::CutProgram& program) {
   Cuts cuts;
-  for (std::size_t p = 0; p < program.phases.size(); ++p) {
+  for (std::size_t p = 0; p < program.commodities.size(); ++p) {
     for (std::uint32_t bits = 1; bits < (1U << network.graph.node_count()); ++bits) {
       solver::SinkSide side;
       for (std::size_t v = 0; v < network.graph.node_count(); ++v) {
@@ -47,15 +47,15 @@ std::size_t row_count(const solver::CutProgram& program, const Cuts& cuts) {
 // What the program costs where data is rooted at ranks of these orbits only.
 std::vector<double> best_prices(const solver::CutProgram& program, const Cuts& cuts,
                                 const std::vector<solver::Term>& roots) {
-  solver::LinearProgram solver(program.total(program.phases.size()));
+  solver::LinearProgram solver(program.total(program.commodities.size()));
   solver.maximise(program.objective);
   for (const auto& row : program.capacity) {
     solver.add_at_most(row.terms, static_cast<double>(row.bound));
   }
   for (const auto& row : program.balance) solver.add_zero(row);
   for (const auto& row : cuts) solver.add_at_most(row, 0);
-  for (std::size_t p = 0; p < program.phases.size(); ++p) {
-    auto all = solver::owned_terms(program.phases[p]);
+  for (std::size_t p = 0; p < program.commodities.size(); ++p) {
+    auto all = solver::owned_terms(program.commodities[p]);
     all.push_back({program.total(p), -1});
     solver.add_zero(all);
   }
@@ -115,14 +115,14 @@ TEST(CutProof, NothingFollowsFromNoPrices) {
 std::vector<double> half_of(const Network& network, const solver::AllreduceProgram& program,
                             const IdVector<ArcId, double>& widths, const Ratio& worth) {
   std::vector<double> values(program.program().variables);
-  for (std::size_t p = 0; p < program.phases().size(); ++p) {
-    const solver::TreePhase& phase = program.program().phases[p];
-    const auto& arcs = program.phases()[p].twins.arcs;
+  for (std::size_t p = 0; p < program.commodities().size(); ++p) {
+    const solver::TreeCommodity& commodity = program.program().commodities[p];
+    const auto& arcs = program.commodities()[p].twins.arcs;
     for (std::size_t i = 0; i < arcs.size(); ++i) {
-      values[phase.variable[i]] = widths[arcs[i].along] / 2;
+      values[commodity.variable[i]] = widths[arcs[i].along] / 2;
     }
     for (const NodeId v : network.ranks) {
-      values[phase.owned[v].variable] =
+      values[commodity.owned[v].variable] =
           worth.to_double() / static_cast<double>(network.ranks.size());
     }
   }

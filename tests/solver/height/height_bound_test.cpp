@@ -60,7 +60,7 @@ class AllForests {
  private:
   static constexpr std::int64_t kMaxSteps = 200'000;
 
-  struct WayIn {
+  struct EdgeIn {
     std::size_t from;
     std::vector<ArcId> arcs;
   };
@@ -141,8 +141,8 @@ class AllForests {
   const Scaling& scaling_;
   std::size_t ranks_;
   std::size_t origin_ = 0;
-  std::vector<std::vector<WayIn>> routes_;  ///< into each rank
-  std::vector<std::vector<Tree>> trees_;    ///< of each root
+  std::vector<std::vector<EdgeIn>> routes_;  ///< into each rank
+  std::vector<std::vector<Tree>> trees_;     ///< of each root
   std::int64_t steps_ = 0;
 };
 

@@ -237,11 +237,11 @@ TEST(Repack, RefusesAnotherRootAndUnknownRanks) {
       test::dgx_a100(1),
       {.collective = Collective::broadcast, .root = Rank(1), .previous = &before->forest});
   ASSERT_FALSE(root);
-  EXPECT_EQ(root.errors().front().message, "the former forest has another root");
+  EXPECT_EQ(root.errors().front().message, "the previous forest has another root");
   const auto ranks = synthesize(
       network, {.collective = Collective::broadcast, .root = Rank(0), .previous = &before->forest});
   ASSERT_FALSE(ranks);
-  EXPECT_EQ(ranks.errors().front().message, "rank 8 is not in the former forest");
+  EXPECT_EQ(ranks.errors().front().message, "rank 8 is not in the previous forest");
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ Expected<Lock> Lock::take(const std::string& directory, const std::optional<Shar
       return taken(path, "cannot lock: " + std::generic_category().message(error),
                    "use a file system that knows flock(2)");
     }
-    if (!holder.empty()) lock.former_ = holder;
+    if (!holder.empty()) lock.previous_ = holder;
     if (how == LOCK_SH) return {};
     const std::string name_of_mine = own_name();
     const bool named =

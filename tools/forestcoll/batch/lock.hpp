@@ -28,20 +28,20 @@ class Lock {
   Lock& operator=(const Lock&) = delete;
   Lock(Lock&& other) noexcept
       : files_(std::exchange(other.files_, {})),
-        former_(std::move(other.former_)),
+        previous_(std::move(other.previous_)),
         alone_(other.alone_) {}
   Lock& operator=(Lock&&) = delete;
   ~Lock();
 
   /// Who held the lock and ended without releasing it: "process 123 on host".
-  [[nodiscard]] const std::optional<std::string>& former_holder() const { return former_; }
+  [[nodiscard]] const std::optional<std::string>& previous_holder() const { return previous_; }
   /// No other batch and no other shard is here.
   [[nodiscard]] bool alone() const { return alone_; }
 
  private:
   Lock() = default;
   std::vector<std::pair<int, bool>> files_;  // with whether our name stands in it
-  std::optional<std::string> former_;
+  std::optional<std::string> previous_;
   bool alone_ = false;
 };
 

@@ -28,7 +28,7 @@ struct Arguments {
 };
 void add_batch_arguments(CLI::App& command, Arguments& arguments);
 
-/// As understood.
+/// As resolved.
 struct Request {
   Assignment standard;
   RunnerLimits limits;

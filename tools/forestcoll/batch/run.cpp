@@ -71,9 +71,9 @@ class Batch {
     }
     const auto lock = Lock::take(arguments_.output, request_.shard);
     if (!lock) return code(fail(lock.errors(), console_));
-    if (lock->former_holder()) {
+    if (lock->previous_holder()) {
       note(console_,
-           fmt::format("{} ended early here; what it made is kept", *lock->former_holder()));
+           fmt::format("{} ended early here; what it made is kept", *lock->previous_holder()));
     }
     const auto program = program_fingerprint();
     if (!program) return code(fail(program.errors(), console_));
@@ -143,7 +143,7 @@ class Batch {
     return assignments;
   }
 
-  [[nodiscard]] Confidence belief_in(const std::string& input) const {
+  [[nodiscard]] Confidence confidence_in(const std::string& input) const {
     if (!arguments_.manifest.empty()) return Confidence::named;
     return input.ends_with(".json") ? Confidence::looks_like_one : Confidence::none;
   }
@@ -153,7 +153,7 @@ class Batch {
     for (const Assignment& assignment : assignments) {
       tasks.push_back({.path = path_in(arguments_.directory, assignment.input),
                        .words = assignment.words,
-                       .confidence = belief_in(assignment.input)});
+                       .confidence = confidence_in(assignment.input)});
     }
     const auto probes = probe_all(tasks,
                                   {.jobs = request_.limits.jobs,

@@ -19,11 +19,11 @@ namespace {
 
 void add_algorithm_options(CLI::App& command, CompareArguments& options) {
   constexpr const char* kGroup = "Algorithms";
-  std::string known = fmt::format("{}, {}", ours, kOursByRate);
+  std::string known = fmt::format("{}, {}", kOurs, kOursByRate);
   for (const BaselineInfo& info : baselines()) known += fmt::format(", {}", info.name);
   known +=
       ",\nrecursive-doubling, swing-doubling, all-pairs-once, all-pairs, nccl-pick,\nmscclpp-pick";
-  std::string of_alltoall = ours;
+  std::string of_alltoall = kOurs;
   for (const BaselineInfo& info : alltoall_baselines())
     of_alltoall += fmt::format(", {}", info.name);
   command

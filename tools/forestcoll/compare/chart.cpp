@@ -71,7 +71,7 @@ class ChartWriter {
         xml_escaped(chart_.title), fmt::join(sizes, ","), fmt::join(places, ","));
     if (chart_.standalone) {
       print("<style>\n{}</style>\n<rect class=\"fc-paper\" width=\"{}\" height=\"{}\"/>\n",
-            page_palette, chart_.width, height);
+            kPagePalette, chart_.width, height);
     }
     text("fc-ink fc-title", left_ - 42, 18, "start", chart_.title);
     axes();

@@ -20,9 +20,9 @@
 #include "common/options/collective_option.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
+#include "compare/algorithms.hpp"
 #include "compare/arguments.hpp"
 #include "compare/comparison.hpp"
-#include "compare/contenders.hpp"
 #include "compare/make_comparison.hpp"
 #include "compare/overlay.hpp"
 #include "compare/page.hpp"
@@ -148,7 +148,7 @@ ExitCode run_compare(const CompareArguments& options, const Console& console) {
   // nccl-tests makes busbw of algbw in the same way for an allgather and an all-to-all.
   request.collective = alltoall ? Collective::allgather : *parse_collective(options.collective);
   request.schedules = options.schedules;
-  auto names = find_contenders(options);
+  auto names = find_algorithms(options);
   if (!names) return fail(names.errors(), console);
   request.algorithms = *std::move(names);
   if (const auto done = refuse_files(options, request); !done) return fail(done.errors(), console);

@@ -26,7 +26,7 @@
 namespace forestcoll::cli {
 
 /// The name of our own row.
-constexpr const char* ours = "forestcoll";
+constexpr const char* kOurs = "forestcoll";
 
 /// What a forest looks like.
 /// What a runtime has to hold; the largest over the GPUs.

@@ -25,10 +25,10 @@ bool is_row(const RowsRequest& request, const std::string& name) {
 // A path may hold an equals sign too, but not after the name of a row.
 std::pair<std::string, std::string> split(const RowsRequest& request, const std::string& argument) {
   const std::size_t equals = argument.find('=');
-  if (equals == std::string::npos) return {ours, argument};
+  if (equals == std::string::npos) return {kOurs, argument};
   std::string name = argument.substr(0, equals);
   const bool is_path = !is_row(request, name) && name.find('/') != std::string::npos;
-  if (is_path) return {ours, argument};
+  if (is_path) return {kOurs, argument};
   return {std::move(name), argument.substr(equals + 1)};
 }
 

@@ -23,7 +23,7 @@ namespace forestcoll::cli {
 namespace {
 
 constexpr std::size_t kMostItemsDrawn = 1500;  // Graphviz needs minutes for more
-constexpr int kWideChart = 1000, narrow_chart = 360;
+constexpr int kWideChart = 1000, kNarrowChart = 360;
 
 // JSON between script tags: no text in it may end them.
 std::string embedded(const Json& json) {
@@ -104,22 +104,22 @@ Page to_page(const Comparison& comparison) {
   const std::string& collective = comparison.collective_name;
   const bool chart = has_times(comparison);
   page.html = fill(
-      page_template,
+      kPageTemplate,
       {{"title", fmt::format("{}, {}: forestcoll compare", name, collective)},
-       {"palette", std::string(page_palette)},
-       {"style", std::string(page_style)},
-       {"script", std::string(page_script)},
+       {"palette", std::string(kPagePalette)},
+       {"style", std::string(kPageStyle)},
+       {"script", std::string(kPageScript)},
        {"collective", collective},
        {"topology", name},
        {"verdict", paragraphs(who_wins(comparison))},
        {"chart-wide", chart ? to_chart(comparison, kWideChart, false) : ""},
-       {"chart-narrow", chart ? to_chart(comparison, narrow_chart, false) : ""},
+       {"chart-narrow", chart ? to_chart(comparison, kNarrowChart, false) : ""},
        {"drawing", drawn ? *drawn
                          : fmt::format("<p>Not drawn: {}.</p>",
                                        xml_escaped(with_flags(drawn.errors()[0].message)))},
        {"footer", fmt::format("Made by forestcoll {}. Every figure that is not called measured is "
                               "a model, not measurement.",
-                              version)},
+                              kVersion)},
        {"data", embedded(page_data(comparison))}});
   return page;
 }

@@ -5,9 +5,9 @@
 
 namespace forestcoll::cli {
 
-extern const std::string_view page_palette;   ///< colours of charts and pages
-extern const std::string_view page_style;     ///< of the page
-extern const std::string_view page_script;    ///< of the page
-extern const std::string_view page_template;  ///< with {{places}} to be filled
+extern const std::string_view kPagePalette;   ///< colours of charts and pages
+extern const std::string_view kPageStyle;     ///< of the page
+extern const std::string_view kPageScript;    ///< of the page
+extern const std::string_view kPageTemplate;  ///< with {{places}} to be filled
 
 }  // namespace forestcoll::cli

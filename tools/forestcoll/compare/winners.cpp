@@ -179,7 +179,7 @@ std::optional<std::string> faster_than_its_rate(const ComparedRow& program, cons
 }  // namespace
 
 std::vector<std::string> who_wins(const Comparison& comparison) {
-  const ComparedRow* us = find_row(comparison, ours);
+  const ComparedRow* us = find_row(comparison, kOurs);
   const auto nccl = names_of_nccl(comparison);
   const std::string nccl_words = nccl_in_words(comparison);
   Rows theirs;

@@ -11,11 +11,11 @@ namespace {
 
 // Ours has the first colour wherever it stands.
 std::size_t slot_of(const Comparison& comparison, const ComparedRow& row) {
-  if (row.algorithm == ours) return 0;
+  if (row.algorithm == kOurs) return 0;
   std::size_t slot = 1;
   for (const ComparedRow& other : comparison.rows) {
     if (&other == &row) break;
-    if (other.algorithm != ours) ++slot;
+    if (other.algorithm != kOurs) ++slot;
   }
   return (slot - 1) % (kChartSlots - 1) + 1;
 }

@@ -42,7 +42,7 @@ Expected<std::optional<ClusterFigures>> KeptFigures::find(const ClusterShape& sh
   if (!text) return text.errors();
   const Json json = Json::parse(*text, nullptr, false);
   const bool is_ours = json.is_object() && json.value("format", Json()) == "forestcoll-cluster";
-  if (is_ours && json.value("program", Json()) != std::string(version)) {
+  if (is_ours && json.value("program", Json()) != std::string(kVersion)) {
     return std::optional<ClusterFigures>();
   }
   const Diagnostic unreadable =
@@ -64,7 +64,7 @@ Expected<void> KeptFigures::keep(const ClusterShape& shape, const ClusterFigures
   std::error_code problem;
   std::filesystem::create_directories(directory_, problem);
   const Json json = {{"format", "forestcoll-cluster"},
-                     {"program", std::string(version)},
+                     {"program", std::string(kVersion)},
                      {"cluster", key_of(shape)},
                      {"allgather", figures.allgather.to_string()},
                      {"allreduce", figures.allreduce.to_string()},

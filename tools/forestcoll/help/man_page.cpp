@@ -67,7 +67,7 @@ std::string man_page(const std::vector<CommandHelp>& commands) {
       ".SH NAME\nforestcoll \\- throughput\\-optimal collective schedules for any fabric\n"
       ".SH SYNOPSIS\n.B forestcoll\n\\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n"
       ".SH DESCRIPTION\n{}\n.SH OPTIONS\n",
-      version, roff(program.description));
+      kVersion, roff(program.description));
   for (const OptionHelp& option : program.options) text += item(option);
   text += ".SH COMMANDS\n";
   for (const CommandHelp& command : commands) {

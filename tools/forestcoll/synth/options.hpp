@@ -55,7 +55,7 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments);
 /// Error S04: another format is asked for.
 [[nodiscard]] Expected<SynthArguments> with_format(SynthArguments arguments);
 
-/// As understood.
+/// As resolved.
 struct SynthRequest {
   CompileOptions compile;            ///< but for what only the fabric knows: root, previous forest
   std::optional<std::int64_t> size;  ///< bytes; none: trees of the highest rate

@@ -232,7 +232,7 @@ ExitCode synth(const SynthArguments& given, const Console& console, Json* summar
     return fail(done.errors(), console);
   }
   note_default_target(arguments, options, *fabric, console);
-  const auto previous = at_work("reading the former forest", console, [&] {
+  const auto previous = at_work("reading the previous forest", console, [&] {
     return load_previous(arguments.solver.warm, fabric->topology);
   });
   if (!previous) return fail(previous.errors(), console);

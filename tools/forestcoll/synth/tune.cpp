@@ -34,7 +34,7 @@ std::string_view target_of(const CompileOptions& options) {
   return is_plan(options) ? "mscclpp" : std::string_view(options.lowering.target);
 }
 
-std::string way_of(const TunedFile& file, const CollectiveForest& trees) {
+std::string trees_of(const TunedFile& file, const CollectiveForest& trees) {
   if (file.algorithm != "forestcoll") return file.algorithm;
   if (file.switches == SwitchUse::sums) return "switches";
   if (file.switches == SwitchUse::packets) return "packets";
@@ -55,7 +55,7 @@ std::string text_of(const TunedFile& file, const CollectiveForest& trees,
       "  {:>11} to {:>11}  {:<10} {}  {} threadblocks, {} channels  "
       "{:.1f} us, {:.1f} GB/s at the first\n"
       "      {}\n      the time is {}\n      {} on the links; usable: {}",
-      size_in_words(file.first), size_in_words(file.last), way_of(file, trees),
+      size_in_words(file.first), size_in_words(file.last), trees_of(file, trees),
       program_of(file, options), file.threadblocks, file.channels, file.seconds * 1e6,
       static_cast<double>(file.first) / file.seconds * 1e-9, file.why, in_words(file.costs),
       of_optimum(file.algbw, file.optimum), file.verdict.usable_counts);

@@ -42,7 +42,7 @@ struct ScheduleNotes {
   std::string relays;            ///< a line on what GPUs outside of the group could; else empty
   const BranchingForest* branching = nullptr;  ///< written in place of the synthesis, if any
   Branching branching_as = Branching::trees;
-  std::optional<RepackStatistics> kept = {};   ///< of former trees that branched
+  std::optional<RepackStatistics> kept = {};   ///< of previous trees that branched
   std::optional<Ratio> optimum_at_least = {};  ///< where it is not known
 };
 

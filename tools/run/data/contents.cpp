@@ -10,19 +10,19 @@
 namespace forestcoll::run {
 namespace {
 
-/// What a floating-point type holds exactly: whole numbers up to 2^digits, and 2^±exponent.
+/// What a floating-point type holds exactly: whole numbers up to 2^kDigits, and 2^±kExponent.
 template <class T>
 struct Exact {
-  static constexpr int digits = std::numeric_limits<T>::digits;
-  static constexpr int exponent = std::numeric_limits<T>::max_exponent - 2;
+  static constexpr int kDigits = std::numeric_limits<T>::digits;
+  static constexpr int kExponent = std::numeric_limits<T>::max_exponent - 2;
 };
 template <>
 struct Exact<Half> {
-  static constexpr int digits = 11, exponent = 14;
+  static constexpr int kDigits = 11, kExponent = 14;
 };
 template <>
 struct Exact<BFloat16> {
-  static constexpr int digits = 8, exponent = 126;
+  static constexpr int kDigits = 8, kExponent = 126;
 };
 
 /// So that a float is not only whole numbers of 24 bits, which look alike in the lower bytes.
@@ -41,7 +41,7 @@ T from_number(double value) {
 template <class T>
 T small_number(std::uint64_t random, std::int64_t terms) {
   const std::int64_t most =
-      std::clamp((std::int64_t{1} << Exact<T>::digits) / terms, std::int64_t{1}, kMostValue);
+      std::clamp((std::int64_t{1} << Exact<T>::kDigits) / terms, std::int64_t{1}, kMostValue);
   const auto value = static_cast<std::int64_t>(random >> 1) % most + 1;
   return from_number<T>(static_cast<double>((random & 1U) != 0 ? -value : value));
 }
@@ -67,8 +67,8 @@ T Contents::input(std::int64_t rank, std::int64_t index) const {
     // Modulo 2^n an odd factor can be told from none, an even one from 0 cannot.
     return static_cast<T>(op_ == ReduceOp::prod ? random | 1U : random);
   } else {
-    const std::int64_t room = op_ == ReduceOp::prod ? std::int64_t{Exact<T>::exponent}
-                                                    : std::int64_t{1} << Exact<T>::digits;
+    const std::int64_t room = op_ == ReduceOp::prod ? std::int64_t{Exact<T>::kExponent}
+                                                    : std::int64_t{1} << Exact<T>::kDigits;
     const std::int64_t terms = std::min(shape_.ranks, room);
     const bool takes_part = (r + turn % static_cast<std::uint64_t>(shape_.ranks)) %
                                 static_cast<std::uint64_t>(shape_.ranks) <

@@ -139,7 +139,7 @@ bool PlanRun::advance(std::int64_t b) {
   Block& block = blocks_[static_cast<std::size_t>(b)];
   bool moved = false;
   while (!block.place.is_done() && execute(b)) {
-    block.phase = Phase::begin;
+    block.stage = TaskStage::begin;
     block.place.next();
     moved = true;
   }
@@ -174,8 +174,8 @@ bool PlanRun::execute(std::int64_t b) {
 
 bool PlanRun::signal(std::int64_t b) {
   Block& block = blocks_[static_cast<std::size_t>(b)];
-  if (block.phase == Phase::begin) {
-    block.phase = Phase::sends;
+  if (block.stage == TaskStage::begin) {
+    block.stage = TaskStage::sends;
     for (const PlanEnd& end : block.task().ends) {
       if (end.kind == ChannelKind::port) {
         errands_.push_back({b, true, {}, {}, {}, end});
@@ -203,7 +203,7 @@ bool PlanRun::move_data(std::int64_t b) {
   Block& block = blocks_[static_cast<std::size_t>(b)];
   const PlanTask& task = block.task();
   const PlanExtent extent = block.place.extent();
-  if (block.phase == Phase::begin) {
+  if (block.stage == TaskStage::begin) {
     if (task.waits_for_packets && !std::ranges::all_of(task.reads, [&](const PlanSpan& span) {
           return !span.packets || buffers_.has_packets(span, extent);
         })) {
@@ -211,14 +211,14 @@ bool PlanRun::move_data(std::int64_t b) {
     }
     if (task.is_by_port) return hand_to_proxy(b);
     ask_for_operands(b, extent);
-    block.phase = Phase::reads;
+    block.stage = TaskStage::reads;
   }
-  if (block.phase == Phase::reads && block.letters == 0) {
+  if (block.stage == TaskStage::reads && block.letters == 0) {
     write_results(b, extent);
-    block.phase = Phase::sends;
+    block.stage = TaskStage::sends;
   }
-  if (block.phase == Phase::flushes) return block.errands == 0;
-  return block.phase == Phase::sends && block.letters == 0;
+  if (block.stage == TaskStage::flushes) return block.errands == 0;
+  return block.stage == TaskStage::sends && block.letters == 0;
 }
 
 bool PlanRun::hand_to_proxy(std::int64_t b) {
@@ -235,7 +235,7 @@ bool PlanRun::hand_to_proxy(std::int64_t b) {
     ++block.errands;
   }
   if (kind != PlanKind::put_signal_flush) return true;
-  block.phase = Phase::flushes;
+  block.stage = TaskStage::flushes;
   return block.errands == 0;
 }
 

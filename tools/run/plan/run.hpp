@@ -31,10 +31,10 @@ class PlanRun : public RankRun {
   void call(Memory& memory, ReduceOp op) override;
 
  private:
-  enum class Phase : std::uint8_t { begin, reads, sends, flushes };
+  enum class TaskStage : std::uint8_t { begin, reads, sends, flushes };
   struct Block {
     PlanPlace place;
-    Phase phase = Phase::begin;
+    TaskStage stage = TaskStage::begin;
     PlanMeetings::Arrival arrival = {};
     std::int64_t letters = 0;                           // not yet sent, or not yet answered
     std::int64_t errands = 0;                           // of the proxy, for this threadblock

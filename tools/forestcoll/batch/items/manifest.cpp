@@ -75,7 +75,7 @@ class Reader {
     if (!json.is_object()) return result;
     read_path(json.value("path", Json()), where + "/path", result.input);
     read_words(json, where, "collectives", result.collectives,
-               [](std::string& name) { return understand_collective(name).empty(); });
+               [](std::string& name) { return resolve_collective(name).empty(); });
     read_words(json, where, "targets", result.targets,
                [](const std::string& name) { return is_target(name); });
     read_words(json, where, "k", result.trees,

@@ -71,7 +71,7 @@ class Everywhere : public Runner {
     return here_->has_room(footprint) || find_room(footprint) < others_.size();
   }
 
-  // The others first: this process has the planning to do as well.
+  // The others first: this process hands out the work as well.
   void start(std::size_t item, const Task& task, std::uint64_t footprint) override {
     const std::size_t other = find_room(footprint);
     if (other == others_.size()) {

@@ -98,7 +98,7 @@ Expected<void> refuse(const std::vector<Part>& parts) {
       return merge_error(part.file,
                          fmt::format("this is one of {} shards, {} one of {}", part.shard.count,
                                      parts.front().file, count),
-                         "remove the reports of former runs");
+                         "remove the reports of previous runs");
     }
     const auto [other, is_new] = present.emplace(part.shard.index, part.file);
     if (!is_new) {

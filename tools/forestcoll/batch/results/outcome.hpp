@@ -24,7 +24,7 @@ struct OutcomeArguments {
 };
 void add_outcome_options(CLI::App& command, OutcomeArguments& arguments);
 
-/// As understood, with the baseline read.
+/// As resolved, with the baseline read.
 struct OutcomeRequest {
   std::string junit;
   bool json = false, annotate = false;

@@ -49,7 +49,7 @@ std::string known() {
 
 }  // namespace
 
-std::string understand_collective(std::string& name) {
+std::string resolve_collective(std::string& name) {
   std::string letters = bare(name);
   if (letters == "bcast") letters = bare(to_string(Collective::broadcast));  // as MPI has it
   if (letters == "all2all") letters = "alltoall";
@@ -65,7 +65,7 @@ std::string understand_collective(std::string& name) {
 CLI::Option* add_collective_option(CLI::App& command, std::string& collective,
                                    const std::string& meaning) {
   return command.add_option("-c,--collective", collective, fmt::format("{}: {}", meaning, known()))
-      ->transform(CLI::Validator(understand_collective, ""))
+      ->transform(CLI::Validator(resolve_collective, ""))
       ->type_name("NAME");
 }
 
@@ -75,7 +75,7 @@ CLI::Option* add_collectives_option(CLI::App& command, std::vector<std::string>&
       .add_option("-c,--collective", collectives, fmt::format("{}: {}", meaning, known()))
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->transform(CLI::Validator(understand_collective, ""))
+      ->transform(CLI::Validator(resolve_collective, ""))
       ->capture_default_str()
       ->type_name("NAME,...");
 }

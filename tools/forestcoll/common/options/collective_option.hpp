@@ -14,7 +14,7 @@ namespace forestcoll::cli {
 /// Puts the name of `parse_collective`, "alltoall" or "alltoallv" in place of another spelling of
 /// it: "all-reduce", "AllReduce", "all_reduce", "bcast", "all2all". Returns why it is none; else
 /// nothing.
-[[nodiscard]] std::string understand_collective(std::string& name);
+[[nodiscard]] std::string resolve_collective(std::string& name);
 
 /// Adds `-c,--collective` for one of them.
 CLI::Option* add_collective_option(CLI::App& command, std::string& collective,

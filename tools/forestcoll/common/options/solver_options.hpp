@@ -28,7 +28,7 @@ void add_effort_options(CLI::App& command, SolverArguments& arguments);
 /// --max-height, --tradeoff and --warm.
 void add_shape_options(CLI::App& command, SolverArguments& arguments);
 
-/// As understood.
+/// As resolved.
 struct SolverRequest {
   Effort effort = Effort::normal;
   int threads = 1;

@@ -74,7 +74,8 @@ Json raise_json(const Raise& raise) {
 
 std::string kept_line(const RepackStatistics& repack) {
   return fmt::format(
-      "  of the former {}: {} kept ({} % of the data), {} touched by the failure, {} gave way; {} "
+      "  of the previous {}: {} kept ({} % of the data), {} touched by the failure, {} gave way; "
+      "{} "
       "new\n",
       counted(static_cast<std::size_t>(repack.previous), "tree"), repack.kept,
       number(100 * kept_share(repack)), repack.touched,

@@ -21,7 +21,7 @@ struct Tradeoff {
 /// whether the time was over, and what is left of a previous forest. Empty where there is nothing
 /// of that.
 [[nodiscard]] std::string solver_lines(const Synthesis& synthesis);
-/// What of a former forest is left.
+/// What of a previous forest is left.
 [[nodiscard]] std::string kept_line(const RepackStatistics& repack);
 [[nodiscard]] Json kept_json(const RepackStatistics& repack);
 [[nodiscard]] std::string tradeoff_lines(const Tradeoff& tradeoff);

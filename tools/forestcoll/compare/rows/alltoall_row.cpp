@@ -14,7 +14,7 @@ constexpr const char* kOurAlltoall = "paths near the optimum, this program";
 AlltoallCompileOptions options_of_row(const RowsRequest& request, const std::string& name,
                                       AlltoallFormat format) {
   AlltoallCompileOptions options;
-  if (name != ours) options.algorithm = name;
+  if (name != kOurs) options.algorithm = name;
   options.format = format;
   options.proof = request.alltoall_proof;
   options.xml.protocol = "Simple";
@@ -39,7 +39,7 @@ Expected<Comparison> alltoall_optimum_of(const Fabric& fabric, const RowsRequest
 void describe_alltoall(const std::string& name, ComparedRow& row) {
   row.simulated = Simulated::flows;
   row.title = kOurAlltoall;
-  if (name == ours) return;
+  if (name == kOurs) return;
   const BaselineInfo& info = *find_alltoall_baseline(name);
   row.title = info.title;
   row.source = info.source;

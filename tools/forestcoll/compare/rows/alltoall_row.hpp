@@ -19,7 +19,7 @@ namespace forestcoll::cli {
 
 /// Whose row it is.
 void describe_alltoall(const std::string& name, ComparedRow& row);
-/// One of `alltoall_baselines`, or `ours`, as flows, verified; after ours, what may be faster for
+/// One of `alltoall_baselines`, or `kOurs`, as flows, verified; after ours, what may be faster for
 /// small messages, paths of others among them. Errors: those of `compile_alltoalls`.
 [[nodiscard]] Expected<std::vector<AlltoallCompilation>> alltoall_flows(const Fabric& fabric,
                                                                         const RowsRequest& request,

@@ -75,7 +75,7 @@ bool is_asked(const RowsRequest& request, const char* name) {
 
 // Among what ours is there is all that others have; MSCCL++'s rule picks among both.
 std::vector<std::string> plans_to_time(const RowsRequest& request) {
-  if (is_asked(request, ours) || is_asked(request, kMscclppPick)) return {ours, kNvls};
+  if (is_asked(request, kOurs) || is_asked(request, kMscclppPick)) return {kOurs, kNvls};
   if (is_asked(request, kNvls)) return {kNvls};
   return {};
 }
@@ -91,7 +91,7 @@ std::vector<AlgorithmTimes> time_plans(const Fabric& fabric, const RowsRequest& 
   auto plans = fastest_of_each(fabric, options);
   if (!plans) return times;
   for (AlgorithmTimes& each : *plans) {
-    if (each.algorithm == ours) each.algorithm = kOurPlans;
+    if (each.algorithm == kOurs) each.algorithm = kOurPlans;
     if (is_selector(each.algorithm) && !is_asked(request, each.algorithm.c_str())) continue;
     if (each.algorithm != kNcclPick) times.push_back(std::move(each));  // that knows no plans
   }
@@ -127,7 +127,7 @@ void set_choices(ComparedRow& row, const RowsRequest& request, std::int64_t rank
 // Ours is the fastest of all of them, and selectors pick among some; nothing names all.
 std::vector<std::string> algorithms_to_time(const RowsRequest& request) {
   std::vector<std::string> names = request.algorithms;
-  if (std::ranges::find(names, ours) != names.end()) return {};
+  if (std::ranges::find(names, kOurs) != names.end()) return {};
   if (std::ranges::any_of(names, is_selector)) {
     names.insert(names.end(), {"nccl-ring", "double-tree", "one-shot", "two-shot", "all-pairs-once",
                                "all-pairs"});
@@ -201,7 +201,7 @@ void add_program_times(ComparedRow& row, const RowsRequest& request, std::int64_
     row.program_times_error = request.fastest_error;
     return;
   }
-  if (row.algorithm == ours) {
+  if (row.algorithm == kOurs) {
     row.program_times_error.reset();
     auto choices = best_choices(request);
     if (!choices.empty()) {

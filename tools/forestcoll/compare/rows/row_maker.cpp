@@ -50,7 +50,7 @@ class RowMaker {
     row.algorithm = name;
     if (request_.demand) {
       make_alltoall(row);
-    } else if (name == ours || name == kOursByRate) {
+    } else if (name == kOurs || name == kOursByRate) {
       make_ours(row);
     } else if (is_selector(name) || is_exchange(name)) {
       make_from_programs(row, request_, ranks());

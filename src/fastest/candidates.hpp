@@ -14,18 +14,18 @@
 namespace forestcoll::fastest {
 
 /// A plan of MSCCL++ whose switches copy, and combine where it has no packets.
-struct SwitchWay {
+struct SwitchedPlan {
   BranchingForest trees;  ///< with the rate that the plan reaches
   ExecutionPlan plan;
   std::string name;  ///< of the plan in its file
 };
 
-struct Way {
+struct Candidate {
   std::string algorithm;             ///< "forestcoll", or the name of a baseline or an exchange
   ChosenForest chosen;               ///< of an exchange without trees
   std::optional<Exchange> exchange;  ///< whole buffers in place of trees
   /// Switches that copy in place of trees over GPUs; `chosen` is then what it is compared with.
-  std::optional<SwitchWay> switched = {};
+  std::optional<SwitchedPlan> switched = {};
   [[nodiscard]] const CollectiveForest& forest() const { return chosen.synthesis.forest; }
   /// GB/s: what the links carry.
   [[nodiscard]] const Ratio& algbw() const {
@@ -42,13 +42,12 @@ struct Way {
 /// are no exchanges, and there are those that copy and combine in switches: our own and NVLS.
 /// REQUIRES: `options` are settled. Errors: those of `choose_forest` and of `bound`; B09 where none
 /// of those that are wanted exists here.
-[[nodiscard]] Expected<std::vector<Way>> find_ways(const Fabric& fabric,
-                                                   const CompileOptions& options,
-                                                   const BaselineOptions& baseline,
-                                                   const std::vector<std::string>& wanted);
+[[nodiscard]] Expected<std::vector<Candidate>> find_candidates(
+    const Fabric& fabric, const CompileOptions& options, const BaselineOptions& baseline,
+    const std::vector<std::string>& wanted);
 
-/// The programs of a way. Errors: those of `lower` and `lower_exchange`.
-[[nodiscard]] Expected<Schedule> lower_way(const Way& way, const Fabric& fabric,
-                                           const LowerOptions& lowering);
+/// The programs of a candidate. Errors: those of `lower` and `lower_exchange`.
+[[nodiscard]] Expected<Schedule> lower_candidate(const Candidate& candidate, const Fabric& fabric,
+                                                 const LowerOptions& lowering);
 
 }  // namespace forestcoll::fastest

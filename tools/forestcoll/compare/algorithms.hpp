@@ -11,6 +11,6 @@ namespace forestcoll::cli {
 
 /// The names that `--algorithms` asks for, each once; "all" is ours and every baseline that has the
 /// collective. Errors: S03 no such algorithm, S04 options that say nothing to those asked for.
-[[nodiscard]] Expected<std::vector<std::string>> find_contenders(const CompareArguments& options);
+[[nodiscard]] Expected<std::vector<std::string>> find_algorithms(const CompareArguments& options);
 
 }  // namespace forestcoll::cli

@@ -1,4 +1,4 @@
-#include "compare/contenders.hpp"
+#include "compare/algorithms.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -42,14 +42,14 @@ std::vector<std::string> baselines_of(const CompareArguments& options) {
 }
 
 bool is_algorithm(const std::string& name, const CompareArguments& options) {
-  if (name == ours) return true;
+  if (name == kOurs) return true;
   if (is_alltoall(options.collective)) return find_alltoall_baseline(name) != nullptr;
   return name == kOursByRate || is_selector(name) || find_exchange(name) != nullptr ||
          find_baseline(name) != nullptr;
 }
 
 Diagnostic no_algorithm(const std::string& name, const CompareArguments& options) {
-  std::vector<std::string_view> known = {"all", ours};
+  std::vector<std::string_view> known = {"all", kOurs};
   for (const BaselineInfo& info :
        is_alltoall(options.collective) ? alltoall_baselines() : baselines()) {
     known.push_back(info.name);
@@ -66,7 +66,7 @@ Expected<std::vector<std::string>> names_of(const CompareArguments& options) {
   };
   for (const std::string& asked : options.algorithms) {
     if (asked == "all") {
-      add(ours);
+      add(kOurs);
       if (!is_alltoall(options.collective) && !options.trees) add(kOursByRate);
       for (const std::string& name : baselines_of(options)) add(name);
     } else if (is_algorithm(asked, options)) {
@@ -113,7 +113,7 @@ Expected<void> refuse_with_trees(const CompareArguments& options,
 
 }  // namespace
 
-Expected<std::vector<std::string>> find_contenders(const CompareArguments& options) {
+Expected<std::vector<std::string>> find_algorithms(const CompareArguments& options) {
   auto names = names_of(options);
   if (!names) return names;
   if (const auto done = refuse_for_algorithms(options, *names); !done) return done.errors();

@@ -15,8 +15,8 @@ struct PlanItem {
   bool is_issued = false;  // a pwsf that waits for its flush
 };
 
-/// A barrier is a phase of its own.
-using PlanPhases = std::vector<std::vector<PlanItem>>;
+/// A barrier is an epoch of its own.
+using PlanEpochs = std::vector<std::vector<PlanItem>>;
 
 inline bool is_packets(const std::string& name) {
   return name.ends_with("pkt");
@@ -29,38 +29,38 @@ inline bool is_data(const std::string& name) {
 }
 
 /// A pipeline is one round.
-inline PlanPhases phases_of(const nlohmann::json& ops) {
+inline PlanEpochs epochs_of(const nlohmann::json& ops) {
   using Json = nlohmann::json;
-  PlanPhases phases(1);
+  PlanEpochs epochs(1);
   const std::function<void(const Json&)> add = [&](const Json& op) {
     const std::string name = op.at("name");
     if (name == "nop") {
-      phases.emplace_back();
+      epochs.emplace_back();
     } else if (name == "barrier") {
-      phases.push_back({{&op, -1, false}});
-      phases.emplace_back();
+      epochs.push_back({{&op, -1, false}});
+      epochs.emplace_back();
     } else if (name == "pipeline") {
       for (const Json& inner : op.at("ops")) add(inner);
     } else if (name == "rppkt" && op.at("channel_type") == "port") {
-      phases.back().push_back({&op, -1, false});
-      phases.emplace_back();
+      epochs.back().push_back({&op, -1, false});
+      epochs.emplace_back();
       for (int e = 0; e < static_cast<int>(op.at("channel_ids").size()); ++e) {
-        phases.back().push_back({&op, e, false});
+        epochs.back().push_back({&op, e, false});
       }
     } else if (is_data(name) && op.value("channel_type", "") != "port") {
-      phases.back().push_back({&op, -1, false});
+      epochs.back().push_back({&op, -1, false});
     } else {
       const char* list = name.starts_with("sem_") ? "semaphore_ids"
                          : name == "flush"        ? "dst_buff"  // as the executor counts
                                                   : "channel_ids";
       const std::size_t elements = op.contains(list) ? op.at(list).size() : 0;
       for (int e = 0; e < static_cast<int>(elements); ++e) {
-        phases.back().push_back({&op, e, false});
+        epochs.back().push_back({&op, e, false});
       }
     }
   };
   for (const Json& op : ops) add(op);
-  return phases;
+  return epochs;
 }
 
 }  // namespace audit_test

@@ -1,4 +1,4 @@
-#include "fastest/ways.hpp"
+#include "fastest/candidates.hpp"
 
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
@@ -32,23 +32,23 @@ std::int32_t height_of(const CollectiveForest& forest) {
   return height;
 }
 
-class WayFinder {
+class CandidateFinder {
  public:
-  WayFinder(const Fabric& fabric, const CompileOptions& options, const BaselineOptions& baseline,
-            const std::vector<std::string>& wanted)
+  CandidateFinder(const Fabric& fabric, const CompileOptions& options,
+                  const BaselineOptions& baseline, const std::vector<std::string>& wanted)
       : fabric_(fabric), options_(options), silent_(options), baseline_(baseline), wanted_(wanted) {
     silent_.synthesis.packing.progress = nullptr;
   }
 
-  Expected<std::vector<Way>> find() {
+  Expected<std::vector<Candidate>> find() {
     if (const auto done = is_wanted("forestcoll") ? add_ours() : find_optimum(); !done) {
       return done.errors();
     }
-    if (options_.tree_count != TreeCount::chosen) return std::move(ways_);
+    if (options_.tree_count != TreeCount::chosen) return std::move(candidates_);
     if (options_.format == Format::mscclpp) add_switch_plans();
     add_baselines();
     if (options_.format != Format::mscclpp) add_exchanges();
-    if (!ways_.empty()) return std::move(ways_);
+    if (!candidates_.empty()) return std::move(candidates_);
     return make_error(Code::B09, "none of the algorithms that are asked for has a schedule here",
                       "`make_baseline()` says why, for each of them");
   }
@@ -65,7 +65,7 @@ class WayFinder {
     if (!best) return best.errors();
     best->schedule.reset();
     optimum_ = best->synthesis.forest.optimum;
-    ways_.push_back({"forestcoll", *std::move(best), {}});
+    candidates_.push_back({"forestcoll", *std::move(best), {}});
     if (options_.tree_count != TreeCount::chosen) return {};
     add_all();
     return {};
@@ -83,14 +83,14 @@ class WayFinder {
 
   // Of forestcoll; one that is there already is not taken again.
   void add(Synthesis synthesis) {
-    const auto is_same = [&](const Way& way) {
-      const CollectiveForest& other = way.forest();
+    const auto is_same = [&](const Candidate& candidate) {
+      const CollectiveForest& other = candidate.forest();
       return other.k == synthesis.forest.k && other.weight == synthesis.forest.weight &&
              height_of(other) == height_of(synthesis.forest);
     };
-    if (std::ranges::any_of(ways_, is_same)) return;
+    if (std::ranges::any_of(candidates_, is_same)) return;
     synthesis.forest.optimum = optimum_;
-    ways_.push_back({"forestcoll", {std::move(synthesis), ""}, {}});
+    candidates_.push_back({"forestcoll", {std::move(synthesis), ""}, {}});
   }
 
   // What knows nothing of each other is searched at the same time.
@@ -165,8 +165,10 @@ class WayFinder {
       synthesis.forest = *std::move(made->forest);
       synthesis.forest.optimum = optimum_;
       synthesis.allowed = made->algbw;
-      if (!ways_.empty()) synthesis.least_height = ways_.front().chosen.synthesis.least_height;
-      ways_.push_back({std::string(info.name), {std::move(synthesis), ""}, {}});
+      if (!candidates_.empty()) {
+        synthesis.least_height = candidates_.front().chosen.synthesis.least_height;
+      }
+      candidates_.push_back({std::string(info.name), {std::move(synthesis), ""}, {}});
     }
   }
 
@@ -181,8 +183,9 @@ class WayFinder {
   }
 
   void add_switch_plans() {
-    if (ways_.empty() || options_.synthesis.collective != Collective::allreduce) return;
-    const auto trees = choose::branching_forest(fabric_, options_, ways_.front().forest()).forest;
+    if (candidates_.empty() || options_.synthesis.collective != Collective::allreduce) return;
+    const auto trees =
+        choose::branching_forest(fabric_, options_, candidates_.front().forest()).forest;
     if (!trees) return;
     const auto plan_options = choose::plan_options(options_);
     if (auto sums = choose::switch_plan(*trees, fabric_, plan_options)) {
@@ -194,14 +197,14 @@ class WayFinder {
   }
 
   void add_switched(std::string_view name, BranchingForest trees, choose::NamedPlan plan) {
-    Way way{std::string(name), over_gpus(), {}};
-    way.switched = SwitchWay{std::move(trees), std::move(plan.plan), std::move(plan.name)};
-    ways_.push_back(std::move(way));
+    Candidate candidate{std::string(name), over_gpus(), {}};
+    candidate.switched = SwitchedPlan{std::move(trees), std::move(plan.plan), std::move(plan.name)};
+    candidates_.push_back(std::move(candidate));
   }
 
   // What plans that copy in switches are compared with: where our trees are not wanted, their rate.
   [[nodiscard]] ChosenForest over_gpus() const {
-    if (!ways_.empty()) return ways_.front().chosen;
+    if (!candidates_.empty()) return candidates_.front().chosen;
     Synthesis synthesis;
     synthesis.forest.collective = Collective::allreduce;
     synthesis.forest.algbw = synthesis.forest.optimum = synthesis.allowed = optimum_;
@@ -216,7 +219,7 @@ class WayFinder {
       Synthesis synthesis;
       synthesis.forest.collective = Collective::allreduce;
       synthesis.forest.optimum = optimum_;
-      ways_.push_back({std::string(info.name), {std::move(synthesis), ""}, info.exchange});
+      candidates_.push_back({std::string(info.name), {std::move(synthesis), ""}, info.exchange});
     }
   }
 
@@ -225,17 +228,17 @@ class WayFinder {
   CompileOptions silent_;  // the same, but no progress is told, by several threads at once
   const BaselineOptions& baseline_;
   const std::vector<std::string>& wanted_;
-  std::vector<Way> ways_;
+  std::vector<Candidate> candidates_;
   Ratio optimum_;
 };
 
 }  // namespace
 
-bool Way::is_ll_only() const {
+bool Candidate::is_ll_only() const {
   return exchange && find_exchange(algorithm)->is_ll_only;
 }
 
-std::string Way::in_words() const {
+std::string Candidate::in_words() const {
   if (algorithm != "forestcoll") return algorithm;
   if (switched) {
     return fmt::format("{}, {}", algorithm,
@@ -246,15 +249,19 @@ std::string Way::in_words() const {
   return fmt::format("{}, {}, height {}", algorithm, trees, height_of(forest()));
 }
 
-Expected<std::vector<Way>> find_ways(const Fabric& fabric, const CompileOptions& options,
-                                     const BaselineOptions& baseline,
-                                     const std::vector<std::string>& wanted) {
-  return WayFinder(fabric, options, baseline, wanted).find();
+Expected<std::vector<Candidate>> find_candidates(const Fabric& fabric,
+                                                 const CompileOptions& options,
+                                                 const BaselineOptions& baseline,
+                                                 const std::vector<std::string>& wanted) {
+  return CandidateFinder(fabric, options, baseline, wanted).find();
 }
 
-Expected<Schedule> lower_way(const Way& way, const Fabric& fabric, const LowerOptions& lowering) {
-  if (way.exchange) return lower_exchange(*way.exchange, fabric.network.ranks.size(), lowering);
-  return lower(way.forest(), lowering);
+Expected<Schedule> lower_candidate(const Candidate& candidate, const Fabric& fabric,
+                                   const LowerOptions& lowering) {
+  if (candidate.exchange) {
+    return lower_exchange(*candidate.exchange, fabric.network.ranks.size(), lowering);
+  }
+  return lower(candidate.forest(), lowering);
 }
 
 }  // namespace forestcoll::fastest

@@ -1,4 +1,4 @@
-#include "fastest/alltoall_rivals.hpp"
+#include "fastest/alltoall_candidates.hpp"
 
 #include <algorithm>
 #include <numeric>
