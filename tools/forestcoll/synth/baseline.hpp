@@ -4,34 +4,15 @@
 #include <optional>
 #include <string>
 
-#include "command.hpp"
 #include "common/fabric.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/synthesize.hpp"
-
-namespace CLI {
-class App;
-}
+#include "synth/baseline_options.hpp"
 
 namespace forestcoll::cli {
-
-struct SynthArguments;
-
-/// As written on the command line.
-struct BaselineArguments {
-  std::string algorithm = "forestcoll";
-  std::string nccl_graph;  ///< a file; empty: the rings are searched for
-  bool cross_nic = false, nccl_constants = false;
-  [[nodiscard]] bool chosen() const { return algorithm != "forestcoll"; }
-};
-void add_baseline_options(CLI::App& command, BaselineArguments& arguments);
-
-/// B09 an unknown algorithm; S04 options that ask it for what only the solver can do, or another
-/// algorithm for what only NCCL's can.
-[[nodiscard]] Expected<void> refuse_with_baseline(const SynthArguments& arguments);
 
 /// A baseline in the place of the solver's result.
 struct SolvedBaseline {

@@ -20,7 +20,7 @@
 #include "forestcoll/simulate.hpp"
 #include "forestcoll/text.hpp"
 #include "synth/refusals.hpp"
-#include "synth/trace.hpp"
+#include "synth/trace_request.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -94,54 +94,65 @@ std::string refuse_nothing(const std::string& text) {
   return text.empty() ? "expected sizes such as 64K:1G, found nothing [S03]" : "";
 }
 
-void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
-  constexpr const char* kGroup = "Schedule";
+constexpr const char* kScheduleGroup = "Schedule";
+
+void add_placement_options(CLI::App& command, SynthArguments& arguments) {
   command.add_flag("--inplace", arguments.in_place, "For calls in place (the default)")
-      ->group(kGroup);
+      ->group(kScheduleGroup);
   command
       .add_flag("--outofplace", arguments.out_of_place,
                 "For calls out of place, which leave their input as it is; with --inplace, for\n"
                 "both")
-      ->group(kGroup);
+      ->group(kScheduleGroup);
+}
+
+void add_protocol_options(CLI::App& command, SynthArguments& arguments) {
   command
       .add_option(
           "--proto", arguments.protocol,
           "The protocol of all connections; default Simple, or LL for a broadcast or reduce\n"
           "between boxes, where Simple hangs; with --size and --tune what is fastest")
       ->check(CLI::IsMember({"Simple", "LL", "LL128"}))
-      ->group(kGroup);
+      ->group(kScheduleGroup);
   command
       .add_flag("--force-simple", arguments.force_simple,
                 "Simple for a broadcast or reduce between boxes all the same")
-      ->group(kGroup);
+      ->group(kScheduleGroup);
+}
+
+void add_threadblock_options(CLI::App& command, SynthArguments& arguments) {
   command
       .add_option("--instances", arguments.instances,
                   "Cut every chunk into N parts, each with threadblocks and channels of its own;\n"
                   "default 1, with --size and --tune 1, 2, 4 or 8")
       ->check(CLI::Range(1, kMostInstances).description(""))
       ->type_name("N")
-      ->group(kGroup);
+      ->group(kScheduleGroup);
   command
       .add_option("--threadblocks", arguments.threadblocks,
                   "per-tree: one for every edge of every tree; merge: as few as the limits allow;\n"
                   "N: at most N per GPU. By default as many as fit and help")
       ->type_name("HOW")
-      ->group(kGroup);
+      ->group(kScheduleGroup);
   command
       .add_flag("--unfused", arguments.unfused,
                 "Only steps that simulators know: s, r, rrc, cpy, nop; none receives and forwards")
-      ->group(kGroup);
+      ->group(kScheduleGroup);
+}
+
+// For which sizes a runtime selects the schedule.
+void add_window_options(CLI::App& command, SynthArguments& arguments) {
   command
       .add_option("--min-bytes", arguments.min_bytes,
                   "Buffer size from which a runtime selects the schedule, such as 64K; default 0")
       ->type_name("SIZE")
-      ->group(kGroup);
+      ->group(kScheduleGroup);
   command
       .add_option("--max-bytes", arguments.max_bytes,
                   "Buffer size up to which it does, this size too; default 1T, for msccl what is\n"
                   "below 1G")
       ->type_name("SIZE")
-      ->group(kGroup);
+      ->group(kScheduleGroup);
   command
       .add_option("--sizes", arguments.sizes,
                   "Both in one: --sizes 64K:16M is --min-bytes 64K --max-bytes 16M; one size is\n"
@@ -149,7 +160,11 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
                   "flows too, is the fastest of several for the larger one, by a model (not a\n"
                   "measurement): small messages for the next hop are put together where that pays")
       ->type_name("MIN:MAX")
-      ->group(kGroup);
+      ->group(kScheduleGroup);
+}
+
+// For which sizes it is to be the fastest.
+void add_fastest_options(CLI::App& command, SynthArguments& arguments) {
   command
       .add_option(
           "--size", arguments.size,
@@ -159,7 +174,7 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
           "those among them whose switches copy and combine")
       ->check(CLI::Validator(refuse_nothing, ""))
       ->type_name("SIZE")
-      ->group(kGroup);
+      ->group(kScheduleGroup);
   command
       .add_option(
           "--tune", arguments.tune,
@@ -171,7 +186,7 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
               kSizesInWords))
       ->check(CLI::Validator(refuse_nothing, ""))
       ->type_name("SIZES")
-      ->group(kGroup);
+      ->group(kScheduleGroup);
   command
       .add_option("--buffsize", arguments.buffers,
                   "NCCL_BUFFSIZE that the ranks are started with, for --size and --tune; default\n"
@@ -179,7 +194,15 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
                   "where the environment is not yours to set")
       ->check(CLI::Validator(refuse_nothing, ""))
       ->type_name("SIZE")
-      ->group(kGroup);
+      ->group(kScheduleGroup);
+}
+
+void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
+  add_placement_options(command, arguments);
+  add_protocol_options(command, arguments);
+  add_threadblock_options(command, arguments);
+  add_window_options(command, arguments);
+  add_fastest_options(command, arguments);
 }
 
 // What stands in a file as maxBytes, so that a buffer of `last` bytes is in the window.

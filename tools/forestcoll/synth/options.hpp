@@ -10,7 +10,7 @@
 #include "common/options/solver_options.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/diagnostic.hpp"
-#include "synth/baseline.hpp"
+#include "synth/baseline_options.hpp"
 
 namespace CLI {
 class App;

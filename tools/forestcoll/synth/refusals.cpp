@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <string>
+#include <tuple>
 #include <utility>
 
+#include "common/files/nccl_rings.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/fabric.hpp"
-#include "synth/trace.hpp"
+#include "synth/trace_request.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -57,12 +61,60 @@ Expected<void> refuse_with_forest(const SynthArguments& arguments) {
   return {};
 }
 
+std::string names_of_baselines() {
+  std::string names;
+  for (const BaselineInfo& info : baselines()) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", info.name);
+  }
+  for (const ExchangeInfo& info : exchanges()) {
+    if (find_baseline(info.name) == nullptr) names += fmt::format(", {}", info.name);
+  }
+  return names;
+}
+
 }  // namespace
 
 Expected<void> refuse_for_format(const SynthArguments& arguments, Format format) {
   if (format == Format::msccl) return {};
   if (format == Format::mscclpp) return refuse_with_plan(arguments);
   return refuse_with_forest(arguments);
+}
+
+Expected<void> refuse_with_baseline(const SynthArguments& arguments) {
+  const BaselineArguments& baseline = arguments.baseline;
+  const bool is_known =
+      find_baseline(baseline.algorithm) != nullptr || find_exchange(baseline.algorithm) != nullptr;
+  if (baseline.chosen() && !is_known) {
+    return make_error(
+        Code::B09, fmt::format("--algorithm: there is no \"{}\"", baseline.algorithm.substr(0, 40)),
+        fmt::format("the algorithms are forestcoll, {}", names_of_baselines()));
+  }
+  const bool rings = has_box_rings(baseline.algorithm);
+  for (const auto& [option, given, fits] :
+       {std::tuple("--nccl-graph", !baseline.nccl_graph.empty(), rings),
+        std::tuple("--nccl-constants", baseline.nccl_constants, rings),
+        std::tuple("--cross-nic", baseline.cross_nic, baseline.algorithm == "nccl-ring")}) {
+    if (!given || fits) continue;
+    return make_error(Code::S04,
+                      fmt::format("{} says nothing to --algorithm {}", option, baseline.algorithm),
+                      "ask for --algorithm nccl-ring with it, or leave it out");
+  }
+  if (!baseline.chosen()) return {};
+  const SolverArguments& solver = arguments.solver;
+  for (const auto& [option, given] :
+       {std::pair("-k", !arguments.trees.empty()), std::pair("--tune", !arguments.tune.empty()),
+        std::pair("--size", !arguments.size.empty()),
+        std::pair("--effort", solver.effort != "default"),
+        std::pair("--time-limit", !solver.time_limit.empty()),
+        std::pair("--max-height", !solver.max_height.empty()),
+        std::pair("--tradeoff", solver.tradeoff), std::pair("--warm", !solver.warm.empty())}) {
+    if (!given) continue;
+    return make_error(Code::S04,
+                      fmt::format("{} is for forestcoll's own trees, not for those of {}", option,
+                                  baseline.algorithm),
+                      fmt::format("leave {} or --algorithm out", option));
+  }
+  return {};
 }
 
 Expected<void> refuse_with_deploy(const SynthArguments& arguments, Format format) {

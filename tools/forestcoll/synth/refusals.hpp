@@ -12,6 +12,10 @@ namespace forestcoll::cli {
 /// does not have.
 [[nodiscard]] Expected<void> refuse_for_format(const SynthArguments& arguments, Format format);
 
+/// B09 an unknown algorithm; S04 options that ask it for what only the solver can do, or another
+/// algorithm for what only NCCL's can.
+[[nodiscard]] Expected<void> refuse_with_baseline(const SynthArguments& arguments);
+
 /// S04 where options do not go with --tune, which makes several schedules and gives each its
 /// window.
 [[nodiscard]] Expected<void> refuse_with_tune(const SynthArguments& arguments, Format format);

@@ -3,19 +3,11 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "forestcoll/diagnostic.hpp"
 #include "synth/options.hpp"
 
 namespace forestcoll::cli {
-
-/// Formats that have the messages of one size: a schedule is made for them as for MSCCL XML.
-[[nodiscard]] bool is_trace(std::string_view format);
-
-/// The size of --sizes. Errors: S03 where it is no size, or several; S04 where options ask for what
-/// a trace does not have, and where -o names no directory for the files of `chakra`.
-[[nodiscard]] Expected<std::int64_t> resolve_trace(const SynthArguments& arguments);
 
 /// Makes the trace of verified XML and writes it: one file of GOAL, or a directory with a Chakra
 /// trace for every rank and, where ASTRA-sim has the collective, the system file that names them.
