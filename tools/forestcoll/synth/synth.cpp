@@ -4,8 +4,8 @@
 
 #include "command.hpp"
 #include "common/bound_alltoall.hpp"
-#include "synth/options.hpp"
-#include "synth/run.hpp"
+#include "common/synthesis/request/options.hpp"
+#include "common/synthesis/run.hpp"
 #include "synth/tune.hpp"
 
 namespace forestcoll::cli {

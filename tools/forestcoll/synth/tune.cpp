@@ -10,18 +10,18 @@
 #include <utility>
 #include <vector>
 
+#include "common/files/file_set.hpp"
 #include "common/files/io.hpp"
 #include "common/report/report.hpp"
 #include "common/report/warnings.hpp"
 #include "common/solve.hpp"
+#include "common/synthesis/output/deploy.hpp"
+#include "common/synthesis/prepare.hpp"
+#include "common/synthesis/report/fastest_report.hpp"
+#include "common/synthesis/report/trees_per_root.hpp"
 #include "forestcoll/fastest.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/text.hpp"
-#include "synth/deploy.hpp"
-#include "synth/fastest_report.hpp"
-#include "synth/file_set.hpp"
-#include "synth/prepare.hpp"
-#include "synth/trees_per_root.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "command.hpp"
-#include "synth/options.hpp"
+#include "common/synthesis/request/options.hpp"
 
 namespace forestcoll::cli {
 

@@ -10,9 +10,9 @@
 
 #include "common/bound_alltoall.hpp"
 #include "common/report/report.hpp"
+#include "common/synthesis/request/alltoall_request.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/collective.hpp"
-#include "synth/alltoall_request.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {

@@ -19,9 +19,9 @@
 #include "common/fabric.hpp"
 #include "common/files/detect_format.hpp"
 #include "common/files/io.hpp"
+#include "common/synthesis/run.hpp"
 #include "forestcoll/import.hpp"
 #include "forestcoll/topology_text.hpp"
-#include "synth/run.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {
