@@ -27,6 +27,7 @@
 #include "compare/overlay.hpp"
 #include "compare/page.hpp"
 #include "compare/write.hpp"
+#include "compare/write_chart.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/simulate.hpp"

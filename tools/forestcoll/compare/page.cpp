@@ -13,7 +13,7 @@
 #include "compare/chart.hpp"
 #include "compare/page_text.hpp"
 #include "compare/winners.hpp"
-#include "compare/write.hpp"
+#include "compare/write_chart.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/convert.hpp"
 #include "forestcoll/text.hpp"

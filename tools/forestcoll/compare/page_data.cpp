@@ -10,6 +10,7 @@
 #include "compare/page.hpp"
 #include "compare/words.hpp"
 #include "compare/write.hpp"
+#include "compare/write_chart.hpp"
 #include "forestcoll/convert.hpp"
 
 namespace forestcoll::cli {

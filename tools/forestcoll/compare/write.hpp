@@ -22,8 +22,4 @@ namespace forestcoll::cli {
 /// One line per algorithm and size, one line for an algorithm without times.
 [[nodiscard]] std::string to_csv(const Comparison& comparison);
 
-/// The chart of algbw over size as an SVG file, `width` pixels wide. REQUIRES: has_times().
-[[nodiscard]] std::string to_chart(const Comparison& comparison, int width, bool standalone);
-[[nodiscard]] bool has_times(const Comparison& comparison);
-
 }  // namespace forestcoll::cli

@@ -1,10 +1,11 @@
+#include "compare/write_chart.hpp"
+
 #include <fmt/format.h>
 
 #include <filesystem>
 
 #include "compare/chart.hpp"
 #include "compare/words.hpp"
-#include "compare/write.hpp"
 
 namespace forestcoll::cli {
 namespace {
