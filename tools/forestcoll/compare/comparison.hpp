@@ -11,7 +11,7 @@
 #include "common/fabric.hpp"
 #include "common/report/bottleneck.hpp"
 #include "common/report/tree_shape.hpp"
-#include "compare/run_origin.hpp"
+#include "compare/measured/run_origin.hpp"
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/branching_forest.hpp"

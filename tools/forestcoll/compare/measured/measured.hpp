@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/run_origin.hpp"
+#include "compare/measured/run_origin.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/simulate.hpp"
 

@@ -1,4 +1,4 @@
-#include "compare/page.hpp"
+#include "compare/page/page.hpp"
 
 #include <fmt/format.h>
 
@@ -10,10 +10,10 @@
 #include "common/files/graphviz.hpp"
 #include "common/report/flags.hpp"
 #include "common/report/remedies.hpp"
-#include "compare/chart.hpp"
-#include "compare/page_text.hpp"
-#include "compare/winners.hpp"
-#include "compare/write_chart.hpp"
+#include "compare/page/chart.hpp"
+#include "compare/page/page_text.hpp"
+#include "compare/page/write_chart.hpp"
+#include "compare/tables/winners.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/convert.hpp"
 #include "forestcoll/text.hpp"

@@ -1,4 +1,4 @@
-#include "compare/winners.hpp"
+#include "compare/tables/winners.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,10 +1,10 @@
-#include "compare/write_chart.hpp"
+#include "compare/page/write_chart.hpp"
 
 #include <fmt/format.h>
 
 #include <filesystem>
 
-#include "compare/chart.hpp"
+#include "compare/page/chart.hpp"
 #include "compare/words.hpp"
 
 namespace forestcoll::cli {

@@ -1,4 +1,4 @@
-#include "compare/chart.hpp"
+#include "compare/page/chart.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +10,7 @@
 #include <set>
 
 #include "common/report/report.hpp"
-#include "compare/page_text.hpp"
+#include "compare/page/page_text.hpp"
 #include "forestcoll/text.hpp"
 
 namespace forestcoll::cli {

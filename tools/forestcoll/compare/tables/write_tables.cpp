@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "common/report/share.hpp"
-#include "compare/winners.hpp"
+#include "compare/tables/winners.hpp"
+#include "compare/tables/write.hpp"
 #include "compare/words.hpp"
-#include "compare/write.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "compare/page.hpp"
+#include "compare/page/page.hpp"
+#include "compare/page/write_chart.hpp"
+#include "compare/tables/write.hpp"
 #include "compare/words.hpp"
-#include "compare/write.hpp"
-#include "compare/write_chart.hpp"
 #include "forestcoll/convert.hpp"
 
 namespace forestcoll::cli {

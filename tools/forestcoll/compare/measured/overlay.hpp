@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compare/comparison.hpp"
-#include "compare/measured.hpp"
+#include "compare/measured/measured.hpp"
 #include "compare/rows/row_maker.hpp"
 #include "forestcoll/diagnostic.hpp"
 

@@ -1,4 +1,4 @@
-#include "compare/run_origin.hpp"
+#include "compare/measured/run_origin.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 // a comment with the units, and then rows of as many words. Which columns there are depends on the
 // version and on the collective; the group of `time algbw busbw` comes once or twice, out of place
 // first where the comment above does not name them.
-#include "compare/measured.hpp"
+#include "compare/measured/measured.hpp"
 
 #include <fmt/format.h>
 

@@ -4,9 +4,9 @@
 #include "common/report/alltoall_report.hpp"
 #include "common/report/choice_report.hpp"
 #include "common/report/flags.hpp"
-#include "compare/winners.hpp"
+#include "compare/tables/winners.hpp"
+#include "compare/tables/write.hpp"
 #include "compare/words.hpp"
-#include "compare/write.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "compare/overlay.hpp"
+#include "compare/measured/overlay.hpp"
 
 #include <fmt/format.h>
 
