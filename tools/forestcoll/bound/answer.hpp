@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "bound/arguments.hpp"
-#include "common/report/alltoall_report.hpp"
 #include "common/report/bottleneck.hpp"
+#include "common/report/figures/alltoall_report.hpp"
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/rate.hpp"

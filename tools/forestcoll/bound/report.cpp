@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/report/allreduce_report.hpp"
+#include "common/report/figures/allreduce_report.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "common/fabric.hpp"
 #include "common/report/bottleneck.hpp"
-#include "common/report/tree_shape.hpp"
+#include "common/report/figures/tree_shape.hpp"
 #include "compare/measured/run_origin.hpp"
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/alltoall.hpp"

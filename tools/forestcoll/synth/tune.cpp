@@ -12,8 +12,8 @@
 
 #include "common/files/file_set.hpp"
 #include "common/files/io.hpp"
+#include "common/report/findings/warnings.hpp"
 #include "common/report/report.hpp"
-#include "common/report/warnings.hpp"
 #include "common/solve.hpp"
 #include "common/synthesis/output/deploy.hpp"
 #include "common/synthesis/prepare.hpp"

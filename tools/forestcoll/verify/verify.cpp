@@ -18,9 +18,9 @@
 #include "common/options/file_option.hpp"
 #include "common/options/jobs_option.hpp"
 #include "common/options/target_options.hpp"
+#include "common/report/findings/warnings.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
-#include "common/report/warnings.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/topology.hpp"
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "common/files/graphviz.hpp"
+#include "common/report/findings/remedies.hpp"
 #include "common/report/flags.hpp"
-#include "common/report/remedies.hpp"
 #include "compare/page/chart.hpp"
 #include "compare/page/page_text.hpp"
 #include "compare/page/write_chart.hpp"

@@ -1,8 +1,8 @@
 #include <string>
 
-#include "common/report/allreduce_report.hpp"
-#include "common/report/alltoall_report.hpp"
-#include "common/report/choice_report.hpp"
+#include "common/report/figures/allreduce_report.hpp"
+#include "common/report/figures/alltoall_report.hpp"
+#include "common/report/figures/choice_report.hpp"
 #include "common/report/flags.hpp"
 #include "compare/tables/winners.hpp"
 #include "compare/tables/write.hpp"

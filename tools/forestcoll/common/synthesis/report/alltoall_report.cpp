@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/report/findings/warnings.hpp"
 #include "common/report/share.hpp"
-#include "common/report/warnings.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/report/figures/tree_shape.hpp"
 #include "common/report/share.hpp"
-#include "common/report/tree_shape.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {

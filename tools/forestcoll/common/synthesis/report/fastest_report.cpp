@@ -1,6 +1,6 @@
 #include "common/synthesis/report/fastest_report.hpp"
 
-#include "common/report/choice_report.hpp"
+#include "common/report/figures/choice_report.hpp"
 
 namespace forestcoll::cli {
 

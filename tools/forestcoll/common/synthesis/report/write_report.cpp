@@ -8,10 +8,10 @@
 #include <optional>
 #include <string_view>
 
+#include "common/report/figures/solver_report.hpp"
+#include "common/report/figures/tree_shape.hpp"
+#include "common/report/findings/warnings.hpp"
 #include "common/report/share.hpp"
-#include "common/report/solver_report.hpp"
-#include "common/report/tree_shape.hpp"
-#include "common/report/warnings.hpp"
 #include "common/synthesis/report/branching_report.hpp"
 #include "common/synthesis/report/trees_per_root.hpp"
 

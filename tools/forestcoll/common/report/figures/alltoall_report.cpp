@@ -1,4 +1,4 @@
-#include "common/report/alltoall_report.hpp"
+#include "common/report/figures/alltoall_report.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "common/report/remedies.hpp"
+#include "common/report/findings/remedies.hpp"
 
 #include <algorithm>
 

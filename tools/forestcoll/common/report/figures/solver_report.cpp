@@ -1,4 +1,4 @@
-#include "common/report/solver_report.hpp"
+#include "common/report/figures/solver_report.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "common/report/allreduce_report.hpp"
+#include "common/report/figures/allreduce_report.hpp"
 
 #include <fmt/format.h>
 

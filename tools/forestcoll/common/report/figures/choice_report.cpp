@@ -1,4 +1,4 @@
-#include "common/report/choice_report.hpp"
+#include "common/report/figures/choice_report.hpp"
 
 namespace forestcoll::cli {
 

@@ -1,4 +1,4 @@
-#include "common/report/pcie_cost.hpp"
+#include "common/report/findings/pcie_cost.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

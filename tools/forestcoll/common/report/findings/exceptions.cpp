@@ -1,4 +1,4 @@
-#include "common/report/exceptions.hpp"
+#include "common/report/findings/exceptions.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "common/report/tree_shape.hpp"
+#include "common/report/figures/tree_shape.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "common/report/warnings.hpp"
+#include "common/report/findings/warnings.hpp"
 
 #include <fmt/format.h>
 
