@@ -12,7 +12,7 @@
 
 #include "command.hpp"
 #include "common/files/io.hpp"
-#include "common/report/exceptions.hpp"
+#include "common/report/findings/exceptions.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/version.hpp"
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/report/allreduce_report.hpp"
-#include "common/report/bottleneck_json.hpp"
+#include "common/report/figures/allreduce_report.hpp"
+#include "common/report/figures/bottleneck_json.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -12,7 +12,7 @@
 #include "common/files/io.hpp"
 #include "common/options/file_option.hpp"
 #include "common/options/time_limit.hpp"
-#include "common/report/alltoall_report.hpp"
+#include "common/report/figures/alltoall_report.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/alltoall.hpp"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "common/fabric.hpp"
-#include "common/report/tree_shape.hpp"
-#include "compare/run_origin.hpp"
+#include "common/report/figures/tree_shape.hpp"
+#include "compare/measured/run_origin.hpp"
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/bottleneck.hpp"

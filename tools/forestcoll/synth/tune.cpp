@@ -10,17 +10,18 @@
 #include <utility>
 #include <vector>
 
+#include "common/files/file_set.hpp"
 #include "common/files/io.hpp"
+#include "common/report/findings/warnings.hpp"
 #include "common/report/report.hpp"
-#include "common/report/warnings.hpp"
 #include "common/solve.hpp"
+#include "common/synthesis/output/deploy.hpp"
+#include "common/synthesis/prepare.hpp"
+#include "common/synthesis/report/fastest_report.hpp"
+#include "common/synthesis/report/trees_per_root.hpp"
 #include "forestcoll/fastest.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/text.hpp"
-#include "synth/deploy.hpp"
-#include "synth/fastest_report.hpp"
-#include "synth/file_set.hpp"
-#include "synth/trees_per_root.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -170,10 +171,10 @@ Expected<std::vector<NamedText>> texts(const Tuning& tuning, const Fabric& fabri
   return files;
 }
 
-}  // namespace
-
-ExitCode tune(const Fabric& fabric, const SynthRequest& request, const SynthArguments& arguments,
-              const SolverRequest& solver, const TimeLimit& limit, const Console& console) {
+ExitCode tune_prepared(const PreparedSynthesis& prepared, const Console& console) {
+  const SynthArguments& arguments = prepared.arguments;
+  const SynthRequest& request = prepared.request;
+  const Fabric& fabric = prepared.fabric;
   const bool deploys = !arguments.deploy.empty();
   const std::string& directory = deploys ? arguments.deploy : arguments.output;
   if (const auto done = refuse_directory(directory, deploys ? "--deploy" : "-o"); !done) {
@@ -183,7 +184,7 @@ ExitCode tune(const Fabric& fabric, const SynthRequest& request, const SynthArgu
                       .sizes = request.tune,
                       .instances = arguments.instances,
                       .buffer_bytes = request.buffer_bytes};
-  const auto tuning = under_bar(options.compile.synthesis, solver, limit, console,
+  const auto tuning = under_bar(options.compile.synthesis, prepared.solver, prepared.limit, console,
                                 [&] { return forestcoll::tune(fabric, options); });
   if (!tuning) return fail(tuning.errors(), console);
   warn(*tuning, request.compile, console);
@@ -198,6 +199,16 @@ ExitCode tune(const Fabric& fabric, const SynthRequest& request, const SynthArgu
   if (!arguments.json) return ExitCode::done;
   const std::string text = to_text(json_of(*tuning, fabric, request.compile));
   return finish(write_output("-", text), console);
+}
+
+}  // namespace
+
+ExitCode tune(const SynthArguments& given, const Console& console) {
+  const auto arguments = with_format(given);
+  if (!arguments) return fail(arguments.errors(), console);
+  const auto prepared = prepare(*arguments, console);
+  if (!prepared) return fail(prepared.errors(), console);
+  return tune_prepared(**prepared, console);
 }
 
 }  // namespace forestcoll::cli

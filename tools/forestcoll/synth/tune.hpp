@@ -2,17 +2,13 @@
 #pragma once
 
 #include "command.hpp"
-#include "common/fabric.hpp"
-#include "common/options/solver_options.hpp"
-#include "common/options/time_limit.hpp"
-#include "synth/options.hpp"
+#include "common/synthesis/request/options.hpp"
 
 namespace forestcoll::cli {
 
-/// Writes the files of `request.tune` into `arguments.output`, a directory that is not there yet or
-/// is empty, and reports which range got what. All files are there at the end, or none.
-[[nodiscard]] ExitCode tune(const Fabric& fabric, const SynthRequest& request,
-                            const SynthArguments& arguments, const SolverRequest& solver,
-                            const TimeLimit& limit, const Console& console);
+/// Writes the files of `given.tune` into `given.output`, a directory that is not there yet or is
+/// empty, and reports which range got what. All files are there at the end, or none. REQUIRES: a
+/// collective of trees.
+[[nodiscard]] ExitCode tune(const SynthArguments& given, const Console& console);
 
 }  // namespace forestcoll::cli

@@ -20,7 +20,7 @@
 #include "common/files/named_files.hpp"
 #include "common/options/file_option.hpp"
 #include "common/options/jobs_option.hpp"
-#include "common/report/bottleneck_json.hpp"
+#include "common/report/figures/bottleneck_json.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/bottleneck.hpp"

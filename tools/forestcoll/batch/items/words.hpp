@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "common/synthesis/request/options.hpp"
 #include "forestcoll/diagnostic.hpp"
-#include "synth/options.hpp"
 
 namespace CLI {
 class App;

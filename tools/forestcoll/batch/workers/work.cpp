@@ -19,9 +19,9 @@
 #include "common/fabric.hpp"
 #include "common/files/detect_format.hpp"
 #include "common/files/io.hpp"
+#include "common/synthesis/run.hpp"
 #include "forestcoll/import.hpp"
 #include "forestcoll/topology_text.hpp"
-#include "synth/synth.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {
@@ -60,7 +60,7 @@ Answer perform_unguarded(const Task& task) {
   console.quiet = true;
   console.findings = &findings;
   Json summary;
-  const ExitCode code = synth(*arguments, console, &summary);
+  const ExitCode code = run_synthesis(*arguments, console, &summary);
   if (code == ExitCode::internal) {
     return failed(item_error(Code::J04,
                              "the schedule did not pass its own verification; please "

@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "common/report/findings/pcie_cost.hpp"
+#include "common/report/findings/remedies.hpp"
 #include "common/report/flags.hpp"
-#include "common/report/pcie_cost.hpp"
-#include "common/report/remedies.hpp"
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {

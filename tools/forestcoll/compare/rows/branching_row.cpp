@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "common/report/figures/tree_shape.hpp"
 #include "common/report/report.hpp"
-#include "common/report/tree_shape.hpp"
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/topology.hpp"

@@ -1,0 +1,149 @@
+#include "common/synthesis/alltoall.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "common/bound_alltoall.hpp"
+#include "common/files/file_set.hpp"
+#include "common/files/io.hpp"
+#include "common/options/time_limit.hpp"
+#include "common/report/findings/warnings.hpp"
+#include "common/report/progress_bar.hpp"
+#include "common/synthesis/output/deploy.hpp"
+#include "common/synthesis/output/trace.hpp"
+#include "common/synthesis/report/alltoall_report.hpp"
+#include "common/synthesis/request/alltoall_request.hpp"
+#include "common/synthesis/request/trace_request.hpp"
+#include "forestcoll/baseline.hpp"
+#include "forestcoll/codes.hpp"
+#include "forestcoll/compile.hpp"
+#include "forestcoll/failures.hpp"
+#include "forestcoll/stopwatch.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+Json algorithm_json(const std::string& name, const AlltoallCompilation& made) {
+  const BaselineInfo& info = *find_alltoall_baseline(name);
+  return {{"name", info.name},
+          {"title", info.title},
+          {"source", info.source},
+          {"note", ""},
+          {"bound", exact(made.optimum)}};
+}
+
+// What a runtime sees of them.
+CompileOptions options_of_runtime(const AlltoallCompileOptions& options) {
+  CompileOptions compile;
+  compile.format = options.format == AlltoallFormat::msccl ? Format::msccl : Format::none;
+  compile.synthesis.collective = Collective::allgather;  // whose calls count alike
+  compile.lowering.target = options.lowering.target;
+  compile.lowering.placement = Placement::out_of_place;
+  compile.xml = options.xml;
+  compile.sms = options.sms;
+  return compile;
+}
+
+Expected<void> deploy_alltoall(const AlltoallCompilation& made, const Fabric& fabric,
+                               const AlltoallCompileOptions& options,
+                               const std::string& directory) {
+  const CompileOptions compile = options_of_runtime(options);
+  const TargetLimits& target = *find_target(options.lowering.target);
+  const auto ranks = static_cast<std::int64_t>(fabric.topology.ranks.size());
+  DeployedSchedule schedule;
+  schedule.file = {fmt::format("alltoall-{}gpus-{}chunks.xml", ranks, made.verdict.chunks),
+                   made.text};
+  schedule.first = options.xml.min_bytes;
+  schedule.last = target.last_selected(options.xml.max_bytes.value_or(target.default_max_bytes));
+  schedule.unit =
+      target.selected_elements(compile.synthesis.collective, made.verdict.chunks, ranks);
+  const auto files =
+      deployment_files({fabric.topology, compile, "alltoall", {std::move(schedule)}});
+  if (!files) return files.errors();
+  return write_files(directory, *files);
+}
+
+Expected<void> write_alltoall(const AlltoallCompilation& made, const Fabric& fabric,
+                              const AlltoallCompileOptions& options,
+                              const SynthArguments& arguments) {
+  if (is_trace(arguments.format)) return write_trace(made.text, *options.bytes, arguments);
+  if (arguments.deploy.empty()) return write_output(arguments.output, made.text);
+  return deploy_alltoall(made, fabric, options, arguments.deploy);
+}
+
+ExitCode refuse_verdict(const Verdict& verdict, const Console& console) {
+  if (verdict.finding_count == 1 && verdict.faults == std::vector{Fault::unused}) {
+    return fail({make_error(Code::S03,
+                            "the sizes of the request leave none at which a runtime selects the "
+                            "schedule: " +
+                                verdict.findings.front().message,
+                            "name a larger --max-bytes, or a smaller -k")},
+                console);
+  }
+  print(verdict.findings, console);
+  say("forestcoll: internal error: the schedule did not pass its own verification and was not "
+      "written; please report it\n");
+  return ExitCode::internal;
+}
+
+}  // namespace
+
+ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console, Json* summary) {
+  AlltoallTimes times;
+  Stopwatch watch;
+  auto options = resolve_alltoall(arguments);
+  if (!options) return fail(options.errors(), console);
+  if (!arguments.deploy.empty()) {
+    const auto done = refuse_directory(arguments.deploy, "--deploy");
+    if (!done) return fail(done.errors(), console);
+  }
+  const auto solver = resolve(arguments.solver);
+  if (!solver) return fail(solver.errors(), console);
+  const TimeLimit limit(solver->seconds);
+  options->solver.stop = limit.token();
+  options->solver.threads = solver->threads;
+  auto fabric = load_fabric(arguments.topology, arguments.reading, arguments.failures, console);
+  const bool is_program =
+      options->format == AlltoallFormat::msccl || options->format == AlltoallFormat::mscclpp;
+  if (fabric && is_program && has_relays(fabric->topology)) {
+    fabric = members_alone(*std::move(fabric));
+  }
+  if (!fabric) return fail(fabric.errors(), console);
+  report_reading(*fabric, arguments.reading, console);
+  const auto demand = read_demand(fabric->network, arguments.demand);
+  if (!demand) return fail(demand.errors(), console);
+  times.parse = watch.restart();
+
+  const auto made =
+      at_work("solving", console, [&] { return compile_alltoall(*fabric, *demand, *options); });
+  if (!made) return fail(made.errors(), console);
+  times.compile = watch.restart();
+  if (!made->verdict.ok) return refuse_verdict(made->verdict, console);
+  if (options->format != AlltoallFormat::none) {
+    const auto done = write_alltoall(*made, *fabric, *options, arguments);
+    if (!done) return fail(done.errors(), console);
+  }
+  times.write = watch.restart();
+  if (!options->algorithm.empty()) {
+    const BaselineInfo& info = *find_alltoall_baseline(options->algorithm);
+    note(console, fmt::format("algorithm {}: {} ({})", info.name, info.title, info.source));
+  }
+  note(console, alltoall_summary(*made, *fabric, options->sms, times));
+  warn_of_peers(*made, console);
+  const std::string next =
+      is_trace(arguments.format)
+          ? trace_line(arguments)
+          : next_line(options_of_runtime(*options), arguments.output, arguments.deploy);
+  if (!next.empty()) note(console, next);
+  if (!arguments.json) return ExitCode::done;
+  Json json = alltoall_json(*made, *fabric, times);
+  if (!options->algorithm.empty()) json["algorithm"] = algorithm_json(options->algorithm, *made);
+  if (summary != nullptr) {
+    *summary = std::move(json);
+    return ExitCode::done;
+  }
+  return finish(write_output("-", to_text(json)), console);
+}
+
+}  // namespace forestcoll::cli

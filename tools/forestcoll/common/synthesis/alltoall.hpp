@@ -1,0 +1,14 @@
+// `synth -c alltoall`.
+#pragma once
+
+#include "command.hpp"
+#include "common/report/report.hpp"
+#include "common/synthesis/request/options.hpp"
+
+namespace forestcoll::cli {
+
+/// As `synth`. REQUIRES: the collective is alltoall.
+[[nodiscard]] ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
+                                      Json* summary);
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,250 @@
+// Facts of the runtimes: docs/run-on-gpus.md.
+#include "common/synthesis/output/deploy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "common/report/report.hpp"
+#include "common/synthesis/output/plan_module.hpp"
+#include "common/synthesis/output/rank_order.hpp"
+#include "forestcoll/codes.hpp"
+#include "forestcoll/text.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+constexpr const char* kHere = "here=$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\n";
+constexpr std::size_t kMostResearchFiles = 4;
+// Where a window is open, nccl-tests is given sizes that say something.
+constexpr std::int64_t kLeastTested = 1024, kMostTested = std::int64_t{1} << 30;
+constexpr std::int64_t kElementBytes = 4;  // float, which nccl-tests takes by default
+
+bool is_plan(const CompileOptions& options) {
+  return options.format == Format::mscclpp;
+}
+
+bool is_rccl(const CompileOptions& options) {
+  return options.lowering.target.starts_with("rccl");
+}
+
+bool is_research(const CompileOptions& options) {
+  return options.lowering.target == "msccl";
+}
+
+std::string_view folder_of(const CompileOptions& options) {
+  return is_plan(options) ? "plans" : "algorithms";
+}
+
+// The program of nccl-tests.
+std::string_view test_of(std::string_view collective) {
+  for (const auto& [name, test] :
+       {std::pair<std::string_view, std::string_view>("allgather", "all_gather_perf"),
+        {"reduce_scatter", "reduce_scatter_perf"},
+        {"allreduce", "all_reduce_perf"},
+        {"broadcast", "broadcast_perf"},
+        {"reduce", "reduce_perf"},
+        {"alltoall", "alltoall_perf"}}) {
+    if (name == collective) return test;
+  }
+  return "";
+}
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+// What the runtime reads to find the schedules.
+Settings loading_settings(const Deployment& deployment) {
+  const CompileOptions& options = deployment.options;
+  if (is_plan(options)) {
+    return {{"MSCCLPP_ENABLE_NCCL_FALLBACK", "TRUE"},
+            {"MSCCLPP_DEBUG", "INFO"},
+            {"PYTHONPATH", "$here${PYTHONPATH:+:$PYTHONPATH}"}};
+  }
+  if (is_research(options)) {
+    std::string files;
+    for (const DeployedSchedule& schedule : deployment.schedules) {
+      files += (files.empty() ? "" : ":") + ("$here/algorithms/" + schedule.file.name);
+    }
+    return {{"MSCCL_XML_FILES", files}, {"NCCL_ALGO", "MSCCL,RING,TREE"}, {"NCCL_DEBUG", "INFO"}};
+  }
+  if (is_rccl(options)) {
+    return {{"MSCCL_ALGO_DIR", "$here/algorithms"},
+            {"RCCL_MSCCL_ENABLE", "1"},
+            {"RCCL_MSCCL_FORCE_ENABLE", "1"},
+            {"NCCL_DEBUG", "INFO"}};
+  }
+  return {
+      {"MSCCL_ALGO_DIR", "$here/algorithms"}, {"NCCL_MSCCL_ENABLE", "1"}, {"NCCL_DEBUG", "INFO"}};
+}
+
+// What the runtime reads: names, and values in which $here is the directory.
+Settings settings(const Deployment& deployment) {
+  Settings all = loading_settings(deployment);
+  const std::int64_t buffer_bytes = deployment.options.xml.buffer_bytes;
+  if (buffer_bytes > 0) all.emplace_back("NCCL_BUFFSIZE", fmt::format("{}", buffer_bytes));
+  return all;
+}
+
+std::string env_text(const Deployment& deployment) {
+  std::string text = "# What the runtime reads; source it in bash: . env.sh\n";
+  text += kHere;
+  for (const auto& [name, value] : settings(deployment)) {
+    text += fmt::format("export {}=\"{}\"\n", name, value);
+  }
+  if (is_plan(deployment.options)) {
+    text +=
+        "# Where they are on this machine: the shim, and the NCCL to fall back to.\n"
+        "#export LD_PRELOAD=/path/to/libmscclpp_nccl.so "
+        "MSCCLPP_NCCL_LIB_PATH=/path/to/libnccl.so\n";
+  }
+  return text;
+}
+
+// Sizes at which every schedule is selected, doubling from the first.
+std::string size_words(const Deployment& deployment) {
+  std::int64_t unit = 1;
+  for (const DeployedSchedule& schedule : deployment.schedules) {
+    unit = std::max(unit, schedule.unit * (is_plan(deployment.options) ? 1 : kElementBytes));
+  }
+  const std::int64_t first = std::max(deployment.schedules.front().first, kLeastTested);
+  const std::int64_t begin = (first + unit - 1) / unit * unit;
+  const std::int64_t end = std::max(begin, std::min(deployment.schedules.back().last, kMostTested));
+  return fmt::format("-b {} -e {} -f 2", begin, end);
+}
+
+std::string launch_text(const Deployment& deployment, const RankOrder& order) {
+  const std::string& collective = deployment.collective;
+  std::string text = fmt::format(
+      "#!/usr/bin/env bash\n# Runs nccl-tests (rccl-tests) at sizes for which the schedules are:\n"
+      "#   run.sh [PATH/TO/{}] [its options]\nset -euo pipefail\n",
+      test_of(collective));
+  text += kHere;
+  text += ". \"$here/env.sh\"\n";
+  text += fmt::format("test=${{1:-{}}}\nshift || true\n", test_of(collective));
+  text += fmt::format(
+      "exec mpirun -np {} {}", order.ranks.size(),
+      order.box_by_box ? "--hostfile \"$here/hosts\" --map-by slot" : "--rankfile \"$here/hosts\"");
+  for (const auto& setting : settings(deployment)) text += " -x " + setting.first;
+  if (is_plan(deployment.options)) text += " -x LD_PRELOAD -x MSCCLPP_NCCL_LIB_PATH";
+  text +=
+      fmt::format(" \\\n  \"$test\" {} -d float -g 1 -n 20 -c 1{} \"$@\"\n", size_words(deployment),
+                  deployment.options.synthesis.root
+                      ? fmt::format(" -r {}", deployment.options.synthesis.root->value)
+                      : "");
+  return text;
+}
+
+std::string readme_text(const Deployment& deployment, const RankOrder& order) {
+  const CompileOptions& options = deployment.options;
+  std::string text =
+      fmt::format("{} over the {} GPUs of \"{}\", made by forestcoll.\n\n", deployment.collective,
+                  order.ranks.size(), deployment.topology.name);
+  for (const DeployedSchedule& schedule : deployment.schedules) {
+    text += fmt::format("{}/{}: {} to {} bytes, whole buffers that are multiples of {} {}\n",
+                        folder_of(options), schedule.file.name, schedule.first, schedule.last,
+                        schedule.unit, is_plan(options) ? "bytes" : "elements");
+  }
+  text +=
+      "\n1. hosts: put your hosts' names in it, in this order.\n"
+      "2. env.sh: what the runtime reads; one process for each GPU.\n";
+  text +=
+      is_plan(options)
+          ? "3. In PyTorch: import forestcoll_plans; forestcoll_plans.register() before\n"
+            "   init_process_group. run.sh is the yardstick: nccl-tests loads no plans by itself.\n"
+          : "3. run.sh PATH: nccl-tests at these sizes.\n";
+  text +=
+      "\nThe data is right whatever was selected: a runtime that takes no file of these falls "
+      "back\n"
+      "without a word. docs/run-on-gpus.md of forestcoll says how to see what it took.\n\n";
+  if (!order.by_index) {
+    text +=
+        "The ranks of a host are not in the order of its GPUs: give each host "
+        "CUDA_VISIBLE_DEVICES\n"
+        "(HIP_VISIBLE_DEVICES) with the column \"GPU of the host\", in the order of its ranks.\n\n";
+  }
+  if (deployment.collective == "alltoall") {
+    text +=
+        "Only calls of ncclAllToAll select it, as the alltoall_perf of msccl-tests-nccl and\n"
+        "rccl-tests makes them. That of nccl-tests, and PyTorch, send to each rank by itself, "
+        "which\n"
+        "no file is selected for.\n\n";
+  }
+  if (is_rooted(options.synthesis.collective)) {
+    text += fmt::format(
+        "The root is rank {}, and no runtime checks that: calls with another root go wrong.\n\n",
+        options.synthesis.root->value);
+  }
+  return text +
+         "The communicator's ranks must lie like this, or messages take other links than planned;\n"
+         "the GPUs of a host are counted in the order in which the topology file has them:\n" +
+         rank_table(order);
+}
+
+std::vector<RegisteredPlan> registered(const Deployment& deployment) {
+  const Collective collective = deployment.options.synthesis.collective;
+  std::vector<RegisteredPlan> plans;
+  for (const DeployedSchedule& schedule : deployment.schedules) {
+    RegisteredPlan plan;
+    plan.name = schedule.file.name.substr(0, schedule.file.name.rfind('.'));
+    plan.file = "plans/" + schedule.file.name;
+    plan.collective = collective == Collective::reduce_scatter ? "reducescatter"
+                                                               : std::string(to_string(collective));
+    plan.min_bytes = schedule.first;
+    plan.max_bytes = schedule.last;
+    plan.unit_bytes = schedule.unit;
+    plan.in_place = deployment.options.lowering.placement == Placement::in_place;
+    plans.push_back(std::move(plan));
+  }
+  return plans;
+}
+
+}  // namespace
+
+Expected<std::vector<NamedText>> deployment_files(const Deployment& deployment) {
+  const CompileOptions& options = deployment.options;
+  if (is_research(options) && deployment.schedules.size() > kMostResearchFiles) {
+    return make_error(Code::S04,
+                      fmt::format("--deploy: the research runtime loads {} files, and these are {}",
+                                  kMostResearchFiles, deployment.schedules.size()),
+                      "give --tune fewer sizes");
+  }
+  const RankOrder order = rank_order_of(deployment.topology);
+  std::vector<NamedText> files;
+  for (const DeployedSchedule& schedule : deployment.schedules) {
+    files.push_back(
+        {fmt::format("{}/{}", folder_of(options), schedule.file.name), schedule.file.text});
+  }
+  files.push_back({"README.txt", readme_text(deployment, order)});
+  files.push_back({"env.sh", env_text(deployment)});
+  if (is_plan(options)) {
+    files.push_back({"forestcoll_plans.py",
+                     plan_module(registered(deployment),
+                                 static_cast<std::int64_t>(order.ranks.size()), order.per_box)});
+  }
+  files.push_back({"hosts", hosts_text(order)});
+  files.push_back({"run.sh", launch_text(deployment, order)});
+  return files;
+}
+
+std::string buffers_line(std::int64_t buffer_bytes) {
+  return fmt::format(
+      "  times are with NCCL_BUFFSIZE={} in the environment of all ranks, where a pass over the "
+      "program carries {} of a chunk (--buffsize chooses)",
+      buffer_bytes, size_in_words(buffer_bytes / 2));
+}
+
+std::string next_line(const CompileOptions& options, const std::string& output,
+                      const std::string& directory) {
+  if (options.format != Format::msccl && !is_plan(options)) return "";
+  if (!directory.empty()) {
+    return fmt::format(
+        "  next: put the hosts' names into {0}/hosts, then bash {0}/run.sh; {0}/README.txt",
+        directory);
+  }
+  if (output == "-") return "";
+  return "  next: --deploy DIR in place of -o writes it with environment, rank order and launcher "
+         "line (docs/run-on-gpus.md)";
+}
+
+}  // namespace forestcoll::cli

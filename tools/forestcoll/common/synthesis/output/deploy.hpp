@@ -1,0 +1,47 @@
+// What it takes to run schedules on the GPUs that they are for: `synth --deploy DIR`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/files/file_set.hpp"
+#include "forestcoll/compile.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/topology.hpp"
+
+namespace forestcoll::cli {
+
+/// A schedule and the sizes that it is for.
+struct DeployedSchedule {
+  NamedText file;
+  std::int64_t first = 0, last = 0;  ///< bytes of the whole buffer, both included
+  /// A call's whole buffer is a multiple of so many elements; of a plan, bytes.
+  std::int64_t unit = 1;
+};
+
+/// What a deployment is made of. The schedules are of one collective, and sorted by size.
+struct Deployment {
+  const Topology& topology;
+  const CompileOptions& options;
+  std::string collective;  ///< "alltoall", or that of the options
+  std::vector<DeployedSchedule> schedules;
+};
+
+/// The files of DIR: the schedules in a folder of their own, under names that sort as the runtime
+/// is to look at them; `env.sh` with what the runtime reads; `hosts` with the order of ranks;
+/// `run.sh` with the launcher's and nccl-tests' line for these sizes; for plans a Python module
+/// that registers them; `README.txt`. The same input gives the same bytes: no host or path is in
+/// them. Errors: S04 where the research runtime would load only some of the files.
+[[nodiscard]] Expected<std::vector<NamedText>> deployment_files(const Deployment& deployment);
+
+/// The line of the summary that says for what buffers of the runtime the schedule is, and the
+/// times.
+[[nodiscard]] std::string buffers_line(std::int64_t buffer_bytes);
+
+/// The line of the summary that says how to go on: with the deployment in `directory`, or where
+/// that is empty, with a file that was written alone. Empty for what no runtime loads.
+[[nodiscard]] std::string next_line(const CompileOptions& options, const std::string& output,
+                                    const std::string& directory);
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,113 @@
+#include "common/synthesis/prepare.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <variant>
+
+#include "common/files/file_set.hpp"
+#include "common/report/progress_bar.hpp"
+#include "common/report/report.hpp"
+#include "common/solve.hpp"
+#include "common/synthesis/request/alltoall_request.hpp"
+#include "common/synthesis/request/refusals.hpp"
+#include "forestcoll/codes.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+// The default target is a runtime of NVIDIA's GPUs.
+void note_default_target(const SynthArguments& arguments, const CompileOptions& options,
+                         const Fabric& fabric, const Console& console) {
+  if (arguments.target_given || arguments.format != "msccl") return;
+  if (!fabric.gpu.name.starts_with("mi")) return;  // AMD's: mi250, mi300x
+  note(console, fmt::format("target {} by default, which does not run on {}: RCCL loads what "
+                            "--target rccl-6.3 makes (see docs/commands.md for other releases)",
+                            options.lowering.target, fabric.gpu.name));
+}
+
+// Trees that branch at switches stay trees; they are no programs.
+Expected<void> keep_trees_of(const AnyForest& previous, const SynthArguments& arguments,
+                             CompileOptions& options) {
+  options.synthesis.previous = std::get_if<CollectiveForest>(&previous);
+  options.previous_branching = std::get_if<BranchingForest>(&previous);
+  if (options.previous_branching == nullptr || options.format == Format::forest ||
+      options.format == Format::dot) {
+    return {};
+  }
+  return make_error(
+      Code::S04,
+      fmt::format("the trees of the --warm file branch at switches, which --format {} cannot keep",
+                  arguments.format),
+      "write --format forest or dot, or give a forest over GPUs alone");
+}
+
+// What is asked for, as far as that can be told without the fabric.
+Expected<std::unique_ptr<PreparedSynthesis>> resolve_all(const SynthArguments& arguments) {
+  if (const auto done = refuse_alltoall_options(arguments); !done) return done.errors();
+  auto request = resolve(arguments);
+  if (!request) return request.errors();
+  if (!arguments.deploy.empty()) {
+    const auto done = refuse_directory(arguments.deploy, "--deploy");
+    if (!done) return done.errors();
+  }
+  const auto solver = resolve(arguments.solver);
+  if (!solver) return solver.errors();
+  return std::make_unique<PreparedSynthesis>(arguments, *std::move(request), *solver);
+}
+
+// Programs run on the ranks alone.
+Expected<void> read_fabric(PreparedSynthesis& prepared, const Console& console) {
+  const SynthArguments& arguments = prepared.arguments;
+  auto fabric = load_fabric(arguments.topology, arguments.reading, arguments.failures, console);
+  if (!fabric) return fabric.errors();
+  if (is_schedule(prepared.request.compile.format) && has_relays(fabric->topology)) {
+    prepared.with_relays = fabric->network;
+    fabric = members_alone(*std::move(fabric));
+    if (!fabric) return fabric.errors();
+  }
+  report_reading(*fabric, arguments.reading, console);
+  prepared.fabric = *std::move(fabric);
+  return {};
+}
+
+// What of the request only the fabric can tell: the root, and whether Simple would hang.
+Expected<void> fit_to_fabric(PreparedSynthesis& prepared, const Console& console) {
+  CompileOptions& options = prepared.request.compile;
+  const SynthArguments& arguments = prepared.arguments;
+  const Topology& topology = prepared.fabric.topology;
+  const auto root = find_root(topology, options.synthesis.collective, arguments.root);
+  if (!root) return root.errors();
+  options.synthesis.root = *root;
+  if (auto done = refuse_force_simple(arguments, options, topology); !done) return done;
+  note_default_target(arguments, options, prepared.fabric, console);
+  return {};
+}
+
+Expected<void> read_previous(PreparedSynthesis& prepared, const Console& console) {
+  auto previous = at_work("reading the previous forest", console, [&] {
+    return load_previous(prepared.arguments.solver.warm, prepared.fabric.topology);
+  });
+  if (!previous) return previous.errors();
+  prepared.previous = *std::move(previous);
+  if (!prepared.previous) return {};
+  return keep_trees_of(*prepared.previous, prepared.arguments, prepared.request.compile);
+}
+
+}  // namespace
+
+PreparedSynthesis::PreparedSynthesis(const SynthArguments& given, SynthRequest resolved,
+                                     SolverRequest how)
+    : arguments(given), request(std::move(resolved)), solver(how), limit(solver.seconds) {}
+
+Expected<std::unique_ptr<PreparedSynthesis>> prepare(const SynthArguments& arguments,
+                                                     const Console& console) {
+  auto prepared = resolve_all(arguments);
+  if (!prepared) return prepared;
+  for (const auto step : {read_fabric, fit_to_fabric, read_previous}) {
+    if (const auto done = step(**prepared, console); !done) return done.errors();
+  }
+  return prepared;
+}
+
+}  // namespace forestcoll::cli

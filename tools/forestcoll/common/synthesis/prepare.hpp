@@ -1,0 +1,40 @@
+// What a synthesis of trees begins with: what is asked for, and the fabric that it is for.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "command.hpp"
+#include "common/fabric.hpp"
+#include "common/options/solver_options.hpp"
+#include "common/options/time_limit.hpp"
+#include "common/synthesis/request/options.hpp"
+#include "forestcoll/branching_forest.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/network.hpp"
+
+namespace forestcoll::cli {
+
+/// All that is known before the first tree. It stays where it is: the request points to `previous`.
+struct PreparedSynthesis {
+  PreparedSynthesis(const SynthArguments& given, SynthRequest resolved, SolverRequest how);
+  PreparedSynthesis(const PreparedSynthesis&) = delete;
+  PreparedSynthesis& operator=(const PreparedSynthesis&) = delete;
+
+  const SynthArguments arguments;
+  SynthRequest request;  ///< with the root and the previous forest
+  const SolverRequest solver;
+  const TimeLimit limit;
+  Fabric fabric;
+  /// The whole fabric where `fabric` is without its relays, as programs find it.
+  std::optional<Network> with_relays;
+  std::optional<AnyForest> previous;  ///< of --warm
+};
+
+/// The time limit runs from here. What is to be said of the topology is printed. REQUIRES: a
+/// collective of trees, and arguments that `with_format` returned. Errors: S02, S03, S04, B09, and
+/// those of reading the files.
+[[nodiscard]] Expected<std::unique_ptr<PreparedSynthesis>> prepare(const SynthArguments& arguments,
+                                                                   const Console& console);
+
+}  // namespace forestcoll::cli

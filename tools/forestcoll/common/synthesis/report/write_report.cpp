@@ -1,0 +1,200 @@
+#include "common/synthesis/report/write_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "common/report/figures/solver_report.hpp"
+#include "common/report/figures/tree_shape.hpp"
+#include "common/report/findings/warnings.hpp"
+#include "common/synthesis/report/branching_report.hpp"
+#include "common/synthesis/report/trees_per_root.hpp"
+#include "forestcoll/ratio.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+// A run that chose among several k says what the others would have reached.
+std::string rates_by_k_lines(const Synthesis& synthesis) {
+  std::string text;
+  for (const RateAtK& row : synthesis.tradeoff) {
+    text += fmt::format("    k = {:<6} {} GB/s\n", row.k, number(row.algbw));
+  }
+  return text.empty() ? text : "  rate by trees per root:\n" + text;
+}
+
+// What the schedule as a file says less of than the forest: XML and plans name no routes, and some
+// schedules need room for a second operation on a connection.
+std::string schedule_lines(const Ratio& algbw, Collective collective, const Verdict& verdict,
+                           const ScheduleNotes& notes) {
+  std::string text;
+  if (verdict.threadblocks == 0) return text;
+  if (verdict.algbw && *verdict.algbw != algbw) {
+    text += fmt::format("  as {}, which names no routes: {} GB/s by the fewest hops{}\n",
+                        verdict.format == "msccl-xml" ? "XML" : "a plan", number(*verdict.algbw),
+                        collective == Collective::allreduce ? ", both phases at once" : "");
+  }
+  if (!notes.beside_rings.empty()) text += notes.beside_rings + "\n";
+  text += fmt::format("  {} per GPU of the {} that it {}, {}, {} at most\n",
+                      counted(static_cast<std::size_t>(verdict.threadblocks), "threadblock"),
+                      notes.sms, notes.sms_are_assumed ? "is taken to hold" : "holds",
+                      counted(static_cast<std::size_t>(verdict.channels), "channel"),
+                      counted(static_cast<std::size_t>(verdict.steps), "step"));
+  if (!verdict.free_at_one_in_flight) text += deadlock_line();
+  text += fmt::format("  usable: {}\n", verdict.usable_counts);
+  text += condition_lines(verdict);
+  if (!notes.boxes.empty()) text += notes.boxes + "\n";
+  if (!notes.protocol.empty()) text += fmt::format("  protocol LL: {}\n", notes.protocol);
+  return text;
+}
+
+// Trees per root, or chunks where roots have unequal numbers of them.
+std::string trees_text(const CollectiveForest& forest, const Verdict& verdict) {
+  if (forest.weight.empty() || verdict.threadblocks == 0) return fmt::format("k = {}", forest.k);
+  const auto [least, most] = range_of_trees(forest);
+  return fmt::format("{} chunks, {} to {} of each root", verdict.chunks, least, most);
+}
+
+std::string_view placement_name(Placement placement) {
+  switch (placement) {
+    case Placement::in_place:
+      return "in_place";
+    case Placement::out_of_place:
+      return "out_of_place";
+    case Placement::both:
+      break;
+  }
+  return "both";
+}
+
+std::string statistics_line(const PackStatistics& statistics) {
+  const auto count = [](auto number, std::string_view singular) {
+    return counted(static_cast<std::size_t>(number), singular);
+  };
+  return fmt::format("  packing: {}, {}, {} taken back, {}\n", count(statistics.cuts, "cut"),
+                     count(statistics.checks, "check"), count(statistics.repairs, "tree"),
+                     count(statistics.splits, "split"));
+}
+
+// In whole milliseconds, so that the total is the sum of what is printed.
+std::string seconds_line(const SynthSeconds& seconds) {
+  std::string text = "  seconds:";
+  long total = 0;
+  for (const auto& [name, value] : seconds.stages()) {
+    const long milliseconds = std::lround(value * 1e3);
+    total += milliseconds;
+    text += fmt::format(" {} {}.{:03},", name, milliseconds / 1000, milliseconds % 1000);
+  }
+  return text + fmt::format(" total {}.{:03}", total / 1000, total % 1000);
+}
+
+Json seconds_json(const SynthSeconds& seconds) {
+  Json json = Json::object();
+  for (const auto& [name, value] : seconds.stages()) json[name] = value;
+  json["total"] = seconds.total;
+  return json;
+}
+
+}  // namespace
+
+void SynthSeconds::add(const CompileSeconds& compiled, double all) {
+  rate += compiled.rate;
+  pack += compiled.pack;
+  lower += compiled.lower;
+  emit += compiled.emit;
+  verify += compiled.verify;
+  const double named =
+      compiled.rate + compiled.pack + compiled.lower + compiled.emit + compiled.verify;
+  choose += std::max(0.0, all - named);
+}
+
+std::vector<std::pair<const char*, double>> SynthSeconds::stages() const {
+  return {{"parse", parse},   {"rate", rate},   {"pack", pack},
+          {"choose", choose}, {"lower", lower}, {"emit", emit},
+          {"verify", verify}, {"write", write}, {"compare", compare}};
+}
+
+std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
+                        const Verdict& verdict, const Topology& topology,
+                        const ScheduleNotes& notes, bool verbose) {
+  const CollectiveForest& forest = synthesis.forest;
+  const TreeShape shape = shape_of(forest);
+  std::string text = fmt::format("{}: {} over {}\n", topology.name, to_string(forest.collective),
+                                 counted(topology.ranks.size(), "GPU"));
+  if (notes.branching != nullptr) {
+    text += branching_lines(*notes.branching, forest, topology, notes.branching_as,
+                            notes.optimum_at_least);
+    if (notes.kept) text += kept_line(*notes.kept);
+    if (!notes.why.empty()) text += fmt::format("  {}\n", notes.why);
+    text += schedule_lines(notes.branching->algbw, forest.collective, verdict, notes);
+    return text + seconds_line(seconds);
+  }
+  text += fmt::format("  algbw {} GB/s, {}\n", number(forest.algbw),
+                      of_optimum(forest.algbw, forest.optimum, notes.optimum_at_least));
+  text += solver_lines(synthesis);
+  if (!notes.in_network.empty()) text += notes.in_network + "\n";
+  if (!notes.relays.empty()) text += notes.relays + "\n";
+  text += rates_by_k_lines(synthesis);
+  if (!notes.why.empty()) text += fmt::format("  {}\n", notes.why);
+  text += shape.trees == 0
+              ? fmt::format("  {}, no trees: whole buffers are exchanged\n",
+                            counted(static_cast<std::size_t>(verdict.chunks), "chunk"))
+              : fmt::format("  {}, {}, height {} (mean {}; no forest is lower than {})\n",
+                            trees_text(forest, verdict),
+                            counted(static_cast<std::size_t>(shape.trees), "tree"), shape.highest,
+                            number(shape.mean_height), synthesis.least_height);
+  text += schedule_lines(forest.algbw, forest.collective, verdict, notes);
+  if (verbose) text += statistics_line(synthesis.statistics);
+  return text + seconds_line(seconds);
+}
+
+Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis, const Verdict& verdict,
+                 const Topology& topology) {
+  const CollectiveForest& forest = synthesis.forest;
+  const TreeShape shape = shape_of(forest);
+  Json json = {{"format", "forestcoll-synth"},
+               {"version", 1},
+               {"topology", topology.name},
+               {"collective", to_string(forest.collective)},
+               {"compute_nodes", topology.ranks.size()},
+               {"k", forest.k},
+               {"trees_per_root", trees_per_root(forest)},
+               {"algbw", exact(forest.algbw)},
+               {"optimum", exact(forest.optimum)},
+               {"trees", shape.trees},
+               {"height",
+                {{"max", shape.highest},
+                 {"mean", shape.mean_height},
+                 {"lower_bound", synthesis.least_height}}},
+               {"threadblocks", verdict.threadblocks},
+               {"channels", verdict.channels},
+               {"steps", verdict.steps},
+               {"usable_counts", verdict.usable_counts}};
+  if (!verdict.conditions.empty()) json["conditions"] = verdict.conditions;
+  add_solver_report(json, synthesis);
+  if (verdict.threadblocks > 0) {
+    json["free_at_one_in_flight"] = verdict.free_at_one_in_flight;
+    if (verdict.algbw) json["routed_algbw"] = exact(*verdict.algbw);
+  }
+  if (!synthesis.tradeoff.empty()) {
+    Json rows = Json::array();
+    for (const RateAtK& row : synthesis.tradeoff) {
+      rows.push_back({{"k", row.k}, {"algbw", exact(row.algbw)}});
+    }
+    json["tradeoff"] = std::move(rows);
+  }
+  json["seconds"] = seconds_json(seconds);
+  return json;
+}
+
+void add_schedule_request(Json& json, const LowerOptions& lowering, const XmlOptions& xml) {
+  json["placement"] = placement_name(lowering.placement);
+  json["protocol"] = xml.protocol;
+  json["instances"] = lowering.instances;
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,61 @@
+// The summary of `forestcoll synth`, in text and in JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/report/report.hpp"
+#include "common/synthesis/report/branching_report.hpp"
+#include "forestcoll/branching_forest.hpp"
+#include "forestcoll/compile.hpp"
+#include "forestcoll/topology.hpp"
+#include "forestcoll/verify.hpp"
+
+namespace forestcoll::cli {
+
+/// What each stage took; they add up to the total.
+struct SynthSeconds {
+  double parse = 0, rate = 0, pack = 0;
+  double choose = 0;  ///< to try others than what was taken, and what no other stage has
+  double lower = 0, emit = 0, verify = 0, write = 0;
+  double compare = 0;  ///< with NCCL's rings
+  double total = 0;
+
+  /// A compilation that took `all`: what it doesn't name is its choosing.
+  void add(const CompileSeconds& compiled, double all);
+  /// Each but the total with its name, in this order.
+  [[nodiscard]] std::vector<std::pair<const char*, double>> stages() const;
+};
+
+/// What the summary of a schedule says beside what its forest and its verdict know.
+struct ScheduleNotes {
+  std::string why;       ///< this k was chosen; empty: it was asked for
+  std::string boxes;     ///< a line on what a plan takes for boxes; empty: no plan
+  std::string protocol;  ///< the reason for LL where nobody asked for it; empty: none
+  std::int32_t sms = 0;
+  bool sms_are_assumed = false;  ///< nobody said how many
+  std::string beside_rings;      ///< a line on NCCL's rings, where these carry more; else empty
+  std::string in_network;        ///< a line on what switches could add; else empty
+  std::string relays;            ///< a line on what GPUs outside of the group could; else empty
+  const BranchingForest* branching = nullptr;  ///< written in place of the synthesis, if any
+  Branching branching_as = Branching::trees;
+  std::optional<RepackStatistics> kept = {};   ///< of previous trees that branched
+  std::optional<Ratio> optimum_at_least = {};  ///< where it is not known
+};
+
+/// A few lines, the last one not ended; `verbose` adds the solver's statistics.
+[[nodiscard]] std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
+                                      const Verdict& verdict, const Topology& topology,
+                                      const ScheduleNotes& notes, bool verbose);
+
+/// {"format": "forestcoll-synth", "version": 1, …}
+[[nodiscard]] Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis,
+                               const Verdict& verdict, const Topology& topology);
+
+/// What was asked of the schedule: placement, protocol, instances.
+void add_schedule_request(Json& json, const LowerOptions& lowering, const XmlOptions& xml);
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,69 @@
+// What `forestcoll synth` is asked for, from the words of the command line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/fabric.hpp"
+#include "common/options/solver_options.hpp"
+#include "common/synthesis/request/baseline_options.hpp"
+#include "forestcoll/compile.hpp"
+#include "forestcoll/diagnostic.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace forestcoll::cli {
+
+/// As written on the command line.
+struct SynthArguments {
+  std::string topology;
+  std::string output = "-";
+  std::string deploy;  ///< a directory, in place of `output`; empty: none
+  std::string collective = "allreduce";
+  std::string demand;  ///< a file; empty: all pairs have the same
+  std::string root;
+  std::string trees;  ///< of -k; empty: by format
+  std::string format = "msccl";
+  bool format_given = false;
+  std::string target = "azure";
+  bool target_given = false;
+  std::optional<std::int32_t> sms;              ///< none: `default_sms` of the target
+  bool in_place = false, out_of_place = false;  ///< neither: in place
+  std::string protocol;  ///< empty: Simple or LL (see `choose_protocol`), or what --tune chooses
+  bool force_simple = false;              ///< also where it hangs
+  std::optional<std::int32_t> instances;  ///< none: 1, or what --tune chooses
+  std::string threadblocks;               ///< empty: as many as fit and help
+  bool unfused = false;
+  std::string min_bytes, max_bytes;  ///< empty: the target's whole range
+  std::string sizes;                 ///< the window in one word; empty: none
+  std::string size;                  ///< to be fast for; empty: for large ones
+  std::string tune;                  ///< sizes; empty: one file for all
+  std::string buffers;               ///< of --size and --tune; empty: chosen
+  bool json = false;
+  ReadingOptions reading;
+  Failures failures;
+  SolverArguments solver;
+  BaselineArguments baseline;
+};
+void add_synth_arguments(CLI::App& command, SynthArguments& arguments);
+
+/// With the format that `--target mscclpp` asks for: plans have one runtime, whose name is enough.
+/// Error S04: another format is asked for.
+[[nodiscard]] Expected<SynthArguments> with_format(SynthArguments arguments);
+
+/// As resolved.
+struct SynthRequest {
+  CompileOptions compile;            ///< but for what only the fabric knows: root, previous forest
+  std::optional<std::int64_t> size;  ///< bytes; none: trees of the highest rate
+  std::vector<std::int64_t> tune;    ///< bytes, ascending; empty: one file for all
+  std::optional<std::int64_t> buffer_bytes;  ///< of NCCL_BUFFSIZE; 0: not set; none: chosen
+  std::optional<std::int64_t> trace;         ///< bytes; none: what is written is no trace
+};
+/// Errors (ErrorKind::input): S03 a value that cannot be read, S04 values that do not go together.
+[[nodiscard]] Expected<SynthRequest> resolve(const SynthArguments& arguments);
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,170 @@
+#include "common/synthesis/request/refusals.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "common/files/nccl_rings.hpp"
+#include "common/report/report.hpp"
+#include "common/synthesis/request/trace_request.hpp"
+#include "forestcoll/baseline.hpp"
+#include "forestcoll/codes.hpp"
+#include "forestcoll/fabric.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+Expected<void> refuse_with_plan(const SynthArguments& arguments) {
+  const auto refuse = [](const char* option, const char* remedy) {
+    return make_error(Code::S04,
+                      fmt::format("{} is for MSCCL XML, not for --format mscclpp", option), remedy);
+  };
+  if (arguments.target_given) return refuse("--target", "leave it out: plans have one runtime");
+  if (!arguments.protocol.empty()) return refuse("--proto", "leave it out: plans are Simple");
+  if (arguments.force_simple) return refuse("--force-simple", "leave it out: plans are Simple");
+  if (arguments.instances) return refuse("--instances", "use a larger -k");
+  if (!arguments.buffers.empty()) {
+    return refuse("--buffsize", "leave it out: plans bring buffers of their own");
+  }
+  if (arguments.unfused) return refuse("--unfused", "leave it out");
+  if (arguments.threadblocks == "per-tree" || arguments.threadblocks == "merge") {
+    return refuse("--threadblocks merge or per-tree", "name a number");
+  }
+  if (arguments.in_place && arguments.out_of_place) {
+    return make_error(Code::S04, "a plan of MSCCL++ is either in place or out of place",
+                      "write one plan for each");
+  }
+  return {};
+}
+
+Expected<void> refuse_with_forest(const SynthArguments& arguments) {
+  for (const auto& [option, given] :
+       {std::pair("--target", arguments.target_given),
+        std::pair("--sms", arguments.sms.has_value()), std::pair("--inplace", arguments.in_place),
+        std::pair("--outofplace", arguments.out_of_place),
+        std::pair("--proto", !arguments.protocol.empty()),
+        std::pair("--force-simple", arguments.force_simple),
+        std::pair("--instances", arguments.instances.has_value()),
+        std::pair("--threadblocks", !arguments.threadblocks.empty()),
+        std::pair("--unfused", arguments.unfused),
+        std::pair("--min-bytes", !arguments.min_bytes.empty()),
+        std::pair("--max-bytes", !arguments.max_bytes.empty()),
+        std::pair("--sizes", !arguments.sizes.empty())}) {
+    if (!given) continue;
+    return make_error(
+        Code::S04,
+        fmt::format("{} is for schedules, not for --format {}", option, arguments.format),
+        fmt::format("leave {} out, or write --format msccl", option));
+  }
+  return {};
+}
+
+std::string names_of_baselines() {
+  std::string names;
+  for (const BaselineInfo& info : baselines()) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", info.name);
+  }
+  for (const ExchangeInfo& info : exchanges()) {
+    if (find_baseline(info.name) == nullptr) names += fmt::format(", {}", info.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+Expected<void> refuse_for_format(const SynthArguments& arguments, Format format) {
+  if (format == Format::msccl) return {};
+  if (format == Format::mscclpp) return refuse_with_plan(arguments);
+  return refuse_with_forest(arguments);
+}
+
+Expected<void> refuse_with_baseline(const SynthArguments& arguments) {
+  const BaselineArguments& baseline = arguments.baseline;
+  const bool is_known =
+      find_baseline(baseline.algorithm) != nullptr || find_exchange(baseline.algorithm) != nullptr;
+  if (baseline.chosen() && !is_known) {
+    return make_error(
+        Code::B09, fmt::format("--algorithm: there is no \"{}\"", baseline.algorithm.substr(0, 40)),
+        fmt::format("the algorithms are forestcoll, {}", names_of_baselines()));
+  }
+  const bool rings = has_box_rings(baseline.algorithm);
+  for (const auto& [option, given, fits] :
+       {std::tuple("--nccl-graph", !baseline.nccl_graph.empty(), rings),
+        std::tuple("--nccl-constants", baseline.nccl_constants, rings),
+        std::tuple("--cross-nic", baseline.cross_nic, baseline.algorithm == "nccl-ring")}) {
+    if (!given || fits) continue;
+    return make_error(Code::S04,
+                      fmt::format("{} says nothing to --algorithm {}", option, baseline.algorithm),
+                      "ask for --algorithm nccl-ring with it, or leave it out");
+  }
+  if (!baseline.chosen()) return {};
+  const SolverArguments& solver = arguments.solver;
+  for (const auto& [option, given] :
+       {std::pair("-k", !arguments.trees.empty()), std::pair("--tune", !arguments.tune.empty()),
+        std::pair("--size", !arguments.size.empty()),
+        std::pair("--effort", solver.effort != "default"),
+        std::pair("--time-limit", !solver.time_limit.empty()),
+        std::pair("--max-height", !solver.max_height.empty()),
+        std::pair("--tradeoff", solver.tradeoff), std::pair("--warm", !solver.warm.empty())}) {
+    if (!given) continue;
+    return make_error(Code::S04,
+                      fmt::format("{} is for forestcoll's own trees, not for those of {}", option,
+                                  baseline.algorithm),
+                      fmt::format("leave {} or --algorithm out", option));
+  }
+  return {};
+}
+
+Expected<void> refuse_with_deploy(const SynthArguments& arguments, Format format) {
+  if (arguments.deploy.empty()) return {};
+  if (!is_schedule(format) || is_trace(arguments.format)) {
+    return make_error(
+        Code::S04,
+        fmt::format("--deploy is for what runtimes load, not for --format {}", arguments.format),
+        "write --format msccl or mscclpp");
+  }
+  if (arguments.output != "-") {
+    return make_error(Code::S04, "--deploy stands in place of -o", "leave one of the two out");
+  }
+  return {};
+}
+
+Expected<void> refuse_with_tune(const SynthArguments& arguments, Format format) {
+  if (!is_schedule(format)) {
+    return make_error(Code::S04, "--tune writes schedules, not forests",
+                      "write --format msccl or mscclpp");
+  }
+  const bool has_directory =
+      !arguments.deploy.empty() || (arguments.output != "-" && !arguments.output.empty());
+  if (!has_directory) {
+    return make_error(Code::S04, "--tune writes several files",
+                      "name a directory with -o or --deploy");
+  }
+  if (!arguments.sizes.empty() || !arguments.min_bytes.empty() || !arguments.max_bytes.empty()) {
+    return make_error(Code::S04, "--tune gives every file its own window",
+                      "leave --sizes, --min-bytes and --max-bytes out");
+  }
+  for (const auto& [option, given] : {std::pair("--warm", !arguments.solver.warm.empty()),
+                                      std::pair("--tradeoff", arguments.solver.tradeoff)}) {
+    if (!given) continue;
+    return make_error(Code::S04,
+                      fmt::format("{} is about one forest, and --tune makes several", option),
+                      fmt::format("leave {} or --tune out", option));
+  }
+  return {};
+}
+
+Expected<void> refuse_force_simple(const SynthArguments& arguments, const CompileOptions& options,
+                                   const Topology& topology) {
+  if (!arguments.force_simple || options.format != Format::msccl) return {};
+  const bool hangs = hangs_in_simple(options.synthesis.collective, topology);
+  if (hangs && !arguments.protocol.starts_with("LL")) return {};
+  return make_error(Code::S04,
+                    "--force-simple is for a broadcast or reduce in Simple on a fabric of "
+                    "several boxes",
+                    "leave it out");
+}
+
+}  // namespace forestcoll::cli

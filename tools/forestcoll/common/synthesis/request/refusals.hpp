@@ -1,0 +1,31 @@
+// Options of `forestcoll synth` that say nothing to what else was asked for.
+#pragma once
+
+#include <optional>
+
+#include "common/synthesis/request/options.hpp"
+#include "forestcoll/diagnostic.hpp"
+
+namespace forestcoll::cli {
+
+/// S04 where options shape a schedule and `format` is a forest, or ask for what a plan of MSCCL++
+/// does not have.
+[[nodiscard]] Expected<void> refuse_for_format(const SynthArguments& arguments, Format format);
+
+/// B09 an unknown algorithm; S04 options that ask it for what only the solver can do, or another
+/// algorithm for what only NCCL's can.
+[[nodiscard]] Expected<void> refuse_with_baseline(const SynthArguments& arguments);
+
+/// S04 where options do not go with --tune, which makes several schedules and gives each its
+/// window.
+[[nodiscard]] Expected<void> refuse_with_tune(const SynthArguments& arguments, Format format);
+
+/// S04 where --deploy, which stands in place of -o, is for what no runtime loads.
+[[nodiscard]] Expected<void> refuse_with_deploy(const SynthArguments& arguments, Format format);
+
+/// S04 for --force-simple where Simple does not hang, or is not what is asked for.
+[[nodiscard]] Expected<void> refuse_force_simple(const SynthArguments& arguments,
+                                                 const CompileOptions& options,
+                                                 const Topology& topology);
+
+}  // namespace forestcoll::cli

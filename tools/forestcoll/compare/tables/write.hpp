@@ -1,0 +1,25 @@
+// A comparison as text: for the terminal, for programs, for documents.
+#pragma once
+
+#include <string>
+
+#include "common/report/report.hpp"
+#include "compare/comparison.hpp"
+
+namespace forestcoll::cli {
+
+/// {"format": "forestcoll-compare", "version": 1, …}; `seconds` with the time that each schedule
+/// took to make, which differs from run to run.
+[[nodiscard]] Json to_json(const Comparison& comparison, bool seconds);
+
+/// Two tables and the sentences about who wins, for a terminal.
+[[nodiscard]] std::string to_terminal(const Comparison& comparison);
+
+/// The same in Markdown, and in LaTeX (with the package booktabs).
+[[nodiscard]] std::string to_markdown(const Comparison& comparison);
+[[nodiscard]] std::string to_latex(const Comparison& comparison);
+
+/// One line per algorithm and size, one line for an algorithm without times.
+[[nodiscard]] std::string to_csv(const Comparison& comparison);
+
+}  // namespace forestcoll::cli
