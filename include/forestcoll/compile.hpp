@@ -108,7 +108,7 @@ struct Compilation {
                                                    const CompileOptions& options);
 
 /// `choose_forest`, then `compile_forest`: all that stands between a fabric and what a runtime
-/// loads. The command line makes its schedules by this. Without a former
+/// loads. The command line makes its schedules by this. Without a previous
 /// forest, an allreduce as `Format::forest` or `dot` branches at switches that copy and combine
 /// where that is faster: of k·N trees in each phase where k trees per root are asked for, for there
 /// a switch can be a root, too. So do broadcasts and reductions where fewer messages follow one
