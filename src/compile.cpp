@@ -17,7 +17,7 @@
 #include "forestcoll/stopwatch.hpp"
 #include "forestcoll/topology.hpp"
 #include "schedule/mscclpp/plan.hpp"
-#include "solver/kept_trees.hpp"
+#include "solver/portfolio/kept_trees.hpp"
 
 namespace forestcoll {
 namespace {

@@ -9,11 +9,11 @@
 
 #include "forestcoll/simulate.hpp"
 #include "forestcoll/verify.hpp"
-#include "simulate/fabric.hpp"
-#include "simulate/flows_source.hpp"
-#include "simulate/forest_source.hpp"
-#include "simulate/plan_source.hpp"
-#include "simulate/program_source.hpp"
+#include "simulate/fabric/fabric.hpp"
+#include "simulate/sources/flows_source.hpp"
+#include "simulate/sources/forest_source.hpp"
+#include "simulate/sources/plan_source.hpp"
+#include "simulate/sources/program_source.hpp"
 
 namespace forestcoll {
 

@@ -18,7 +18,7 @@
 #include "audit/msccl/xml_reader.hpp"
 #include "audit/plan/file.hpp"
 #include "audit/plan/groups.hpp"
-#include "audit/plan/structure.hpp"
+#include "audit/plan/rules/structure.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/failures.hpp"
 #include "simulate/model.hpp"

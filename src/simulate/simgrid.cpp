@@ -9,7 +9,7 @@
 
 #include "audit/common/findings.hpp"
 #include "forestcoll/simulate.hpp"
-#include "simulate/fabric.hpp"
+#include "simulate/fabric/fabric.hpp"
 
 namespace forestcoll {
 namespace {

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "forestcoll/codes.hpp"
-#include "simulate/least_time.hpp"
 #include "simulate/model.hpp"
+#include "simulate/run/least_time.hpp"
 #include "simulate/size_runs.hpp"
 
 namespace forestcoll {

@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "simulate/event_run.hpp"
+#include "simulate/run/event_run.hpp"
 
 namespace forestcoll::audit {
 namespace {

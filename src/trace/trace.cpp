@@ -15,7 +15,7 @@
 #include "base/check.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/verify.hpp"
-#include "simulate/graph_maker.hpp"
+#include "simulate/fabric/graph_maker.hpp"
 
 namespace forestcoll {
 namespace {

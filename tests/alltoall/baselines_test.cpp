@@ -12,7 +12,7 @@
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
-#include "solver/alltoall/route_alltoall.hpp"
+#include "solver/alltoall/routes/route_alltoall.hpp"
 #include "support/files.hpp"
 
 namespace forestcoll::testing {

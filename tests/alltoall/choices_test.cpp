@@ -12,7 +12,7 @@
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/simulate.hpp"
-#include "solver/alltoall/route_alltoall.hpp"
+#include "solver/alltoall/routes/route_alltoall.hpp"
 #include "support/fabrics.hpp"
 #include "support/files.hpp"
 

@@ -1,5 +1,5 @@
 // Legs of all-to-alls in fewer rounds: edge colourings whose least number is known.
-#include "solver/alltoall/fewer_rounds.hpp"
+#include "solver/alltoall/routes/fewer_rounds.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "alltoall/oracle.hpp"
-#include "solver/alltoall/answer.hpp"
 #include "solver/alltoall/cut.hpp"
 #include "solver/alltoall/folded.hpp"
 #include "solver/alltoall/halpern.hpp"
-#include "solver/alltoall/instance.hpp"
+#include "solver/alltoall/instance/answer.hpp"
+#include "solver/alltoall/instance/instance.hpp"
+#include "solver/alltoall/instance/proof.hpp"
+#include "solver/alltoall/instance/routing.hpp"
 #include "solver/alltoall/program.hpp"
-#include "solver/alltoall/proof.hpp"
 #include "solver/alltoall/refinement.hpp"
-#include "solver/alltoall/routing.hpp"
 #include "support/fabrics.hpp"
 
 namespace forestcoll::solver::alltoall {

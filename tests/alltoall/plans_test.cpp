@@ -8,7 +8,7 @@
 
 #include "forestcoll/compile.hpp"
 #include "schedule/alltoall/alltoall_schedule.hpp"
-#include "solver/alltoall/route_alltoall.hpp"
+#include "solver/alltoall/routes/route_alltoall.hpp"
 #include "support/fabrics.hpp"
 #include "support/files.hpp"
 

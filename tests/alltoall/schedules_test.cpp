@@ -11,7 +11,7 @@
 #include "alltoall/oracle.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/compile.hpp"
-#include "solver/alltoall/route_alltoall.hpp"
+#include "solver/alltoall/routes/route_alltoall.hpp"
 #include "support/fabrics.hpp"
 #include "support/files.hpp"
 #include "support/topology_of.hpp"

@@ -1,5 +1,5 @@
 // Rates that are kept up to date against progressive filling from nothing, as it is defined.
-#include "simulate/fair_shares.hpp"
+#include "simulate/run/fair_shares.hpp"
 
 #include <gtest/gtest.h>
 

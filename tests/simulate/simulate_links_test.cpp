@@ -5,8 +5,8 @@
 #include <cmath>
 #include <random>
 
-#include "simulate/event_run.hpp"
-#include "simulate/shared_links.hpp"
+#include "simulate/run/event_run.hpp"
+#include "simulate/run/shared_links.hpp"
 
 namespace forestcoll::audit {
 namespace {
