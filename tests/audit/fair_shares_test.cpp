@@ -8,7 +8,7 @@
 #include <limits>
 #include <random>
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
@@ -137,4 +137,4 @@ TEST(FairShares, LeaveAloneWhomNothingConcerns) {
 }
 
 }  // namespace
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
 
 /// One of the links that a flow loads: of each byte, `part` goes over it.
 struct LinkPart {
@@ -60,4 +60,4 @@ struct EventGraph {
   }
 };
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

@@ -10,7 +10,12 @@
 #include "audit/common/fabric_load.hpp"
 #include "base/check.hpp"
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
+
+using audit::Findings;
+using audit::GroupAccess;
+using audit::Place;
+using audit::Rule;
 
 Expected<Fabric> Fabric::make(const Topology& topology) {
   auto network = to_digraph(topology);
@@ -205,4 +210,4 @@ std::int32_t Fabric::branching(std::span<const std::vector<NodeId>> ways, bool i
   return number;
 }
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

@@ -14,7 +14,7 @@
 #include "forestcoll/topology.hpp"
 #include "simulate/fabric/event_graph.hpp"
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
 
 struct Route {
   std::vector<LinkPart> parts;
@@ -43,11 +43,11 @@ class Fabric {
 
   /// From one rank to another as `route_transfers` spreads it; −1, and a finding, where no route
   /// leads there.
-  [[nodiscard]] std::int32_t between(Rank from, Rank to, Findings& findings);
+  [[nodiscard]] std::int32_t between(Rank from, Rank to, audit::Findings& findings);
   /// All of these accesses at once, each byte of one with a byte of the others; −1, and a finding,
   /// where no switch can.
-  [[nodiscard]] std::int32_t through_switches(const std::vector<GroupAccess>& accesses,
-                                              Findings& findings);
+  [[nodiscard]] std::int32_t through_switches(const std::vector<audit::GroupAccess>& accesses,
+                                              audit::Findings& findings);
   /// Along these nodes. REQUIRES: links join them.
   [[nodiscard]] std::int32_t along(std::span<const NodeId> path);
   /// All of these ways at once, as parts of a tree that branches at switches: paths in the
@@ -69,8 +69,8 @@ class Fabric {
   std::vector<Route> routes_;
   std::map<std::pair<Rank, Rank>, std::int32_t> by_pair_;
   std::map<std::vector<ArcId>, std::int32_t> by_path_;
-  std::map<std::vector<GroupAccess>, std::int32_t> by_accesses_;
+  std::map<std::vector<audit::GroupAccess>, std::int32_t> by_accesses_;
   SwitchRoles roles_;
 };
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

@@ -12,7 +12,7 @@
 #include "simulate/fabric/event_graph.hpp"
 #include "simulate/fabric/fabric.hpp"
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
 
 /// "Simple", "LL" or "LL128".
 [[nodiscard]] inline const ProtocolParameters& protocol_of(const SimulationParameters& parameters,
@@ -91,4 +91,4 @@ class GraphMaker {
   std::map<std::pair<std::int32_t, double>, std::int32_t> kinds_;
 };
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

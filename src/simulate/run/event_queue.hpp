@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
 
 /// Events that lie one of few fixed delays ahead when they are pushed. Time never runs backwards,
 /// so those of one delay come in the order in which they were pushed: a queue for each delay, and a
@@ -61,4 +61,4 @@ class EventQueue {
   std::vector<Head> heads_;  // a heap, the earliest first
 };
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

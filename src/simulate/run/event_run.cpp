@@ -9,7 +9,7 @@
 #include "simulate/run/event_queue.hpp"
 #include "simulate/run/shared_links.hpp"
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
 namespace {
 
 constexpr double kSameMoment = 1 + 1e-12;     // times that only rounding tells apart
@@ -257,4 +257,4 @@ EventRunResult run_events(const EventGraph& graph, std::span<const double> capac
   return EventRun(graph, capacity, options).run();
 }
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

@@ -10,7 +10,7 @@
 
 #include "simulate/fabric/event_graph.hpp"
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
 
 struct EventRunOptions {
   double tolerance = 0;
@@ -35,4 +35,4 @@ struct EventRunResult {
 [[nodiscard]] EventRunResult run_events(const EventGraph& graph, std::span<const double> capacity,
                                         const EventRunOptions& options);
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

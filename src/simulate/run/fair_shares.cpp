@@ -17,7 +17,7 @@
 #include <functional>
 #include <utility>
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
 namespace {
 
 // What rounding makes of rates that are the same, and of a full link.
@@ -317,4 +317,4 @@ void FairShares::settle() {
   touched_.clear();
 }
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

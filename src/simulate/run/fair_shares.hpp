@@ -8,7 +8,7 @@
 
 #include "simulate/fabric/event_graph.hpp"
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
 
 /// Kinds of flows, each with a weight (of so many flows it has the bytes), and the rate of each.
 ///
@@ -128,4 +128,4 @@ class FairShares {
   std::vector<Change> changes_;
 };
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

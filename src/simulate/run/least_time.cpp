@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
 namespace {
 
 std::size_t index(std::int32_t i) {
@@ -196,4 +196,4 @@ double least_seconds(const EventGraph& graph, std::span<const double> capacity) 
   return least;
 }
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

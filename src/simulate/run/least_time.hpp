@@ -5,7 +5,7 @@
 
 #include "simulate/fabric/event_graph.hpp"
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
 
 /// Seconds that `run_events` with a tolerance of zero cannot be below; with a tolerance, it can be
 /// below by no more than that part. Every flow alone on its links, the largest of: the longest
@@ -15,4 +15,4 @@ namespace forestcoll::audit {
 /// Cost: linear in activities, waits and routes; some tenths of what one round takes to run.
 [[nodiscard]] double least_seconds(const EventGraph& graph, std::span<const double> capacity);
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

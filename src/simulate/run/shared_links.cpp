@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -145,4 +145,4 @@ void SharedLinks::move_down(std::size_t position) {
   put(position, k);
 }
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

@@ -9,7 +9,7 @@
 #include "simulate/fabric/event_graph.hpp"
 #include "simulate/run/fair_shares.hpp"
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
 
 /// Flows of one kind always have the same rate, so only kinds are looked at: a kind has served so
 /// many bytes to each of its flows, and a flow ends when that has grown by the flow's bytes. Rates
@@ -72,4 +72,4 @@ class SharedLinks {
   std::vector<std::int32_t> changed_;
 };
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

@@ -8,7 +8,14 @@
 #include <utility>
 #include <vector>
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
+
+using audit::ForestEdge;
+using audit::ForestFile;
+using audit::ForestTree;
+using audit::Name;
+using audit::TreeList;
+
 namespace {
 
 class BranchingReader {
@@ -115,4 +122,4 @@ FlowPhase read_branching_phase(const ForestFile& forest, const TreeList& list, b
   return BranchingReader(forest, inward, topology, fabric).read(list);
 }
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

@@ -4,7 +4,9 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
+
+using audit::ForestFile;
 
 std::vector<NodeId> nodes_by_name(const ForestFile& forest, const Topology& topology) {
   std::unordered_map<std::string_view, NodeId> ids;
@@ -19,4 +21,4 @@ std::vector<NodeId> nodes_by_name(const ForestFile& forest, const Topology& topo
   return nodes;
 }
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

@@ -10,7 +10,7 @@
 #include "forestcoll/id.hpp"
 #include "forestcoll/topology.hpp"
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
 
 /// One tree of the forest with numbers for names: images are spelt out.
 struct FlowTree {
@@ -35,6 +35,7 @@ struct FlowPhase {
 };
 
 /// The nodes of a topology by the names of a forest; invalid where it has no such node.
-[[nodiscard]] std::vector<NodeId> nodes_by_name(const ForestFile& forest, const Topology& topology);
+[[nodiscard]] std::vector<NodeId> nodes_by_name(const audit::ForestFile& forest,
+                                                const Topology& topology);
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

@@ -11,7 +11,13 @@
 #include "forestcoll/ratio.hpp"
 #include "simulate/fabric/graph_maker.hpp"
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
+
+using audit::FlowNode;
+using audit::FlowPair;
+using audit::FlowPath;
+using audit::FlowsFile;
+
 namespace {
 
 class MessageReader {
@@ -206,4 +212,4 @@ EventGraph FlowsSource::make(const Fabric& fabric, const SimulationParameters& p
   return std::move(maker.graph);
 }
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

@@ -10,7 +10,7 @@
 #include "simulate/fabric/event_graph.hpp"
 #include "simulate/fabric/fabric.hpp"
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
 
 /// All that a rank sends over the same links in the same round.
 struct FlowMessage {
@@ -25,7 +25,7 @@ struct FlowMessage {
 class FlowsSource {
  public:
   /// REQUIRES: verify finds the flows to be right on the fabric's topology.
-  FlowsSource(const FlowsFile& flows, const Topology& topology, Fabric& fabric);
+  FlowsSource(const audit::FlowsFile& flows, const Topology& topology, Fabric& fabric);
 
   /// Flows are not cut into passes.
   [[nodiscard]] static double full_pass(const SimulationParameters& parameters);
@@ -43,4 +43,4 @@ class FlowsSource {
   std::vector<std::int32_t> sends_;    // messages that leave each rank
 };
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

@@ -10,7 +10,16 @@
 #include "simulate/fabric/graph_maker.hpp"
 #include "simulate/sources/branching_phase.hpp"
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
+
+using audit::Findings;
+using audit::ForestEdge;
+using audit::ForestFile;
+using audit::ForestTree;
+using audit::Name;
+using audit::Rule;
+using audit::TreeList;
+
 namespace {
 
 // Of a tree, that a rank has been sent and has not passed on. Without an end to them, fast trees
@@ -304,4 +313,4 @@ EventGraph ForestSource::make(const Fabric& fabric, const SimulationParameters& 
   return std::move(maker.graph);
 }
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

@@ -11,15 +11,15 @@
 #include "simulate/fabric/fabric.hpp"
 #include "simulate/sources/flow_phase.hpp"
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
 
 class ForestSource {
  public:
   /// Finds the routes of all edges. A finding where images are more than are held.
   /// REQUIRES: verify finds the forest to be right on the fabric's topology. `units` are the equal
   /// shares of the buffer, trees counted by multiplicity.
-  ForestSource(const ForestFile& forest, const Topology& topology, std::int64_t units,
-               Fabric& fabric, Findings& findings);
+  ForestSource(const audit::ForestFile& forest, const Topology& topology, std::int64_t units,
+               Fabric& fabric, audit::Findings& findings);
 
   /// Bytes of the whole buffer for which one piece of the thickest tree is full.
   [[nodiscard]] double full_pass(const SimulationParameters& parameters) const;
@@ -41,4 +41,4 @@ class ForestSource {
   std::vector<std::int32_t> sends_;  ///< edges that each rank works at, over all phases
 };
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

@@ -7,7 +7,17 @@
 #include "audit/plan/kinds.hpp"
 #include "simulate/fabric/graph_maker.hpp"
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
+
+using audit::Findings;
+using audit::MemoryMap;
+using audit::PlanAccess;
+using audit::PlanFile;
+using audit::PlanGraph;
+using audit::PlanOp;
+using audit::PlanPart;
+using audit::PlanThreadblock;
+
 namespace {
 
 using Kind = PlanGraph::Kind;
@@ -214,4 +224,4 @@ EventGraph PlanSource::make(const Fabric& fabric, const SimulationParameters& pa
   return std::move(maker.graph);
 }
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

@@ -11,15 +11,15 @@
 #include "simulate/fabric/event_graph.hpp"
 #include "simulate/fabric/fabric.hpp"
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
 
 class PlanSource {
  public:
   /// Finds the routes of all accesses and signals; findings where there is none.
   /// `chunks` are those of the whole buffer. REQUIRES: verify finds the plan to be right, which is
   /// in slices.
-  PlanSource(const PlanFile& plan, const MemoryMap& memory, std::int64_t chunks, Fabric& fabric,
-             Findings& findings);
+  PlanSource(const audit::PlanFile& plan, const audit::MemoryMap& memory, std::int64_t chunks,
+             Fabric& fabric, audit::Findings& findings);
 
   /// Bytes of the whole buffer for which the pipelines go once round; infinite without any.
   /// Whatever the parameters: the plan itself says how much.
@@ -53,16 +53,16 @@ class PlanSource {
     bool next_round = false;
   };
 
-  void read_node(const PlanFile& plan, const PlanGraph& graph, std::int32_t n, Fabric& fabric,
-                 Findings& findings);
-  void read_access(const PlanFile& plan, const PlanGraph& graph, std::int32_t n, Fabric& fabric,
-                   Findings& findings);
-  void chain_blocks(const PlanGraph& graph);
-  void close_loops(const PlanGraph& graph);
+  void read_node(const audit::PlanFile& plan, const audit::PlanGraph& graph, std::int32_t n,
+                 Fabric& fabric, audit::Findings& findings);
+  void read_access(const audit::PlanFile& plan, const audit::PlanGraph& graph, std::int32_t n,
+                   Fabric& fabric, audit::Findings& findings);
+  void chain_blocks(const audit::PlanGraph& graph);
+  void close_loops(const audit::PlanGraph& graph);
 
   std::vector<Node> nodes_;
   std::vector<Edge> edges_;
   double chunks_ = 1;
 };
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

@@ -6,7 +6,14 @@
 #include "audit/msccl/target_rules.hpp"
 #include "simulate/fabric/graph_maker.hpp"
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
+
+using audit::Findings;
+using audit::kMaxCount;
+using audit::Operation;
+using audit::Program;
+using audit::StepGraph;
+
 namespace {
 
 class ProgramGraph {
@@ -138,4 +145,4 @@ EventGraph ProgramSource::make(const Fabric& fabric, const SimulationParameters&
   return std::move(maker.graph);
 }
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

@@ -11,17 +11,17 @@
 #include "simulate/fabric/event_graph.hpp"
 #include "simulate/fabric/fabric.hpp"
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
 
 class ProgramSource {
  public:
   /// Finds the routes of all connections; findings where there is none.
   /// REQUIRES: verify finds the program to be right.
-  ProgramSource(Program program, Fabric& fabric, Findings& findings);
+  ProgramSource(audit::Program program, Fabric& fabric, audit::Findings& findings);
   ProgramSource(const ProgramSource&) = delete;  // its graph leads into its program
   ProgramSource(ProgramSource&&) = default;
 
-  [[nodiscard]] const Program& program() const { return program_; }
+  [[nodiscard]] const audit::Program& program() const { return program_; }
   /// Bytes of the whole buffer for which one pass over the program is full.
   [[nodiscard]] double full_pass(const SimulationParameters& parameters) const;
   /// For a buffer of so many bytes.
@@ -32,9 +32,9 @@ class ProgramSource {
                                 double bytes) const;
 
  private:
-  Program program_;
-  StepGraph graph_;
+  audit::Program program_;
+  audit::StepGraph graph_;
   std::vector<std::int32_t> route_;  ///< of what each threadblock sends; −1: nothing
 };
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate
