@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "forestcoll/alltoall.hpp"
+#include "forestcoll/demand.hpp"
 
 namespace forestcoll::testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "forestcoll/alltoall.hpp"
+#include "forestcoll/demand.hpp"
 
 #include <fmt/format.h>
 
