@@ -1,4 +1,4 @@
-// Sizes in bytes. What is refused, and how, stands in tests/audit beside the simulator's input.
+// Sizes in bytes. What is refused, and how, stands in tests/simulate beside the simulator's input.
 #include "forestcoll/text.hpp"
 
 #include <gtest/gtest.h>

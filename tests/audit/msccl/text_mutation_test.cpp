@@ -6,10 +6,10 @@
 #include <map>
 #include <set>
 
-#include "audit/limit_mutants.hpp"
-#include "audit/loader.hpp"
+#include "audit/msccl/limit_mutants.hpp"
+#include "audit/msccl/loader.hpp"
+#include "audit/msccl/text_mutants.hpp"
 #include "audit/mutant_table.hpp"
-#include "audit/text_mutants.hpp"
 #include "forestcoll/verify.hpp"
 #include "support/executor.hpp"
 

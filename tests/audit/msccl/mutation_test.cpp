@@ -8,8 +8,8 @@
 #include <set>
 
 #include "audit/builders.hpp"
+#include "audit/msccl/race_oracle.hpp"
 #include "audit/mutant_table.hpp"
-#include "audit/race_oracle.hpp"
 #include "forestcoll/verify.hpp"
 #include "support/executor.hpp"
 

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <vector>
 
-#include "alltoall/oracle.hpp"
 #include "solver/alltoall/cut.hpp"
 #include "solver/alltoall/folded.hpp"
 #include "solver/alltoall/halpern.hpp"
@@ -15,6 +14,7 @@
 #include "solver/alltoall/instance/routing.hpp"
 #include "solver/alltoall/program.hpp"
 #include "solver/alltoall/refinement.hpp"
+#include "support/alltoall_oracle.hpp"
 #include "support/fabrics.hpp"
 
 namespace forestcoll::solver::alltoall {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "audit/builders.hpp"
-#include "audit/loader.hpp"
+#include "audit/msccl/loader.hpp"
 
 namespace audit_test {
 

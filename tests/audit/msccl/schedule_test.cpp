@@ -3,7 +3,7 @@
 
 #include "audit/builders.hpp"
 #include "audit/checking.hpp"
-#include "audit/race_oracle.hpp"
+#include "audit/msccl/race_oracle.hpp"
 #include "forestcoll/verify.hpp"
 #include "support/executor.hpp"
 

@@ -13,8 +13,8 @@
 #include "audit/builders.hpp"
 #include "audit/checking.hpp"
 #include "audit/msccl/deadlock.hpp"
+#include "audit/msccl/race_oracle.hpp"
 #include "audit/msccl/xml_reader.hpp"
-#include "audit/race_oracle.hpp"
 
 namespace audit_test {
 namespace {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "alltoall/oracle.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
+#include "support/alltoall_oracle.hpp"
 #include "support/fabrics.hpp"
 #include "support/files.hpp"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "audit/plan/plan_checking.hpp"
-#include "audit/shared_builders.hpp"
+#include "audit/plan/shared_builders.hpp"
 #include "forestcoll/verify.hpp"
 #include "simulate/simulate_testing.hpp"
 

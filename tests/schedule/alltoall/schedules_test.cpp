@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "alltoall/oracle.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/compile.hpp"
 #include "solver/alltoall/routes/route_alltoall.hpp"
+#include "support/alltoall_oracle.hpp"
 #include "support/fabrics.hpp"
 #include "support/files.hpp"
 #include "support/topology_of.hpp"

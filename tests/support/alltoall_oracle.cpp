@@ -1,4 +1,4 @@
-#include "alltoall/oracle.hpp"
+#include "support/alltoall_oracle.hpp"
 
 #include <glpk.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "audit/text_mutants.hpp"
+#include "audit/msccl/text_mutants.hpp"
 
 namespace audit_test {
 
