@@ -12,7 +12,7 @@
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/stopwatch.hpp"
 #include "forestcoll/topology.hpp"
-#include "solver/kept_trees.hpp"
+#include "solver/portfolio/kept_trees.hpp"
 
 namespace forestcoll {
 namespace {

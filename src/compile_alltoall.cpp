@@ -11,7 +11,7 @@
 #include "forestcoll/failures.hpp"
 #include "forestcoll/simulate.hpp"
 #include "forestcoll/stopwatch.hpp"
-#include "solver/alltoall/route_alltoall.hpp"
+#include "solver/alltoall/routes/route_alltoall.hpp"
 
 namespace forestcoll {
 namespace {

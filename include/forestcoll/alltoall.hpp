@@ -4,11 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "forestcoll/diagnostic.hpp"
 #include "forestcoll/digraph.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/ratio.hpp"
@@ -81,21 +79,6 @@ struct AlltoallProof {
 
   [[nodiscard]] bool is_exact() const { return reached == at_most; }
 };
-
-// The matrix of an all-to-all-v, from a file.
-
-struct ParsedDemand {
-  Demand demand;
-  std::int64_t total = 0;  ///< bytes, what ranks have for themselves included
-};
-
-/// Reads a matrix of bytes, one row per sending rank: CSV (blank lines and lines that begin with #
-/// do not count) or a JSON array of arrays. Rows may be all 0. `file` is the name that diagnostics
-/// carry. All errors of a file are reported together: E01 not JSON, A03 no such matrix, A04 rows or
-/// columns more or less than ranks, A05 an amount that is no whole number of bytes, A06 (limit)
-/// 2^40 bytes or more together. Cost: linear in the text.
-[[nodiscard]] Expected<ParsedDemand> parse_demand(std::string_view text, std::string_view file,
-                                                  std::size_t ranks);
 
 // All-to-all as a schedule before any format: which way every part of the data takes, and when.
 

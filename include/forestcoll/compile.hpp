@@ -9,6 +9,7 @@
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/branching_forest.hpp"
+#include "forestcoll/demand.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/fabric.hpp"

@@ -11,7 +11,7 @@
 #include "forestcoll/topology.hpp"
 #include "schedule/alltoall/alltoall_schedule.hpp"
 #include "schedule/mscclpp/plan.hpp"
-#include "solver/alltoall/route_alltoall.hpp"
+#include "solver/alltoall/routes/route_alltoall.hpp"
 
 namespace forestcoll::choose {
 namespace {

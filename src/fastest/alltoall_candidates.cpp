@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "forestcoll/baseline.hpp"
-#include "solver/alltoall/route_alltoall.hpp"
+#include "solver/alltoall/routes/route_alltoall.hpp"
 
 namespace forestcoll::fastest {
 namespace {

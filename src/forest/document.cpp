@@ -11,7 +11,7 @@
 
 #include "forestcoll/codes.hpp"
 
-namespace forestcoll::emit {
+namespace forestcoll::forest {
 namespace {
 
 constexpr std::size_t kMaxDepth = 64;
@@ -189,4 +189,4 @@ Expected<ForestDocument> read_forest_document(std::string_view text, std::string
   return reader.take();
 }
 
-}  // namespace forestcoll::emit
+}  // namespace forestcoll::forest

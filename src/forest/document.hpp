@@ -10,7 +10,7 @@
 
 #include "forestcoll/diagnostic.hpp"
 
-namespace forestcoll::emit {
+namespace forestcoll::forest {
 
 /// A node of the file, by the order in which names first appear.
 using Name = std::int32_t;
@@ -51,4 +51,4 @@ struct ForestDocument {
 [[nodiscard]] Expected<ForestDocument> read_forest_document(std::string_view text,
                                                             std::string_view file);
 
-}  // namespace forestcoll::emit
+}  // namespace forestcoll::forest

@@ -7,7 +7,7 @@
 
 #include "forestcoll/codes.hpp"
 
-namespace forestcoll::emit {
+namespace forestcoll::forest {
 
 Diagnostic flaw_of_forest(Code code, std::string_view file, std::string where,
                           std::string message) {
@@ -51,4 +51,4 @@ Expected<DocumentNodes> find_nodes(const ForestDocument& document, std::string_v
   return found;
 }
 
-}  // namespace forestcoll::emit
+}  // namespace forestcoll::forest

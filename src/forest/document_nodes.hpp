@@ -10,7 +10,7 @@
 #include "forestcoll/id.hpp"
 #include "forestcoll/topology.hpp"
 
-namespace forestcoll::emit {
+namespace forestcoll::forest {
 
 struct DocumentNodes {
   std::vector<NodeId> node;   ///< by name
@@ -27,4 +27,4 @@ struct DocumentNodes {
 [[nodiscard]] Expected<DocumentNodes> find_nodes(const ForestDocument& document,
                                                  std::string_view file, const Topology& topology);
 
-}  // namespace forestcoll::emit
+}  // namespace forestcoll::forest

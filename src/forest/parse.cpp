@@ -20,9 +20,9 @@
 namespace forestcoll {
 namespace {
 
-using emit::DocumentTree;
-using emit::ForestDocument;
-using emit::Name;
+using forest::DocumentTree;
+using forest::ForestDocument;
+using forest::Name;
 
 constexpr std::size_t kMaxEdges = 50'000'000;
 
@@ -41,7 +41,7 @@ class ForestParser {
     for (std::size_t list = 0; list < document_.lists.size(); ++list) {
       if (document_.lists[list].has_value() != (two ? list > 0 : list == 0)) {
         return flaw(
-            Code::F01, fmt::format("/{}", emit::kListNames[list]),
+            Code::F01, fmt::format("/{}", forest::kListNames[list]),
             fmt::format("a forest of a {} has {} of trees", to_string(forest.collective),
                         two ? "the lists \"reduce\" and \"broadcast\"" : "the list \"trees\""));
       }
@@ -76,7 +76,7 @@ class ForestParser {
   }
 
   Expected<void> parse_ranks(CollectiveForest& forest) {
-    auto found = emit::find_nodes(document_, file_, topology_);
+    auto found = forest::find_nodes(document_, file_, topology_);
     if (!found) return found.errors();
     nodes_ = std::move(found->node);
     rank_of_ = std::move(found->rank_of);
@@ -120,7 +120,7 @@ class ForestParser {
     std::int64_t left = std::numeric_limits<std::int64_t>::max() / 2;
     for (std::size_t row = 0; row < written.size(); ++row) {
       const std::size_t t = order[row];
-      place_ = fmt::format("/{}/{}", emit::kListNames[list], t);
+      place_ = fmt::format("/{}/{}", forest::kListNames[list], t);
       const Rank root = written[t].root < 0 ? Rank() : rank(written[t].root);
       if (!root.valid()) return flaw("the root is not a rank");
       const auto alike = static_cast<std::int64_t>(row < moved ? symmetry->size() : 1);
@@ -142,8 +142,8 @@ class ForestParser {
   // The trivial one in version 1.
   Expected<Symmetry> parse_symmetry(std::size_t list) {
     if (document_.version == 1) return Symmetry();
-    return emit::make_symmetry(document_.symmetry[list], {topology_, nodes_, rank_of_}, file_,
-                               fmt::format("/symmetry/{}", emit::kListNames[list]));
+    return forest::make_symmetry(document_.symmetry[list], {topology_, nodes_, rank_of_}, file_,
+                                 fmt::format("/symmetry/{}", forest::kListNames[list]));
   }
 
   // The trees in the order in which a Forest wants them, and how many stand for images too.
@@ -165,7 +165,7 @@ class ForestParser {
         fmt::format("{} trees with all images over {} ranks: more than {} edges", trees,
                     ranks_.size(), kMaxEdges),
         "pack the fabric that is left from scratch",
-        {.file = std::string(file_), .where = fmt::format("/{}", emit::kListNames[list])});
+        {.file = std::string(file_), .where = fmt::format("/{}", forest::kListNames[list])});
   }
 
   // Every rank but the root gets its route, and its parent.
@@ -229,7 +229,7 @@ class ForestParser {
   }
 
   [[nodiscard]] Diagnostic flaw(Code code, std::string where, std::string message) const {
-    return emit::flaw_of_forest(code, file_, std::move(where), std::move(message));
+    return forest::flaw_of_forest(code, file_, std::move(where), std::move(message));
   }
   // Of the tree at hand.
   [[nodiscard]] Diagnostic flaw(std::string message) const {
@@ -256,17 +256,17 @@ class ForestParser {
 
 Expected<CollectiveForest> parse_forest(std::string_view text, std::string_view file,
                                         const Topology& topology) {
-  const auto document = emit::read_forest_document(text, file);
+  const auto document = forest::read_forest_document(text, file);
   if (!document) return document.errors();
   return ForestParser(*document, file, topology).parse();
 }
 
 Expected<AnyForest> parse_any_forest(std::string_view text, std::string_view file,
                                      const Topology& topology) {
-  const auto document = emit::read_forest_document(text, file);
+  const auto document = forest::read_forest_document(text, file);
   if (!document) return document.errors();
-  if (document->format == "forestcoll-forest" && document->version == emit::kBranchingVersion) {
-    auto branching = emit::parse_branching(*document, file, topology);
+  if (document->format == "forestcoll-forest" && document->version == forest::kBranchingVersion) {
+    auto branching = forest::parse_branching(*document, file, topology);
     if (!branching) return branching.errors();
     return AnyForest(*std::move(branching));
   }

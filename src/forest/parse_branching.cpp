@@ -18,7 +18,7 @@
 #include "forest/route_builder.hpp"
 #include "forest/route_table.hpp"
 
-namespace forestcoll::emit {
+namespace forestcoll::forest {
 namespace {
 
 /// A tree's edges as nodes of the topology, out-tree: from above to below.
@@ -226,4 +226,4 @@ Expected<BranchingForest> parse_branching(const ForestDocument& document, std::s
   return BranchingParser(document, file, topology).parse();
 }
 
-}  // namespace forestcoll::emit
+}  // namespace forestcoll::forest

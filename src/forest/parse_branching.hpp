@@ -9,7 +9,7 @@
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/topology.hpp"
 
-namespace forestcoll::emit {
+namespace forestcoll::forest {
 
 inline constexpr std::int64_t kBranchingVersion = 3;
 
@@ -18,4 +18,4 @@ inline constexpr std::int64_t kBranchingVersion = 3;
                                                         std::string_view file,
                                                         const Topology& topology);
 
-}  // namespace forestcoll::emit
+}  // namespace forestcoll::forest

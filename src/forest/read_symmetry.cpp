@@ -6,7 +6,7 @@
 
 #include "forest/document_nodes.hpp"
 
-namespace forestcoll::emit {
+namespace forestcoll::forest {
 namespace {
 
 // The exponents of an element stand side by side in so many bits.
@@ -104,4 +104,4 @@ Expected<Symmetry> make_symmetry(const std::vector<DocumentGenerator>& generator
   return SymmetryMaker(named, file, where).make(generators);
 }
 
-}  // namespace forestcoll::emit
+}  // namespace forestcoll::forest

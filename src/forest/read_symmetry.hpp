@@ -12,7 +12,7 @@
 #include "forestcoll/id.hpp"
 #include "forestcoll/topology.hpp"
 
-namespace forestcoll::emit {
+namespace forestcoll::forest {
 
 /// The nodes and ranks of a fabric, by the names of a file.
 struct NamedNodes {
@@ -27,4 +27,4 @@ struct NamedNodes {
                                                const NamedNodes& named, std::string_view file,
                                                const std::string& where);
 
-}  // namespace forestcoll::emit
+}  // namespace forestcoll::forest

@@ -7,7 +7,7 @@
 
 #include <array>
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
 namespace {
 
 constexpr std::array<GpuParameters, 8> kGpus = {{
@@ -103,4 +103,4 @@ std::span<const GpuParameters> gpu_parameters() {
   return kGpus;
 }
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

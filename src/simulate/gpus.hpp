@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
 
 struct GpuParameters {
   std::string_view name;
@@ -12,4 +12,4 @@ struct GpuParameters {
 };
 [[nodiscard]] std::span<const GpuParameters> gpu_parameters();
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

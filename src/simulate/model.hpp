@@ -9,18 +9,18 @@
 
 #include "forestcoll/simulate.hpp"
 #include "forestcoll/verify.hpp"
-#include "simulate/fabric.hpp"
-#include "simulate/flows_source.hpp"
-#include "simulate/forest_source.hpp"
-#include "simulate/plan_source.hpp"
-#include "simulate/program_source.hpp"
+#include "simulate/fabric/fabric.hpp"
+#include "simulate/sources/flows_source.hpp"
+#include "simulate/sources/forest_source.hpp"
+#include "simulate/sources/plan_source.hpp"
+#include "simulate/sources/program_source.hpp"
 
 namespace forestcoll {
 
 class Simulator::Model {
  public:
-  using Source = std::variant<audit::ProgramSource, audit::ForestSource, audit::PlanSource,
-                              audit::FlowsSource>;
+  using Source = std::variant<simulate::ProgramSource, simulate::ForestSource, simulate::PlanSource,
+                              simulate::FlowsSource>;
   struct Description {
     std::string format, collective, protocol;
     std::int64_t ranks = 0;
@@ -28,7 +28,7 @@ class Simulator::Model {
     std::int64_t bytes = 0;  ///< of the buffer that the schedule itself is for; 0: any
   };
 
-  Model(Description description, const Topology& topology, audit::Fabric fabric, Source source)
+  Model(Description description, const Topology& topology, simulate::Fabric fabric, Source source)
       : description_(std::move(description)),
         fabric_(std::move(fabric)),
         source_(std::move(source)) {
@@ -36,18 +36,19 @@ class Simulator::Model {
   }
 
   [[nodiscard]] const Description& description() const { return description_; }
-  [[nodiscard]] const audit::Fabric& fabric() const { return fabric_; }
+  [[nodiscard]] const simulate::Fabric& fabric() const { return fabric_; }
   [[nodiscard]] const std::string& name(NodeId node) const { return names_[node.index()]; }
 
   /// Bytes of the whole buffer that go through in one pass.
   [[nodiscard]] double full_pass(const SimulationParameters& parameters) const;
   /// That no simulation of every pass is below, with the tolerance that it has by default.
   [[nodiscard]] double least_seconds(const SimulationParameters& parameters, double bytes) const;
-  [[nodiscard]] audit::EventGraph make(const SimulationParameters& parameters, double bytes) const;
+  [[nodiscard]] simulate::EventGraph make(const SimulationParameters& parameters,
+                                          double bytes) const;
 
  private:
   Description description_;
-  audit::Fabric fabric_;
+  simulate::Fabric fabric_;
   Source source_;
   std::vector<std::string> names_;
 };

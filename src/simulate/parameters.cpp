@@ -185,14 +185,15 @@ SimulationParameters with_buffers(SimulationParameters parameters, std::int64_t 
 
 std::vector<std::string> simulation_gpus() {
   std::vector<std::string> names;
-  for (const audit::GpuParameters& gpu : audit::gpu_parameters()) names.emplace_back(gpu.name);
+  for (const simulate::GpuParameters& gpu : simulate::gpu_parameters())
+    names.emplace_back(gpu.name);
   names.emplace_back(SimulationParameters{}.name);
   return names;
 }
 
 Expected<SimulationParameters> find_simulation_parameters(std::string_view name) {
   if (name == SimulationParameters{}.name) return SimulationParameters{};
-  for (const audit::GpuParameters& gpu : audit::gpu_parameters()) {
+  for (const simulate::GpuParameters& gpu : simulate::gpu_parameters()) {
     if (gpu.name == name) return parse_simulation_parameters(gpu.json, name);
   }
   return make_error(Code::M03,

@@ -18,7 +18,7 @@
 #include "audit/msccl/xml_reader.hpp"
 #include "audit/plan/file.hpp"
 #include "audit/plan/groups.hpp"
-#include "audit/plan/structure.hpp"
+#include "audit/plan/rules/structure.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/failures.hpp"
 #include "simulate/model.hpp"
@@ -94,7 +94,7 @@ std::int64_t buffer_bytes(const audit::FlowsFile& flows) {
 class Preparation {
  public:
   Preparation(std::string_view text, std::string_view file, const Topology& topology,
-              Acceptance acceptance, audit::Fabric fabric)
+              Acceptance acceptance, simulate::Fabric fabric)
       : text_(text),
         file_(file),
         topology_(topology),
@@ -121,7 +121,7 @@ class Preparation {
     if (!program) return program.errors();
     audit::check_structure(*program, target, VerifyOptions{}.sms, findings_);
     description_.protocol = program->protocol;
-    return finish(audit::ProgramSource(*std::move(program), fabric_, findings_));
+    return finish(simulate::ProgramSource(*std::move(program), fabric_, findings_));
   }
 
   Expected<Simulator> read_plan() {
@@ -134,21 +134,21 @@ class Preparation {
     const audit::MemoryMap memory(in_slices(program, slices), plan->in_place
                                                                   ? audit::Placement::in_place
                                                                   : audit::Placement::out_of_place);
-    return finish(
-        audit::PlanSource(in_slices(*plan, slices), memory, chunks_ * slices, fabric_, findings_));
+    return finish(simulate::PlanSource(in_slices(*plan, slices), memory, chunks_ * slices, fabric_,
+                                       findings_));
   }
 
   Expected<Simulator> read_forest() {
     const auto forest = audit::read_forest_json(text_, file_, findings_);
     if (!forest) return forest.errors();
-    return finish(audit::ForestSource(*forest, topology_, chunks_, fabric_, findings_));
+    return finish(simulate::ForestSource(*forest, topology_, chunks_, fabric_, findings_));
   }
 
   Expected<Simulator> read_flows() {
     const auto flows = audit::read_flows(text_, file_, findings_);
     if (!flows) return flows.errors();
     if (description_.collective == "alltoallv") description_.bytes = buffer_bytes(*flows);
-    return finish(audit::FlowsSource(*flows, topology_, fabric_));
+    return finish(simulate::FlowsSource(*flows, topology_, fabric_));
   }
 
   Expected<Simulator> finish(Simulator::Model::Source source) {
@@ -163,7 +163,7 @@ class Preparation {
   std::string_view text_, file_;
   const Topology& topology_;
   std::string target_;
-  audit::Fabric fabric_;
+  simulate::Fabric fabric_;
   Findings findings_;
   Simulator::Model::Description description_;
   std::int64_t chunks_ = 0;
@@ -176,7 +176,7 @@ Expected<Simulator> prepare_simulation(std::string_view schedule, std::string_vi
   auto acceptance = accept(schedule, file, topology);
   if (!acceptance) return acceptance.errors();
   const bool names_paths = acceptance->verdict.threadblocks == 0;  // a forest, not programs
-  auto fabric = audit::Fabric::make(names_paths ? topology : without_relays(topology));
+  auto fabric = simulate::Fabric::make(names_paths ? topology : without_relays(topology));
   if (!fabric) return fabric.errors();
   return Preparation(schedule, file, topology, *std::move(acceptance), *std::move(fabric)).read();
 }

@@ -9,7 +9,7 @@
 
 #include "audit/common/findings.hpp"
 #include "forestcoll/simulate.hpp"
-#include "simulate/fabric.hpp"
+#include "simulate/fabric/fabric.hpp"
 
 namespace forestcoll {
 namespace {
@@ -34,7 +34,7 @@ double unit_of_parts(const std::set<double>& parts) {
 
 class SimgridPlatform {
  public:
-  SimgridPlatform(const Topology& topology, audit::Fabric fabric)
+  SimgridPlatform(const Topology& topology, simulate::Fabric fabric)
       : topology_(topology), fabric_(std::move(fabric)) {}
 
   std::string write() {
@@ -65,7 +65,7 @@ class SimgridPlatform {
         audit::Findings findings("");
         routes_.push_back(from == to ? -1 : fabric_.between(Rank(from), Rank(to), findings));
         if (routes_.back() < 0) continue;
-        for (const audit::LinkPart& part : fabric_.route(routes_.back()).parts) {
+        for (const simulate::LinkPart& part : fabric_.route(routes_.back()).parts) {
           parts[static_cast<std::size_t>(part.link)].insert(part.part);
         }
       }
@@ -129,7 +129,7 @@ class SimgridPlatform {
 
   void write_route(pugi::xml_node& route, std::int32_t number) const {
     if (number < 0) return add_to(route, kManagement);
-    for (const audit::LinkPart& part : fabric_.route(number).parts) {
+    for (const simulate::LinkPart& part : fabric_.route(number).parts) {
       const auto link = static_cast<std::size_t>(part.link);
       for (auto times = std::lround(part.part / unit_[link]); times > 0; --times) {
         add_to(route, name(link));
@@ -146,9 +146,9 @@ class SimgridPlatform {
   [[nodiscard]] double missing_latency(std::int32_t number) const {
     constexpr double kNone = 1e-9;  // µs, of rounding
     if (number < 0) return 0;
-    const audit::SimulatedRoute& route = fabric_.route(number);
+    const simulate::SimulatedRoute& route = fabric_.route(number);
     double missing = route.latency_us;
-    for (const audit::LinkPart& part : route.parts) {
+    for (const simulate::LinkPart& part : route.parts) {
       missing -= latency_[static_cast<std::size_t>(part.link)];
     }
     return missing > kNone ? missing : 0;
@@ -165,7 +165,7 @@ class SimgridPlatform {
   }
 
   const Topology& topology_;
-  audit::Fabric fabric_;
+  simulate::Fabric fabric_;
   pugi::xml_document document_;
   pugi::xml_node zone_;
   std::vector<std::int32_t> routes_;
@@ -176,7 +176,7 @@ class SimgridPlatform {
 }  // namespace
 
 Expected<std::string> to_simgrid(const Topology& topology) {
-  auto fabric = audit::Fabric::make(topology);
+  auto fabric = simulate::Fabric::make(topology);
   if (!fabric) return fabric.errors();
   return SimgridPlatform(topology, *std::move(fabric)).write();
 }

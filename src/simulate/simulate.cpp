@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "forestcoll/codes.hpp"
-#include "simulate/least_time.hpp"
 #include "simulate/model.hpp"
+#include "simulate/run/least_time.hpp"
 #include "simulate/size_runs.hpp"
 
 namespace forestcoll {
@@ -23,15 +23,15 @@ double Simulator::Model::full_pass(const SimulationParameters& parameters) const
   return std::visit([&](const auto& source) { return source.full_pass(parameters); }, source_);
 }
 
-audit::EventGraph Simulator::Model::make(const SimulationParameters& parameters,
-                                         double bytes) const {
+simulate::EventGraph Simulator::Model::make(const SimulationParameters& parameters,
+                                            double bytes) const {
   return std::visit([&](const auto& source) { return source.make(fabric_, parameters, bytes); },
                     source_);
 }
 
 double Simulator::Model::least_seconds(const SimulationParameters& parameters, double bytes) const {
   const double part = 1 - SimulationOptions{}.tolerance;
-  return part * audit::least_seconds(make(parameters, bytes), fabric_.capacity());
+  return part * simulate::least_seconds(make(parameters, bytes), fabric_.capacity());
 }
 
 namespace {
@@ -183,21 +183,21 @@ class Sweep {
 
   // No transfer is faster than its links, whatever the tolerance.
   Expected<double> seconds(double bytes) {
-    const audit::SizeRun& run = runs_.at(bytes);
+    const simulate::SizeRun& run = runs_.at(bytes);
     switch (run.end) {
-      case audit::SizeRun::End::complete:
+      case simulate::SizeRun::End::complete:
         if (bytes > largest_) note_links(bytes, run.link_bytes);
         return std::max(run.seconds, link_seconds_ * bytes);
-      case audit::SizeRun::End::late:
+      case simulate::SizeRun::End::late:
         return std::numeric_limits<double>::infinity();
-      case audit::SizeRun::End::stuck:
+      case simulate::SizeRun::End::stuck:
         return make_error(Code::M05,
                           "the schedule gets stuck: too few operations may be in flight on a "
                           "connection",
                           "give the protocol more slots");
-      case audit::SizeRun::End::stopped:
+      case simulate::SizeRun::End::stopped:
         return make_error(Code::R01, "stopped before the end", "give it more time");
-      case audit::SizeRun::End::too_many:
+      case simulate::SizeRun::End::too_many:
         break;
     }
     return make_error(Code::M06,
@@ -234,7 +234,7 @@ class Sweep {
   const Simulator::Model& model_;
   const SimulationParameters& parameters_;
   const SimulationOptions& options_;
-  audit::SizeRuns runs_;
+  simulate::SizeRuns runs_;
   std::vector<Rung> ladder_;
   double largest_ = 0;  // bytes of the run that link_bytes_ is from
   std::vector<double> link_bytes_;

@@ -8,9 +8,9 @@
 #include <span>
 #include <utility>
 
-#include "simulate/event_run.hpp"
+#include "simulate/run/event_run.hpp"
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
 namespace {
 
 // By link, of each byte of the buffer.
@@ -98,4 +98,4 @@ void SizeRuns::report(double passes) {
   options_.progress(std::min(1.0, reported_ / expected_));
 }
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

@@ -11,7 +11,7 @@
 #include "forestcoll/simulate.hpp"
 #include "simulate/model.hpp"
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
 
 /// A schedule simulated from beginning to end.
 struct SizeRun {
@@ -59,4 +59,4 @@ class SizeRuns {
   double expected_ = 0, reported_ = 0;  // passes
 };
 
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

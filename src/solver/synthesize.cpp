@@ -12,8 +12,8 @@
 #include "forestcoll/codes.hpp"
 #include "solver/allreduce/at_once.hpp"
 #include "solver/pack/problem.hpp"
-#include "solver/pack_at_once.hpp"
 #include "solver/portfolio/best_forest.hpp"
+#include "solver/portfolio/pack_at_once.hpp"
 
 namespace forestcoll {
 namespace {

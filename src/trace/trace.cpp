@@ -15,7 +15,7 @@
 #include "base/check.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/verify.hpp"
-#include "simulate/graph_maker.hpp"
+#include "simulate/fabric/graph_maker.hpp"
 
 namespace forestcoll {
 namespace {
@@ -38,11 +38,11 @@ struct Passes {
 
 Passes cut_into_passes(const audit::Program& program, std::int64_t bytes) {
   const SimulationParameters runtime;  // the protocols' buffers, as the runtimes have them
-  const ProtocolParameters& protocol = audit::protocol_of(runtime, program.protocol);
+  const ProtocolParameters& protocol = simulate::protocol_of(runtime, program.protocol);
   Passes passes;
   passes.chunk_bytes = bytes / program.chunks;
   passes.slots = protocol.slots;
-  passes.count = audit::passes_for(static_cast<double>(passes.chunk_bytes), protocol.pass_bytes);
+  passes.count = simulate::passes_for(static_cast<double>(passes.chunk_bytes), protocol.pass_bytes);
   const auto fit =
       static_cast<std::int64_t>(protocol.pass_bytes) / std::max<std::int64_t>(1, passes.bytes(0));
   passes.split = static_cast<std::int32_t>(std::clamp<std::int64_t>(fit, 1, audit::kMaxCount));

@@ -1,4 +1,4 @@
-// Numbers, and sizes in bytes. What is refused, and how, stands in tests/audit beside the
+// Numbers, and sizes in bytes. What is refused, and how, stands in tests/simulate beside the
 // simulator's input.
 #include "forestcoll/text.hpp"
 

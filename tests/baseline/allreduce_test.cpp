@@ -115,7 +115,7 @@ struct Case {
   Ratio known;  ///< GB/s
 };
 
-class AllreduceRate : public testing::TestWithParam<Case> {};
+class AllreduceRate : public ::testing::TestWithParam<Case> {};
 
 TEST_P(AllreduceRate, IsThatOfTheLinkThatBothPhasesLoadMost) {
   const TestFabric fabric = GetParam().fabric();
@@ -130,7 +130,7 @@ TEST_P(AllreduceRate, IsThatOfTheLinkThatBothPhasesLoadMost) {
 
 INSTANTIATE_TEST_SUITE_P(
     Fabrics, AllreduceRate,
-    testing::Values(
+    ::testing::Values(
         Case{"TwoBoxes", [] { return bundled("dgx-a100-x2"); }, "double-tree", Ratio(1200, 7)},
         Case{"ThreeBoxes", three_boxes, "double-tree", Ratio(400, 3)},
         Case{"Dgx1", [] { return bundled("dgx-1-v100"); }, "double-tree", Ratio(200, 3)},

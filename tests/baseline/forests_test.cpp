@@ -97,7 +97,7 @@ void expect_all_sound(const TestFabric& fabric, const std::string& what) {
   }
 }
 
-class BundledBaselines : public testing::TestWithParam<std::string> {};
+class BundledBaselines : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(BundledBaselines, AreSound) {
   expect_all_sound(test::bundled(GetParam()), GetParam());
@@ -110,7 +110,7 @@ std::vector<std::string> small_ones() {
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Topologies, BundledBaselines, testing::ValuesIn(small_ones()),
+INSTANTIATE_TEST_SUITE_P(Topologies, BundledBaselines, ::testing::ValuesIn(small_ones()),
                          [](const auto& each) {
                            std::string name = each.param;
                            std::replace(name.begin(), name.end(), '-', '_');

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "audit/shared_builders.hpp"
+#include "audit/plan/shared_builders.hpp"
 #include "run/mpirun.hpp"
 
 namespace forestcoll::testing {

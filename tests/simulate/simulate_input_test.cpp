@@ -4,7 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "audit/shared_builders.hpp"
+#include "audit/plan/shared_builders.hpp"
 #include "simulate/simulate_testing.hpp"
 
 namespace audit_test {

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <random>
 
-#include "simulate/event_run.hpp"
-#include "simulate/shared_links.hpp"
+#include "simulate/run/event_run.hpp"
+#include "simulate/run/shared_links.hpp"
 
-namespace forestcoll::audit {
+namespace forestcoll::simulate {
 namespace {
 
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
@@ -196,4 +196,4 @@ TEST(EventRun, EndsWhenTheLastEffectIsThere) {
 }
 
 }  // namespace
-}  // namespace forestcoll::audit
+}  // namespace forestcoll::simulate

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "audit/shared_builders.hpp"
+#include "audit/plan/shared_builders.hpp"
 #include "forestcoll/verify.hpp"
 #include "simulate/simulate_testing.hpp"
 

@@ -7,14 +7,14 @@
 
 #include "base/check.hpp"
 #include "forestcoll/codes.hpp"
-#include "solver/alltoall/answer.hpp"
 #include "solver/alltoall/cut.hpp"
 #include "solver/alltoall/first_order.hpp"
 #include "solver/alltoall/folded.hpp"
-#include "solver/alltoall/instance.hpp"
+#include "solver/alltoall/instance/answer.hpp"
+#include "solver/alltoall/instance/instance.hpp"
+#include "solver/alltoall/instance/routing.hpp"
 #include "solver/alltoall/loaded_trees.hpp"
 #include "solver/alltoall/program.hpp"
-#include "solver/alltoall/routing.hpp"
 #include "solver/alltoall/simplex.hpp"
 
 namespace forestcoll {

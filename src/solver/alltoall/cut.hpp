@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "solver/alltoall/answer.hpp"
-#include "solver/alltoall/instance.hpp"
+#include "solver/alltoall/instance/answer.hpp"
+#include "solver/alltoall/instance/instance.hpp"
 
 namespace forestcoll::solver::alltoall {
 

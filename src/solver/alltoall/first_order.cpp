@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "solver/alltoall/halpern.hpp"
-#include "solver/alltoall/routing.hpp"
+#include "solver/alltoall/instance/routing.hpp"
 
 namespace forestcoll::solver::alltoall {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <stop_token>
 
-#include "solver/alltoall/answer.hpp"
 #include "solver/alltoall/folded.hpp"
-#include "solver/alltoall/instance.hpp"
+#include "solver/alltoall/instance/answer.hpp"
+#include "solver/alltoall/instance/instance.hpp"
 
 namespace forestcoll::solver::alltoall {
 

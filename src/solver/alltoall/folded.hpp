@@ -6,7 +6,7 @@
 
 #include "forestcoll/digraph.hpp"
 #include "forestcoll/id.hpp"
-#include "solver/alltoall/instance.hpp"
+#include "solver/alltoall/instance/instance.hpp"
 
 namespace forestcoll::solver::alltoall {
 

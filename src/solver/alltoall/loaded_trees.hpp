@@ -1,8 +1,8 @@
 // A quick interval for a demand without symmetry: cuts around boxes, and trees of cheapest paths.
 #pragma once
 
-#include "solver/alltoall/answer.hpp"
-#include "solver/alltoall/instance.hpp"
+#include "solver/alltoall/instance/answer.hpp"
+#include "solver/alltoall/instance/instance.hpp"
 
 namespace forestcoll::solver::alltoall {
 

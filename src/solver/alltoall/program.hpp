@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "solver/alltoall/instance.hpp"
+#include "solver/alltoall/instance/instance.hpp"
 #include "solver/alltoall/refinement.hpp"
 #include "solver/linear/linear_program.hpp"
 

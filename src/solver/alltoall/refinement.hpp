@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "solver/alltoall/instance.hpp"
+#include "solver/alltoall/instance/instance.hpp"
 #include "solver/symmetry/network_orbits.hpp"
 
 namespace forestcoll::solver::alltoall {

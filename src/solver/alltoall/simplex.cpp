@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "solver/alltoall/routing.hpp"
+#include "solver/alltoall/instance/routing.hpp"
 #include "solver/alltoall/vertex.hpp"
 #include "solver/linear/linear_program.hpp"
 #include "solver/linear/simple_fractions.hpp"

@@ -1,8 +1,8 @@
 // The linear program solved, and both of its answers made exact.
 #pragma once
 
-#include "solver/alltoall/answer.hpp"
-#include "solver/alltoall/instance.hpp"
+#include "solver/alltoall/instance/answer.hpp"
+#include "solver/alltoall/instance/instance.hpp"
 #include "solver/alltoall/program.hpp"
 
 namespace forestcoll::solver::alltoall {

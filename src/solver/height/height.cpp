@@ -4,10 +4,10 @@
 #include <optional>
 #include <utility>
 
-#include "solver/height/anneal.hpp"
-#include "solver/height/descent.hpp"
-#include "solver/height/flat.hpp"
-#include "solver/height/shortest.hpp"
+#include "solver/height/edges/anneal.hpp"
+#include "solver/height/edges/descent.hpp"
+#include "solver/height/whole/flat.hpp"
+#include "solver/height/whole/shortest.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -173,14 +173,6 @@ class Rounds {
 };
 
 }  // namespace
-
-Resources plain_resources(const IdVector<ArcId, Capacity>& residual) {
-  Resources resources;
-  resources.residual = residual;
-  resources.weight.assign(residual.size(), 1);
-  for (std::size_t a = 0; a < residual.size(); ++a) resources.of.push_back(ArcId(a));
-  return resources;
-}
 
 void lower_heights(const TreeRows& rows, Resources& resources, const Orbits& orbits,
                    const HeightGoal& goal, Effort effort, const std::stop_token& stop,

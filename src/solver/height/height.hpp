@@ -1,44 +1,14 @@
 // Lower trees within the same capacities.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <stop_token>
-#include <vector>
 
-#include "forest/route_table.hpp"
-#include "forestcoll/forest.hpp"
-#include "forestcoll/id.hpp"
-#include "forestcoll/network.hpp"
 #include "forestcoll/pack.hpp"
-#include "solver/common/core.hpp"
+#include "solver/height/common/tree_rows.hpp"
 #include "solver/symmetry/orbits.hpp"
 
 namespace forestcoll::solver {
-
-/// The trees that a pass works on. It may split a tree into two of the same root, the
-/// multiplicity shared out, and then appends a row.
-struct TreeRows {
-  const Core& core;
-  RouteTable& table;  ///< SegmentId(a) is core arc a
-  std::vector<Forest::Tree>& trees;
-  std::vector<Route>& routes;  ///< `routes[t * N + v]` reaches rank v in tree t
-};
-
-/// What the routes of the trees cost. A tree of multiplicity m that uses arc a takes
-/// m·weight[a] units of the resource of[a]; what is left of that is residual[of[a]]. For an
-/// ordinary forest every arc is its own resource with weight 1. For the base trees of a symmetric
-/// forest the arcs of an orbit share one, and `weight` is the number of images of the tree that
-/// use the arc, or rather its orbit, per base tree.
-struct Resources {
-  IdVector<ArcId, ArcId> of;
-  IdVector<ArcId, std::int64_t> weight;
-  IdVector<ArcId, Capacity> residual;  ///< by resource
-};
-
-/// Every arc its own resource, `residual` units of it left.
-[[nodiscard]] Resources plain_resources(const IdVector<ArcId, Capacity>& residual);
 
 /// How long a descent may take around random exchanges: a tenth of their time or less, or as long.
 enum class Descents { brief, as_long };
@@ -53,9 +23,9 @@ struct HeightGoal {
 };
 
 /// Makes the trees lower where they are higher than the goal. First by whole forests of stars, of
-/// two levels, or of breadth-first trees, where the capacities allow one (flat.hpp,
-/// shortest.hpp). Else edge by edge (descent.hpp); and where that is not enough, by
-/// random exchanges (anneal.hpp) and edge by edge again, a few times. Every step keeps the
+/// two levels, or of breadth-first trees, where the capacities allow one (whole/flat.hpp,
+/// whole/shortest.hpp). Else edge by edge (edges/descent.hpp); and where that is not enough, by
+/// random exchanges (edges/anneal.hpp) and edge by edge again, a few times. Every step keeps the
 /// trees spanning, the loads within capacity and the multiplicities per root. Afterwards the trees
 /// are in order of their roots, their heights and `resources.residual` right. `orbits` says what
 /// the trees stand for: images under its group are trees as well.

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "solver/common/core.hpp"
-#include "solver/pack/quick_trees.hpp"
-#include "solver/pack/tree_store.hpp"
+#include "solver/pack/trees/quick_trees.hpp"
+#include "solver/pack/trees/tree_store.hpp"
 #include "solver/rate/scale.hpp"
 #include "solver/symmetry/orbits.hpp"
 #include "solver/symmetry/symmetry.hpp"

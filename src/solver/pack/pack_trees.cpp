@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "solver/common/budget.hpp"
-#include "solver/height/by_rank.hpp"
-#include "solver/height/flat.hpp"
+#include "solver/height/edges/mend.hpp"
 #include "solver/height/height.hpp"
-#include "solver/height/mend.hpp"
-#include "solver/height/shortest.hpp"
+#include "solver/height/whole/by_rank.hpp"
+#include "solver/height/whole/flat.hpp"
+#include "solver/height/whole/shortest.hpp"
 #include "solver/pack/tree_packing.hpp"
-#include "solver/pack/tree_store.hpp"
+#include "solver/pack/trees/tree_store.hpp"
 
 namespace forestcoll::solver {
 namespace {

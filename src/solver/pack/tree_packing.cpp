@@ -6,9 +6,9 @@
 
 #include "solver/common/join_trees.hpp"
 #include "solver/height/height.hpp"
-#include "solver/pack/packer.hpp"
-#include "solver/pack/quick_trees.hpp"
-#include "solver/pack/tree_store.hpp"
+#include "solver/pack/trees/packer.hpp"
+#include "solver/pack/trees/quick_trees.hpp"
+#include "solver/pack/trees/tree_store.hpp"
 
 namespace forestcoll::solver {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "solver/common/few_ranks.hpp"
-#include "solver/pack/pack_or_copy.hpp"
+#include "solver/pack/search/pack_or_copy.hpp"
 
 namespace forestcoll::solver {
 namespace {

@@ -9,10 +9,10 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/congestion.hpp"
 #include "solver/allreduce/at_once.hpp"
-#include "solver/height/bound.hpp"
+#include "solver/height/bound/bound.hpp"
 #include "solver/pack/fallback_forest.hpp"
-#include "solver/pack/max_height.hpp"
-#include "solver/pack/pack_or_copy.hpp"
+#include "solver/pack/search/max_height.hpp"
+#include "solver/pack/search/pack_or_copy.hpp"
 #include "solver/portfolio/numbers_of_trees.hpp"
 
 namespace forestcoll::solver {

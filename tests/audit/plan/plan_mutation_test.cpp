@@ -9,8 +9,8 @@
 #include "audit/mutant_table.hpp"
 #include "audit/plan/plan_builders.hpp"
 #include "audit/plan/plan_executor.hpp"
+#include "audit/plan/shared_builders.hpp"
 #include "audit/random_forest.hpp"
-#include "audit/shared_builders.hpp"
 #include "forestcoll/verify.hpp"
 #include "schedule/mscclpp/plan.hpp"
 

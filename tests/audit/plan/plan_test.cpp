@@ -3,7 +3,7 @@
 
 #include "audit/plan/plan_checking.hpp"
 #include "audit/plan/plan_executor.hpp"
-#include "audit/shared_builders.hpp"
+#include "audit/plan/shared_builders.hpp"
 
 namespace audit_test {
 namespace {

@@ -10,7 +10,7 @@
 #include "forestcoll/emit.hpp"
 #include "forestcoll/verify.hpp"
 #include "in_network_fabrics.hpp"
-#include "solver/kept_trees.hpp"
+#include "solver/portfolio/kept_trees.hpp"
 #include "support/topology_of.hpp"
 
 namespace forestcoll::testing {

@@ -8,7 +8,7 @@
 
 #include "forest/route_table.hpp"
 #include "forest/symmetry.hpp"
-#include "solver/height/anneal.hpp"
+#include "solver/height/edges/anneal.hpp"
 #include "solver/height/height_testing.hpp"
 #include "solver/symmetry/orbits.hpp"
 #include "support/fabrics.hpp"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "forestcoll/pack.hpp"
-#include "solver/height/bound.hpp"
-#include "solver/height/cuts.hpp"
+#include "solver/height/bound/bound.hpp"
+#include "solver/height/bound/cuts.hpp"
 #include "solver/linear/linear_program.hpp"
 #include "solver/symmetry/symmetry.hpp"
 #include "support/fabrics.hpp"

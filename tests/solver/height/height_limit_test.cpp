@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "forestcoll/synthesize.hpp"
-#include "solver/pack/max_height.hpp"
+#include "solver/pack/search/max_height.hpp"
 #include "support/fabrics.hpp"
 #include "support/oracles.hpp"
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "solver/height/shapes.hpp"
+#include "solver/height/edges/shapes.hpp"
 
 namespace forestcoll {
 namespace {

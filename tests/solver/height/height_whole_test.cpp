@@ -9,11 +9,11 @@
 
 #include "forest/route_table.hpp"
 #include "forestcoll/pack.hpp"
-#include "solver/height/by_rank.hpp"
-#include "solver/height/flat.hpp"
+#include "solver/height/edges/mend.hpp"
 #include "solver/height/height_testing.hpp"
-#include "solver/height/mend.hpp"
-#include "solver/height/shortest.hpp"
+#include "solver/height/whole/by_rank.hpp"
+#include "solver/height/whole/flat.hpp"
+#include "solver/height/whole/shortest.hpp"
 #include "support/fabrics.hpp"
 
 namespace forestcoll {

@@ -1,4 +1,4 @@
-#include "solver/height/passages.hpp"
+#include "solver/height/whole/passages.hpp"
 
 #include <gtest/gtest.h>
 

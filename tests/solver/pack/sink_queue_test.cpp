@@ -1,5 +1,5 @@
 // Sinks on their way to several threads.
-#include "solver/pack/sink_queue.hpp"
+#include "solver/pack/trees/sink_queue.hpp"
 
 #include <gtest/gtest.h>
 

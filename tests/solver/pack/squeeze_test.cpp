@@ -1,5 +1,5 @@
 // Forests that are low enough, squeezed: they need less, and stay forests.
-#include "solver/pack/squeeze.hpp"
+#include "solver/pack/search/squeeze.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "forestcoll/synthesize.hpp"
-#include "solver/pack/max_height.hpp"
+#include "solver/pack/search/max_height.hpp"
 #include "support/fabrics.hpp"
 #include "support/oracles.hpp"
 

@@ -18,6 +18,7 @@
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/demand.hpp"
 #include "forestcoll/verify.hpp"
 
 namespace forestcoll::cli {

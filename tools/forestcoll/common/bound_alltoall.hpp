@@ -10,6 +10,7 @@
 #include "common/fabric.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/alltoall.hpp"
+#include "forestcoll/demand.hpp"
 #include "forestcoll/network.hpp"
 
 namespace CLI {

@@ -1,0 +1,199 @@
+#include "simulate/run/least_time.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace forestcoll::simulate {
+namespace {
+
+std::size_t index(std::int32_t i) {
+  return static_cast<std::size_t>(i);
+}
+
+// Fabric's links, then workers.
+double capacity_of(const EventGraph& graph, std::span<const double> capacity, std::int32_t link) {
+  const std::size_t l = index(link);
+  return l < capacity.size() ? capacity[l] : graph.workers[l - capacity.size()];
+}
+
+// By kind: seconds that a flow alone takes for each byte of each of so many flows.
+struct KindTimes {
+  double of_one = 0, of_weight = 0;
+};
+
+std::vector<KindTimes> kind_times(const EventGraph& graph, std::span<const double> capacity) {
+  std::vector<KindTimes> times;
+  for (const FlowKind& kind : graph.kinds) {
+    KindTimes each{1 / kind.most, 0};
+    for (const LinkPart& part : kind.route) {
+      each.of_weight =
+          std::max(each.of_weight, part.part / capacity_of(graph, capacity, part.link));
+    }
+    times.push_back(each);
+  }
+  return times;
+}
+
+// Of one round.
+std::vector<double> durations(const EventGraph& graph, std::span<const double> capacity) {
+  const std::vector<KindTimes> times = kind_times(graph, capacity);
+  std::vector<double> seconds;
+  for (const Activity& activity : graph.activities) {
+    seconds.push_back(activity.seconds);
+    if (activity.kind < 0) continue;
+    const KindTimes& kind = times[index(activity.kind)];
+    seconds.back() += activity.bytes * std::max(kind.of_one, kind.of_weight * activity.weight);
+  }
+  return seconds;
+}
+
+// `to` begins so long after `from` ends, at the earliest.
+struct Link {
+  std::int32_t from, to;
+  double delay;
+};
+
+// The longest chain to the begin of each activity, from `times` on.
+// What lies on a circle keeps the time that it has.
+std::vector<double> longest_chains(const std::vector<Link>& links,
+                                   const std::vector<double>& seconds, std::vector<double> times) {
+  const std::size_t n = seconds.size();
+  std::vector<std::size_t> begin(n + 1, 0), sorted(links.size());
+  std::vector<std::int32_t> missing(n, 0);
+  for (const Link& link : links) ++begin[index(link.from) + 1];
+  for (std::size_t a = 0; a < n; ++a) begin[a + 1] += begin[a];
+  std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
+  for (std::size_t l = 0; l < links.size(); ++l) {
+    sorted[next[index(links[l].from)]++] = l;
+    ++missing[index(links[l].to)];
+  }
+  std::vector<std::size_t> ready;
+  for (std::size_t a = 0; a < n; ++a) {
+    if (missing[a] == 0) ready.push_back(a);
+  }
+  while (!ready.empty()) {
+    const std::size_t a = ready.back();
+    ready.pop_back();
+    for (std::size_t i = begin[a]; i < begin[a + 1]; ++i) {
+      const Link& link = links[sorted[i]];
+      double& time = times[index(link.to)];
+      time = std::max(time, times[a] + seconds[a] + link.delay);
+      if (--missing[index(link.to)] == 0) ready.push_back(index(link.to));
+    }
+  }
+  return times;
+}
+
+// When each begins for the first time, at the earliest.
+std::vector<double> first_begins(const EventGraph& graph, const std::vector<double>& seconds) {
+  std::vector<Link> links;
+  for (const Wait& wait : graph.waits) {
+    if (wait.initial < wait.consumed) links.push_back({wait.from, wait.to, wait.delay});
+  }
+  return longest_chains(links, seconds, std::vector<double>(seconds.size(), 0));
+}
+
+// From its last end until all is over, at least: the same chains, backwards.
+std::vector<double> last_rests(const EventGraph& graph, const std::vector<double>& seconds) {
+  std::vector<Link> links;
+  for (const Wait& wait : graph.waits) {
+    const std::int64_t needed = wait.consumed * graph.activities[index(wait.to)].repeats;
+    const std::int64_t before =
+        wait.initial + wait.produced * (graph.activities[index(wait.from)].repeats - 1);
+    if (before < needed) links.push_back({wait.to, wait.from, wait.delay});
+  }
+  std::vector<double> rests;
+  for (const Activity& activity : graph.activities) rests.push_back(activity.after);
+  return longest_chains(links, seconds, std::move(rests));
+}
+
+// Sums of durations along activities of which each waits for the one before it, and the first of
+// each such row.
+struct Rows {
+  std::vector<double> sum;  // up to and with this one
+  std::vector<std::size_t> first;
+};
+
+Rows rows_of(const EventGraph& graph, const std::vector<double>& seconds) {
+  const std::size_t n = seconds.size();
+  std::vector<char> follows(n, 0);
+  for (const Wait& wait : graph.waits) {
+    if (wait.to == wait.from + 1 && wait.initial == 0) follows[index(wait.to)] = 1;
+  }
+  Rows rows{std::vector<double>(n), std::vector<std::size_t>(n)};
+  for (std::size_t a = 0; a < n; ++a) {
+    const bool goes_on = a > 0 && follows[a] != 0;
+    rows.sum[a] = seconds[a] + (goes_on ? rows.sum[a - 1] : 0);
+    rows.first[a] = goes_on ? rows.first[a - 1] : a;
+  }
+  return rows;
+}
+
+// A row whose first one waits for the last one's round before.
+double longest_circle(const EventGraph& graph, const std::vector<double>& seconds,
+                      const std::vector<double>& begins, const std::vector<double>& rests) {
+  const Rows rows = rows_of(graph, seconds);
+  double longest = 0;
+  for (const Wait& wait : graph.waits) {
+    const std::size_t from = index(wait.from), to = index(wait.to);
+    const bool is_circle = wait.initial == 1 && wait.produced == 1 && wait.consumed == 1 &&
+                           to <= from && rows.first[from] == rows.first[to];
+    if (!is_circle) continue;
+    const double round = rows.sum[from] - rows.sum[to] + seconds[to];
+    const auto rounds =
+        static_cast<double>(std::min(graph.activities[to].repeats, graph.activities[from].repeats));
+    longest = std::max(longest, begins[to] + rounds * round + rests[from]);
+  }
+  return longest;
+}
+
+// What a link or worker has to carry, when it can begin to, and what follows at least.
+struct LinkWork {
+  double load = 0;
+  double begin = std::numeric_limits<double>::infinity();
+  double rest = std::numeric_limits<double>::infinity();
+};
+
+double least_link_seconds(const EventGraph& graph, std::span<const double> capacity,
+                          const std::vector<double>& begins, const std::vector<double>& rests) {
+  std::vector<LinkWork> links(capacity.size() + graph.workers.size());
+  for (std::size_t a = 0; a < begins.size(); ++a) {
+    const Activity& activity = graph.activities[a];
+    if (activity.kind < 0 || activity.bytes == 0) continue;
+    const double all = activity.bytes * activity.weight * static_cast<double>(activity.repeats);
+    for (const LinkPart& part : graph.kinds[index(activity.kind)].route) {
+      LinkWork& link = links[index(part.link)];
+      link.load += all * part.part;
+      link.begin = std::min(link.begin, begins[a] + activity.seconds);
+      link.rest = std::min(link.rest, rests[a]);
+    }
+  }
+  double most = 0;
+  for (std::size_t l = 0; l < links.size(); ++l) {
+    if (links[l].load == 0) continue;
+    const double busy = links[l].load / capacity_of(graph, capacity, static_cast<std::int32_t>(l));
+    most = std::max(most, links[l].begin + busy + links[l].rest);
+  }
+  return most;
+}
+
+}  // namespace
+
+double least_seconds(const EventGraph& graph, std::span<const double> capacity) {
+  const std::vector<double> seconds = durations(graph, capacity);
+  const std::vector<double> begins = first_begins(graph, seconds);
+  const std::vector<double> rests = last_rests(graph, seconds);
+  double least = std::max(least_link_seconds(graph, capacity, begins, rests),
+                          longest_circle(graph, seconds, begins, rests));
+  for (std::size_t a = 0; a < begins.size(); ++a) {
+    const double rounds = static_cast<double>(graph.activities[a].repeats) * seconds[a];
+    least = std::max(least, begins[a] + rounds + rests[a]);
+  }
+  return least;
+}
+
+}  // namespace forestcoll::simulate

@@ -1,0 +1,41 @@
+// The trees of one phase of a forest as the simulator sees them: what is sent after what, and
+// where.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "audit/forest/file.hpp"
+#include "forestcoll/id.hpp"
+#include "forestcoll/topology.hpp"
+
+namespace forestcoll::simulate {
+
+/// One tree of the forest with numbers for names: images are spelt out.
+struct FlowTree {
+  std::int32_t root =
+      -1;  ///< a rank; of a switch that is one, another number, the same in all phases
+  double multiplicity = 1;
+  std::size_t begin = 0, end = 0;  ///< its edges in FlowPhase::edges, parents first
+};
+/// Data on its way from a rank to the next one, or through switches that copy or combine at once
+/// between a rank and several others.
+struct FlowEdge {
+  std::int32_t worker =
+      -1;  ///< the rank that sends (reads through switches); −1: a switch passes on
+  std::int32_t above =
+      -1;  ///< the edge next to the root, in FlowPhase::edges; −1: that is the root
+  std::int32_t route = -1;
+};
+struct FlowPhase {
+  bool inward = false;
+  std::vector<FlowTree> trees;
+  std::vector<FlowEdge> edges;
+};
+
+/// The nodes of a topology by the names of a forest; invalid where it has no such node.
+[[nodiscard]] std::vector<NodeId> nodes_by_name(const audit::ForestFile& forest,
+                                                const Topology& topology);
+
+}  // namespace forestcoll::simulate

@@ -1,0 +1,40 @@
+// A threadblock program (MSCCL XML) as an event graph.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "audit/common/program.hpp"
+#include "audit/msccl/step_graph.hpp"
+#include "forestcoll/simulate.hpp"
+#include "simulate/fabric/event_graph.hpp"
+#include "simulate/fabric/fabric.hpp"
+
+namespace forestcoll::simulate {
+
+class ProgramSource {
+ public:
+  /// Finds the routes of all connections; findings where there is none.
+  /// REQUIRES: verify finds the program to be right.
+  ProgramSource(audit::Program program, Fabric& fabric, audit::Findings& findings);
+  ProgramSource(const ProgramSource&) = delete;  // its graph leads into its program
+  ProgramSource(ProgramSource&&) = default;
+
+  [[nodiscard]] const audit::Program& program() const { return program_; }
+  /// Bytes of the whole buffer for which one pass over the program is full.
+  [[nodiscard]] double full_pass(const SimulationParameters& parameters) const;
+  /// For a buffer of so many bytes.
+  ///
+  /// An operation is an activity of its threadblock: a step of `cnt` chunks is split as the runtime
+  /// splits it. Passes are all of the same size; the runtime's last one is smaller instead.
+  [[nodiscard]] EventGraph make(const Fabric& fabric, const SimulationParameters& parameters,
+                                double bytes) const;
+
+ private:
+  audit::Program program_;
+  audit::StepGraph graph_;
+  std::vector<std::int32_t> route_;  ///< of what each threadblock sends; −1: nothing
+};
+
+}  // namespace forestcoll::simulate

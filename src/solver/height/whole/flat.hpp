@@ -1,0 +1,32 @@
+// Forests of height 1 and 2 on switched fabrics, straight from the structure.
+#pragma once
+
+#include <cstdint>
+#include <stop_token>
+
+#include "solver/height/common/tree_rows.hpp"
+
+namespace forestcoll::solver {
+
+/// Whether a forest must be within the capacities.
+enum class Fit { within, perhaps };
+
+/// Replaces the forest by one of flat trees, if the capacities allow it; with `Fit::perhaps` also
+/// where they do not, and `resources.residual` is negative where it asks too much: for
+/// `mend_overfull` to go on from.
+/// Height 1: every root sends to every rank. Height 2: the ranks of one switch (the widest that
+/// each has) form a group; a root sends to its own group and to one rank of every other group,
+/// which passes it on there. Within its group a root stands where the ranks stand that it enters
+/// the other groups by, so that groups of one size share the work evenly; where there is no way to
+/// that rank, the next one takes its place, and where a root has no way out, a mate's (height 3).
+/// With `Fit::perhaps` links that are full count as no way in a second try, and of the two the one
+/// is taken that asks for less beyond the capacities.
+/// Routes are the fewest hops through switches; among those, the arcs with the most capacity left.
+///
+/// `rows` may name roots and multiplicities alone, as for `pack_shortest`. Greedy: where this
+/// fails, other trees of this height may exist. REQUIRES: height 1 or 2.
+/// Cost: O(N · m log m), and as much per detour round a full arc, of which there are a few.
+bool pack_flat(const TreeRows& rows, Resources& resources, std::int32_t height, Fit fit,
+               const std::stop_token& stop);
+
+}  // namespace forestcoll::solver

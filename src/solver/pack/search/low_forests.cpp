@@ -1,0 +1,239 @@
+// How high trees come out is a matter of luck: with other numbers of trees, with less effort or
+// where lower ones were asked for, trees may be low at a higher rate. So whatever one search finds
+// is kept for all, and each ends where it cannot beat what is known. What is low enough is then
+// squeezed (squeeze.hpp), as several copies too: that finds more in a hundredth of the time, from
+// the best that the searches find.
+//
+// A search takes a hundred times as long as a packing. Small numbers of trees come first: their
+// searches are the shortest, and copies of what they find are where larger numbers begin. Where
+// several in turn find nothing better, the rest is left out.
+#include "solver/pack/search/low_forests.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "solver/pack/pack_so_far.hpp"
+#include "solver/pack/search/scale_search.hpp"
+#include "solver/pack/search/squeeze.hpp"
+#include "solver/rate/scale.hpp"
+
+namespace forestcoll::solver {
+namespace {
+
+// Tree edges up to which each search goes on for itself, whatever others found: so none finds less
+// among others than alone.
+constexpr std::int64_t kThoroughEdges = 1 << 9;
+
+// Tree edges searched in turn without anything better being found after which more are not worth
+// their time. Random exchanges take as long for 1,024 edges as for more.
+constexpr std::int64_t kPatience = 1 << 14;
+constexpr std::int64_t kPatienceOfExchanges = 1 << 11;
+constexpr std::int64_t kMostOfExchanges = 1 << 10;
+
+// Forests, the fastest first, of which copies are squeezed.
+constexpr std::size_t kSqueezed = 4;
+
+std::int64_t patience_of(Effort effort) {
+  return effort == Effort::fast ? kPatience : kPatienceOfExchanges;
+}
+
+std::int64_t edges_of_one(const Network& network, const Weights& weights) {
+  const auto roots = std::count_if(weights.begin(), weights.end(), [](auto w) { return w > 0; });
+  return std::max<std::int64_t>(1, roots) * static_cast<std::int64_t>(network.ranks.size());
+}
+
+bool is_stop(const Expected<void>& done) {
+  return !done && was_stopped(done.errors());
+}
+
+}  // namespace
+
+Patience::Patience(Effort effort, std::int64_t edges)
+    : effort_(effort), edges_(edges), left_(patience_of(effort)) {}
+
+void Patience::spend(std::int64_t k, bool has_found_better) {
+  const std::int64_t most = effort_ == Effort::fast ? kPatience : kMostOfExchanges;
+  const std::int64_t edges = k > most / edges_ ? most : k * edges_;
+  left_ = has_found_better ? patience_of(effort_) : left_ - edges;
+}
+
+LowForests::LowForests(const Network& network, const Weights& weights, const Scaling& scaling,
+                       const PackOptions& options, std::span<const Scaling> others)
+    : network_(network),
+      weights_(weights),
+      options_(options),
+      least_(height_lower_bound(network, weights)),
+      edges_of_one_(edges_of_one(network, weights)),
+      fastest_(others.begin(), others.end()) {
+  fastest_.insert(fastest_.begin(), scaling);
+  std::stable_sort(fastest_.begin(), fastest_.end(),
+                   [](const Scaling& a, const Scaling& b) { return is_faster(a, b); });
+  in_turn_ = fastest_;
+  if (!is_small()) return;
+  std::stable_sort(in_turn_.begin(), in_turn_.end(),
+                   [](const Scaling& a, const Scaling& b) { return a.k < b.k; });
+}
+
+Expected<void> LowForests::find_any(std::int32_t rival_height) {
+  Expected<void> done;
+  Patience patience(options_.effort, edges_of_one_);
+  for (const Scaling& scaling : fastest_) {
+    if (!may_win(scaling, rival_height)) break;
+    if (gives_up(scaling, patience)) continue;
+    const auto before = best_rate(rival_height);
+    auto packing = pack(network_, weights_, scaling, options_);
+    if (!packing) done = packing.errors();
+    if (is_stop(done)) return done;
+    if (packing) known_.offer(*std::move(packing));
+    patience.spend(scaling.k, before != best_rate(rival_height));
+  }
+  return known_.best_within(rival_height) != nullptr ? Expected<void>() : done;
+}
+
+Expected<void> LowForests::find_at(std::int32_t height) {
+  if (!is_small()) return find_low(height, height);
+  if (auto done = find_fastest(height); !done) return done;
+  if (auto done = find_low(height, height); !done) return done;
+  return find_any(height);
+}
+
+Expected<void> LowForests::find_low(std::int32_t height, std::int32_t rival_height) {
+  Expected<void> done;
+  PackOptions options = options_;
+  options.enough_height = height;
+  best_of_k_.clear();
+  for (const Effort effort : {Effort::fast, Effort::normal, Effort::max}) {
+    if (effort > options_.effort || (effort < options_.effort && !is_small())) continue;
+    options.effort = effort;
+    Patience patience(effort, edges_of_one_);
+    for (const Scaling& scaling : in_turn_) {
+      if (!may_win(scaling, rival_height) || gives_up(scaling, patience)) continue;
+      const auto before = best_rate(rival_height);
+      auto found = search(scaling, options, rival_height);
+      if (is_stop(found)) return found;
+      if (!found) done = std::move(found);
+      patience.spend(scaling.k, before != best_rate(rival_height));
+    }
+    squeeze_all(height, height == rival_height);
+  }
+  return known_.best_within(rival_height) != nullptr ? Expected<void>() : done;
+}
+
+bool LowForests::is_thorough(const Scaling& scaling) const {
+  return is_small() && scaling.k <= kThoroughEdges / edges_of_one_;
+}
+
+bool LowForests::gives_up(const Scaling& scaling, const Patience& patience) const {
+  return is_small() && !is_thorough(scaling) && patience.is_over();
+}
+
+bool LowForests::may_win(const Scaling& scaling, std::int32_t rival_height) const {
+  const Packing* rival = known_.best_within(rival_height);
+  return rival == nullptr || is_faster(scaling, rival->scaling);
+}
+
+// Per root, of the best that is known.
+std::optional<Ratio> LowForests::best_rate(std::int32_t height) const {
+  const Packing* best = known_.best_within(height);
+  if (best == nullptr) return std::nullopt;
+  return checked_div(Ratio(best->scaling.k), best->scaling.scale);
+}
+
+// The fastest number of trees, where it loses next to nothing.
+Expected<void> LowForests::find_fastest(std::int32_t height) {
+  const Scaling& fastest = fastest_.front();
+  auto packing = pack(network_, weights_, fastest, options_);
+  if (!packing) return was_stopped(packing.errors()) ? packing.errors() : Expected<void>();
+  known_.offer(*std::move(packing));
+  if (!may_win(fastest, height)) return {};
+  if (auto found = find_fastest_with_longer_descents(height); !found) return found;
+  PackOptions options = options_;
+  options.enough_height = height;
+  auto done =
+      ScaleSearch(network_, weights_, fastest, options, height, known_).run_at_first_steps();
+  if (is_stop(done)) return done;
+  if (const Packing* best = known_.best_within(height)) {
+    known_.offer(squeeze(network_, *best, 1, fastest.scale, height, options_.stop));
+  }
+  return {};
+}
+
+// Once, at the rate that cannot be beaten: where it succeeds, none of the searches that lose some
+// of it is needed.
+Expected<void> LowForests::find_fastest_with_longer_descents(std::int32_t height) {
+  const Scaling& fastest = fastest_.front();
+  const Scaling whole{fastest.k, fastest.scale, floor_capacities(network_, fastest.scale)};
+  if (options_.effort == Effort::fast || height_lower_bound(network_, weights_, whole) > height) {
+    return {};
+  }
+  PackOptions options = options_;
+  options.enough_height = height;
+  options.effort = Effort::normal;
+  auto found =
+      pack_so_far(network_, weights_, fastest, options, IfStopped::give_up, Descents::as_long);
+  if (!found) return was_stopped(found.errors()) ? found.errors() : Expected<void>();
+  known_.offer(std::move(found->packing));
+  return {};
+}
+
+// With little effort a search of each number alone costs next to nothing.
+Expected<void> LowForests::search(const Scaling& scaling, const PackOptions& options,
+                                  std::int32_t rival_height) {
+  const bool is_asked = options.enough_height == rival_height;
+  const bool is_alone =
+      is_thorough(scaling) || (is_small() && is_asked && options.effort == Effort::fast);
+  KnownForests own;
+  KnownForests& rivals = is_alone ? own : known_;
+  auto done = ScaleSearch(network_, weights_, scaling, options, rival_height, rivals).run();
+  if (const Packing* best = rivals.best_within(options.enough_height)) note(*best);
+  if (is_alone) known_.take_over(std::move(own));
+  return done;
+}
+
+void LowForests::note(const Packing& packing) {
+  const auto [at, is_new] = best_of_k_.try_emplace(packing.scaling.k, packing);
+  if (!is_new && is_faster(packing.scaling, at->second.scaling)) at->second = packing;
+}
+
+// Numbers of trees from copies of fewer: all where these are few; else at the height that is asked
+// for, from the fastest, and as many copies as may be.
+void LowForests::squeeze_all(std::int32_t height, bool is_asked) {
+  std::vector<std::int64_t> starts;
+  for (const auto& [k, packing] : best_of_k_) starts.push_back(k);
+  for (const std::int64_t k : starts) {
+    for (const Scaling& scaling : in_turn_) {
+      if (scaling.k % k == 0 && is_thorough(scaling)) squeeze_to(scaling, k, height);
+    }
+  }
+  if (!is_small() || !is_asked) return;
+  std::stable_sort(starts.begin(), starts.end(), [&](std::int64_t a, std::int64_t b) {
+    return is_faster(best_of_k_.at(a).scaling, best_of_k_.at(b).scaling);
+  });
+  if (starts.size() > kSqueezed) starts.resize(kSqueezed);
+  for (const std::int64_t k : starts) {
+    for (const Scaling& scaling : in_turn_) {
+      const bool is_tried = scaling.k == k || &scaling == most_copies(k);
+      if (is_tried && !is_thorough(scaling)) squeeze_to(scaling, k, height);
+    }
+  }
+}
+
+// The largest multiple.
+const Scaling* LowForests::most_copies(std::int64_t k) const {
+  const Scaling* most = nullptr;
+  for (const Scaling& scaling : in_turn_) {
+    if (scaling.k % k == 0 && (most == nullptr || most->k < scaling.k)) most = &scaling;
+  }
+  return most;
+}
+
+// REQUIRES: a multiple of k.
+void LowForests::squeeze_to(const Scaling& scaling, std::int64_t k, std::int32_t height) {
+  if (options_.stop.stop_requested()) return;
+  Packing packing =
+      squeeze(network_, best_of_k_.at(k), scaling.k / k, scaling.scale, height, options_.stop);
+  note(packing);
+  known_.offer(std::move(packing));
+}
+
+}  // namespace forestcoll::solver

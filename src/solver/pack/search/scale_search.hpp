@@ -1,0 +1,52 @@
+// The search over scales for low forests.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/network.hpp"
+#include "forestcoll/pack.hpp"
+#include "solver/pack/search/known_forests.hpp"
+
+namespace forestcoll::solver {
+
+/// The search for one k, height (`options.enough_height`) and effort. What it finds goes to
+/// `known`; it is for forests that beat those of at most `rival_height` there. Errors: those of
+/// `pack`; E14 where trees are too high at the largest scale.
+class ScaleSearch {
+ public:
+  ScaleSearch(const Network& network, const Weights& weights, const Scaling& scaling,
+              const PackOptions& options, std::int32_t rival_height, KnownForests& known)
+      : network_(network),
+        weights_(weights),
+        scaling_(scaling),
+        options_(options),
+        rival_height_(rival_height),
+        known_(known) {}
+
+  /// Cost: some calls of `pack`; one, where there is a rival and nothing beats it.
+  Expected<void> run();
+  /// Only where next to nothing of the rate is lost: at most two calls of `pack`.
+  Expected<void> run_at_first_steps();
+
+ private:
+  Expected<void> search_upwards();
+  Expected<void> search_below_rival();
+  Expected<void> search_between(std::int64_t fails, std::int64_t works);
+  [[nodiscard]] const Packing* rival() const { return known_.best_within(rival_height_); }
+  [[nodiscard]] std::optional<Ratio> scale_at(std::int64_t steps) const;
+  [[nodiscard]] bool may_win(std::int64_t steps) const;
+  Expected<bool> is_enough(std::int64_t steps);
+  [[nodiscard]] bool fits(const Ratio& scale) const;
+
+  const Network& network_;
+  const Weights& weights_;
+  const Scaling& scaling_;
+  const PackOptions& options_;
+  const std::int32_t rival_height_;
+  KnownForests& known_;
+  IdVector<ArcId, Capacity> too_tight_;  ///< the widest that left trees too high
+};
+
+}  // namespace forestcoll::solver

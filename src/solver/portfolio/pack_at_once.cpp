@@ -1,0 +1,104 @@
+#include "solver/portfolio/pack_at_once.hpp"
+
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "forestcoll/congestion.hpp"
+#include "forestcoll/pack.hpp"
+#include "solver/portfolio/best_forest.hpp"
+
+namespace forestcoll::solver {
+namespace {
+
+// The k that are asked for; of all up to some k, powers of two: each is a packing.
+std::vector<std::int64_t> numbers_asked_for(const TreesPerRoot& asked) {
+  if (asked.mode == TreesPerRoot::Mode::fixed) return {asked.value};
+  std::vector<std::int64_t> numbers;
+  for (std::int64_t k = 1; k <= asked.value; k *= 2) numbers.push_back(k);
+  return numbers;
+}
+
+Expected<Synthesis> pack_with_shares(const Problem& in_turn, const AllreduceParts& parts,
+                                     const Weights& shares, const SynthesizeOptions& options,
+                                     Synthesis begun) {
+  const Problem problem(in_turn.network, shares, parts.broadcast, parts.reduce,
+                        options.packing.stop);
+  if (const auto done = refuse_open_rate(problem); !done) return done.errors();
+  if (!parts.as_owned) begun.forest.weight = shares;
+  return choose_and_pack(problem, options, std::move(begun));
+}
+
+// Roots with other shares than the ranks own cannot have k trees each: as many trees in all.
+Expected<Synthesis> pack_with_rounded_shares(const Problem& in_turn, const AllreduceParts& parts,
+                                             const SynthesizeOptions& options,
+                                             const Synthesis& begun) {
+  std::optional<Expected<Synthesis>> best;
+  std::vector<RateAtK> rows;
+  const std::int64_t data = std::accumulate(in_turn.weights.begin(), in_turn.weights.end(), 0LL);
+  for (const std::int64_t k_asked : numbers_asked_for(options.trees_per_root)) {
+    Weights shares = rounded_shares(parts.shares, k_asked * data);
+    const std::int64_t k = take_common_factor(shares);
+    SynthesizeOptions fixed = options;
+    fixed.trees_per_root = {TreesPerRoot::Mode::fixed, k};
+    auto found = pack_with_shares(in_turn, parts, shares, fixed, begun);
+    const bool stopped = !found || found->stopped;
+    if (found && options.trees_per_root.mode != TreesPerRoot::Mode::fixed) {
+      rows.push_back({k_asked, found->forest.algbw});
+    }
+    if (!best || (found && (!*best || (*best)->forest.algbw < found->forest.algbw))) {
+      best = std::move(found);
+    }
+    if (stopped) break;
+  }
+  if (*best) (*best)->tradeoff = std::move(rows);
+  return *std::move(best);
+}
+
+Expected<Synthesis> pack_at_once(const Problem& in_turn, const AllreduceParts& parts,
+                                 const SynthesizeOptions& options, const Synthesis& begun) {
+  if (parts.as_owned || options.trees_per_root.mode == TreesPerRoot::Mode::optimal) {
+    return pack_with_shares(in_turn, parts, parts.shares, options, begun);
+  }
+  return pack_with_rounded_shares(in_turn, parts, options, begun);
+}
+
+// The previous trees that stay, a part of all.
+Ratio kept(const Synthesis& synthesis) {
+  const auto& repack = synthesis.repack;
+  return repack && repack->previous > 0 ? Ratio(repack->kept, repack->previous) : Ratio(0);
+}
+
+// With previous trees it is they that matter: those of one way are of little use for the other.
+Expected<Synthesis> keep_most(const Problem& in_turn, const AllreduceParts& parts,
+                              const SynthesizeOptions& options, Synthesis begun) {
+  auto other = choose_and_pack(in_turn, options, begun);
+  begun.two_phases = std::exchange(begun.forest.optimum, parts.upper);
+  auto at_once = pack_at_once(in_turn, parts, options, begun);
+  if (!other || !at_once) return other ? std::move(other) : std::move(at_once);
+  return kept(*other) < kept(*at_once) ? std::move(at_once) : std::move(other);
+}
+
+}  // namespace
+
+Expected<Synthesis> pack_both_ways(const Problem& in_turn, const AllreduceParts& parts,
+                                   const SynthesizeOptions& options, Synthesis begun) {
+  if (options.previous != nullptr) return keep_most(in_turn, parts, options, std::move(begun));
+  const Ratio two_phases = std::exchange(begun.forest.optimum, parts.upper);
+  begun.two_phases = two_phases;
+  auto at_once = pack_at_once(in_turn, parts, options, begun);
+  const bool done = at_once && !at_once->stopped;
+  if (done && two_phases <= at_once->forest.algbw) return at_once;
+  auto other = choose_and_pack(in_turn, options, std::move(begun));
+  if (!other) return at_once ? std::move(at_once) : std::move(other);
+  // Its phases can overlap as well.
+  const auto overlapped = congestion_algbw(other->forest, in_turn.network);
+  if (overlapped && other->forest.algbw < *overlapped) other->forest.algbw = *overlapped;
+  if (at_once && other->forest.algbw < at_once->forest.algbw) return at_once;
+  other->stopped |= at_once && at_once->stopped;
+  return other;
+}
+
+}  // namespace forestcoll::solver

@@ -1,0 +1,234 @@
+// What is chosen among schedules of an all-to-all: rounds, paths of others, for a size, and where
+// there is no time for the best paths.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "forestcoll/alltoall_optimum.hpp"
+#include "forestcoll/compile.hpp"
+#include "forestcoll/simulate.hpp"
+#include "solver/alltoall/routes/route_alltoall.hpp"
+#include "support/fabrics.hpp"
+#include "support/files.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+Fabric bundled(const std::string& name) {
+  const auto parsed = parse_topology(test::bundled_text(name), name);
+  EXPECT_TRUE(parsed) << name;
+  auto fabric = make_fabric(parsed->topology);
+  EXPECT_TRUE(fabric) << name;
+  return *std::move(fabric);
+}
+
+ParsedDemand blocks(const Fabric& fabric) {
+  const auto n = static_cast<std::int64_t>(fabric.network.ranks.size());
+  return {Demand::uniform(fabric.network.ranks.size()), n * n};
+}
+
+AlltoallCompilation compiled(const Fabric& fabric, const AlltoallCompileOptions& options) {
+  auto made = compile_alltoall(fabric, blocks(fabric), options);
+  EXPECT_TRUE(made) << to_string(made.errors().front());
+  EXPECT_TRUE(made->verdict.ok) << to_string(made->verdict.findings.front());
+  return *std::move(made);
+}
+
+// As few as the busiest link needs, so that waiting for every round costs nothing.
+TEST(AlltoallRounds, AreAsFewAsTheBusiestLinkNeeds) {
+  struct Known {
+    const char* name;
+    std::int32_t rounds;
+  };
+  for (const auto& [name, rounds] :
+       {Known{"dgx-a100-x2", 8}, Known{"torus-4x4", 8}, Known{"hypercube-16", 8},
+        Known{"dgx-a100-x1", 7}, Known{"dgx-h100-x4-rail", 24}, Known{"fat-tree-4", 15},
+        Known{"mi250-x2", 16}}) {
+    const AlltoallCompilation made =
+        compiled(bundled(name), {.k = 1, .format = AlltoallFormat::flows});
+    EXPECT_EQ(made.routes.rounds, rounds) << name;
+    EXPECT_EQ(made.algbw_in_rounds, made.algbw) << name;
+  }
+}
+
+// Legs that no other leg can be beside: three blocks over a link of 1, one of which comes over a
+// link of 3 first.
+TEST(AlltoallRounds, FollowTheDataAndTheLinks) {
+  test::FabricBuilder b(3);
+  b.arc(0, 1, 3);
+  b.arc(1, 2, 1);
+  b.arc(2, 0, 3);
+  const Network network = b.build();
+  AlltoallRoutes routes;
+  routes.paths = {{Rank(0), Rank(2), 1, {NodeId(0), NodeId(1), NodeId(2)}},
+                  {Rank(1), Rank(2), 1, {NodeId(1), NodeId(2)}},
+                  {Rank(1), Rank(0), 1, {NodeId(1), NodeId(2), NodeId(0)}}};
+  const auto demand = Demand::matrix(3, {0, 0, 1, 1, 0, 1, 0, 0, 0});
+  const auto made = complete_routes(network, demand, routes);
+  ASSERT_TRUE(made);
+  // Three blocks leave 1; a fourth round takes the last of them on, if it goes to 0.
+  EXPECT_EQ(made->rounds, 3);
+  EXPECT_EQ(made->rate, Ratio(1, 3) * network.unit);
+  EXPECT_EQ(made->rate_in_rounds, made->rate);
+  for (const AlltoallPath& path : made->paths) {
+    for (std::size_t i = 1; i < path.rounds.size(); ++i) {
+      EXPECT_LT(path.rounds[i - 1], path.rounds[i]);
+    }
+  }
+}
+
+// Three parts on one path, or two and one: a round for each is shorter than rounds of all three.
+TEST(AlltoallRounds, PartsOfOnePathGoOneByOneWhereThatIsFaster) {
+  test::FabricBuilder b(2, 2);
+  for (const std::size_t s : {2, 3}) {
+    b.link(0, s, static_cast<Capacity>(s == 2 ? 2 : 1));
+    b.link(s, 1, static_cast<Capacity>(s == 2 ? 2 : 1));
+  }
+  const Network network = b.build();
+  AlltoallRoutes routes;
+  routes.k = 3;
+  routes.paths = {{Rank(0), Rank(1), 2, {NodeId(0), NodeId(2), NodeId(1)}},
+                  {Rank(0), Rank(1), 1, {NodeId(0), NodeId(3), NodeId(1)}},
+                  {Rank(1), Rank(0), 3, {NodeId(1), NodeId(2), NodeId(0)}}};
+  const auto made = complete_routes(network, Demand::uniform(2), routes);
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->rate_in_rounds, made->rate);
+  std::int64_t parts = 0;
+  for (const AlltoallPath& path : made->paths) parts += path.parts;
+  EXPECT_EQ(parts, 6);
+}
+
+// Twice as many parts can do what half as many do, in rounds too.
+TEST(AlltoallRounds, TwiceAsManyPartsLeaveNoLess) {
+  for (const std::string name : {"fat-tree-4", "mi250-x1", "dgx-a100-x2-degraded"}) {
+    const Fabric fabric = bundled(name);
+    const auto optimum = alltoall_optimum(fabric.network, blocks(fabric).demand);
+    ASSERT_TRUE(optimum);
+    std::pair<Ratio, Ratio> known(Ratio(0), Ratio(0));
+    for (const std::int64_t k : {1, 2, 4, 8}) {
+      const auto made =
+          route_alltoall(fabric.network, blocks(fabric).demand, optimum->proof.at_most, {.k = k});
+      ASSERT_TRUE(made);
+      EXPECT_EQ(made->k, k);
+      const std::pair rates(made->rate, made->rate_in_rounds);
+      EXPECT_GE(rates, known) << name << " " << k;
+      known = rates;
+    }
+  }
+}
+
+double simulated_seconds(const AlltoallCompilation& made, const Fabric& fabric,
+                         std::int64_t bytes) {
+  const auto simulator = prepare_simulation(made.text, "flows", fabric.topology);
+  EXPECT_TRUE(simulator);
+  const auto simulation =
+      simulator->run({bytes}, *find_simulation_parameters(fabric.gpu.name), {.threads = 1});
+  EXPECT_TRUE(simulation);
+  return simulation->times.front().seconds;
+}
+
+// For a size, never slower than what is made without one; for small ones, faster where rounds cost
+// more than what they carry.
+TEST(AlltoallChoices, AreTheFastestForTheSize) {
+  for (const std::string name : {"dgx-h100-x4-rail-2to1", "mi250-x2", "dgx-1-v100"}) {
+    const Fabric fabric = bundled(name);
+    const AlltoallCompilation any = compiled(fabric, {.format = AlltoallFormat::flows});
+    EXPECT_EQ(any.seconds_at_bytes, std::nullopt);
+    for (const std::int64_t bytes : {16 << 10, 1 << 30}) {
+      const AlltoallCompilation made =
+          compiled(fabric, {.bytes = bytes, .format = AlltoallFormat::flows});
+      const double seconds = simulated_seconds(any, fabric, bytes);
+      ASSERT_TRUE(made.seconds_at_bytes);
+      EXPECT_DOUBLE_EQ(*made.seconds_at_bytes, simulated_seconds(made, fabric, bytes));
+      EXPECT_LE(*made.seconds_at_bytes, seconds);
+      if (bytes < (1 << 20)) {
+        EXPECT_LT(*made.seconds_at_bytes, seconds * 0.8) << name;
+        EXPECT_TRUE(made.combined || !made.stops.empty());
+        EXPECT_LT(made.routes.rounds, any.routes.rounds);
+      }
+    }
+  }
+}
+
+// All that competes, made once: no two are the same, and among them is what is made for any size.
+TEST(AlltoallChoices, AreAmongAllThatCompete) {
+  const Fabric fabric = bundled("dgx-a100-x2");
+  AlltoallCompileOptions options;
+  options.k = 1;
+  options.format = AlltoallFormat::flows;
+  const auto all = compile_alltoalls(fabric, blocks(fabric), options);
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->front().text, compiled(fabric, options).text);
+  EXPECT_GT(all->front().proof.at_most, Ratio(0));
+  std::set<std::string> texts;
+  for (const AlltoallCompilation& each : *all) {
+    EXPECT_TRUE(each.verdict.ok);
+    EXPECT_TRUE(texts.insert(each.text).second);
+  }
+  EXPECT_GT(texts.size(), 4U);
+  for (const std::int64_t bytes : {4 << 10, 1 << 20, 1 << 28}) {
+    double least = 1;
+    for (const auto& each : *all) least = std::min(least, simulated_seconds(each, fabric, bytes));
+    const AlltoallCompilation made =
+        compiled(fabric, {.k = 1, .bytes = bytes, .format = AlltoallFormat::flows});
+    EXPECT_DOUBLE_EQ(*made.seconds_at_bytes, least) << bytes;
+  }
+}
+
+TEST(AlltoallChoices, XmlIsChosenForASizeToo) {
+  const Fabric fabric = bundled("dgx-a100-x2");
+  const AlltoallCompilation made =
+      compiled(fabric, {.k = 1, .bytes = 1 << 20, .xml = {.protocol = "Simple"}});
+  const AlltoallCompilation any = compiled(fabric, {.k = 1, .xml = {.protocol = "Simple"}});
+  ASSERT_TRUE(made.seconds_at_bytes);
+  EXPECT_LE(*made.seconds_at_bytes, simulated_seconds(any, fabric, 1 << 20) * (1 + 1e-9));
+}
+
+// Amounts that are equal after all are an all-to-all, and XML can say so.
+TEST(AlltoallChoices, EqualDemandsAreXml) {
+  const Fabric fabric = bundled("dgx-a100-x1");
+  std::vector<std::int64_t> amounts(64, 4096);
+  const auto compile = [&] {
+    return compile_alltoall(fabric, {Demand::matrix(8, amounts), 64 * 4096},
+                            {.xml = {.protocol = "Simple"}});
+  };
+  const auto made = compile();
+  ASSERT_TRUE(made);
+  EXPECT_TRUE(made->verdict.ok);
+  EXPECT_EQ(made->algbw, Ratio(2400, 7));
+  amounts[1] = 4097;
+  const auto refused = compile();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.errors().front().code, Code::T09);
+}
+
+// 300 GPUs on a switch have more pairs than there is time to search a path for one by one.
+TEST(AlltoallChoices, ManyPairsBeginOnTrees) {
+  test::FabricBuilder b(300, 1);
+  for (std::size_t gpu = 0; gpu < 300; ++gpu) b.link(gpu, 300, 1);
+  const Network network = b.build();
+  const auto routes =
+      route_alltoall(network, Demand::uniform(300), Ratio(1, 299) * network.unit, {});
+  ASSERT_TRUE(routes);
+  EXPECT_EQ(routes->paths.size(), 300U * 299);
+  EXPECT_EQ(routes->rate, Ratio(1, 299) * network.unit);
+}
+
+TEST(AlltoallChoices, AStopLeavesAPathForEveryPair) {
+  const Fabric fabric = bundled("dragonfly-72");
+  std::stop_source stop;
+  stop.request_stop();
+  const auto routes = route_alltoall(fabric.network, Demand::uniform(72), Ratio(1),
+                                     {.k = 1, .stop = stop.get_token()});
+  ASSERT_TRUE(routes);
+  EXPECT_EQ(routes->paths.size(), 72U * 71);
+  EXPECT_GT(routes->rate, Ratio(0));
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

@@ -1,0 +1,156 @@
+// All-to-alls as plans of MSCCL++, judged by a checker that shares no code with what makes them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "forestcoll/compile.hpp"
+#include "schedule/alltoall/alltoall_schedule.hpp"
+#include "solver/alltoall/routes/route_alltoall.hpp"
+#include "support/fabrics.hpp"
+#include "support/files.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+Fabric fabric_named(const std::string& name) {
+  const auto parsed = parse_topology(test::bundled_text(name), name);
+  EXPECT_TRUE(parsed) << name;
+  auto fabric = make_fabric(parsed->topology);
+  EXPECT_TRUE(fabric) << name;
+  return *std::move(fabric);
+}
+
+Expected<AlltoallCompilation> planned(const Fabric& fabric, std::int64_t k, bool in_place,
+                                      AlltoallFormat format = AlltoallFormat::mscclpp) {
+  const auto n = static_cast<std::int64_t>(fabric.network.ranks.size());
+  AlltoallCompileOptions options;
+  options.k = k;
+  options.format = format;
+  options.in_place = in_place;
+  options.xml.protocol = "Simple";
+  return compile_alltoall(fabric, {Demand::uniform(fabric.network.ranks.size()), n * n}, options);
+}
+
+class AlltoallPlans : public ::testing::TestWithParam<const char*> {};
+
+// The paths are those of the XML, and so is the rate; in place a rank keeps all that it has for
+// others in scratch, beside what it relays.
+TEST_P(AlltoallPlans, AreRightInBothPlacesAndAsFastAsXml) {
+  const Fabric fabric = fabric_named(GetParam());
+  const auto n = static_cast<std::int64_t>(fabric.network.ranks.size());
+  for (const std::int64_t k : {1, 2}) {
+    const auto xml = planned(fabric, k, false, AlltoallFormat::msccl);
+    const auto out = planned(fabric, k, false), in = planned(fabric, k, true);
+    ASSERT_TRUE(xml && out && in) << GetParam();
+    for (const auto* made : {&*out, &*in}) {
+      ASSERT_TRUE(made->verdict.ok) << to_string(made->verdict.findings.front());
+      EXPECT_EQ(made->verdict.format, "mscclpp-plan");
+      EXPECT_EQ(made->verdict.collective_name, "alltoall");
+      EXPECT_EQ(made->verdict.chunks, n * k);
+      EXPECT_EQ(made->algbw, xml->algbw);
+      EXPECT_EQ(made->algbw_by_links, xml->algbw_by_links);
+    }
+    EXPECT_EQ(in->scratch, out->scratch + (n - 1) * k);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Bundled, AlltoallPlans,
+                         ::testing::Values("dgx-a100-x1", "dgx-a100-x2", "dgx-a100-x2-degraded",
+                                           "dgx-1-v100", "mi250-x1", "torus-4x4", "hypercube-16",
+                                           "fat-tree-4", "dgx-h100-x4-rail-2to1"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+// A line of three: all that the ends have for each other is relayed through scratch of the middle.
+Network line_of_three() {
+  test::FabricBuilder b(3);
+  b.link(0, 1, 1);
+  b.link(1, 2, 1);
+  return b.build();
+}
+
+ExecutionPlan plan_of_line(bool in_place, std::int32_t max_threadblocks = 108) {
+  PlanOptions options;
+  options.in_place = in_place;
+  options.max_threadblocks = max_threadblocks;
+  const Network network = line_of_three();
+  const auto routes = route_alltoall(network, Demand::uniform(3), Ratio(1), {.k = 2});
+  const auto plan =
+      lower_alltoall_to_plan(*routes, network.rank_of, IdVector<Rank, std::int32_t>(3, 0), options);
+  EXPECT_TRUE(plan);
+  return *plan;
+}
+
+TEST(AlltoallPlan, RelaysThroughScratch) {
+  const ExecutionPlan plan = plan_of_line(false);
+  EXPECT_EQ(plan.collective, std::nullopt);
+  EXPECT_EQ(plan.gpus[Rank(0)].scratch_chunks, 0);
+  EXPECT_EQ(plan.gpus[Rank(1)].scratch_chunks, 4);  // two chunks either way
+  EXPECT_EQ(plan.gpus[Rank(0)].input_chunks, 6);
+  const auto verdict = verify(to_mscclpp_json(plan, "line"), "plan.json", nullptr, {});
+  ASSERT_TRUE(verdict);
+  EXPECT_TRUE(verdict->ok) << to_string(verdict->findings.front());
+}
+
+// One threadblock for each place in the blocks of neighbours, which are all the same distance apart
+// where there are three; fewer where fewer are allowed.
+TEST(AlltoallPlan, TakesTheThreadblocksThatItMay) {
+  EXPECT_EQ(plan_of_line(false).gpus[Rank(0)].threadblocks.size(), 2U);
+  const ExecutionPlan one = plan_of_line(true, 1);
+  EXPECT_EQ(one.gpus[Rank(0)].threadblocks.size(), 1U);
+  const auto verdict = verify(to_mscclpp_json(one, "line"), "plan.json", nullptr, {});
+  ASSERT_TRUE(verdict);
+  EXPECT_TRUE(verdict->ok) << to_string(verdict->findings.front());
+}
+
+// Where k is left open, a box of eight has more threadblocks than pairs equally far apart.
+TEST(AlltoallPlan, HasEnoughThreadblocks) {
+  const Fabric fabric = fabric_named("dgx-a100-x1");
+  AlltoallCompileOptions options;
+  options.format = AlltoallFormat::mscclpp;
+  const auto made = compile_alltoall(fabric, {Demand::uniform(8), 64}, options);
+  ASSERT_TRUE(made);
+  ASSERT_TRUE(made->verdict.ok) << to_string(made->verdict.findings.front());
+  EXPECT_EQ(made->routes.k, 1);
+  EXPECT_EQ(made->verdict.threadblocks, 32);
+  EXPECT_EQ(made->verdict.chunks, 64);
+  EXPECT_EQ(made->algbw, made->optimum);
+}
+
+// Between boxes a proxy sends: what lies in the caller's buffer has to begin its allocation, and
+// what lies in scratch does not.
+TEST(AlltoallPlan, InPlaceSendsFromScratch) {
+  const Fabric fabric = fabric_named("dgx-a100-x2");
+  const auto out = planned(fabric, 1, false), in = planned(fabric, 1, true);
+  ASSERT_TRUE(out && in);
+  EXPECT_THAT(out->verdict.conditions, Contains(HasSubstr("begin")));
+  EXPECT_THAT(in->verdict.conditions, Not(Contains(HasSubstr("begin"))));
+}
+
+// A proxy serves 128 channels; each of 130 boxes of one GPU sends to all others.
+TEST(AlltoallPlan, TooManyPeersAreRefused) {
+  test::FabricBuilder b(130, 1);
+  for (std::size_t r = 0; r < 130; ++r) b.link(r, 130, 1);
+  const Network network = b.build();
+  const auto routes =
+      route_alltoall(network, Demand::uniform(130), Ratio(1, 129) * network.unit, {.k = 1});
+  ASSERT_TRUE(routes);
+  const auto plan =
+      lower_alltoall_to_plan(*routes, network.rank_of, IdVector<Rank, std::int32_t>(130, -1), {});
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.errors().front().code, Code::T03);
+  EXPECT_THAT(plan.errors().front().message, HasSubstr("129 port channels"));
+  EXPECT_THAT(plan.errors().front().remedy, HasSubstr("`format=flows`"));
+}
+
+}  // namespace
+}  // namespace forestcoll::testing
