@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <stop_token>
 
-#include "solver/height/edges/moves.hpp"
 #include "solver/height/common/tree_rows.hpp"
+#include "solver/height/edges/moves.hpp"
 
 namespace forestcoll::solver {
 
