@@ -46,8 +46,8 @@ struct PackedTrees {
 
 /// Packs `owed[r]` spanning out-trees for each rank r into the core's capacities; nothing where
 /// that is impossible, or where the search ended without one. With balanced switches a packing
-/// exists as long as every cut can meet the demand (see packer.cpp); about others the theorem is
-/// silent. The search tries at most 2^20 routes through switches per edge.
+/// exists as long as every cut can meet the demand (see trees/packer.cpp); about others the theorem
+/// is silent. The search tries at most 2^20 routes through switches per edge.
 ///
 /// There are several ways to pack: trees with their images under one of the `groups`, or root by
 /// root; one by one or as a whole. They are tried in the order of what they are worth for what they

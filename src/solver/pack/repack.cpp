@@ -2,7 +2,7 @@
 //
 // Any set of trees may stand as long as what is left of the capacities carries what is still owed:
 // for every set X that holds a compute node, residual capacity into X ≥ Σ_{r∉X} owed_r, with
-// balanced switches (see packer.cpp; a tree takes as much from a switch's ingress as from its
+// balanced switches (see trees/packer.cpp; a tree takes as much from a switch's ingress as from its
 // egress). So the previous trees are placed greedily within the capacities alone, and the condition
 // is then tested by one flow per sink. Where a cut lacks room, trees that waste it give way: those
 // that enter X more often than their root's place demands. Each of them taken back frees more than

@@ -16,11 +16,11 @@ namespace forestcoll::solver {
 /// The roots to pack: those that the group moves, or those that it leaves alone.
 [[nodiscard]] std::vector<Rank> roots(const Orbits& orbits, bool moved);
 
-/// Packs `owed[r]` trees for each rank r as packer.hpp has it: first one root of each orbit that
-/// the group moves, with its images, then the others in what is left. Trees are lowered as far as
-/// `options.effort` goes. Nothing where the budget is over, or where there is no such packing; but
-/// where somebody asked to stop and `if_stopped` says so, what is still owed goes over the least
-/// loaded ways, beyond the capacities.
+/// Packs `owed[r]` trees for each rank r as trees/packer.hpp has it: first one root of each orbit
+/// that the group moves, with its images, then the others in what is left. Trees are lowered as far
+/// as `options.effort` goes. Nothing where the budget is over, or where there is no such packing;
+/// but where somebody asked to stop and `if_stopped` says so, what is still owed goes over the
+/// least loaded ways, beyond the capacities.
 [[nodiscard]] std::optional<PackedTrees> pack_tree_by_tree(const Core& core, const Orbits& orbits,
                                                            const IdVector<Rank, std::int64_t>& owed,
                                                            RootOrder order,
