@@ -87,6 +87,32 @@ ExitCode refuse_verdict(const Verdict& verdict, const Console& console) {
   return ExitCode::internal;
 }
 
+// Programs run on the ranks alone.
+Expected<Fabric> load_for(AlltoallFormat format, const SynthArguments& arguments,
+                          const Console& console) {
+  auto fabric = load_fabric(arguments.topology, arguments.reading, arguments.failures, console);
+  const bool is_program = format == AlltoallFormat::msccl || format == AlltoallFormat::mscclpp;
+  if (!fabric || !is_program || !has_relays(fabric->topology)) return fabric;
+  return members_alone(*std::move(fabric));
+}
+
+// The summary for people.
+void tell(const AlltoallCompilation& made, const Fabric& fabric,
+          const AlltoallCompileOptions& options, const SynthArguments& arguments,
+          const AlltoallTimes& times, const Console& console) {
+  if (!options.algorithm.empty()) {
+    const BaselineInfo& info = *find_alltoall_baseline(options.algorithm);
+    note(console, fmt::format("algorithm {}: {} ({})", info.name, info.title, info.source));
+  }
+  note(console, alltoall_summary(made, fabric, options.sms, times));
+  warn_of_peers(made, console);
+  const std::string next =
+      is_trace(arguments.format)
+          ? trace_line(arguments)
+          : next_line(options_of_runtime(options), arguments.output, arguments.deploy);
+  if (!next.empty()) note(console, next);
+}
+
 }  // namespace
 
 ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console, Json* summary) {
@@ -103,12 +129,7 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
   const TimeLimit limit(solver->seconds);
   options->solver.stop = limit.token();
   options->solver.threads = solver->threads;
-  auto fabric = load_fabric(arguments.topology, arguments.reading, arguments.failures, console);
-  const bool is_program =
-      options->format == AlltoallFormat::msccl || options->format == AlltoallFormat::mscclpp;
-  if (fabric && is_program && has_relays(fabric->topology)) {
-    fabric = members_alone(*std::move(fabric));
-  }
+  const auto fabric = load_for(options->format, arguments, console);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, arguments.reading, console);
   const auto demand = read_demand(fabric->network, arguments.demand);
@@ -125,17 +146,7 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
     if (!done) return fail(done.errors(), console);
   }
   times.write = watch.restart();
-  if (!options->algorithm.empty()) {
-    const BaselineInfo& info = *find_alltoall_baseline(options->algorithm);
-    note(console, fmt::format("algorithm {}: {} ({})", info.name, info.title, info.source));
-  }
-  note(console, alltoall_summary(*made, *fabric, options->sms, times));
-  warn_of_peers(*made, console);
-  const std::string next =
-      is_trace(arguments.format)
-          ? trace_line(arguments)
-          : next_line(options_of_runtime(*options), arguments.output, arguments.deploy);
-  if (!next.empty()) note(console, next);
+  tell(*made, *fabric, *options, arguments, times, console);
   if (!arguments.json) return ExitCode::done;
   Json json = alltoall_json(*made, *fabric, times);
   if (!options->algorithm.empty()) json["algorithm"] = algorithm_json(options->algorithm, *made);

@@ -1,4 +1,4 @@
-#include "design/scatter.hpp"
+#include "design/page/scatter.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "design/cluster_study.hpp"
+#include "design/cluster/cluster_study.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "design/cluster/kept_figures.hpp"
 #include "design/each_at_once.hpp"
-#include "design/kept_figures.hpp"
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {

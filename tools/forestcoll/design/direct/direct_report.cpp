@@ -1,4 +1,4 @@
-#include "design/direct_report.hpp"
+#include "design/direct/direct_report.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "design/page.hpp"
-#include "design/scatter.hpp"
+#include "design/page/page.hpp"
+#include "design/page/scatter.hpp"
 
 namespace forestcoll::cli {
 namespace {

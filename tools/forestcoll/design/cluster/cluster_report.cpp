@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "design/cluster_study.hpp"
-#include "design/page.hpp"
-#include "design/scatter.hpp"
+#include "design/cluster/cluster_study.hpp"
+#include "design/page/page.hpp"
+#include "design/page/scatter.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "design/page.hpp"
+#include "design/page/page.hpp"
 
 #include <pugixml.hpp>
 #include <sstream>

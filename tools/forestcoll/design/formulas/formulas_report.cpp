@@ -1,4 +1,4 @@
-#include "design/formulas_report.hpp"
+#include "design/formulas/formulas_report.hpp"
 
 #include <fmt/format.h>
 

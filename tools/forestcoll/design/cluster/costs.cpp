@@ -1,4 +1,4 @@
-#include "design/costs.hpp"
+#include "design/cluster/costs.hpp"
 
 #include <fmt/format.h>
 

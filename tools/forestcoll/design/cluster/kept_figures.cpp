@@ -1,4 +1,4 @@
-#include "design/kept_figures.hpp"
+#include "design/cluster/kept_figures.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "design/direct_study.hpp"
+#include "design/direct/direct_study.hpp"
 
 #include <fmt/format.h>
 

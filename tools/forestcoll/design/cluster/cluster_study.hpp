@@ -7,7 +7,7 @@
 
 #include "command.hpp"
 #include "common/report/report.hpp"
-#include "design/costs.hpp"
+#include "design/cluster/costs.hpp"
 #include "forestcoll/design.hpp"
 #include "forestcoll/generate.hpp"
 

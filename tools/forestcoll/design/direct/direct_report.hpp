@@ -4,7 +4,7 @@
 #include <string>
 
 #include "common/report/report.hpp"
-#include "design/direct_study.hpp"
+#include "design/direct/direct_study.hpp"
 
 namespace forestcoll::cli {
 

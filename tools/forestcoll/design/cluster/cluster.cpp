@@ -11,8 +11,8 @@
 #include "common/files/named_files.hpp"
 #include "common/options/jobs_option.hpp"
 #include "common/report/report.hpp"
-#include "design/cluster_study.hpp"
-#include "design/costs.hpp"
+#include "design/cluster/cluster_study.hpp"
+#include "design/cluster/costs.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "design/each_at_once.hpp"
-#include "design/formulas_report.hpp"
+#include "design/formulas/formulas_report.hpp"
 
 namespace forestcoll::cli {
 namespace {

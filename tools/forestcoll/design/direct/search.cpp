@@ -13,7 +13,7 @@
 #include "common/options/time_limit.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
-#include "design/direct_report.hpp"
+#include "design/direct/direct_report.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/design.hpp"
 #include "forestcoll/generate.hpp"

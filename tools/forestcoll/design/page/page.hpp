@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "design/scatter.hpp"
+#include "design/page/scatter.hpp"
 
 namespace forestcoll::cli {
 
