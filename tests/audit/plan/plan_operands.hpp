@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "audit/plan/plan_machine.hpp"
 #include "audit/plan/plan_epochs.hpp"
+#include "audit/plan/plan_machine.hpp"
 
 namespace audit_test {
 
