@@ -299,6 +299,8 @@ TEST(QuoteDot, EscapesWhatDotDoes) {
 
 TEST(QuoteDot, LabelsShowTheTextItself) {
   EXPECT_EQ(topology::quote_dot_label("a\\Nb\\"), "\"a\\\\Nb\\\\\"");
+  const std::string two_lines[] = {"a\\", "b"};
+  EXPECT_EQ(topology::quote_dot_label(two_lines), "\"a\\\\\\nb\"");
   EXPECT_EQ(topology::quote_dot_label("\\\"\n\x7f"), "\"\\\\\\\"??\"");
 }
 

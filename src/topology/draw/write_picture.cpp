@@ -157,7 +157,7 @@ class PictureWriter {
       print(
           "  subgraph cluster_{} {{\n    label={}; color=\"#a0aec0\"; style=rounded; labelloc=t; "
           "labeljust=l;{}\n",
-          number++, quote_dot(box), margin(box, items));
+          number++, quote_dot_label(box), margin(box, items));
       for (const std::size_t i : items) write("    ", i);
       out_ += "  }\n";
     }
@@ -215,7 +215,7 @@ class PictureWriter {
     for (const Frame& frame : circles_->frames) {
       const Spot top = {frame.centre.x, frame.centre.y + frame.radius};
       print("  {} [label={}, pos=\"{}!\", shape=plaintext, fontsize=14];\n",
-            quote_dot("name " + frame.box), quote_dot(frame.box), position(top));
+            quote_dot("name " + frame.box), quote_dot_label(frame.box), position(top));
     }
   }
 
@@ -231,8 +231,8 @@ class PictureWriter {
                                                 : kPlainFill;
     if (item.side == Side::divided) fill = fmt::format("{}:{}", kSendingFill, kPlainFill);
     print("{}i{} [label={}, fillcolor=\"{}\"{}{}{}{}];\n", indent, i,
-          quote_dot(fmt::format("{}", fmt::join(label_of(item), "\\n"))), fill,
-          is_switch ? ", shape=ellipse" : "", item.names.size() > 1 ? ", peripheries=2" : "",
+          quote_dot_label(label_of(item)), fill, is_switch ? ", shape=ellipse" : "",
+          item.names.size() > 1 ? ", peripheries=2" : "",
           item.kind == ItemKind::box ? ", style=\"filled,rounded\", fontsize=13" : "",
           circles_ ? fmt::format(", pos=\"{}!\"", position(circles_->items[i])) : "");
   }
@@ -259,10 +259,11 @@ class PictureWriter {
     const Ratio& wider = std::max(there, back);
     print("  i{} -- i{} [color=\"{}\", penwidth={:.2f}, dir={}{}{}, tooltip={}];\n", from, to,
           color, edge.crosses ? std::max(2.0, width(wider)) : width(wider), direction,
-          has_label(edge) ? fmt::format(", label={}", quote_dot(beside(label_of(edge, from)))) : "",
+          has_label(edge) ? fmt::format(", label={}", quote_dot_label(beside(label_of(edge, from))))
+                          : "",
           picture_.items[from].level == picture_.items[to].level && layered_ ? ", constraint=false"
                                                                              : "",
-          quote_dot(fmt::format("{} GB/s {}", bandwidth_of(edge, from), edge.kind)));
+          quote_dot_label(fmt::format("{} GB/s {}", bandwidth_of(edge, from), edge.kind)));
   }
 
   const Picture& picture_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -33,16 +34,22 @@ namespace forestcoll::topology {
   return quoted + "\"";
 }
 
-/// The same for a label that shows exactly this text. Labels have escapes of their own, so a
+/// The same for a label that shows exactly these lines. Labels have escapes of their own, so a
 /// backslash is written as two; control characters, which no picture shows, become '?'.
-[[nodiscard]] inline std::string quote_dot_label(std::string_view text) {
+[[nodiscard]] inline std::string quote_dot_label(std::span<const std::string> lines) {
   std::string label;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\\') label += '\\';
-    label += byte < 0x20 || byte == 0x7f ? '?' : c;
+  for (const std::string& line : lines) {
+    if (&line != &lines.front()) label += "\\n";
+    for (const char c : line) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (c == '\\') label += '\\';
+      label += byte < 0x20 || byte == 0x7f ? '?' : c;
+    }
   }
   return quote_dot(label);
+}
+[[nodiscard]] inline std::string quote_dot_label(const std::string& line) {
+  return quote_dot_label(std::span(&line, 1));
 }
 
 }  // namespace forestcoll::topology

@@ -215,11 +215,13 @@ TEST(Draw, NamesAreEscaped) {
   Topology topology = test::generated_topology("ring", {{"nodes", "2"}});
   topology.name = "<b>&\"";
   topology.nodes[NodeId(0)].id = "a\"<";
+  topology.nodes[NodeId(1)].id = "\\N";  // which Graphviz would read as the node's own name
   const std::string dot = draw(topology, {.caption = "x < y"}).dot;
   EXPECT_THAT(dot, HasSubstr("graph \"<b>&\\\"\" {"));
   EXPECT_THAT(dot, HasSubstr("&lt;b&gt;&amp;"));
   EXPECT_THAT(dot, HasSubstr("x &lt; y"));
   EXPECT_THAT(dot, HasSubstr("label=\"a\\\"<\""));
+  EXPECT_THAT(dot, HasSubstr("label=\"\\\\N\""));
 }
 
 // Rows keep the order of the file, and names of boxes stand beside arcs.
