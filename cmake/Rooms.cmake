@@ -3,7 +3,7 @@
 # more than halves the processor time of a build.
 # -DFORESTCOLL_ROOMS=OFF compiles file by file, for work on one.
 #
-# Who builds once, as the release preset does, joins small rooms too: fewer units read the headers of
+# Who builds once, as all presets do, joins small rooms too: fewer units read the headers of
 # the standard library and make its templates. Who changes a file waits longer then.
 option(FORESTCOLL_ROOMS "Compile every folder of sources as one unit" ON)
 option(FORESTCOLL_JOIN_ROOMS "Compile small rooms together, for those who build once" OFF)

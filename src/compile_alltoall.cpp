@@ -258,7 +258,7 @@ class AlltoallCompiler {
   std::vector<AlltoallAtK> tried_;
 };
 
-// With one block for every pair, where programs ask for it.
+// By what options leave open; with one block for every pair, where programs ask for it.
 template <class Run>
 auto with_compiler(const Fabric& fabric, const ParsedDemand& demand, AlltoallCompileOptions options,
                    const Run& run) -> decltype(run(std::declval<AlltoallCompiler>())) {

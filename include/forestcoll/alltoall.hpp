@@ -1,4 +1,4 @@
-// All-to-all: what every rank has for every other, what proves how fast it can be moved, and ways
+// All-to-all: what every rank has for every other, what proves how fast it can be moved, and routes
 // for all of it.
 #pragma once
 
@@ -43,7 +43,7 @@ class Demand {
   std::vector<std::int64_t> amounts_;  ///< empty: uniform
 };
 
-/// A way for all that one rank sends.
+/// A flow for all that one rank sends.
 struct SourceFlow {
   Rank source;
   /// What passes each arc, in parts of the unit of demand: what enters a node less what leaves it
@@ -51,7 +51,7 @@ struct SourceFlow {
   IdVector<ArcId, std::int64_t> flow;
 };
 
-/// A way for all of a demand: one flow per source, or one per orbit of sources under symmetries of
+/// Flows for all of a demand: one flow per source, or one per orbit of sources under symmetries of
 /// the fabric and the demand. What is meant by an orbit's flow is the average of its images under
 /// the group that the symmetries generate, which is a flow for each source of the orbit.
 struct AlltoallFlows {
@@ -80,9 +80,9 @@ struct AlltoallProof {
   [[nodiscard]] bool is_exact() const { return reached == at_most; }
 };
 
-// All-to-all as a schedule before any format: which way every part of the data takes, and when.
+// All-to-all as a schedule before any format: which path every part of the data takes, and when.
 
-/// A way for some of the parts that a rank's data for another is cut into. Between two compute
+/// A path for some of the parts that a rank's data for another is cut into. Between two compute
 /// nodes that follow one another on it is a leg: the first sends, the second receives, and keeps
 /// the data until the next leg.
 struct AlltoallPath {
@@ -92,7 +92,7 @@ struct AlltoallPath {
   std::vector<std::int32_t> rounds = {};  ///< by leg, ascending; empty where none were made
 };
 
-/// Ways for all of a demand. INVARIANT: the paths of a pair follow one another, and have k parts
+/// Paths for all of a demand. INVARIANT: the paths of a pair follow one another, and have k parts
 /// together; pairs are in the order of (src, dst), without those that have nothing to send.
 struct AlltoallRoutes {
   std::int64_t k = 1;

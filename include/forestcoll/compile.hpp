@@ -48,7 +48,8 @@ struct CompileOptions {
   /// An empty protocol: Simple, or LL where that hangs.
   XmlOptions xml = {.protocol = ""};
   bool force_simple = false;  ///< also where it hangs
-  /// Threadblocks that a GPU holds at once; 0: as many as `default_sms` says.
+  /// Threadblocks that a GPU holds at once; 0: as many as `default_sms` says. No rank gets more,
+  /// nor more than `lowering.max_threadblocks`.
   std::int32_t sms = 0;
 };
 
@@ -81,7 +82,8 @@ struct Compilation {
   /// What was written is a plan for small messages, with a lower rate.
   bool packets = false;
   std::string text = {};  ///< of the format that was asked for; of `forest_symmetric` for `none`
-  CompileOptions options = {};  ///< with what was left to fabric and format: boxes, protocol, k
+  /// With what was left to fabric, format and target: boxes, protocol, k, threadblocks.
+  CompileOptions options = {};
   /// The opinion of a checker that shares no code with what made it: of the text, or of the forest
   /// where that is a drawing. What is not `ok` must not be used: either a runtime selects it for no
   /// size (V19 alone), or it is a bug of ours.
@@ -141,7 +143,8 @@ struct AlltoallCompileOptions {
   AlltoallLowerOptions lowering = {};
   bool in_place = false;  ///< for calls in place: plans of MSCCL++ alone
   XmlOptions xml = {};
-  /// Threadblocks that a GPU holds at once; 0: as many as `default_sms` says.
+  /// Threadblocks that a GPU holds at once; 0: as many as `default_sms` says. No rank gets more,
+  /// nor more than `lowering.max_threadblocks`.
   std::int32_t sms = 0;
 };
 

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "forestcoll/branching_forest.hpp"
-#include "forestcoll/digraph.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/network.hpp"

@@ -177,7 +177,7 @@ class Simulator {
 
 /// A platform of SimGrid, for smpirun: a host for each GPU in rank order, and for every ordered
 /// pair the route that `Simulator` gives its messages, with the same share of every link and the
-/// same latency. SimGrid has one route for a pair, and a message that is spread over several ways
+/// same latency. SimGrid has one route for a pair, and a message that is spread over several paths
 /// loads each of their links in part; so a link that carries half of every message over it stands
 /// there once with twice its bandwidth, and where parts differ, more often in the routes of the
 /// larger ones. Pairs that no switches join, which only relays do, get a link that is no

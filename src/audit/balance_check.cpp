@@ -1,4 +1,4 @@
-// Balanced parts and their proofs, added up by definition: see balanced_part.hpp.
+// Balanced parts and their proofs, added up by definition: see network.hpp.
 #include <numeric>
 #include <optional>
 #include <utility>

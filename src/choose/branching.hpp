@@ -32,7 +32,8 @@ struct InNetwork {
 [[nodiscard]] Expected<void> refuse_previous(const Fabric& fabric, const CompileOptions& options);
 
 /// `chosen`, where trees that branch may be faster but none that are were made: its optimum is then
-/// theirs. XML and plans have an optimum of their own, of what they can say.
+/// theirs. XML and plans have an optimum of their own, of what they can say. Where
+/// `options.previous_branching` was to be kept, `chosen.why` says that nothing is.
 void heed_switches(const InNetwork& in_network, const CompileOptions& options,
                    ChosenForest& chosen);
 

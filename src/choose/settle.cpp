@@ -37,8 +37,7 @@ void settle_trees(CompileOptions& options) {
 
 void settle_threadblocks(std::int32_t& sms, std::string_view target,
                          std::int32_t& max_threadblocks) {
-  if (sms != 0) return;
-  sms = default_sms(target);
+  if (sms == 0) sms = default_sms(target);
   max_threadblocks = std::min(max_threadblocks, sms);
 }
 

@@ -1,4 +1,4 @@
-// What options leave to the fabric.
+// What options leave to the fabric, the format and the target.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace forestcoll::choose {
 
-/// `options` with the boxes of the fabric, the protocol of the schedule, and who says how many
-/// trees there are; the same again where it is given its own result. Errors: T06 (a schedule for a
-/// fabric with relays), T08 (see `choose_protocol`).
+/// `options` with the boxes of the fabric, the protocol of the schedule, who says how many trees
+/// there are, and how many threadblocks; the same again where it is given its own result. Errors:
+/// T06 (a schedule for a fabric with relays), T08 (see `choose_protocol`).
 [[nodiscard]] Expected<CompileOptions> settle(const Fabric& fabric, CompileOptions options);
 
-/// Where nobody says how many threadblocks a GPU holds (`sms` is 0): as many as the target's, and
-/// no rank has more.
+/// Where nobody says how many threadblocks a GPU holds (`sms` is 0): as many as the target's. No
+/// rank has more.
 void settle_threadblocks(std::int32_t& sms, std::string_view target,
                          std::int32_t& max_threadblocks);
 

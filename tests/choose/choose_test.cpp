@@ -32,6 +32,35 @@ CompileOptions options_of(Collective collective, Format format) {
   return options;
 }
 
+// What nobody says is the target's: RCCL's GPUs hold fewer threadblocks than NVIDIA's.
+TEST(Compile, ThreadblocksAreThoseOfTheTarget) {
+  const Fabric fabric = bundled("mi250-x1");
+  CompileOptions options = options_of(Collective::allgather, Format::msccl);
+  options.lowering.target = "rccl-6.3";
+  const auto by_target = compile(fabric, options);
+  ASSERT_TRUE(by_target);
+  EXPECT_TRUE(by_target->verdict.ok);
+  EXPECT_EQ(by_target->options.sms, 104);
+  EXPECT_EQ(by_target->options.lowering.max_threadblocks, 104);
+  options.sms = 40;
+  const auto fewer = compile(fabric, options);
+  ASSERT_TRUE(fewer);
+  EXPECT_TRUE(fewer->verdict.ok);
+  EXPECT_LE(fewer->verdict.threadblocks, 40);
+}
+
+// Without a number of trees, forests have as many as reach the optimum, schedules a power of two.
+TEST(Compile, TheNumberOfTreesSuitsTheFormat) {
+  const Fabric fabric = bundled("dgx-a100-x2");
+  const auto k_of = [&](Format format) {
+    const auto made = compile(fabric, options_of(Collective::allgather, format));
+    return made ? made->chosen.synthesis.forest.k : 0;
+  };
+  EXPECT_EQ(k_of(Format::forest), 13);
+  EXPECT_EQ(k_of(Format::none), 13);
+  EXPECT_EQ(k_of(Format::mscclpp), 8);
+}
+
 TEST(ChooseForest, AStopEndsTheModelAndNotTheChoice) {
   const Fabric fabric = bundled("mi250-x1");
   CompileOptions options = options_of(Collective::allgather, Format::msccl);

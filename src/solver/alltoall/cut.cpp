@@ -58,7 +58,7 @@ class CutFinder {
     ArcLengths lengths;
   };
 
-  // Nodes without a way are infinitely far from both ends.
+  // Nodes without a path are infinitely far from both ends.
   static bool is_sum(std::int64_t all, std::int64_t first, std::int64_t second) {
     return all >= second && all - second == first;
   }

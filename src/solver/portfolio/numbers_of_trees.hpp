@@ -14,9 +14,8 @@ namespace forestcoll::solver {
 /// Where `options` leave the number of trees open: others than `chosen`, and what the cuts allow
 /// at each, the fastest first, of equals the smallest. Those that were tried for `chosen`; for the
 /// optimum those up to 16. With few ranks all of them, else powers of two; where trees have to be
-/// low
-/// (`are_low`), which takes longer, up to 32 all, else powers of two as well. Empty where a number
-/// was asked for. Cost: `scale_to_k` per number, where it was not tried.
+/// low (`are_low`), which takes longer, up to 32 all, else powers of two as well. Empty where a
+/// number was asked for. Cost: `scale_to_k` per number, where it was not tried.
 [[nodiscard]] std::vector<RateAtK> other_numbers(const Problem& problem,
                                                  const SynthesizeOptions& options,
                                                  const ChosenScale& chosen, bool are_low);

@@ -1,4 +1,4 @@
-// The rate of trees where switches' two sides differ: see rate.hpp and balanced_part.hpp.
+// The rate of trees where switches' two sides differ: see rate.hpp and network.hpp.
 #include <array>
 #include <cstdint>
 #include <numeric>

@@ -344,6 +344,23 @@ TEST(SolverOptions, TradeoffHasARowPerKAndPerHeight) {
   EXPECT_THAT(synth.err, HasSubstr("rate by height:"));
 }
 
+// The highest trees of what a runtime loads are those that it gets by default: a power of two.
+TEST(SolverOptions, TradeoffOfAScheduleBeginsWithItsDefault) {
+  const TemporaryDirectory scratch;
+  const std::string dgx = topology("dgx-a100-x2");
+  const auto first_k = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = {"synth", dgx, "-c", "allgather", "-o", scratch / "out"};
+    for (const char* word : {"--tradeoff", "--json"}) more.emplace_back(word);
+    words.insert(words.end(), more.begin(), more.end());
+    const auto synth = run(words);
+    EXPECT_EQ(synth.code, 0) << synth.err;
+    return nlohmann::json::parse(synth.out)["tradeoff_by"]["by_height"][0]["k"].get<int>();
+  };
+  EXPECT_EQ(first_k({}), 8);
+  EXPECT_EQ(first_k({"-k", "auto"}), 8);
+  EXPECT_EQ(first_k({"--format", "forest"}), 13);
+}
+
 TEST(SolverOptions, UsageErrors) {
   const std::string file = topology("dgx-a100-x1");
   const std::vector<Misuse> misuses = {

@@ -25,7 +25,7 @@ namespace forestcoll::solver {
                                                      const Scaling& scaling);
 
 /// Can no forest within `scaling` consist of stars? All ranks must send to all at once then, which
-/// lengths of arcs can refute: if the shortest ways add up to more than the capacities do, there
+/// lengths of arcs can refute: if the shortest paths add up to more than the capacities do, there
 /// is no room (linear programming duality; Shahrokhi, Matula 1990).
 [[nodiscard]] bool stars_are_impossible(const Network& network, const Weights& weights,
                                         const Scaling& scaling);

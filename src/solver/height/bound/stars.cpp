@@ -1,5 +1,5 @@
 // If all trees are stars, every rank sends to every other through switches alone. For any lengths
-// of the arcs, what is sent times the length of the shortest way cannot add up to more than
+// of the arcs, what is sent times the length of the shortest path cannot add up to more than
 // capacity times length over all arcs. Lengths that show that it does are looked for by raising
 // those of the busiest arcs.
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t kMostStarSteps = std::int64_t{1} << 24;
 constexpr int kStarRounds = 6;
 
-// Shortest ways from each rank to all others through switches, by integral lengths.
+// Shortest paths from each rank to all others through switches, by integral lengths.
 //
 // A rank that one switch alone reaches, and that reaches it alone, sends and gets the same over its
 // two arcs whatever the lengths. It is left out of the searches: its switch sends and gets for it.
@@ -44,7 +44,7 @@ class StarLengths {
                          [](std::int64_t trees) { return trees > 0; });
   }
 
-  /// Do the shortest ways need more than there is? Finds what they use of each arc.
+  /// Do the shortest paths need more than there is? Finds what they use of each arc.
   bool refuted() {
     load_ = fixed_load_;
     for (std::size_t v = 0; v < sends_.size(); ++v) {
@@ -114,7 +114,7 @@ class StarLengths {
     return only;
   }
 
-  // Those that ways may take before they are there.
+  // Those that paths may take before they are there.
   void gather_inner_arcs() {
     for (std::size_t v = 0; v < gets_.size(); ++v) {
       first_inner_.push_back(inner_.size());
@@ -137,11 +137,11 @@ class StarLengths {
     }
   }
 
-  // False where there is no way to some rank.
+  // False where there is no path to some rank.
   bool load_ways_from(NodeId source) {
     passing_.assign(network_.graph.node_count(), 0);
     search_.run(network_.graph.node_count(), source, [&](NodeId v, std::int64_t distance) {
-      // No way goes on from a rank.
+      // No path goes on from a rank.
       if (network_.is_compute(v) && v != source) return true;
       for (std::size_t i = first_inner_[v.index()]; i < first_inner_[v.index() + 1]; ++i) {
         const ArcId a = inner_[i];

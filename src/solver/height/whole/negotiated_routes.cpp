@@ -116,7 +116,7 @@ std::size_t NegotiatedRoutes::mark_ends(std::span<const Rank> targets) {
   return count;
 }
 
-// Shortest ways to switches, until so many ends are reached. No way goes on from a rank, so that
+// Shortest paths to switches, until so many ends are reached. No path goes on from a rank, so that
 // ranks need not be looked at.
 void NegotiatedRoutes::search(NodeId root, std::int64_t trees, std::size_t ends) {
   prefix_.assign(core_.graph.node_count(), PrefixId());
@@ -132,22 +132,22 @@ void NegotiatedRoutes::search(NodeId root, std::int64_t trees, std::size_t ends)
   });
 }
 
-// By which the target is reached the shortest way, from a switch or the root itself.
+// By which the target is reached by the shortest path, from a switch or the root itself.
 NegotiatedRoutes::Step NegotiatedRoutes::last_step(NodeId root, Rank target,
                                                    std::int64_t trees) const {
   Step best;
   std::int64_t shortest = Dijkstra::kUnreached;
   for (const Step& step : steps_into(target)) {
     if (core_.rank_of[step.node].valid() && step.node != root) continue;
-    const std::int64_t way = shortest_.distance(step.node) + length(step, trees);
-    if (way >= shortest) continue;
-    shortest = way;
+    const std::int64_t total = shortest_.distance(step.node) + length(step, trees);
+    if (total >= shortest) continue;
+    shortest = total;
     best = step;
   }
   return best;
 }
 
-// Of the way that the search found, made once per node and search.
+// Of the path that the search found, made once per node and search.
 PrefixId NegotiatedRoutes::prefix_at(NodeId v) {
   if (!prefix_[v.index()].valid()) {
     const ArcId by = shortest_.by(v);

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "batch/workers/child.hpp"
-#include "common/report/report.hpp"
+#include "forestcoll/text.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {

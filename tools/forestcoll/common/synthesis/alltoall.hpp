@@ -7,7 +7,7 @@
 
 namespace forestcoll::cli {
 
-/// As `synth`. REQUIRES: the collective is alltoall.
+/// As `run_synthesis`. REQUIRES: the collective is alltoall.
 [[nodiscard]] ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
                                       Json* summary);
 

@@ -271,8 +271,9 @@ ScheduleNotes notes_of(const MadeSchedule& made, const PreparedSynthesis& prepar
 Expected<void> note_tradeoff(MadeSchedule& made, const PreparedSynthesis& prepared,
                              const Console& console) {
   if (!prepared.arguments.solver.tradeoff) return {};
-  auto found = find_tradeoff(prepared.fabric, prepared.request.compile.synthesis, prepared.solver,
-                             prepared.limit, console);
+  SynthesizeOptions asked = prepared.request.compile.synthesis;
+  asked.trees_per_root = made.compiled.options.synthesis.trees_per_root;
+  auto found = find_tradeoff(prepared.fabric, asked, prepared.solver, prepared.limit, console);
   if (!found) return found.errors();
   made.tradeoff = *std::move(found);
   note(console, tradeoff_lines(*made.tradeoff));

@@ -20,7 +20,7 @@ enum class Mark { line, dots, dot, circle };
 
 struct ChartSeries {
   std::string name;
-  std::size_t slot = 0;  ///< its colour and dashes, below chart_slots; 0 is ours
+  std::size_t slot = 0;  ///< its colour and dashes, below kChartSlots; 0 is ours
   Mark mark = Mark::line;
   std::vector<ChartPoint> points;
 };

@@ -10,9 +10,9 @@
 #include <set>
 #include <utility>
 
-#include "common/report/report.hpp"
 #include "compare/rows/program_rows.hpp"
 #include "compare/words.hpp"
+#include "forestcoll/text.hpp"
 
 namespace forestcoll::cli {
 namespace {

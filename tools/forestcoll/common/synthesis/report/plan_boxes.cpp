@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "common/report/report.hpp"
+#include "forestcoll/text.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {

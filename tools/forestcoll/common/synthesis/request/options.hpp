@@ -57,9 +57,10 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments);
 
 /// As resolved.
 struct SynthRequest {
-  CompileOptions compile;            ///< but for what only the fabric knows: root, previous forest
-  std::optional<std::int64_t> size;  ///< bytes; none: trees of the highest rate
-  std::vector<std::int64_t> tune;    ///< bytes, ascending; empty: one file for all
+  /// But for what only the fabric knows, root and previous forest, and what `compile` settles.
+  CompileOptions compile;
+  std::optional<std::int64_t> size;          ///< bytes; none: trees of the highest rate
+  std::vector<std::int64_t> tune;            ///< bytes, ascending; empty: one file for all
   std::optional<std::int64_t> buffer_bytes;  ///< of NCCL_BUFFSIZE; 0: not set; none: chosen
   std::optional<std::int64_t> trace;         ///< bytes; none: what is written is no trace
 };
