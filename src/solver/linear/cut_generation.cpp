@@ -43,21 +43,21 @@ void CutGeneration::begin() {
 }
 
 // What enters one sink, and what leaves an owner: without these the program has no optimum.
-void CutGeneration::add_first_cuts(std::size_t p) {
-  const TreeCommodity& commodity = program_.commodities[p];
-  SinkSide alone(commodity.graph.node_count(), false);
-  for (const NodeId v : commodity.sinks) {
+void CutGeneration::add_first_cuts(std::size_t commodity) {
+  const TreeCommodity& trees = program_.commodities[commodity];
+  SinkSide alone(trees.graph.node_count(), false);
+  for (const NodeId v : trees.sinks) {
     alone[v.index()] = true;
-    add_cut(p, alone);
+    add_cut(commodity, alone);
     alone[v.index()] = false;
   }
   std::set<std::size_t> seen;
-  for (std::size_t v = 0; v < commodity.owned.size(); ++v) {
-    const Term& owned = commodity.owned[NodeId(v)];
+  for (std::size_t v = 0; v < trees.owned.size(); ++v) {
+    const Term& owned = trees.owned[NodeId(v)];
     if (owned.coefficient == 0 || !seen.insert(owned.variable).second) continue;
-    SinkSide others(commodity.graph.node_count(), true);
+    SinkSide others(trees.graph.node_count(), true);
     others[v] = false;
-    add_cut(p, others);
+    add_cut(commodity, others);
   }
 }
 

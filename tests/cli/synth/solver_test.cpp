@@ -346,7 +346,7 @@ TEST(SolverOptions, TradeoffHasARowPerKAndPerHeight) {
 
 // The highest trees of what a runtime loads are those that it gets by default: a power of two.
 TEST(SolverOptions, TradeoffOfAScheduleBeginsWithItsDefault) {
-  const TemporaryDirectory scratch;
+  const Scratch scratch;
   const std::string dgx = topology("dgx-a100-x2");
   const auto first_k = [&](std::vector<std::string> more) {
     std::vector<std::string> words = {"synth", dgx, "-c", "allgather", "-o", scratch / "out"};
