@@ -110,6 +110,11 @@ std::optional<Compilation> compile_in_turn(const Fabric& fabric, CompileOptions 
 
 }  // namespace
 
+Ratio reached_by(const Compilation& made) {
+  if (made.verdict.algbw) return *made.verdict.algbw;
+  return made.branching ? made.branching->algbw : made.chosen.synthesis.forest.algbw;
+}
+
 Expected<Compilation> compile_forest(const Fabric& fabric, ChosenForest chosen,
                                      const CompileOptions& options) {
   const auto settled = choose::settle(fabric, options);

@@ -70,7 +70,9 @@ struct AllreduceOptimum {
 struct AllreduceLimits {
   int rounds = 200;              ///< of cuts, for each program
   std::int64_t pivots = 20'000;  ///< of the simplex, for each program
-  std::size_t classes = 40;      ///< sets of switches to branch at, symmetric ones not counted
+  /// Sets of switches to branch at, symmetric ones not counted; 0: no trees are looked for, and
+  /// `upper`, which does not depend on them, is all that is found.
+  std::size_t classes = 40;
   std::stop_token stop = {};
 };
 

@@ -112,6 +112,7 @@ enum class Code : std::uint8_t {
   N07,
   N08,
   N09,
+  N10,
   // about forestcoll-run
   X01,
   X02,

@@ -91,6 +91,10 @@ struct Compilation {
   CompileSeconds seconds = {};
 };
 
+/// GB/s: what the artefact reaches, by the checker's addition where that fits 64 bits. With the two
+/// of `rate_figures`, the third figure of a collective.
+[[nodiscard]] Ratio reached_by(const Compilation& made);
+
 /// Where the number of trees is `chosen`: of the powers of two up to 16, and of those up to 128
 /// that gain at least half a percent each (their trees carry several chunks each, so that uneven
 /// trees share the data out more exactly), those count that have a higher rate than all smaller

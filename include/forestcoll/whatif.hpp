@@ -28,7 +28,7 @@ struct WhatIfOptions {
 /// effect.
 struct FailureEffect {
   std::vector<LinkId> links;
-  Ratio algbw;             ///< GB/s without one of them; 0 where that cuts compute nodes off
+  Ratio algbw;             ///< GB/s, the optimum without one of them; 0: compute nodes are cut off
   bool one_cable = false;  ///< one cable of the link's `count` fails; otherwise all of them
   /// Of links to NICs and PCIe switches that are two nodes, one for each direction: `links` lead to
   /// one end of the two nodes and these back, in the same order, and both fail together. Else
@@ -84,10 +84,12 @@ struct WhatIf {
 
 /// The optimum of every fabric that lacks one link, one cable of a link, one node or one box, and
 /// of those where a class of links that are alike, or of links in series (a NIC's two sides), or a
-/// whole kind, or one link, is wider. Exact: each is solved again, from the narrowest of the cuts
-/// met so far; an upgrade is left out unsolved only where it misses one of the bottleneck's cuts,
-/// and so proves itself useless. Errors: E14. Cost: a rate per class of links (two where they have
-/// several cables), of nodes and of boxes, and per upgrade that crosses all known cuts.
+/// whole kind, or one link, is wider: what nothing exceeds that the fabric can do, the `at_most` of
+/// `rate_figures`. Exact: each is solved again, a single phase from the narrowest of the cuts met
+/// so far; an upgrade is left out unsolved only where it misses one of the bottleneck's cuts, and
+/// so proves itself useless. Errors: E14. Cost: a rate, of an allreduce the bound of
+/// `allreduce_optimum`, per class of links (two where they have several cables), of nodes and of
+/// boxes, and per upgrade that crosses all known cuts.
 [[nodiscard]] Expected<WhatIf> what_if(const Topology& topology, const WhatIfOptions& options = {});
 
 // What an allreduce would lose if switches could do less in the network.
@@ -96,7 +98,7 @@ struct WhatIf {
 struct RoleFailureEffect {
   std::vector<NodeId> switches;
   bool multicast = true;  ///< it no longer copies; otherwise, it no longer combines
-  Ratio algbw;            ///< GB/s of an allreduce by trees that is left
+  Ratio algbw;            ///< GB/s: the optimum of an allreduce that is left
 
   /// What `Failures::drop` takes for the first of them: "box0/nvsw:multicast".
   [[nodiscard]] std::string drop_text(const Topology& topology) const;
@@ -107,8 +109,8 @@ struct RoleFailures {
   std::vector<RoleFailureEffect> effects = {};  ///< the dearest first
 };
 
-/// What trees reach that branch at switches (see `allreduce_optimum`), without one role of one
-/// switch at a time; empty where no switch has any. Errors: E14. Cost: an `allreduce_optimum` for
+/// The optimum of an allreduce (the `at_most` of `rate_figures`) without one role of one switch at
+/// a time; empty where no switch has any. Errors: E14. Cost: the bound of `allreduce_optimum` for
 /// each class of switches that are alike and each of its roles.
 [[nodiscard]] Expected<RoleFailures> role_failures(const Topology& topology,
                                                    const std::function<void()>& progress = {});

@@ -122,7 +122,7 @@ Expected<AllreduceOptimum> allreduce_optimum(const Network& network, const Switc
   if (!algbw) return too_large();
   AllreduceOptimum optimum{.upper = *algbw, .statistics = {}};
   optimum.statistics = {relaxed.program().variables, generation.cuts().size(), generation.rounds()};
-  if (!complete) return optimum;
+  if (!complete || limits.classes == 0) return optimum;
   if (roles.empty()) {
     add_reached(network, relaxed, generation, upper, optimum);
     return optimum;

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/codes.hpp"
 #include "solver/common/reaches_all.hpp"
 
@@ -23,11 +24,8 @@ Diagnostic too_large() {
                     "round the bandwidths to a coarser grid with `quantize`");
 }
 
-bool has_reduce(Collective c) {
-  return c == Collective::reduce_scatter || c == Collective::reduce || c == Collective::allreduce;
-}
-bool has_broadcast(Collective c) {
-  return c == Collective::allgather || c == Collective::broadcast || c == Collective::allreduce;
+bool is_reduce(Collective c) {
+  return c == Collective::reduce_scatter || c == Collective::reduce;
 }
 
 }  // namespace
@@ -44,22 +42,15 @@ Expected<Ratio> ChangedFabric::solve() {
   if (!network) return network.errors();
   const Network backward = reversed(*network);
   if (!reaches_all(*network) || !reaches_all(backward)) return Ratio(0);
-  std::optional<Ratio> algbw;
-  if (has_broadcast(collective_)) {
-    algbw = phase(*network, forward_cuts_);
-    if (!algbw) return too_large();
-  }
-  if (has_reduce(collective_)) {
-    const auto reduce = phase(backward, backward_cuts_);
-    if (!reduce) return too_large();
-    // One after the other, each over all the data: 1 / (1/a + 1/b).
-    algbw = !algbw ? reduce
-                   : Ratio::reduced(Int128{algbw->num()} * reduce->num(),
-                                    Int128{algbw->num()} * reduce->den() +
-                                        Int128{reduce->num()} * algbw->den());
-    if (!algbw) return too_large();
-  }
   ++solved_;
+  if (collective_ == Collective::allreduce) {
+    const auto best = allreduce_optimum(*network, switch_roles(topology_), {.classes = 0});
+    if (!best) return best.errors();
+    return best->upper;
+  }
+  const auto algbw =
+      is_reduce(collective_) ? phase(backward, backward_cuts_) : phase(*network, forward_cuts_);
+  if (!algbw) return too_large();
   return *algbw;
 }
 
@@ -108,7 +99,7 @@ Expected<Ratio> ChangedFabric::scaled(const std::vector<LinkId>& links,
 }
 
 bool ChangedFabric::may_pay(const std::vector<LinkId>& links) const {
-  if (has_broadcast(collective_) && has_reduce(collective_)) return true;
+  if (collective_ == Collective::allreduce) return true;
   return std::ranges::all_of(tight_, [&](const std::vector<bool>& cut) {
     return std::ranges::any_of(links, [&](LinkId id) {
       const TopologyLink& link = topology_.links[id];
@@ -120,10 +111,10 @@ bool ChangedFabric::may_pay(const std::vector<LinkId>& links) const {
 }
 
 void ChangedFabric::keep_tight_cut() {
-  if (!last_cut_proves_) return;
+  if (!last_cut_proves_ || collective_ == Collective::allreduce) return;
   std::vector<bool> sends(topology_.nodes.size(), false);
   for (const NodeId v : last_cut_) sends[v.index()] = true;
-  if (has_reduce(collective_)) sends.flip();
+  if (is_reduce(collective_)) sends.flip();
   tight_.push_back(std::move(sends));
 }
 
@@ -132,6 +123,14 @@ bool ChangedFabric::has_work() const {
   if (root_.valid()) return topology_.nodes[root_].enabled;
   return std::ranges::any_of(topology_.ranks,
                              [&](NodeId v) { return topology_.nodes[v].weight > Ratio(0); });
+}
+
+// Whether some switch does in the phase what trees cannot, so that the cuts are what bounds it.
+bool ChangedFabric::has_able_switches() const {
+  const bool reduce = is_reduce(collective_);
+  return std::ranges::any_of(switch_roles(topology_), [&](const SwitchRole& role) {
+    return reduce ? role.combines : role.copies;
+  });
 }
 
 // Those that still have compute nodes on both sides.
@@ -151,7 +150,7 @@ std::optional<Ratio> ChangedFabric::phase(const Network& network, Cuts& cuts) {
       root_.valid() ? single_root(network, network.rank_of[root_]) : shares(network);
   const bool complete = topology_.ranks.size() == ranks_.size();
   Rate of_cuts = optimal_rate(network, weights, complete ? cuts : usable(cuts, network));
-  const Rate rate = topology_.links.size() > kMostLinks
+  const Rate rate = topology_.links.size() > kMostLinks || has_able_switches()
                         ? std::move(of_cuts)
                         : tree_rate(network, weights, std::move(of_cuts));
   last_cut_ = rate.bottleneck.sending;

@@ -15,10 +15,11 @@
 
 namespace forestcoll::solver {
 
-/// Every result is GB/s of algbw, exact, and 0 where compute nodes are cut off. Each is solved from
-/// the narrowest of the cuts met so far; with more than 500 links by cuts alone, which unbalanced
-/// switches can keep trees from. Errors: E14 where a number does not fit. Cost: a rate
-/// each.
+/// Every result is GB/s of algbw, exact, and 0 where compute nodes are cut off: the `at_most` of
+/// the optimum that `rate_figures` has of the changed fabric. Each phase is solved from the
+/// narrowest of the cuts met so far; with more than 500 links by cuts alone, which unbalanced
+/// switches can keep trees from. Errors: E14 where a number does not fit. Cost: a rate each, of an
+/// allreduce the bound of `allreduce_optimum`.
 class ChangedFabric {
  public:
   /// REQUIRES: a root exactly where the collective needs one.
@@ -35,7 +36,7 @@ class ChangedFabric {
   [[nodiscard]] Expected<Ratio> widened(const std::vector<LinkId>& links, const Ratio& factor);
 
   /// False where a known bottleneck of the fabric as it is has none of these links across it: to
-  /// widen them is of no use. Only for one phase: of two, one can gain alone.
+  /// widen them is of no use. Always true of an allreduce, whose two phases share the links.
   [[nodiscard]] bool may_pay(const std::vector<LinkId>& links) const;
   /// Keeps the cut of the last solution, whose rate was that of the fabric as it is, if the cut
   /// proves that.
@@ -49,6 +50,7 @@ class ChangedFabric {
   [[nodiscard]] Expected<Ratio> scaled(const std::vector<LinkId>& links,
                                        const std::vector<Ratio>& factors);
   [[nodiscard]] bool has_work() const;
+  [[nodiscard]] bool has_able_switches() const;
   [[nodiscard]] static Cuts usable(const Cuts& cuts, const Network& network);
   [[nodiscard]] std::optional<Ratio> phase(const Network& network, Cuts& cuts);
 

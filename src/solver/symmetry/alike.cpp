@@ -179,14 +179,23 @@ class Finder {
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> arc_pair_index_;
 };
 
+// Symmetries know nothing of roles.
+bool keeps_roles(const IdVector<NodeId, NodeId>& image, const SwitchRoles& roles) {
+  for (std::size_t v = 0; v < roles.size(); ++v) {
+    if (roles[NodeId(v)] != roles[image[NodeId(v)]]) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 AlikeParts alike_parts(const Topology& topology, const Network& network, const Weights& weights,
                        const JointParts& joint) {
   Finder finder(topology, network, joint);
+  const SwitchRoles roles = switch_roles(topology);
   for (const Symmetry& symmetry : find_symmetries(network, weights)) {
     for (const Symmetry::Generator& generator : symmetry.generators()) {
-      finder.add(generator.nodes);
+      if (keeps_roles(generator.nodes, roles)) finder.add(generator.nodes);
     }
   }
   return finder.parts();

@@ -219,7 +219,7 @@ TEST_F(BatchBaseline, WhatIsOnlyInOneIsTold) {
 
 TEST_F(BatchBaseline, MustBeAReport) {
   auto other_version = before_, no_item = before_;
-  other_version["version"] = 2;
+  other_version["version"] = 3;
   no_item["items"].push_back(nlohmann::json{{"input", "x"}});
   for (const auto& [json, message] :
        {std::pair<nlohmann::json, std::string>{other_version, "expected a report"},

@@ -31,23 +31,26 @@ AllreduceOptimum unsolved(const Ratio& upper) {
 }
 
 TEST(AllreduceReport, AllThatCanBeKnown) {
-  EXPECT_EQ(in_words(reached(125, 125), kTwoPhases),
-            "best allreduce by trees: 125 GB/s, 25.00 % more than reduce_scatter, then allgather: "
-            "both at the same time\n");
-  EXPECT_EQ(in_words(reached(100, 100), kTwoPhases),
-            "best allreduce by trees: 100 GB/s, no more than reduce_scatter, then allgather\n");
+  EXPECT_EQ(
+      in_words(reached(125, 125), kTwoPhases),
+      "optimum of allreduce by trees: 125 GB/s, 25.00 % more than reduce_scatter, then allgather: "
+      "both at the same time\n");
+  EXPECT_EQ(
+      in_words(reached(100, 100), kTwoPhases),
+      "optimum of allreduce by trees: 100 GB/s, no more than reduce_scatter, then allgather\n");
   EXPECT_EQ(in_words(in_floating_point(125, 125), kTwoPhases),
-            "best allreduce by trees: about 125 GB/s, beside 100 of reduce_scatter, then "
+            "optimum of allreduce by trees: about 125 GB/s, beside 100 of reduce_scatter, then "
             "allgather; proved is no more than 125 GB/s\n");
   EXPECT_EQ(in_words(unsolved(150), kTwoPhases),
-            "best allreduce by trees: between 100 GB/s, which reduce_scatter, then allgather "
+            "optimum of allreduce by trees: between 100 GB/s, which reduce_scatter, then allgather "
             "reaches, and 150 GB/s, which nothing exceeds\n");
-  EXPECT_EQ(in_words(reached(120, 150), kTwoPhases),
-            "best allreduce by trees: between 120 GB/s, which trees reach, and 150 GB/s, which "
-            "nothing exceeds\n");
+  EXPECT_EQ(
+      in_words(reached(120, 150), kTwoPhases),
+      "optimum of allreduce by trees: between 120 GB/s, which trees reach, and 150 GB/s, which "
+      "nothing exceeds\n");
   const Diagnostic error{.code = Code::E14, .message = "too large", .remedy = ""};
   EXPECT_EQ(in_words(error, kTwoPhases),
-            "best allreduce by trees: not computed: too large [E14]\n");
+            "optimum of allreduce by trees: not computed: too large [E14]\n");
 }
 
 TEST(AllreduceReport, AllThatCanBeKnownOfSwitches) {
@@ -56,21 +59,27 @@ TEST(AllreduceReport, AllThatCanBeKnownOfSwitches) {
     return in_network_in_words(optimum, of_ranks, kTwoPhases);
   };
   EXPECT_EQ(words(reached(180, 180), reached(120, 120)),
-            "with switches that copy and combine: 180 GB/s, 50.00 % more than without them\n");
+            "optimum of allreduce, with switches that copy and combine: 180 GB/s, 50.00 % more "
+            "than without them\n");
   EXPECT_EQ(words(reached(180, 180), unsolved(150)),
-            "with switches that copy and combine: 180 GB/s, 80.00 % more than without them\n");
+            "optimum of allreduce, with switches that copy and combine: 180 GB/s, 80.00 % more "
+            "than without them\n");
   EXPECT_EQ(words(in_floating_point(180, 180), reached(120, 120)),
-            "with switches that copy and combine: about 180 GB/s, 50.00 % more than without them; "
+            "optimum of allreduce, with switches that copy and combine: about 180 GB/s, 50.00 % "
+            "more than without them; "
             "proved is no more than 180 GB/s\n");
   EXPECT_EQ(words(reached(150, 180), reached(120, 120)),
-            "with switches that copy and combine: between 150 GB/s, which trees reach, and 180 "
+            "optimum of allreduce, with switches that copy and combine: between 150 GB/s, which "
+            "trees reach, and 180 "
             "GB/s, which nothing exceeds\n");
   EXPECT_EQ(words(unsolved(180), reached(120, 120)),
-            "with switches that copy and combine: between 120 GB/s, which the best without them "
+            "optimum of allreduce, with switches that copy and combine: between 120 GB/s, which "
+            "the best without them "
             "reaches, and 180 GB/s, which nothing exceeds\n");
   const Diagnostic error{.code = Code::E14, .message = "too large", .remedy = ""};
-  EXPECT_EQ(words(error, reached(120, 120)),
-            "with switches that copy and combine: not computed: too large [E14]\n");
+  EXPECT_EQ(
+      words(error, reached(120, 120)),
+      "optimum of allreduce, with switches that copy and combine: not computed: too large [E14]\n");
 }
 
 TEST(AllreduceReport, JsonHasWhatIsKnown) {

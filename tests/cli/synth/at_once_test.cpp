@@ -36,13 +36,17 @@ TEST(SynthAtOnce, ForestsAndXmlReachWhatBoundProves) {
       expect_valid(report, "forestcoll-synth.schema.json");
       const std::string reached = format == "msccl" ? as_xml : optimum;
       EXPECT_EQ(report["algbw"]["exact"], reached);
-      EXPECT_EQ(report["optimum"]["exact"], reached);
+      EXPECT_EQ(report["reached"]["exact"], reached);
+      EXPECT_EQ(report["optimum"]["exact"], optimum);
       EXPECT_EQ(report.contains("optimum_of_paths"), reached != optimum);
       if (reached != optimum) {
         EXPECT_EQ(report["optimum_of_paths"]["exact"], optimum);
+        EXPECT_EQ(report["optimum_of_schedules"]["exact"], reached);
+        EXPECT_THAT(synth.err, HasSubstr("a schedule names no routes: none has more than 172.5 "
+                                         "GB/s, of which this has 100 %"));
         EXPECT_THAT(synth.err, Not(HasSubstr("[W11]")));
       }
-      EXPECT_EQ(report["two_phases"], bound["algbw"]["allreduce"]);
+      EXPECT_EQ(report["two_phases"], bound["two_phases"]);
       const auto verify = run({"verify", file, "--topology", topology(name), "--json"});
       ASSERT_EQ(verify.code, 0) << verify.out << verify.err;
       EXPECT_EQ(nlohmann::json::parse(verify.out)["algbw"]["exact"], reached);

@@ -342,7 +342,8 @@ TEST(TopoConvert, SaysWhatIsLost) {
 }
 
 TEST(BoundWhatIf, TextAndJson) {
-  const auto text = run({"bound", topology("dgx-a100-x4"), "--whatif", "--top", "3"});
+  const auto text =
+      run({"bound", topology("dgx-a100-x4"), "--whatif", "--top", "3", "-c", "allgather"});
   EXPECT_EQ(text.code, 0) << text.err;
   EXPECT_THAT(
       text.out,
@@ -357,7 +358,8 @@ TEST(BoundWhatIf, TextAndJson) {
   EXPECT_THAT(text.out, HasSubstr("what if one box fails (among the GPUs that are left)"));
   EXPECT_THAT(text.out, HasSubstr("box0, or another of 4"));
   EXPECT_THAT(text.out, HasSubstr("what if links were 2 times as wide"));
-  const auto json = run({"bound", "--json", topology("dgx-a100-x4"), "--whatif"});
+  const auto json =
+      run({"bound", "--json", topology("dgx-a100-x4"), "--whatif", "-c", "allgather"});
   const auto report = nlohmann::json::parse(json.out);
   expect_valid(report, "forestcoll-bound.schema.json");
   std::size_t links = 0;
@@ -377,11 +379,11 @@ TEST(BoundWhatIf, TextAndJson) {
 
 // One GPU of a box without NICs is as good as its cables.
 TEST(BoundWhatIf, OneCableOfABundle) {
-  const auto text = run({"bound", topology("dgx-a100-x1"), "--whatif"});
+  const auto text = run({"bound", topology("dgx-a100-x1"), "--whatif", "-c", "allgather"});
   EXPECT_THAT(text.out,
               HasSubstr("gpu0~nvsw*1 (one of 12 cables, nvlink 25 GB/s), or another of 8"));
-  const auto report =
-      nlohmann::json::parse(run({"bound", "--json", topology("dgx-a100-x1"), "--whatif"}).out);
+  const auto report = nlohmann::json::parse(
+      run({"bound", "--json", topology("dgx-a100-x1"), "--whatif", "-c", "allgather"}).out);
   expect_valid(report, "forestcoll-bound.schema.json");
   const auto& cable = report["what_if"]["cable_failures"][0];
   const auto dropped =

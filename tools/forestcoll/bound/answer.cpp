@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
+#include "common/synthesis/default_schedule.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/pack.hpp"
 #include "forestcoll/synthesize.hpp"
@@ -22,10 +24,15 @@ Diagnostic too_large(const char* what) {
                     "round the bandwidths to a coarser grid with --quantize");
 }
 
-Expected<BoundRow> row(Collective collective, const Ratio& algbw, const Network& network) {
+// The optimum is what the row says; where it is not known, what trees reach.
+Expected<BoundRow> row(Collective collective, std::optional<Rank> root, const Bound& trees,
+                       const Fabric& fabric) {
+  const Network& network = fabric.network;
+  auto rates = rate_figures(network, switch_roles(fabric.topology), collective, trees);
+  const Ratio algbw = rates.optimum ? rates.optimum->at_most : trees.algbw;
   const auto ranks = static_cast<std::int64_t>(network.ranks.size());
   const auto busbw = checked_mul(algbw, busbw_factor(collective, ranks));
-  if (busbw) return BoundRow{collective, algbw, *busbw};
+  if (busbw) return BoundRow{collective, root, algbw, *busbw, std::move(rates)};
   return too_large("busbw");
 }
 
@@ -46,18 +53,19 @@ std::vector<PhaseBound> phases_of(const Bound& bound, const Network& network,
   return phases;
 }
 
-Expected<BoundAnswer> solve_one(const Network& network, Collective collective,
+Expected<BoundAnswer> solve_one(const Fabric& fabric, Collective collective,
                                 std::optional<Rank> root) {
-  const auto found = bound(network, collective, root);
+  const auto found = bound(fabric.network, collective, root);
   if (!found) return found.errors();
-  const auto line = row(collective, found->algbw, network);
+  auto line = row(collective, root, *found, fabric);
   if (!line) return line.errors();
-  return BoundAnswer{{*line}, phases_of(*found, network, root), found->k};
+  return BoundAnswer{{*std::move(line)}, phases_of(*found, fabric.network, root), found->k};
 }
 
 // The two phases of an allreduce are an allgather and a reduce_scatter: one solution serves three.
-Expected<BoundAnswer> solve_three(const Network& network) {
-  auto answer = solve_one(network, Collective::allreduce, {});
+Expected<BoundAnswer> solve_three(const Fabric& fabric) {
+  const Network& network = fabric.network;
+  auto answer = solve_one(fabric, Collective::allreduce, {});
   if (!answer) return answer;
   const Weights weights = shares(network);
   const Ratio data(std::accumulate(weights.begin(), weights.end(), std::int64_t{0}));
@@ -65,9 +73,13 @@ Expected<BoundAnswer> solve_three(const Network& network) {
   for (const PhaseBound& phase : answer->phases) {
     const auto algbw = checked_mul(data, phase.bottleneck.rate_per_root);
     if (!algbw) return too_large("algbw");
-    const auto line = row(phase.collective, *algbw, network);
+    Bound alone;
+    alone.algbw = *algbw;
+    const bool is_reduce = phase.collective == Collective::reduce_scatter;
+    (is_reduce ? alone.reduce_rate : alone.broadcast_rate) = phase.rate;
+    auto line = row(phase.collective, {}, alone, fabric);
     if (!line) return line.errors();
-    rows.push_back(*line);
+    rows.push_back(*std::move(line));
   }
   answer->rows.insert(answer->rows.begin(), rows.begin(), rows.end());
   answer->k = scale_to_optimum(network, answer->phases.front().rate).k;
@@ -94,14 +106,14 @@ Expected<BoundAnswer> solve_bound(const Fabric& fabric, const BoundArguments& op
   if (const auto collective = parse_collective(options.collective)) {
     const auto root = find_root(fabric.topology, *collective, options.root);
     if (!root) return root.errors();
-    return solve_one(fabric.network, *collective, *root);
+    return solve_one(fabric, *collective, *root);
   }
-  auto answer = solve_three(fabric.network);
+  auto answer = solve_three(fabric);
   if (!answer || options.root.empty()) return answer;
   const auto root = find_rank(fabric.topology, options.root);
   if (!root) return root.errors();
   for (const Collective collective : {Collective::broadcast, Collective::reduce}) {
-    const auto rooted = solve_one(fabric.network, collective, *root);
+    const auto rooted = solve_one(fabric, collective, *root);
     if (!rooted) return rooted.errors();
     answer->rows.push_back(rooted->rows.front());
     answer->phases.push_back(rooted->phases.front());
@@ -109,15 +121,9 @@ Expected<BoundAnswer> solve_bound(const Fabric& fabric, const BoundArguments& op
   return answer;
 }
 
-std::optional<BestAllreduce> best_allreduce(const BoundAnswer& answer, const Fabric& fabric) {
-  for (const BoundRow& row : answer.rows) {
-    if (row.collective != Collective::allreduce) continue;
-    BestAllreduce best{row.algbw, allreduce_optimum(fabric.network), {}};
-    const SwitchRoles roles = switch_roles(fabric.topology);
-    if (!roles.empty()) best.in_network = allreduce_optimum(fabric.network, roles);
-    return best;
-  }
-  return std::nullopt;
+const BoundRow* find_allreduce(const BoundAnswer& answer) {
+  const auto at = std::ranges::find(answer.rows, Collective::allreduce, &BoundRow::collective);
+  return at == answer.rows.end() ? nullptr : &*at;
 }
 
 std::optional<QuickAlltoall> alltoall_beside(const BoundArguments& options,
@@ -129,6 +135,17 @@ std::optional<QuickAlltoall> alltoall_beside(const BoundArguments& options,
   const auto rates = rates_of(*proof, demand, uniform_total(network));
   if (!rates) return std::nullopt;
   return QuickAlltoall{*std::move(proof), *rates};
+}
+
+void add_reached(BoundAnswer& answer, std::optional<QuickAlltoall>& alltoall, const Fabric& fabric,
+                 const std::string& target, const Console& console) {
+  for (BoundRow& row : answer.rows) {
+    row.reached = reached_by_default(fabric, row.collective, row.root, target, console);
+  }
+  if (!alltoall) return;
+  const std::size_t ranks = fabric.network.ranks.size();
+  alltoall->reached = reached_by_default(
+      fabric, ParsedDemand{Demand::uniform(ranks), uniform_total(fabric.network)}, target, console);
 }
 
 std::string disagreement(const BoundAnswer& answer, const Network& network,

@@ -8,9 +8,9 @@
 
 #include "bound/arguments.hpp"
 #include "common/report/figures/alltoall_report.hpp"
-#include "forestcoll/allreduce.hpp"
 #include "forestcoll/bottleneck.hpp"
 #include "forestcoll/collective.hpp"
+#include "forestcoll/figures.hpp"
 #include "forestcoll/rate.hpp"
 
 namespace forestcoll::cli {
@@ -26,7 +26,10 @@ struct PhaseBound {
 /// A line of the report.
 struct BoundRow {
   Collective collective;
-  Ratio algbw, busbw;  ///< GB/s
+  std::optional<Rank> root;
+  Ratio algbw, busbw;  ///< GB/s: of the optimum, what nothing exceeds
+  RateFigures rates;
+  std::optional<Expected<Ratio>> reached = {};  ///< see `add_reached`
 };
 
 /// The collectives that were asked for, and the phases that prove them.
@@ -36,30 +39,28 @@ struct BoundAnswer {
   std::int64_t k = 1;  ///< of the first row, like the first phase
 };
 
-/// An allreduce by two phases in a row, by any trees, and by trees that branch at switches too.
-struct BestAllreduce {
-  Ratio two_phases;  ///< GB/s
-  Expected<AllreduceOptimum> optimum;
-  std::optional<Expected<AllreduceOptimum>> in_network;  ///< where switches can copy or combine
-};
-
 /// All-to-all beside the collectives by trees, where it is in the report.
 struct QuickAlltoall {
   AlltoallProof proof;
   AlltoallRates rates;
+  std::optional<Expected<Ratio>> reached = {};
 };
 
 /// Errors: S02 a root that is missing, unknown or not wanted, E14.
 [[nodiscard]] Expected<BoundAnswer> solve_bound(const Fabric& fabric,
                                                 const BoundArguments& options);
 
-/// Nothing where allreduce is not among the rows.
-[[nodiscard]] std::optional<BestAllreduce> best_allreduce(const BoundAnswer& answer,
-                                                          const Fabric& fabric);
+/// The row of the allreduce, or null.
+[[nodiscard]] const BoundRow* find_allreduce(const BoundAnswer& answer);
 
 /// Nothing where one collective is asked for, or where it would take long.
 [[nodiscard]] std::optional<QuickAlltoall> alltoall_beside(const BoundArguments& options,
                                                            const Network& network);
+
+/// What `synth` reaches of every row, and of the all-to-all. Cost: that of `synth` for each, up to
+/// 64 GPUs.
+void add_reached(BoundAnswer& answer, std::optional<QuickAlltoall>& alltoall, const Fabric& fabric,
+                 const std::string& target, const Console& console);
 
 /// The rates again, by independent code: what is wrong where one of them differs, a line; else
 /// nothing.

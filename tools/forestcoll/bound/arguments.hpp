@@ -14,6 +14,7 @@ struct BoundArguments {
   std::string topology;
   std::string collective;  ///< empty: all that need no root, and with a root all five
   std::string root;
+  std::string target;  ///< of schedules; empty: none are made
   bool json = false;
   bool check = false;
   bool whatif = false;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,9 +18,12 @@
 #include "common/options/collective_option.hpp"
 #include "common/options/file_option.hpp"
 #include "common/options/jobs_option.hpp"
+#include "common/options/target_options.hpp"
+#include "common/report/figures/rate_report.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/schedule.hpp"
 #include "forestcoll/whatif.hpp"
 
 namespace forestcoll::cli {
@@ -28,9 +32,10 @@ namespace {
 constexpr std::size_t kMostLines = 1'000'000;
 constexpr std::size_t kUsualChanges = 10;  ///< lines of --whatif where --top does not say
 
-// Of the first collective that is reported.
+// Of the collective that is asked for, else of an allreduce, as in `synth`.
 Expected<WhatIfOptions> what_if_options(const Fabric& fabric, const BoundArguments& options) {
   WhatIfOptions of_library;
+  of_library.collective = Collective::allreduce;
   const auto collective = parse_collective(options.collective);
   if (!collective) return of_library;
   const auto root = find_root(fabric.topology, *collective, options.root);
@@ -66,6 +71,50 @@ Expected<void> misplaced_option(const BoundArguments& options) {
   return {};
 }
 
+Expected<BoundFindings> find_all(const Fabric& fabric, const BoundArguments& options,
+                                 const Console& console) {
+  auto answer = at_work("finding the rate", console, [&] { return solve_bound(fabric, options); });
+  if (!answer) return answer.errors();
+  BoundFindings found{*std::move(answer), {}, {}};
+  found.alltoall = at_work("finding the best all-to-all", console,
+                           [&] { return alltoall_beside(options, fabric.network); });
+  if (!options.target.empty()) {
+    add_reached(found.answer, found.alltoall, fabric, options.target, console);
+  }
+  return found;
+}
+
+// Of a row.
+ThreeFigures figures_of(const BoundAnswer& answer, Collective collective) {
+  const auto row = std::ranges::find(answer.rows, collective, &BoundRow::collective);
+  return three_figures(row->rates, row->reached);
+}
+
+// The same of the fabric before it failed, beside what is left.
+Expected<void> price_failure(BoundFindings& found, const Fabric& fabric,
+                             const BoundArguments& options, const Console& console) {
+  const auto before = fabric_before(fabric);
+  if (!before) return before.errors();
+  if (!*before) return {};
+  auto whole = find_all(**before, options, console);
+  if (!whole) return whole.errors();
+  for (std::size_t i = 0; i < whole->answer.rows.size(); ++i) {
+    const BoundRow &was = whole->answer.rows[i], &is = found.answer.rows[i];
+    found.prices.push_back({.collective = std::string(to_string(is.collective)),
+                            .before = was.rates,
+                            .after = is.rates,
+                            .reached_before = was.reached,
+                            .reached_after = is.reached});
+  }
+  if (!whole->alltoall || !found.alltoall) return {};
+  found.prices.push_back({.collective = std::string(kAlltoall),
+                          .before = figures_of(whole->alltoall->rates),
+                          .after = figures_of(found.alltoall->rates),
+                          .reached_before = whole->alltoall->reached,
+                          .reached_after = found.alltoall->reached});
+  return {};
+}
+
 ExitCode run_bound(const BoundArguments& options, const Console& console) {
   if (const auto done = misplaced_option(options); !done) return fail(done.errors(), console);
   if (const auto done = refuse_clashes({{"topology file", options.topology},
@@ -84,33 +133,33 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
                                .check = options.check,
                                .quantized = !options.reading.quantize.empty(),
                                .top = options.top,
-                               .threads = options.threads},
+                               .threads = options.threads,
+                               .target = options.target},
                               console);
   }
-  const auto answer =
-      at_work("finding the rate", console, [&] { return solve_bound(*fabric, options); });
-  if (!answer) return fail(answer.errors(), console);
+  auto found = find_all(*fabric, options, console);
+  if (!found) return fail(found.errors(), console);
   if (options.check) {
-    const std::string wrong = disagreement(*answer, fabric->network, console);
+    const std::string wrong = disagreement(found->answer, fabric->network, console);
     say(fmt::format("{}", wrong));
     if (!wrong.empty()) return ExitCode::internal;
     note(console, "checked: bisection on independent code finds the same rate");
   }
-  const auto allreduce = at_work("finding the best allreduce", console,
-                                 [&] { return best_allreduce(*answer, *fabric); });
-  const auto alltoall = at_work("finding the best all-to-all", console,
-                                [&] { return alltoall_beside(options, fabric->network); });
-  if (options.check && alltoall) {
+  if (options.check && found->alltoall) {
     const auto demand = Demand::uniform(fabric->network.ranks.size());
-    const ExitCode checked = check_alltoall(alltoall->proof, demand, *fabric, console);
+    const ExitCode checked = check_alltoall(found->alltoall->proof, demand, *fabric, console);
     if (checked != ExitCode::done) return checked;
   }
-  Json json = at_work("writing the report", console, [&] {
-    return bound_to_json(*answer, allreduce, alltoall, *fabric, options);
-  });
-  std::string text = at_work("writing the report", console, [&] {
-    return bound_in_words(*answer, allreduce, alltoall, *fabric, options);
-  });
+  if (const auto done = price_failure(*found, *fabric, options, console); !done) {
+    return fail(done.errors(), console);
+  }
+  Json json;
+  std::string text;
+  if (options.json) {
+    json = bound_to_json(*found, *fabric, options);
+  } else {
+    text = bound_in_words(*found, *fabric, options);
+  }
   if (options.whatif) {
     const auto asked = what_if_options(*fabric, options);
     if (!asked) return fail(asked.errors(), console);
@@ -118,8 +167,10 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
     if (!changes) return fail(changes.errors(), console);
     const std::size_t lines = options.top == 0 ? kUsualChanges : options.top;
     json["what_if"] = to_json(*changes, fabric->topology, *asked);
+    if (options.json) put_figures(json["what_if"], figures_of(found->answer, asked->collective));
     text += in_words(*changes, fabric->topology, *asked, lines);
-    if (allreduce && allreduce->in_network) {
+    const BoundRow* allreduce = find_allreduce(found->answer);
+    if (allreduce != nullptr && allreduce->rates.allreduce->in_network) {
       const auto roles = at_work("what if switches could do less", console,
                                  [&] { return role_failures(fabric->topology); });
       if (!roles) return fail(roles.errors(), console);
@@ -144,7 +195,7 @@ Command add_bound(CLI::App& program) {
       "Only this collective (default: allgather, reduce_scatter and allreduce, and alltoall where\n"
       "that is quick)");
   add_root_option(*command, options->root);
-  command->add_flag("--json", options->json, "Report as JSON (format forestcoll-bound, version 1)");
+  command->add_flag("--json", options->json, "Report as JSON (format forestcoll-bound, version 2)");
   command->add_flag("--check", options->check,
                     "Compute the rate again by bisection, in independent code; they must agree");
   command->add_flag(
@@ -161,25 +212,34 @@ Command add_bound(CLI::App& program) {
   add_jobs_option(*command, options->threads,
                   "The most threads to use, of a large irregular alltoall (default: all\n"
                   "processors); other work takes one");
+  command
+      ->add_option("--target", options->target,
+                   "Make the schedules of `synth` for this runtime, and say what they reach: " +
+                       std::string(known_targets()) + " or mscclpp")
+      ->check(CLI::Validator(refuse_unknown_target, "NAME"));
   add_failure_options(*command, options->failures);
   add_reading_options(*command, options->reading);
   command->footer(
       "algbw is the size of the whole buffer divided by the time, busbw what nccl-tests makes of\n"
-      "it. The bottleneck is the set of nodes whose data needs longest to leave it (for a\n"
-      "reduce_scatter: to enter it). No schedule in shares as given is faster (an allreduce: none\n"
-      "of two phases, see below), and `synth -k optimal` reaches it. Where more enters a switch "
-      "than\n"
-      "leaves it, or less, the rate is that of the best part of the fabric that trees can use.\n"
+      "it. The rows are the optimum: no schedule is faster on this fabric, whatever its GPUs and\n"
+      "switches do. The bottleneck is the set of nodes whose data needs longest to leave it (for "
+      "a\n"
+      "reduce_scatter: to enter it). Where more enters a switch than leaves it, or less, trees "
+      "have\n"
+      "the rate of the best part of the fabric that they can use.\n"
       "Where nodes have weights, the buffer is what all of them own together, and the rate per "
       "root\n"
       "is that of a root of weight 1 once all weights are in lowest integers.\n"
       "\n"
-      "allreduce is a reduce_scatter and then an allgather. The best allreduce by trees reduces\n"
-      "and broadcasts at the same time, and may root more data at some GPUs than at others:\n"
-      "`synth` makes it where it is better. Where the\n"
-      "file says that switches copy (\"multicast\") or combine (\"reduce\"), a second line has "
-      "the\n"
-      "best with trees that branch there.\n"
+      "Beside the optimum stand the optimum by trees over GPUs, without copies and sums in "
+      "switches\n"
+      "(\"multicast\" and \"reduce\" in the file), where it is less, and with --target what the\n"
+      "schedule reaches that `synth` writes for it (up to 64 GPUs; seconds to a minute each). The\n"
+      "three have the same names in `synth`, `compare` and `batch`. --drop and --derate print "
+      "them\n"
+      "before the failure and after it, and --whatif ranks failures by the optimum, of an "
+      "allreduce\n"
+      "without -c.\n"
       "\n"
       "alltoall is the best concurrent flow of equal blocks between all GPUs, whatever their\n"
       "weights, along any paths, or with --demand of any amounts. It is exact on fabrics that are\n"
@@ -191,6 +251,7 @@ Command add_bound(CLI::App& program) {
       "  forestcoll bound topologies/dgx-a100-x2.json\n"
       "  forestcoll bound topologies/dragonfly-72.json -c alltoall --check\n"
       "  forestcoll bound topologies/dgx-a100-x2.json --json --check\n"
+      "  forestcoll bound topologies/dgx-a100-x2.json -c allreduce --target azure\n"
       "  forestcoll bound topologies/dgx-1-v100.json -c broadcast --root 0\n"
       "  forestcoll bound topologies/dgx-a100-x4.json --whatif --top 5\n"
       "  forestcoll bound topologies/dgx-a100-x2.json --drop box0/nic3~ib1 --derate kind=pcie=1/2\n"

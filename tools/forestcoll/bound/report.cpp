@@ -10,6 +10,8 @@
 
 #include "common/report/figures/allreduce_report.hpp"
 #include "common/report/figures/bottleneck_json.hpp"
+#include "common/report/figures/rate_report.hpp"
+#include "common/synthesis/default_schedule.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -50,18 +52,82 @@ std::string table(const std::vector<BoundRow>& rows, const std::optional<QuickAl
   return text;
 }
 
+// What is to be known of an allreduce beside its row: what trees over GPUs have, and switches add.
+std::string allreduce_lines(const BoundAnswer& answer) {
+  const BoundRow* row = find_allreduce(answer);
+  if (row == nullptr || !row->rates.allreduce->two_phases) return "";
+  const AllreduceFigures& known = *row->rates.allreduce;
+  std::string text = in_words(known.by_trees, *known.two_phases);
+  if (known.in_network) {
+    text += in_network_in_words(*known.in_network, known.by_trees, *known.two_phases);
+  }
+  return text;
+}
+
+// Where unbalanced switches copy or combine, of one phase.
+std::string open_lines(const BoundAnswer& answer) {
+  std::string text;
+  for (const BoundRow& row : answer.rows) {
+    if (row.collective == Collective::allreduce || !differ(row.rates)) continue;
+    text += fmt::format("optimum of {0}: {1} GB/s; by trees: {2} GB/s\n", to_string(row.collective),
+                        in_words(row.rates.optimum), in_words(row.rates.by_trees));
+  }
+  return text;
+}
+
+std::string reached_line(const BoundRow& row, const std::string& target) {
+  const Expected<Ratio>& reached = *row.reached;
+  return fmt::format("reached of {} by synth for {}: {}\n", to_string(row.collective), target,
+                     reached ? fmt::format("{} GB/s, {}", number(*reached),
+                                           of_optimum(*reached, row.rates.optimum))
+                             : in_words(reached));
+}
+
+Json figures_json(const BoundFindings& found) {
+  Json json = Json::object();
+  const auto add = [&](std::string_view name, const RateFigures& rates,
+                       const std::optional<Expected<Ratio>>& reached) {
+    Json one;
+    put_figures(one, three_figures(rates, reached));
+    for (const auto& [figure, value] : one.items()) json[figure][std::string(name)] = value;
+  };
+  for (const BoundRow& row : found.answer.rows) {
+    add(to_string(row.collective), row.rates, row.reached);
+  }
+  if (found.alltoall) add("alltoall", figures_of(found.alltoall->rates), found.alltoall->reached);
+  return json;
+}
+
+void put_allreduce(Json& report, const BoundAnswer& answer) {
+  const BoundRow* row = find_allreduce(answer);
+  if (row == nullptr || !row->rates.allreduce->two_phases) return;
+  const AllreduceFigures& known = *row->rates.allreduce;
+  report["two_phases"] = exact(*known.two_phases);
+  report["allreduce_optimum"] = to_json(known.by_trees, *known.two_phases);
+  if (known.in_network) {
+    report["allreduce_in_network"] = to_json(*known.in_network, *known.two_phases);
+  }
+}
+
 }  // namespace
 
-std::string bound_in_words(const BoundAnswer& answer, const std::optional<BestAllreduce>& allreduce,
-                           const std::optional<QuickAlltoall>& alltoall, const Fabric& fabric,
+ThreeFigures three_figures(const RateFigures& rates,
+                           const std::optional<Expected<Ratio>>& reached) {
+  if (reached) return {rates, *reached};
+  return {rates, no_target("name a runtime with --target")};
+}
+
+std::string bound_in_words(const BoundFindings& found, const Fabric& fabric,
                            const BoundArguments& options) {
+  const BoundAnswer& answer = found.answer;
+  const auto& alltoall = found.alltoall;
   std::string text =
       fmt::format("{}: {}\n", fabric.topology.name, counted(fabric.network.ranks.size(), "GPU"));
-  text += table(answer.rows, alltoall);
-  if (allreduce) text += in_words(allreduce->optimum, allreduce->two_phases);
-  if (allreduce && allreduce->in_network) {
-    text += in_network_in_words(*allreduce->in_network, allreduce->optimum, allreduce->two_phases);
+  text += table(answer.rows, alltoall) + allreduce_lines(answer) + open_lines(answer);
+  for (const BoundRow& row : answer.rows) {
+    if (row.reached && !fabric.before) text += reached_line(row, options.target);
   }
+  text += in_words(found.prices);
   if (const auto& weight = fabric.network.weight; !weight.empty()) {
     text += weights_line(weight);
   }
@@ -86,9 +152,10 @@ std::string bound_in_words(const BoundAnswer& answer, const std::optional<BestAl
   return text;
 }
 
-Json bound_to_json(const BoundAnswer& answer, const std::optional<BestAllreduce>& allreduce,
-                   const std::optional<QuickAlltoall>& alltoall, const Fabric& fabric,
+Json bound_to_json(const BoundFindings& found, const Fabric& fabric,
                    const BoundArguments& options) {
+  const BoundAnswer& answer = found.answer;
+  const auto& alltoall = found.alltoall;
   Json algbw = Json::object();
   Json busbw = Json::object();
   for (const BoundRow& row : answer.rows) {
@@ -102,7 +169,7 @@ Json bound_to_json(const BoundAnswer& answer, const std::optional<BestAllreduce>
   }
   const Bottleneck& bottleneck = answer.phases.front().bottleneck;
   Json report = {{"format", "forestcoll-bound"},
-                 {"version", 1},
+                 {"version", 2},
                  {"topology", fabric.topology.name},
                  {"compute_nodes", fabric.network.ranks.size()},
                  {"rate_per_root", exact(bottleneck.rate_per_root)},
@@ -111,11 +178,10 @@ Json bound_to_json(const BoundAnswer& answer, const std::optional<BestAllreduce>
                  {"collective", to_string(answer.rows.front().collective)},
                  {"k", answer.k},
                  {"bottleneck", to_json(bottleneck, fabric.topology)}};
-  if (allreduce) {
-    report["allreduce_optimum"] = to_json(allreduce->optimum, allreduce->two_phases);
-    if (const auto& best = allreduce->in_network) {
-      report["allreduce_in_network"] = to_json(*best, allreduce->two_phases);
-    }
+  report.update(figures_json(found));
+  put_allreduce(report, answer);
+  for (const FailurePrice& price : found.prices) {
+    report["failure"][price.collective] = to_json(price);
   }
   if (alltoall) {
     report["alltoall"] = to_json(alltoall->proof, Demand::uniform(fabric.network.ranks.size()),

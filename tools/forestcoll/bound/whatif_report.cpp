@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/report/figures/rate_report.hpp"
+
 namespace forestcoll::cli {
 namespace {
 
@@ -161,15 +163,10 @@ std::string in_words(const Line& line, const Topology& topology) {
   return text;
 }
 
-std::string change(const Ratio& after, const Ratio& before) {
-  const double percent = (after.to_double() / before.to_double() - 1) * 100;
-  return fmt::format("{:+.1f} %", percent);
-}
-
 // "  -25.0 %      200  WHAT"
 std::string effect_line(const Ratio& after, const Ratio& before, const std::string& what) {
   const bool cut_off = after == Ratio(0);
-  return fmt::format("  {:>9} {:>20}  {}\n", cut_off ? "cut off" : change(after, before),
+  return fmt::format("  {:>9} {:>20}  {}\n", change_in_words(before, after),
                      cut_off ? "" : number(after), what);
 }
 
@@ -252,9 +249,8 @@ Json to_json(const std::vector<FailureEffect>& failures, const Topology& topolog
 }  // namespace
 
 std::string in_words(const RoleFailures& roles, const Topology& topology, std::size_t count) {
-  std::string text = fmt::format(
-      "what if one switch could do less (allreduce by trees that branch there, at {} GB/s):\n",
-      number(roles.algbw));
+  std::string text = fmt::format("what if one switch could do less (allreduce at {} GB/s):\n",
+                                 number(roles.algbw));
   for (std::size_t i = 0; i < std::min(count, roles.effects.size()); ++i) {
     const RoleFailureEffect& effect = roles.effects[i];
     text += effect_line(

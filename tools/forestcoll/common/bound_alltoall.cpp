@@ -13,8 +13,10 @@
 #include "common/options/file_option.hpp"
 #include "common/options/time_limit.hpp"
 #include "common/report/figures/alltoall_report.hpp"
+#include "common/report/figures/price_report.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
+#include "common/synthesis/default_schedule.hpp"
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/codes.hpp"
@@ -64,15 +66,22 @@ Expected<Request> resolve(const AlltoallArguments& arguments, int threads) {
   return request;
 }
 
+// What schedules reach, and what a failure costs.
+struct Findings {
+  ThreeFigures figures;
+  std::optional<FailurePrice> price;
+};
+
 std::string text_report(const AlltoallProof& proof, const ParsedDemand& demand,
-                        const AlltoallRates& rates, const Fabric& fabric, std::size_t top) {
+                        const AlltoallRates& rates, const Findings& found, const Fabric& fabric,
+                        std::size_t top) {
   const Network& network = fabric.network;
   std::string text =
       fmt::format("{}: {}\n", fabric.topology.name, counted(network.ranks.size(), "GPU"));
-  const auto in_words = [&](const Ratio& rate) {
+  const auto shown = [&](const Ratio& rate) {
     return proof.is_exact() ? number(rate) : number(rate.to_double());
   };
-  const std::string algbw = in_words(rates.algbw), busbw = in_words(rates.busbw);
+  const std::string algbw = shown(rates.algbw), busbw = shown(rates.busbw);
   // Exact fractions can be long.
   const std::size_t width = std::max({std::size_t{18}, algbw.size(), busbw.size()}) + 2;
   for (const auto& [name, first, second] :
@@ -82,25 +91,72 @@ std::string text_report(const AlltoallProof& proof, const ParsedDemand& demand,
     text += fmt::format("{:<16}{:>{}}{:>{}}\n", name, first, width, second, width);
   }
   text += rate_in_words(proof, demand.demand, rates);
+  if (const auto& reached = found.figures.reached) {
+    text += fmt::format("reached of alltoall by synth: {} GB/s, {}\n", number(*reached),
+                        of_optimum(*reached, found.figures.rates.optimum));
+  }
+  if (found.price) text += in_words(std::vector{*found.price});
   return text + bottleneck_in_words(proof, demand.demand, fabric.topology, network, top);
 }
 
 Json json_report(const AlltoallProof& proof, const ParsedDemand& demand, const AlltoallRates& rates,
-                 const Fabric& fabric, const AlltoallReporting& reporting) {
+                 const Findings& found, const Fabric& fabric, const AlltoallReporting& reporting) {
   const bool is_exact = proof.is_exact();
   Json report = {
       {"format", "forestcoll-bound"},
-      {"version", 1},
+      {"version", 2},
       {"topology", fabric.topology.name},
       {"compute_nodes", fabric.network.ranks.size()},
       {"algbw", {{"alltoall", exact_or_reached(rates.algbw, is_exact)}}},
       {"busbw", {{"alltoall", exact_or_reached(rates.busbw, is_exact)}}},
       {"collective", "alltoall"},
       {"alltoall", to_json(proof, demand.demand, demand.total, fabric.topology, fabric.network)}};
+  Json figures;
+  put_figures(figures, found.figures);
+  for (const auto& [figure, value] : figures.items()) report[figure]["alltoall"] = value;
+  if (found.price) report["failure"]["alltoall"] = to_json(*found.price);
   if (!fabric.changes.empty()) report["changes"] = fabric.changes;
   if (reporting.check) report["checked"] = true;
   if (reporting.quantized) report["quantize_change"] = exact(fabric.quantize_change);
   return report;
+}
+
+Expected<ThreeFigures> figures_of(const Fabric& fabric, const AlltoallProof& proof,
+                                  const ParsedDemand& demand, const std::string& target,
+                                  const Console& console) {
+  const auto rates = rates_of(proof, demand.demand, demand.total);
+  if (!rates) return rates.errors();
+  return ThreeFigures{figures_of(*rates),
+                      target.empty() ? no_target("name a runtime with --target")
+                                     : reached_by_default(fabric, demand, target, console)};
+}
+
+// Of the same demand on the fabric before it failed; nothing where it had other GPUs, unless all
+// pairs have the same.
+Expected<std::optional<FailurePrice>> price_of(const Fabric& fabric, const ParsedDemand& demand,
+                                               const ThreeFigures& after,
+                                               const AlltoallOptions& options,
+                                               const std::string& target, const Console& console) {
+  const auto whole = fabric_before(fabric);
+  if (!whole) return whole.errors();
+  if (!*whole) return std::optional<FailurePrice>();
+  const Network& network = (*whole)->network;
+  const std::size_t ranks = network.ranks.size();
+  const bool is_uniform = demand.demand.is_uniform();
+  if (!is_uniform && ranks != demand.demand.ranks()) return std::optional<FailurePrice>();
+  const ParsedDemand same =
+      is_uniform ? ParsedDemand{Demand::uniform(ranks), uniform_total(network)} : demand;
+  const auto optimum = alltoall_optimum(network, same.demand, options);
+  if (!optimum) return optimum.errors();
+  auto before = figures_of(**whole, optimum->proof, same, target, console);
+  if (!before) return before.errors();
+  FailurePrice price{
+      .collective = std::string(kAlltoall), .before = before->rates, .after = after.rates};
+  if (!target.empty()) {
+    price.reached_before = before->reached;
+    price.reached_after = after.reached;
+  }
+  return std::optional(std::move(price));
 }
 
 }  // namespace
@@ -169,9 +225,14 @@ ExitCode run_bound_alltoall(const Fabric& fabric, const AlltoallArguments& argum
     note(console, fmt::format("the gap of {} % was not reached: {} %",
                               number(kPercent * request->solver.gap), number(kPercent * apart)));
   }
-  const std::string report = reporting.json
-                                 ? to_text(json_report(proof, *demand, *rates, fabric, reporting))
-                                 : text_report(proof, *demand, *rates, fabric, reporting.top);
+  auto figures = figures_of(fabric, proof, *demand, reporting.target, console);
+  if (!figures) return fail(figures.errors(), console);
+  auto price = price_of(fabric, *demand, *figures, request->solver, reporting.target, console);
+  if (!price) return fail(price.errors(), console);
+  const Findings found{*std::move(figures), *std::move(price)};
+  const std::string report =
+      reporting.json ? to_text(json_report(proof, *demand, *rates, found, fabric, reporting))
+                     : text_report(proof, *demand, *rates, found, fabric, reporting.top);
   return finish(write_output("-", report), console);
 }
 

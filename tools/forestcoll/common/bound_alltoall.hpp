@@ -47,7 +47,8 @@ void add_alltoall_options(CLI::App& command, AlltoallArguments& arguments);
 struct AlltoallReporting {
   bool json = false, check = false, quantized = false;
   std::size_t top = 0;
-  int threads = 0;  ///< 0: all processors
+  int threads = 0;          ///< 0: all processors
+  std::string target = {};  ///< of schedules; empty: none are made
 };
 
 /// Checks a proof by other code. Says what came of it; ExitCode::internal where it does not hold.

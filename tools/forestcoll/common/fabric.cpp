@@ -83,6 +83,17 @@ Expected<std::string> text_of_box(const std::string& box) {
   return to_topology_json(*document);
 }
 
+// The same GPUs on a fabric that has not failed.
+std::optional<Topology> before_failures(const Topology& whole, Failures failures) {
+  if (failures.drop.empty() && failures.derate.empty()) return std::nullopt;
+  failures.drop.clear();
+  failures.derate.clear();
+  if (failures.empty()) return whole;
+  auto chosen = degrade(whole, failures);
+  if (!chosen) return std::nullopt;
+  return std::move(chosen->topology);
+}
+
 }  // namespace
 
 void add_dump_options(CLI::App& command, DumpOptions& options) {
@@ -219,7 +230,7 @@ Expected<LoadedTopology> load_topology(const std::string& path, const ReadingOpt
   if (!parsed) return parsed.errors();
   const ProgressBar bar("reading the topology", console);
   LoadedTopology loaded{
-      {std::move(parsed->warnings), std::move(parsed->notes), parsed->quantize_change, {}},
+      {std::move(parsed->warnings), std::move(parsed->notes), parsed->quantize_change, {}, {}},
       std::move(parsed->topology),
       {}};
   loaded.gpu = choose_gpu(loaded.topology, metadata);
@@ -227,6 +238,7 @@ Expected<LoadedTopology> load_topology(const std::string& path, const ReadingOpt
   if (failures.empty()) return loaded;
   auto left = degrade(loaded.topology, failures);
   if (!left) return in_file(left.errors(), path);
+  loaded.before = before_failures(loaded.topology, failures);
   loaded.topology = std::move(left->topology);
   loaded.changes = std::move(left->changes);
   const Diagnostics warnings = in_file(left->warnings, path);
@@ -241,6 +253,13 @@ Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& opti
   auto fabric = make_fabric(std::move(loaded->topology), std::move(loaded->gpu));
   if (!fabric) return in_file(fabric.errors(), path);
   return Fabric{*std::move(fabric), static_cast<ReadingNotes&&>(*loaded)};
+}
+
+Expected<std::optional<Fabric>> fabric_before(const Fabric& fabric) {
+  if (!fabric.before) return std::optional<Fabric>();
+  auto before = make_fabric(*fabric.before, fabric.gpu);
+  if (!before) return before.errors();
+  return std::optional(Fabric{*std::move(before), {}});
 }
 
 Expected<Fabric> members_alone(Fabric fabric) {

@@ -60,6 +60,8 @@ struct ReadingNotes {
   std::vector<std::string> notes;  ///< what was inferred
   Ratio quantize_change;
   std::vector<std::string> changes;  ///< what --drop, --derate, --ranks and --members did
+  /// The fabric without what --drop and --derate did; none where they were not given.
+  std::optional<Topology> before = {};
 };
 
 /// A topology as the options leave it. The GPU is that of the fabric as the file has it.
@@ -78,6 +80,9 @@ struct Fabric : forestcoll::Fabric, ReadingNotes {};
 /// Errors: those of `load_topology`, E14.
 [[nodiscard]] Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& options,
                                            const Failures& failures, const Console& console);
+
+/// The fabric without what --drop and --derate did; none where they were not given. Errors: E14.
+[[nodiscard]] Expected<std::optional<Fabric>> fabric_before(const Fabric& fabric);
 
 /// The fabric as programs find it, which run on the ranks alone: without relays. Errors: those of
 /// `degrade`, where the ranks do not reach one another so.

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "common/fabric.hpp"
+#include "common/report/figures/rate_report.hpp"
 #include "common/report/figures/tree_shape.hpp"
 #include "compare/measured/run_origin.hpp"
-#include "forestcoll/allreduce.hpp"
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/bottleneck.hpp"
 #include "forestcoll/branching_forest.hpp"
@@ -111,26 +111,29 @@ struct AlltoallLimit {
 };
 
 struct Comparison {
+  /// What is known of an allreduce; null for other collectives.
+  [[nodiscard]] const AllreduceFigures* allreduce() const {
+    const auto& known = figures.rates.allreduce;
+    return known ? &*known : nullptr;
+  }
+
   const Fabric* fabric = nullptr;
   Collective collective = Collective::allreduce;  ///< of an all-to-all, one that counts busbw alike
-  std::string collective_name;
-  std::optional<Rank> root;
-  /// GB/s, proved. Of an allreduce: by any trees where that is computed, else `two_phases`.
-  Ratio optimum, optimum_busbw;
-  /// An allreduce: the optimum of reduce-scatter, then allgather, and what `bound` says of all.
-  std::optional<Ratio> two_phases;
-  std::optional<Expected<AllreduceOptimum>> allreduce;
-  /// The same where switches can copy or combine.
-  std::optional<Expected<AllreduceOptimum>> in_network;
-  std::optional<AlltoallLimit> alltoall;  ///< set of an all-to-all alone
-  Bottleneck bottleneck;                  ///< of an all-to-all, `sending` alone, if it is a cut
-  std::vector<ComparedRow> rows;
-  std::vector<std::int64_t> sizes;  ///< bytes, ascending
-  std::vector<RefusedSize> refused_sizes;
-  std::string gpu;         ///< whose figures the simulation uses
-  std::string gpu_source;  ///< where they come from
-  std::string gpu_chosen;  ///< why these, in words
-  std::vector<MeasuredRun> measured;
+  std::string collective_name = {};
+  std::optional<Rank> root = {};
+  ThreeFigures figures;
+  /// GB/s: what nothing exceeds; of an allreduce whose optimum is not known, reduce-scatter, then
+  /// allgather.
+  Ratio optimum = {}, optimum_busbw = {};
+  std::optional<AlltoallLimit> alltoall = {};  ///< set of an all-to-all alone
+  Bottleneck bottleneck = {};  ///< of an all-to-all, `sending` alone, if it is a cut
+  std::vector<ComparedRow> rows = {};
+  std::vector<std::int64_t> sizes = {};  ///< bytes, ascending
+  std::vector<RefusedSize> refused_sizes = {};
+  std::string gpu = {};         ///< whose figures the simulation uses
+  std::string gpu_source = {};  ///< where they come from
+  std::string gpu_chosen = {};  ///< why these, in words
+  std::vector<MeasuredRun> measured = {};
 };
 
 /// The row of that name, or null.

@@ -12,6 +12,7 @@
 #include "common/files/io.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
+#include "common/synthesis/default_schedule.hpp"
 #include "compare/rows/alltoall_row.hpp"
 #include "compare/rows/program_rows.hpp"
 #include "forestcoll/codes.hpp"
@@ -65,26 +66,18 @@ class RowPool {
   ProgressBar bar_;
 };
 
-// No allreduce is slower at its best than in two phases; how much faster is computed where it can
-// be.
-void add_allreduce(Comparison& comparison) {
-  comparison.two_phases = comparison.optimum;
-  const Fabric& fabric = *comparison.fabric;
-  comparison.allreduce = allreduce_optimum(fabric.network);
-  const SwitchRoles roles = switch_roles(fabric.topology);
-  if (!roles.empty()) comparison.in_network = allreduce_optimum(fabric.network, roles);
-  for (const auto& known : {comparison.allreduce, comparison.in_network}) {
-    if (known && *known) comparison.optimum = std::max(comparison.optimum, (*known)->upper);
-  }
-}
-
-Expected<Comparison> tree_optimum_of(const Fabric& fabric, const RowsRequest& request) {
+Expected<Comparison> tree_optimum_of(const Fabric& fabric, const RowsRequest& request,
+                                     const Console& console) {
   const auto best = bound(fabric.network, request.collective, request.root);
   if (!best) return best.errors();
-  Comparison comparison;
-  comparison.fabric = &fabric;
-  comparison.optimum = best->algbw;
-  if (request.collective == Collective::allreduce) add_allreduce(comparison);
+  auto rates =
+      rate_figures(fabric.network, switch_roles(fabric.topology), request.collective, best);
+  auto reached = request.by_size ? reached_by_default(fabric, request.collective, request.root,
+                                                      SynthArguments().target, console)
+                                 : no_target("leave out --trees");
+  Comparison comparison{.figures = {std::move(rates), std::move(reached)}};
+  const auto& optimum = comparison.figures.rates.optimum;
+  comparison.optimum = optimum ? optimum->at_most : best->algbw;
   comparison.bottleneck =
       best->broadcast_rate
           ? find_bottleneck(fabric.network, *best->broadcast_rate, CollectivePhase::broadcast)
@@ -95,8 +88,8 @@ Expected<Comparison> tree_optimum_of(const Fabric& fabric, const RowsRequest& re
 Expected<Comparison> with_optimum(const Fabric& fabric, const RowsRequest& request,
                                   const Console& console) {
   const ProgressBar bar("finding the optimum", console);
-  auto found =
-      request.demand ? alltoall_optimum_of(fabric, request) : tree_optimum_of(fabric, request);
+  auto found = request.demand ? alltoall_optimum_of(fabric, request, console)
+                              : tree_optimum_of(fabric, request, console);
   if (!found) return found;
   Comparison& comparison = *found;
   comparison.fabric = &fabric;

@@ -50,27 +50,25 @@ std::string optimum_name(const Comparison& comparison) {
   if (comparison.alltoall && !comparison.alltoall->proof.is_exact()) {
     return "limit of alltoall (proved)";
   }
-  if (!comparison.allreduce) return "optimum (proved)";
-  const Expected<AllreduceOptimum>& known =
-      comparison.in_network ? *comparison.in_network : *comparison.allreduce;
-  if (!known) return kTwoPhasesName;
-  return known->is_exact() ? "optimum of allreduce (proved)" : "limit of allreduce (proved)";
+  if (comparison.allreduce() == nullptr) return "optimum (proved)";
+  const auto& optimum = comparison.figures.rates.optimum;
+  if (!optimum) return kTwoPhasesName;
+  return optimum->is_exact() ? "optimum of allreduce (proved)" : "limit of allreduce (proved)";
 }
 
 std::string fraction_title(const Comparison& comparison) {
-  const bool unknown = comparison.allreduce && !*comparison.allreduce;
-  return unknown ? "of two phases" : "of optimum";
+  return comparison.figures.rates.optimum ? "of optimum" : "of two phases";
 }
 
 std::string optimum_in_words(const Comparison& comparison) {
-  if (!comparison.allreduce) return "";
-  std::string line = in_words(*comparison.allreduce, *comparison.two_phases);
-  if (comparison.in_network) {
-    line +=
-        in_network_in_words(*comparison.in_network, *comparison.allreduce, *comparison.two_phases);
+  const AllreduceFigures* known = comparison.allreduce();
+  if (known == nullptr || !known->two_phases) return "";
+  std::string line = in_words(known->by_trees, *known->two_phases);
+  if (known->in_network) {
+    line += in_network_in_words(*known->in_network, known->by_trees, *known->two_phases);
   }
   line.pop_back();  // the end of the last line
-  if (!*comparison.allreduce) {
+  if (!comparison.figures.rates.optimum) {
     line += fmt::format(
         "; {} GB/s is the optimum of reduce-scatter, then allgather, which both at "
         "once may exceed",

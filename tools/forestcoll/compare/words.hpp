@@ -10,7 +10,10 @@ namespace forestcoll::cli {
 /// Stands beside every figure that comes out of a model.
 constexpr const char* kModelNotMeasurement = "model, not measurement";
 
-/// The line of a table that has the optimum of an allreduce in two phases.
+/// The lines of a table that have what `synth` reaches, the optimum by trees, and the optimum of an
+/// allreduce in two phases.
+constexpr const char* kReachedName = "reached by synth, for its default target";
+constexpr const char* kByTreesName = "optimum by trees (proved)";
 constexpr const char* kTwoPhasesName = "reduce-scatter, then allgather (proved)";
 
 /// What is simulated: "trees without threadblocks", "flows …", "programs of threadblocks".

@@ -37,7 +37,16 @@ std::optional<std::string> text_at(const Json& json, const char* key) {
   return found->get<std::string>();
 }
 
-// None for what is above the optimum of equal shares.
+// "optimum", "optimum_by_trees" and "reached", as far as they are there.
+Json named_figures(const Json& json) {
+  Json figures = Json::object();
+  for (const char* name : {"optimum", "optimum_by_trees", "reached"}) {
+    if (json.contains(name)) figures[name] = json[name];
+  }
+  return figures;
+}
+
+// None for what is above the optimum.
 std::optional<double> fraction(const Ratio& part, const Ratio& whole) {
   if (part > whole) return std::nullopt;
   return share(part, whole);
@@ -173,6 +182,7 @@ void add_figures(Json& json, const Figures& figures) {
   if (const auto& range = figures.optimum_range) {
     json["optimum_range"] = {{"at_least", exact(range->first)}, {"at_most", exact(range->second)}};
   }
+  json.update(figures.named);
 }
 
 std::string range_text(const std::pair<Ratio, Ratio>& range) {
@@ -200,6 +210,7 @@ std::optional<Figures> parse_figures(const Json& json) {
     if (!least || !most) return std::nullopt;
     figures.optimum_range = {*least, *most};
   }
+  figures.named = named_figures(json);
   return figures;
 }
 
@@ -208,9 +219,11 @@ std::optional<Figures> figures_of_summary(const Json& summary) {
     return std::nullopt;
   }
   const auto algbw = parse_exact(summary["algbw"]), optimum = parse_exact(summary["optimum"]);
-  if (!algbw || !optimum) return std::nullopt;
-  Figures figures{*algbw, fraction(*algbw, *optimum)};
-  if (const auto least = summary.find("optimum_at_least"); least != summary.end()) {
+  if (!algbw) return std::nullopt;
+  Figures figures{*algbw};
+  if (optimum) figures.optimum_fraction = fraction(*algbw, *optimum);
+  figures.named = named_figures(summary);
+  if (const auto least = summary.find("optimum_at_least"); optimum && least != summary.end()) {
     const auto known = parse_exact(*least);
     if (!known) return std::nullopt;
     figures.optimum_range = {*known, *optimum};

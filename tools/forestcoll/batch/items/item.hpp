@@ -63,6 +63,9 @@ struct Figures {
   std::optional<std::int64_t> height = {};  ///< none: an all-to-all has no trees
   /// Where the optimum is not known, the GB/s between which it is; the fraction is of the upper.
   std::optional<std::pair<Ratio, Ratio>> optimum_range = {};
+  /// "optimum", "optimum_by_trees" and "reached", as `synth --json` has them; a report of version 1
+  /// has none.
+  Json named = Json::object();
 };
 
 /// A line of the report.
@@ -91,8 +94,8 @@ struct ItemResult {
 [[nodiscard]] std::optional<OutputFile> parse_output_file(const Json& json);
 [[nodiscard]] std::optional<ItemResult> parse_result(const Json& json);
 
-/// `algbw`, `optimum_fraction`, `height` and where it is there `optimum_range`, into an object and
-/// out of one.
+/// `algbw`, `optimum_fraction`, `height`, where it is there `optimum_range`, and the three figures,
+/// into an object and out of one.
 void add_figures(Json& json, const Figures& figures);
 [[nodiscard]] std::optional<Figures> parse_figures(const Json& json);
 /// "390 to 400".

@@ -63,7 +63,7 @@ std::string in_words(const Regression& regression) {
 }
 
 std::string to_report_json(const Results& results) {
-  std::string text = "{\"format\":\"forestcoll-batch\",\"version\":1,\n\"program\":" +
+  std::string text = "{\"format\":\"forestcoll-batch\",\"version\":2,\n\"program\":" +
                      Json(results.program).dump() + ",\n\"items\":";
   text += list(results.items);
   if (results.regressions) text += ",\n\"regressions\":" + list(*results.regressions);
@@ -73,8 +73,8 @@ std::string to_report_json(const Results& results) {
 Expected<Results> parse_report(const std::string& text, const std::string& file) {
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object() || json.value("format", Json()) != "forestcoll-batch" ||
-      json.value("version", Json()) != 1) {
-    return report_error(file, "", "expected a report of forestcoll batch, version 1");
+      (json.value("version", Json()) != 1 && json.value("version", Json()) != 2)) {
+    return report_error(file, "", "expected a report of forestcoll batch, version 1 or 2");
   }
   const Json items = json.value("items", Json());
   if (!items.is_array()) return report_error(file, "/items", "expected a list");

@@ -30,7 +30,7 @@ struct Results {
   [[nodiscard]] std::size_t count(Status status) const;
 };
 
-/// {"format": "forestcoll-batch", "version": 1, …}, an item per line; the schema is
+/// {"format": "forestcoll-batch", "version": 2, …}, an item per line; the schema is
 /// tools/schema/forestcoll-batch.schema.json. All but `seconds` depends on the inputs, the options
 /// and the store alone.
 [[nodiscard]] std::string to_report_json(const Results& results);

@@ -8,11 +8,16 @@
 #include "common/files/file_set.hpp"
 #include "common/files/io.hpp"
 #include "common/options/time_limit.hpp"
+#include "common/report/figures/alltoall_report.hpp"
+#include "common/report/figures/price_report.hpp"
 #include "common/report/findings/warnings.hpp"
 #include "common/report/progress_bar.hpp"
+#include "common/synthesis/default_schedule.hpp"
 #include "common/synthesis/output/deploy.hpp"
 #include "common/synthesis/output/trace.hpp"
+#include "common/synthesis/prepare.hpp"
 #include "common/synthesis/report/alltoall_report.hpp"
+#include "common/synthesis/report/price_times.hpp"
 #include "common/synthesis/request/alltoall_request.hpp"
 #include "common/synthesis/request/trace_request.hpp"
 #include "forestcoll/baseline.hpp"
@@ -96,6 +101,45 @@ Expected<Fabric> load_for(AlltoallFormat format, const SynthArguments& arguments
   return members_alone(*std::move(fabric));
 }
 
+Expected<ThreeFigures> figures_of(const AlltoallCompilation& made, const ParsedDemand& demand) {
+  const auto rates = rates_of(made.proof, demand.demand, demand.total);
+  if (!rates) return rates.errors();
+  return ThreeFigures{figures_of(*rates), made.algbw};
+}
+
+// What --drop and --derate cost where all pairs have the same: it is made for the fabric before,
+// up to 64 GPUs.
+Expected<std::optional<FailurePrice>> price_of(const AlltoallCompilation& made,
+                                               const ThreeFigures& after, const Fabric& fabric,
+                                               const ParsedDemand& demand,
+                                               AlltoallCompileOptions options,
+                                               const Console& console) {
+  auto before = fabric_before(fabric);
+  if (!before) return before.errors();
+  if (!*before || !demand.demand.is_uniform() || !refuse_many(**before)) {
+    return std::optional<FailurePrice>();
+  }
+  const bool is_program =
+      options.format == AlltoallFormat::msccl || options.format == AlltoallFormat::mscclpp;
+  auto whole = is_program && has_relays((*before)->topology) ? members_alone(**std::move(before))
+                                                             : Expected(**std::move(before));
+  if (!whole) return whole.errors();
+  const auto same = read_demand(whole->network, "");
+  if (!same) return same.errors();
+  const auto first =
+      at_work("solving", console, [&] { return compile_alltoall(*whole, *same, options); });
+  if (!first) return first.errors();
+  auto figures = figures_of(*first, *same);
+  if (!figures) return figures.errors();
+  FailurePrice price{.collective = std::string(kAlltoall),
+                     .before = figures->rates,
+                     .after = after.rates,
+                     .reached_before = figures->reached,
+                     .reached_after = after.reached};
+  add_times(price, first->text, *whole, made.text, fabric);
+  return std::optional(std::move(price));
+}
+
 // The summary for people.
 void tell(const AlltoallCompilation& made, const Fabric& fabric,
           const AlltoallCompileOptions& options, const SynthArguments& arguments,
@@ -147,8 +191,17 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
   }
   times.write = watch.restart();
   tell(*made, *fabric, *options, arguments, times, console);
+  const auto figures = figures_of(*made, *demand);
+  if (!figures) return fail(figures.errors(), console);
+  Expected<std::optional<FailurePrice>> price = std::optional<FailurePrice>();
+  if (is_priced(arguments, console, summary)) {
+    price = price_of(*made, *figures, *fabric, *demand, *options, console);
+  }
+  if (!price) return fail(price.errors(), console);
+  if (*price) note(console, in_words(**price));
   if (!arguments.json) return ExitCode::done;
-  Json json = alltoall_json(*made, *fabric, times);
+  Json json = alltoall_json(*made, *figures, *fabric, times);
+  if (*price) json["failure"] = to_json(**price);
   if (!options->algorithm.empty()) json["algorithm"] = algorithm_json(options->algorithm, *made);
   if (summary != nullptr) {
     *summary = std::move(json);

@@ -57,18 +57,23 @@ Expected<std::unique_ptr<PreparedSynthesis>> resolve_all(const SynthArguments& a
 }
 
 // Programs run on the ranks alone.
-Expected<void> read_fabric(PreparedSynthesis& prepared, const Console& console) {
-  const SynthArguments& arguments = prepared.arguments;
-  auto fabric = load_fabric(arguments.topology, arguments.reading, arguments.failures, console);
+Expected<void> set_fabric(PreparedSynthesis& prepared, Expected<Fabric> fabric) {
   if (!fabric) return fabric.errors();
   if (is_schedule(prepared.request.compile.format) && has_relays(fabric->topology)) {
     prepared.with_relays = fabric->network;
     fabric = members_alone(*std::move(fabric));
     if (!fabric) return fabric.errors();
   }
-  report_reading(*fabric, arguments.reading, console);
   prepared.fabric = *std::move(fabric);
   return {};
+}
+
+Expected<void> read_fabric(PreparedSynthesis& prepared, const Console& console) {
+  const SynthArguments& arguments = prepared.arguments;
+  auto done = set_fabric(
+      prepared, load_fabric(arguments.topology, arguments.reading, arguments.failures, console));
+  if (done) report_reading(prepared.fabric, arguments.reading, console);
+  return done;
 }
 
 // What of the request only the fabric can tell: the root, and whether Simple would hang.
@@ -107,6 +112,24 @@ Expected<std::unique_ptr<PreparedSynthesis>> prepare(const SynthArguments& argum
   for (const auto step : {read_fabric, fit_to_fabric, read_previous}) {
     if (const auto done = step(**prepared, console); !done) return done.errors();
   }
+  return prepared;
+}
+
+Expected<std::unique_ptr<PreparedSynthesis>> prepare_before(const PreparedSynthesis& after) {
+  auto before = fabric_before(after.fabric);
+  if (!before) return before.errors();
+  if (!*before) return std::unique_ptr<PreparedSynthesis>();
+  SynthRequest request = after.request;
+  request.compile.synthesis.previous = nullptr;
+  request.compile.previous_branching = nullptr;
+  auto prepared =
+      std::make_unique<PreparedSynthesis>(after.arguments, std::move(request), after.solver);
+  if (const auto done = set_fabric(*prepared, **std::move(before)); !done) return done.errors();
+  SynthesizeOptions& synthesis = prepared->request.compile.synthesis;
+  const auto root =
+      find_root(prepared->fabric.topology, synthesis.collective, after.arguments.root);
+  if (!root) return root.errors();
+  synthesis.root = *root;
   return prepared;
 }
 

@@ -8,6 +8,7 @@
 #include "common/fabric.hpp"
 #include "common/options/solver_options.hpp"
 #include "common/options/time_limit.hpp"
+#include "common/report/report.hpp"
 #include "common/synthesis/request/options.hpp"
 #include "forestcoll/branching_forest.hpp"
 #include "forestcoll/diagnostic.hpp"
@@ -36,5 +37,16 @@ struct PreparedSynthesis {
 /// those of reading the files.
 [[nodiscard]] Expected<std::unique_ptr<PreparedSynthesis>> prepare(const SynthArguments& arguments,
                                                                    const Console& console);
+
+/// Whether somebody reads what a failure costs: not in a batch, whose reports have no place for it.
+[[nodiscard]] inline bool is_priced(const SynthArguments& arguments, const Console& console,
+                                    const Json* summary) {
+  return summary == nullptr && (arguments.json || !console.quiet);
+}
+
+/// The same request on the fabric before --drop and --derate, from scratch; null where they were
+/// not given. Errors: those of `find_root`, E14.
+[[nodiscard]] Expected<std::unique_ptr<PreparedSynthesis>> prepare_before(
+    const PreparedSynthesis& after);
 
 }  // namespace forestcoll::cli

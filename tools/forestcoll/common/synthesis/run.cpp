@@ -22,13 +22,14 @@
 #include "common/synthesis/baseline.hpp"
 #include "common/synthesis/beside/beside_relays.hpp"
 #include "common/synthesis/beside/beside_rings.hpp"
-#include "common/synthesis/beside/beside_switches.hpp"
+#include "common/synthesis/default_schedule.hpp"
 #include "common/synthesis/output/deploy.hpp"
 #include "common/synthesis/output/trace.hpp"
 #include "common/synthesis/prepare.hpp"
 #include "common/synthesis/report/branching_report.hpp"
 #include "common/synthesis/report/fastest_report.hpp"
 #include "common/synthesis/report/plan_boxes.hpp"
+#include "common/synthesis/report/price_times.hpp"
 #include "common/synthesis/report/write_report.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/compile.hpp"
@@ -61,7 +62,7 @@ struct MadeSchedule {
   std::optional<FastestChoice> choice;  // for --size, and by default
   std::optional<SizeWindow> window;
   std::optional<BesideRings> beside;
-  std::optional<BesideSwitches> in_network;
+  std::optional<ThreeFigures> figures;
   std::optional<Ratio> relayed;
   std::optional<Tradeoff> tradeoff;
 
@@ -152,43 +153,6 @@ Expected<void> write_schedule(const Compilation& compiled, const PreparedSynthes
   return write_files(arguments.deploy, *files);
 }
 
-// Of a default: beyond, simulating all candidates takes longer than a default should.
-constexpr std::size_t kMostRanksTimed = 64;
-constexpr const char* kTooMany =
-    "chosen by rate and bounds, as simulating all algorithms takes longer on so many GPUs: --size "
-    "1G does";
-
-// Which sizes it is for, and whose choice it was, is told in `made`.
-Expected<Compilation> compile_for_size(const Fabric& fabric, const SynthRequest& request,
-                                       const SynthArguments& arguments, MadeSchedule& made) {
-  auto found = fastest_schedule(fabric, {.compile = request.compile,
-                                         .sizes = {*request.size},
-                                         .instances = arguments.instances,
-                                         .buffer_bytes = request.buffer_bytes,
-                                         .parameters = {},
-                                         .baseline = {},
-                                         .algorithms = {}});
-  if (!found) return found.errors();
-  made.choice = std::move(found->choice);
-  made.window = std::move(found->window);
-  return std::move(found->compilation);
-}
-
-// The fastest for large messages; where that is not known, the best by rate and bounds.
-Expected<Compilation> compile_by_default(const Fabric& fabric, const SynthRequest& request,
-                                         const SynthArguments& arguments, MadeSchedule& made) {
-  const bool is_large = fabric.network.ranks.size() > kMostRanksTimed;
-  if (!is_large) {
-    auto found = compile_for_size(fabric, request, arguments, made);
-    if (found) return found;
-  }
-  auto compiled = compile(fabric, request.compile);
-  if (!compiled || !is_large) return compiled;
-  std::string& why = compiled->chosen.why;
-  why = why.empty() ? kTooMany : fmt::format("{}; {}", why, kTooMany);
-  return compiled;
-}
-
 // The schedule of another algorithm, where --algorithm asks for one.
 Expected<std::optional<SolvedBaseline>> find_chosen_baseline(const PreparedSynthesis& prepared,
                                                              const Console& console) {
@@ -202,17 +166,23 @@ Expected<std::optional<SolvedBaseline>> find_chosen_baseline(const PreparedSynth
   return std::optional(*std::move(made));
 }
 
+// Which sizes it is for, and whose choice it was, is told in `made`.
+Expected<Compilation> take_choice(Expected<ChosenSchedule> chosen, MadeSchedule& made) {
+  if (!chosen) return chosen.errors();
+  made.choice = std::move(chosen->choice);
+  made.window = std::move(chosen->window);
+  return std::move(chosen->compiled);
+}
+
 Expected<void> compile_into(MadeSchedule& made, PreparedSynthesis& prepared,
                             const Console& console) {
   CompileOptions& options = prepared.request.compile;
   const Fabric& fabric = prepared.fabric;
   const auto& baseline = made.baseline;
   auto compiled = under_bar(options.synthesis, prepared.solver, prepared.limit, console, [&] {
-    if (prepared.request.size_is_default) {
-      return compile_by_default(fabric, prepared.request, prepared.arguments, made);
-    }
     if (prepared.request.size) {
-      return compile_for_size(fabric, prepared.request, prepared.arguments, made);
+      const auto make = prepared.request.size_is_default ? compile_by_default : compile_for_size;
+      return take_choice(make(fabric, prepared.request, prepared.arguments), made);
     }
     if (baseline && baseline->exchange != nullptr) {
       return compile_exchange(fabric, *baseline->exchange, options);
@@ -255,6 +225,18 @@ void warn_of_schedule(const MadeSchedule& made, const PreparedSynthesis& prepare
   if (!is_trace) warn_of_counts(made.verdict(), *find_target(options.lowering.target), console);
 }
 
+// Of the whole fabric: relays, which programs do without, are part of what it can do.
+RateFigures rates_of(const PreparedSynthesis& prepared) {
+  const SynthesizeOptions& asked = prepared.request.compile.synthesis;
+  const Network& network = prepared.with_relays ? *prepared.with_relays : prepared.fabric.network;
+  return rate_figures(network, switch_roles(prepared.fabric.topology), asked.collective, asked.root,
+                      prepared.limit.token());
+}
+
+ThreeFigures figures_of(const MadeSchedule& made, const PreparedSynthesis& prepared) {
+  return {rates_of(prepared), reached_by(made.compiled)};
+}
+
 // What else this fabric could do.
 void look_beside(MadeSchedule& made, const PreparedSynthesis& prepared, const Console& console) {
   const Fabric& fabric = prepared.fabric;
@@ -263,8 +245,7 @@ void look_beside(MadeSchedule& made, const PreparedSynthesis& prepared, const Co
   if (!made.baseline && !made.choice) {
     made.beside = beside_rings(fabric, made.compiled, stop, console);
   }
-  const bool is_done = made.baseline || made.compiled.branching || stop.stop_requested();
-  if (!is_done) made.in_network = beside_switches(fabric, forest);
+  made.figures = figures_of(made, prepared);
   if (prepared.with_relays) made.relayed = beside_relays(*prepared.with_relays, forest);
 }
 
@@ -282,16 +263,13 @@ ScheduleNotes notes_of(const MadeSchedule& made, const PreparedSynthesis& prepar
           .sms = options.sms,
           .sms_are_assumed = !arguments.sms,
           .beside_rings = made.beside ? in_words(*made.beside) : "",
-          .in_network =
-              made.in_network ? switches_in_words(*made.in_network, made.solved().forest) : "",
           .relays = made.relayed ? relays_in_words(*made.relayed) : "",
           .window = made.window ? window_lines(*made.window) : "",
           .branching = compiled.branching ? &*compiled.branching : nullptr,
           .branching_as = options.format != Format::mscclpp ? Branching::trees
                           : compiled.packets                ? Branching::packets
                                                             : Branching::sums,
-          .kept = compiled.kept,
-          .optimum_at_least = compiled.optimum_at_least};
+          .kept = compiled.kept};
 }
 
 Expected<void> note_tradeoff(MadeSchedule& made, const PreparedSynthesis& prepared,
@@ -318,12 +296,22 @@ void note_how_to_go_on(const MadeSchedule& made, const PreparedSynthesis& prepar
   if (!next.empty()) note(console, next);
 }
 
+// What is known of an optimum that is not exact, and of what switches add to trees over GPUs.
+void put_bounds(Json& json, const RateFigures& rates, bool branches) {
+  if (!rates.optimum) return;
+  const RateFigure& optimum = *rates.optimum;
+  if (!optimum.is_exact()) json["optimum_at_least"] = exact(optimum.at_least);
+  if (branches || !rates.by_trees || optimum.at_most <= rates.by_trees->at_most) return;
+  if (rates.by_trees->at_most < optimum.at_least) json["in_network"] = exact(optimum.at_least);
+  if (!optimum.is_exact()) json["in_network_at_most"] = exact(optimum.at_most);
+}
+
 Json summary_of(const MadeSchedule& made, const PreparedSynthesis& prepared,
                 const SynthSeconds& seconds) {
   const CompileOptions& options = prepared.request.compile;
   const Compilation& compiled = made.compiled;
   const Topology& topology = prepared.fabric.topology;
-  Json json = json_report(seconds, made.solved(), made.verdict(), topology);
+  Json json = json_report(seconds, made.solved(), *made.figures, made.verdict(), topology);
   if (is_schedule(options.format)) {
     add_schedule_request(json, compiled.options.lowering, compiled.options.xml);
     json["chunks"] = made.verdict().chunks;
@@ -341,8 +329,7 @@ Json summary_of(const MadeSchedule& made, const PreparedSynthesis& prepared,
   if (made.choice) json["fastest"] = to_json(*made.choice);
   if (made.window) json["window"] = to_json(*made.window);
   if (made.beside) json["beside_rings"] = to_json(*made.beside);
-  if (compiled.optimum_at_least) json["optimum_at_least"] = exact(*compiled.optimum_at_least);
-  if (made.in_network) put_switches(json, *made.in_network);
+  put_bounds(json, made.figures->rates, compiled.branching.has_value());
   if (made.relayed) json["with_relays"] = exact(*made.relayed);
   if (made.tradeoff) json["tradeoff_by"] = tradeoff_json(*made.tradeoff);
   if (!prepared.fabric.changes.empty()) json["changes"] = prepared.fabric.changes;
@@ -354,6 +341,29 @@ ExitCode hand_over(Json json, const Console& console, Json* summary) {
   if (summary == nullptr) return finish(write_output("-", to_text(json)), console);
   *summary = std::move(json);
   return ExitCode::done;
+}
+
+// What --drop and --derate cost: the same is made for the fabric before, up to 64 GPUs.
+Expected<std::optional<FailurePrice>> price_of(const MadeSchedule& after,
+                                               const PreparedSynthesis& prepared,
+                                               const Console& console) {
+  const auto whole = prepare_before(prepared);
+  if (!whole) return whole.errors();
+  if (!*whole) return std::optional<FailurePrice>();
+  PreparedSynthesis& before = **whole;
+  Laps laps;
+  const auto many = refuse_many(before.fabric);
+  const auto made = many ? make_schedule(before, laps, console) : many.errors();
+  FailurePrice price{
+      .collective = std::string(to_string(prepared.request.compile.synthesis.collective)),
+      .before = rates_of(before),
+      .after = after.figures->rates,
+      .reached_before = made ? Expected(reached_by(made->compiled)) : made.errors(),
+      .reached_after = after.figures->reached};
+  if (made) {
+    add_times(price, made->compiled.text, before.fabric, after.compiled.text, prepared.fabric);
+  }
+  return std::optional(std::move(price));
 }
 
 ExitCode run_trees(PreparedSynthesis& prepared, Laps& laps, const Console& console, Json* summary) {
@@ -371,14 +381,20 @@ ExitCode run_trees(PreparedSynthesis& prepared, Laps& laps, const Console& conso
   look_beside(*made, prepared, console);
   laps.seconds.compare = laps.lap();
 
-  note(console, text_report(laps.seconds, made->solved(), made->verdict(), prepared.fabric.topology,
-                            notes_of(*made, prepared), console.verbose));
+  note(console, text_report(laps.seconds, made->solved(), *made->figures, made->verdict(),
+                            prepared.fabric.topology, notes_of(*made, prepared), console.verbose));
+  Expected<std::optional<FailurePrice>> price = std::optional<FailurePrice>();
+  if (is_priced(arguments, console, summary)) price = price_of(*made, prepared, console);
+  if (!price) return fail(price.errors(), console);
+  if (*price) note(console, in_words(**price));
   if (const auto done = note_tradeoff(*made, prepared, console); !done) {
     return fail(done.errors(), console);
   }
   note_how_to_go_on(*made, prepared, console);
   if (!arguments.json) return ExitCode::done;
-  return hand_over(summary_of(*made, prepared, laps.seconds), console, summary);
+  Json json = summary_of(*made, prepared, laps.seconds);
+  if (*price) json["failure"] = to_json(**price);
+  return hand_over(std::move(json), console, summary);
 }
 
 }  // namespace

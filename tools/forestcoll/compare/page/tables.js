@@ -13,6 +13,9 @@ function showFacts() {
   tellWidth();
 }
 
+// What rows are parts of: the optimum, or what is known in its place.
+const best = report.optimum.exact ? report.optimum : report.two_phases;
+
 function rateCells(row) {
   const bar = element("span", {class: `bar ${slot(row)}`}, element("i"));
   bar.firstChild.style.width = `${Math.min(100, row.optimum_fraction * 100)}%`;
@@ -22,7 +25,7 @@ function rateCells(row) {
   return [
     element("td", {}, named(row)),
     element("td", {title: `${row.algbw.exact} GB/s`}, figure(row.algbw.value)),
-    element("td", {}, percentOf(row.algbw, report.optimum), bar),
+    element("td", {}, percentOf(row.algbw, best), bar),
     element("td", {}, figure(row.busbw.value)),
     element("td", {}, ...height),
     element("td", {}, row.k ? String(row.k) : "–"),
@@ -40,12 +43,18 @@ function showRates() {
   table.append(element("thead", {}, element("tr", {}, ...cells)));
   const body = element("tbody");
   const limit = (name, value) => {
-    const part = value.value / report.optimum.value;
+    const part = value.value / best.value;
     body.append(element("tr", {class: "limit"}, element("td", {}, name), element("td", {title: value.exact}, figure(value.value)),
-      element("td", {}, percentOf(value, report.optimum)), element("td", {}, figure(data.optimumBusbw * part)), element("td", {colspan: "5"})));
+      element("td", {}, percentOf(value, best)), element("td", {}, figure(data.optimumBusbw * part)), element("td", {colspan: "5"})));
   };
-  limit(report.optimum_name, report.optimum);
-  if (report.two_phases && report.two_phases.exact !== report.optimum.exact) {
+  if (report.reached.exact) limit("reached by synth, for its default target", report.reached);
+  limit(report.optimum_name, best);
+  let said = best.exact;
+  if (report.optimum_by_trees.exact && report.optimum_by_trees.exact !== said) {
+    limit("optimum by trees (proved)", report.optimum_by_trees);
+    said = report.optimum_by_trees.exact;
+  }
+  if (report.two_phases && report.two_phases.exact !== said) {
     limit("reduce-scatter, then allgather (proved)", report.two_phases);
   }
   for (const row of rows) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/report/figures/alltoall_report.hpp"
+#include "common/synthesis/default_schedule.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/baseline.hpp"
 
@@ -23,13 +24,16 @@ AlltoallCompileOptions options_of_row(const RowsRequest& request, const std::str
 
 }  // namespace
 
-Expected<Comparison> alltoall_optimum_of(const Fabric& fabric, const RowsRequest& request) {
+Expected<Comparison> alltoall_optimum_of(const Fabric& fabric, const RowsRequest& request,
+                                         const Console& console) {
   const ParsedDemand& demand = *request.demand;
   auto optimum = alltoall_optimum(fabric.network, demand.demand, {.threads = request.threads});
   if (!optimum) return optimum.errors();
   const auto rates = rates_of(optimum->proof, demand.demand, demand.total);
   if (!rates) return rates.errors();
-  Comparison comparison;
+  Comparison comparison{
+      .figures = {figures_of(*rates),
+                  reached_by_default(fabric, demand, SynthArguments().target, console)}};
   comparison.optimum = rates->algbw_at_most;
   comparison.bottleneck.sending = optimum->proof.cut;
   comparison.alltoall = AlltoallLimit{demand.demand, std::move(optimum->proof)};

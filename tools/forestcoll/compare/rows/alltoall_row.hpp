@@ -15,7 +15,8 @@ namespace forestcoll::cli {
 
 /// Finds the optimum and what it follows from. Errors: those of `alltoall_optimum`, E14.
 [[nodiscard]] Expected<Comparison> alltoall_optimum_of(const Fabric& fabric,
-                                                       const RowsRequest& request);
+                                                       const RowsRequest& request,
+                                                       const Console& console);
 
 /// Whose row it is.
 void describe_alltoall(const std::string& name, ComparedRow& row);

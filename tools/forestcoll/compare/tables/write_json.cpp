@@ -133,13 +133,13 @@ Json to_json(const Comparison& comparison, bool seconds) {
                    {"source", comparison.gpu_source},
                    {"chosen", comparison.gpu_chosen},
                    {"says", "model, not measurement"}};
-  json["optimum"] = exact(comparison.optimum);
+  put_figures(json, comparison.figures);
   json["optimum_name"] = optimum_name(comparison);
-  if (comparison.two_phases) {
-    json["two_phases"] = exact(*comparison.two_phases);
-    json["allreduce_optimum"] = to_json(*comparison.allreduce, *comparison.two_phases);
-    if (comparison.in_network) {
-      json["allreduce_in_network"] = to_json(*comparison.in_network, *comparison.two_phases);
+  if (const AllreduceFigures* known = comparison.allreduce(); known && known->two_phases) {
+    json["two_phases"] = exact(*known->two_phases);
+    json["allreduce_optimum"] = to_json(known->by_trees, *known->two_phases);
+    if (known->in_network) {
+      json["allreduce_in_network"] = to_json(*known->in_network, *known->two_phases);
     }
     json["optimum_says"] = optimum_in_words(comparison);
   }

@@ -51,17 +51,27 @@ std::string program_cell(const ComparedRow& row) {
   return std::string(row.program_error ? name_of(row.program_error->code) : "-");
 }
 
-// What rows are parts of; of an allreduce, what two phases reach at best, where that is less.
+// What `synth` writes for the default target, what the fabric allows at best, which rows are parts
+// of, and by trees over GPUs and by two phases in turn, where these are less.
 std::vector<Line> optimum_lines(const Comparison& comparison, std::size_t columns) {
-  std::vector<Line> lines = {{optimum_name(comparison), number(comparison.optimum), "100 %",
-                              number(comparison.optimum_busbw.to_double())}};
-  if (comparison.two_phases && *comparison.two_phases != comparison.optimum) {
-    lines.push_back({kTwoPhasesName, number(*comparison.two_phases),
-                     percent(*comparison.two_phases, comparison.optimum),
-                     number(comparison.optimum_busbw.to_double() *
-                            share(*comparison.two_phases, comparison.optimum))});
+  const auto line = [&](const char* name, const Ratio& algbw) -> Line {
+    return {name, number(algbw), percent(algbw, comparison.optimum),
+            number(comparison.optimum_busbw.to_double() * share(algbw, comparison.optimum))};
+  };
+  const RateFigures& rates = comparison.figures.rates;
+  std::vector<Line> lines;
+  if (comparison.figures.reached) lines.push_back(line(kReachedName, *comparison.figures.reached));
+  Ratio said = comparison.optimum;
+  lines.push_back(line(optimum_name(comparison).c_str(), said));
+  if (rates.by_trees && rates.by_trees->at_most != said) {
+    said = rates.by_trees->at_most;
+    lines.push_back(line(kByTreesName, said));
   }
-  for (Line& line : lines) line.resize(columns);
+  const AllreduceFigures* known = comparison.allreduce();
+  if (known != nullptr && known->two_phases && *known->two_phases != said) {
+    lines.push_back(line(kTwoPhasesName, *known->two_phases));
+  }
+  for (Line& each : lines) each.resize(columns);
   return lines;
 }
 

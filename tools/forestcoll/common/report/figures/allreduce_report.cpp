@@ -80,7 +80,7 @@ Json to_json(const Expected<AllreduceOptimum>& optimum, const Ratio& two_phases)
 }
 
 std::string in_words(const Expected<AllreduceOptimum>& optimum, const Ratio& two_phases) {
-  constexpr const char* kSubject = "best allreduce by trees";
+  constexpr const char* kSubject = "optimum of allreduce by trees";
   if (!optimum) return line(kSubject, not_computed(optimum.errors().front()));
   if (has_gap(*optimum)) return line(kSubject, between(*optimum, two_phases, kTwoPhases));
   if (!optimum->is_exact()) {
@@ -101,7 +101,7 @@ std::string in_words(const Expected<AllreduceOptimum>& optimum, const Ratio& two
 std::string in_network_in_words(const Expected<AllreduceOptimum>& optimum,
                                 const Expected<AllreduceOptimum>& of_ranks,
                                 const Ratio& two_phases) {
-  constexpr const char* kSubject = "with switches that copy and combine";
+  constexpr const char* kSubject = "optimum of allreduce, with switches that copy and combine";
   if (!optimum) return line(kSubject, not_computed(optimum.errors().front()));
   const Ratio without = known_of_ranks(of_ranks, two_phases);
   if (has_gap(*optimum)) {

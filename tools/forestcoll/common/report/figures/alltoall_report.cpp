@@ -157,6 +157,10 @@ Expected<AlltoallRates> rates_of(const AlltoallProof& proof, const Demand& deman
   return AlltoallRates{*algbw, *busbw, *at_most};
 }
 
+RateFigures figures_of(const AlltoallRates& rates) {
+  return rate_figures(RateFigure{rates.algbw_at_most, rates.algbw});
+}
+
 Json exact_or_reached(const Ratio& reached, bool is_exact) {
   Json json = exact(reached);
   if (!is_exact) json["exact"] = nullptr;

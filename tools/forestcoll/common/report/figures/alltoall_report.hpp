@@ -9,6 +9,7 @@
 #include "common/report/report.hpp"
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/diagnostic.hpp"
+#include "forestcoll/figures.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/ratio.hpp"
 #include "forestcoll/topology.hpp"
@@ -25,6 +26,9 @@ struct AlltoallRates {
 /// rank's whole send buffer, on average, over the time. Errors: E14.
 [[nodiscard]] Expected<AlltoallRates> rates_of(const AlltoallProof& proof, const Demand& demand,
                                                std::int64_t total);
+
+/// The optimum, that of trees too.
+[[nodiscard]] RateFigures figures_of(const AlltoallRates& rates);
 
 /// The total of a uniform demand: all blocks.
 [[nodiscard]] std::int64_t uniform_total(const Network& network);

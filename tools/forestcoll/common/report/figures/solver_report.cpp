@@ -28,9 +28,10 @@ std::string at_once_line(const Synthesis& synthesis) {
 
 std::string paths_line(const Synthesis& synthesis) {
   if (!synthesis.optimum_of_paths) return {};
+  const CollectiveForest& forest = synthesis.forest;
   return fmt::format(
-      "  the optimum of what names no routes; a forest, whose edges are paths, has {} GB/s\n",
-      number(*synthesis.optimum_of_paths));
+      "  a schedule names no routes: none has more than {} GB/s, of which this has {}\n",
+      number(forest.optimum), percent(forest.algbw, forest.optimum));
 }
 
 // A stop explains a loss by itself.
@@ -113,7 +114,10 @@ std::string tradeoff_lines(const Tradeoff& tradeoff) {
 void add_solver_report(Json& json, const Synthesis& synthesis) {
   const CollectiveForest& forest = synthesis.forest;
   if (synthesis.two_phases) json["two_phases"] = exact(*synthesis.two_phases);
-  if (synthesis.optimum_of_paths) json["optimum_of_paths"] = exact(*synthesis.optimum_of_paths);
+  if (synthesis.optimum_of_paths) {
+    json["optimum_of_paths"] = exact(*synthesis.optimum_of_paths);
+    json["optimum_of_schedules"] = exact(forest.optimum);
+  }
   json["raised"] = synthesis.raised;
   if (synthesis.raised) {
     Json raise = {{"allowed", exact(synthesis.allowed)},

@@ -128,17 +128,19 @@ std::string alltoall_summary(const AlltoallCompilation& made, const Fabric& fabr
   return text + seconds_text(made, times);
 }
 
-Json alltoall_json(const AlltoallCompilation& made, const Fabric& fabric,
-                   const AlltoallTimes& times) {
+Json alltoall_json(const AlltoallCompilation& made, const ThreeFigures& figures,
+                   const Fabric& fabric, const AlltoallTimes& times) {
   const Verdict& verdict = made.verdict;
   Json json = {{"format", "forestcoll-synth"},
-               {"version", 1},
+               {"version", 2},
                {"topology", fabric.topology.name},
                {"collective", made.verdict.collective_name},
                {"compute_nodes", fabric.network.ranks.size()},
                {"k", made.routes.k},
                {"algbw", exact(made.algbw)},
-               {"optimum", exact(made.optimum)},
+               {"optimum", to_json(figures.rates.optimum)},
+               {"optimum_by_trees", to_json(figures.rates.by_trees)},
+               {"reached", to_json(figures.reached)},
                {"optimum_is_exact", made.proof.is_exact()},
                {"paths", made.routes.paths.size()},
                {"relayed", relayed(made, fabric)},

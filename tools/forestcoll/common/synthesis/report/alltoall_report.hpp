@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/fabric.hpp"
+#include "common/report/figures/rate_report.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/compile.hpp"
 
@@ -21,7 +22,7 @@ struct AlltoallTimes {
                                            std::int32_t sms, const AlltoallTimes& times);
 
 /// The report of --json (format forestcoll-synth).
-[[nodiscard]] Json alltoall_json(const AlltoallCompilation& made, const Fabric& fabric,
-                                 const AlltoallTimes& times);
+[[nodiscard]] Json alltoall_json(const AlltoallCompilation& made, const ThreeFigures& figures,
+                                 const Fabric& fabric, const AlltoallTimes& times);
 
 }  // namespace forestcoll::cli

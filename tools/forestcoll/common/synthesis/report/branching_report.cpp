@@ -89,14 +89,11 @@ std::string_view words_of(Branching written) {
 }  // namespace
 
 std::string branching_lines(const BranchingForest& forest, const CollectiveForest& without,
-                            const Topology& topology, Branching written,
-                            const std::optional<Ratio>& at_least) {
+                            const Topology& topology, Branching written, const RateFigures& rates) {
   const TreeShape shape = shape_of(forest);
   const BranchingPoints points = points_of(forest, topology);
   const bool is_plan = written != Branching::trees;
-  std::string text = fmt::format("  algbw {} GB/s, {}\n", number(forest.algbw),
-                                 of_optimum(forest.algbw, forest.optimum, at_least));
-  text += words_of(written);
+  std::string text(words_of(written));
   text += listed(is_plan ? points.in_boxes : names_of(switches_of(forest), topology));
   if (forest.collective == Collective::allreduce) {
     text += fmt::format("; over GPUs alone {} GB/s\n", number(without.algbw));
@@ -106,7 +103,8 @@ std::string branching_lines(const BranchingForest& forest, const CollectiveFores
                         shape_of(without).highest);
   }
   if (written == Branching::sums)
-    return text + lost_words(forest, points, at_least.value_or(forest.optimum));
+    return text +
+           lost_words(forest, points, rates.optimum ? rates.optimum->at_least : forest.optimum);
   if (is_plan) return text;
   return text + fmt::format(
                     "  {} chunks, {}, height {} (mean {}), hops into and out of switches "
@@ -121,7 +119,6 @@ void put_branching(Json& json, const BranchingForest& forest, const CollectiveFo
   json["k"] = 1;
   json["chunks"] = forest.chunks;
   json["algbw"] = exact(forest.algbw);
-  json["optimum"] = exact(forest.optimum);
   json["trees"] = shape.trees;
   json["height"] = {{"max", shape.highest}, {"mean", shape.mean_height}, {"lower_bound", 1}};
   json["branching"] = {{"switches", names_of(switches_of(forest), topology)},

@@ -1,13 +1,12 @@
 // What `synth` says of trees that branch at switches.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "common/report/report.hpp"
 #include "forestcoll/branching_forest.hpp"
+#include "forestcoll/figures.hpp"
 #include "forestcoll/forest.hpp"
-#include "forestcoll/ratio.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {
@@ -15,11 +14,10 @@ namespace forestcoll::cli {
 /// What was written: the trees, or a plan that sums up in switches, or one that stores packets.
 enum class Branching { trees, sums, packets };
 
-/// The lines of the summary below its head. `without`: the best that was found over GPUs alone;
-/// `at_least`: of the optimum, where that is not known.
+/// The lines of the summary below its rate. `without`: the best that was found over GPUs alone.
 [[nodiscard]] std::string branching_lines(const BranchingForest& forest,
                                           const CollectiveForest& without, const Topology& topology,
-                                          Branching written, const std::optional<Ratio>& at_least);
+                                          Branching written, const RateFigures& rates);
 
 /// Puts what was written in place of what `json` says of `without`.
 void put_branching(Json& json, const BranchingForest& forest, const CollectiveForest& without,

@@ -18,6 +18,21 @@
 namespace forestcoll::cli {
 namespace {
 
+// The rate of the trees, as a part of the optimum, and of that by trees where it is another.
+std::string rate_lines(const Ratio& algbw, const RateFigures& rates) {
+  std::string text =
+      fmt::format("  algbw {} GB/s, {}\n", number(algbw), of_optimum(algbw, rates.optimum));
+  if (!differ(rates)) return text;
+  text += fmt::format(
+      "  optimum by trees, without copies and sums in switches (--format forest has them): {} "
+      "GB/s{}\n",
+      in_words(rates.by_trees),
+      rates.by_trees && algbw <= rates.by_trees->at_most
+          ? ", of which it has " + percent(algbw, rates.by_trees->at_most)
+          : "");
+  return text;
+}
+
 // A run that chose among several k says what the others would have reached.
 std::string rates_by_k_lines(const Synthesis& synthesis) {
   std::string text;
@@ -119,25 +134,22 @@ std::vector<std::pair<const char*, double>> SynthSeconds::stages() const {
 }
 
 std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
-                        const Verdict& verdict, const Topology& topology,
-                        const ScheduleNotes& notes, bool verbose) {
+                        const ThreeFigures& figures, const Verdict& verdict,
+                        const Topology& topology, const ScheduleNotes& notes, bool verbose) {
   const CollectiveForest& forest = synthesis.forest;
   const TreeShape shape = shape_of(forest);
   std::string text = fmt::format("{}: {} over {}\n", topology.name, to_string(forest.collective),
                                  counted(topology.ranks.size(), "GPU"));
   if (notes.branching != nullptr) {
-    text += branching_lines(*notes.branching, forest, topology, notes.branching_as,
-                            notes.optimum_at_least);
+    text += rate_lines(notes.branching->algbw, figures.rates);
+    text += branching_lines(*notes.branching, forest, topology, notes.branching_as, figures.rates);
     if (notes.kept) text += kept_line(*notes.kept);
     if (!notes.why.empty()) text += fmt::format("  {}\n", notes.why);
     if (!notes.window.empty()) text += notes.window + "\n";
     text += schedule_lines(notes.branching->algbw, forest.collective, verdict, notes);
     return text + seconds_line(seconds);
   }
-  text += fmt::format("  algbw {} GB/s, {}\n", number(forest.algbw),
-                      of_optimum(forest.algbw, forest.optimum, notes.optimum_at_least));
-  text += solver_lines(synthesis);
-  if (!notes.in_network.empty()) text += notes.in_network + "\n";
+  text += rate_lines(forest.algbw, figures.rates) + solver_lines(synthesis);
   if (!notes.relays.empty()) text += notes.relays + "\n";
   text += rates_by_k_lines(synthesis);
   if (!notes.why.empty()) text += fmt::format("  {}\n", notes.why);
@@ -154,19 +166,21 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
   return text + seconds_line(seconds);
 }
 
-Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis, const Verdict& verdict,
-                 const Topology& topology) {
+Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis,
+                 const ThreeFigures& figures, const Verdict& verdict, const Topology& topology) {
   const CollectiveForest& forest = synthesis.forest;
   const TreeShape shape = shape_of(forest);
   Json json = {{"format", "forestcoll-synth"},
-               {"version", 1},
+               {"version", 2},
                {"topology", topology.name},
                {"collective", to_string(forest.collective)},
                {"compute_nodes", topology.ranks.size()},
                {"k", forest.k},
                {"trees_per_root", trees_per_root(forest)},
                {"algbw", exact(forest.algbw)},
-               {"optimum", exact(forest.optimum)},
+               {"optimum", to_json(figures.rates.optimum)},
+               {"optimum_by_trees", to_json(figures.rates.by_trees)},
+               {"reached", to_json(figures.reached)},
                {"trees", shape.trees},
                {"height",
                 {{"max", shape.highest},

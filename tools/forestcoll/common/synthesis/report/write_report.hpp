@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/report/figures/rate_report.hpp"
 #include "common/report/report.hpp"
 #include "common/synthesis/report/branching_report.hpp"
 #include "forestcoll/branching_forest.hpp"
@@ -38,23 +39,23 @@ struct ScheduleNotes {
   std::int32_t sms = 0;
   bool sms_are_assumed = false;  ///< nobody said how many
   std::string beside_rings;      ///< a line on NCCL's rings, where these carry more; else empty
-  std::string in_network;        ///< a line on what switches could add; else empty
   std::string relays;            ///< a line on what GPUs outside of the group could; else empty
   std::string window;            ///< lines on the sizes that it is for, where it chose them itself
   const BranchingForest* branching = nullptr;  ///< written in place of the synthesis, if any
   Branching branching_as = Branching::trees;
-  std::optional<RepackStatistics> kept = {};   ///< of previous trees that branched
-  std::optional<Ratio> optimum_at_least = {};  ///< where it is not known
+  std::optional<RepackStatistics> kept = {};  ///< of previous trees that branched
 };
 
 /// A few lines, the last one not ended; `verbose` adds the solver's statistics.
 [[nodiscard]] std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
-                                      const Verdict& verdict, const Topology& topology,
-                                      const ScheduleNotes& notes, bool verbose);
+                                      const ThreeFigures& figures, const Verdict& verdict,
+                                      const Topology& topology, const ScheduleNotes& notes,
+                                      bool verbose);
 
-/// {"format": "forestcoll-synth", "version": 1, …}
+/// {"format": "forestcoll-synth", "version": 2, …}
 [[nodiscard]] Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis,
-                               const Verdict& verdict, const Topology& topology);
+                               const ThreeFigures& figures, const Verdict& verdict,
+                               const Topology& topology);
 
 /// What was asked of the schedule: placement, protocol, instances.
 void add_schedule_request(Json& json, const LowerOptions& lowering, const XmlOptions& xml);

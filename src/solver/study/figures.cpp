@@ -1,0 +1,77 @@
+#include "forestcoll/figures.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "forestcoll/codes.hpp"
+#include "forestcoll/rate.hpp"
+
+namespace forestcoll {
+namespace {
+
+bool any(const SwitchRoles& roles, bool SwitchRole::*role) {
+  return std::ranges::any_of(roles, role);
+}
+
+// What trees reach of an allreduce, as far as that is known; `floor` is reached in any case.
+Expected<RateFigure> figure_of(const Expected<AllreduceOptimum>& known, const Ratio& floor) {
+  if (!known) return known.errors();
+  const Ratio reached = known->split ? known->split->algbw : Ratio(0);
+  return RateFigure{known->upper, std::max(reached, floor)};
+}
+
+RateFigures of_allreduce(const Network& network, const SwitchRoles& roles,
+                         const Expected<Ratio>& two_phases, const std::stop_token& stop) {
+  const AllreduceLimits limits{.stop = stop};
+  AllreduceFigures known{two_phases, allreduce_optimum(network, {}, limits)};
+  if (!roles.empty()) known.in_network = allreduce_optimum(network, roles, limits);
+  const Ratio in_turn = two_phases ? *two_phases : Ratio(0);
+  const auto by_trees = figure_of(known.by_trees, in_turn);
+  const auto optimum = known.in_network
+                           ? figure_of(*known.in_network, by_trees ? by_trees->at_least : in_turn)
+                           : by_trees;
+  return {optimum, by_trees, std::move(known)};
+}
+
+// What a phase's cut allows, where unbalanced switches keep trees from it: GB/s.
+std::optional<Ratio> allowed_by_cut(const Rate& rate, const Ratio& algbw) {
+  const auto share = checked_mul(rate.inverse, Ratio(rate.bottleneck.exit, rate.bottleneck.weight));
+  return share ? checked_mul(algbw, *share) : std::nullopt;
+}
+
+// Of a collective of one phase.
+RateFigures of_phase(const SwitchRoles& roles, const Expected<Bound>& trees) {
+  if (!trees) return {trees.errors(), trees.errors()};
+  const RateFigure by_trees{trees->algbw, trees->algbw};
+  const bool is_reduce = trees->reduce_rate.has_value();
+  const Rate& rate = is_reduce ? *trees->reduce_rate : *trees->broadcast_rate;
+  if (!any(roles, is_reduce ? &SwitchRole::combines : &SwitchRole::copies)) {
+    return {by_trees, by_trees};
+  }
+  const auto most = allowed_by_cut(rate, trees->algbw);
+  if (most) return {RateFigure{*most, trees->algbw}, by_trees};
+  return {make_error(Code::E14, "the exact rate that the cuts allow does not fit 64 bits",
+                     "round the bandwidths to a coarser grid with `quantize`"),
+          by_trees};
+}
+
+}  // namespace
+
+RateFigures rate_figures(const Network& network, const SwitchRoles& roles, Collective collective,
+                         const Expected<Bound>& trees, const std::stop_token& stop) {
+  if (collective != Collective::allreduce) return of_phase(roles, trees);
+  return of_allreduce(network, roles,
+                      trees ? Expected<Ratio>(trees->algbw) : Expected<Ratio>(trees.errors()),
+                      stop);
+}
+
+RateFigures rate_figures(const Network& network, const SwitchRoles& roles, Collective collective,
+                         std::optional<Rank> root, const std::stop_token& stop) {
+  return rate_figures(network, roles, collective, bound(network, collective, root), stop);
+}
+
+RateFigures rate_figures(const Expected<RateFigure>& flows) {
+  return {flows, flows};
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,125 @@
+#include "common/synthesis/default_schedule.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <utility>
+
+#include "common/bound_alltoall.hpp"
+#include "common/options/solver_options.hpp"
+#include "common/report/progress_bar.hpp"
+#include "common/synthesis/request/alltoall_request.hpp"
+#include "common/synthesis/request/options.hpp"
+#include "forestcoll/codes.hpp"
+#include "forestcoll/compile.hpp"
+#include "forestcoll/failures.hpp"
+#include "forestcoll/schedule.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+// Beyond, simulating all candidates takes longer than a default should, or a further question.
+constexpr std::size_t kMostRanks = 64;
+constexpr const char* kTooMany =
+    "chosen by rate and bounds, as simulating all algorithms takes longer on so many GPUs: --size "
+    "1G does";
+
+// Of `synth`, where nothing else is asked for.
+Expected<SynthArguments> arguments_of(const std::string& collective, const std::string& target) {
+  SynthArguments arguments;
+  arguments.collective = collective;
+  arguments.target = target;
+  arguments.target_given = true;
+  return with_format(std::move(arguments));
+}
+
+// Programs run on the ranks alone.
+Expected<Fabric> for_programs(const Fabric& fabric) {
+  if (const auto done = refuse_many(fabric); !done) return done.errors();
+  return has_relays(fabric.topology) ? members_alone(fabric) : Expected<Fabric>(fabric);
+}
+
+}  // namespace
+
+Expected<void> refuse_many(const Fabric& fabric) {
+  const std::size_t ranks = fabric.network.ranks.size();
+  if (ranks <= kMostRanks) return {};
+  return make_error(Code::N10,
+                    fmt::format("a schedule for {} GPUs takes a while to make, and none is made "
+                                "here for more than {}",
+                                ranks, kMostRanks),
+                    "`synth` says what it reaches");
+}
+
+Diagnostic no_target(const char* remedy) {
+  return make_error(Code::N10, "no schedule is made to see what it reaches", remedy);
+}
+
+Expected<ChosenSchedule> compile_for_size(const Fabric& fabric, const SynthRequest& request,
+                                          const SynthArguments& arguments) {
+  auto found = fastest_schedule(fabric, {.compile = request.compile,
+                                         .sizes = {*request.size},
+                                         .instances = arguments.instances,
+                                         .buffer_bytes = request.buffer_bytes,
+                                         .parameters = {},
+                                         .baseline = {},
+                                         .algorithms = {}});
+  if (!found) return found.errors();
+  return ChosenSchedule{std::move(found->compilation), std::move(found->choice),
+                        std::move(found->window)};
+}
+
+Expected<ChosenSchedule> compile_by_default(const Fabric& fabric, const SynthRequest& request,
+                                            const SynthArguments& arguments) {
+  const bool is_large = fabric.network.ranks.size() > kMostRanks;
+  if (!is_large) {
+    auto found = compile_for_size(fabric, request, arguments);
+    if (found) return found;
+  }
+  auto compiled = compile(fabric, request.compile);
+  if (!compiled) return compiled.errors();
+  std::string& why = compiled->chosen.why;
+  if (is_large) why = why.empty() ? kTooMany : fmt::format("{}; {}", why, kTooMany);
+  return ChosenSchedule{*std::move(compiled)};
+}
+
+Expected<Ratio> reached_by_default(const Fabric& given, Collective collective,
+                                   std::optional<Rank> root, const std::string& target,
+                                   const Console& console) {
+  const auto fabric = for_programs(given);
+  if (!fabric) return fabric.errors();
+  const ProgressBar bar("making a schedule", console);
+  const auto arguments = arguments_of(std::string(to_string(collective)), target);
+  if (!arguments) return arguments.errors();
+  auto request = resolve(*arguments);
+  if (!request) return request.errors();
+  const auto solver = resolve(arguments->solver);
+  if (!solver) return solver.errors();
+  SynthesizeOptions& synthesis = request->compile.synthesis;
+  synthesis.root = root;
+  synthesis.packing.effort = solver->effort;
+  synthesis.packing.threads = solver->threads;
+  // The sizes that a file would be for are not looked for.
+  if (request->compile.format == Format::msccl) {
+    request->compile.xml.max_bytes = find_target(arguments->target)->default_max_bytes;
+  }
+  const auto made = compile_by_default(*fabric, *request, *arguments);
+  if (!made) return made.errors();
+  return reached_by(made->compiled);
+}
+
+Expected<Ratio> reached_by_default(const Fabric& given, const ParsedDemand& demand,
+                                   const std::string& target, const Console& console) {
+  const auto fabric = for_programs(given);
+  if (!fabric) return fabric.errors();
+  const ProgressBar bar("making a schedule", console);
+  const auto arguments = arguments_of(std::string(kAlltoall), target);
+  if (!arguments) return arguments.errors();
+  const auto options = resolve_alltoall(*arguments);
+  if (!options) return options.errors();
+  const auto made = compile_alltoall(*fabric, demand, *options);
+  if (!made) return made.errors();
+  return made->algbw;
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,51 @@
+// What `synth` reaches where nothing but the collective is asked for.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "command.hpp"
+#include "common/fabric.hpp"
+#include "common/synthesis/request/options.hpp"
+#include "forestcoll/collective.hpp"
+#include "forestcoll/compile.hpp"
+#include "forestcoll/demand.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/fastest.hpp"
+#include "forestcoll/id.hpp"
+#include "forestcoll/ratio.hpp"
+
+namespace forestcoll::cli {
+
+/// N10 where a fabric has more than 64 GPUs: a schedule takes a while, where it is not what was
+/// asked for.
+[[nodiscard]] Expected<void> refuse_many(const Fabric& fabric);
+
+/// A schedule, and by whose choice.
+struct ChosenSchedule {
+  Compilation compiled;
+  std::optional<FastestChoice> choice = {};  ///< for a size; none: by rate
+  std::optional<SizeWindow> window = {};  ///< the sizes that its file is for, where it chose them
+};
+
+/// The fastest for `request.size`. Errors and cost: those of `fastest_schedule`.
+[[nodiscard]] Expected<ChosenSchedule> compile_for_size(const Fabric& fabric,
+                                                        const SynthRequest& request,
+                                                        const SynthArguments& arguments);
+/// The fastest for large messages; where that is not known, the best by rate and bounds.
+[[nodiscard]] Expected<ChosenSchedule> compile_by_default(const Fabric& fabric,
+                                                          const SynthRequest& request,
+                                                          const SynthArguments& arguments);
+
+/// GB/s: the third figure beside the two of `rate_figures`, for a target of `synth`. Errors: N10
+/// where the fabric has more than 64 GPUs; those of `synth`. Cost: that of `synth`.
+[[nodiscard]] Expected<Ratio> reached_by_default(const Fabric& fabric, Collective collective,
+                                                 std::optional<Rank> root,
+                                                 const std::string& target, const Console& console);
+/// The same of an all-to-all.
+[[nodiscard]] Expected<Ratio> reached_by_default(const Fabric& fabric, const ParsedDemand& demand,
+                                                 const std::string& target, const Console& console);
+/// Why nothing is known of a schedule where no target is named, N10.
+[[nodiscard]] Diagnostic no_target(const char* remedy);
+
+}  // namespace forestcoll::cli
