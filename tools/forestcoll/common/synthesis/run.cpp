@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <stop_token>
@@ -160,9 +161,10 @@ constexpr const char* kTooMany =
 
 // Which sizes it is for, and whose choice it was, is told in `made`.
 Expected<Compilation> compile_for_size(const Fabric& fabric, const SynthRequest& request,
-                                       const SynthArguments& arguments, MadeSchedule& made) {
+                                       const SynthArguments& arguments, std::int64_t bytes,
+                                       MadeSchedule& made) {
   auto found = fastest_schedule(fabric, {.compile = request.compile,
-                                         .sizes = {*request.size},
+                                         .sizes = {bytes},
                                          .instances = arguments.instances,
                                          .buffer_bytes = request.buffer_bytes,
                                          .parameters = {},
@@ -174,12 +176,22 @@ Expected<Compilation> compile_for_size(const Fabric& fabric, const SynthRequest&
   return std::move(found->compilation);
 }
 
+// Of calls whose parts are powers of two, no more than `most` in all: no others are usual.
+std::int64_t size_of_calls(std::int64_t most, const Fabric& fabric, const CompileOptions& options) {
+  const Collective collective = options.synthesis.collective;
+  if (is_rooted(collective) || collective == Collective::allreduce) return most;
+  const auto ranks = static_cast<std::int64_t>(fabric.network.ranks.size());
+  return ranks *
+         static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(most / ranks)));
+}
+
 // The fastest for large messages; where that is not known, the best by rate and bounds.
 Expected<Compilation> compile_by_default(const Fabric& fabric, const SynthRequest& request,
                                          const SynthArguments& arguments, MadeSchedule& made) {
   const bool is_large = fabric.network.ranks.size() > kMostRanksTimed;
   if (!is_large) {
-    auto found = compile_for_size(fabric, request, arguments, made);
+    const std::int64_t bytes = size_of_calls(*request.size, fabric, request.compile);
+    auto found = compile_for_size(fabric, request, arguments, bytes, made);
     if (found) return found;
   }
   auto compiled = compile(fabric, request.compile);
@@ -212,7 +224,8 @@ Expected<void> compile_into(MadeSchedule& made, PreparedSynthesis& prepared,
       return compile_by_default(fabric, prepared.request, prepared.arguments, made);
     }
     if (prepared.request.size) {
-      return compile_for_size(fabric, prepared.request, prepared.arguments, made);
+      return compile_for_size(fabric, prepared.request, prepared.arguments, *prepared.request.size,
+                              made);
     }
     if (baseline && baseline->exchange != nullptr) {
       return compile_exchange(fabric, *baseline->exchange, options);
