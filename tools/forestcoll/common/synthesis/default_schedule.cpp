@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "common/bound_alltoall.hpp"
@@ -23,6 +25,15 @@ constexpr std::size_t kMostRanks = 64;
 constexpr const char* kTooMany =
     "chosen by rate and bounds, as simulating all algorithms takes longer on so many GPUs: --size "
     "1G does";
+
+// Of calls whose parts are powers of two, no more than `most` in all: no others are usual.
+std::int64_t size_of_calls(std::int64_t most, const Fabric& fabric, const CompileOptions& options) {
+  const Collective collective = options.synthesis.collective;
+  if (is_rooted(collective) || collective == Collective::allreduce) return most;
+  const auto ranks = static_cast<std::int64_t>(fabric.network.ranks.size());
+  return ranks *
+         static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(most / ranks)));
+}
 
 // Of `synth`, where nothing else is asked for.
 Expected<SynthArguments> arguments_of(const std::string& collective, const std::string& target) {
@@ -73,7 +84,9 @@ Expected<ChosenSchedule> compile_by_default(const Fabric& fabric, const SynthReq
                                             const SynthArguments& arguments) {
   const bool is_large = fabric.network.ranks.size() > kMostRanks;
   if (!is_large) {
-    auto found = compile_for_size(fabric, request, arguments);
+    SynthRequest calls = request;
+    calls.size = size_of_calls(*request.size, fabric, request.compile);
+    auto found = compile_for_size(fabric, calls, arguments);
     if (found) return found;
   }
   auto compiled = compile(fabric, request.compile);
