@@ -9,22 +9,28 @@
 #include <vector>
 
 #include "forestcoll/failures.hpp"
-#include "forestcoll/synthesize.hpp"
+#include "forestcoll/figures.hpp"
 #include "forestcoll/topology_text.hpp"
 
 namespace forestcoll::testing {
 namespace {
 
-// By the facade; nothing where the parser says that the fabric falls apart.
+// What nothing exceeds, of a fabric by itself.
+Ratio optimum_of(const Topology& topology, Collective collective) {
+  return rate_figures(*to_digraph(topology), switch_roles(topology), collective, std::nullopt)
+      .optimum->at_most;
+}
+
+// Nothing where the parser says that the fabric falls apart.
 std::optional<Ratio> from_scratch(const Topology& topology, Collective collective) {
   if (!parse_topology(to_topology_json(flat_document(topology)), "changed")) return std::nullopt;
-  return bound(*to_digraph(topology), collective, {})->algbw;
+  return optimum_of(topology, collective);
 }
 
 // The fabric without a node or a box, as --drop leaves it.
 Ratio without(const Topology& topology, const std::string& name, Collective collective) {
   const auto left = degrade(topology, {.drop = {name}});
-  return left ? bound(*to_digraph(left->topology), collective, {})->algbw : Ratio(0);
+  return left ? optimum_of(left->topology, collective) : Ratio(0);
 }
 
 }  // namespace
