@@ -107,12 +107,30 @@ struct AlgorithmTimes {
 [[nodiscard]] Expected<std::vector<AlgorithmTimes>> fastest_of_each(const Fabric& fabric,
                                                                     const FastestOptions& options);
 
+/// What a schedule takes at a size, and what a runtime would take that has no schedule for it.
+struct TimeBeside {
+  std::int64_t bytes = 0;
+  double seconds = 0;
+  std::string runtime_algorithm = {};  ///< "nccl-ring"; empty: not known
+  double runtime_seconds = 0;
+};
+
+/// The sizes that a schedule's file claims, bytes of the whole buffer, both included.
+struct SizeWindow {
+  std::int64_t first = 0;
+  std::optional<std::int64_t> last;  ///< none: as far as the target goes
+  std::vector<TimeBeside> times;     ///< at up to three sizes of it, ascending
+};
+
 /// A schedule for the first of the sizes, written and verified.
 struct FastestSchedule {
   FastestChoice choice;
   Compilation compilation;
+  /// Where the options of `compile` have no sizes of their own, those that its file is for: at
+  /// which it is no slower than the runtime's own choice, and at most 10 % slower than the fastest.
+  std::optional<SizeWindow> window = {};
 };
-/// Errors and cost: those of `fastest_choices`.
+/// Errors and cost: those of `fastest_choices`; for the window, of several sizes.
 [[nodiscard]] Expected<FastestSchedule> fastest_schedule(const Fabric& fabric,
                                                          const FastestOptions& given);
 
@@ -162,6 +180,7 @@ struct TunedFile {
   LeastTime least;                         ///< at `first`
   TimeCosts costs;                         ///< at `first`
   std::size_t forest = 0;                  ///< which of `Tuning::forests`
+  std::vector<TimeBeside> times;  ///< at the first and the last of the sizes that it is chosen for
   std::string no_ll128;  ///< in LL128, which was asked for: why it may not be safe; else empty
   Verdict verdict;
 };

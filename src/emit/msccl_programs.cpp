@@ -21,30 +21,6 @@ char letter(Buffer buffer) {
   return 's';
 }
 
-std::string_view letters(Operation operation) {
-  switch (operation) {
-    case Operation::send:
-      return "s";
-    case Operation::recv:
-      return "r";
-    case Operation::recv_copy_send:
-      return "rcs";
-    case Operation::recv_reduce_send:
-      return "rrs";
-    case Operation::recv_reduce_copy:
-      return "rrc";
-    case Operation::recv_reduce_copy_send:
-      return "rrcs";
-    case Operation::copy:
-      return "cpy";
-    case Operation::reduce:
-      return "re";
-    case Operation::nop:
-      break;
-  }
-  return "nop";
-}
-
 // Of which there are millions: the format is parsed by the compiler.
 void append_step(std::string& out, std::size_t number, const Step& step) {
   const StepRef awaited = step.depends_on.value_or(StepRef());
@@ -73,6 +49,30 @@ void append_gpu(std::string& out, std::size_t rank, const RankProgram& program) 
 }
 
 }  // namespace
+
+std::string_view letters(Operation operation) {
+  switch (operation) {
+    case Operation::send:
+      return "s";
+    case Operation::recv:
+      return "r";
+    case Operation::recv_copy_send:
+      return "rcs";
+    case Operation::recv_reduce_send:
+      return "rrs";
+    case Operation::recv_reduce_copy:
+      return "rrc";
+    case Operation::recv_reduce_copy_send:
+      return "rrcs";
+    case Operation::copy:
+      return "cpy";
+    case Operation::reduce:
+      return "re";
+    case Operation::nop:
+      break;
+  }
+  return "nop";
+}
 
 void append_programs(std::string& out, const IdVector<Rank, RankProgram>& programs) {
   for (std::size_t r = 0; r < programs.size(); ++r) append_gpu(out, r, programs[Rank(r)]);

@@ -4,6 +4,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "choose/switch_plan.hpp"
 #include "choose/trees.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/congestion.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/topology.hpp"
 
@@ -161,15 +163,38 @@ class CandidateFinder {
                                 options_.synthesis.collective, options_.synthesis.root, baseline_);
       if (made && made->branching) add_nvls(info.name, *std::move(made->branching));
       if (!made || !made->forest) continue;
-      Synthesis synthesis;
-      synthesis.forest = *std::move(made->forest);
-      synthesis.forest.optimum = optimum_;
-      synthesis.allowed = made->algbw;
-      if (!candidates_.empty()) {
-        synthesis.least_height = candidates_.front().chosen.synthesis.least_height;
-      }
-      candidates_.push_back({std::string(info.name), {std::move(synthesis), ""}, {}});
+      const auto even = in_power_of_two(*made->forest);
+      add_baseline(info.name, *std::move(made->forest), made->algbw);
+      if (even) add_baseline(info.name, *even, even->algbw);
     }
+  }
+
+  void add_baseline(std::string_view name, CollectiveForest forest, const Ratio& algbw) {
+    Synthesis synthesis;
+    synthesis.forest = std::move(forest);
+    synthesis.forest.optimum = optimum_;
+    synthesis.allowed = algbw;
+    if (!candidates_.empty()) {
+      synthesis.least_height = candidates_.front().chosen.synthesis.least_height;
+    }
+    candidates_.push_back({std::string(name), {std::move(synthesis), ""}, {}});
+  }
+
+  // Five rings per root, say, as 16 chunks: 4, 3, 3, 3 and 3. A runtime that has rings of its own
+  // runs them at all sizes, but takes files for multiples of their chunks only.
+  [[nodiscard]] std::optional<CollectiveForest> in_power_of_two(
+      const CollectiveForest& forest) const {
+    if (std::has_single_bit(static_cast<std::uint64_t>(forest.k))) return std::nullopt;
+    if (forest.k > kMostTrees || !forest.weight.empty()) return std::nullopt;
+    CollectiveForest even = forest;
+    even.k = kMostTrees;
+    for (auto* phase : {&even.reduce, &even.broadcast}) {
+      if (*phase) *phase = (*phase)->spread_over(kMostTrees);
+    }
+    const auto algbw = congestion_algbw(even, fabric_.network);
+    if (!algbw) return std::nullopt;
+    even.algbw = *algbw;
+    return even;
   }
 
   // What XML cannot say. Of several boxes it has no plan: there it combines for one GPU alone.

@@ -248,10 +248,10 @@ TimeCosts Contest::costs(const Winner& winner, std::int64_t bytes) const {
 // it is simulated.
 class Contest::Queue {
  public:
-  Queue(Contest& contest, std::int64_t bytes, const Takes& takes)
+  Queue(Contest& contest, std::int64_t bytes, const Takes& takes, Of of)
       : contest_(contest), bytes_(bytes) {
     for (std::size_t c = 0; c < contest.contenders_.size(); ++c) {
-      if (!takes(c) || !contest.serves(c, bytes)) continue;
+      if (!takes(c) || (of == Of::files && !contest.serves(c, bytes))) continue;
       const std::size_t same = contest.representative(c, bytes);
       if (same == c || !takes(same)) bounds_.push({contest.quick_bound(c, bytes), c, true});
     }
@@ -293,8 +293,8 @@ class Contest::Queue {
   std::priority_queue<Bound, std::vector<Bound>, std::greater<>> bounds_;
 };
 
-std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes) {
-  Queue queue(*this, bytes, takes);
+std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of of) {
+  Queue queue(*this, bytes, takes, of);
   std::optional<Winner> best;
   std::vector<ConsideredTime> considered;
   for (std::size_t count = 1;; count = kAtOnce) {
@@ -318,6 +318,17 @@ std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes) {
   }
   if (best) best->considered = best_of_each(std::move(considered));
   return best;
+}
+
+bool Contest::is_below(std::int64_t bytes, double most, const Takes& takes, Of of) {
+  Queue queue(*this, bytes, takes, of);
+  for (;;) {
+    const auto next = queue.next(kAtOnce, most);
+    if (next.empty()) return false;
+    const auto all = seconds_of(next, bytes, most);
+    if (std::ranges::any_of(all, [&](const auto& each) { return each && *each < most; }))
+      return true;
+  }
 }
 
 // Side by side. Whoever waits for one of them takes up nothing else, which might take longer.

@@ -44,8 +44,15 @@ class Contest {
   using Takes = std::function<bool(std::size_t contender)>;
   [[nodiscard]] std::vector<std::vector<std::optional<Winner>>> winners(
       const std::vector<Takes>& takes);
+  /// Of which contenders: those that a runtime selects as files at the size, or all, as those of
+  /// the runtime itself, which serve every size.
+  enum class Of { files, all };
   /// At one size, which may be another one.
-  [[nodiscard]] std::optional<Winner> winner(std::int64_t bytes, const Takes& takes);
+  [[nodiscard]] std::optional<Winner> winner(std::int64_t bytes, const Takes& takes,
+                                             Of of = Of::files);
+  /// Whether one of them takes less than `seconds` at that size.
+  [[nodiscard]] bool is_below(std::int64_t bytes, double seconds, const Takes& takes,
+                              Of of = Of::files);
   /// Seconds, as `simulate` has them, infinite beyond `most`; none where that would take too long.
   /// Safe to be called by several threads at once.
   [[nodiscard]] std::optional<double> seconds(

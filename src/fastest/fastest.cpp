@@ -8,6 +8,7 @@
 
 #include "choose/settle.hpp"
 #include "fastest/selectors.hpp"
+#include "fastest/window.hpp"
 #include "fastest/write.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/stopwatch.hpp"
@@ -83,21 +84,27 @@ Expected<FastestSchedule> fastest_schedule(const Fabric& fabric, const FastestOp
   choice.costs = contest->costs(*winner, options.sizes.front());
   const std::string why = fmt::format("fastest for this size: {}; the time is {}", in_words(choice),
                                       in_words(*choice.costs));
+  std::optional<SizeWindow> window;
+  const XmlOptions& asked = options.compile.xml;
+  if (asked.min_bytes == 0 && !asked.max_bytes) {
+    window = find_window(*contest, fabric, winner->contender, options.sizes.front());
+  }
   const double choosing = stopwatch.restart();
   if (contest->of_plans()) {
-    auto plan = compile_plan(*contest, winner->contender, fabric);
+    auto plan = compile_plan(*contest, winner->contender, fabric, window);
     if (!plan) return plan.errors();
     plan->chosen.why = why;
     plan->seconds.choose += choosing;
-    return FastestSchedule{std::move(choice), *std::move(plan)};
+    return FastestSchedule{std::move(choice), *std::move(plan), std::move(window)};
   }
   auto lowered = lower_winner(*contest, winner->contender, fabric);
   if (!lowered) return lowered.errors();
   lowered->chosen.why = why;
+  if (window) fastest::claim(*window, lowered->options);
   auto compilation = compile_forest(fabric, std::move(lowered->chosen), lowered->options);
   if (!compilation) return compilation.errors();
   compilation->seconds.choose += choosing;
-  return FastestSchedule{std::move(choice), *std::move(compilation)};
+  return FastestSchedule{std::move(choice), *std::move(compilation), std::move(window)};
 }
 
 Expected<std::vector<AlgorithmTimes>> fastest_of_each(const Fabric& fabric,

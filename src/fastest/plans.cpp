@@ -66,7 +66,7 @@ class PlanMaker {
                    .fingerprint = fingerprint,
                    .no_ll128 = {},
                    .lowered = std::move(planned->plan),
-                   .plan = std::move(text),
+                   .plan_name = std::move(planned->name),
                    .max_bytes = max_bytes};
   }
 

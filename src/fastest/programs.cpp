@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/functional/hash.hpp>
 #include <functional>
 #include <utility>
 
 #include "choose/fit_threadblocks.hpp"
-#include "choose/settle.hpp"
+#include "fastest/schedule_program.hpp"
 #include "forestcoll/fabric.hpp"
-#include "forestcoll/verify.hpp"
+#include "forestcoll/failures.hpp"
+#include "simulate/fabric/fabric.hpp"
+#include "simulate/prepare_program.hpp"
 
 namespace forestcoll::fastest {
 namespace {
@@ -36,12 +39,33 @@ std::size_t most_steps(std::size_t ranks, Collective collective) {
   return std::max(kMostSteps, 2 * phases * ranks * (ranks - 1));
 }
 
+Fingerprint fingerprint_of(const audit::Program& program) {
+  Fingerprint fingerprint{0, std::hash<std::string>()(program.protocol)};
+  const auto add = [&](std::initializer_list<std::int64_t> values) {
+    for (const std::int64_t value : values) boost::hash_combine(fingerprint.hash, value);
+  };
+  add({program.chunks, program.in_place ? 1 : 0, program.out_of_place ? 1 : 0});
+  for (const audit::Gpu& gpu : program.gpus) {
+    for (const audit::Threadblock& block : gpu.threadblocks) {
+      add({gpu.id, block.id, block.send_peer, block.recv_peer, block.channel});
+      for (const audit::Step& step : block.steps) {
+        add({step.operation - audit::find_operation("s"), static_cast<std::int64_t>(step.source),
+             step.source_offset, static_cast<std::int64_t>(step.destination),
+             step.destination_offset, step.count, step.depends_threadblock, step.depends_step});
+      }
+      fingerprint.size += block.steps.size();
+    }
+  }
+  return fingerprint;
+}
+
 class ProgramMaker {
  public:
-  ProgramMaker(std::vector<Candidate>& candidates, const Fabric& fabric,
+  ProgramMaker(std::vector<Candidate>& candidates, const Fabric& fabric, simulate::Fabric links,
                const CompileOptions& options)
       : candidates_(candidates),
         fabric_(fabric),
+        links_(std::move(links)),
         options_(options),
         most_steps_(most_steps(fabric.network.ranks.size(), options.synthesis.collective)) {}
 
@@ -79,12 +103,11 @@ class ProgramMaker {
   std::optional<Program> prepared(std::size_t number, std::int32_t instances,
                                   const Schedule& schedule) const {
     const Candidate& candidate = candidates_[number];
-    XmlOptions xml = options_.xml;
-    xml.protocol = candidate.is_ll_only() ? "LL" : "Simple";
-    const std::string text = to_msccl_xml(schedule, candidate.forest(), fabric_.topology, xml);
-    auto simulator = prepare_simulation(text, candidate.algorithm, fabric_.topology);
+    audit::Program program = program_of(schedule);
+    if (candidate.is_ll_only()) program.protocol = "LL";
+    const Fingerprint fingerprint = fingerprint_of(program);
+    auto simulator = simulate::prepare_program(std::move(program), fabric_.topology, links_);
     if (!simulator) return std::nullopt;
-    if (candidate.exchange && !note_rate(number, text)) return std::nullopt;
     return Program{.candidate = number,
                    .instances = instances,
                    .simulator = *std::move(simulator),
@@ -92,18 +115,8 @@ class ProgramMaker {
                    .threadblocks = schedule.max_threadblocks(),
                    .channels = schedule.channels,
                    .steps = schedule.max_steps(),
-                   .fingerprint = fingerprint_of(text),
+                   .fingerprint = fingerprint,
                    .no_ll128 = why_not_ll128(candidate)};
-  }
-
-  // What an exchange reaches on the links only the checker knows. False: it is wrong.
-  [[nodiscard]] bool note_rate(std::size_t number, const std::string& text) const {
-    Candidate& candidate = candidates_[number];
-    const auto verdict =
-        verify(text, candidate.algorithm, &fabric_.topology, choose::runtime_of(options_));
-    if (!verdict || !verdict->ok) return false;
-    if (verdict->algbw) candidate.chosen.synthesis.forest.algbw = *verdict->algbw;
-    return true;
   }
 
   // Which links exchanges take only their programs say; they are for sizes that LL is for.
@@ -114,6 +127,7 @@ class ProgramMaker {
 
   std::vector<Candidate>& candidates_;
   const Fabric& fabric_;
+  simulate::Fabric links_;
   const CompileOptions& options_;
   std::size_t most_steps_;
 };
@@ -127,7 +141,9 @@ Fingerprint fingerprint_of(const std::string& text) {
 Expected<std::vector<Program>> make_programs(std::vector<Candidate>& candidates,
                                              const Fabric& fabric, const CompileOptions& options,
                                              std::optional<std::int32_t> instances) {
-  const ProgramMaker maker(candidates, fabric, options);
+  auto links = simulate::Fabric::make(without_relays(fabric.topology));
+  if (!links) return links.errors();
+  const ProgramMaker maker(candidates, fabric, *std::move(links), options);
   std::vector<std::optional<Expected<std::vector<Program>>>> made(candidates.size());
   tbb::parallel_for(std::size_t{0}, candidates.size(),
                     [&](std::size_t c) { made[c] = maker.make(c, instances); });

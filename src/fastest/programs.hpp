@@ -18,7 +18,7 @@ namespace forestcoll::fastest {
 
 /// Programs of which both are the same are the same program, whatever trees it was made of.
 struct Fingerprint {
-  std::size_t bytes = 0, hash = 0;  ///< of the text
+  std::size_t size = 0, hash = 0;  ///< of a text, or of all steps
   auto operator<=>(const Fingerprint&) const = default;
 };
 
@@ -30,9 +30,9 @@ struct Program {
   std::int32_t threadblocks = 0, channels = 0, steps = 0;
   Fingerprint fingerprint;
   std::string no_ll128;  ///< why not
-  /// Of an MSCCL++ plan, and its text; XML is written once it is chosen.
+  /// Of MSCCL++, and what it is called in its file; texts are written once they are chosen.
   std::optional<ExecutionPlan> lowered = {};
-  std::string plan = {};
+  std::string plan_name = {};
   std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max();  ///< for which it is
 };
 

@@ -130,19 +130,22 @@ std::vector<Selector> selectors(const Contest& contest, const Fabric& fabric) {
   return result;
 }
 
+Contest::Takes takes(const Contest& contest, const Selector& selector, std::int64_t bytes) {
+  return [&contest, pick = selector.pick(bytes)](std::size_t c) {
+    const bool is_protocol =
+        pick.protocol.empty() || contest.contenders()[c].protocol == pick.protocol;
+    const auto& switched = contest.candidate(c).switched;
+    const bool has_packets = switched && switched->plan.packets;
+    return contest.candidate(c).algorithm == pick.algorithm && is_protocol &&
+           has_packets == pick.packets_in_switches;
+  };
+}
+
 std::vector<std::optional<Winner>> picks(Contest& contest, const Selector& selector,
                                          const std::vector<std::int64_t>& sizes) {
   std::vector<std::optional<Winner>> result;
   for (const std::int64_t bytes : sizes) {
-    const Pick pick = selector.pick(bytes);
-    result.push_back(contest.winner(bytes, [&](std::size_t c) {
-      const bool is_protocol =
-          pick.protocol.empty() || contest.contenders()[c].protocol == pick.protocol;
-      const auto& switched = contest.candidate(c).switched;
-      const bool has_packets = switched && switched->plan.packets;
-      return contest.candidate(c).algorithm == pick.algorithm && is_protocol &&
-             has_packets == pick.packets_in_switches;
-    }));
+    result.push_back(contest.winner(bytes, takes(contest, selector, bytes)));
   }
   return result;
 }

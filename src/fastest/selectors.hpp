@@ -39,6 +39,9 @@ struct Selector {
 /// 256 KiB, else two-shot.
 [[nodiscard]] std::vector<Selector> selectors(const Contest& contest, const Fabric& fabric);
 
+/// Whether a contender is what the selector picks at that size.
+[[nodiscard]] Contest::Takes takes(const Contest& contest, const Selector& selector,
+                                   std::int64_t bytes);
 /// By size; none where the contest has no such contender.
 [[nodiscard]] std::vector<std::optional<Winner>> picks(Contest& contest, const Selector& selector,
                                                        const std::vector<std::int64_t>& sizes);

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "fastest/tuned_file.hpp"
+#include "fastest/window.hpp"
 #include "fastest/write.hpp"
 #include "forestcoll/fastest.hpp"
 
@@ -73,6 +75,18 @@ class Tuner {
     return sizes;
   }
 
+  // At both ends of a range, of the sizes that were asked for.
+  [[nodiscard]] std::vector<TimeBeside> times(const SizeRange& range, const Fabric& fabric) {
+    const auto beside = [&](std::int64_t bytes) {
+      return fastest::time_beside(contest_, fabric, range.winner.contender, bytes);
+    };
+    std::vector<TimeBeside> result = {beside(range.first)};
+    const auto after = std::ranges::upper_bound(options_.sizes, range.last);
+    if (after == options_.sizes.begin() || *std::prev(after) <= range.first) return result;
+    result.push_back(beside(*std::prev(after)));
+    return result;
+  }
+
   [[nodiscard]] const Contest& contest() const { return contest_; }
   [[nodiscard]] std::int64_t buffer_bytes() const { return buffer_bytes_; }
 
@@ -130,6 +144,7 @@ Expected<Tuning> tune(const Fabric& fabric, const TuneOptions& options) {
     if (!file) return file.errors();
     result.files.push_back(*std::move(file));
     result.files.back().forest = r;
+    result.files.back().times = tuner.times(ranges[r], fabric);
   }
   result.buffer_bytes = tuner.buffer_bytes();
   result.not_served = tuner.not_served();

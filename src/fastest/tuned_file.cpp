@@ -62,6 +62,7 @@ class FileMaker {
             .considered = choice_.considered,
             .least = choice_.least,
             .costs = contest_.costs(range_.winner, range_.first),
+            .times = {},
             .no_ll128 = {},
             .verdict = {}};
   }

@@ -112,14 +112,22 @@ FastestChoice describe(const Contest& contest, const Winner& winner, std::int64_
 }
 
 Expected<Compilation> compile_plan(const Contest& contest, std::size_t contender,
-                                   const Fabric& fabric) {
+                                   const Fabric& fabric, const std::optional<SizeWindow>& window) {
   const Candidate& candidate = contest.candidate(contender);
+  const Program& program = contest.program(contender);
   Compilation result{.chosen = candidate.chosen, .options = contest.compile()};
   if (candidate.switched) {
     result.branching = candidate.switched->trees;
     result.packets = candidate.switched->plan.packets;
   }
-  result.text = contest.program(contender).plan;
+  ExecutionPlan plan = *program.lowered;
+  if (window) {
+    plan.min_bytes = window->first;
+    plan.max_bytes = std::min(plan.max_bytes, window->last.value_or(plan.max_bytes));
+    result.options.xml.min_bytes = plan.min_bytes;
+    result.options.xml.max_bytes = plan.max_bytes;
+  }
+  result.text = to_mscclpp_json(plan, program.plan_name);
   Stopwatch watch;
   auto verdict = verify(result.text, candidate.algorithm, &fabric.topology,
                         choose::runtime_of(result.options));
@@ -127,6 +135,12 @@ Expected<Compilation> compile_plan(const Contest& contest, std::size_t contender
   result.verdict = *std::move(verdict);
   result.seconds.verify = watch.restart();
   return result;
+}
+
+void claim(const SizeWindow& window, CompileOptions& options) {
+  options.xml.min_bytes = window.first;
+  if (!window.last) return;
+  options.xml.max_bytes = find_target(options.lowering.target)->max_bytes_for(*window.last);
 }
 
 Diagnostic nothing_served(const Contest& contest, std::string_view option) {

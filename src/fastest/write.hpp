@@ -1,6 +1,8 @@
 // What won, as it is written.
 #pragma once
 
+#include <optional>
+
 #include "fastest/contest.hpp"
 #include "forestcoll/schedule.hpp"
 
@@ -17,8 +19,13 @@ struct Lowered {
                                              const Fabric& fabric);
 
 /// What won as a plan of MSCCL++, with the checker's opinion. REQUIRES: the contest is of plans.
+/// It is for the sizes of the window; none: for all that it can be for.
 [[nodiscard]] Expected<Compilation> compile_plan(const Contest& contest, std::size_t contender,
-                                                 const Fabric& fabric);
+                                                 const Fabric& fabric,
+                                                 const std::optional<SizeWindow>& window);
+
+/// The sizes of the window become those of the XML.
+void claim(const SizeWindow& window, CompileOptions& options);
 
 /// The choice, as it is reported.
 [[nodiscard]] FastestChoice describe(const Contest& contest, const Winner& winner,

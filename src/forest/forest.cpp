@@ -1,10 +1,12 @@
 #include "forestcoll/forest.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "base/check.hpp"
 #include "forest/route_table.hpp"
 #include "forest/symmetry.hpp"
+#include "forestcoll/ratio.hpp"
 
 namespace forestcoll {
 
@@ -120,6 +122,30 @@ Forest Forest::reversed() const {
 Forest Forest::scaled(std::int64_t factor) const {
   auto data = std::make_shared<Data>(*data_);
   for (Tree& tree : data->trees) tree.multiplicity *= factor;
+  Forest other(std::move(data));
+  other.in_ = in_;
+  return other;
+}
+
+Forest Forest::spread_over(std::int64_t sum) const {
+  auto data = std::make_shared<Data>(*data_);
+  std::map<Rank, std::int64_t> all;
+  for (const Tree& tree : data->trees) all[tree.root] += tree.multiplicity;
+  Int128 number = -1;  // of the root
+  std::int64_t upto = 0, given = 0;
+  for (std::size_t t = 0; t < data->trees.size(); ++t) {
+    Tree& tree = data->trees[t];
+    if (t == 0 || tree.root != data->trees[t - 1].root) {
+      ++number;
+      upto = given = 0;
+    }
+    const std::int64_t whole = all[tree.root];
+    const Int128 phase = number * whole / std::ssize(all);
+    upto += tree.multiplicity;
+    const auto share = static_cast<std::int64_t>((Int128{upto} * sum + phase) / whole);
+    tree.multiplicity = share - given;
+    given = share;
+  }
   Forest other(std::move(data));
   other.in_ = in_;
   return other;

@@ -22,6 +22,7 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/failures.hpp"
 #include "simulate/model.hpp"
+#include "simulate/prepare_program.hpp"
 
 namespace forestcoll {
 namespace {
@@ -77,11 +78,10 @@ Expected<Acceptance> accept(std::string_view text, std::string_view file,
       "`verify()` says all that is wrong");
 }
 
-double busbw_of(const Verdict& verdict) {
-  if (verdict.collective_name.starts_with("alltoall")) {
-    return static_cast<double>(verdict.ranks - 1) / static_cast<double>(verdict.ranks);
-  }
-  return busbw_factor(verdict.collective, verdict.ranks).to_double();
+double busbw_of(std::string_view collective_name, std::int64_t ranks) {
+  const auto collective = parse_collective(collective_name);
+  if (!collective) return static_cast<double>(ranks - 1) / static_cast<double>(ranks);
+  return busbw_factor(*collective, ranks).to_double();
 }
 
 // What a rank sends on average, its own data included; at least one byte.
@@ -103,7 +103,7 @@ class Preparation {
         findings_(file) {
     const Verdict& verdict = acceptance.verdict;
     description_ = {verdict.format, verdict.collective_name, "Simple", verdict.ranks,
-                    busbw_of(verdict)};
+                    busbw_of(verdict.collective_name, verdict.ranks)};
     chunks_ = verdict.chunks;
   }
 
@@ -170,6 +170,21 @@ class Preparation {
 };
 
 }  // namespace
+
+Expected<Simulator> simulate::prepare_program(audit::Program program, const Topology& topology,
+                                              Fabric fabric) {
+  Simulator::Model::Description description{"msccl-xml", std::string(to_string(program.pattern)),
+                                            program.protocol, program.ranks,
+                                            busbw_of(to_string(program.pattern), program.ranks)};
+  Findings findings("the schedule");
+  ProgramSource source(std::move(program), fabric, findings);
+  if (findings.blocked()) {
+    const Diagnostic first = findings.sorted(1).front();
+    return refuse("", first.where, first.message, "give the topology that it was made for");
+  }
+  return Simulator(std::make_shared<const Simulator::Model>(std::move(description), topology,
+                                                            std::move(fabric), std::move(source)));
+}
 
 Expected<Simulator> prepare_simulation(std::string_view schedule, std::string_view file,
                                        const Topology& topology) {

@@ -44,6 +44,8 @@ constexpr double kAllPasses = 32;       // the last of them: so many are simulat
 constexpr double kSteady = 3e-3;
 // So much less than passes have added is nothing that they will add.
 constexpr double kClearly = 0.9, kClearlyAtFirst = 0.75;
+// Nor so little less, once the last two doublings have agreed that well.
+constexpr double kAgree = 0.01, kClearlyWhereTheyAgree = 0.98;
 constexpr double kManyPasses = 64, kSteadyEnough = 7.5e-3;
 
 class Sweep {
@@ -139,9 +141,14 @@ class Sweep {
     if (ladder_.size() < 2) return false;
     const Rung* last = &ladder_.back();
     double least = slope_between(last[-1], last[0]);
+    double clearly = kClearlyAtFirst;
     const bool has_two = ladder_.size() > 2;
-    if (has_two) least = std::min(least, slope_between(last[-2], last[-1]));
-    double each = (has_two ? kClearly : kClearlyAtFirst) * least;
+    if (has_two) {
+      const double before = slope_between(last[-2], last[-1]);
+      clearly = std::abs(before - least) <= kAgree * before ? kClearlyWhereTheyAgree : kClearly;
+      least = std::min(least, before);
+    }
+    double each = clearly * least;
     const double needed = link_seconds_ * (1 - kSteady);
     if (has_two && least >= needed) each = std::max(each, needed);
     return last->seconds + each * (bytes - last->bytes) > options_.most_seconds;

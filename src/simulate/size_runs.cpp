@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "simulate/run/classes.hpp"
 #include "simulate/run/event_run.hpp"
 
 namespace forestcoll::simulate {
@@ -26,6 +27,14 @@ std::vector<double> loads_of(const EventGraph& graph, double bytes, std::size_t 
   }
   loads.resize(links);
   return loads;
+}
+
+// What there is to run: a graph of classes where there is one, else all of it.
+ClassGraph classes_or_all(const EventGraph& graph, std::span<const double> links) {
+  if (auto classes = class_graph(graph, links)) return *std::move(classes);
+  ClassGraph all{graph, {links.begin(), links.end()}};
+  all.capacity.insert(all.capacity.end(), graph.workers.begin(), graph.workers.end());
+  return all;
 }
 
 }  // namespace
@@ -53,15 +62,14 @@ const SizeRun& SizeRuns::at(double bytes) {
 SizeRun SizeRuns::simulate(double bytes) {
   SizeRun run;
   const EventGraph graph = model_.make(parameters_, bytes);
-  const double activities = graph.total_repeats();
+  const std::span<const double> links = model_.fabric().capacity();
+  run.link_bytes = loads_of(graph, bytes, links.size());
+  const ClassGraph classes = classes_or_all(graph, links);
+  const double activities = classes.graph.total_repeats();
   if (!claim(activities)) {
     run.end = SizeRun::End::too_many;
     return run;
   }
-  const std::span<const double> links = model_.fabric().capacity();
-  run.link_bytes = loads_of(graph, bytes, links.size());
-  std::vector<double> capacity(links.begin(), links.end());
-  capacity.insert(capacity.end(), graph.workers.begin(), graph.workers.end());
   const double passes_each = passes(bytes) / activities;
   std::int64_t told = 0;
   EventRunOptions options;
@@ -71,7 +79,7 @@ SizeRun SizeRuns::simulate(double bytes) {
   options.progress = [&](std::int64_t ended) {
     report(static_cast<double>(ended - std::exchange(told, ended)) * passes_each);
   };
-  const EventRunResult result = run_events(graph, capacity, options);
+  const EventRunResult result = run_events(classes.graph, classes.capacity, options);
   options.progress(result.ended);
   run.seconds = result.seconds;
   run.end = result.complete     ? SizeRun::End::complete

@@ -203,7 +203,7 @@ TEST(SimulateRefusals, SizesStopsAndBounds) {
     EXPECT_EQ(refused.errors()[0].code, Code::M01);
   }
   SimulationOptions few;
-  few.max_events = 100;
+  few.max_events = 20;
   const auto too_many = simulator->run({1, 2, 3, 4, 5}, {}, few);
   ASSERT_FALSE(too_many);
   EXPECT_EQ(too_many.errors()[0].code, Code::M06);

@@ -12,7 +12,8 @@ namespace forestcoll::cli {
 namespace {
 
 // An all-to-all has no sizes to tune for, and says so.
-ExitCode synth(const SynthArguments& arguments, const Console& console) {
+ExitCode synth(const SynthArguments& given, const Console& console) {
+  const SynthArguments arguments = with_sizes(given);
   const bool tunes = !arguments.tune.empty() && !is_alltoall(arguments.collective);
   return tunes ? tune(arguments, console) : run_synthesis(arguments, console);
 }

@@ -50,6 +50,22 @@ std::string program_of(const TunedFile& file, const CompileOptions& options) {
                      file.instances == 1 ? " " : "s");
 }
 
+// "  64 KiB  1 MiB  bfb  12.3 us  45.6 us  0.51  0.80": a line of the table.
+std::string row_of(const TunedFile& file, const CollectiveForest& trees) {
+  std::string times, ratios;
+  for (const TimeBeside& time : file.times) {
+    times += fmt::format("{:>10}", time_in_words(time.seconds));
+    ratios += time.runtime_algorithm.empty()
+                  ? fmt::format("{:>8}", "-")
+                  : fmt::format("{:>8.2f}", time.seconds / time.runtime_seconds);
+  }
+  return fmt::format("  {:>11} {:>11}  {:<20} {:<20} {}", size_in_words(file.first),
+                     size_in_words(file.last), trees_of(file, trees), times, ratios);
+}
+
+constexpr const char* kHead =
+    "         from          to  algorithm            times at both ends   times the runtime's own";
+
 std::string text_of(const TunedFile& file, const CollectiveForest& trees,
                     const CompileOptions& options) {
   std::string text = fmt::format(
@@ -82,7 +98,8 @@ Json json_of(const TunedFile& file, const CollectiveForest& trees) {
                {"model_seconds", file.seconds},
                {"least", to_json(file.least)},
                {"costs_seconds", to_json(file.costs)},
-               {"considered", to_json(file.considered)}};
+               {"considered", to_json(file.considered)},
+               {"times", to_json(file.times)}};
   if (file.switches == SwitchUse::none) {
     json["k"] = trees.k;
     json["trees_per_root"] = trees_per_root(trees);
@@ -114,8 +131,11 @@ void report(const Tuning& tuning, const Fabric& fabric, const CompileOptions& op
                    counted(fabric.topology.ranks.size(), "GPU"),
                    counted(tuning.files.size(), "file"),
                    counted(static_cast<std::size_t>(options.sms), "SM")));
+  note(console, kHead);
   for (const TunedFile& file : tuning.files) {
-    note(console, text_of(file, tuning.forests[file.forest], options));
+    const CollectiveForest& trees = tuning.forests[file.forest];
+    note(console, row_of(file, trees));
+    if (console.verbose) note(console, text_of(file, trees, options));
   }
   for (const auto& [protocol, why] : tuning.left_out) {
     note(console, fmt::format("  {} left out: {}", protocol, why));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <stop_token>
@@ -58,7 +59,8 @@ class Laps {
 struct MadeSchedule {
   Compilation compiled;
   std::optional<SolvedBaseline> baseline;
-  std::optional<FastestChoice> choice;  // of --size
+  std::optional<FastestChoice> choice;  // for --size, and by default
+  std::optional<SizeWindow> window;
   std::optional<BesideRings> beside;
   std::optional<BesideSwitches> in_network;
   std::optional<Ratio> relayed;
@@ -151,20 +153,52 @@ Expected<void> write_schedule(const Compilation& compiled, const PreparedSynthes
   return write_files(arguments.deploy, *files);
 }
 
-// Whose choice it was is told in `choice`.
+// Of a default: beyond, simulating all candidates takes longer than a default should.
+constexpr std::size_t kMostRanksTimed = 64;
+constexpr const char* kTooMany =
+    "chosen by rate and bounds, as simulating all algorithms takes longer on so many GPUs: --size "
+    "1G does";
+
+// Which sizes it is for, and whose choice it was, is told in `made`.
 Expected<Compilation> compile_for_size(const Fabric& fabric, const SynthRequest& request,
-                                       const SynthArguments& arguments,
-                                       std::optional<FastestChoice>& choice) {
+                                       const SynthArguments& arguments, std::int64_t bytes,
+                                       MadeSchedule& made) {
   auto found = fastest_schedule(fabric, {.compile = request.compile,
-                                         .sizes = {*request.size},
+                                         .sizes = {bytes},
                                          .instances = arguments.instances,
                                          .buffer_bytes = request.buffer_bytes,
                                          .parameters = {},
                                          .baseline = {},
                                          .algorithms = {}});
   if (!found) return found.errors();
-  choice = std::move(found->choice);
+  made.choice = std::move(found->choice);
+  made.window = std::move(found->window);
   return std::move(found->compilation);
+}
+
+// Of calls whose parts are powers of two, no more than `most` in all: no others are usual.
+std::int64_t size_of_calls(std::int64_t most, const Fabric& fabric, const CompileOptions& options) {
+  const Collective collective = options.synthesis.collective;
+  if (is_rooted(collective) || collective == Collective::allreduce) return most;
+  const auto ranks = static_cast<std::int64_t>(fabric.network.ranks.size());
+  return ranks *
+         static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(most / ranks)));
+}
+
+// The fastest for large messages; where that is not known, the best by rate and bounds.
+Expected<Compilation> compile_by_default(const Fabric& fabric, const SynthRequest& request,
+                                         const SynthArguments& arguments, MadeSchedule& made) {
+  const bool is_large = fabric.network.ranks.size() > kMostRanksTimed;
+  if (!is_large) {
+    const std::int64_t bytes = size_of_calls(*request.size, fabric, request.compile);
+    auto found = compile_for_size(fabric, request, arguments, bytes, made);
+    if (found) return found;
+  }
+  auto compiled = compile(fabric, request.compile);
+  if (!compiled || !is_large) return compiled;
+  std::string& why = compiled->chosen.why;
+  why = why.empty() ? kTooMany : fmt::format("{}; {}", why, kTooMany);
+  return compiled;
 }
 
 // The schedule of another algorithm, where --algorithm asks for one.
@@ -186,8 +220,12 @@ Expected<void> compile_into(MadeSchedule& made, PreparedSynthesis& prepared,
   const Fabric& fabric = prepared.fabric;
   const auto& baseline = made.baseline;
   auto compiled = under_bar(options.synthesis, prepared.solver, prepared.limit, console, [&] {
+    if (prepared.request.size_is_default) {
+      return compile_by_default(fabric, prepared.request, prepared.arguments, made);
+    }
     if (prepared.request.size) {
-      return compile_for_size(fabric, prepared.request, prepared.arguments, made.choice);
+      return compile_for_size(fabric, prepared.request, prepared.arguments, *prepared.request.size,
+                              made);
     }
     if (baseline && baseline->exchange != nullptr) {
       return compile_exchange(fabric, *baseline->exchange, options);
@@ -260,6 +298,7 @@ ScheduleNotes notes_of(const MadeSchedule& made, const PreparedSynthesis& prepar
           .in_network =
               made.in_network ? switches_in_words(*made.in_network, made.solved().forest) : "",
           .relays = made.relayed ? relays_in_words(*made.relayed) : "",
+          .window = made.window ? window_lines(*made.window) : "",
           .branching = compiled.branching ? &*compiled.branching : nullptr,
           .branching_as = options.format != Format::mscclpp ? Branching::trees
                           : compiled.packets                ? Branching::packets
@@ -313,6 +352,7 @@ Json summary_of(const MadeSchedule& made, const PreparedSynthesis& prepared,
     json["algorithm"] = baseline_json(prepared.arguments.baseline, *made.baseline);
   }
   if (made.choice) json["fastest"] = to_json(*made.choice);
+  if (made.window) json["window"] = to_json(*made.window);
   if (made.beside) json["beside_rings"] = to_json(*made.beside);
   if (compiled.optimum_at_least) json["optimum_at_least"] = exact(*compiled.optimum_at_least);
   if (made.in_network) put_switches(json, *made.in_network);

@@ -1,6 +1,12 @@
 #include "common/synthesis/report/fastest_report.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
 #include "common/report/figures/choice_report.hpp"
+#include "forestcoll/text.hpp"
 
 namespace forestcoll::cli {
 
@@ -31,6 +37,53 @@ Json to_json(const FastestChoice& choice) {
   json["estimate"] = "model, not measurement";
   json["considered"] = to_json(choice.considered);
   return json;
+}
+
+std::string time_in_words(double seconds) {
+  return seconds < 1e-3 ? fmt::format("{:.1f} us", seconds * 1e6)
+                        : fmt::format("{:.2f} ms", seconds * 1e3);
+}
+
+std::string window_lines(const SizeWindow& window) {
+  const bool is_behind = std::ranges::any_of(window.times, [](const TimeBeside& time) {
+    return !time.runtime_algorithm.empty() && time.runtime_seconds < time.seconds;
+  });
+  std::string lines =
+      fmt::format("  for buffers {}{}, {}; simulated:",
+                  window.first == 0 ? "of any size" : "from " + size_in_words(window.first),
+                  window.last         ? " up to " + size_in_words(*window.last)
+                  : window.first == 0 ? ""
+                                      : " on",
+                  is_behind ? "though the runtime's own choice is faster and runs without the file"
+                            : "where it is no slower than the runtime's own choice");
+  for (const TimeBeside& time : window.times) {
+    lines +=
+        fmt::format("\n    {:>9} {:>9}", size_in_words(time.bytes), time_in_words(time.seconds));
+    if (time.runtime_algorithm.empty()) continue;
+    lines += fmt::format(", {} {}: {:.2f} times as long", time.runtime_algorithm,
+                         time_in_words(time.runtime_seconds), time.runtime_seconds / time.seconds);
+  }
+  return lines;
+}
+
+Json to_json(const SizeWindow& window) {
+  Json json = {
+      {"min_bytes", window.first}, {"max_bytes", nullptr}, {"times", to_json(window.times)}};
+  if (window.last) json["max_bytes"] = *window.last;
+  return json;
+}
+
+Json to_json(const std::vector<TimeBeside>& times) {
+  Json rows = Json::array();
+  for (const TimeBeside& time : times) {
+    Json row = {{"bytes", time.bytes}, {"seconds", time.seconds}, {"runtime", nullptr}};
+    if (!time.runtime_algorithm.empty()) {
+      row["runtime"] = {{"algorithm", time.runtime_algorithm}, {"seconds", time.runtime_seconds}};
+      row["ratio"] = time.seconds / time.runtime_seconds;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 }  // namespace forestcoll::cli

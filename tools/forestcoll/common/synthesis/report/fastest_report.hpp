@@ -1,6 +1,8 @@
 // What was considered for a size, as JSON.
 #pragma once
 
+#include <string>
+
 #include "common/report/report.hpp"
 #include "forestcoll/fastest.hpp"
 
@@ -14,5 +16,16 @@ namespace forestcoll::cli {
 [[nodiscard]] Json to_json(const LeastTime& least);
 /// Seconds: {"links": 7e-06, "waiting": 1e-06, "latencies": 2e-06, "threadblocks": 0}
 [[nodiscard]] Json to_json(const TimeCosts& costs);
+
+/// The sizes that a file is for, and a line for each that is told:
+/// "    1 GiB  6.56 ms, nccl-ring 10.2 ms: 0.64 times the runtime's own choice".
+[[nodiscard]] std::string window_lines(const SizeWindow& window);
+/// {"min_bytes", "max_bytes" (null: as far as the target goes), "times": [{"bytes", "seconds",
+/// "runtime": {"algorithm", "seconds"} or null, "ratio"}]}
+[[nodiscard]] Json to_json(const SizeWindow& window);
+/// The rows of "times" above.
+[[nodiscard]] Json to_json(const std::vector<TimeBeside>& times);
+/// "6.56 ms", "31.2 us"
+[[nodiscard]] std::string time_in_words(double seconds);
 
 }  // namespace forestcoll::cli

@@ -130,6 +130,7 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
                             notes.optimum_at_least);
     if (notes.kept) text += kept_line(*notes.kept);
     if (!notes.why.empty()) text += fmt::format("  {}\n", notes.why);
+    if (!notes.window.empty()) text += notes.window + "\n";
     text += schedule_lines(notes.branching->algbw, forest.collective, verdict, notes);
     return text + seconds_line(seconds);
   }
@@ -140,6 +141,7 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
   if (!notes.relays.empty()) text += notes.relays + "\n";
   text += rates_by_k_lines(synthesis);
   if (!notes.why.empty()) text += fmt::format("  {}\n", notes.why);
+  if (!notes.window.empty()) text += notes.window + "\n";
   text += shape.trees == 0
               ? fmt::format("  {}, no trees: whole buffers are exchanged\n",
                             counted(static_cast<std::size_t>(verdict.chunks), "chunk"))

@@ -40,6 +40,7 @@ struct ScheduleNotes {
   std::string beside_rings;      ///< a line on NCCL's rings, where these carry more; else empty
   std::string in_network;        ///< a line on what switches could add; else empty
   std::string relays;            ///< a line on what GPUs outside of the group could; else empty
+  std::string window;            ///< lines on the sizes that it is for, where it chose them itself
   const BranchingForest* branching = nullptr;  ///< written in place of the synthesis, if any
   Branching branching_as = Branching::trees;
   std::optional<RepackStatistics> kept = {};   ///< of previous trees that branched

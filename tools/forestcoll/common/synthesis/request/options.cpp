@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "common/bound_alltoall.hpp"
 #include "common/files/named_files.hpp"
 #include "common/options/collective_option.hpp"
 #include "common/options/file_option.hpp"
@@ -31,6 +32,8 @@ namespace {
 constexpr std::int64_t kLongestSearch = 10'000;
 constexpr std::string_view kMaxPrefix = "max:";
 constexpr std::int32_t kMostInstances = 64;
+constexpr const char* kSizesOfDirectory = "1K:4G";
+constexpr std::int64_t kLargeMessage = std::int64_t{1} << 30;
 constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;
 constexpr std::int64_t kLeastBufferBytes = 64 << 10, kMostBufferBytes = 64 << 20;
 
@@ -307,6 +310,15 @@ Expected<std::optional<std::int64_t>> size_to_serve(const SynthArguments& argume
       "name the size of the whole buffer, such as 64K");
 }
 
+// Nothing says how the schedule of a runtime is to be chosen.
+bool is_free(const SynthArguments& arguments) {
+  const SolverArguments& solver = arguments.solver;
+  return is_schedule(parse_format(arguments.format)) && !is_trace(arguments.format) &&
+         arguments.size.empty() && arguments.tune.empty() && arguments.trees.empty() &&
+         !arguments.baseline.chosen() && solver.max_height.empty() && solver.warm.empty() &&
+         solver.time_limit.empty() && !solver.tradeoff;
+}
+
 // The runtime's own size is what it has where nothing is set.
 Expected<std::optional<std::int64_t>> buffers_to_serve(const SynthArguments& arguments) {
   if (arguments.buffers.empty()) return std::optional<std::int64_t>();
@@ -423,6 +435,15 @@ Expected<SynthArguments> with_format(SynthArguments arguments) {
   return arguments;
 }
 
+SynthArguments with_sizes(SynthArguments arguments) {
+  const bool has_window = !arguments.sizes.empty() || !arguments.min_bytes.empty() ||
+                          !arguments.max_bytes.empty() || is_alltoall(arguments.collective);
+  const bool is_deployed = !arguments.deploy.empty() && is_free(arguments) && !has_window;
+  const bool is_directory = arguments.output.ends_with('/') && arguments.tune.empty();
+  if (is_deployed || is_directory) arguments.tune = kSizesOfDirectory;
+  return arguments;
+}
+
 Expected<SynthRequest> resolve(const SynthArguments& arguments) {
   SynthRequest request;
   CompileOptions& compile = request.compile;
@@ -447,6 +468,10 @@ Expected<SynthRequest> resolve(const SynthArguments& arguments) {
   const auto size = size_to_serve(arguments, compile.format);
   if (!size) return size.errors();
   request.size = *size;
+  if (is_free(arguments)) {
+    request.size = kLargeMessage;
+    request.size_is_default = true;
+  }
   const auto buffers = buffers_to_serve(arguments);
   if (!buffers) return buffers.errors();
   request.buffer_bytes = *buffers;

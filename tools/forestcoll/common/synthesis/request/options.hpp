@@ -55,11 +55,16 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments);
 /// Error S04: another format is asked for.
 [[nodiscard]] Expected<SynthArguments> with_format(SynthArguments arguments);
 
+/// With the sizes of a directory, where one is asked for (`-o DIR/`, or `--deploy` and nothing that
+/// says how its schedule is chosen): a file for each range of sizes.
+[[nodiscard]] SynthArguments with_sizes(SynthArguments arguments);
+
 /// As resolved.
 struct SynthRequest {
   /// But for what only the fabric knows, root and previous forest, and what `compile` settles.
   CompileOptions compile;
   std::optional<std::int64_t> size;          ///< bytes; none: trees of the highest rate
+  bool size_is_default = false;              ///< nobody asked for it: large messages
   std::vector<std::int64_t> tune;            ///< bytes, ascending; empty: one file for all
   std::optional<std::int64_t> buffer_bytes;  ///< of NCCL_BUFFSIZE; 0: not set; none: chosen
   std::optional<std::int64_t> trace;         ///< bytes; none: what is written is no trace

@@ -1,0 +1,86 @@
+#include "fastest/window.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fastest/selectors.hpp"
+
+namespace forestcoll::fastest {
+namespace {
+
+constexpr double kMostOfTheBest = 1.1;
+constexpr std::int64_t kLeastLooked = std::int64_t{1} << 10;
+constexpr std::int64_t kMostLooked = std::int64_t{1} << 34;
+constexpr std::int64_t kMostTold = std::int64_t{1} << 32;  // of a window without an end
+
+// Without a schedule for the size, a runtime of plans takes those that it ships, one of XML what
+// NCCL or RCCL picks.
+std::optional<Selector> runtime_choice(const Contest& contest, const Fabric& fabric) {
+  std::vector<Selector> all = selectors(contest, fabric);
+  const std::string_view name = contest.of_plans() ? "mscclpp-pick" : "nccl-pick";
+  const auto found = std::ranges::find(all, name, &Selector::name);
+  if (found != all.end()) return std::move(*found);
+  return all.empty() ? std::nullopt : std::optional(std::move(all.front()));
+}
+
+class WindowFinder {
+ public:
+  WindowFinder(Contest& contest, const Fabric& fabric, std::size_t contender)
+      : contest_(contest), contender_(contender), runtime_(runtime_choice(contest, fabric)) {}
+
+  SizeWindow find(std::int64_t bytes) {
+    SizeWindow window{bytes, bytes, {}};
+    while (window.first > kLeastLooked && is_good(window.first / 2)) window.first /= 2;
+    while (*window.last < kMostLooked && is_good(*window.last * 2)) *window.last *= 2;
+    const std::int64_t last = std::max(bytes, std::min(*window.last, kMostTold));
+    const std::set<std::int64_t> told = {window.first, bytes, last};
+    for (const std::int64_t size : told) window.times.push_back(time_at(size));
+    if (window.first <= kLeastLooked) window.first = 0;
+    if (*window.last >= kMostLooked) window.last.reset();
+    return window;
+  }
+
+  [[nodiscard]] TimeBeside time_at(std::int64_t bytes) {
+    TimeBeside time{.bytes = bytes, .seconds = contest_.seconds(contender_, bytes).value_or(0)};
+    if (!runtime_) return time;
+    const auto own = contest_.winner(bytes, takes(contest_, *runtime_, bytes), Contest::Of::all);
+    if (!own) return time;
+    time.runtime_algorithm = contest_.candidate(own->contender).algorithm;
+    time.runtime_seconds = own->seconds;
+    return time;
+  }
+
+ private:
+  [[nodiscard]] bool is_good(std::int64_t bytes) {
+    if (!contest_.serves(contender_, bytes)) return false;
+    const auto seconds = contest_.seconds(contender_, bytes);
+    if (!seconds) return false;
+    if (contest_.is_below(bytes, *seconds / kMostOfTheBest, [](std::size_t) { return true; })) {
+      return false;
+    }
+    return !runtime_ ||
+           !contest_.is_below(bytes, *seconds, takes(contest_, *runtime_, bytes), Contest::Of::all);
+  }
+
+  Contest& contest_;
+  std::size_t contender_;
+  std::optional<Selector> runtime_;
+};
+
+}  // namespace
+
+SizeWindow find_window(Contest& contest, const Fabric& fabric, std::size_t contender,
+                       std::int64_t bytes) {
+  return WindowFinder(contest, fabric, contender).find(bytes);
+}
+
+TimeBeside time_beside(Contest& contest, const Fabric& fabric, std::size_t contender,
+                       std::int64_t bytes) {
+  return WindowFinder(contest, fabric, contender).time_at(bytes);
+}
+
+}  // namespace forestcoll::fastest

@@ -1,0 +1,25 @@
+// For which sizes a schedule is good enough to be claimed by its file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "fastest/contest.hpp"
+#include "forestcoll/fastest.hpp"
+
+namespace forestcoll::fastest {
+
+/// The sizes around `bytes`, in powers of two times it, at which the contender is no slower than
+/// what the runtime itself would pick and takes at most 10 % more than the fastest contender, all
+/// by simulation; from 1 byte on where it is good down to 1 KiB, and without an end where it is
+/// good up to 16 GiB, beyond which links alone count. With up to three sizes of it, the times there
+/// and those of the runtime's own choice. REQUIRES: the contender wins at `bytes`. Cost: for every
+/// size, the simulations of those few contenders whose bounds are below.
+[[nodiscard]] SizeWindow find_window(Contest& contest, const Fabric& fabric, std::size_t contender,
+                                     std::int64_t bytes);
+
+/// What the contender takes at a size, beside the runtime's own choice.
+[[nodiscard]] TimeBeside time_beside(Contest& contest, const Fabric& fabric, std::size_t contender,
+                                     std::int64_t bytes);
+
+}  // namespace forestcoll::fastest

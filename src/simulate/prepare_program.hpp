@@ -1,0 +1,18 @@
+// A program of threadblocks that is in memory already, ready to be simulated.
+#pragma once
+
+#include "audit/common/program.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/simulate.hpp"
+#include "forestcoll/topology.hpp"
+#include "simulate/fabric/fabric.hpp"
+
+namespace forestcoll::simulate {
+
+/// What `prepare_simulation` makes of the program's text, without reading or verifying any.
+/// `fabric` is that of the topology without its relays. REQUIRES: `verify` finds the program right,
+/// but for the topology and a runtime's limits. Errors: M04 where no links lead to a peer.
+[[nodiscard]] Expected<Simulator> prepare_program(audit::Program program, const Topology& topology,
+                                                  Fabric fabric);
+
+}  // namespace forestcoll::simulate
