@@ -9,6 +9,7 @@
 #include "forestcoll/congestion.hpp"
 #include "forestcoll/pack.hpp"
 #include "solver/portfolio/best_forest.hpp"
+#include "solver/portfolio/kept_trees.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -71,32 +72,30 @@ Ratio kept(const Synthesis& synthesis) {
   return repack && repack->previous > 0 ? Ratio(repack->kept, repack->previous) : Ratio(0);
 }
 
-// With previous trees it is they that matter: those of one way are of little use for the other.
-Expected<Synthesis> keep_most(const Problem& in_turn, const AllreduceParts& parts,
-                              const SynthesizeOptions& options, Synthesis begun) {
-  auto other = choose_and_pack(in_turn, options, begun);
-  begun.two_phases = std::exchange(begun.forest.optimum, parts.upper);
-  auto at_once = pack_at_once(in_turn, parts, options, begun);
-  if (!other || !at_once) return other ? std::move(other) : std::move(at_once);
-  return kept(*other) < kept(*at_once) ? std::move(at_once) : std::move(other);
+// The slower one, or of equals the one that keeps less.
+bool is_worse(const Synthesis& a, const Synthesis& b) {
+  return std::pair(a.forest.algbw, kept(a)) < std::pair(b.forest.algbw, kept(b));
 }
 
 }  // namespace
 
 Expected<Synthesis> pack_both_ways(const Problem& in_turn, const AllreduceParts& parts,
                                    const SynthesizeOptions& options, Synthesis begun) {
-  if (options.previous != nullptr) return keep_most(in_turn, parts, options, std::move(begun));
   const Ratio two_phases = std::exchange(begun.forest.optimum, parts.upper);
   begun.two_phases = two_phases;
   auto at_once = pack_at_once(in_turn, parts, options, begun);
+  if (at_once && options.previous != nullptr) {
+    // A part has not all links of the fabric: what it lacks is no failure.
+    at_once->repack = kept_trees(*options.previous, at_once->forest, in_turn.network);
+  }
   const bool done = at_once && !at_once->stopped;
-  if (done && two_phases <= at_once->forest.algbw) return at_once;
+  if (done && two_phases <= at_once->forest.algbw && options.previous == nullptr) return at_once;
   auto other = choose_and_pack(in_turn, options, std::move(begun));
   if (!other) return at_once ? std::move(at_once) : std::move(other);
   // Its phases can overlap as well.
   const auto overlapped = congestion_algbw(other->forest, in_turn.network);
   if (overlapped && other->forest.algbw < *overlapped) other->forest.algbw = *overlapped;
-  if (at_once && other->forest.algbw < at_once->forest.algbw) return at_once;
+  if (at_once && is_worse(*other, *at_once)) return at_once;
   other->stopped |= at_once && at_once->stopped;
   return other;
 }

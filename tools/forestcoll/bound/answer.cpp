@@ -74,6 +74,30 @@ Expected<BoundAnswer> solve_three(const Network& network) {
   return answer;
 }
 
+void add(const Network& network, Collective collective, std::optional<Rank> root,
+         BoundAnswer& answer) {
+  const auto alone = solve_one(network, collective, root);
+  if (!alone) {
+    answer.unknown.push_back({collective, alone.errors().front()});
+    return;
+  }
+  if (answer.rows.empty()) answer.k = alone->k;
+  answer.rows.push_back(alone->rows.front());
+  // Those of an allreduce are there.
+  if (collective != Collective::allreduce) answer.phases.push_back(alone->phases.front());
+}
+
+// Where the numbers of all together do not fit, each by itself.
+Expected<BoundAnswer> solve_each(const Network& network) {
+  BoundAnswer answer;
+  for (const Collective collective :
+       {Collective::allgather, Collective::reduce_scatter, Collective::allreduce}) {
+    add(network, collective, {}, answer);
+  }
+  if (answer.phases.empty()) return answer.unknown.front().why;
+  return answer;
+}
+
 // The same rate by other code: what the cuts allow, and where switches cost some of it, what the
 // proof allows and what its part of the fabric reaches. What is found, where that differs.
 std::optional<Ratio> other_rate(const Network& network, const Weights& weights, const Rate& rate) {
@@ -88,36 +112,51 @@ std::optional<Ratio> other_rate(const Network& network, const Weights& weights, 
   return differs(rate_by_prices(network, weights, rate.part->proof), rate.inverse);
 }
 
+void add_switches(const Fabric& fabric, Rank root, BoundAnswer& answer) {
+  const SwitchRoles roles = switch_roles(fabric.topology);
+  for (const BoundRow& row : answer.rows) {
+    if (!is_rooted(row.collective) || !has_able_switches(roles, row.collective)) continue;
+    auto optimum = rooted_optimum(fabric.network, roles, row.collective, root);
+    if (optimum && optimum->upper <= row.algbw) continue;
+    answer.by_switches.push_back({row.collective, row.algbw, std::move(optimum)});
+  }
+}
+
 }  // namespace
 
 Expected<BoundAnswer> solve_bound(const Fabric& fabric, const BoundArguments& options) {
   if (const auto collective = parse_collective(options.collective)) {
     const auto root = find_root(fabric.topology, *collective, options.root);
     if (!root) return root.errors();
-    return solve_one(fabric.network, *collective, *root);
+    auto answer = solve_one(fabric.network, *collective, *root);
+    if (answer && *root) add_switches(fabric, **root, *answer);
+    return answer;
   }
   auto answer = solve_three(fabric.network);
+  if (!answer) answer = solve_each(fabric.network);
   if (!answer || options.root.empty()) return answer;
   const auto root = find_rank(fabric.topology, options.root);
   if (!root) return root.errors();
   for (const Collective collective : {Collective::broadcast, Collective::reduce}) {
-    const auto rooted = solve_one(fabric.network, collective, *root);
-    if (!rooted) return rooted.errors();
-    answer->rows.push_back(rooted->rows.front());
-    answer->phases.push_back(rooted->phases.front());
+    add(fabric.network, collective, *root, *answer);
   }
+  add_switches(fabric, *root, *answer);
   return answer;
 }
 
 std::optional<BestAllreduce> best_allreduce(const BoundAnswer& answer, const Fabric& fabric) {
+  std::optional<Expected<Ratio>> two_phases;
   for (const BoundRow& row : answer.rows) {
-    if (row.collective != Collective::allreduce) continue;
-    BestAllreduce best{row.algbw, allreduce_optimum(fabric.network), {}};
-    const SwitchRoles roles = switch_roles(fabric.topology);
-    if (!roles.empty()) best.in_network = allreduce_optimum(fabric.network, roles);
-    return best;
+    if (row.collective == Collective::allreduce) two_phases = row.algbw;
   }
-  return std::nullopt;
+  for (const UnknownBound& row : answer.unknown) {
+    if (row.collective == Collective::allreduce) two_phases = row.why;
+  }
+  if (!two_phases) return std::nullopt;
+  BestAllreduce best{*std::move(two_phases), allreduce_optimum(fabric.network), {}};
+  const SwitchRoles roles = switch_roles(fabric.topology);
+  if (!roles.empty()) best.in_network = allreduce_optimum(fabric.network, roles);
+  return best;
 }
 
 std::optional<QuickAlltoall> alltoall_beside(const BoundArguments& options,

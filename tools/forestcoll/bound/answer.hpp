@@ -29,16 +29,31 @@ struct BoundRow {
   Ratio algbw, busbw;  ///< GB/s
 };
 
+/// What stands in place of a line whose exact numbers do not fit.
+struct UnknownBound {
+  Collective collective;
+  Diagnostic why;
+};
+
+/// A broadcast or reduce that switches make faster than trees over GPUs, or may.
+struct FasterBySwitches {
+  Collective collective;
+  Ratio without;  ///< GB/s
+  Expected<RootedOptimum> optimum;
+};
+
 /// The collectives that were asked for, and the phases that prove them.
 struct BoundAnswer {
-  std::vector<BoundRow> rows;
+  std::vector<BoundRow> rows;  ///< at least one
   std::vector<PhaseBound> phases;
   std::int64_t k = 1;  ///< of the first row, like the first phase
+  std::vector<UnknownBound> unknown = {};
+  std::vector<FasterBySwitches> by_switches = {};
 };
 
 /// An allreduce by two phases in a row, by any trees, and by trees that branch at switches too.
 struct BestAllreduce {
-  Ratio two_phases;  ///< GB/s
+  Expected<Ratio> two_phases;  ///< GB/s
   Expected<AllreduceOptimum> optimum;
   std::optional<Expected<AllreduceOptimum>> in_network;  ///< where switches can copy or combine
 };
@@ -49,11 +64,12 @@ struct QuickAlltoall {
   AlltoallRates rates;
 };
 
-/// Errors: S02 a root that is missing, unknown or not wanted, E14.
+/// Every collective stands by itself: one whose numbers do not fit hides no other.
+/// Errors: S02 a root that is missing, unknown or not wanted; E14 where none is known.
 [[nodiscard]] Expected<BoundAnswer> solve_bound(const Fabric& fabric,
                                                 const BoundArguments& options);
 
-/// Nothing where allreduce is not among the rows.
+/// Nothing where allreduce is not among the answers.
 [[nodiscard]] std::optional<BestAllreduce> best_allreduce(const BoundAnswer& answer,
                                                           const Fabric& fabric);
 

@@ -58,9 +58,15 @@ std::string bound_in_words(const BoundAnswer& answer, const std::optional<BestAl
   std::string text =
       fmt::format("{}: {}\n", fabric.topology.name, counted(fabric.network.ranks.size(), "GPU"));
   text += table(answer.rows, alltoall);
+  for (const UnknownBound& row : answer.unknown) {
+    text += fmt::format("{}: {}\n", to_string(row.collective), not_computed(row.why));
+  }
   if (allreduce) text += in_words(allreduce->optimum, allreduce->two_phases);
   if (allreduce && allreduce->in_network) {
     text += in_network_in_words(*allreduce->in_network, allreduce->optimum, allreduce->two_phases);
+  }
+  for (const FasterBySwitches& faster : answer.by_switches) {
+    text += in_network_in_words(faster.collective, faster.optimum, faster.without);
   }
   if (const auto& weight = fabric.network.weight; !weight.empty()) {
     text += weights_line(weight);
@@ -111,11 +117,17 @@ Json bound_to_json(const BoundAnswer& answer, const std::optional<BestAllreduce>
                  {"collective", to_string(answer.rows.front().collective)},
                  {"k", answer.k},
                  {"bottleneck", to_json(bottleneck, fabric.topology)}};
+  for (const UnknownBound& row : answer.unknown) {
+    report["not_computed"][std::string(to_string(row.collective))] = to_json(row.why);
+  }
   if (allreduce) {
     report["allreduce_optimum"] = to_json(allreduce->optimum, allreduce->two_phases);
     if (const auto& best = allreduce->in_network) {
       report["allreduce_in_network"] = to_json(*best, allreduce->two_phases);
     }
+  }
+  for (const FasterBySwitches& faster : answer.by_switches) {
+    report["in_network"][std::string(to_string(faster.collective))] = to_json(faster.optimum);
   }
   if (alltoall) {
     report["alltoall"] = to_json(alltoall->proof, Demand::uniform(fabric.network.ranks.size()),

@@ -78,6 +78,15 @@ void add_allreduce(Comparison& comparison) {
   }
 }
 
+// What switches add to a broadcast or a reduce.
+void add_switches(Rank root, Collective collective, Comparison& comparison) {
+  const Fabric& fabric = *comparison.fabric;
+  const SwitchRoles roles = switch_roles(fabric.topology);
+  if (!has_able_switches(roles, collective)) return;
+  const auto known = rooted_optimum(fabric.network, roles, collective, root);
+  if (known) comparison.optimum = std::max(comparison.optimum, known->upper);
+}
+
 Expected<Comparison> tree_optimum_of(const Fabric& fabric, const RowsRequest& request) {
   const auto best = bound(fabric.network, request.collective, request.root);
   if (!best) return best.errors();
@@ -85,6 +94,7 @@ Expected<Comparison> tree_optimum_of(const Fabric& fabric, const RowsRequest& re
   comparison.fabric = &fabric;
   comparison.optimum = best->algbw;
   if (request.collective == Collective::allreduce) add_allreduce(comparison);
+  if (request.root) add_switches(*request.root, request.collective, comparison);
   comparison.bottleneck =
       best->broadcast_rate
           ? find_bottleneck(fabric.network, *best->broadcast_rate, CollectivePhase::broadcast)

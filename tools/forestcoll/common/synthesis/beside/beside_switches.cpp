@@ -7,16 +7,37 @@
 
 namespace forestcoll::cli {
 
+namespace {
+
+// GB/s.
+struct WithSwitches {
+  Ratio upper;
+  std::optional<Ratio> reached;
+};
+
+std::optional<WithSwitches> with_switches(const Fabric& fabric, const SwitchRoles& roles,
+                                          const CollectiveForest& forest) {
+  if (forest.root) {
+    const auto best = rooted_optimum(fabric.network, roles, forest.collective, *forest.root);
+    return best ? std::optional(WithSwitches{best->upper, best->reached()}) : std::nullopt;
+  }
+  const auto best = allreduce_optimum(fabric.network, roles);
+  if (!best) return std::nullopt;
+  return WithSwitches{best->upper, best->split ? std::optional(best->split->algbw) : std::nullopt};
+}
+
+}  // namespace
+
 std::optional<BesideSwitches> beside_switches(const Fabric& fabric,
                                               const CollectiveForest& forest) {
-  if (forest.collective != Collective::allreduce) return std::nullopt;
+  if (forest.collective != Collective::allreduce && !forest.root) return std::nullopt;
   const SwitchRoles roles = switch_roles(fabric.topology);
-  if (roles.empty()) return std::nullopt;
-  const auto best = allreduce_optimum(fabric.network, roles);
+  if (!has_able_switches(roles, forest.collective)) return std::nullopt;
+  const auto best = with_switches(fabric, roles, forest);
   if (!best || best->upper <= forest.optimum) return std::nullopt;
   BesideSwitches beside;
-  if (best->split && forest.optimum < best->split->algbw) beside.reached = best->split->algbw;
-  if (!best->is_exact()) beside.at_most = best->upper;
+  if (forest.optimum < best->reached) beside.reached = best->reached;
+  if (best->reached != best->upper) beside.at_most = best->upper;
   return beside;
 }
 
