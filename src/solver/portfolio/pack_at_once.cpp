@@ -9,17 +9,10 @@
 #include "forestcoll/congestion.hpp"
 #include "forestcoll/pack.hpp"
 #include "solver/portfolio/best_forest.hpp"
+#include "solver/portfolio/numbers_of_trees.hpp"
 
 namespace forestcoll::solver {
 namespace {
-
-// The k that are asked for; of all up to some k, powers of two: each is a packing.
-std::vector<std::int64_t> numbers_asked_for(const TreesPerRoot& asked) {
-  if (asked.mode == TreesPerRoot::Mode::fixed) return {asked.value};
-  std::vector<std::int64_t> numbers;
-  for (std::int64_t k = 1; k <= asked.value; k *= 2) numbers.push_back(k);
-  return numbers;
-}
 
 Expected<Synthesis> pack_with_shares(const Problem& in_turn, const AllreduceParts& parts,
                                      const Weights& shares, const SynthesizeOptions& options,
@@ -48,7 +41,7 @@ Expected<Synthesis> pack_with_rounded_shares(const Problem& in_turn, const Allre
     if (found && options.trees_per_root.mode != TreesPerRoot::Mode::fixed) {
       rows.push_back({k_asked, found->forest.algbw});
     }
-    if (!best || (found && (!*best || (*best)->forest.algbw < found->forest.algbw))) {
+    if (!best || (found && (!*best || is_better(found->forest, (*best)->forest, options)))) {
       best = std::move(found);
     }
     if (stopped) break;
@@ -96,7 +89,7 @@ Expected<Synthesis> pack_both_ways(const Problem& in_turn, const AllreduceParts&
   // Its phases can overlap as well.
   const auto overlapped = congestion_algbw(other->forest, in_turn.network);
   if (overlapped && other->forest.algbw < *overlapped) other->forest.algbw = *overlapped;
-  if (at_once && other->forest.algbw < at_once->forest.algbw) return at_once;
+  if (at_once && is_better(at_once->forest, other->forest, options)) return at_once;
   other->stopped |= at_once && at_once->stopped;
   return other;
 }
