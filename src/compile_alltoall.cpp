@@ -18,6 +18,7 @@ namespace {
 
 // Where k is not given: parts of all pairs that are tried, and what a larger k has to gain.
 constexpr std::size_t kPartsTried = std::size_t{1} << 13;
+constexpr std::size_t kPartsOfAll = std::size_t{1} << 14;
 const Ratio kGain(101, 100);
 // Paths at most: where ours get the stops of others, and where they are compared at all.
 constexpr std::int64_t kMostPathsChanged = std::int64_t{1} << 15;
@@ -118,16 +119,32 @@ class AlltoallCompiler {
     auto best = make(1);
     if (!best) return best;
     tried_.push_back({1, best->algbw});
-    for (std::int64_t k = 2; k <= options_.max_k; k *= 2) {
+    for (const std::int64_t k : more_numbers(pairs)) {
       const bool is_enough = best->algbw >= most_ || is_stopped();
       if (is_enough || pairs * static_cast<std::size_t>(k) > kPartsTried) break;
       auto next = make(k);
       if (!next) break;
       tried_.push_back({k, next->algbw});
-      const auto enough = checked_mul(best->algbw, kGain);
-      if (enough && next->algbw >= *enough) best = std::move(next);
+      const auto enough = options_.fastest_k ? best->algbw : checked_mul(best->algbw, kGain);
+      const bool is_faster =
+          enough && (options_.fastest_k ? *enough < next->algbw : *enough <= next->algbw);
+      if (is_faster) best = std::move(next);
     }
     return best;
+  }
+
+  // Powers of two; where the fastest is asked for, all up to so many parts together, else the
+  // largest, too.
+  [[nodiscard]] std::vector<std::int64_t> more_numbers(std::size_t pairs) const {
+    std::vector<std::int64_t> numbers;
+    const auto most = static_cast<Int128>(kPartsOfAll / pairs);
+    const bool is_every = options_.fastest_k && Int128{options_.max_k} * options_.max_k / 2 <= most;
+    for (std::int64_t k = 2; k <= options_.max_k; k = is_every ? k + 1 : 2 * k) {
+      numbers.push_back(k);
+    }
+    const bool has_last = numbers.empty() || numbers.back() == options_.max_k;
+    if (options_.fastest_k && options_.max_k > 1 && !has_last) numbers.push_back(options_.max_k);
+    return numbers;
   }
 
   [[nodiscard]] bool by_peers() const { return is_program(options_.format); }

@@ -136,6 +136,8 @@ struct AlltoallCompileOptions {
   /// target and there are few pairs.
   std::optional<std::int64_t> k = {};
   std::int64_t max_k = 8;
+  /// Of these and of others up to `max_k`, as far as there are few pairs, the fastest itself.
+  bool fastest_k = false;
   /// What a rank sends, in bytes, for which ours is the fastest by simulation of several schedules;
   /// see `compile_alltoall`. None: as for so much that links alone count.
   std::optional<std::int64_t> bytes = {};

@@ -135,6 +135,20 @@ TEST(SynthAlltoall, WritesBaselinesInBothFormats) {
   }
 }
 
+// The best up to a number is no slower than any up to it.
+TEST(SynthAlltoall, TheBestUpToANumberIsTheBest) {
+  const Scratch scratch;
+  const std::string ring = scratch / "ring.json";
+  ASSERT_EQ(run({"topo", "gen", "biring(2,12)", "-o", ring}).code, 0);
+  const auto rate = [&](const std::string& k) {
+    const auto made = synth({ring, "-k", k, "--format", "none", "--json"});
+    EXPECT_EQ(made.code, 0) << made.err;
+    return nlohmann::json::parse(made.out)["algbw"]["value"].get<double>();
+  };
+  const double best = rate("max:9");
+  for (const std::string k : {"4", "7", "8", "9", "auto"}) EXPECT_GE(best, rate(k)) << k;
+}
+
 TEST(SynthAlltoall, UnequalAmountsNeedADemand) {
   const std::string fabric = topology("dgx-a100-x1");
   for (const std::string command : {"synth", "bound", "compare"}) {

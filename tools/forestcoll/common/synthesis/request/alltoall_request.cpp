@@ -90,6 +90,7 @@ Expected<void> read_parts(const std::string& text, AlltoallCompileOptions& optio
   if (!is_number || value < 1 || value > kMaxParts) return no_parts(text);
   if (search) {
     options.max_k = value;
+    options.fastest_k = true;
   } else {
     options.k = value;
   }
