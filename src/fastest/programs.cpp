@@ -9,6 +9,7 @@
 
 #include "choose/fit_threadblocks.hpp"
 #include "choose/settle.hpp"
+#include "fastest/write.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/verify.hpp"
 
@@ -29,11 +30,11 @@ std::size_t step_count(const Schedule& schedule) {
   return steps;
 }
 
-// With one tree per root every edge is a step of either end.
+// With one tree per root every edge is a step of either end; and ranks copy what is their own.
 std::size_t most_steps(std::size_t ranks, Collective collective) {
   if (ranks > kMostRanksOfOneTree) return kMostSteps;
   const std::size_t phases = collective == Collective::allreduce ? 2 : 1;
-  return std::max(kMostSteps, 2 * phases * ranks * (ranks - 1));
+  return std::max(kMostSteps, 2 * phases * ranks * (ranks - 1) + ranks);
 }
 
 class ProgramMaker {
@@ -67,7 +68,8 @@ class ProgramMaker {
     LowerOptions lowering = options_.lowering;
     lowering.instances = instances;
     auto schedule = lower_candidate(candidate, fabric_, lowering);
-    if (schedule || instances > 1 || candidate.algorithm != "forestcoll") return schedule;
+    const bool has_trees = candidate.algorithm == "forestcoll" && !candidate.routes;
+    if (schedule || instances > 1 || !has_trees) return schedule;
     // Taller trees with fewer peers, where that makes them fit.
     auto fitted = choose::fit_threadblocks(candidate.chosen.synthesis, fabric_, options_);
     if (!fitted.fits) return schedule;
@@ -79,12 +81,16 @@ class ProgramMaker {
   std::optional<Program> prepared(std::size_t number, std::int32_t instances,
                                   const Schedule& schedule) const {
     const Candidate& candidate = candidates_[number];
-    XmlOptions xml = options_.xml;
-    xml.protocol = candidate.is_ll_only() ? "LL" : "Simple";
-    const std::string text = to_msccl_xml(schedule, candidate.forest(), fabric_.topology, xml);
+    CompileOptions simple = options_;  // what is written in the end may be in another
+    simple.xml.protocol = "Simple";
+    simple.xml.min_bytes = 0;
+    keep_below(candidate.most_in_simple(fabric_.network.ranks.size(), instances, 0), simple);
+    const std::string text =
+        to_msccl_xml(schedule, candidate.forest(), fabric_.topology, simple.xml);
     auto simulator = prepare_simulation(text, candidate.algorithm, fabric_.topology);
     if (!simulator) return std::nullopt;
-    if (candidate.exchange && !note_rate(number, text)) return std::nullopt;
+    const bool has_trees = !candidate.exchange && !candidate.routes;
+    if (!has_trees && !note_rate(number, text)) return std::nullopt;
     return Program{.candidate = number,
                    .instances = instances,
                    .simulator = *std::move(simulator),
@@ -96,7 +102,7 @@ class ProgramMaker {
                    .no_ll128 = why_not_ll128(candidate)};
   }
 
-  // What an exchange reaches on the links only the checker knows. False: it is wrong.
+  // What goes along no trees reaches on the links only the checker knows. False: it is wrong.
   [[nodiscard]] bool note_rate(std::size_t number, const std::string& text) const {
     Candidate& candidate = candidates_[number];
     const auto verdict =
@@ -106,9 +112,11 @@ class ProgramMaker {
     return true;
   }
 
-  // Which links exchanges take only their programs say; they are for sizes that LL is for.
+  // Where there are no trees anybody may send to anybody.
   [[nodiscard]] std::string why_not_ll128(const Candidate& candidate) const {
-    if (candidate.exchange) return "whole buffers are exchanged in LL or Simple";
+    if (candidate.exchange || candidate.routes) {
+      return why_no_ll128(fabric_.topology, options_.lowering.target);
+    }
     return why_no_ll128(candidate.forest(), fabric_.topology, options_.lowering.target);
   }
 
