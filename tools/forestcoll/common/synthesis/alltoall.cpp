@@ -13,12 +13,14 @@
 #include "common/synthesis/output/deploy.hpp"
 #include "common/synthesis/output/trace.hpp"
 #include "common/synthesis/report/alltoall_report.hpp"
+#include "common/synthesis/report/fastest_report.hpp"
 #include "common/synthesis/request/alltoall_request.hpp"
 #include "common/synthesis/request/trace_request.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/failures.hpp"
+#include "forestcoll/fastest.hpp"
 #include "forestcoll/stopwatch.hpp"
 
 namespace forestcoll::cli {
@@ -96,6 +98,24 @@ Expected<Fabric> load_for(AlltoallFormat format, const SynthArguments& arguments
   return members_alone(*std::move(fabric));
 }
 
+// With protocol, instances and buffers, which `options` then have. Whose choice it was is told in
+// `choice`.
+Expected<AlltoallCompilation> compile_for_size(const Fabric& fabric, const AlltoallRequest& request,
+                                               std::optional<std::int32_t> instances,
+                                               AlltoallCompileOptions& options,
+                                               std::optional<FastestChoice>& choice) {
+  auto found = fastest_alltoall(fabric, {.alltoall = options,
+                                         .compile = {},
+                                         .sizes = {*options.bytes},
+                                         .instances = instances,
+                                         .buffer_bytes = request.buffer_bytes,
+                                         .parameters = {}});
+  if (!found) return found.errors();
+  choice = std::move(found->choice);
+  options = std::move(found->options);
+  return std::move(found->compilation);
+}
+
 // The summary for people.
 void tell(const AlltoallCompilation& made, const Fabric& fabric,
           const AlltoallCompileOptions& options, const SynthArguments& arguments,
@@ -118,8 +138,9 @@ void tell(const AlltoallCompilation& made, const Fabric& fabric,
 ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console, Json* summary) {
   AlltoallTimes times;
   Stopwatch watch;
-  auto options = resolve_alltoall(arguments);
-  if (!options) return fail(options.errors(), console);
+  const auto request = resolve_alltoall(arguments);
+  if (!request) return fail(request.errors(), console);
+  AlltoallCompileOptions options = request->options;
   if (!arguments.deploy.empty()) {
     const auto done = refuse_directory(arguments.deploy, "--deploy");
     if (!done) return fail(done.errors(), console);
@@ -127,29 +148,35 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
   const auto solver = resolve(arguments.solver);
   if (!solver) return fail(solver.errors(), console);
   const TimeLimit limit(solver->seconds);
-  options->solver.stop = limit.token();
-  options->solver.threads = solver->threads;
-  const auto fabric = load_for(options->format, arguments, console);
+  options.solver.stop = limit.token();
+  options.solver.threads = solver->threads;
+  const auto fabric = load_for(options.format, arguments, console);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, arguments.reading, console);
   const auto demand = read_demand(fabric->network, arguments.demand);
   if (!demand) return fail(demand.errors(), console);
   times.parse = watch.restart();
 
-  const auto made =
-      at_work("solving", console, [&] { return compile_alltoall(*fabric, *demand, *options); });
+  std::optional<FastestChoice> choice;
+  const auto made = at_work("solving", console, [&] {
+    if (!request->by_size) return compile_alltoall(*fabric, *demand, options);
+    return compile_for_size(*fabric, *request, arguments.instances, options, choice);
+  });
   if (!made) return fail(made.errors(), console);
   times.compile = watch.restart();
   if (!made->verdict.ok) return refuse_verdict(made->verdict, console);
-  if (options->format != AlltoallFormat::none) {
-    const auto done = write_alltoall(*made, *fabric, *options, arguments);
+  if (options.format != AlltoallFormat::none) {
+    const auto done = write_alltoall(*made, *fabric, options, arguments);
     if (!done) return fail(done.errors(), console);
   }
   times.write = watch.restart();
-  tell(*made, *fabric, *options, arguments, times, console);
+  tell(*made, *fabric, options, arguments, times, console);
+  if (choice) note(console, "  fastest for this size: " + in_words(*choice));
+  if (choice && choice->buffer_bytes > 0) note(console, buffers_line(choice->buffer_bytes));
   if (!arguments.json) return ExitCode::done;
   Json json = alltoall_json(*made, *fabric, times);
-  if (!options->algorithm.empty()) json["algorithm"] = algorithm_json(options->algorithm, *made);
+  if (!options.algorithm.empty()) json["algorithm"] = algorithm_json(options.algorithm, *made);
+  if (choice) json["fastest"] = to_json(*choice);
   if (summary != nullptr) {
     *summary = std::move(json);
     return ExitCode::done;
